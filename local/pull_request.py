@@ -60,7 +60,7 @@ class Repository:
 
     @property
     def folder(self) -> str:
-        """Return the project's folder in the repository: `ml/training`, empty at its top."""
+        """The project's folder in the repository: `ml/training`, empty at its top."""
         return self.git("rev-parse", "--show-prefix").strip("/")
 
     def changed(self, commit: str) -> list[tuple[str, ...]]:

@@ -32,7 +32,7 @@ class LaptopStack:
 
     @property
     def submitter(self) -> str:
-        """Return the submitter for `env --as`: the person in the stack's groups, else the first person it names."""
+        """The submitter for `env --as`: the person in the stack's groups, else the first person it names."""
         people = self.people
         return "submitter" if self.groups or not people else people[0].partition(":")[2]
 
@@ -42,7 +42,7 @@ class LaptopStack:
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Return the principals that may sign in: those the stack names, and somebody of each whole domain."""
+        """The principals that may sign in: those the stack names, and somebody of each whole domain."""
         return tuple(_people(self.stack.submitters))
 
     def declaration(self) -> Mapping[str, Any]:

@@ -69,7 +69,7 @@ class Service:
 
     @property
     def url(self) -> str:
-        """Return the region's URL, for paths of collections."""
+        """The region's URL, for paths of collections."""
         base = self.connection.endpoints.vertex(self.region)
         return f"{base}projects/{self.project}/locations/{self.region}"
 

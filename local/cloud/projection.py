@@ -45,7 +45,7 @@ class Projection:
 
     @functools.cached_property
     def _fields(self) -> Mapping[str, tuple[int, str, Shown, Any]]:
-        """Return by name in JSON and in the message: number, name in JSON, how it is shown, the value that is left
+        """By name in JSON and in the message: number, name in JSON, how it is shown, the value that is left
         out."""
         found = {}
         for field in self._descriptor.fields:

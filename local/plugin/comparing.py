@@ -22,7 +22,7 @@ class Change:
 
     @property
     def top(self) -> str:
-        """Return the top-level property that the path begins with."""
+        """The top-level property that the path begins with."""
         return re.split(r"[.\[]", self.path, maxsplit=1)[0]
 
 

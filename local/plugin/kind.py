@@ -32,7 +32,7 @@ class Kind(Protocol):
 
     @property
     def schema(self) -> Schema:
-        """Return the schema of the type's properties."""
+        """The schema of the type's properties."""
 
     def check(self, inputs: Properties) -> list[Failure]:
         """Return the errors in inputs, beyond the schema's."""

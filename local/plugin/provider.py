@@ -50,12 +50,12 @@ class Difference:
 
     @property
     def replaces(self) -> list[str]:
-        """Return the top-level properties whose changes need a new resource."""
+        """The top-level properties whose changes need a new resource."""
         return sorted({change.top for change in self.changes if change.replace})
 
     @property
     def properties(self) -> list[str]:
-        """Return all top-level properties that change."""
+        """All top-level properties that change."""
         return sorted({change.top for change in self.changes})
 
 

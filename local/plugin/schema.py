@@ -101,7 +101,7 @@ class Schema:
 
     @property
     def secrets(self) -> frozenset[str]:
-        """Return the properties that are secret whatever the program says."""
+        """The properties that are secret whatever the program says."""
         return frozenset(name for name, one in self.fields.items() if one.secret)
 
 

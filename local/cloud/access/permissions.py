@@ -110,7 +110,7 @@ class Access:
         raise permission_denied(f"Permission '{permission}' denied on resource '{name}' (or it may not exist).")
 
     def require_act_as(self, principal: str, email: str) -> None:
-        """Raises 403 PERMISSION_DENIED unless the principal may run things as the service account.
+        """Raise 403 PERMISSION_DENIED unless the principal may run things as the service account.
 
         A role on the project is one on its own accounts: that of another project, or what is no account at all,
         needs a grant of its own.

@@ -1,4 +1,4 @@
-"""What the methods of all of Vertex AI's collections have in common: who may, which one, how it is shown and listed."""
+"""The common methods of all of Vertex AI's collections: permissions, names, forms and lists."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,10 +23,10 @@ _AT = "/{version:v1|v1beta1}/projects/{project}/locations/{location}"
 
 @dataclass(frozen=True)
 class Kind:
-    """One type of resource: `path` is its collection's below a location (`/tensorboards/{tensorboard}/experiments`),
-    `one` the name of its id in paths, `noun` that of the collection in permissions and lists, `writable` what a client
-    may change, `rate` the limit that its calls count against ("" for none). Those that `train` are in regions of
-    training alone."""
+    """A type of resource: `path` is its collection's below a location (`/tensorboards/{tensorboard}/experiments`),
+    `one` the name of its id in paths, `noun` that of the collection in permissions and lists, `writable` the fields
+    that a client may change, `rate` the limit that its calls count against ("" for none). Types that `train` are in
+    regions of training alone."""
 
     message: str
     path: str
@@ -54,7 +54,7 @@ class Collection:
         self.world, self.kind = world, kind
 
     def routes(self) -> list[Route]:
-        """Those of the standard methods that a class has; it adds its own."""
+        """Return the routes of a class's standard methods; the class adds its own."""
         standard = (
             ("POST", self.kind.base, "create"),
             ("GET", self.kind.base, "list"),
@@ -65,7 +65,8 @@ class Collection:
         return [Route(verb, path, getattr(self, name)) for verb, path, name in standard if hasattr(self, name)]
 
     def enter(self, call: Call, verb: str, rate: str | None = None, noun: str = "") -> str:
-        """Check who asks (`aiplatform.NOUN.VERB`) and how often. The call's location. Raises 400, 403, 429."""
+        """Check who asks (`aiplatform.NOUN.VERB`) and how often, and return the call's location. Raises 400, 403,
+        429."""
         location = region(call)
         place = f"projects/{call.params['project']}/locations/{location}"
         below = call.path.partition(f"/locations/{location}")[2].partition(":")[0]
@@ -80,7 +81,7 @@ class Collection:
         return location
 
     def parent(self, call: Call) -> str:
-        """The full name of what the call's collection belongs to."""
+        """Return the full name of the parent of the call's collection."""
         above = self.kind.path.rpartition("/")[0]
         filled = re.sub(r"\{(\w+)\}", lambda match: call.params[match[1]], above)
         return location_name(self.world.project, call.params["location"]) + filled
@@ -89,36 +90,36 @@ class Collection:
         return f"{parent}/{self.kind.path.rpartition('/')[2]}/{resource_id}"
 
     def named(self, call: Call) -> str:
-        """The full name of the resource that the call is about."""
+        """Return the full name of the resource that the call is about."""
         return self.name(self.parent(call), call.params[self.kind.one])
 
     def sent(self, call: Call) -> Body:
-        """The resource that a client sent. Raises 400 for an unknown field."""
+        """Return the resource that a client sent. Raises 400 for an unknown field."""
         return MESSAGES.parse(call.params["version"], self.kind.message, call.object())
 
     def shown(self, call: Call, body: Mapping[str, Any]) -> Reply:
         return Reply(body=MESSAGES.render(call, call.params["version"], self.kind.message, body))
 
     def listed(self, call: Call, pages: Pages[Body]) -> Reply:
-        """A page of resources, with the fields of the read mask alone."""
+        """Return a page of resources, with the fields of the read mask alone."""
         version, mask = call.params["version"], call.query.get("readMask", "")
         return documents.listed(
             call, self.kind.noun, pages, lambda body: MESSAGES.render(call, version, self.kind.message, body, mask)
         )
 
     def fields(self, call: Call) -> FilterFields:
-        """Fields of a resource that filters and orders may name."""
+        """Return the fields of a resource that filters and orders may name."""
         return MESSAGES.fields(call.params["version"], self.kind.message)
 
     def hidden_since(self, call: Call) -> str:
-        """The moment from which on new resources are missing in a list that lags, "" in one that does not."""
+        """Return the moment from which on new resources are missing in a list that lags, "" in one that does not."""
         lag = self.world.faults.take("lagging-list", call.method, call.path)
         return timestamp(self.world.clock.now() - timedelta(seconds=lag.seconds)) if lag else ""
 
     def done(
         self, call: Call, target: str, metadata: str = "DeleteOperationMetadata", response: str = "Empty"
     ) -> Reply:
-        """The operation of what is done already to the resource with this full name. Within a transaction."""
+        """Return an operation that is done already, on the resource with this full name. Within a transaction."""
         parent = location_name(self.world.project, call.params["location"])
         return operations.done(self.world, call.params["version"], parent, target, metadata, response)
 
@@ -140,22 +141,22 @@ class Documents(Collection):
         return self.listed_below(call, self.parent(call))
 
     def look(self, name: str) -> Body | None:
-        """The resource with this full name."""
+        """Return the resource with this full name, if any."""
         return self.world.store.get(self._documents, name)
 
     def find(self, name: str) -> Body:
-        """Raises 404."""
+        """Return the resource with this full name. Raises 404."""
         found = self.look(name)
         if found is None:
             raise not_found(f"The {self.kind.message} {name} does not exist.")
         return found
 
     def below(self, parent: str) -> Sequence[Body]:
-        """All resources of this kind below a name, at whatever depth, oldest first."""
+        """Return all resources of this kind below a name, at whatever depth, oldest first."""
         return [body for _, body in self.world.store.list(self._documents, f"{parent}/")]
 
     def parsed(self, call: Call) -> Body:
-        """What a client sent, reduced to what it may set. Raises 400 for an unknown field."""
+        """Return the client's body, reduced to the fields that it may set. Raises 400 for an unknown field."""
         return {key: value for key, value in self.sent(call).items() if key in self.kind.writable}
 
     def add(self, name: str, body: Mapping[str, Any]) -> Body:
@@ -164,22 +165,22 @@ class Documents(Collection):
         return self._put({**body, "name": name, "createTime": now, "updateTime": now}, "0")
 
     def change(self, body: Body) -> Body:
-        """Keep a resource that is there, changed: with a new etag and time."""
+        """Keep a changed resource, with a new etag and time."""
         return self._put({**body, "updateTime": self.world.now()}, body["etag"])
 
     def keep(self, body: Body) -> Body:
-        """Keep what the service itself changed: the etag that clients hold stays good."""
+        """Keep a resource that the service itself changed: the etag that clients hold stays good."""
         self.world.store.put(self._documents, body["name"], body)
         return body
 
     def remove(self, name: str) -> bool:
-        """Whether it was there."""
+        """Remove the resource and return whether it existed."""
         return self.world.store.delete(self._documents, name)
 
     def patched(self, call: Call, found: Body) -> Body:
-        """What a resource becomes by a PATCH: the fields of the mask, or without one all that a client may set.
+        """Return a resource after a PATCH: the fields of the mask, or without one all that a client may set.
 
-        Raises 400 for a field that can't be changed, 409 ABORTED for an etag of another day.
+        Raises 400 for a field that can't be changed, 409 ABORTED for an outdated etag.
         """
         sent = self.sent(call)
         if sent.get("etag", found["etag"]) != found["etag"]:
@@ -197,7 +198,7 @@ class Documents(Collection):
         return documents.merged(found, sent, fields)
 
     def listed_below(self, call: Call, parent: str, functions: Mapping[str, Function] | None = None) -> Reply:
-        """A page of the collection. Raises 400 for an invalid filter, order or page token."""
+        """Return a page of the collection. Raises 400 for an invalid filter, order or page token."""
         fields = self.fields(call)
         test = document_filters.parsed(call.query.get("filter", ""), fields, functions)
         since = self.hidden_since(call) or "9"
@@ -211,5 +212,5 @@ class Documents(Collection):
 
 
 def canonical(project: Project, name: str) -> str:
-    """A full resource name with the project's number, whatever was sent."""
+    """Return a full resource name with the project's number, whatever was sent."""
     return re.sub(rf"^projects/{re.escape(project.id)}/", f"projects/{project.number}/", name)

@@ -13,7 +13,7 @@ _EQUAL, _ORDERED = ("=", "!="), ("=", "!=", "<", "<=", ">", ">=")
 
 @dataclass(frozen=True)
 class Field:
-    """What a filter may say of a field: its column (or SQL expression) and the operators that it takes."""
+    """A field in filters: its column (or SQL expression) and the operators that it takes."""
 
     column: str
     operators: tuple[str, ...] = _EQUAL
@@ -30,21 +30,21 @@ FIELDS: Mapping[str, Field] = {
 
 @dataclass(frozen=True)
 class Condition:
-    """Text for a WHERE clause with `?` marks, and the values for them."""
+    """A condition: text for a WHERE clause with `?` marks, and the values for them."""
 
     sql: str
     values: tuple[object, ...] = ()
 
     def older_than(self, moment: str) -> "Condition":
-        """The condition for resources that were made before a moment, as they have it."""
+        """Return the condition for resources that were made before a moment, besides this one."""
         return Condition(f"({self.sql}) AND create_time < ?", (*self.values, moment))
 
 
 def condition(text: str, columns: Mapping[str, Field], fields: FilterFields) -> Condition:
-    """The condition of a filter; that of the empty filter holds for all. Raises 400 INVALID_ARGUMENT.
+    """Return the condition of a filter; the empty filter's holds for all. Raises 400 INVALID_ARGUMENT.
 
     Of the `columns`, text takes `=`, `!=` and (with `*`) `:`; labels.KEY takes `=`, `!=` and `:*`. `fields` says which
-    values one can have.
+    values each can have.
     """
     return filters.parsed(text, _Conditions(columns, fields))
 

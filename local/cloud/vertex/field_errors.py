@@ -1,4 +1,4 @@
-"""Shared by all rules: field errors in the service's wording, labels, display names, disks, images and keys."""
+"""Field errors in the service's wording, shared by all rules: labels, display names, disks, images and keys."""
 
 import re
 import unicodedata
@@ -24,14 +24,14 @@ _CHARACTERS = 'lowercase letters, digits, "_" and "-"'
 
 @dataclass(frozen=True)
 class Mistake:
-    """A field's path, as in `persistent_resource.resource_pools[0].id`, and what is wrong with it."""
+    """A field's path, as in `persistent_resource.resource_pools[0].id`, and its error."""
 
     field: str
     message: str
 
 
 def field_errors(mistakes: Sequence[Mistake]) -> ApiError:
-    """400 INVALID_ARGUMENT: `List of found errors: 1.Field: …; Message: …`, with a BadRequest detail."""
+    """Return a 400 INVALID_ARGUMENT: `List of found errors: 1.Field: …; Message: …`, with a BadRequest detail."""
     listed = "\t".join(f"{n}.Field: {item.field}; Message: {item.message}" for n, item in enumerate(mistakes, 1))
     violations = [{"field": item.field, "description": item.message} for item in mistakes]
     detail = {"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": violations}
@@ -39,7 +39,7 @@ def field_errors(mistakes: Sequence[Mistake]) -> ApiError:
 
 
 def refuse(mistakes: Sequence[Mistake]) -> None:
-    """Raises the 400 of all mistakes, if there are any."""
+    """Raise a 400 with all errors, if there are any."""
     if mistakes:
         raise field_errors(mistakes)
 
@@ -53,7 +53,8 @@ def display_name_mistakes(field: str, name: str, *, required: bool = False) -> l
 
 
 def label_mistakes(field: str, labels: Mapping[str, str]) -> list[Mistake]:
-    """Keys and values: at most 64 characters, lowercase letters (of any script), digits, `_` and `-`."""
+    """Return the errors in keys and values: at most 64 characters, lowercase letters (of any script), digits, `_` and
+    `-`."""
     found = []
     if len(labels) > MOST_LABELS:
         found.append(Mistake(field, f"At most {MOST_LABELS} labels are supported."))
@@ -76,7 +77,7 @@ def disk_mistakes(path: str, disk: Mapping[str, Any]) -> Iterator[Mistake]:
 
 
 def image_mistakes(path: str, image: str) -> Iterator[Mistake]:
-    """Return the fault in the name of a container image that must be there."""
+    """Yield the error in the name of a container image that must be there."""
     if not image:
         yield Mistake(path, "Image URI is required.")
     elif not _IMAGE.fullmatch(image):
@@ -84,13 +85,13 @@ def image_mistakes(path: str, image: str) -> Iterator[Mistake]:
 
 
 def directory_mistakes(path: str, uri: str) -> Iterator[Mistake]:
-    """Return the fault in a directory in Cloud Storage."""
+    """Yield the error in a directory in Cloud Storage."""
     if not _DIRECTORY.fullmatch(uri):
         yield Mistake(path, f'"{uri}" must be a Cloud Storage URI: gs://bucket/directory.')
 
 
 def key_mistakes(root: str, body: Mapping[str, Any], region: str) -> Iterator[Mistake]:
-    """What is wrong with the key of a canonical message at a path ("" for that of the request)."""
+    """Yield the errors in the key of a canonical message at a path ("" for that of the request)."""
     if "encryptionSpec" not in body:
         return
     path = f"{root}.encryption_spec.kms_key_name".lstrip(".")

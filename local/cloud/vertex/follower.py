@@ -1,4 +1,4 @@
-"""The thread behind jobs that are made of custom jobs: it looks at those, and does what follows."""
+"""The thread behind jobs that are made of custom jobs: it looks at those, and acts on what it sees."""
 
 import logging
 import threading
@@ -14,7 +14,8 @@ Step = Callable[[World], bool]
 
 
 class Follower:
-    """Takes steps, soon after each other while there is work; apart from the scheduler, which it would hold up."""
+    """A thread that takes steps, in quick succession while there is work, apart from the scheduler, which it would hold
+    up."""
 
     def __init__(self, world: World, steps: Sequence[Step]) -> None:
         self._world, self._steps = world, steps
@@ -37,7 +38,7 @@ class Follower:
             self._world.clock.wait(pause, self._ending)
 
     def _taken(self, step: Step) -> float:
-        """Take one step; how long to wait before the next. A full disk or a bug must not end the thread."""
+        """Take one step and return how long to wait before the next. A full disk or a bug must not end the thread."""
         trouble = f"{step.__module__}:"
         try:
             busy = step(self._world)

@@ -1,4 +1,4 @@
-"""Resource names: with the project's number, whatever was sent."""
+"""Resource names, which have the project's number, whatever was sent."""
 
 import re
 
@@ -22,17 +22,17 @@ def job_name(project: Project, location: str, job_id: str) -> str:
 
 
 def location_of(name: str) -> str:
-    """The location in a full resource name."""
+    """Return the location in a full resource name."""
     return name.split("/")[3]
 
 
 def id_of(name: str) -> str:
-    """The last segment of a resource name."""
+    """Return the last segment of a resource name."""
     return name.rpartition("/")[2]
 
 
 def region(call: Call) -> str:
-    """The call's location. Raises 400 for a region where nothing can be trained."""
+    """Return the call's location. Raises 400 for a region where nothing can be trained."""
     location = call.params["location"]
     table = machines.table()
     if location in table.all_regions:

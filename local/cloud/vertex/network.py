@@ -1,4 +1,4 @@
-"""What the service takes as the network of a job or of a persistent resource (vertex-rules 1.2, 1.7)."""
+"""Rules for the network of a job or of a persistent resource (vertex-rules 1.2, 1.7)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ _ATTACHMENT = re.compile(r"projects/[^/]+/regions/[^/]+/networkAttachments/[^/]+
 
 
 def network_mistakes(root: str, body: Mapping[str, Any]) -> Iterator[Mistake]:
-    """What is wrong with the network, its address ranges and the PSC interface of a canonical message at a path."""
+    """Yield the errors in the network, its address ranges and the PSC interface of a canonical message at a path."""
     network = body.get("network", "")
     if network and not _NETWORK.fullmatch(network):
         text = f'Network "{network}" must be of the form projects/{{number}}/global/networks/{{network}}, where the '

@@ -29,10 +29,11 @@ _POLL_S = 0.1
 
 @dataclass(frozen=True)
 class Operation:
-    """`metadata` is the message type of its metadata, `response` that of what it makes ("Empty" for nothing).
+    """A long-running operation. `metadata` is the message type of its metadata, `response` that of its result ("Empty"
+    for nothing).
 
-    `target` is the resource's full name; `version` is the API version it was started with; `result` is the body of
-    the response, where that is more than the target's name.
+    `target` is the resource's full name; `version` is the API version it was started with; `result` is the body of the
+    response, where that is more than the target's name.
     """
 
     name: str
@@ -59,7 +60,7 @@ def start(
     progress: str = "",
     result: dict[str, Any] | None = None,
 ) -> Operation:
-    """A new operation under `parent`: a resource's or a location's full name."""
+    """Start a new operation under `parent`: a resource's or a location's full name."""
     number = 4_000_000_000_000_000_000 + world.store.next_id("vertexOperation")
     now = world.now()
     operation = Operation(
@@ -80,7 +81,7 @@ def done(
     result: dict[str, Any] | None = None,
     error: dict[str, Any] | None = None,
 ) -> Reply:
-    """An operation that is done as it is told of. Within a transaction."""
+    """Return a new operation that is done already. Within a transaction."""
     operation = start(world, version, parent, target, metadata, response, result=result)
     finish(world.store, operation.name, world.now(), error=error)
     return Reply(body=answer(current(world.store, operation)))
@@ -91,7 +92,7 @@ def put(store: Store, operation: Operation) -> None:
 
 
 def finish(store: Store, name: str | None, now: str, progress: str = "", error: dict[str, Any] | None = None) -> None:
-    """Mark an operation as done. Nothing happens when it was deleted meanwhile."""
+    """Mark an operation as done, unless it was deleted meanwhile."""
     found = store.get(_KIND, _key(name)) if name else None
     if found:
         operation = Operation(**found)
@@ -102,13 +103,13 @@ def finish(store: Store, name: str | None, now: str, progress: str = "", error: 
 
 
 def current(store: Store, operation: Operation) -> Operation:
-    """The operation as it is now."""
+    """Return the operation as it is now."""
     found = store.get(_KIND, _key(operation.name))
     return Operation(**found) if found else operation
 
 
 def answer(operation: Operation) -> dict[str, Any]:
-    """The body of a google.longrunning.Operation."""
+    """Return the body of a google.longrunning.Operation."""
     url = messages.type_url(operation.version, operation.metadata)
     generic = {"createTime": operation.create_time, "updateTime": operation.update_time}
     metadata: dict[str, Any] = {"@type": url, "genericMetadata": generic}
@@ -128,7 +129,7 @@ def answer(operation: Operation) -> dict[str, Any]:
 
 
 class Operations:
-    """`refresh` brings what is due up to date before an operation is read."""
+    """The methods of operations. `refresh` applies every due change before an operation is read."""
 
     def __init__(self, world: World, refresh: Callable[[], None]) -> None:
         self._world, self._refresh = world, refresh

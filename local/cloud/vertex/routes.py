@@ -1,4 +1,4 @@
-"""What the server takes of Vertex AI, and the work behind it."""
+"""Routes of Vertex AI, and the work behind them."""
 
 from collections.abc import Mapping
 
@@ -70,7 +70,7 @@ def loop(world: World) -> Loop:
 
 
 def summary(world: World) -> Mapping[str, str | int]:
-    """What `status` shows."""
+    """Return the lines that `status` shows."""
     started = jobs.started(world.store)
     scenario = scenarios.current(world)
     return {

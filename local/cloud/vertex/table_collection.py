@@ -1,4 +1,4 @@
-"""The methods of resources that are kept in a table: how they are found, listed and deleted."""
+"""The methods of resources in a table, which find, list and delete them."""
 
 from collections.abc import Mapping
 from typing import Any, Generic, Protocol, TypeVar
@@ -13,7 +13,7 @@ from .tables import Entry, ResourceTable
 
 
 class Kept(Protocol):
-    """A resource as it is kept: `over` says that nothing goes on with it."""
+    """A resource in a table; `over` means that nothing goes on with it."""
 
     @property
     def body(self) -> Mapping[str, Any]: ...
@@ -36,7 +36,7 @@ class TableCollection(Collection, Generic[K]):
         self._table, self._fields = table, fields
 
     def look(self, name: str) -> K | None:
-        """The resource with this full name."""
+        """Return the resource with this full name, if any."""
         raise NotImplementedError
 
     def remove(self, name: str) -> None:
@@ -61,7 +61,7 @@ class TableCollection(Collection, Generic[K]):
         )
 
     def delete(self, call: Call) -> Reply:
-        """Delete one that is over: an operation that is done at once."""
+        """Delete a resource that is over, by an operation that is done at once."""
         self.enter(call, "delete", "submit")
         with self.world.store.transaction():
             found = self.find(call)
@@ -71,7 +71,7 @@ class TableCollection(Collection, Generic[K]):
             return self.done(call, found.body["name"])
 
     def find(self, call: Call) -> K:
-        """The resource of a path. Raises 400 for an invalid id, and 404."""
+        """Return the resource of a path. Raises 400 for an invalid id, and 404."""
         if not call.params[self.kind.one].isdigit():
             raise field_errors([Mistake("name", f"Invalid {self.kind.message} resource name.")])
         found = self.look(self.named(call))
@@ -80,7 +80,7 @@ class TableCollection(Collection, Generic[K]):
         return found
 
     def alive(self, call: Call) -> K:
-        """The resource of a path, which is to be cancelled. Raises 400 for one that is over, and 404."""
+        """Return the resource of a path, which is to be cancelled. Raises 400 for one that is over, and 404."""
         found = self.find(call)
         if found.over:
             raise failed_precondition(f"{self._state(found)} and cannot be cancelled.")
@@ -106,7 +106,7 @@ class Entries(TableCollection[Entry]):
 
 
 def _order(text: str) -> tuple[str, bool]:
-    """The column and whether it descends; the newest first when nothing is asked."""
+    """Return the column and whether it descends; the newest first when nothing is asked."""
     if not text.strip():
         return "create_time", True
     name, _, direction = text.strip().partition(" ")

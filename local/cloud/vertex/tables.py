@@ -22,7 +22,7 @@ _COLUMNS = "number, name, id, region, cluster, state, display_name, create_time,
 
 @dataclass(frozen=True)
 class Entry:
-    """What people see (canonical JSON) and, while it is not over, what the cloud works from."""
+    """A resource: its body for people (canonical JSON) and, while it is not over, the cloud's own working state."""
 
     number: int
     body: Mapping[str, Any]
@@ -67,7 +67,7 @@ class ResourceTable:
             )
 
     def new_name(self, store: Store, project: Project, location: str) -> tuple[int, str]:
-        """The number of a new resource, and its full name."""
+        """Return the number of a new resource, and its full name."""
         number = store.next_id(self.table)
         return number, self.full_name(project, location, str(self.first + number))
 
@@ -98,7 +98,7 @@ class ResourceTable:
             store.execute(f"DELETE FROM {self.table} WHERE name = ?", (name,))
 
     def alive(self, store: Store) -> list[Entry]:
-        """Those that are not over, oldest first."""
+        """Return the resources that are not over, oldest first."""
         rows = store.execute(f"SELECT number, body, work FROM {self.table} WHERE work IS NOT NULL ORDER BY number")
         return [_entry(row) for row in rows]
 
@@ -106,9 +106,9 @@ class ResourceTable:
 def page(
     store: Store, table: str, region: str, condition: Condition, after: str, size: int, *, order: str, descending: bool
 ) -> tuple[list[Body], str]:
-    """Up to `size` bodies and where the next page starts ("" at the end). `order` is a key of ORDERS.
+    """Return up to `size` bodies and where the next page starts ("" at the end). `order` is a key of ORDERS.
 
-    By age a page costs what it holds, whatever there is before it. Raises ValueError for a foreign `after`.
+    By age, the cost is that of the page, whatever there is before it. Raises ValueError for a foreign `after`.
     """
     column, direction = ORDERS[order], "DESC" if descending else "ASC"
     start, values = "1", list(condition.values)

@@ -16,7 +16,7 @@ REBOOTING = "Waiting for persistent resource shut down."
 
 
 def created(name: str, body: Mapping[str, Any], operation: str, now: datetime, rules: TrainingSettings) -> Cluster:
-    """A new cluster in PROVISIONING."""
+    """Return a new cluster in PROVISIONING."""
     moment = timestamp(now)
     return Cluster(
         name=name,
@@ -44,7 +44,7 @@ def rebooted(cluster: Cluster, operation: str, now: datetime, rules: TrainingSet
 
 
 def fated(cluster: Cluster, error: Mapping[str, Any]) -> Cluster:
-    """The cluster whose change will end in ERROR."""
+    """Return the cluster, whose change will end in ERROR."""
     return replace(cluster, fate=error)
 
 
@@ -56,7 +56,8 @@ def deleted(cluster: Cluster, operation: str, now: datetime, rules: TrainingSett
 
 
 def settled(cluster: Cluster, now: datetime, *, busy: bool) -> Cluster | None:
-    """The cluster after what was due by `now`; None when it is gone. `busy`: jobs still hold its machines."""
+    """Return the cluster after every change due by `now`; None when it is gone. `busy`: jobs still hold its
+    machines."""
     moment = timestamp(now)
     if cluster.change is None or cluster.due is None or cluster.due > moment:
         return cluster
@@ -74,7 +75,7 @@ def settled(cluster: Cluster, now: datetime, *, busy: bool) -> Cluster | None:
 
 
 def scaled(cluster: Cluster, needed: Mapping[str, int], now: datetime, rules: TrainingSettings) -> Cluster:
-    """The cluster with its autoscaled pools moved towards `needed`: replicas in use and waited for, by pool id.
+    """Return the cluster with its autoscaled pools moved towards `needed`: replicas in use and waited for, by pool id.
 
     A pool grows at once when more is needed than it has, and shrinks when it has been idle long enough.
     """
@@ -99,7 +100,7 @@ def _scaled(pool: Pool, needed: int, now: datetime, rules: TrainingSettings) -> 
         grown = max(pool.target, wanted) if pool.target > pool.replicas else pool.target
         if pool.due is None or pool.due > moment:
             return replace(pool, target=grown)
-        # A pool that was shrinking keeps what jobs took meanwhile.
+        # A pool that was shrinking keeps the machines that jobs took meanwhile.
         return replace(pool, replicas=max(grown, wanted), target=None, due=None, idle_since=None)
     if wanted > pool.replicas:
         seconds = rules.delay(rules.scale_up_seconds)

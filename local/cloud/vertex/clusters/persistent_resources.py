@@ -39,7 +39,8 @@ Suffices = Callable[[World, Cluster, datetime], bool]
 
 
 class PersistentResources(Collection):
-    """`suffices` is the scheduling's, which is above: it knows who holds what."""
+    """The methods of persistent resources. `suffices` comes from the scheduling package above, which knows who holds
+    what."""
 
     def __init__(self, world: World, suffices: Suffices) -> None:
         super().__init__(world, _KIND)
@@ -103,7 +104,7 @@ class PersistentResources(Collection):
                     jobs.keep(self.world, job.run, ended)
             operation = self._start(call, location_name(self.world.project, location), cluster.name, "Delete")
             records.put(self.world.store, life.deleted(cluster, operation.name, now, self.world.settings))
-        # One that nothing holds back is gone at once, and the answer says so.
+        # A cluster that nothing holds back is gone at once, and the answer says so.
         apply_due(self.world)
         self.world.changed.set()
         return Reply(body=operations.answer(operations.current(self.world.store, operation)))
@@ -163,8 +164,8 @@ class PersistentResources(Collection):
         )
 
     def _fated(self, cluster: Cluster, doomed: str, *, fresh: bool) -> Cluster:
-        """The cluster with the error it will end in: a setting's or, where it needs machines (`fresh`), for want of
-        quota or of machines. Raises 429."""
+        """Return the cluster with the error it will end in: a setting's or, where it needs machines (`fresh`), for want
+        of quota or of machines. Raises 429."""
         settings = self.world.settings
         if doomed and cluster.id.startswith(doomed):
             message = settings.create_error_message.format(region=cluster.region)

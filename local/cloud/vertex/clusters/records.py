@@ -1,4 +1,4 @@
-"""A persistent resource: what was declared, where its life stands, and how it is kept."""
+"""A persistent resource: its declaration, its state of life, and its document in the store."""
 
 import json
 from collections.abc import Mapping
@@ -41,9 +41,9 @@ class Pool:
 
 @dataclass(frozen=True)
 class Cluster:
-    """`body` is the declared part in canonical JSON.
+    """A cluster. `body` is the declared part in canonical JSON.
 
-    `change` is under way until `due`, told by `operation`, and ends in `fate` where that is an error.
+    `change` is under way until `due`, reported by `operation`, and ends in `fate` where that is an error.
     """
 
     name: str
@@ -85,14 +85,14 @@ class Cluster:
         return self.state in ("RUNNING", "UPDATING")
 
     def machines(self) -> list[tuple[Shape, int]]:
-        """The machines it holds or is about to; one that will end in an error gets none."""
+        """Return the machines that the cluster holds or is about to; one that will end in an error gets none."""
         if not self.holds_machines or (self.fate is not None and self.change != "delete"):
             return []
         return [(pool.shape, max(pool.replicas, pool.target or 0)) for pool in self.pools]
 
 
 def pool_of(spec: Mapping[str, Any]) -> Pool:
-    """A pool of a declared body that has passed the rules and has its defaults."""
+    """Return a pool of a declared body that has passed the rules and has its defaults."""
     scaling = spec.get("autoscalingSpec", {})
     minimum, maximum = scaling.get("minReplicaCount"), scaling.get("maxReplicaCount")
     return Pool(
@@ -105,7 +105,7 @@ def pool_of(spec: Mapping[str, Any]) -> Pool:
 
 
 def answer(cluster: Cluster, used: Mapping[str, int]) -> dict[str, Any]:
-    """The body a read answers. `used` maps pool ids to replicas in use."""
+    """Return the body of a read. `used` maps pool ids to replicas in use."""
     body = {**cluster.body, "name": cluster.name, "state": cluster.state, "createTime": cluster.create_time}
     body["resourcePools"] = [
         {**spec, "replicaCount": str(pool.replicas)}
@@ -121,18 +121,18 @@ def answer(cluster: Cluster, used: Mapping[str, int]) -> dict[str, Any]:
 
 
 def dump(cluster: Cluster) -> dict[str, Any]:
-    """A cluster as a document for the store."""
+    """Return a cluster as a document for the store."""
     return asdict(cluster)
 
 
 def load(document: Mapping[str, Any]) -> Cluster:
-    """A cluster from its document."""
+    """Return a cluster from its document."""
     pools = tuple(Pool(**{**pool, "shape": Shape(**pool["shape"])}) for pool in document["pools"])
     return Cluster(**{**document, "pools": pools})
 
 
 def with_pool(cluster: Cluster, pool: Pool) -> Cluster:
-    """The cluster with one pool, found by id, put in place of its predecessor."""
+    """Return the cluster with one pool, found by id, put in place of its predecessor."""
     return replace(cluster, pools=tuple(pool if pool.id == item.id else item for item in cluster.pools))
 
 
@@ -150,7 +150,7 @@ def remove(store: Store, name: str) -> None:
 
 
 def every(store: Store, place: str = "") -> list[Cluster]:
-    """All clusters, or those of a location (by its full name), oldest first."""
+    """Return all clusters, or those of a location (by its full name), oldest first."""
     prefix = f"{place}/persistentResources/" if place else ""
     return [_read(text) for _, text in store.texts(_KIND, prefix)]
 
@@ -164,5 +164,5 @@ def page(world: World, region: str, after: str, size: int) -> tuple[list[Cluster
 
 @lru_cache(1024)
 def _read(text: str) -> Cluster:
-    """The scheduler looks at all clusters several times a second, and most have not changed since."""
+    """Return a cluster, cached: the scheduler reads all several times a second, and most have not changed since."""
     return load(json.loads(text))

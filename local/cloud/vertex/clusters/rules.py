@@ -1,4 +1,4 @@
-"""What the service takes as a persistent resource, and what it fills in (vertex-rules 1.1, 1.2, 1.4, 1.5)."""
+"""Rules for a persistent resource, and its defaults (vertex-rules 1.1, 1.2, 1.4, 1.5)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -38,7 +38,7 @@ def id_mistakes(cluster_id: str) -> list[Mistake]:
 
 
 def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
-    """All that is wrong with a create's canonical body."""
+    """Return all errors in a create's canonical body."""
     found = display_name_mistakes(f"{_ROOT}.display_name", body.get("displayName", ""))
     found += label_mistakes(f"{_ROOT}.labels", body.get("labels", {}))
     pools = body.get("resourcePools", [])
@@ -55,7 +55,8 @@ def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
 
 
 def defaulted(body: Mapping[str, Any], cluster_id: str) -> dict[str, Any]:
-    """The body as it will be answered: display name, pool ids, disks and counts filled in, output fields dropped."""
+    """Return the body as it will be answered: display name, pool ids, disks and counts filled in, output fields
+    dropped."""
     result = {key: value for key, value in body.items() if key not in _OUTPUT_ONLY and key != "name"}
     result["displayName"] = body.get("displayName") or cluster_id
     taken: set[str] = {pool["id"] for pool in body["resourcePools"] if pool.get("id")}

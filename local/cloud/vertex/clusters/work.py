@@ -12,7 +12,7 @@ from .records import Cluster
 
 
 def apply_due(world: World) -> None:
-    """Apply what is due to all clusters and tell their operations. Costs one read when nothing is."""
+    """Apply every due change to all clusters and report to their operations. Costs one read when nothing is due."""
     now = world.clock.now()
     moment = timestamp(now)
     due = [item for item in records.every(world.store) if item.change and item.due and item.due <= moment]
@@ -28,7 +28,7 @@ def apply_due(world: World) -> None:
 
 
 def _settled(world: World, cluster: Cluster, now: datetime) -> bool:
-    """Apply what is due to one cluster. Whether it is gone."""
+    """Apply the due changes to one cluster and return whether it is gone."""
     store, moment = world.store, timestamp(now)
     busy = bool(jobs.started(store, cluster.region, cluster.id))
     settled = life.settled(cluster, now, busy=busy)

@@ -1,1 +1,1 @@
-"""Custom jobs: what is asked of them, how they live, and what runs for them."""
+"""Custom jobs: their rules, their life, and their processes."""

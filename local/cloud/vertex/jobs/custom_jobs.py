@@ -22,7 +22,7 @@ Submit = Callable[[World, str, str, Mapping[str, Any]], Job]
 
 
 class CustomJobs(TableCollection[Job]):
-    """`submit` is the scheduling's, which is above: it knows clusters and quota."""
+    """The methods of custom jobs. `submit` comes from the scheduling package above, which knows clusters and quota."""
 
     def __init__(self, world: World, submit: Submit) -> None:
         super().__init__(world, CUSTOM_JOB, table.NAME, conditions.FIELDS)
@@ -53,7 +53,7 @@ class CustomJobs(TableCollection[Job]):
         return super().listed(call, page)
 
     def _with_shells(self, body: Mapping[str, Any]) -> Body:
-        """With where a shell of each replica would be while it runs: addresses that refuse in words."""
+        """Return the body with the address of each replica's shell while it runs: addresses that refuse in words."""
         spec = body["jobSpec"]
         if body["state"] != "JOB_STATE_RUNNING" or not spec.get("enableWebAccess"):
             return dict(body)

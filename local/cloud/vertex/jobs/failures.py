@@ -1,8 +1,7 @@
-"""What the ends of replicas mean for their job (vertex-rules 3.4). Pure.
+"""The meaning of replicas' ends for their job (vertex-rules 3.4). Pure.
 
-The chief's success is the job's. An end of user code's own making is permanent, but for crash signals, after which the
-whole job is tried again. What came from outside - a machine that went away, a signal from elsewhere - restarts the
-worker.
+The chief's success is the job's. An exit of user code is permanent, but for crash signals, after which the whole job is
+tried again. An end from outside - a machine that went away, a signal from elsewhere - restarts the worker.
 """
 
 import signal
@@ -21,14 +20,14 @@ _GONE = ("lost", "stopped", "killed")
 
 @dataclass(frozen=True)
 class Restart:
-    """These replicas are to run again, and the whole job with them if `whole`."""
+    """A restart of these replicas, and of the whole job with them if `whole`."""
 
     names: tuple[str, ...]
     whole: bool
 
 
 def verdict(run: Run, seen: Mapping[str, Status], rules: TrainingSettings) -> Outcome | Restart | None:
-    """What is to happen after what was seen of a run's replicas (by name); None is nothing."""
+    """Return what is to happen after a look at a run's replicas (by name); None is nothing."""
     chief = next(replica for replica in run.replicas if replica.chief)
     if seen[chief.name] == Status("exited"):
         return Outcome("JOB_STATE_SUCCEEDED")
@@ -47,14 +46,15 @@ def verdict(run: Run, seen: Mapping[str, Status], rules: TrainingSettings) -> Ou
 
 
 def interrupted(run: Run, rules: TrainingSettings) -> Outcome:
-    """All machines went away at once, which is an error of the service's own: three attempts in all."""
+    """Return the outcome for a run that lost all machines at once, an error of the service's own: three attempts in
+    all."""
     if run.may_retry and run.failures + 1 < rules.job_retries:
         return Outcome("retry")
     return Outcome("JOB_STATE_FAILED", INTERNAL, "Internal error occurred for the current attempt.")
 
 
 def _worn(run: Run, gone: Mapping[str, Status], rules: TrainingSettings) -> Outcome | Restart:
-    """Restart the workers, until one of them was restarted too often: then the whole job is tried again."""
+    """Return a restart of the workers, until one of them was restarted too often: then the whole job is tried again."""
     if run.may_retry and all(run.worn.get(name, 0) < rules.worker_restarts for name in gone):
         return Restart(tuple(gone), run.restart_whole)
     if run.may_retry and run.failures < rules.job_retries:

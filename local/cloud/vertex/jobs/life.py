@@ -24,7 +24,7 @@ from .records import (
 
 
 def cancelled(job: Job, run: Run, now: datetime, message: str) -> Job:
-    """A job that someone ended: at once where it has no machines, CANCELLING until its replicas ended.
+    """Return a job that someone ended: at once where it has no machines, CANCELLING until its replicas have ended.
 
     A job whose end is decided already keeps it.
     """
@@ -37,14 +37,14 @@ def cancelled(job: Job, run: Run, now: datetime, message: str) -> Job:
 
 
 def lost(job: Job, run: Run, now: datetime, rules: TrainingSettings) -> Job:
-    """A job whose machines go away: another attempt, or the end. One that waits goes on waiting."""
+    """Return a job whose machines go away: another attempt, or the end. One that waits goes on waiting."""
     if run.outcome is not None or not run.replicas:
         return job
     return changed(job, replace(run, outcome=failures.interrupted(run, rules)), run.state, now)
 
 
 def preempted(job: Job, run: Run, now: datetime, replica: str, notice_s: float | None) -> Job:
-    """A Spot job that loses the machine of a replica, and with it its attempt."""
+    """Return a Spot job that loses the machine of a replica, and with it its attempt."""
     if run.outcome is not None or not run.replicas:
         return job
     notice = f", with a notice of {notice_s:g} s" if notice_s else ""
@@ -53,7 +53,7 @@ def preempted(job: Job, run: Run, now: datetime, replica: str, notice_s: float |
 
 
 def advanced(job: Job, run: Run, seen: Mapping[str, Status], now: datetime, rules: TrainingSettings) -> Job:
-    """A started job after what was seen of its replicas (by name)."""
+    """Return a started job after a look at its replicas (by name)."""
     if run.outcome is None:
         verdict = failures.verdict(run, seen, rules) or _timed_out(run, now, rules)
         if isinstance(verdict, Restart):
@@ -74,18 +74,18 @@ def advanced(job: Job, run: Run, seen: Mapping[str, Status], now: datetime, rule
 
 
 def _runs(job: Job) -> Job:
-    """In the service's words, as logs of real jobs have them."""
+    """Return the running job with the service's own log line, as logs of real jobs have it."""
     return job.telling("Job is running.")
 
 
 def _begun(run: Run, seen: Mapping[str, Status], now: datetime) -> Run:
-    """RUNNING since the last of its replicas began, which may be a while before it is seen."""
+    """Return the run, RUNNING since the last of its replicas began, which may be a while before this look."""
     moment = max((status.began for status in seen.values() if status.began), default=timestamp(now))
     return replace(run, start_time=run.start_time or moment, running_since=moment)
 
 
 def _restarted(job: Job, run: Run, restart: Restart, now: datetime, rules: TrainingSettings) -> Job:
-    """Workers that run again: in place while the others go on, or the whole job in the places it has."""
+    """Return a job whose workers run again: in place while the others go on, or the whole job in the places it has."""
     worn = {**run.worn, **{name: run.worn.get(name, 0) + 1 for name in restart.names}}
     told = job
     for name in restart.names:
@@ -101,7 +101,7 @@ def _restarted(job: Job, run: Run, restart: Restart, now: datetime, rules: Train
 
 
 def _again(run: Run, names: Sequence[str], now: datetime) -> Run:
-    """The run with these replicas to be started once more, where they were."""
+    """Return the run with these replicas to be started once more, where they were."""
     lost = timestamp(now)
     replicas = [
         replace(item, restarts=item.restarts + 1, lost=lost) if item.name in names else item for item in run.replicas
@@ -112,7 +112,7 @@ def _again(run: Run, names: Sequence[str], now: datetime) -> Run:
 def _closed(
     job: Job, run: Run, outcome: Outcome, seen: Mapping[str, Status], now: datetime, rules: TrainingSettings
 ) -> Job:
-    """A job whose attempt is decided, once all replicas have ended."""
+    """Return a job whose attempt is decided, once all replicas have ended."""
     if not all(status.ended for status in seen.values()):
         return job
     over = datetime.fromisoformat(max(status.over or timestamp(now) for status in seen.values()))

@@ -19,7 +19,7 @@ _BATCH_BYTES = 1 << 20
 
 
 def tell(world: World, run: Run, said: Iterable[tuple[str, str]]) -> None:
-    """Write what the service says of a job: (severity, text) lines of now."""
+    """Write the service's own lines about a job: (severity, text), of now."""
     lines = [Line(world.now(), severity, text, service=True) for severity, text in said]
     _write(world, run, "service", lines, service=True)
 
@@ -31,14 +31,14 @@ def forward(world: World, run: Run) -> None:
 
 
 def drain(world: World, run: Run) -> None:
-    """Write all that is left of an attempt whose replicas have ended."""
+    """Write the remaining lines of an attempt whose replicas have ended."""
     with world.store.transaction():
         for replica in run.replicas:
             drain_replica(world, run, replica)
 
 
 def drain_replica(world: World, run: Run, replica: Replica) -> None:
-    """Write all that is left of one replica that has ended."""
+    """Write the remaining lines of one replica that has ended."""
     with world.store.transaction():
         while _forward(world, run, replica):
             pass

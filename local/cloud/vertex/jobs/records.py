@@ -1,4 +1,4 @@
-"""A custom job: what people see of it, how it runs, and what each step in its life is made of."""
+"""A custom job: its body for people, its run, and the parts of each step in its life."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -31,7 +31,7 @@ DEFAULT_TIMEOUT_S = 7 * 24 * 3600
 
 @dataclass(frozen=True)
 class Demand:
-    """`count` replicas of one shape for the worker pool at `index`."""
+    """The demand for `count` replicas of one shape for the worker pool at `index`."""
 
     index: int
     shape: Shape
@@ -40,7 +40,7 @@ class Demand:
 
 @dataclass(frozen=True)
 class Replica:
-    """One replica that was given a machine: of a cluster's pool, of a reservation (its path), or neither.
+    """A replica that was given a machine: of a cluster's pool, of a reservation (its path), or neither.
 
     `host` is its address, which it keeps when it is restarted in place; `restarts` counts that in this attempt, and
     `lost` is the moment of the last one. `made`: when a machine of the job's own is there.
@@ -68,7 +68,7 @@ class Replica:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run is to end once its replicas have: a state, or another attempt.
+    """The end that a run comes to once its replicas have ended: a state, or another attempt.
 
     Replicas get SIGTERM and `grace_s` seconds until SIGKILL; 0 is SIGKILL at once, None the cloud's usual grace.
     """
@@ -85,11 +85,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Run:
-    """A job that has not ended. `number` orders runs by creation; `timeout_s` counts time in RUNNING; `trial` is the
-    id of the trial it runs and `tuning` that of its tuning job, where it belongs to one.
+    """The run of a job that has not ended. `number` orders runs by creation; `timeout_s` counts time in RUNNING;
+    `trial` is the id of the trial it runs and `tuning` that of its tuning job, where it belongs to one.
 
     - `max_wait_s`: how long a flex-start job may wait for machines (None: forever), `deadline` when that is over
-    - `due`: when machines are looked for again; `tries`: how often there were none, since there were some
+    - `due`: when machines are looked for again; `tries`: how many such looks found none since there were some
     - `preemptions`: attempts that ended because machines were taken away; `restarts`: tries to go on after those
     - `worn`: how often each replica was restarted, by name, since the last attempt that ended in an error
     - `start_time`: first RUNNING; `running_since`: RUNNING of this attempt; `ran_s`: seconds in RUNNING before it
@@ -140,12 +140,13 @@ class Run:
 
     @property
     def failures(self) -> int:
-        """Attempts that ended in an error."""
+        """The number of attempts that ended in an error."""
         return self.attempt - 1 - self.preemptions
 
     @property
     def line(self) -> str:
-        """The queue it waits in: those who wait for machines and disks of the same kinds in the same way."""
+        """The queue that the run waits in, with all that wait for machines and disks of the same kinds in the
+        same way."""
         kinds = {
             f"{item.shape.machine_type}/{item.shape.accelerator_type or ''}/{item.shape.disk_type}"
             for item in self.demands
@@ -158,8 +159,8 @@ class Run:
 
 @dataclass(frozen=True)
 class Job:
-    """What people see (canonical JSON) and, while it has not ended, how it runs. `said` is what the service has to say
-    of the step that led here: (severity, text) of log lines yet to be written."""
+    """A job: its body for people (canonical JSON) and, while it has not ended, its run. `said` are the service's own
+    log lines on the latest step, (severity, text), yet to be written."""
 
     body: Mapping[str, Any]
     run: Run | None
@@ -174,7 +175,7 @@ class Job:
 
 
 def demands_of(spec: Mapping[str, Any]) -> tuple[Demand, ...]:
-    """What a canonical job spec needs; worker pools that are skipped (`{}`) need nothing."""
+    """Return the demands of a canonical job spec; worker pools that are skipped (`{}`) need nothing."""
     return tuple(
         Demand(index, shape_of(pool["machineSpec"], pool.get("diskSpec", {})), int(pool["replicaCount"]))
         for index, pool in enumerate(spec["workerPoolSpecs"])
@@ -183,7 +184,7 @@ def demands_of(spec: Mapping[str, Any]) -> tuple[Demand, ...]:
 
 
 def changed(job: Job, run: Run, state: State, now: datetime) -> Job:
-    """A job that goes on in a state. Its time in RUNNING is counted when it leaves that."""
+    """Return a job that goes on in a state. Its time in RUNNING is counted when it leaves that."""
     body = {**job.body, "state": state, "updateTime": timestamp(now)}
     if run.start_time:
         body["startTime"] = run.start_time
@@ -193,12 +194,12 @@ def changed(job: Job, run: Run, state: State, now: datetime) -> Job:
 
 
 def halted(run: Run, over: datetime) -> Run:
-    """A run whose replicas ended at a moment, with its time in RUNNING counted."""
+    """Return a run whose replicas ended at a moment, with its time in RUNNING counted."""
     return replace(run, state="JOB_STATE_PENDING", ran_s=running_s(run, over), running_since=None)
 
 
 def ended(job: Job, run: Run, outcome: Outcome, now: datetime, over: datetime | None = None) -> Job:
-    """A job at its end: nothing is left to do for it. Its replicas were `over` before it was seen, where it had any."""
+    """Return a job at its end, with nothing left to do. Its replicas were `over` before this look, where it had any."""
     assert outcome.state in ENDED
     moments = {"endTime": timestamp(over or now), "updateTime": timestamp(now)}
     body = {**job.body, "state": outcome.state, **moments}
@@ -210,7 +211,7 @@ def ended(job: Job, run: Run, outcome: Outcome, now: datetime, over: datetime | 
 
 
 def running_s(run: Run, now: datetime) -> float:
-    """Seconds in RUNNING, in all attempts together."""
+    """Return the seconds in RUNNING, in all attempts together."""
     since = run.running_since or run.start_time
     if run.state != "JOB_STATE_RUNNING" or since is None:
         return run.ran_s
@@ -218,12 +219,12 @@ def running_s(run: Run, now: datetime) -> float:
 
 
 def dump(run: Run) -> dict[str, Any]:
-    """A run as a document for the store."""
+    """Return a run as a document for the store."""
     return {**asdict(replace(run, worn={})), "worn": dict(run.worn)}
 
 
 def load(document: Mapping[str, Any]) -> Run:
-    """A run from its document. One of another version may lack fields, and have others."""
+    """Return a run from its document. One of another version may lack fields, and have others."""
     known = {item.name for item in fields(Run)}
     demands = tuple(Demand(**{**item, "shape": Shape(**item["shape"])}) for item in document["demands"])
     replicas = tuple(Replica(**item) for item in document["replicas"])

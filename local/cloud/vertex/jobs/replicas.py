@@ -1,4 +1,4 @@
-"""From a job that was placed to the specifications of its replicas, and the folders they run in."""
+"""The specifications of a placed job's replicas, and the folders they run in."""
 
 import hashlib
 import os
@@ -25,18 +25,18 @@ def job_folder(world: World, run: Run) -> Path:
 
 
 def folder(world: World, run: Run, replica: Replica) -> Path:
-    """Where a replica of the current attempt runs. One that was restarted has a folder of its own."""
+    """Return the folder of a replica of the current attempt. One that was restarted has a folder of its own."""
     return job_folder(world, run) / str(run.attempt) / folder_name(replica)
 
 
 def folder_name(replica: Replica) -> str:
-    """A replica's name, with a number for each time it was restarted in place."""
+    """Return a replica's name, with a number for each time it was restarted in place."""
     return f"{replica.name}.{replica.restarts}" if replica.restarts else replica.name
 
 
 def due(world: World, replica: Replica, now: datetime) -> bool:
-    """Whether a replica is to run by now: its machine is made. One that was lost is away for a while, by the setting as
-    it is now."""
+    """Return whether a replica is to run by now: its machine is made. One that was lost is away for a while, by the
+    setting as it is now."""
     if replica.made and now < datetime.fromisoformat(replica.made):
         return False
     away = timedelta(seconds=world.settings.delay(world.settings.worker_restart_seconds))
@@ -44,12 +44,13 @@ def due(world: World, replica: Replica, now: datetime) -> bool:
 
 
 def metrics_folder(world: World, job_id: str) -> Path:
-    """Where a trial's replicas report metrics: a folder each with a file METRICS. It stays after the job's end."""
+    """Return the folder in which a trial's replicas report metrics: a folder each with a file METRICS. It outlives the
+    job."""
     return world.state_folder / "jobs" / job_id / "hypertune"
 
 
 def specification(world: World, job: Job, run: Run, replica: Replica, token: str) -> ReplicaSpec:
-    """What the runner of a replica is told. `token` is the job's own."""
+    """Return the specification for a replica's runner. `token` is the job's own."""
     spec = job.body["jobSpec"]
     pool = spec["workerPoolSpecs"][replica.index]
     package, container = pool.get("pythonPackageSpec"), pool.get("containerSpec")
@@ -93,19 +94,19 @@ def specification(world: World, job: Job, run: Run, replica: Replica, token: str
 
 
 def clean(world: World, run: Run) -> None:
-    """Remove what a job's machines had on their disks; logs and exit files stay."""
+    """Remove the files on a job's machines' disks; logs and exit files stay."""
     clean_folder(world, job_folder(world, run))
 
 
 def clean_folder(world: World, root: Path) -> None:
-    """The same for a job's folder."""
+    """Remove the same files in a job's folder."""
     world.trash.take([root / "images", *root.glob("*/environments"), *root.glob("*/*/work")])
     for path in root.glob("*/*/spec.json"):
         path.unlink(missing_ok=True)
 
 
 def purpose(run: Run) -> str:
-    """What the job's tokens are minted for."""
+    """Return the purpose of the job's tokens."""
     return f"job {run.name}"
 
 

@@ -1,4 +1,4 @@
-"""What the service takes as a custom job, and what it fills in (vertex-rules 3)."""
+"""Rules for a custom job, and its defaults (vertex-rules 3)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ _PREBUILT = re.compile(r"((us|europe|asia)-docker\.pkg\.dev/vertex-ai/|gcr\.io/c
 
 
 def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
-    """All that is wrong with a create's canonical body, whatever it is to run on."""
+    """Return all errors in a create's canonical body, whatever it is to run on."""
     found = display_name_mistakes("display_name", body.get("displayName", ""), required=True)
     found += label_mistakes("labels", body.get("labels", {}))
     spec = body.get("jobSpec", {})
@@ -56,7 +56,7 @@ def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
 
 
 def not_here(body: Mapping[str, Any]) -> ApiError | None:
-    """The 501 of a job that the service would take and this cloud can't run, or None."""
+    """Return the 501 of a job that the service would take and this cloud can't run, or None."""
     spec = body.get("jobSpec", {})
     for at, pool in enumerate(spec.get("workerPoolSpecs", [])):
         machine = pool.get("machineSpec", {})
@@ -73,13 +73,13 @@ def not_here(body: Mapping[str, Any]) -> ApiError | None:
 
 
 def timeout_s(spec: Mapping[str, Any], default: float) -> float:
-    """How long the job may run, in seconds."""
+    """Return the job's time-out in seconds."""
     text = spec.get("scheduling", {}).get("timeout", "")
     return float(text.removesuffix("s")) if text else default
 
 
 def defaulted(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The body as it will be answered: what was sent, with each worker pool's disk filled in."""
+    """Return the body as it will be answered: as it was sent, with each worker pool's disk filled in."""
     spec = body["jobSpec"]
     pools = [
         {**pool, "diskSpec": disk_spec(shape_of(pool["machineSpec"], pool.get("diskSpec", {})))} if pool else {}
@@ -110,7 +110,7 @@ def _worker_pool(path: str, at: int, pool: Mapping[str, Any], region: str) -> It
 
 
 def _machine(machine: Mapping[str, Any], region: str) -> list[tuple[str, str]]:
-    """What is wrong with a machine spec, as (field of machine_spec, message)."""
+    """Return the errors in a machine spec, as (field of machine_spec, message)."""
     if tpus.is_tpu(machine):
         return tpus.mistakes(machine, region)
     name = machine.get("machineType", "")
@@ -120,7 +120,7 @@ def _machine(machine: Mapping[str, Any], region: str) -> list[tuple[str, str]]:
 
 
 def _tpus_alone(root: str, pools: Sequence[Mapping[str, Any]]) -> Iterator[Mistake]:
-    """A TPU job has one worker pool, with one replica (vertex-rules 3.2)."""
+    """Yield an error unless a TPU job has one worker pool, with one replica (vertex-rules 3.2)."""
     found = [at for at, pool in enumerate(pools) if tpus.is_tpu(pool.get("machineSpec", {}))]
     if found and len(pools) > 1:
         yield Mistake(root, f"A TPU job has exactly one worker pool; this one has {len(pools)}.")

@@ -1,4 +1,4 @@
-"""What may be combined with each strategy of getting machines (vertex-rules 4.1 and 4.2)."""
+"""Combinations allowed with each strategy of getting machines (vertex-rules 4.1 and 4.2)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -30,12 +30,12 @@ _RESERVATION = re.compile(
 
 
 def strategy_of(spec: Mapping[str, Any]) -> Strategy:
-    """How a canonical job spec gets its machines."""
+    """Return the strategy by which a canonical job spec gets its machines."""
     return _STRATEGIES.get(spec.get("scheduling", {}).get("strategy", ""), "standard")
 
 
 def max_wait_s(spec: Mapping[str, Any]) -> float | None:
-    """How long a flex-start job may wait for machines, None forever; None too for other jobs."""
+    """Return how long a flex-start job may wait for machines, None forever; None too for other jobs."""
     if strategy_of(spec) != "flex-start":
         return None
     text = spec.get("scheduling", {}).get("maxWaitDuration", f"{DEFAULT_MAX_WAIT_S}s")
@@ -43,7 +43,7 @@ def max_wait_s(spec: Mapping[str, Any]) -> float | None:
 
 
 def mistakes(spec: Mapping[str, Any]) -> Iterator[Mistake]:
-    """What a canonical job spec combines that does not go together."""
+    """Yield the errors in a canonical job spec that combines what does not go together."""
     strategy = spec.get("scheduling", {}).get("strategy", "")
     if _seconds(spec.get("scheduling", {}).get("maxWaitDuration", "0s")) < 0:
         yield Mistake(_MAX_WAIT, "Max wait duration must not be negative.")
@@ -59,13 +59,13 @@ def mistakes(spec: Mapping[str, Any]) -> Iterator[Mistake]:
 
 
 def affinity_of(machine: Mapping[str, Any]) -> str:
-    """The reservation affinity type of a canonical machine spec; NO_RESERVATION is that of one without."""
+    """Return the reservation affinity type of a canonical machine spec; NO_RESERVATION is that of one without."""
     found = machine.get("reservationAffinity", {}).get("reservationAffinityType", "")
     return "NO_RESERVATION" if found in ("", "TYPE_UNSPECIFIED") else str(found)
 
 
 def machine_specs(spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """(path, canonical machine spec) of each worker pool that is not skipped."""
+    """Return (path, canonical machine spec) of each worker pool that is not skipped."""
     pools = enumerate(spec.get("workerPoolSpecs", []))
     return [(f"{_POOLS}[{at}].machine_spec", pool.get("machineSpec", {})) for at, pool in pools if pool]
 

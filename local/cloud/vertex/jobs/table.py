@@ -20,7 +20,7 @@ _TABLES = (
     "CREATE INDEX IF NOT EXISTS custom_jobs_by_state ON custom_jobs (region, state, number)",
     "CREATE INDEX IF NOT EXISTS custom_jobs_by_display_name ON custom_jobs (region, display_name)",
     "CREATE INDEX IF NOT EXISTS custom_jobs_alive ON custom_jobs (state, cluster, number) WHERE run IS NOT NULL",
-    # Those without machines; `due` is when they look for some ("" is at once), `deadline` when they have waited enough.
+    # Jobs without machines; `due` is when they look for some ("" is at once), `deadline` when they have waited enough.
     """CREATE TABLE IF NOT EXISTS waiting_jobs (
         number INTEGER PRIMARY KEY, region TEXT NOT NULL, cluster TEXT, line TEXT NOT NULL, due TEXT NOT NULL,
         deadline TEXT)""",
@@ -38,7 +38,7 @@ def open_table(store: Store) -> None:
     with store.transaction():
         for statement in _TABLES:
             store.execute(statement)
-        # Jobs that waited under a cloud that had no table of those.
+        # Jobs that waited under a version of the cloud without this table.
         queued = store.execute(
             "SELECT number, region, run FROM custom_jobs WHERE run IS NOT NULL AND state = 'JOB_STATE_QUEUED' "
             "AND number NOT IN (SELECT number FROM waiting_jobs)"
@@ -66,7 +66,7 @@ def put(store: Store, number: int, region: str, body: Mapping[str, Any], run: Ru
 
 
 def keep(world: World, run: Run, job: Job) -> None:
-    """Write a job after a step; `run` is it before. Within a transaction."""
+    """Write a job after a step; `run` is the run before it. Within a transaction."""
     put(world.store, run.number, run.region, job.body, job.run)
     if job.said:
         logs.tell(world, run, job.said)
@@ -90,7 +90,7 @@ def remove(store: Store, name: str) -> None:
 
 
 def started(store: Store, region: str | None = None, cluster: str | None = None) -> list[Job]:
-    """Jobs that hold machines, oldest first: of everywhere, of a region, of a cluster."""
+    """Return the jobs that hold machines, oldest first: of everywhere, of a region, of a cluster."""
     rows = store.execute(
         f"SELECT body, run FROM custom_jobs WHERE {_HOLDS} "
         "AND (?1 IS NULL OR region = ?1) AND (?2 IS NULL OR cluster = ?2) ORDER BY number",
@@ -100,7 +100,7 @@ def started(store: Store, region: str | None = None, cluster: str | None = None)
 
 
 def pool_use(store: Store, region: str, cluster: str) -> Counter[str]:
-    """Replicas in use on a cluster by resource pool id."""
+    """Return the replicas in use on a cluster by resource pool id."""
     return Counter(
         replica.pool
         for job in started(store, region, cluster)
@@ -111,7 +111,8 @@ def pool_use(store: Store, region: str, cluster: str) -> Counter[str]:
 
 
 def queued(store: Store, region: str, cluster: str | None, now: str, size: int) -> list[Job]:
-    """The jobs that look for a cluster's machines, or (None) for machines of their own: the oldest of each line."""
+    """Return the jobs that look for a cluster's machines, or (None) for machines of their own: the oldest of each
+    line."""
     lines = store.execute("SELECT DISTINCT line FROM waiting_jobs WHERE region = ? AND cluster IS ?", (region, cluster))
     found = []
     for (line,) in lines.fetchall():
@@ -125,7 +126,7 @@ def queued(store: Store, region: str, cluster: str | None, now: str, size: int) 
 
 
 def first_of_line(store: Store, run: Run) -> bool:
-    """Whether nobody who waits for the same came before."""
+    """Return whether a run is the first of those that wait for the same machines."""
     row = store.execute(
         "SELECT EXISTS (SELECT 1 FROM waiting_jobs WHERE region = ? AND cluster IS ? AND line = ? AND number < ?)",
         (run.region, run.cluster, run.line, run.number),
@@ -134,12 +135,12 @@ def first_of_line(store: Store, run: Run) -> bool:
 
 
 def count_waiting(store: Store) -> int:
-    """How many jobs have no machines yet, or not any more."""
+    """Return how many jobs have no machines, not yet or no longer."""
     return int(store.execute("SELECT count(*) FROM waiting_jobs").fetchone()[0])
 
 
 def overdue(store: Store, now: str) -> list[Job]:
-    """The jobs that have waited as long as they may."""
+    """Return the jobs that have waited as long as they may."""
     rows = store.execute(
         "SELECT body, run FROM custom_jobs WHERE number IN (SELECT number FROM waiting_jobs WHERE deadline <= ?)",
         (now,),
@@ -148,13 +149,13 @@ def overdue(store: Store, now: str) -> list[Job]:
 
 
 def queues(store: Store) -> list[tuple[str, str | None]]:
-    """The (region, cluster) pairs that jobs wait for; cluster None is machines of their own."""
+    """Return the (region, cluster) pairs that jobs wait for; cluster None is machines of their own."""
     rows = store.execute("SELECT DISTINCT region, cluster FROM waiting_jobs")
     return [(region, cluster) for region, cluster in rows]
 
 
 def alive_on(store: Store, region: str, cluster: str) -> list[Job]:
-    """All jobs of a cluster that have not ended, waiting ones too."""
+    """Return all jobs of a cluster that have not ended, waiting ones too."""
     rows = store.execute(
         "SELECT body, run FROM custom_jobs WHERE run IS NOT NULL AND region = ? AND cluster = ? ORDER BY number",
         (region, cluster),
@@ -169,5 +170,5 @@ def _job(row: tuple[str, str | None]) -> Job:
 
 @lru_cache(1024)
 def _again(row: tuple[str, str | None]) -> Job:
-    """The scheduler looks at what waits and runs ten times a second, and little of it has changed since."""
+    """Return a job, cached: the scheduler reads all ten times a second, and few have changed since."""
     return _job(row)

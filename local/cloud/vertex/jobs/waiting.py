@@ -24,35 +24,35 @@ _INSUFFICIENT = "Resources are insufficient in region: {}. Try a different regio
 
 
 def insufficient(region: str) -> str:
-    """The service's words for a stock-out."""
+    """Return the service's words for a stock-out."""
     return _INSUFFICIENT.format(region)
 
 
 def waiting(job: Job, run: Run, now: datetime) -> Job:
-    """A job that begins to wait for machines, and has looked for none yet."""
+    """Return a job that begins to wait for machines, and has looked for none yet."""
     deadline = None if run.max_wait_s is None else timestamp(now + timedelta(seconds=run.max_wait_s))
     return changed(job, replace(run, deadline=deadline, due=None, tries=0), "JOB_STATE_QUEUED", now)
 
 
 def placed(job: Job, run: Run, replicas: Sequence[Replica], now: datetime) -> Job:
-    """A waiting job that got machines: PENDING until all its replicas run."""
+    """Return a waiting job that got machines: PENDING until all its replicas run."""
     told = job.telling(f"All {_listed(run)} of the job are there.") if run.flex and run.tries else job
     got = replace(run, replicas=tuple(replicas), due=None, deadline=None, tries=0)
     return changed(told, got, "JOB_STATE_PENDING", now)
 
 
 def without_quota(job: Job, run: Run, now: datetime) -> Job:
-    """A waiting job whose quota is in use by others: QUEUED until it is free."""
+    """Return a waiting job whose quota is in use by others: QUEUED until it is free."""
     return _now(job, run, "JOB_STATE_QUEUED", now)
 
 
 def behind(job: Job, run: Run, now: datetime) -> Job:
-    """A flex-start job that others are before."""
+    """Return a flex-start job that has others before it."""
     return _now(job, run, "JOB_STATE_PENDING", now)
 
 
 def without_machines(job: Job, run: Run, now: datetime, rules: TrainingSettings) -> Job:
-    """A waiting job that looked for machines when there were none."""
+    """Return a waiting job that looked for machines when there were none."""
     if run.flex:
         return _in_flex_queue(job, run, now)
     if run.preemptions:
@@ -69,7 +69,7 @@ def without_machines(job: Job, run: Run, now: datetime, rules: TrainingSettings)
 
 
 def resumed(job: Job, run: Run, now: datetime, rules: TrainingSettings) -> Job:
-    """A Spot job without machines, which it had before: it is restarted later, if it was not too often already."""
+    """Return a Spot job that lost its machines: it is restarted later, if it was not too often already."""
     may = run.may_retry or rules.spot_disable_retries == "restart"
     if not may or run.restarts >= rules.spot_restarts:
         text = f"STOCKOUT: Spot VMs were preempted; the job was restarted {run.restarts} times. "
@@ -86,7 +86,7 @@ def resumed(job: Job, run: Run, now: datetime, rules: TrainingSettings) -> Job:
 
 
 def expired(job: Job, run: Run, now: datetime, rules: TrainingSettings) -> Job:
-    """A flex-start job whose longest wait is over."""
+    """Return a flex-start job whose longest wait is over."""
     state: State = "JOB_STATE_EXPIRED" if rules.flex_expiry_state == "JOB_STATE_EXPIRED" else "JOB_STATE_FAILED"
     text = (
         f"The job waited for its max wait duration of {run.max_wait_s or 0:g} s and its resources were not available. "

@@ -1,1 +1,1 @@
-"""Vertex ML Metadata: stores with contexts, executions, artifacts and what connects them; Experiments rest on it."""
+"""Vertex ML Metadata: stores with contexts, executions, artifacts and their connections; Experiments rest on it."""

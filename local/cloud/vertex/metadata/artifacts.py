@@ -1,4 +1,4 @@
-"""The methods of artifacts: what is connected with them."""
+"""The methods of artifacts, among them their lineage."""
 
 from ... import document_filters
 from ...wire import Call, Reply, Route, invalid_argument
@@ -18,7 +18,8 @@ class Artifacts(Nodes):
         return [*super().routes(), Route("GET", f"{ARTIFACT.each}:queryArtifactLineageSubgraph", self.query_lineage)]
 
     def query_lineage(self, call: Call) -> Reply:
-        """All within `maxHops` events of an artifact; without it, as far as the connections go (100 at most)."""
+        """Return everything within `maxHops` events of an artifact; without it, as far as the connections go (100 at
+        most)."""
         self.enter(call, "queryArtifactLineageSubgraph")
         test = document_filters.parsed(call.query.get("filter", ""), self.fields(call))
         hops = call.integer("maxHops", _MOST_HOPS)

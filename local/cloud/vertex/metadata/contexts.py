@@ -1,4 +1,4 @@
-"""The methods of contexts: what is in them, and their children."""
+"""The methods of contexts, of their members and of their children."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The methods of executions: what went in and out of them."""
+"""The methods of executions, of their inputs and of their outputs."""
 
 from ...wire import Call, Reply, Route, invalid_argument
 from ...world import World

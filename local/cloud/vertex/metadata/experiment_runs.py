@@ -1,7 +1,7 @@
-"""Jobs that belong to an experiment: the run that each one logs to.
+"""The runs of an experiment to which its jobs log.
 
-What the service does here is known from the SDK alone: a job with an experiment and no run gets one, and the run's
-state is its client's business (`CustomJob.run` ends it when the job has ended, well or not).
+The SDK alone tells the service's behaviour here: a job with an experiment and no run gets one, and the run's state is
+its client's business (`CustomJob.run` ends it when the job has ended, well or not).
 """
 
 import re
@@ -22,7 +22,7 @@ _CONSOLE = "https://console.cloud.google.com/vertex-ai/locations/{1}/training/{2
 
 
 def check(world: World, spec: Mapping[str, Any]) -> None:
-    """Raises 404 for an experiment or a run that is not there, 400 for a context that is neither."""
+    """Raise 404 for an experiment or a run that does not exist, 400 for a context that is neither."""
     if "experiment" not in spec:
         if "experimentRun" in spec:
             raise invalid_argument("An experiment run needs its experiment.")
@@ -37,7 +37,7 @@ def check(world: World, spec: Mapping[str, Any]) -> None:
 
 
 def joined(world: World, spec: Mapping[str, Any], job: str, display_name: str) -> dict[str, Any]:
-    """The spec of a new job with the full names of its experiment and run. Within a transaction.
+    """Return the spec of a new job with the full names of its experiment and run. Within a transaction.
 
     Without a run of its own the job gets a new one; `job` is its full name.
     """
@@ -58,13 +58,13 @@ def joined(world: World, spec: Mapping[str, Any], job: str, display_name: str) -
         "custom_job_resource_name": job,
         "custom_job_console_uri": _CONSOLE.format(project, location, job_id),
     }
-    # Whoever made the run goes on logging to it with the etag that they hold.
+    # The client that made the run goes on logging to it with the etag that it holds.
     contexts.keep({**found, "metadata": {**metadata, _JOBS: [*metadata.get(_JOBS, ()), entry]}})
     return {**spec, "experiment": experiment, "experimentRun": run}
 
 
 def mirror(world: World, experiment: str, run: str) -> None:
-    """Contexts for an experiment of a tensorboard (its full name) and a run in it, as far as there are none.
+    """Make the missing contexts for an experiment of a tensorboard (its full name) and a run in it.
 
     The SDK ends the run's context after a job that named a tensorboard. Within a transaction.
     """
@@ -91,7 +91,7 @@ def _new_run(title: str, experiment: str) -> dict[str, Any]:
 
 
 def _run_title(experiment: str, display_name: str, job: str) -> str:
-    """The display name as far as an id may have it, made unique by the job's number."""
+    """Return the display name as far as an id may have it, made unique by the job's number."""
     plain = re.sub(r"[^a-z0-9]+", "-", display_name.lower()).strip("-")
     number = job.rpartition("/")[2].lstrip("7").lstrip("0") or "0"
     room = _LONGEST - len(experiment.rpartition("/")[2]) - len(number) - 2

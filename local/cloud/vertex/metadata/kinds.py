@@ -1,4 +1,4 @@
-"""The kinds of resources of ML Metadata, and what of each a client may set."""
+"""The kinds of resources of ML Metadata, and the fields that a client may set."""
 
 from ..collection import Kind
 
@@ -12,7 +12,7 @@ SCHEMA = Kind(
     "metadataSchemas",
     ("schemaVersion", "schema", "schemaType", "description"),
 )
-# What jobs log to is not counted with other resources' calls.
+# Calls on resources that jobs log to are not counted with those on others.
 _UNLIMITED = ""
 CONTEXT = Kind("Context", _IN_A_STORE + "contexts", "context", "contexts", _NODE, _UNLIMITED)
 EXECUTION = Kind("Execution", _IN_A_STORE + "executions", "execution", "executions", (*_NODE, "state"), _UNLIMITED)

@@ -1,4 +1,4 @@
-"""What connects the nodes of a metadata store: contexts with their members, executions with artifacts by events.
+"""The connections of nodes in a metadata store: contexts with their members, executions with artifacts by events.
 
 (A context's parents are in the context itself.)
 """
@@ -20,7 +20,7 @@ def join(store: Store, context: str, member: str) -> None:
 
 
 def members(store: Store, context: str) -> set[str]:
-    """The full names of a context's artifacts and executions."""
+    """Return the full names of a context's artifacts and executions."""
     return {str(body["member"]) for _, body in store.list(_MEMBER, f"{context} ")}
 
 
@@ -30,7 +30,7 @@ def record(store: Store, event: Event) -> None:
 
 
 def events(store: Store, execution: str = "") -> list[Event]:
-    """The events of an execution, or all, oldest first."""
+    """Return the events of an execution, or all, oldest first."""
     return [body for _, body in store.list(_EVENT, f"{execution} " if execution else "")]
 
 

@@ -1,4 +1,4 @@
-"""The methods of metadata schemas: kept as they are sent, and not used to check anything."""
+"""The methods of metadata schemas, which are kept as they are sent, and never used for a check."""
 
 import re
 

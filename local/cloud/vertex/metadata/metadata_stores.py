@@ -1,4 +1,4 @@
-"""The methods of metadata stores. The store `default` is made by whoever uses it first."""
+"""The methods of metadata stores. The store `default` is made at its first use."""
 
 import re
 
@@ -34,7 +34,7 @@ class MetadataStores(Documents):
             return self.done(call, name, "CreateMetadataStoreOperationMetadata", STORE.message)
 
     def delete(self, call: Call) -> Reply:
-        """Removes all that is in it as well."""
+        """Delete a store with everything in it."""
         self.enter(call, "delete", "submit")
         with self.world.store.transaction():
             name = str(self.find(self.named(call))["name"])
@@ -47,13 +47,14 @@ class MetadataStores(Documents):
 
 
 def check(world: World, name: str) -> None:
-    """Raises 404 unless there is a store with this full name; `default` is there, empty, before it is made."""
+    """Raise 404 unless there is a store with this full name; `default` is there, empty, before it is made."""
     if name.rpartition("/")[2] != DEFAULT:
         Documents(world, STORE).find(name)
 
 
 def used(world: World, name: str) -> Body:
-    """The store with this full name, for something that is to be made in it. Raises 404. Within a transaction."""
+    """Return the store with this full name, for a resource that is to be made in it. Raises 404. Within a
+    transaction."""
     stores = Documents(world, STORE)
     if name.rpartition("/")[2] == DEFAULT and stores.look(name) is None:
         return stores.add(name, {})

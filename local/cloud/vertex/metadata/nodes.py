@@ -1,4 +1,4 @@
-"""The methods that contexts, executions and artifacts have in common."""
+"""The common methods of contexts, executions and artifacts."""
 
 import re
 import uuid
@@ -74,14 +74,14 @@ class Nodes(Documents):
             return self.done(call, found["name"])
 
     def entered(self, call: Call, message: str) -> Body:
-        """Check who asks for `…:VERB`, and what is sent. Raises 400, 403, 429."""
+        """Check the caller of `…:VERB`, and return the message that was sent. Raises 400, 403, 429."""
         self.enter(call, call.path.rpartition(":")[2])
         return MESSAGES.parse(call.params["version"], message, call.object())
 
     def graph(
         self, call: Call, artifacts: Iterable[str], executions: Iterable[str], events: Iterable[links.Event]
     ) -> Reply:
-        """A LineageSubgraph of what there is under these names."""
+        """Return a LineageSubgraph of the existing nodes under these names."""
         found = {"artifacts": (ARTIFACT, artifacts), "executions": (EXECUTION, executions)}
         body: Body = {
             key: [node for name in sorted(set(names)) if (node := Documents(self.world, kind).look(name))]
@@ -104,12 +104,12 @@ class Nodes(Documents):
         return lambda body: all(body["name"] in names for names in found)
 
     def _below(self, parents: Sequence[str]) -> Test:
-        """Contexts with all the named parents."""
+        """Return a test for contexts with all the named parents."""
         wanted = {canonical(self.world.project, parent) for parent in parents}
         return lambda body: wanted <= set(body.get("parentContexts", ()))
 
     def _above(self, children: Sequence[str]) -> Test:
-        """Contexts that all the named ones have for a parent."""
+        """Return a test for contexts that are a parent of all the named ones."""
         parents = []
         for child in children:
             found = Documents(self.world, CONTEXT).look(canonical(self.world.project, child))

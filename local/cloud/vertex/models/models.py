@@ -34,7 +34,7 @@ class Models(Entries):
         ]
 
     def upload(self, call: Call) -> Reply:
-        """An operation that is done at once: with the new version's name, or with what is wrong with its files."""
+        """Return an operation that is done at once, with the new version's name or the error in its files."""
         location = self.enter(call, "upload", "submit")
         body = MESSAGES.parse(call.params["version"], "UploadModelRequest", call.object())
         model = registration.declared(body.get("model", {}))
@@ -89,7 +89,7 @@ class Models(Entries):
             return self.done(call, version["name"])
 
     def list_versions(self, call: Call) -> Reply:
-        """The versions of a model, with the version's id in each name."""
+        """Return the versions of a model, with the version's id in each name."""
         location = self.enter(call, "list", "call")
         test = document_filters.parsed(call.query.get("filter", ""), self.fields(call))
         name = self._version(call, location)["name"]
@@ -110,7 +110,7 @@ class Models(Entries):
             return self.shown(call, changed)
 
     def _version(self, call: Call, location: str) -> Model:
-        """The version that a path names, by id or alias, or the model's default one. Raises 404."""
+        """Return the version that a path names, by id or alias, or the model's default one. Raises 404."""
         model_id, _, reference = call.params["resource"].partition("@")
         return records.find(self.world, MODELS.full_name(self.world.project, location, model_id), reference)
 

@@ -36,7 +36,7 @@ Model = dict[str, Any]
 def add(
     world: World, location: str, model: Mapping[str, Any], *, model_id: str = "", parent: str = "", pipeline: str = ""
 ) -> Model:
-    """A new model, or a new version of `parent` (a full name), from a canonical Model that has passed the rules.
+    """Add a new model, or a new version of `parent` (a full name), from a canonical Model that has passed the rules.
 
     `pipeline` is the training pipeline that made it. Within a transaction. Raises 404, 409.
     """
@@ -67,7 +67,7 @@ def add(
 
 
 def find(world: World, name: str, reference: str = "") -> Model:
-    """A version of a model, by its id or an alias; the default one when none is named. Raises 404."""
+    """Return a version of a model, by its id or an alias; the default one when none is named. Raises 404."""
     wanted = reference or DEFAULT
     for version in versions(world, name):
         if version["versionId"] == wanted or wanted in version["versionAliases"]:
@@ -76,14 +76,14 @@ def find(world: World, name: str, reference: str = "") -> Model:
 
 
 def check(world: World, location: str, names: Iterable[str]) -> None:
-    """Raises 404 for a model, as `…/models/ID` or `…/models/ID@VERSION`, that there is not."""
+    """Raise 404 for a model, as `…/models/ID` or `…/models/ID@VERSION`, that does not exist."""
     for name in names:
         model_id, _, reference = id_of(name).partition("@")
         find(world, MODELS.full_name(world.project, location, model_id), reference)
 
 
 def versions(world: World, name: str) -> list[Model]:
-    """All versions of a model, oldest first; none for a model that does not exist."""
+    """Return all versions of a model, oldest first; none for a model that does not exist."""
     return [body for _, body in world.store.list(_VERSION, f"{name}@")]
 
 
@@ -126,7 +126,7 @@ def remove(world: World, name: str) -> None:
 
 
 def _entry(world: World, location: str, model_id: str, parent: str) -> Entry:
-    """The model that a version is added to: that of the parent, or one that is to be."""
+    """Return the model that a version is added to: that of the parent, or a new one."""
     if parent:
         name = MODELS.full_name(world.project, location, id_of(parent).partition("@")[0])
         found = MODELS.get(world.store, name)
@@ -146,7 +146,7 @@ def _counted(entry: Entry, number: int) -> Entry:
 
 
 def _show_default(world: World, name: str) -> None:
-    """What lists show of a model is its default version."""
+    """Write the default version of a model, which lists show, to the table."""
     entry = MODELS.get(world.store, name)
     assert entry is not None
     MODELS.put(world.store, Entry(entry.number, find(world, name), entry.work))
@@ -157,7 +157,7 @@ def _key(name: str, version_id: str) -> str:
 
 
 def _tagged(body: Mapping[str, Any]) -> Model:
-    """A version with the etag of its content."""
+    """Return a version with the etag of its content."""
     plain = {key: value for key, value in body.items() if key != "etag"}
     digest = hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
     return {**plain, "etag": f"AMEw9y{digest[:26]}"}

@@ -1,4 +1,4 @@
-"""How a model gets into the registry: its files are looked at, and a version is made."""
+"""The registration of a model: its files are looked at, and a version is made."""
 
 import re
 from collections.abc import Mapping
@@ -38,18 +38,18 @@ _EXPECTED = {
 
 
 class UnusableError(Exception):
-    """The files of a model are missing, or not those that its image serves; the text says so."""
+    """The files of a model are missing, or are not those that its image serves; the text says so."""
 
 
 def declared(model: Mapping[str, Any]) -> dict[str, Any]:
-    """A sent Model without what only the service may say."""
+    """Return a sent Model without the fields that only the service may set."""
     return {key: value for key, value in model.items() if key not in _OUTPUT_ONLY}
 
 
 def upload(
     world: World, location: str, model: Mapping[str, Any], *, model_id: str = "", parent: str = "", pipeline: str = ""
 ) -> Model:
-    """A new model or version, once its files have been looked at. Within a transaction.
+    """Add a new model or version, once its files have been looked at. Within a transaction.
 
     Raises UnusableError, 404, 409.
     """
@@ -62,7 +62,7 @@ def upload(
 
 
 def _problem(world: World, uri: str, image: str) -> str:
-    """Why a directory can't be that of a model that is served by an image; "" when it can.
+    """Return why a directory can't be that of a model that is served by an image; "" when it can.
 
     The pre-built prediction images want a file of a certain name; others take any.
     """
@@ -78,7 +78,7 @@ def _problem(world: World, uri: str, image: str) -> str:
 
 
 def _files(world: World, uri: str) -> list[str]:
-    """The names of the objects in a directory, relative to it."""
+    """Return the names of the objects in a directory, relative to it."""
     matched = _URI.fullmatch(uri)
     if matched is None:
         return []

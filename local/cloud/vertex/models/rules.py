@@ -1,4 +1,4 @@
-"""What the service takes as a model, a version alias and a model's id."""
+"""Rules for a model, a version alias and a model's id."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ _ALIAS = re.compile(r"[a-z][a-zA-Z0-9-]{0,126}[a-z0-9]")
 
 
 def mistakes(model: Mapping[str, Any], region: str, root: str = "model") -> list[Mistake]:
-    """All that is wrong with a canonical Model; `root` is its path in the request."""
+    """Return all errors in a canonical Model; `root` is its path in the request."""
     found = display_name_mistakes(f"{root}.display_name", model.get("displayName", ""), required=True)
     found += label_mistakes(f"{root}.labels", model.get("labels", {}))
     found += alias_mistakes(f"{root}.version_aliases", model.get("versionAliases", []))
@@ -31,7 +31,7 @@ def mistakes(model: Mapping[str, Any], region: str, root: str = "model") -> list
 
 
 def upload_mistakes(model: Mapping[str, Any], region: str, root: str = "model") -> list[Mistake]:
-    """The same for one that is to be uploaded: it has a container that serves it."""
+    """Return the same for a model that is to be uploaded, which has a container that serves it."""
     found = mistakes(model, region, root)
     if "containerSpec" not in model:
         found.append(Mistake(f"{root}.container_spec", "The container that serves the model is required."))
@@ -39,7 +39,7 @@ def upload_mistakes(model: Mapping[str, Any], region: str, root: str = "model") 
 
 
 def alias_mistakes(path: str, aliases: Sequence[str]) -> list[Mistake]:
-    """Invalid aliases. One with a `-` before it is to be taken away, which `default` can't be."""
+    """Return the invalid aliases. One with a `-` before it is to be taken away, which `default` can't be."""
     found = []
     for alias in aliases:
         if alias == "-default":

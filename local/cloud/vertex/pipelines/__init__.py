@@ -1,1 +1,1 @@
-"""Training pipelines: a custom or tuning job, and the model that it leaves."""
+"""Training pipelines: a custom or tuning job, and the model made by it."""

@@ -1,4 +1,4 @@
-"""A training pipeline, and how it follows the job behind it."""
+"""A training pipeline, which follows the job behind it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,12 +22,13 @@ _NOT_FOUND, _INTERNAL = 5, 13
 
 
 def metadata(task: Task, job: str, best: str | None = None) -> dict[str, Any]:
-    """The training task's metadata: the job behind the pipeline, and that of a tuning job's best trial."""
+    """Return the training task's metadata: the job behind the pipeline, and that of a tuning job's best trial."""
     return {_METADATA[task]: job} | ({"bestTrialBackingCustomJob": best} if best else {})
 
 
 def followed(entry: Entry, job: Mapping[str, Any] | None, best: str | None, now: str) -> Entry:
-    """The pipeline after a look at its job (None when it is gone). A success is left to be written with the model."""
+    """Return the pipeline after a look at its job (None when it is gone). A success is left to be written with the
+    model."""
     work = entry.work or {}
     if job is None:
         return failed(entry, _NOT_FOUND, f"The job {work['job']} does not exist any more.", now)
@@ -49,14 +50,14 @@ def followed(entry: Entry, job: Mapping[str, Any] | None, best: str | None, now:
 
 
 def failed(entry: Entry, code: int, message: str, now: str) -> Entry:
-    """The pipeline at its end, with an error of its own."""
+    """Return the pipeline at its end, with an error of its own."""
     error = {"code": code, "message": message}
     body = {**entry.body, "state": "PIPELINE_STATE_FAILED", "error": error, "endTime": now, "updateTime": now}
     return Entry(entry.number, body, None)
 
 
 def succeeded(entry: Entry, model: Mapping[str, Any] | None, end_time: str, now: str) -> Entry:
-    """The pipeline at its good end, with the model it uploaded."""
+    """Return the pipeline at its good end, with the model it uploaded."""
     body = {**entry.body, "state": "PIPELINE_STATE_SUCCEEDED", "endTime": end_time, "updateTime": now}
     if model is not None:
         named = {key: model[key] for key in ("name", "versionId", "artifactUri") if key in model}

@@ -1,4 +1,4 @@
-"""What the service takes as a training pipeline (vertex-rules 5.2)."""
+"""Rules for a training pipeline (vertex-rules 5.2)."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -16,12 +16,12 @@ _TASKS: Mapping[str, Task] = {
 
 
 def task_of(body: Mapping[str, Any]) -> Task:
-    """Which task a body that has passed the rules defines."""
+    """Return the task that a body, having passed the rules, defines."""
     return _TASKS[body["trainingTaskDefinition"]]
 
 
 def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
-    """All that is wrong with a create's canonical body, but for the job in its inputs."""
+    """Return the errors in a create's canonical body, without those of the job in its inputs."""
     found = display_name_mistakes("display_name", body.get("displayName", ""), required=True)
     found += label_mistakes("labels", body.get("labels", {}))
     definition = body.get("trainingTaskDefinition", "")
@@ -38,7 +38,7 @@ def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
 
 
 def not_here(body: Mapping[str, Any]) -> ApiError | None:
-    """The 501 of a pipeline that the service would take and this cloud does not, or None."""
+    """Return the 501 of a pipeline that the service would take and this cloud does not, or None."""
     if body["trainingTaskDefinition"] not in _TASKS:
         name = body["trainingTaskDefinition"].removeprefix(_SCHEMAS)
         return unimplemented(f"The training task {name} is not in the local cloud; custom and tuning tasks are.")
@@ -48,7 +48,7 @@ def not_here(body: Mapping[str, Any]) -> ApiError | None:
 
 
 def output_mistakes(body: Mapping[str, Any], job_spec: Mapping[str, Any]) -> list[Mistake]:
-    """A model that would have no files: neither an artifact URI nor an output directory of the job."""
+    """Return an error for a model without files: neither an artifact URI nor an output directory of the job."""
     model = body.get("modelToUpload", {})
     if not model or model.get("artifactUri") or job_spec.get("baseOutputDirectory"):
         return []

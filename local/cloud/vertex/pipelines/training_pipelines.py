@@ -70,7 +70,7 @@ class TrainingPipelines(Entries):
         return Reply(body={})
 
     def _submitted(self, call: Call, location: str, task: Task, job: Mapping[str, Any]) -> tuple[str, str]:
-        """The name and the state of the new job behind a pipeline."""
+        """Submit the job behind a pipeline and return its name and state."""
         if task == "tuning":
             root = f"{_INPUTS}.trial_job_spec"
             entry = hyperparameter_tuning_jobs.submit(self.world, call.principal, location, job, root)
@@ -102,7 +102,7 @@ class TrainingPipelines(Entries):
 
 
 def _job(body: Mapping[str, Any], task: Task, version: str, location: str) -> dict[str, Any]:
-    """The body of the job behind a pipeline, from inputs in camelCase or snake_case. Raises 400, 501."""
+    """Return the body of the job behind a pipeline, from inputs in camelCase or snake_case. Raises 400, 501."""
     named: dict[str, Any] = {"displayName": child_name(body["displayName"], SUFFIXES[task])}
     if "encryptionSpec" in body:
         named["encryptionSpec"] = body["encryptionSpec"]

@@ -1,4 +1,4 @@
-"""Pipeline jobs and schedules, which the local cloud does not have: what would start one says so."""
+"""Pipeline jobs and schedules, which the local cloud does not have: a request to start one is refused in words."""
 
 from ... import documents
 from ...wire import Call, Reply, Route, unimplemented
@@ -7,7 +7,7 @@ from ..collection import Collection, Kind
 
 
 class Unserved(Collection):
-    """A collection that is always empty. `title` is what a refusal calls its resources."""
+    """A collection that is always empty. `title` names its resources in a refusal."""
 
     def __init__(self, world: World, kind: Kind, title: str) -> None:
         super().__init__(world, kind)

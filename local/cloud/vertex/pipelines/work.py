@@ -1,4 +1,4 @@
-"""The work behind training pipelines: follows their jobs, and uploads the models that these leave."""
+"""The work behind training pipelines: looks at their jobs and uploads the models made by them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ _CODES = {"NOT_FOUND": _NOT_FOUND, "ALREADY_EXISTS": _ALREADY_EXISTS}
 
 
 def step(world: World) -> bool:
-    """Every pipeline once. Whether any is under way."""
+    """Move every pipeline on once and return whether any is under way."""
     alive = PIPELINES.alive(world.store)
     for entry in alive:
         _advance(world, entry)
@@ -41,7 +41,7 @@ def cancel(world: World, entry: Entry) -> None:
 
 
 def _advance(world: World, entry: Entry) -> None:
-    """One step, in one transaction, so that a model is uploaded once and its pipeline knows of it."""
+    """Take a pipeline's step in one transaction, so that a model is uploaded once and its pipeline knows of it."""
     now = world.now()
     job, best_trial = _look(world, entry.work or {})
     best_job = best_trial[1] if best_trial else None
@@ -58,8 +58,8 @@ def _advance(world: World, entry: Entry) -> None:
 
 
 def _finished(world: World, entry: Entry, best: str | None, over: str, now: str) -> Entry:
-    """A pipeline whose job succeeded and was `over` at that time, with its model uploaded; `best` is a tuning job's
-    best trial."""
+    """Return a pipeline whose job succeeded and was `over` at that time, with its model uploaded; `best` is a tuning
+    job's best trial."""
     declared = entry.body.get("modelToUpload")
     if not declared:
         return records.succeeded(entry, None, over, now)
@@ -79,7 +79,7 @@ def _finished(world: World, entry: Entry, best: str | None, over: str, now: str)
 
 
 def _look(world: World, work: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, tuple[str, str] | None]:
-    """The body of a pipeline's job, and a tuning job's best trial: its id and its custom job."""
+    """Return the body of a pipeline's job, and a tuning job's best trial: its id and its custom job."""
     if work["task"] == "custom":
         job = jobs.get(world.store, work["job"])
         return (job.body if job else None), None

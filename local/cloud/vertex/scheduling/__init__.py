@@ -1,1 +1,1 @@
-"""Who gets machines: how a job gets in, queues, placement, reservations, and the thread that moves all jobs on."""
+"""Scheduling: a job's submission, queues, placement, reservations, and the thread that moves all jobs on."""

@@ -1,4 +1,4 @@
-"""What machines a region has left, and what is to be taken back: derived each time from who holds what."""
+"""The machines that a region has left, and those to be taken back: derived each time from all holders."""
 
 from collections import Counter
 from datetime import datetime
@@ -16,7 +16,7 @@ from ..names import location_name
 
 
 def supply(world: World, region: str, now: datetime, *, leaving: bool = True) -> Supply:
-    """The supply of a region. Without `leaving`, machines of jobs that are about to give them up don't count."""
+    """Return the supply of a region. Without `leaving`, machines of jobs that are about to give them up don't count."""
     loaded = scenarios.current(world)
     limits = loaded.limits(region, now)
     reservations = {path: item for path, item in loaded.scenario.reservations.items() if item.region == region}
@@ -47,7 +47,7 @@ def machines(cluster: Cluster) -> Counter[tuple[str, Strategy]]:
 
 
 def suffices(world: World, cluster: Cluster, now: datetime) -> bool:
-    """Whether there are machines for a cluster that is to be made."""
+    """Return whether there are machines for a cluster that is to be made."""
     left = supply(world, cluster.region, now)
     wanted = machines(cluster)
     frees = ((left.free(machine, strategy), count) for (machine, strategy), count in wanted.items())
@@ -55,12 +55,12 @@ def suffices(world: World, cluster: Cluster, now: datetime) -> bool:
 
 
 def targets(started: list[Job], now: datetime) -> list[Target]:
-    """The Spot jobs among those with machines, as preemption sees them."""
+    """Return the Spot jobs among those with machines, as preemption sees them."""
     return [_target(job, job.run, now) for job in started if job.run and job.run.spot and job.run.outcome is None]
 
 
 def excess(world: World, found: list[Target], now: datetime) -> dict[tuple[str, str], int]:
-    """Spot machines, by (region, type), in use beyond what there is now."""
+    """Return the Spot machines, by (region, type), in use beyond the present supply."""
     kinds = {kind for target in found for kind in target.machines}
     supplies = {region: supply(world, region, now, leaving=False) for region, _ in kinds}
     return {(region, machine): supplies[region].excess(machine) for region, machine in kinds}

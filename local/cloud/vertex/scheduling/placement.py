@@ -1,4 +1,4 @@
-"""Which pool of a persistent resource each replica of a job gets (vertex-rules 2: match and size)."""
+"""The placement of a job's replicas on a persistent resource's pools (vertex-rules 2: match and size)."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ _SPECS = "job_spec.worker_pool_specs"
 
 
 def mistakes(demands: Sequence[Demand], cluster: Cluster) -> list[Mistake]:
-    """Why a job can never run on a cluster: a worker pool that matches no resource pool, or more than it can hold."""
+    """Return why a job can never run on a cluster: a worker pool that matches no resource pool, or exceeds its size."""
     found = [_mismatch(demand, cluster) for demand in demands if not _matching(demand, cluster.pools)]
     if found:
         return found
@@ -29,7 +29,7 @@ def mistakes(demands: Sequence[Demand], cluster: Cluster) -> list[Mistake]:
 
 
 def place(demands: Iterable[Demand], pools: Sequence[Pool], used: Mapping[str, int]) -> list[tuple[int, str]] | None:
-    """A (worker pool index, resource pool id) for each replica, or None when not all find a free one."""
+    """Return a (worker pool index, resource pool id) for each replica, or None when not all find a free one."""
     free = {pool.id: pool.replicas - used.get(pool.id, 0) for pool in pools}
     placed: list[tuple[int, str]] = []
     for demand in demands:
@@ -45,7 +45,8 @@ def place(demands: Iterable[Demand], pools: Sequence[Pool], used: Mapping[str, i
 
 
 def wanted(demands: Iterable[Demand], pools: Sequence[Pool], needed: Mapping[str, int]) -> Counter[str]:
-    """Replicas by pool that a waiting job would take if pools were as large as they may get, beside `needed`."""
+    """Return the replicas by pool that a waiting job would take if pools were as large as they may get, beside
+    `needed`."""
     room = {pool.id: pool.ceiling - needed.get(pool.id, 0) for pool in pools}
     wish: Counter[str] = Counter()
     for demand in demands:
@@ -56,7 +57,7 @@ def wanted(demands: Iterable[Demand], pools: Sequence[Pool], needed: Mapping[str
             left -= taken
             wish[pool.id] += taken
         if left:
-            # It does not fit beside those before it, so growing for it now would serve nobody.
+            # The job does not fit beside those before it, so growing for it now would serve nobody.
             return Counter()
     return wish
 

@@ -1,4 +1,4 @@
-"""Who gets machines: jobs that wait, in order, and pools that grow for them and shrink after them."""
+"""The queues of jobs that wait for machines, and the pools that grow for them and shrink after them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ WINDOW = 100
 
 
 def serve_all(world: World, now: datetime) -> None:
-    """End what has waited too long, then serve every queue and every autoscaled cluster. Within a transaction."""
+    """End jobs that have waited too long, then serve every queue and every autoscaled cluster. Within a transaction."""
     for job in jobs.overdue(world.store, timestamp(now)):
         run = _run(job)
         jobs.keep(world, run, waiting_life.expired(job, run, now, world.settings))
@@ -47,7 +47,7 @@ def serve(world: World, region: str, cluster_id: str | None, now: datetime) -> N
 
 
 def serve_cluster(world: World, cluster: Cluster, now: datetime) -> None:
-    """Scale the cluster's pools for those who wait, then give machines to them in order.
+    """Scale the cluster's pools for the waiting jobs, then give machines to them in order.
 
     Nobody overtakes a job that waits for the same kind of machine.
     """
@@ -75,8 +75,8 @@ def serve_cluster(world: World, cluster: Cluster, now: datetime) -> None:
 def serve_region(world: World, region: str, now: datetime) -> None:
     """Start jobs with machines of their own as far as quota and machines are there.
 
-    In order for each quota metric; among flex-start jobs also in order for each machine type. Nobody else waits in
-    line for machines: who finds none tries again later.
+    Order counts for each quota metric; among flex-start jobs also for each machine type. Other jobs don't queue for
+    machines: one that finds none tries again later.
     """
     used, left = quota_usage.in_use(world, region), availability.supply(world, region, now)
     without_quota: set[str] = set()
@@ -100,7 +100,8 @@ def serve_region(world: World, region: str, now: datetime) -> None:
 
 
 def _needed(world: World, cluster: Cluster, waiting: list[Job], used: Mapping[str, int], now: datetime) -> Counter[str]:
-    """Replicas wanted by pool: those in use and, as far as quota and machines let pools grow, those waited for."""
+    """Return the replicas wanted by pool: those in use and, as far as quota and machines let pools grow, those waited
+    for."""
     needed = Counter(used)
     for job in waiting:
         needed += placement.wanted(_run(job).demands, cluster.pools, needed)

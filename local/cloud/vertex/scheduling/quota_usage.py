@@ -1,4 +1,4 @@
-"""What of each quota is in use: counted from live clusters and jobs each time, so that it can't drift."""
+"""The use of each quota, counted from live clusters and jobs each time, so that it can't drift."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ from . import reservations
 
 
 def in_use(world: World, region: str) -> Counter[str]:
-    """Metric to amount: machines of clusters, and of jobs that have machines of their own."""
+    """Return metric to amount: machines of clusters, and of jobs that have machines of their own."""
     used: Counter[str] = Counter()
     for cluster in clusters.every(world.store, location_name(world.project, region)):
         used += drawn(cluster.machines())
@@ -28,12 +28,13 @@ def in_use(world: World, region: str) -> Counter[str]:
 
 
 def draw(run: Run, rules: TrainingSettings) -> Counter[str]:
-    """What a job without a cluster draws while it has machines: preemptible metrics for Spot and flex-start."""
+    """Return the quota that a job without a cluster draws while it has machines: preemptible metrics for Spot and
+    flex-start."""
     return _draw(run.demands, run.strategy, rules)
 
 
 def draw_of_spec(spec: Mapping[str, Any], rules: TrainingSettings) -> Counter[str]:
-    """The same for a canonical job spec."""
+    """Return the same for a canonical job spec."""
     return _draw(demands_of(spec), strategies.strategy_of(spec), rules)
 
 

@@ -1,4 +1,4 @@
-"""Jobs and reservations: what a job's machines are to the supply, and which reservations it can't have."""
+"""Jobs and reservations: the affinity of a job's machines, and the reservations that it can't have."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -17,14 +17,14 @@ _ROOT = "job_spec.worker_pool_specs"
 
 
 def affinity(shape: Shape) -> Affinity:
-    """Which reservations machines of a shape may come from."""
+    """Return the reservations that machines of a shape may come from."""
     given = json.loads(shape.rest)
     paths = given.get("reservationAffinity", {}).get("values", [])
     return Affinity(_KINDS.get(affinity_of(given), "none"), tuple(map(normal_path, paths)))
 
 
 def wants(demands: Iterable[Demand]) -> list[Want]:
-    """What a job asks of the supply."""
+    """Return what a job wants of the supply."""
     return [
         Want(
             item.index,
@@ -41,7 +41,7 @@ def wants(demands: Iterable[Demand]) -> list[Want]:
 def mistakes(
     spec: Mapping[str, Any], region: str, reservations: Mapping[str, Reservation], *, spot_refused: bool
 ) -> list[Mistake]:
-    """Reservations of a canonical job spec that it can never use, as they are."""
+    """Return the reservations of a canonical job spec that it can never use, as they are."""
     found = []
     for want in wants(demands_of(spec)):
         where = f"{_ROOT}[{want.index}].machine_spec.reservation_affinity"

@@ -1,4 +1,4 @@
-"""The one thread behind training: what became due, who gets machines, which processes start and end."""
+"""The one thread behind training, which applies due changes, gives out machines, and starts and ends processes."""
 
 import logging
 import threading
@@ -26,7 +26,7 @@ _BUSY_S, _IDLE_S, _TROUBLE_S = 0.1, 0.5, 2.0
 
 
 class Nodes(Protocol):
-    """The machines: what runs in which folder. `RunnerStarter` is the one with processes."""
+    """The machines, on which replicas run in folders. `RunnerStarter` is the implementation with processes."""
 
     def ready(self, folder: Path) -> bool: ...
 
@@ -42,7 +42,8 @@ class Nodes(Protocol):
 
 
 class Scheduler:
-    """Decides in transactions on the store, then acts on processes; every act can be repeated after a kill."""
+    """The scheduler, which decides in transactions on the store, then acts on processes; every act can be repeated
+    after a kill."""
 
     def __init__(self, world: World, nodes: Nodes | None = None) -> None:
         self._world = world
@@ -55,14 +56,14 @@ class Scheduler:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the thread, not the jobs."""
+        """End the thread, not the jobs."""
         self._ending.set()
         self._world.changed.set()
         if self._thread.is_alive():
             self._thread.join()
 
     def step(self) -> bool:
-        """Everything once. Whether jobs are under way, so that the next look should come soon."""
+        """Do everything once. Return whether jobs are under way, so that the next look should come soon."""
         world, now = self._world, self._world.clock.now()
         ended: list[Run] = []
         with world.store.transaction():
@@ -80,7 +81,7 @@ class Scheduler:
         return bool(started) or bool(jobs.queues(world.store))
 
     def _preempt(self, now: datetime) -> None:
-        """Take machines away from Spot jobs as the scenario has it."""
+        """Take machines away from Spot jobs as the scenario says."""
         started = {job.run.number: job for job in jobs.started(self._world.store) if job.run}
         targets = availability.targets(list(started.values()), now)
         if not targets:
@@ -93,7 +94,7 @@ class Scheduler:
                 jobs.keep(self._world, job.run, preempted)
 
     def _advance(self, job: Job) -> list[Run]:
-        """Move one started job on. Gives back the attempt that is over, if it is."""
+        """Move one started job on and return the attempt that is over, if it is."""
         run, world = job.run, self._world
         if run is None or not run.replicas:
             return []
@@ -108,14 +109,14 @@ class Scheduler:
             logs.drain(world, run)
             world.access.revoke_purpose(replicas.purpose(run))
         elif changed.run:
-            # Those of replicas that were restarted in place.
+            # Logs of replicas that were restarted in place.
             for replica in set(run.replicas) - set(changed.run.replicas):
                 logs.drain_replica(world, run, replica)
         jobs.keep(world, run, changed)
         return [run] if over else []
 
     def _look(self, folder: Path) -> Status:
-        """What a replica does, its times by the cloud's clock."""
+        """Return a replica's status, its times by the cloud's clock."""
         status, here = self._nodes.status(folder), self._world.clock.here
         began, over = (
             moment and timestamp(here(datetime.fromisoformat(moment))) for moment in (status.began, status.over)
@@ -144,7 +145,7 @@ class Scheduler:
             self._nodes.start(folder)
 
     def _sweep(self) -> None:
-        """Remove what a kill left on the disks of jobs that have ended."""
+        """Remove files that a kill left on the disks of jobs that have ended."""
         alive = {job.run.id for job in jobs.started(self._world.store) if job.run}
         for folder in (self._world.state_folder / "jobs").glob("*"):
             if folder.name not in alive:

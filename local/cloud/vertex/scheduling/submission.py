@@ -1,5 +1,5 @@
-"""How a custom job gets in: what is checked, besides its own body, against clusters, quota and reservations; and how
-it is first kept."""
+"""The submission of a custom job: checks against clusters, quota and reservations, besides those of its body, and its
+first record."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ _FIRST_ID = 7_000_000_000_000_000_000
 
 
 def create(world: World, principal: str, location: str, body: Mapping[str, Any]) -> Job:
-    """A new job from a create's canonical body. Raises 400, 403, 404, 429, 501."""
+    """Return a new job from a create's canonical body. Raises 400, 403, 404, 429, 501."""
     declared = checked(body, location)
     apply_due(world)
     with world.store.transaction():
@@ -37,7 +37,7 @@ def create(world: World, principal: str, location: str, body: Mapping[str, Any])
 
 
 def checked(body: Mapping[str, Any], location: str, root: str = "job_spec") -> dict[str, Any]:
-    """A create's canonical body with its defaults. Raises 400, and 501 for what this cloud can't run yet.
+    """Return a create's canonical body with its defaults. Raises 400, and 501 for a job that this cloud can't run yet.
 
     `root` is the path of the job spec in the request, for the fields that errors name.
     """
@@ -52,9 +52,9 @@ def checked(body: Mapping[str, Any], location: str, root: str = "job_spec") -> d
 def admit(
     world: World, principal: str | None, location: str, declared: Mapping[str, Any], root: str = "job_spec"
 ) -> str:
-    """The service account that a job with its defaults will run as. Raises 400, 403, 404, 429.
+    """Return the service account that a job with its defaults will run as. Raises 400, 403, 404, 429.
 
-    `principal` is who asks, or None for the cloud itself, which was asked by somebody before.
+    `principal` is the caller, or None for the cloud itself, which acts on an earlier call.
     """
     spec = declared["jobSpec"]
     cluster_id = spec.get("persistentResourceId")
@@ -80,7 +80,7 @@ def submit(
     trial: str | None = None,
     tuning: str | None = None,
 ) -> Job:
-    """Write a new job, and start it when nobody waits before it. Within a transaction.
+    """Write a new job, and start it when none waits before it. Within a transaction.
 
     `trial` and `tuning` are the ids of the trial that the job runs and of its tuning job, where it belongs to one.
     """
@@ -109,7 +109,7 @@ def submit(
     log_uploads.expect(world, spec, name, declared["displayName"])
     body = {**declared, "jobSpec": spec, "name": name, "state": run.state, "createTime": now, "updateTime": now}
     table.keep(world, run, waiting.waiting(Job(body, run), run, world.clock.now()))
-    # Who is behind others in the flex-start queue is told so; other jobs behind others cost nothing here.
+    # A job behind others in the flex-start queue is told so; other jobs behind others cost nothing here.
     if run.flex or table.first_of_line(store, run):
         queues.serve(world, location, cluster_id, world.clock.now())
     made = table.get(store, name)
@@ -125,7 +125,7 @@ def cancel(world: World, name: str, message: str) -> None:
 
 
 def _admit_to_pool(world: World, location: str, cluster_id: str, body: Mapping[str, Any], root: str) -> str:
-    """Check a job against the cluster it names; the service account it will run as. Raises 400, 404, 429."""
+    """Check a job against the cluster it names and return the service account it will run as. Raises 400, 404, 429."""
     spec = body["jobSpec"]
     cluster = clusters.get(world.store, cluster_name(world.project, location, cluster_id))
     if cluster is None:
@@ -149,7 +149,7 @@ def _admit_to_pool(world: World, location: str, cluster_id: str, body: Mapping[s
 
 
 def _check_account(world: World, principal: str | None, email: str) -> None:
-    """The caller may run jobs as the account, and it exists. Raises 403, 400."""
+    """Check that the caller may run jobs as the account, and that it exists. Raises 403, 400."""
     if principal is not None:
         world.access.require_act_as(principal, email)
     if world.project.owns(email) and world.store.get("serviceAccount", email) is None:
@@ -157,7 +157,7 @@ def _check_account(world: World, principal: str | None, email: str) -> None:
 
 
 def _admit_on_own_machines(world: World, location: str, spec: Mapping[str, Any], root: str) -> None:
-    """Refuse what no amount of waiting would let run: reservations that don't fit, more than the limit itself.
+    """Refuse a job that no amount of waiting would let run: reservations that don't fit, more than the limit itself.
 
     Raises 400, 429.
     """
@@ -170,7 +170,7 @@ def _admit_on_own_machines(world: World, location: str, spec: Mapping[str, Any],
 
 
 def _disagreements(body: Mapping[str, Any], cluster: Cluster, strict: bool) -> list[Mistake]:
-    """Where a job contradicts its cluster: service account, network, encryption (vertex-rules 2)."""
+    """Return the errors where a job contradicts its cluster: service account, network, encryption (vertex-rules 2)."""
     spec, found = body["jobSpec"], []
     account = spec.get("serviceAccount")
     default = cluster.service_account_spec.get("serviceAccount")

@@ -1,4 +1,4 @@
-"""The methods that experiments, runs and time series of a tensorboard have in common."""
+"""The common methods of experiments, runs and time series of a tensorboard."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,8 @@ _MOST_CREATED_AT_ONCE = 1000
 
 
 class Contents(Documents):
-    """One level of a tensorboard. `above` is the kind they belong to, `content` the kinds that go with them."""
+    """One level of a tensorboard. `above` is the kind they belong to, `content` the kinds that are removed with
+    them."""
 
     def __init__(self, world: World, kind: Kind, above: Kind, content: tuple[Kind, ...] = ()) -> None:
         super().__init__(world, kind)
@@ -33,7 +34,7 @@ class Contents(Documents):
         return self.shown(call, made)
 
     def made(self, parent: str, resource_id: str, body: Mapping[str, object]) -> Body:
-        """A new one below a resource that there is. Raises 400, 404, 409. Within a transaction."""
+        """Make a resource below one that exists, and return it. Raises 400, 404, 409. Within a transaction."""
         self._above.find(parent)
         resource_id = self.id_of(resource_id)
         self._check(body)
@@ -46,7 +47,7 @@ class Contents(Documents):
         return self.add(name, body)
 
     def id_of(self, sent: str) -> str:
-        """The id of a new resource. Raises 400 for an invalid one."""
+        """Return the id of a new resource. Raises 400 for an invalid one."""
         if not _ID.fullmatch(sent):
             raise invalid_argument(
                 f'Invalid {self._id} "{sent}": 1 to 128 lowercase letters, digits and hyphens are needed.'
@@ -59,7 +60,7 @@ class Contents(Documents):
         return self.shown(call, self.measured(self.find(self.named(call))))
 
     def measured(self, body: Body) -> Body:
-        """The resource with what is counted of it."""
+        """Return the resource with its counts."""
         return body
 
     def list(self, call: Call) -> Reply:
@@ -79,7 +80,7 @@ class Contents(Documents):
         return self.shown(call, changed)
 
     def delete(self, call: Call) -> Reply:
-        """Removes all that is in it as well."""
+        """Delete a resource with everything in it."""
         self.enter(call, "delete", "submit")
         with self.world.store.transaction():
             name = str(self.find(self.named(call))["name"])
@@ -88,7 +89,7 @@ class Contents(Documents):
             return self.done(call, name)
 
     def created_at_once(self, call: Call, message: str) -> Reply:
-        """Makes all that a `batchCreate` in an experiment asks for, or none."""
+        """Make all resources that a `batchCreate` in an experiment asks for, or none."""
         self.enter(call, "batchCreate")
         field = self._id.removesuffix("Id")
         requests = MESSAGES.parse(call.params["version"], message, call.object()).get("requests", [])
@@ -117,7 +118,7 @@ class Contents(Documents):
 
 
 def remove_below(world: World, name: str, content: tuple[Documents, ...]) -> None:
-    """Remove what is in a resource, data included. Within a transaction."""
+    """Remove the content of a resource, data included. Within a transaction."""
     for collection in content:
         for body in collection.below(name):
             collection.remove(body["name"])

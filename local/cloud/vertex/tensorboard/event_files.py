@@ -1,4 +1,4 @@
-"""TensorBoard's event files: records with checksums, and in each an Event; here its scalars."""
+"""TensorBoard's event files: records with checksums, each with an Event, of which only scalars are read."""
 
 import struct
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _MASK = 0xA282EAD8
 _FLOAT, _DOUBLE = 1, 2
 _SCALARS = "scalars"
 
-# The fields that are read of TensorFlow's messages: name, number, type, whether it repeats.
+# The fields of TensorFlow's messages that are read: name, number, type, whether it repeats.
 _MESSAGES: dict[str, tuple[tuple[str, int, str, bool], ...]] = {
     "Event": (("wall_time", 1, "double", False), ("step", 2, "int64", False), ("summary", 5, "Summary", False)),
     "Summary": (("value", 1, "Value", True),),
@@ -38,7 +38,7 @@ _MESSAGES: dict[str, tuple[tuple[str, int, str, bool], ...]] = {
 
 @dataclass(frozen=True)
 class Scalar:
-    """One value of the series `tag`; `wall_time` is in seconds since 1970."""
+    """A value of the series `tag`; `wall_time` is in seconds since 1970."""
 
     tag: str
     step: int
@@ -47,7 +47,7 @@ class Scalar:
 
 
 def scalars(content: bytes) -> Iterator[Scalar]:
-    """The scalars of an event file, until its end or the first record that is not whole (it may still be written)."""
+    """Yield the scalars of an event file, until its end or the first incomplete record (it may still be written)."""
     plugins: dict[str, str] = {}
     for record in _records(content):
         event = _type("Event")()
@@ -56,7 +56,7 @@ def scalars(content: bytes) -> Iterator[Scalar]:
         except DecodeError:
             return
         for value in event.summary.value:
-            # A series says what it is with its first value.
+            # A series declares its type with its first value.
             plugins.setdefault(value.tag, value.metadata.plugin_data.plugin_name)
             found = _value(value, plugins[value.tag])
             if found is not None:
@@ -104,7 +104,7 @@ def _type(name: str) -> Any:
 
 @cache
 def _pool() -> Any:
-    """A pool of its own, so that nobody else's messages of these names are in the way."""
+    """Return a pool of its own, so that nobody else's messages of these names are in the way."""
     file = descriptor_pb2.FileDescriptorProto(name="events.proto", package="events", syntax="proto2")
     field_type = descriptor_pb2.FieldDescriptorProto
     for message, fields in _MESSAGES.items():

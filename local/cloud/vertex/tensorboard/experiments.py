@@ -21,7 +21,7 @@ class Experiments(Contents):
         ]
 
     def batch_create(self, call: Call) -> Reply:
-        """Time series in any of the experiment's runs."""
+        """Make time series in any of the experiment's runs."""
         return TimeSeries(self.world).created_at_once(call, "BatchCreateTensorboardTimeSeriesRequest")
 
     def write(self, call: Call) -> Reply:

@@ -1,9 +1,9 @@
-"""The kinds of resources of TensorBoard, and what of each a client may set."""
+"""The kinds of resources of TensorBoard, and the fields that a client may set."""
 
 from ..collection import Kind
 
 _WRITABLE = ("displayName", "description", "labels")
-# What jobs log to has limits of its own in the service, far above those of other resources.
+# Resources that jobs log to have limits of their own in the service, far above those of other resources.
 _UNLIMITED = ""
 TENSORBOARD = Kind(
     "Tensorboard", "/tensorboards", "tensorboard", "tensorboards", (*_WRITABLE, "encryptionSpec", "isDefault")

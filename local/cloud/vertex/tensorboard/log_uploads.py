@@ -1,7 +1,7 @@
 """Logs of jobs that name a tensorboard: from the event files in the job's output to runs and series.
 
-The service uploads them while the job runs; here whoever looks at a tensorboard finds them uploaded. The experiment has
-the job's id, a run the name of its folder below the logs (as the SDK's `CustomJob.run` and its uploader have it).
+The service uploads them while the job runs; here a look at a tensorboard uploads them first. The experiment has the
+job's id, a run the name of its folder below the logs (as the SDK's `CustomJob.run` and its uploader have it).
 """
 
 import re
@@ -29,7 +29,7 @@ _UNNAMED = "default"
 
 
 def check(world: World, location: str, spec: Mapping[str, Any]) -> None:
-    """Raises 404 for a tensorboard that is not there, 400 for one in another region."""
+    """Raise 404 for a tensorboard that does not exist, 400 for one in another region."""
     if "tensorboard" not in spec:
         return
     name = canonical(world.project, spec["tensorboard"])
@@ -40,7 +40,7 @@ def check(world: World, location: str, spec: Mapping[str, Any]) -> None:
 
 
 def expect(world: World, spec: Mapping[str, Any], job: str, display_name: str) -> None:
-    """A new job (by full name) will write logs, if its spec says where. Within a transaction."""
+    """Note that a new job (by full name) will write logs, if its spec says where. Within a transaction."""
     prefix = spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "").rstrip("/")
     if "tensorboard" in spec and prefix:
         body = {
@@ -52,7 +52,7 @@ def expect(world: World, spec: Mapping[str, Any], job: str, display_name: str) -
 
 
 def catch_up(world: World) -> None:
-    """Take in what jobs have written since the last look; for one that has ended this is the last."""
+    """Take in the logs that jobs have written since the last look; for one that has ended this is the last."""
     for job, body in world.store.list(_WAITING):
         with world.store.transaction():
             found = jobs.get(world.store, job)
@@ -64,7 +64,7 @@ def catch_up(world: World) -> None:
 
 
 def _taken_in(world: World, job: str, body: Mapping[str, Any]) -> dict[str, int]:
-    """Object names with the generations that have been read."""
+    """Take in a job's logs; return object names with the generations that have been read."""
     board = str(body["tensorboard"])
     if Documents(world, TENSORBOARD).look(board) is None:
         return dict(body["seen"])
@@ -83,7 +83,7 @@ def _taken_in(world: World, job: str, body: Mapping[str, Any]) -> dict[str, int]
 
 
 def _run(world: World, board: str, job_id: str, title: str, folder: str) -> str:
-    """The full name of the run for a folder of logs, made with its experiment where they are missing."""
+    """Return the full name of the run for a folder of logs, made with its experiment where they are missing."""
     experiments, runs = Documents(world, EXPERIMENT), Documents(world, RUN)
     experiment = experiments.name(board, job_id)
     if experiments.look(experiment) is None:

@@ -1,4 +1,4 @@
-"""The data of time series, in a table of its own: one value for each step, the last that was written."""
+"""The data of time series, in a table of its own: one value for each step, the last one written."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ def write(store: Store, series: str, points: Iterable[Point]) -> None:
 
 
 def read(store: Store, series: str, most: int) -> list[Point]:
-    """The points by step: all, or (where `most` is not -1) so many evenly, with the first and the last."""
+    """Return the points by step: all, or (where `most` is not -1) so many evenly, with the first and the last."""
     rows = store.execute("SELECT point FROM tensorboard_points WHERE series = ? ORDER BY step", (series,)).fetchall()
     if 0 < most < len(rows):
         last = len(rows) - 1
@@ -40,7 +40,7 @@ def read(store: Store, series: str, most: int) -> list[Point]:
 
 
 def extent(store: Store, series: str) -> tuple[int, str] | None:
-    """The largest step and the latest time, None while there are no points."""
+    """Return the largest step and the latest time, None while there are no points."""
     row = store.execute("SELECT max(step), max(wall_time) FROM tensorboard_points WHERE series = ?", (series,))
     step, moment = row.fetchone()
     return None if step is None else (int(step), str(moment))

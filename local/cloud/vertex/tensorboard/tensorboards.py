@@ -51,7 +51,7 @@ class Tensorboards(Documents):
             return self.done(call, name, "UpdateTensorboardOperationMetadata", TENSORBOARD.message)
 
     def delete(self, call: Call) -> Reply:
-        """Removes all that is in it as well."""
+        """Delete a tensorboard with everything in it."""
         self.enter(call, "delete", "submit")
         with self.world.store.transaction():
             name = str(self.find(self.named(call))["name"])
@@ -60,7 +60,7 @@ class Tensorboards(Documents):
             return self.done(call, name)
 
     def batch_read(self, call: Call) -> Reply:
-        """Of each of up to 100 time series up to 1,000 points, as far as is known without a limit of its own."""
+        """Return up to 1,000 points of each of up to 100 time series, as far as is known without a limit of its own."""
         self.enter(call, "batchRead", TIME_SERIES.rate, "tensorboardTimeSeries")
         log_uploads.catch_up(self.world)
         board = self.find(self.named(call))["name"]
@@ -75,7 +75,7 @@ class Tensorboards(Documents):
         return Reply(body={"timeSeriesData": shown} if shown else {})
 
     def _replace_default(self, call: Call, body: Body) -> None:
-        """There is one default tensorboard in a region at most: a new one makes the old one ordinary."""
+        """Make the old default tensorboard of a region ordinary: there is one default at most."""
         if not body.get("isDefault"):
             return
         for other in self.below(self.parent(call)):

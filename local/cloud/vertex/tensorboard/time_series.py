@@ -42,7 +42,7 @@ class TimeSeries(Contents):
         return Reply(body={"timeSeriesData": self.data(call, self.named(call), most)})
 
     def data(self, call: Call, name: str, most: int) -> Body:
-        """Up to `most` points of the time series with this full name. Raises 404."""
+        """Return up to `most` points of the time series with this full name. Raises 404."""
         body = {
             "tensorboardTimeSeriesId": name.rpartition("/")[2],
             "valueType": self.find(name)["valueType"],

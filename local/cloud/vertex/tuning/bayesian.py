@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def suggested(study: Study, seed: int, trials: Sequence[Trial]) -> Assignment:
-    """The next point after what is known of `trials`; those that run count as bad, so that nobody tries the same."""
+    """Return the next point, given `trials`; running ones count as bad, so that nobody tries the same."""
     # Optuna takes a second to import, and most clouds never tune.
     import optuna
 
@@ -34,7 +34,7 @@ def suggested(study: Study, seed: int, trials: Sequence[Trial]) -> Assignment:
 
 
 def _past(study: Study, trial: Trial) -> "optuna.trial.FrozenTrial | None":
-    """A trial as Optuna knows it; None for one that came to nothing."""
+    """Return a trial as Optuna knows it; None for one without a result."""
     import optuna
 
     if trial.state == "INFEASIBLE":
@@ -74,7 +74,7 @@ def _distribution(parameter: Parameter) -> Any:
 
 
 def _inner(parameter: Parameter, value: Value) -> Value:
-    """A value as the sampler sees it: discrete ones by their place, reverse-log ones mirrored."""
+    """Return a value as the sampler sees it: discrete ones by their place, reverse-log ones mirrored."""
     if parameter.kind == "discrete":
         return min(range(len(parameter.values)), key=lambda at: abs(float(parameter.values[at]) - float(value)))
     return _mirrored(parameter, value)

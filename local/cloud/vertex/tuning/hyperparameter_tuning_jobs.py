@@ -50,7 +50,7 @@ class TuningJobs(Entries):
 
 
 def checked(body: Mapping[str, Any], location: str, root: str = "") -> dict[str, Any]:
-    """A create's canonical body with its defaults. Raises 400, and 501 for what this cloud can't run.
+    """Return a create's canonical body with its defaults. Raises 400, and 501 for a job that this cloud can't run.
 
     `root` goes before the paths that errors name.
     """
@@ -79,6 +79,6 @@ def submit(
 
 
 def _job(body: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
-    """What each trial's custom job asks for."""
+    """Return the custom job that each trial asks for."""
     kept = {key: body[key] for key in ("displayName", "encryptionSpec") if key in body}
     return {**kept, "jobSpec": spec}

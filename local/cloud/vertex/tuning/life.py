@@ -1,4 +1,4 @@
-"""The life of a tuning job as pure steps: what its trials did, which of them stop, when it is over."""
+"""The life of a tuning job as pure steps: the looks at its trials, their early stops, its end."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -17,8 +17,9 @@ Progress = Literal["queued", "pending", "running", "succeeded", "ended"]
 
 @dataclass(frozen=True)
 class Seen:
-    """A trial's custom job: `queued` has no machines yet, `pending` starts, `ended` did not succeed (`message` says
-    why). `reports` are new since the last look, `read` the times up to which they were read, by replica."""
+    """A trial's custom job as a look shows it: `queued` has no machines yet, `pending` starts, `ended` did not succeed
+    (`message` says why). `reports` are new since the last look, `read` the times up to which they were read, by
+    replica."""
 
     progress: Progress
     start_time: str | None = None
@@ -29,7 +30,7 @@ class Seen:
 
 
 def observed(tuning: Tuning, seen: Mapping[str, Seen], now: str) -> Tuning:
-    """The job after a look at its open trials (by id): their measurements, and those that are over."""
+    """Return the job after a look at its open trials (by id): their measurements, and those that are over."""
     study = tuning.study
     for trial in tuning.open_trials:
         sight = seen[trial.id]
@@ -42,14 +43,14 @@ def observed(tuning: Tuning, seen: Mapping[str, Seen], now: str) -> Tuning:
         read = {**tuning.read, **{f"{trial.id}/{replica}": time for replica, time in sight.read.items()}}
         tuning = replace(tuning.with_trial(changed), read=read)
     state, start_time = _standing(tuning, seen, now)
-    # What was read matters as long as there may be more to read.
+    # The times of reading matter as long as there may be more to read.
     going_on = {trial.id for trial in tuning.open_trials}
     read = {key: time for key, time in tuning.read.items() if key.partition("/")[0] in going_on}
     return replace(tuning, state=state, start_time=start_time, read=read)
 
 
 def decided(tuning: Tuning, now: datetime, failed_trials: int) -> Tuning:
-    """What follows: trials that stop early, no more trials, the way it ends.
+    """Return the job after its decisions: trials that stop early, no more trials, the way it ends.
 
     `failed_trials` is how many may fail where the job does not say.
     """
@@ -72,7 +73,7 @@ def decided(tuning: Tuning, now: datetime, failed_trials: int) -> Tuning:
 
 
 def wanted(tuning: Tuning) -> int:
-    """How many trials may begin now."""
+    """Return how many trials may begin now."""
     if tuning.ending is not None or tuning.closed:
         return 0
     parallel = int(tuning.declared["parallelTrialCount"])
@@ -80,7 +81,8 @@ def wanted(tuning: Tuning) -> int:
 
 
 def cancelled(tuning: Tuning) -> Tuning:
-    """A job that someone ended: CANCELLING until its trials have ended. One that is ending already goes on so."""
+    """Return a job that someone ended: CANCELLING until its trials have ended. One that is ending already goes on
+    so."""
     if tuning.ending is not None:
         return tuning
     stopped = ended_by(tuning, Ending("JOB_STATE_CANCELLED", _CANCELLED, "The job was cancelled."))
@@ -88,7 +90,7 @@ def cancelled(tuning: Tuning) -> Tuning:
 
 
 def ended_by(tuning: Tuning, ending: Ending) -> Tuning:
-    """A job that is to end so: its open trials stop."""
+    """Return a job that is to end so: its open trials stop."""
     return replace(_stopped(tuning), ending=ending)
 
 
@@ -97,13 +99,13 @@ def over(tuning: Tuning) -> bool:
 
 
 def end_time(before: Tuning, after: Tuning, now: str) -> str:
-    """When a job ended that is over after a look: with the last of the trials that were open before it."""
+    """Return when a job ended that is over after a look: with the last of the trials that were open before it."""
     last = {trial.id for trial in before.open_trials}
     return max((trial.end_time for trial in after.trials if trial.id in last and trial.end_time), default=now)
 
 
 def _standing(tuning: Tuning, seen: Mapping[str, Seen], now: str) -> tuple[str, str | None]:
-    """State and start time from what the trials' jobs do."""
+    """Return state and start time, by what the trials' jobs do."""
     if tuning.state == "JOB_STATE_CANCELLING":
         return tuning.state, tuning.start_time
     started = [sight.start_time or now for sight in seen.values() if sight.progress == "running" or sight.start_time]
@@ -114,7 +116,7 @@ def _standing(tuning: Tuning, seen: Mapping[str, Seen], now: str) -> tuple[str, 
 
 
 def _closed(trial: Trial, sight: Seen, study: Study, ending: Ending | None, now: str) -> Trial:
-    """A trial whose job is over. One that was stopped early counts with what it had measured."""
+    """Return a trial whose job is over. One that was stopped early counts with its measurements so far."""
     trial = replace(trial, end_time=sight.end_time or now)
     early = trial.state == "STOPPING" and ending is None
     if sight.progress == "ended" and not early:

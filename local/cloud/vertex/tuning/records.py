@@ -1,4 +1,4 @@
-"""A hyperparameter tuning job: what was declared, and where its life stands."""
+"""A hyperparameter tuning job: its declaration, and its state of life."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -30,7 +30,7 @@ EndState = Literal["JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELL
 
 @dataclass(frozen=True)
 class Ending:
-    """How the job ends once its trials have."""
+    """The end that the job comes to once its trials have ended."""
 
     state: EndState
     code: int = 0
@@ -39,7 +39,7 @@ class Ending:
 
 @dataclass(frozen=True)
 class Tuning:
-    """`declared` is the canonical body as it was made; `state` and times are those of the job.
+    """A tuning job. `declared` is the canonical body as it was made; `state` and times are those of the job.
 
     `closed` says why no more trials begin; `read` is, by `trial/replica`, the time of the last report that was taken.
     """
@@ -71,11 +71,11 @@ class Tuning:
         return [trial for trial in self.trials if trial.open]
 
     def with_trial(self, trial: Trial) -> "Tuning":
-        """The job with one trial, found by id, put in place of its predecessor."""
+        """Return the job with one trial, found by id, put in place of its predecessor."""
         return replace(self, trials=tuple(trial if trial.id == item.id else item for item in self.trials))
 
     def best(self) -> Trial | None:
-        """The trial that succeeded with the best final value of the first metric; the earliest of several."""
+        """Return the trial that succeeded with the best final value of the first metric; the earliest of several."""
         metric, found = self.study.metrics[0], None
         for trial in self.trials:
             value = trial.final.value(metric.id) if trial.final and trial.state == "SUCCEEDED" else None
@@ -85,7 +85,7 @@ class Tuning:
 
 
 def tuning_of(entry: Entry) -> Tuning:
-    """The job of an entry that is not over, or (with nothing left to work from) of one that is."""
+    """Return the job of an entry that is not over, or (with nothing left to work from) of one that is."""
     work = entry.work or {"email": "", "closed": "", "ending": None, "read": {}}
     return Tuning(
         number=entry.number,
@@ -101,7 +101,7 @@ def tuning_of(entry: Entry) -> Tuning:
 
 
 def entry_of(tuning: Tuning, now: str, end_time: str | None = None) -> Entry:
-    """The entry of a job; `end_time` is when it ended as `ending` says, None while it has not."""
+    """Return the entry of a job; `end_time` is when it ended as `ending` says, None while it has not."""
     body: dict[str, Any] = {**tuning.declared, "state": tuning.state, "updateTime": now}
     if tuning.trials:
         body["trials"] = [trials.body(item) for item in tuning.trials]
@@ -119,12 +119,12 @@ def entry_of(tuning: Tuning, now: str, end_time: str | None = None) -> Entry:
 
 
 def child_name(display_name: str, suffix: str) -> str:
-    """The display name of a job that another one makes, never longer than the service takes."""
+    """Return the display name of a job that another one makes, never longer than the service takes."""
     return display_name[: DISPLAY_NAME_LENGTH - len(suffix)] + suffix
 
 
 def trial_job(tuning: Tuning, trial: Trial, arguments: list[str]) -> dict[str, Any]:
-    """The custom job of a trial: arguments on every worker pool, and an output directory of its own."""
+    """Return the custom job of a trial: arguments on every worker pool, and an output directory of its own."""
     spec: Mapping[str, Any] = tuning.declared["trialJobSpec"]
     pools = []
     for pool in spec["workerPoolSpecs"]:

@@ -1,4 +1,4 @@
-"""What trials report: the file that the PyPI package cloudml-hypertune writes, and measurements made of it."""
+"""The reports of trials: the file that the PyPI package cloudml-hypertune writes, and measurements made of it."""
 
 import json
 import math
@@ -18,7 +18,7 @@ _OTHER_KEYS = ("timestamp", "trial", "global_step", "checkpoint_path")
 
 @dataclass(frozen=True)
 class Report:
-    """One reported value; `time` is in seconds since the epoch."""
+    """A reported value; `time` is in seconds since the epoch."""
 
     time: float
     step: int
@@ -27,13 +27,13 @@ class Report:
 
 
 def reports(text: str) -> list[Report]:
-    """The reports of a metrics file: a JSON object a line. A line that is not whole yet does not count, nor does
-    one without a finite number."""
+    """Return the reports of a metrics file: a JSON object a line. An incomplete line does not count, nor does one
+    without a finite number."""
     return [report for line in text.splitlines() for report in _reports(line)]
 
 
 def merged(known: Sequence[Measurement], new: Sequence[Report], study: Study, start: float) -> tuple[Measurement, ...]:
-    """The measurements with what was reported since; `start` is when the trial started, since the epoch.
+    """Return the measurements with the reports since; `start` is when the trial started, since the epoch.
 
     Metrics that the study does not name are left out; those of one step that come one after the other are one report.
     """
@@ -54,8 +54,8 @@ def merged(known: Sequence[Measurement], new: Sequence[Report], study: Study, st
 
 
 def final(measurements: Sequence[Measurement], study: Study) -> Measurement | None:
-    """The measurement a trial is judged by: its last, or its best by the first metric; None when a metric was never
-    reported."""
+    """Return the measurement a trial is judged by: its last, or its best by the first metric; None when a metric was
+    never reported."""
     whole = [item for item in measurements if all(item.value(metric.id) is not None for metric in study.metrics)]
     if not whole:
         return _together(measurements, study.metrics)
@@ -70,14 +70,14 @@ def final(measurements: Sequence[Measurement], study: Study) -> Measurement | No
 
 
 def missing(measurements: Sequence[Measurement], study: Study) -> list[str]:
-    """The metrics that were never reported."""
+    """Return the metrics that were never reported."""
     return [
         metric.id for metric in study.metrics if not any(item.value(metric.id) is not None for item in measurements)
     ]
 
 
 def _together(measurements: Sequence[Measurement], metrics: Sequence[Metric]) -> Measurement | None:
-    """The last value of each metric, for code that never reports all at one step."""
+    """Return the last value of each metric, for code that never reports all at one step."""
     last = {metric: value for item in measurements for metric, value in item.metrics}
     if any(metric.id not in last for metric in metrics):
         return None

@@ -1,4 +1,4 @@
-"""What the service takes as a study and as a tuning job (vertex-rules 5.1)."""
+"""Rules for a study and for a tuning job (vertex-rules 5.1)."""
 
 import math
 import re
@@ -19,7 +19,8 @@ _LOG_SCALES = ("UNIT_LOG_SCALE", "UNIT_REVERSE_LOG_SCALE")
 
 
 def mistakes(body: Mapping[str, Any], root: str = "") -> list[Mistake]:
-    """All that is wrong with a create's canonical body, but for its trial job. `root` goes before the fields' paths."""
+    """Return all errors in a create's canonical body, without those of its trial job. `root` precedes the fields'
+    paths."""
     found = display_name_mistakes(f"{root}display_name", body.get("displayName", ""), required=True)
     found += label_mistakes(f"{root}labels", body.get("labels", {}))
     for key, field, least in (
@@ -33,7 +34,7 @@ def mistakes(body: Mapping[str, Any], root: str = "") -> list[Mistake]:
 
 
 def not_here(spec: Mapping[str, Any]) -> ApiError | None:
-    """The 501 of a study that the service would take and this cloud does not, or None."""
+    """Return the 501 of a study that the service would take and this cloud does not, or None."""
     for key in ("convexAutomatedStoppingSpec", "convexStopConfig"):
         if key in spec:
             return unimplemented(f"study_spec: {key} is not in the local cloud; median and decay curve stopping are.")
@@ -43,7 +44,7 @@ def not_here(spec: Mapping[str, Any]) -> ApiError | None:
 
 
 def study_mistakes(spec: Mapping[str, Any], path: str) -> Iterator[Mistake]:
-    """What is wrong with a canonical StudySpec at a path."""
+    """Yield the errors in a canonical StudySpec at a path."""
     metrics = spec.get("metrics", [])
     if not metrics:
         yield Mistake(f"{path}.metrics", "At least one metric is required.")
@@ -73,7 +74,7 @@ def _ids(ids: Sequence[str], path: str, field: str) -> Iterator[Mistake]:
 
 
 def _tree(specs: Sequence[Mapping[str, Any]], path: str, parent: str) -> Iterator[tuple[str, str, str]]:
-    """The id, the parent's path and the own path of every parameter below."""
+    """Yield the id, the parent's path and the own path of every parameter below."""
     for at, spec in enumerate(specs):
         where = f"{path}[{at}]" + (".parameter_spec" if parent else "")
         yield spec.get("parameterId", ""), parent, where

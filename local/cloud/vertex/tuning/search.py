@@ -1,4 +1,4 @@
-"""The next point of a study: the same point for the same study and trial, however often it is asked for."""
+"""The next point of a study: the same point for the same study and trial, however often it is requested."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from .trial import Trial
 
 
 def suggested(study: Study, seed: str, trials: Sequence[Trial]) -> Assignment | None:
-    """The parameters of the trial after `trials`, or None when a grid has no more points.
+    """Return the parameters of the trial after `trials`, or None when a grid has no more points.
 
     `seed` tells studies apart. Bayesian search is a stand-in: the service's own is not public.
     """
@@ -25,7 +25,7 @@ def suggested(study: Study, seed: str, trials: Sequence[Trial]) -> Assignment | 
 
 
 def grid(parameters: Sequence[Parameter]) -> Iterator[Assignment]:
-    """All points of a space without doubles; the last parameter changes soonest."""
+    """Yield all points of a space without doubles; the last parameter changes soonest."""
     if not parameters:
         yield ()
         return

@@ -26,7 +26,7 @@ _SCALES: Mapping[str, Scale] = {"UNIT_LOG_SCALE": "log", "UNIT_REVERSE_LOG_SCALE
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter. `key` is unique in the tree, which `id` need not be; bounds are inclusive and those of double and
+    """A parameter. `key` is unique in the tree, which `id` need not be; bounds are inclusive and those of double and
     integer, `values` those of the other two."""
 
     key: str
@@ -39,11 +39,11 @@ class Parameter:
     branches: "tuple[Branch, ...]" = ()
 
     def active(self, value: Value) -> "list[Parameter]":
-        """The children that are active when this parameter has a value."""
+        """Return the children that are active when this parameter has a value."""
         return [branch.parameter for branch in self.branches if branch.holds(value)]
 
     def choices(self) -> Sequence[Value]:
-        """All values, in order, of anything but a double."""
+        """Return all values, in order, of any kind but a double."""
         if self.kind == "integer":
             return range(int(self.low), int(self.high) + 1)
         return self.values
@@ -63,23 +63,23 @@ class Branch:
 
 
 def space_of(specs: Sequence[Mapping[str, Any]], root: str = "") -> tuple[Parameter, ...]:
-    """The parameters of canonical ParameterSpecs that have passed the rules."""
+    """Return the parameters of canonical ParameterSpecs that have passed the rules."""
     return tuple(_parameter(spec, f"{root}{at}") for at, spec in enumerate(specs))
 
 
 def kind_of(spec: Mapping[str, Any]) -> Kind | None:
-    """The kind of a ParameterSpec, None when it has no value spec."""
+    """Return the kind of a ParameterSpec, None when it has no value spec."""
     return next((kind for key, kind in _SPECS.items() if key in spec), None)
 
 
 def condition_of(spec: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """The field with a ConditionalParameterSpec's condition ("" when it has none), and the parent's values."""
+    """Return the field with a ConditionalParameterSpec's condition ("" when it has none), and the parent's values."""
     key = next((key for key in _CONDITIONS if key in spec), "")
     return key, list(spec.get(key, {}).get("values", []))
 
 
 def assigned(space: Sequence[Parameter], choose: Callable[[Parameter], Value]) -> Assignment:
-    """A value for every parameter that is active, as `choose` gives them."""
+    """Return a value for every active parameter, as `choose` gives them."""
     found: list[tuple[str, Value]] = []
     for parameter in space:
         value = choose(parameter)
@@ -89,7 +89,7 @@ def assigned(space: Sequence[Parameter], choose: Callable[[Parameter], Value]) -
 
 
 def standing(space: Sequence[Parameter], values: Mapping[str, Value]) -> Iterator[tuple[Parameter, Value]]:
-    """The parameters that are active in an assignment, with their values."""
+    """Yield the parameters that are active in an assignment, with their values."""
     for parameter in space:
         value = values[parameter.id]
         yield parameter, value
@@ -97,7 +97,7 @@ def standing(space: Sequence[Parameter], values: Mapping[str, Value]) -> Iterato
 
 
 def at(parameter: Parameter, unit: float) -> Value:
-    """The value at a place from 0 to 1 of the parameter's scaled range."""
+    """Return the value at a place from 0 to 1 of the parameter's scaled range."""
     if parameter.kind in ("categorical", "discrete"):
         return parameter.values[min(int(unit * len(parameter.values)), len(parameter.values) - 1)]
     if parameter.kind == "double":
@@ -108,7 +108,7 @@ def at(parameter: Parameter, unit: float) -> Value:
 
 
 def argument(value: Value) -> str:
-    """A value as trials get it in `--id=value`: whole numbers without a decimal point."""
+    """Return a value as trials get it in `--id=value`: whole numbers without a decimal point."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value)
@@ -148,5 +148,5 @@ def _parameter(spec: Mapping[str, Any], key: str) -> Parameter:
 
 
 def increasing(values: Sequence[float]) -> bool:
-    """Whether numbers increase by more than EPSILON each."""
+    """Return whether numbers increase by more than EPSILON each."""
     return all(after - before >= EPSILON for before, after in pairwise(values))

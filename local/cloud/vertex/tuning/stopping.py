@@ -1,4 +1,4 @@
-"""When a study stops, and when it stops a trial that will not be good."""
+"""The stop of a study, and of a trial that will not be good."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -13,11 +13,11 @@ _LEAST_COMPLETED = 3
 
 
 def hopeless(trial: Trial, trials: Sequence[Trial], study: Study) -> bool:
-    """Whether the study's rule stops an active trial, by its first metric and the trials that succeeded.
+    """Return whether the study's rule stops an active trial, by its first metric and the trials that succeeded.
 
-    The median rule is the documented one. The decay curve rule is simplified: instead of a regression it adds to
-    the trial's best value the most that any completed trial gained after the same step, and stops what then still
-    would not be the best.
+    The median rule is the documented one. The decay curve rule is simplified. Instead of a regression it adds to the
+    trial's best value the most that any completed trial gained after the same step, and stops the trial if the sum
+    would still not be the best.
     """
     metric = study.metrics[0]
     own = _curve(trial, metric, by_time=study.by_time)
@@ -41,7 +41,7 @@ def hopeless(trial: Trial, trials: Sequence[Trial], study: Study) -> bool:
 
 
 def over(study: Study, trials: Sequence[Trial], create_time: str, now: datetime) -> str:
-    """Why the study's stopping conditions let no new trial begin; "" when they do.
+    """Return why the study's stopping conditions let no new trial begin; "" when they do.
 
     The minimums come first: until they are met nothing stops the study. Progress counts for one metric alone.
     """
@@ -88,7 +88,7 @@ def _seconds(duration: str) -> timedelta:
 
 
 def _curve(trial: Trial, metric: Metric, *, by_time: bool) -> list[tuple[float, float]]:
-    """A trial's values of a metric, each with the step or the seconds at which it was reported."""
+    """Return a trial's values of a metric, each with the step or the seconds at which it was reported."""
     found = []
     for item in trial.measurements:
         value = item.value(metric.id)

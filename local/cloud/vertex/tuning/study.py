@@ -1,4 +1,4 @@
-"""A study as it was declared: what is searched, for what, and when it stops."""
+"""A study as it was declared: its parameters, its metrics, and its stopping rules."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ class Metric:
     maximize: bool
 
     def better(self, one: float, other: float) -> bool:
-        """Whether one value is strictly better than another."""
+        """Return whether one value is strictly better than another."""
         return one > other if self.maximize else one < other
 
 
 @dataclass(frozen=True)
 class Study:
-    """`best` takes a trial's best measurement as its final one, not the last; `early` is the rule that stops trials,
-    over steps or (`by_time`) seconds; `stopping` is the canonical StudyStoppingConfig; `startup` is how many trials are
-    random before a model guides the search."""
+    """A study. `best` takes a trial's best measurement as its final one, not the last; `early` is the rule that stops
+    trials, over steps or (`by_time`) seconds; `stopping` is the canonical StudyStoppingConfig; `startup` is how many
+    trials are random before a model guides the search."""
 
     metrics: tuple[Metric, ...]
     space: tuple[Parameter, ...]
@@ -39,7 +39,7 @@ class Study:
 
 
 def study_of(spec: Mapping[str, Any], max_trials: int) -> Study:
-    """The study of a canonical StudySpec that has passed the rules."""
+    """Return the study of a canonical StudySpec that has passed the rules."""
     early: EarlyRule = ""
     rule: Mapping[str, Any] = {}
     if "medianAutomatedStoppingSpec" in spec:

@@ -11,7 +11,7 @@ State = Literal["ACTIVE", "STOPPING", "SUCCEEDED", "INFEASIBLE"]
 
 @dataclass(frozen=True)
 class Measurement:
-    """Values by metric id at a step, `elapsed_s` seconds after the trial's start."""
+    """A measurement: values by metric id at a step, `elapsed_s` seconds after the trial's start."""
 
     step: int
     elapsed_s: float
@@ -23,7 +23,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Trial:
-    """Times are RFC 3339; `reason` says why it is INFEASIBLE; `job` is its custom job's name."""
+    """A trial. Times are RFC 3339; `reason` says why it is INFEASIBLE; `job` is its custom job's name."""
 
     id: str
     state: State
@@ -41,7 +41,7 @@ class Trial:
 
 
 def body(trial: Trial) -> dict[str, Any]:
-    """The canonical Trial message."""
+    """Return the canonical Trial message."""
     found: dict[str, Any] = {
         "id": trial.id,
         "state": trial.state,
@@ -57,7 +57,7 @@ def body(trial: Trial) -> dict[str, Any]:
 
 
 def trial_of(message: Mapping[str, Any]) -> Trial:
-    """The trial of a canonical message."""
+    """Return the trial of a canonical message."""
     final = message.get("finalMeasurement")
     return Trial(
         id=message["id"],

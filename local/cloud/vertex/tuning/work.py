@@ -1,4 +1,4 @@
-"""The work behind tuning jobs: looks at trials, decides on new ones, starts and stops their custom jobs."""
+"""The work behind tuning jobs: looks at trials, decisions on new ones, starts and stops of their custom jobs."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -28,7 +28,7 @@ _FAILED_PRECONDITION = 9
 
 
 def step(world: World) -> bool:
-    """Every tuning job once. Whether any is under way."""
+    """Move every tuning job on once and return whether any is under way."""
     alive = TUNING_JOBS.alive(world.store)
     for entry in alive:
         _advance(world, entry, world.clock.now())
@@ -45,8 +45,8 @@ def cancel(world: World, entry: Entry) -> None:
 
 
 def _advance(world: World, entry: Entry, now: datetime) -> None:
-    """One step of a job. What takes long is decided before the transaction, which then starts what was decided and
-    writes it down, or does nothing when the job has changed meanwhile: so no trial is ever decided twice."""
+    """Take a step of a job. Slow decisions come before the transaction, which then starts the decided trials and writes
+    them down, or does nothing when the job has changed meanwhile: so no trial is ever decided twice."""
     before = tuning_of(entry)
     seen = {trial.id: _look(world, before, trial) for trial in before.open_trials}
     after = life.observed(before, seen, timestamp(now))
@@ -70,7 +70,7 @@ def _advance(world: World, entry: Entry, now: datetime) -> None:
 
 
 def _chosen(tuning: Tuning) -> tuple[Tuning, list[Assignment]]:
-    """The points of the trials that may begin now; the job is closed when there are no more."""
+    """Return the points of the trials that may begin now; the job is closed when there are no more."""
     study, found = tuning.study, list[Assignment]()
     known = list(tuning.trials)
     for _ in range(life.wanted(tuning)):
@@ -83,8 +83,8 @@ def _chosen(tuning: Tuning) -> tuple[Tuning, list[Assignment]]:
 
 
 def _begun(world: World, tuning: Tuning, assignment: Assignment) -> Tuning:
-    """The job with one more trial, whose custom job is submitted. What can't be submitted ends the whole, but for a
-    pool that is full and takes no queue: that is tried again."""
+    """Return the job with one more trial, whose custom job is submitted. A refused trial ends the whole job, unless a
+    pool is full and takes no queue, which is tried again."""
     trial = Trial(str(len(tuning.trials) + 1), "ACTIVE", assignment, "")
     arguments = [f"--{name}={space.argument(value)}" for name, value in assignment]
     body, region = trial_job(tuning, trial, arguments), tuning.name.split("/")[3]
@@ -100,7 +100,7 @@ def _begun(world: World, tuning: Tuning, assignment: Assignment) -> Tuning:
 
 
 def _look(world: World, tuning: Tuning, trial: Trial) -> Seen:
-    """What a trial's job does, and what it has reported since the last look."""
+    """Return a look at a trial's job, with its reports since the last look."""
     job = jobs.get(world.store, trial.job)
     new, read = [], {}
     for path in sorted(replicas.metrics_folder(world, id_of(trial.job)).glob(f"*/{replicas.METRICS}")):
@@ -119,7 +119,7 @@ def _look(world: World, tuning: Tuning, trial: Trial) -> Seen:
 
 
 def _cluster_is_away(world: World, tuning: Tuning) -> bool:
-    """Whether the persistent resource is being rebooted, so that new trials wait for it."""
+    """Return whether the persistent resource is being rebooted, so that new trials wait for it."""
     cluster_id = tuning.declared["trialJobSpec"].get("persistentResourceId")
     if not cluster_id:
         return False
