@@ -11,13 +11,13 @@ asked for, and what it reboots: that is waited for. What is gone then is as good
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pulumi
 
+from slipway.deployment.deletion_guard import GuardSubject
 from slipway.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_time_pass
 from slipway.errors import SlipwayError
 from slipway.live import Unknown, Use
@@ -33,7 +33,7 @@ _ACCOUNT = "gcp:serviceaccount/account:Account"
 # What every stack has and keeps: its catalog, in a bucket, and its account. And the output that tells which one it is.
 _KEPT = {_OBJECT: "bucket", _BUCKET: "name", _ACCOUNT: "email"}
 
-UseOf = Callable[[str | None], Use | Unknown]
+UseOf = Callable[[GuardSubject], Use | Unknown]
 """`slipway.deployment.deletion_guard.guarded_use`"""
 
 Left = Callable[[str], float]
@@ -78,68 +78,60 @@ def ends_stack(type_: str, known: Mapping[str, Any], moved: Moved) -> bool:
     return key is not None and not moved(str(known.get(key)))
 
 
-def subject_of(type_: str, id_: str, known: Mapping[str, Any]) -> str | None:
+def subject_of(type_: str, id_: str, known: Mapping[str, Any]) -> GuardSubject:
     """The thing that would be taken from jobs. A grant is as good as the account that has it, on the bucket that it is
     for."""
     if type_ == _CLUSTER:
-        return id_
+        return GuardSubject(cluster=id_)
     if type_ == _BUCKET:
-        return f"gs://{known.get('name') or id_}"
+        return GuardSubject(bucket=str(known.get("name") or id_))
     if type_ == _ACCOUNT:
-        return f"serviceAccount:{known.get('email') or id_.rsplit('/', 1)[-1]}"
+        return GuardSubject(account=str(known.get("email") or id_.rsplit("/", 1)[-1]))
     if "member" in known:
         on = str(known.get("bucket") or "").removeprefix("b/")
-        return f"{known['member']} gs://{on}" if on else str(known["member"])
-    return None
+        return GuardSubject(account=str(known["member"]).removeprefix("serviceAccount:"), bucket=on)
+    return GuardSubject()
 
 
 def hold(
-    subject: str | None,
+    subject: GuardSubject,
     use_of: UseOf,
     left: Left,
     say: Callable[[str], None],
     pause: Callable[[float], object] = time.sleep,
 ) -> None:
     """Return when the deletion may begin. Raises what `check` raises, as soon as it does."""
-    use, state, waited, what = check(subject, use_of), "", 0.0, _words(subject)
-    while subject is not None and use.unready and waited < WITHIN_S:
+    use, state, waited = check(subject, use_of), "", 0.0
+    while subject.names and use.unready and waited < WITHIN_S:
         (state,) = use.unready.values()
-        going = f"{what} is being deleted already: waiting until it is gone"
-        say(going if state == "STOPPING" else f"{what} is being rebooted: waiting until it can be deleted")
+        going = f"{subject} is being deleted already: waiting until it is gone"
+        say(going if state == "STOPPING" else f"{subject} is being rebooted: waiting until it can be deleted")
         pause(LOOK_EVERY_S)
         waited += LOOK_EVERY_S
         use = check(subject, use_of)
     if state == "STOPPING":
         return
-    names = [re.split("[/:]", word)[-1] for word in (subject or "").split()]
     let_time_pass(
-        f"{what} is deleted", lambda: min(map(left, names), default=0.0), lambda: check(subject, use_of), say, pause
+        f"{subject} is deleted",
+        lambda: min(map(left, subject.names), default=0.0),
+        lambda: check(subject, use_of),
+        say,
+        pause,
     )
 
 
-def check(subject: str | None, use_of: UseOf) -> Use:
+def check(subject: GuardSubject, use_of: UseOf) -> Use:
     """The use of the subject, when no job needs it. Raises RuntimeError, whose message the engine shows, when one
     does or when that can't be told."""
 
     def losses(use: Use) -> str:
-        if subject is None:
-            return losses_of_stack(use)
-        if subject.startswith(("gs:", "serviceAccount:")):
+        if subject.cluster:
+            return losses_of_cluster(use)
+        if subject.names:
             return f"{', '.join(job.display_name for job in use.jobs)}: deleting it would take away what they need"
-        return losses_of_cluster(use)
+        return losses_of_stack(use)
 
     try:
-        return must_be_idle(use_of(subject), f"{_words(subject)} is not deleted", losses)
+        return must_be_idle(use_of(subject), f"{subject} is not deleted", losses)
     except SlipwayError as refusal:
         raise RuntimeError(str(refusal)) from refusal
-
-
-def _words(subject: str | None) -> str:
-    if subject is None:
-        return "the stack"
-    if subject.startswith("gs:"):
-        return f"bucket {subject}"
-    account, _, bucket = subject.removeprefix("serviceAccount:").partition(" ")
-    if account == subject:
-        return f"cluster {subject.rsplit('/', 1)[-1]}"
-    return f"the grant of {account} on {bucket}" if bucket else f"account {account}"

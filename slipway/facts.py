@@ -24,12 +24,12 @@ WORKSPACE, QUOTA, CATALOG = (f"slipway:components:{one}" for one in ("Workspace"
 # Texts for people, and what every deployment changes although it means nothing to anybody.
 _PROSE_OF_TEMPLATES, _PROSE_OF_OFFERS = ("summary", "codeWhy", "source"), ("why", "note")
 _OF_EACH_DEPLOYMENT = ("slipway-commit", "slipway-commit-dirty")
+_OFFERS, _IN = " offers", " in "
 
 
 @dataclass(frozen=True)
 class QuotaLine:
-    """A metric in the region, of pools, or of offers where its key ends with ` offers`; in another region than the
-    stack's own where it ends with ` in REGION`. `limit`: -1 is unlimited, None unknown. `drawn`: at most, by
+    """A metric in a region, of pools or of offers. `limit`: -1 is unlimited, None unknown. `drawn`: at most, by
     cluster/pool or by template and offer."""
 
     key: Annotated[str, KEY_OF_ENTRY]
@@ -39,6 +39,11 @@ class QuotaLine:
     ceiling: int
     limit: int | None = None
 
+    @staticmethod
+    def key_of(metric: str, region: str, *, of_offers: bool) -> str:
+        """The key that tells it from others. Frozen: living stacks have it."""
+        return f"{metric}{_OFFERS}" if of_offers else f"{metric}{_IN}{region}" if region else metric
+
     @property
     def metric(self) -> str:
         return self.key.partition(" ")[0]
@@ -46,7 +51,11 @@ class QuotaLine:
     @property
     def region(self) -> str:
         """Empty for the stack's own."""
-        return self.key.partition(" in ")[2]
+        return self.key.partition(_IN)[2]
+
+    @property
+    def of_offers(self) -> bool:
+        return self.key.endswith(_OFFERS)
 
 
 @dataclass(frozen=True)

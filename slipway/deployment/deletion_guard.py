@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 from slipway.cloud.connection import Connection, connect
 from slipway.cloud.jobs import VertexJob
@@ -17,6 +18,28 @@ from slipway.state import State
 _AT_ONCE = 8
 _UNREADY = frozenset({"STOPPING", "REBOOTING"})  # What is being made is waited for before anything is planned.
 _NOTHING = State()
+
+
+@dataclass(frozen=True)
+class GuardSubject:
+    """The thing that a deletion would take from jobs: a cluster (its full name), a bucket, an account (its address) or
+    an account's grant on a bucket; the whole stack where none is named."""
+
+    cluster: str = ""
+    account: str = ""
+    bucket: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The bare names of all that it is."""
+        return tuple(filter(None, (self.cluster.rpartition("/")[2], self.account, self.bucket)))
+
+    def __str__(self) -> str:
+        if self.cluster:
+            return f"cluster {self.names[0]}"
+        if self.account:
+            return f"the grant of {self.account} on gs://{self.bucket}" if self.bucket else f"account {self.account}"
+        return f"bucket gs://{self.bucket}" if self.bucket else "the stack"
 
 
 def use_of_cluster(connection: Connection, cluster: str) -> Use | Unknown:
@@ -71,10 +94,8 @@ def guarded_use(
     stack: str,
     known: State | Unknown = _NOTHING,
     spared: frozenset[str] = frozenset(),
-) -> Callable[[str | None], Use | Unknown]:
-    """The question that the guard asks before a deletion: who needs a cluster (its full name), an account
-    (`serviceAccount:ADDRESS`), a bucket (`gs://NAME`), an account and a bucket with a space between, or
-    with None anything of the stack.
+) -> Callable[[GuardSubject], Use | Unknown]:
+    """The question that the guard asks before a deletion: who needs what would go.
 
     `where`: the projects and regions that the stack lives in, once they are known. `spared`: ids of clusters that stay
     whatever happens.
@@ -83,12 +104,11 @@ def guarded_use(
     catalogs = [one.name for one in before.buckets if one.logical.startswith(CATALOG)]  # the others outlive their stack
     names = [*(one.name for one in before.accounts), *catalogs]
 
-    def ask(subject: str | None) -> Use | Unknown:
+    def ask(subject: GuardSubject) -> Use | Unknown:
         connection = connect(environ)
-        if subject and subject.startswith("projects/"):
-            return use_of_cluster(connection, subject)
-        needed = [word.removeprefix("gs://").removeprefix("serviceAccount:") for word in (subject or "").split()]
-        found = (use_of_stack(connection, *place, stack, names, needed) for place in where())
+        if subject.cluster:
+            return use_of_cluster(connection, subject.cluster)
+        found = (use_of_stack(connection, *place, stack, names, subject.names) for place in where())
         uses = all_or_unknown(use if isinstance(use, Unknown) else (use,) for use in found)
         if isinstance(uses, Unknown):
             return uses

@@ -96,7 +96,7 @@ def _protection(subject: DeclaredStack) -> Iterator[Breach]:
 
 def _headroom(subject: DeclaredStack, percent: float) -> Iterator[Breach]:
     for line in subject.facts.quota.lines.values():
-        if line.limit is None or line.limit < 0 or line.key.endswith(" offers"):
+        if line.limit is None or line.limit < 0 or line.of_offers:
             continue
         if line.ceiling * (100 + percent) > line.limit * 100:
             yield f"quota {line.key}", f"pools take {line.ceiling:,} of {line.limit:,} at most; keep {percent:g} % free"

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Literal
 
 from slipway.errors import PolicyError
+from slipway.facts import QuotaLine
 from slipway.findings.finding import Finding, Grade
 from slipway.live import UNLIMITED, Increase
 from slipway.machines.spec import MachineGroup
@@ -92,9 +93,7 @@ class Line:
 
     @property
     def key(self) -> str:
-        """The key that tells it from the other lines: the metric, with the region where that is not the stack's own."""
-        where = f" in {self.region}" if self.elsewhere else ""
-        return f"{self.metric}{where}" if self.now is not None else f"{self.metric} offers"
+        return QuotaLine.key_of(self.metric, self.region if self.elsewhere else "", of_offers=self.now is None)
 
     @property
     def room(self) -> int | None:

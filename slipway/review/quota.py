@@ -18,7 +18,6 @@ from slipway.review.change import Change, drawn_by_season
 from slipway.review.quota_requests import asked_for, may_get, requests_in_words
 from slipway.review.words import capital, named, of_limit, words_of
 
-_OFFERS = " offers"
 _STRICTER = {
     "request": "Google is asked for more, and no cluster is made before that is granted",
     "enforce": "a deployment is refused",
@@ -45,7 +44,7 @@ def quota(change: Change) -> Iterator[Finding]:
     before = change.before.quota.lines if change.before and same_place else {}
     ground = _Ground(change, before, change.after.quota, _use(change))
     for line in change.after.quota.lines.values():
-        if line.key.endswith(_OFFERS):
+        if line.of_offers:
             yield from _offers(ground, line)
         else:
             yield from (*_now(ground, line), *_at_most(ground, line))
@@ -58,7 +57,7 @@ def quota_in_words(change: Change) -> str:
     """Say how the stack stands once it is deployed: `ok`, `ok now, short if pools grow`, `short`, `ok for pools, short
     for TEMPLATE`, `unknown`, `nothing drawn`; and what becomes of the requests for what is short."""
     lines = () if change.after is None else tuple(change.after.quota.lines.values())
-    pools = [line for line in lines if not line.key.endswith(_OFFERS)]
+    pools = [line for line in lines if not line.of_offers]
     if short := [line for line in pools if line.short]:
         return f"short{requests_in_words(change, short)}"
     if any(line.state == "unknown" for line in lines):
@@ -174,8 +173,8 @@ def _unknown(ground: _Ground) -> Iterator[Finding]:
     """Tell of them together, as one answer that fails makes all of them unknown."""
     if ground.change.live.skipped:
         return
-    unread = {one.key.removesuffix(_OFFERS): one for one in ground.after.lines.values() if one.state == "unknown"}
-    before = {one.key.removesuffix(_OFFERS) for one in ground.before.values() if one.state == "unknown"}
+    unread = {(one.metric, one.region): one for one in ground.after.lines.values() if one.state == "unknown"}
+    before = {(one.metric, one.region) for one in ground.before.values() if one.state == "unknown"}
     known = [unread[key] for key in sorted(unread.keys() - before)]
     if known:
         parts = (_limits(ground.change.live, one) for one in known)

@@ -11,47 +11,50 @@ from components.guard import check, ends_stack, guard, hold
 from components.persistent_resource import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import CurrentCluster
+from slipway.deployment.deletion_guard import GuardSubject
 from slipway.live import Unknown, Use
 
 from .conftest import FACTS, PROJECT, REGION, cluster, declared, only
 
 CLUSTER = "projects/acme-dev/locations/us-central1/persistentResources/cpu-1a2b3c4"
+CPU = GuardSubject(cluster=CLUSTER)
 
 
 def job(name: str) -> VertexJob:
     return VertexJob(name, name, "JOB_STATE_QUEUED", {}, persistent_resource_id="cpu-1a2b3c4")
 
 
-def answers(value: Use | Unknown) -> Callable[[str | None], Use | Unknown]:
+def answers(value: Use | Unknown) -> Callable[[GuardSubject], Use | Unknown]:
     return lambda _: value
 
 
 def test_an_idle_cluster_may_go() -> None:
-    check(CLUSTER, answers(Use()))
+    check(CPU, answers(Use()))
 
 
-ACCOUNT = "serviceAccount:trainer@acme-dev.iam.gserviceaccount.com"
+ACCOUNT = "trainer@acme-dev.iam.gserviceaccount.com"
+STACK = GuardSubject()
 ON_ITS_OWN = replace(job("elastic"), persistent_resource_id="")
 ODD = replace(job("projects/1/customJobs/42"), display_name="my job", persistent_resource_id="")
 OURS = frozenset({"cpu-1a2b3c4"})
 ELSEWHERE = Use((replace(job("tune"), persistent_resource_id="team-a"),), clusters=OURS)  # N13
-REFUSED: dict[str, tuple[str | None, Use | Unknown]] = {
-    "a cluster with a job": (CLUSTER, Use((job("tune"),))),
-    "a stack with jobs": (None, Use((job("tune"), job("digits")))),
-    "jobs of each sort": (None, Use((ON_ITS_OWN, job("tune"), ODD), clusters=OURS)),
-    "very many jobs": (CLUSTER, Use(tuple(job(f"run-{n}") for n in range(1, 31)))),
-    "a job on a cluster of somebody else's": (None, ELSEWHERE),
-    "the same on a cluster of the stack": (None, replace(ELSEWHERE, clusters=frozenset({"team-a"}))),
-    "a job that no list shows yet": (CLUSTER, Use((), ("cpu-1a2b3c4",))),
-    "the same, of a stack": (None, Use((), ("cpu-1a2b3c4",))),
-    "jobs that can't be read": (CLUSTER, Unknown("denied", "customJobs.list", "roles/aiplatform.viewer")),
-    "an account": (ACCOUNT, Use((job("tune"),))),
-    "a bucket": ("gs://acme-catalog", Use((job("tune"),))),
-    "a grant": (f"{ACCOUNT} gs://acme-catalog", Use((job("tune"),))),
+REFUSED: dict[str, tuple[GuardSubject, Use | Unknown]] = {
+    "a cluster with a job": (CPU, Use((job("tune"),))),
+    "a stack with jobs": (STACK, Use((job("tune"), job("digits")))),
+    "jobs of each sort": (STACK, Use((ON_ITS_OWN, job("tune"), ODD), clusters=OURS)),
+    "very many jobs": (CPU, Use(tuple(job(f"run-{n}") for n in range(1, 31)))),
+    "a job on a cluster of somebody else's": (STACK, ELSEWHERE),
+    "the same on a cluster of the stack": (STACK, replace(ELSEWHERE, clusters=frozenset({"team-a"}))),
+    "a job that no list shows yet": (CPU, Use((), ("cpu-1a2b3c4",))),
+    "the same, of a stack": (STACK, Use((), ("cpu-1a2b3c4",))),
+    "jobs that can't be read": (CPU, Unknown("denied", "customJobs.list", "roles/aiplatform.viewer")),
+    "an account": (GuardSubject(account=ACCOUNT), Use((job("tune"),))),
+    "a bucket": (GuardSubject(bucket="acme-catalog"), Use((job("tune"),))),
+    "a grant": (GuardSubject(account=ACCOUNT, bucket="acme-catalog"), Use((job("tune"),))),
 }
 
 
-def refusal_of(subject: str | None, use: Use | Unknown) -> str:
+def refusal_of(subject: GuardSubject, use: Use | Unknown) -> str:
     with pytest.raises(RuntimeError) as refusal:
         check(subject, answers(use))
     return str(refusal.value)
@@ -66,19 +69,23 @@ def test_what_jobs_need_stays_and_the_refusal_says_why_and_how_to_end_them(snaps
 @pytest.mark.parametrize(
     ("type_", "known", "subject"),
     [
-        ("gcp:vertex/aiPersistentResource:AiPersistentResource", {"name": "cpu-1a2b3c4"}, CLUSTER),
-        ("gcp:storage/bucket:Bucket", {"name": "acme-catalog"}, "gs://acme-catalog"),
-        ("gcp:serviceaccount/account:Account", {"email": ACCOUNT.partition(":")[2]}, ACCOUNT),
-        ("gcp:projects/iAMMember:IAMMember", {"member": ACCOUNT, "project": "acme-dev"}, ACCOUNT),
+        ("gcp:vertex/aiPersistentResource:AiPersistentResource", {"name": "cpu-1a2b3c4"}, CPU),
+        ("gcp:storage/bucket:Bucket", {"name": "acme-catalog"}, GuardSubject(bucket="acme-catalog")),
+        ("gcp:serviceaccount/account:Account", {"email": ACCOUNT}, GuardSubject(account=ACCOUNT)),
+        (
+            "gcp:projects/iAMMember:IAMMember",
+            {"member": f"serviceAccount:{ACCOUNT}", "project": "acme-dev"},
+            GuardSubject(account=ACCOUNT),
+        ),
         (
             "gcp:storage/bucketIAMMember:BucketIAMMember",
-            {"member": ACCOUNT, "bucket": "b/acme-work"},
-            f"{ACCOUNT} gs://acme-work",
+            {"member": f"serviceAccount:{ACCOUNT}", "bucket": "b/acme-work"},
+            GuardSubject(account=ACCOUNT, bucket="acme-work"),
         ),
-        ("gcp:storage/bucketObject:BucketObject", {"bucket": "acme-catalog", "name": "catalog.json"}, None),
+        ("gcp:storage/bucketObject:BucketObject", {"bucket": "acme-catalog", "name": "catalog.json"}, STACK),
     ],
 )
-def test_it_tells_what_would_be_taken_from_jobs(type_: str, known: dict[str, str], subject: str | None) -> None:
+def test_it_tells_what_would_be_taken_from_jobs(type_: str, known: dict[str, str], subject: GuardSubject) -> None:
     assert module.subject_of(type_, CLUSTER, known) == subject
 
 
@@ -90,7 +97,7 @@ class Waiting:
         self.asked, self.slept = 0, 0.0
         self.said: list[str] = []
 
-    def use_of(self, _: str | None) -> Use:
+    def use_of(self, _: GuardSubject) -> Use:
         self.asked += 1
         return Use((job("tune"),)) if self.busy_after is not None and self.asked > self.busy_after else Use()
 
@@ -101,8 +108,8 @@ class Waiting:
     def pause(self, seconds: float) -> None:
         self.slept += seconds
 
-    def hold(self, cluster: str | None = CLUSTER) -> None:
-        hold(cluster, self.use_of, self.left, self.said.append, self.pause)
+    def hold(self, subject: GuardSubject = CPU) -> None:
+        hold(subject, self.use_of, self.left, self.said.append, self.pause)
 
 
 def test_a_cluster_waits_until_it_was_not_offered_for_a_while_and_all_is_asked_again() -> None:
@@ -141,7 +148,7 @@ class Unready(Waiting):
         super().__init__(wait)
         self.state, self.questions = state, questions
 
-    def use_of(self, _: str | None) -> Use:
+    def use_of(self, _: GuardSubject) -> Use:
         self.asked += 1
         return Use(unready={"cpu-1a2b3c4": self.state} if self.asked <= self.questions else {})
 
@@ -170,7 +177,7 @@ def test_a_deletion_that_hangs_is_left_to_the_cloud_to_explain() -> None:
 def test_the_catalog_of_a_stack_does_not_wait() -> None:
     """It goes first in a destruction, and from then on nobody is sent anywhere."""
     waiting = Waiting(120)
-    waiting.hold(None)
+    waiting.hold(STACK)
     assert (waiting.asked, waiting.slept) == (1, 0)
 
 
