@@ -18,7 +18,7 @@ from pulumi.runtime.config import get_config_env
 
 from slipway.cloud.connection import connect
 from slipway.cloud.foreign_words import ON_ERROR, meaning_of
-from slipway.errors import ConfigError, Fault, ResourceError
+from slipway.errors import ConfigError, Fault
 from slipway.live import Unknown
 from slipway.stack.stack import NO_FILE, Stack, from_config
 from slipway.stack.yaml_file import load
@@ -155,4 +155,4 @@ def words(name: str, type_: str, operation: str, fault: Fault) -> str:
     """`type_` is the engine's token, `operation` create, update or delete."""
     done = _DONE.get(operation, operation)
     what = f"{type_.rsplit(':', 1)[-1]} {name} could not be {done}: {fault.what}"
-    return str(ResourceError(what, why=fault.why, fix=fault.fix))
+    return str(fault._replace(what=what))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from math import inf
 
+from slipway.errors import Fault
 from slipway.formatting import span
 
 TOLERANCE = timedelta(minutes=5)
@@ -21,13 +22,13 @@ def right_time(now: datetime, cloud: datetime | None) -> datetime:
     return now if cloud is None or abs(cloud - now) <= TOLERANCE else cloud
 
 
-def wrong_clock(now: datetime, cloud: datetime | None) -> str:
-    """The warning about it; empty where the clock is right."""
+def wrong_clock(now: datetime, cloud: datetime | None) -> Fault | None:
+    """The warning about it; None where the clock is right."""
     if cloud is None or right_time(now, cloud) == now:
-        return ""
+        return None
     off = f"{span(abs((now - cloud).total_seconds()))} {'ahead of' if now > cloud else 'behind'}"
     told = f"this machine's clock is {off} the cloud's ({cloud:%Y-%m-%d %H:%M} UTC), which seasons and limits go by"
-    return f"{told}\n  fix: set the clock; tokens and certificates depend on it as well"
+    return Fault(told, fix="set the clock; tokens and certificates depend on it as well")
 
 
 def poll(

@@ -31,6 +31,11 @@ class Fault(NamedTuple):
     why: str = ""
     fix: str = ""
 
+    def __str__(self) -> str:
+        parts = (("why", self.why), ("fix", self.fix))
+        told = (f"  {name}: {text}".replace("\n", f"\n{_GOES_ON}") for name, text in parts if text)
+        return "\n".join((self.what, *told))
+
     @classmethod
     def read(cls, what: str, below: Iterable[str]) -> tuple[Fault, int]:
         """From the first line of a `SlipwayError` as text and the lines below it; return how many of these are its
@@ -71,9 +76,7 @@ class SlipwayError(Exception):
             self.fix = "".join(part if isinstance(part, str) else spelled(part) for part in self._parts)
 
     def __str__(self) -> str:
-        parts = (("why", _bounded(self.why)), ("fix", self.fix))
-        told = [f"  {name}: {text}".replace("\n", f"\n{_GOES_ON}") for name, text in parts if text]
-        return visible("\n".join([_bounded(self.what), *told]))
+        return visible(str(Fault(_bounded(self.what), _bounded(self.why), self.fix)))
 
     def render(self) -> str:
         """The error as the terminal shows it, without colour."""

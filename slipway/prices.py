@@ -71,10 +71,10 @@ Usd = Annotated[Price, As(lambda text: Price(Decimal(text)), exact_text, "USD as
 """In JSON the known part alone."""
 
 
-def dollars(amount: Price, *, per: str = "h") -> str:
+def dollars(amount: Price, *, per: str = "h", most: str = "at most") -> str:
     """`$1.31/h`, `at most $1.31/h`, `$1.31/h and more` where a part has no known price, `price unknown`."""
     words = f"${amount.known:,.2f}/{per}" if per else f"${amount.known:,.2f}"
-    return UNKNOWN_PRICE if amount.unknown else bounded(words, amount)
+    return UNKNOWN_PRICE if amount.unknown else bounded(words, amount, most)
 
 
 def figure(amount: Price, digits: int = 2) -> str:
@@ -82,11 +82,11 @@ def figure(amount: Price, digits: int = 2) -> str:
     return "?" if amount.unknown else bounded(f"{amount.known:,.{digits}f}", amount)
 
 
-def bounded(words: str, amount: Price) -> str:
+def bounded(words: str, amount: Price, most: str = "at most") -> str:
     """The words for what is known of an amount, with `and more` or `at most` where that is not the price itself."""
     if not amount.complete:
         return f"{words} {MORE}"
-    return f"at most {words}" if amount.at_most else words
+    return f"{most} {words}" if amount.at_most else words
 
 
 def spent(amount: Price) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from slipway.formatting import join, span
 
@@ -85,31 +85,36 @@ def moment_in_words(when: datetime) -> str:
     return f"{utc:%Y-%m-%d}" if (utc.hour, utc.minute) == (0, 0) else f"{utc:%Y-%m-%d %H:%M} UTC"
 
 
+class WhyDormant(NamedTuple):
+    """How it is with a dormant cluster, as its name goes on, and what brings it back where that is to be told."""
+
+    state: str
+    back: str = ""
+
+    def of(self, what: str) -> str:
+        return f"{what} {'; '.join(filter(None, self))}"
+
+
 def why_dormant(
-    name: str,
-    season: Season,
-    why: Reason,
-    since: datetime | None,
-    lacks: Collection[str] = (),
-    now: datetime | None = None,
-) -> str:
+    season: Season, why: Reason, since: datetime | None, lacks: Collection[str] = (), now: datetime | None = None
+) -> WhyDormant:
     """Tell why, for who would submit to the cluster. `since`: None where it has yet to come: its season has not begun,
     or has and something `lacks`, or it has none and is being made. `now`: of one that was published before its season
     began, where that may have begun since."""
     if lacks and season.begins is not None:
         what, which = ("machines", "") if MACHINES in lacks else ("quota", f": too little of {join(sorted(lacks))}")
-        return f"cluster {name} waits for {what} since its season began on {moment_in_words(season.begins)}{which}"
+        return WhyDormant(f"waits for {what} since its season began on {moment_in_words(season.begins)}{which}")
     if why == "idle":
         limit = f" after {span(season.idle_limit.total_seconds())} without a job" if season.idle_limit else ""
         when = f" on {moment_in_words(since)}" if since else ""
-        return f"cluster {name} was given up{when}{limit}; a higher `generation` in the stack file brings it back"
+        return WhyDormant(f"was given up{when}{limit}", "a higher `generation` in the stack file brings it back")
     if why == "in-place":
         when = f" since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if since else ""
-        return f"cluster {name} is being replaced in place{when}; pulumi up offers it again when its successor runs"
+        return WhyDormant(f"is being replaced in place{when}", "pulumi up offers it again when its successor runs")
     if since is not None:
-        return f"cluster {name} is out of season since {moment_in_words(since)}"
+        return WhyDormant(f"is out of season since {moment_in_words(since)}")
     if season.begins is None:
-        return f"cluster {name} is not there yet: pulumi up offers it when it runs"
+        return WhyDormant("is not there yet: pulumi up offers it when it runs")
     if now is not None and season.begins <= now:
-        return f"cluster {name} comes with the next deployment: its season has begun"
-    return f"cluster {name} is out of season until {moment_in_words(season.begins)}"
+        return WhyDormant("comes with the next deployment: its season has begun")
+    return WhyDormant(f"is out of season until {moment_in_words(season.begins)}")

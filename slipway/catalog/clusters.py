@@ -10,7 +10,7 @@ from typing import Annotated, Self
 from slipway.catalog.forms import PLAIN_NAME, Hourly, MachineOfPool, Moment, SeasonOfCluster
 from slipway.cluster import PoolSpec
 from slipway.codec import KEY_OF_ENTRY, NOT_WRITTEN
-from slipway.season import ALWAYS, Reason, why_dormant
+from slipway.season import ALWAYS, Reason, WhyDormant, why_dormant
 
 
 @dataclass(frozen=True)
@@ -99,10 +99,13 @@ class DormantCluster(Cluster):
             return ""
         return "a later `until`" if self.why == "season" else "a higher `generation`"
 
+    def reason(self, now: datetime | None = None) -> WhyDormant:
+        return why_dormant(self.season, self.why, self.since, self.lacks or (), now)
+
     @property
     def words(self) -> str:
-        return why_dormant(self.name, self.season, self.why, self.since, self.lacks or ())
+        return self.reason().of(f"cluster {self.name}")
 
     def words_at(self, now: datetime) -> str:
         """Return the words for somebody who looks later than the catalog was published."""
-        return why_dormant(self.name, self.season, self.why, self.since, self.lacks or (), now)
+        return self.reason(now).of(f"cluster {self.name}")

@@ -79,7 +79,7 @@ def read_and_plan(
 
     first = [live(now)]
     if wrong := wrong_clock(now, first[0].time):
-        warn(wrong)
+        warn(str(wrong))
     now = right_time(now, first[0].time)
 
     def planned(found: Live, waits: Waits = _NONE) -> Plan:

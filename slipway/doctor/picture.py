@@ -16,6 +16,7 @@ from slipway.cloud.monitoring import Series
 from slipway.cloud.permissions import Bound
 from slipway.cloud.storage import StoredObject
 from slipway.doctor.place import Place, text_at
+from slipway.errors import Fault
 from slipway.findings.finding import Subject
 from slipway.formatting import span
 from slipway.live import Unknown
@@ -134,7 +135,7 @@ class Picture(Place):
     gaps: tuple[Need, ...] | Unknown = ()
     commits: tuple[str, ...] = ()
     policies: tuple[Policy | UnseenPolicy, ...] = ()
-    clock: str = ""
+    clock: Fault | None = None
     unseen: tuple[str, ...] = ()
     other_regions: tuple[str, ...] = ()
     use: tuple[Series, ...] | Unknown = ()

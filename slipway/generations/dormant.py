@@ -42,7 +42,7 @@ class DormantCluster:
 
     @property
     def words(self) -> str:
-        return why_dormant(self.spec.name, self.spec.season, self.why, self.since, self.lacks)
+        return why_dormant(self.spec.season, self.why, self.since, self.lacks).of(f"cluster {self.spec.name}")
 
     @property
     def waits(self) -> str:

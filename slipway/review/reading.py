@@ -67,7 +67,7 @@ def change(
         live, _ = read(connection, scope, identity=identity, off_is_empty=True)
         if wrong := wrong_clock(now, live.time):
             now = right_time(now, live.time)
-            clock = (wrong.partition("\n")[0],)
+            clock = (wrong.what,)
         unread += tuple(f"{what}: {part}" for what, part in _unknown(live).items())
     before, untold = deployed_facts(preview, live.catalog, after)
     many = not isinstance(live.recent, Unknown) and len(live.recent) >= MOST_RECENT

@@ -72,7 +72,7 @@ def by_hour(offer: Offer) -> str:
         return f"nothing more on {way(offer)}"
     if offer.price_per_hour.unknown:
         return f"{'the fee alone' if offer.capacity_type == RESERVATION else 'an unknown price'} {by(offer)}"
-    return f"{dollars(offer.price_per_hour).replace('at most', 'up to')} {by(offer)}"
+    return f"{dollars(offer.price_per_hour, most='up to')} {by(offer)}"
 
 
 def instead(new: Offer, old: Offer) -> str:

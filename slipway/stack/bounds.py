@@ -123,16 +123,19 @@ def _moment(value: str) -> tuple[str, str] | None:
     return None
 
 
-def _trainer(value: str) -> tuple[str, str] | None:
-    if re.fullmatch(ACCOUNT, value):
-        return None
-    start = value.removeprefix("serviceAccount:").partition("@")[0]
-    whole = "@" in value and re.fullmatch(ACCOUNT, start)
-    return f"{quoted(value)} can't be a service account's id", (
-        f"only the part before the @: `trainer: {start}`, which is made in the stack's project"
-        if whole
-        else "6–30 lowercase letters, digits and dashes; with a long stack name set `trainer`"
-    )
+def _account_id(key: str) -> Bound:
+    def wrong(value: str) -> tuple[str, str] | None:
+        if re.fullmatch(ACCOUNT, value):
+            return None
+        start = value.removeprefix("serviceAccount:").partition("@")[0]
+        whole = "@" in value and re.fullmatch(ACCOUNT, start)
+        return f"{quoted(value)} can't be a service account's id", (
+            f"only the part before the @: `{key}: {start}`, which is made in the stack's project"
+            if whole
+            else f"6–30 lowercase letters, digits and dashes; with a long stack name set `{key}`"
+        )
+
+    return Bound(wrong, {"pattern": f"^{ACCOUNT}$"})
 
 
 KIND = _choice(tuple(REVIEWED), "no review tells of {named}", "one of the kinds in docs/findings.md")
@@ -186,4 +189,4 @@ RESERVATION_PATH = _text(
 ATTRIBUTION_LABEL = Bound(_label, {"enum": ["false", False]})
 EMAIL = Bound(_email, {"pattern": MAIL})
 MEMBER = Bound(invalid_member, {"pattern": PATTERN})
-TRAINER = Bound(_trainer, {"pattern": f"^{ACCOUNT}$"})
+TRAINER, TRAINERS_ACCOUNT = _account_id("trainer"), _account_id("account")

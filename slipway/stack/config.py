@@ -49,7 +49,7 @@ class WorkspaceEntry(Entry):
 class TrainerEntry(Entry):
     """Another account that jobs run as, for templates that name it: with secrets, data and people of its own."""
 
-    account: Annotated[str, bounds.TRAINER] | None = Field(
+    account: Annotated[str, bounds.TRAINERS_ACCOUNT] | None = Field(
         default=None,
         description="Account id, made in the stack's project; slipway-<stack>-<name> when left out.",
         examples=["slipway-evals"],

@@ -10,7 +10,7 @@ from slipway.cluster import PROJECT
 from slipway.formatting import nearest, quoted
 from slipway.machines.table import regions
 from slipway.rules.reservations import zone
-from slipway.stack.bounds import BUCKET_NAME, NAME, TRAINER
+from slipway.stack.bounds import BUCKET_NAME, NAME, TRAINER, TRAINERS_ACCOUNT
 from slipway.stack.cluster_checks import check_adoption, check_cluster, machine_of
 from slipway.stack.config import OWN_KEYS
 from slipway.stack.yaml_file import Document, DocumentPart, Mistake
@@ -119,9 +119,8 @@ def check_trainers(config: DocumentPart, stack: str) -> None:
     """
     seen: dict[str, str] = {}
     for name, part, account, made in _accounts(config, stack):
-        if made and (said := TRAINER.wrong(account)):
-            what, fix = said
-            part.wrong(what, fix.replace("`trainer`", "`account`") if name else fix)
+        if made and (said := (TRAINERS_ACCOUNT if name else TRAINER).wrong(account)):
+            part.wrong(*said)
         elif account in seen:
             part.wrong(
                 f"{quoted(account)} is the account of {seen[account]} as well",

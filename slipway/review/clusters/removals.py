@@ -38,7 +38,7 @@ def _removed(one: Succession, old: Cluster, change: Change) -> Iterator[Finding]
     if dormant is not None and dormant.why == "idle":
         why = ", given up for want of jobs"
     elif dormant is not None and not dormant.awaited:
-        why = f", as {dormant.words.replace(f'cluster {one.name}', 'it', 1)}"
+        why = f", as {dormant.reason().of('it')}"
     if one.gone:
         words = f"`{one.name}` is given up{why}; it is gone already"
         yield told("cluster-deleted", one.name, words, grade=Grade.NOTE, key="")

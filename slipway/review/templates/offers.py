@@ -207,8 +207,9 @@ def _order(template: Template, before: list[str], after: list[str], offers: Offe
 def _why(offer: Offer, catalog: Catalog) -> str:
     if offer.dormant:
         cluster = catalog.dormant.get(offer.dormant)
-        why = offer.why or (cluster.words if cluster else f"cluster `{offer.dormant}` is not asked for now")
-        return why.partition("; ")[0]
+        if cluster is None:
+            return offer.why or f"cluster `{offer.dormant}` is not asked for now"
+        return f"cluster {cluster.name} {cluster.reason().state}"
     if offer.lacks_quota or offer.why:
         return offer.why or "there is no quota for it"
     asked = set(machine_types(offer))
