@@ -142,7 +142,7 @@ def _drift_of_access(change: Change) -> Iterator[Finding]:
                 if grant in declared:
                     found.setdefault(grant.member, []).append(grant)
     for member, some in found.items():
-        does, _ = rights(some, ())
+        does = rights(some, ()).words
         words = f"Somebody took rights from `{member}` by hand, which this deployment gives back: it {does}"
         details = (f"{one.words}, to `{member}`" for one in some)
         yield KINDS["drift"].of(Subject("member", member), words, details=details)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
@@ -26,8 +25,6 @@ Grants = list[Grant]
 _SUBMITTERS, _CODE, _BOARD = (f"slipway:workspace.{key}" for key in ("submitters", "code", "board"))
 _ROOM = LONGEST - 4
 """Words of a sentence, less what may come before and after it."""
-_AFTER = re.compile(r", (?:and|or|without condition|under condition) ")
-"""Where a headline ends what somebody may do."""
 _ACCOUNTS = ".iam.gserviceaccount.com"
 _PEOPLE = ("user:", "group:", "domain:")
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
@@ -221,12 +218,12 @@ def _other(
     details = (*(f"gets {one.words}" for one in gets), *(f"loses {one.words}" for one in loses))
     reading = _reading(gets, change)
     graver = sorted(gets, key=above, reverse=True)
-    gravest = rights(graver[:1], () if gets else loses[:1])[0]
-    fewest = f"{gravest}; {counted(len(gets) + len(loses) - 1, 'other right')} changed", ""
-    for does, role in (rights(graver, loses), rights(graver, loses, 1), fewest):
+    fewest = rights(graver[:1], () if gets else loses[:1])
+    others = f"{fewest.words}; {counted(len(gets) + len(loses) - 1, 'other right')} changed"
+    for does, role, begins in (rights(graver, loses), rights(graver, loses, 1), fewest._replace(words=others, role="")):
         if len(f"{who} {does}{reading}{role}".split()) <= _ROOM:
             break
-    clause = f"{capital(submitters) or who} {_AFTER.split(does, maxsplit=1)[0]}"
+    clause = f"{capital(submitters) or who} {begins}"
     words, details = f"{who} {does}{reading}", details if submitters or not role else ()
     if member not in after and {one.role for one in gets if one.ours} >= _TO_SUBMIT:
         yield _added(member, change)  # What the components publish could not be read.

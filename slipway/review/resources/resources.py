@@ -221,7 +221,7 @@ def _wholesale(one: Touched) -> Iterator[Finding]:
         words = f"Whoever is not listed loses all access to {on}: nobody looked who that is"
         subject, grade = Subject("others on", on), Grade.BLOCKING
     elif can_not:
-        words = f"Whoever else has `{role}` can no longer {can_not}: nobody looked who that is"
+        words = f"Whoever else has `{role}` can no longer {', '.join(can_not)}: nobody looked who that is"
     if on_form.whole == "Binding" and not name and role in SUBMITTER_ROLES.values():
         grade = Grade.BLOCKING
     yield KINDS["access-gone"].of(subject, words, grade=grade)

@@ -7,48 +7,49 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from slipway.formatting import counted, short
 from slipway.review.grants import Grant
 
-ALLOWS: Mapping[str, Mapping[str, str]] = {
+ALLOWS: Mapping[str, Mapping[str, str | tuple[str, str]]] = {
     "": {
-        "aiplatform.admin": "delete clusters, and every job, model and endpoint of {}",
-        "aiplatform.user": "submit jobs and cancel anybody's in {}, and delete models and endpoints",
-        "aiplatform.viewer": "see every job of {}, with its arguments",
+        "aiplatform.admin": ("delete clusters", "{and} {every} job, model {and} endpoint of {}"),
+        "aiplatform.user": ("submit jobs {and} cancel anybody's in {}", "{and} delete models {and} endpoints"),
+        "aiplatform.viewer": "see {every} job of {}, with its arguments",
         "browser": "see that {} exists",
         "cloudbuild.builds.editor": "run any code by builds in {}",
         "cloudquotas.admin": "ask for more quota in {}",
         "cloudquotas.viewer": "see the quota of {}",
-        "compute.admin": "make and delete every machine, disk and network of {}",
-        "compute.instanceAdmin.v1": "make and delete every machine of {}, and sign in to it",
-        "compute.networkAdmin": "change and delete every network of {}",
+        "compute.admin": "make {and} delete {every} machine, disk {and} network of {}",
+        "compute.instanceAdmin.v1": ("make {and} delete {every} machine of {}", "{and} sign in to it"),
+        "compute.networkAdmin": "change {and} delete {every} network of {}",
         "compute.networkUser": "attach machines to the networks of {}",
-        "compute.viewer": "see every machine and network of {}",
-        "editor": "change or delete nearly anything in {}, and run code as its accounts",
+        "compute.viewer": "see {every} machine {and} network of {}",
+        "editor": ("change or delete nearly anything in {}", "{and} run code as its accounts"),
         "iam.roleAdmin": "change what roles of {} allow",
         "iam.securityAdmin": "give anybody any role in {}",
         "iam.securityReviewer": "see who may do what in {}",
         "iam.serviceAccountCreator": "make accounts in {}",
-        "logging.admin": "read and delete every log of {}",
+        "logging.admin": "read {and} delete {every} log of {}",
         "logging.configWriter": "choose which logs of {} are kept",
         "logging.logWriter": "write logs of {}",
-        "logging.privateLogViewer": "read every log of {}, of who read what too",
-        "logging.viewer": "read every log of {}",
-        "monitoring.admin": "delete every dashboard and alert of {}",
-        "monitoring.editor": "change and delete every dashboard and alert of {}",
+        "logging.privateLogViewer": "read {every} log of {}, of who read what too",
+        "logging.viewer": "read {every} log of {}",
+        "monitoring.admin": "delete {every} dashboard {and} alert of {}",
+        "monitoring.editor": "change {and} delete {every} dashboard {and} alert of {}",
         "monitoring.metricWriter": "write metrics of {}",
-        "monitoring.viewer": "see every metric of {}",
-        "owner": "do anything in {}, and give anybody any role",
+        "monitoring.viewer": "see {every} metric of {}",
+        "owner": ("do anything in {}", "{and} give anybody any role"),
         "resourcemanager.projectIamAdmin": "give anybody any role in {}",
-        "serviceusage.serviceUsageAdmin": "switch APIs of {} on and off",
+        "serviceusage.serviceUsageAdmin": "switch APIs of {} on {and} off",
         "serviceusage.serviceUsageConsumer": "call APIs at the expense of {}",
         "serviceusage.serviceUsageViewer": "see which APIs are on in {}",
-        "viewer": "see every setting, job and log of {}",
+        "viewer": "see {every} setting, job {and} log of {}",
     },
     "account": {
-        "iam.serviceAccountAdmin": "delete {}, and let anybody act as it",
-        "iam.serviceAccountKeyAdmin": "make keys of {}, and act as it from anywhere",
+        "iam.serviceAccountAdmin": ("delete {}", "{and} let anybody act as it"),
+        "iam.serviceAccountKeyAdmin": ("make keys of {}", "{and} act as it from anywhere"),
         "iam.serviceAccountOpenIdTokenCreator": "sign in to other services as {}",
         "iam.serviceAccountTokenCreator": "act as {} from anywhere",
         "iam.serviceAccountUser": "run any code as {}",
@@ -56,48 +57,48 @@ ALLOWS: Mapping[str, Mapping[str, str]] = {
         "iam.workloadIdentityUser": "act as {} from outside of Google Cloud",
     },
     "bucket": {
-        "storage.admin": "read or delete {} with every object, and let anybody in",
+        "storage.admin": ("read or delete {} with {every} object", "{and} let anybody in"),
         "storage.bucketViewer": "see the settings of {}",
-        "storage.legacyBucketOwner": "write and delete every object of {}, and let anybody in",
-        "storage.legacyBucketReader": "list every object of {}",
-        "storage.legacyBucketWriter": "write and delete every object of {}",
-        "storage.legacyObjectOwner": "read every object of {}, and open it to anybody",
-        "storage.legacyObjectReader": "read every object of {}",
-        "storage.objectAdmin": "read, overwrite, delete and share every object of {}",
+        "storage.legacyBucketOwner": ("write {and} delete {every} object of {}", "{and} let anybody in"),
+        "storage.legacyBucketReader": "list {every} object of {}",
+        "storage.legacyBucketWriter": "write {and} delete {every} object of {}",
+        "storage.legacyObjectOwner": ("read {every} object of {}", "{and} open it to anybody"),
+        "storage.legacyObjectReader": "read {every} object of {}",
+        "storage.objectAdmin": "read, overwrite, delete {and} share {every} object of {}",
         "storage.objectCreator": "write new objects into {}",
-        "storage.objectUser": "read, overwrite and delete every object of {}",
-        "storage.objectViewer": "read every object of {}",
+        "storage.objectUser": "read, overwrite {and} delete {every} object of {}",
+        "storage.objectViewer": "read {every} object of {}",
     },
     "crypto key": {
-        "cloudkms.admin": "destroy {}, and with it what is encrypted",
+        "cloudkms.admin": ("destroy {}", "{and} with it what is encrypted"),
         "cloudkms.cryptoKeyDecrypter": "decrypt what is encrypted with {}",
         "cloudkms.cryptoKeyEncrypter": "encrypt with {}",
-        "cloudkms.cryptoKeyEncrypterDecrypter": "encrypt and decrypt with {}",
+        "cloudkms.cryptoKeyEncrypterDecrypter": "encrypt {and} decrypt with {}",
     },
     "dataset": {
-        "bigquery.admin": "read and delete every table of {}, and let anybody in",
-        "bigquery.dataEditor": "read, change and delete every table of {}",
-        "bigquery.dataOwner": "read and delete every table of {}, and let anybody in",
-        "bigquery.dataViewer": "read every table of {}",
+        "bigquery.admin": ("read {and} delete {every} table of {}", "{and} let anybody in"),
+        "bigquery.dataEditor": "read, change {and} delete {every} table of {}",
+        "bigquery.dataOwner": ("read {and} delete {every} table of {}", "{and} let anybody in"),
+        "bigquery.dataViewer": "read {every} table of {}",
     },
     "repository": {
-        "artifactregistry.admin": "delete {} with every image and package, and let anybody in",
-        "artifactregistry.reader": "pull every image and package of {}",
-        "artifactregistry.repoAdmin": "push and delete every image and package of {}",
-        "artifactregistry.writer": "push images and packages into {}, which jobs may run",
+        "artifactregistry.admin": ("delete {} with {every} image {and} package", "{and} let anybody in"),
+        "artifactregistry.reader": "pull {every} image {and} package of {}",
+        "artifactregistry.repoAdmin": "push {and} delete {every} image {and} package of {}",
+        "artifactregistry.writer": "push images {and} packages into {}, which jobs may run",
     },
     "secret": {
-        "secretmanager.admin": "read, replace and delete the value of {}",
+        "secretmanager.admin": "read, replace {and} delete the value of {}",
         "secretmanager.secretAccessor": "read the value of {}",
         "secretmanager.secretVersionAdder": "replace the value of {}",
-        "secretmanager.secretVersionManager": "replace and destroy the value of {}",
+        "secretmanager.secretVersionManager": "replace {and} destroy the value of {}",
         "secretmanager.viewer": "see that {} exists, not its value",
     },
     "service": {"run.invoker": "call {}"},
     "topic": {"pubsub.publisher": "send messages to {}", "pubsub.subscriber": "read messages of {}"},
 }
 """By what a role is about, in a grant's own word, empty for a project: roles, less `roles/`. In place of `{}` stands
-that one thing, or every such of the project."""
+that one thing, or every such of the project. A headline has the first of two parts."""
 _ABOUT = {role: about for about, rows in ALLOWS.items() for role in rows}
 _GROWING = (
     ("viewer", "editor", "owner"),
@@ -117,23 +118,26 @@ _ABOVE = re.compile(
 )
 _LONGEST = 40
 """Characters of a condition in a sentence."""
+_CAN, _CAN_NOT = {"every": "every", "and": "and"}, {"every": "any", "and": "or"}
 _OF_ONE = frozenset({"roles/iam.serviceAccountUser", "roles/secretmanager.secretAccessor"})
 
 
-def allowed(grant: Grant) -> str:
-    """`read every object of bucket `results``; empty where the table has no such role."""
+def allowed(grant: Grant, words: Mapping[str, str] = _CAN) -> tuple[str, ...]:
+    """`read every object of bucket `results``, and more parts of the sentence; none where the table has no such
+    role."""
     role = grant.role.removeprefix("roles/")
     about = _ABOUT.get(role)
     if about is None:
-        return ""
-    of_all = about and grant.what in ("", "folder", "organisation")
-    words = ALLOWS[about][role].format(f"every {about} of {grant.on}" if of_all else grant.on)
-    return f"{words}, under condition `{short(grant.condition, _LONGEST)}`" if grant.condition else words
+        return ()
+    row, of_all = ALLOWS[about][role], about and grant.what in ("", "folder", "organisation")
+    on = f"{words['every']} {about} of {grant.on}" if of_all else grant.on
+    under = (f"under condition `{short(grant.condition, _LONGEST)}`",) if grant.condition else ()
+    return (*(part.format(on, **words) for part in ((row,) if isinstance(row, str) else row)), *under)
 
 
-def denied(grant: Grant) -> str:
+def denied(grant: Grant) -> tuple[str, ...]:
     """`read any object of bucket `results``, as it follows `can no longer`."""
-    return allowed(grant).replace("every ", "any ").replace(" and ", " or ")
+    return allowed(grant, _CAN_NOT)
 
 
 def covers(larger: Grant, smaller: Grant) -> bool:
@@ -145,14 +149,22 @@ def covers(larger: Grant, smaller: Grant) -> bool:
     return pair[0] == pair[1] or any(row.index(pair[0]) < row.index(pair[1]) for row in rows)
 
 
-def rights(gets: Sequence[Grant], loses: Sequence[Grant], most: int = 2) -> tuple[str, str]:
-    """Say what somebody may do and can do no longer, and where it is one right, the role's name for the end. What
-    another right of the other list covers is not said, nor are more than `most` of a kind."""
+class Rights(NamedTuple):
+    """What somebody may do and can do no longer; where it is one right, the role's name for the end; the beginning, for
+    a headline."""
+
+    words: str
+    role: str
+    clause: str
+
+
+def rights(gets: Sequence[Grant], loses: Sequence[Grant], most: int = 2) -> Rights:
+    """Leave out what another right of the other list covers, and more than `most` of a kind."""
     news = [one for one in gets if not any(covers(other, one) for other in loses)]
     olds = [one for one in loses if not any(covers(other, one) for other in (*gets, *loses) if other is not one)]
     fewer = [one for one in gets if one not in news]
     parts = [
-        _list("may ", [f"{allowed(one)}{_freed(one, loses)}" for one in news if allowed(one)], most),
+        _list("may ", [(*allowed(one), *_freed(one, loses)) for one in news if allowed(one)], most),
         _list("may only ", [allowed(one) for one in fewer if allowed(one)], most),
         _list("can no longer ", [denied(one) for one in olds if allowed(one) and not _shrinks(one, fewer)], most),
     ]
@@ -160,25 +172,26 @@ def rights(gets: Sequence[Grant], loses: Sequence[Grant], most: int = 2) -> tupl
     if nameless:
         does = "gets" if nameless[0] in news else "loses"
         more = f" and {counted(len(nameless) - 1, 'more role')}" if len(nameless) > 1 else ""
-        parts.append(f"{does} {nameless[0].words}{more}: nobody looked what that allows")
+        parts.append((f"{does} {nameless[0].words}{more}: nobody looked what that allows",) * 2)
     one = [*gets, *loses]
     name = f" (`{one[0].role}`)" if len(one) == 1 and not nameless else ""
-    return ", and ".join(filter(None, parts)), name
+    told = [part for part in parts if part]
+    return Rights(", and ".join(words for words, _ in told), name, told[0][1] if told else "")
 
 
-def _freed(gained: Grant, loses: Sequence[Grant]) -> str:
+def _freed(gained: Grant, loses: Sequence[Grant]) -> tuple[str, ...]:
     before = next((one for one in loses if one.condition and (one.role, one.on) == (gained.role, gained.on)), None)
-    return f", without condition `{short(before.condition, _LONGEST)}` now" if before and not gained.condition else ""
+    return (f"without condition `{short(before.condition, _LONGEST)}` now",) if before and not gained.condition else ()
 
 
 def _shrinks(lost: Grant, fewer: Sequence[Grant]) -> bool:
     return any(covers(lost, one) for one in fewer)
 
 
-def _list(begin: str, phrases: Sequence[str], most: int) -> str:
-    more = len(phrases) - most
-    words = ", and ".join(phrases[:most])
-    return f"{begin}{words}{f', and {more} more' if more > 0 else ''}" if phrases else ""
+def _list(begin: str, phrases: Sequence[tuple[str, ...]], most: int) -> tuple[str, ...]:
+    """Return the phrases, and the beginning of the first; nothing of none."""
+    words, more = ", and ".join(map(", ".join, phrases[:most])), len(phrases) - most
+    return (f"{begin}{words}{f', and {more} more' if more > 0 else ''}", begin + phrases[0][0]) if phrases else ()
 
 
 def above(grant: Grant) -> bool:

@@ -48,14 +48,14 @@ def test_every_role_that_a_workspace_grants_is_known() -> None:
 
 
 def test_a_role_is_about_one_thing_or_about_each_of_a_project(snapshot: SnapshotAssertion) -> None:
-    assert allowed(on_bucket("storage.objectViewer")) == snapshot
-    assert allowed(on_project("storage.objectViewer")) == snapshot
-    assert denied(on_bucket("storage.objectUser")) == snapshot
+    assert ", ".join(allowed(on_bucket("storage.objectViewer"))) == snapshot
+    assert ", ".join(allowed(on_project("storage.objectViewer"))) == snapshot
+    assert ", ".join(denied(on_bucket("storage.objectUser"))) == snapshot
 
 
 @pytest.mark.parametrize("role", ["roles/new.thing", "projects/acme/roles/own", "organizations/1/roles/owner"])
 def test_a_role_that_nobody_knows_is_told_by_its_name(role: str) -> None:
-    words, _ = rights([replace(ON_BUCKET, role=role)], ())
+    words = rights([replace(ON_BUCKET, role=role)], ()).words
     assert f"`{role}`" in words and "nobody looked what" in words
 
 
@@ -78,6 +78,11 @@ def test_a_condition_is_a_part_of_what_is_allowed() -> None:
     assert rights([ends], ())[0].endswith(", under condition `until May`")
     assert rights([on_project("logging.viewer")], [ends])[0].endswith("without condition `until May` now")
     assert "only" in rights([ends], [on_project("logging.viewer")])[0]
+
+
+def test_a_condition_is_told_as_it_is_also_of_what_is_lost() -> None:
+    lost = replace(on_bucket("storage.objectAdmin"), condition="every Monday and Friday")
+    assert "every Monday and Friday" in rights([], [lost]).words
 
 
 def test_what_an_account_that_jobs_run_as_may_do_every_submitter_may_do() -> None:
