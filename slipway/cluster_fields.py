@@ -8,7 +8,7 @@ fingerprint: none can change on a living cluster.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -130,6 +130,11 @@ def compare_pools(name: str, before: PoolSpec | None, after: PoolSpec | None) ->
     other = ("replicas",) if before.autoscaled and after.autoscaled else ("replicas.min", "replicas.max")
     fields = (field for field in POOL if field.key not in other)
     return tuple(replace(one, key=f"pools.{name}.{one.key}") for one in _differing(fields, before, after))
+
+
+def same_pools(before: Mapping[str, PoolSpec], after: Mapping[str, PoolSpec]) -> bool:
+    """Tell whether no pool of the one or the other, by name, differs."""
+    return not any(compare_pools(name, before.get(name), after.get(name)) for name in {*before, *after})
 
 
 def as_asked(found: ClusterSpec, asked: ClusterSpec, *, steady: bool = True) -> ClusterSpec:

@@ -111,7 +111,7 @@ class Context:
             return read(self.vertex_by(self.hurried))
         except CloudError as error:
             found = read(self.vertex_of_clusters)
-            say(f"! not looked at {join(spared)}, where stack {catalog.stack} offers no cluster: {error.why}")
+            say(f"not looked at {join(spared)}, where stack {catalog.stack} offers no cluster: {error.why}")
             return found
 
     @property

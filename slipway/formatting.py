@@ -58,16 +58,27 @@ def counted(count: int | str, role: str) -> str:
 
 def span(seconds: float) -> str:
     """A time span to about two digits: `42 s`, `14 min`, `3 h 12 min`, `9 days`."""
+    return " ".join(span_parts(seconds))
+
+
+def span_parts(seconds: float) -> tuple[str, ...]:
+    """`("42", "s")`, `("3", "h", "12", "min")`"""
     whole = max(0, round(seconds))
     if whole < 60:
-        return f"{whole} s"
+        return f"{whole}", "s"
     minutes = round(whole / 60)
     if minutes < 60:
-        return f"{minutes} min"
+        return f"{minutes}", "min"
     hours, rest = divmod(minutes, 60)
     if hours < 48:
-        return f"{hours} h {rest} min" if rest else f"{hours} h"
-    return f"{round(hours / 24)} days"
+        return f"{hours}", "h", *((f"{rest}", "min") if rest else ())
+    return f"{round(hours / 24)}", "days"
+
+
+def span_before(seconds: float, other: float) -> str:
+    """A span that another one follows, without its unit where that has the same: the `4` of `4–9 min`."""
+    amount, *unit = span_parts(seconds)
+    return amount if unit == list(span_parts(other)[1:]) and len(unit) == 1 else span(seconds)
 
 
 def span_or_dash(seconds: float | None) -> str:

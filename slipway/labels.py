@@ -1,7 +1,8 @@
-"""Labels that Slipway puts on clusters and jobs and what they tell, and the parameters that a job's request carries.
+"""Labels that Slipway puts on clusters and jobs and what they tell, the parameters that a job's request carries, and
+what its launcher is told.
 
-One variable in the environment of each replica has these. Nothing else says what they were: arguments and machines made
-of them can't be read backwards.
+One variable in the environment of each replica has the parameters. Nothing else says what they were: arguments and
+machines made of them can't be read backwards.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 STACK_LABEL = "slipway-stack"
 NAME_LABEL = "slipway-name"
@@ -155,6 +156,27 @@ def record(spec: Mapping[str, Any], text: str) -> None:
     for pool in spec.get("workerPoolSpecs", ()):
         for task in (pool[key] for key in ("containerSpec", "pythonPackageSpec") if key in pool):
             task["env"] = [*(task.get("env") or ()), {"name": VARIABLE, "value": text}]
+
+
+class Launched(NamedTuple):
+    """What a package's launcher is told to start: a module and its arguments. `others` are the launcher's own."""
+
+    module: str
+    arguments: list[str]
+    others: list[str]
+
+    @classmethod
+    def read(cls, args: Sequence[str]) -> Launched | None:
+        """From all arguments of a package; None where no launcher starts it."""
+        end = args.index("--") if "--" in args else 0
+        own = list(args[:end])
+        if "--module" not in own[:-1]:
+            return None
+        place = own.index("--module")
+        return cls(str(own[place + 1]), list(args[end + 1 :]), [*own[:place], *own[place + 2 :]])
+
+    def written(self) -> list[str]:
+        return [*self.others, "--module", self.module, "--", *self.arguments]
 
 
 def parameters_in(env: Iterable[str]) -> Mapping[str, int | float | str | bool] | None:

@@ -117,10 +117,9 @@ def tiles(data: Mapping[str, Any]) -> Iterator[Tile]:
     )
     if data["month"]:
         yield _month(data["month"], data["budget"])
-    worst = f"{found['broken']} broken" if found["broken"] else counted(found["warning"], "warning")
-    rest = counted(found["warning"], "warning") if found["broken"] else counted(found["note"], "note")
-    rest = "" if rest.startswith("0 ") else rest
-    yield Tile("Found", worst if found["broken"] or found["warning"] else "nothing", rest)
+    worst, less = ("broken", "warning") if found["broken"] else ("warning", "note")
+    most = counted(found[worst], worst) if worst == "warning" else f"{found[worst]} broken"
+    yield Tile("Found", most if found[worst] else "nothing", counted(found[less], less) if found[less] else "")
 
 
 def _month(month: Mapping[str, Any], budget: float | None) -> Tile:

@@ -39,7 +39,7 @@ def command(catalog: str | None, output: str) -> None:
     context = Context(catalog)
     found = context.catalog
     ids = {*found.retiring, *(one.id for one in found.clusters.values())}
-    listed: tuple[PersistentResource, ...] = context.looked_up(Vertex.persistent_resources, screen.note)
+    listed: tuple[PersistentResource, ...] = context.looked_up(Vertex.persistent_resources, screen.warn)
     ours = [one for one in listed if one.id in ids or one.labels.get(STACK_LABEL) == found.stack]
     sample = sample_of(ours, right_time(context.now, context.connection.session.time))
     added, problem = False, None

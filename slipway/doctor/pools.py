@@ -16,7 +16,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import ACCELERATOR, CPU, Monitoring, Series
 from slipway.doctor.picture import WAITS, Picture, on
 from slipway.findings.finding import Finding, Subject
-from slipway.findings.kinds import KINDS
+from slipway.findings.kinds import AWAITS, KINDS
 from slipway.formatting import join, span
 from slipway.jobs.demand import Demand, by_pool
 from slipway.jobs.idle import IDLE_BELOW
@@ -26,7 +26,6 @@ from slipway.prices import dollars
 from slipway.quota.increases import by_gcloud
 from slipway.quota.metrics import label, namespace
 from slipway.quota.report import Line, QuotaReport
-from slipway.quota.seasons import AWAITS
 from slipway.submission.ending import recover
 
 _POOL_IDLE = timedelta(days=1)

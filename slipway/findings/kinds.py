@@ -275,7 +275,7 @@ IN_TABLE = frozenset({"idle-cost", "most-cost"})
 """What a comment's table has, so that no line need say it beside others."""
 OPEN = frozenset({"what-if"})
 """What stands open though it is only for knowing: it says what the change is good for."""
-FAILED = "preview-failed"
+FAILED, AWAITS = "preview-failed", "season-awaits-quota"
 REFUSING = frozenset({"policy-violated", "quota-short-now", "quota-short-in-overlap"})
 """What a deployment is refused for: it says why, so that the refusal need not."""
 FIRST = frozenset({FAILED, "policy-added", "policy-weaker"}) | REFUSING

@@ -8,7 +8,7 @@ from typing import Any
 
 from slipway.catalog.placeholders import OUTPUT, placeholder
 from slipway.gcloud.fields import field_of, items
-from slipway.labels import VARIABLE
+from slipway.labels import VARIABLE, Launched
 from slipway.machines.table import MachineError
 from slipway.rules.reservations import NAME_KEY
 from slipway.rules.workers import MOST_POOLS, POSITIONS
@@ -90,10 +90,9 @@ class WorkersReader:
 
     def _arguments(self, pool: Json) -> list[str]:
         """Leave out the launcher's, which each template's package gets by itself."""
-        package: Json = pool.get("pythonPackageSpec", {})
         arguments: list[str] = next((pool[key].get("args", []) for key in _CODES if key in pool), [])
-        launched = package.get("pythonModule") == LAUNCHER and "--" in arguments
-        return arguments[arguments.index("--") + 1 :] if launched else arguments
+        launched = _launched(pool.get("pythonPackageSpec", {}))
+        return launched.arguments if launched else arguments
 
     def _code(self, part: DocumentPart, pool: Json) -> Code:
         if len([key for key in _CODES if key in pool]) != 1:
@@ -102,14 +101,13 @@ class WorkersReader:
         if "containerSpec" in pool:
             container = pool["containerSpec"]
             image = Image(container.get("imageUri", ""), tuple(map(self._text, container.get("command", []))))
-            for problem in image.problems():
+            for _, problem in image.problems():
                 pinned = f"gcloud artifacts docker images describe {image.uri} prints the digest"
-                field_of(field_of(part, "containerSpec"), "imageUri").wrong(problem.removeprefix("code: "), pinned)
+                field_of(field_of(part, "containerSpec"), "imageUri").wrong(problem, pinned)
             return image
-        package, arguments = pool["pythonPackageSpec"], pool["pythonPackageSpec"].get("args", [])
-        module = package.get("pythonModule", "")
-        if module == LAUNCHER and "--module" in arguments[:-1]:
-            module = arguments[arguments.index("--module") + 1]
+        package = pool["pythonPackageSpec"]
+        launched = _launched(package)
+        module = launched.module if launched else package.get("pythonModule", "")
         code = Package(self.folder, module, package.get("executorImageUri", ""))
         where = field_of(field_of(part, "pythonPackageSpec"), "packageUris")
         if not self.folder:
@@ -118,8 +116,8 @@ class WorkersReader:
         else:
             note = f"the code is {self.folder}'s, and not that of {', '.join(package.get('packageUris', []))}"
             self.notes += [note] if note not in self.notes else []
-            for problem in code.problems():
-                where.wrong(problem.removeprefix("code: "), "--code FOLDER, whose name is the module's first part")
+            for _, problem in code.problems():
+                where.wrong(problem, "--code FOLDER, whose name is the module's first part")
         return code
 
     def _env(self, pool: Json) -> list[tuple[str, str]]:
@@ -152,3 +150,7 @@ class WorkersReader:
 
     def _text(self, text: str) -> str:
         return text.replace(self.output, placeholder(OUTPUT)) if self.output else text
+
+
+def _launched(package: Json) -> Launched | None:
+    return Launched.read(package.get("args", ())) if package.get("pythonModule") == LAUNCHER else None

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from slipway.capacity import CAPACITY_TYPES
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
-from slipway.formatting import span
+from slipway.formatting import span, span_before
 from slipway.jobs.demand import Demand, by_pool
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.labels import STACK_LABEL, TEMPLATE_LABEL, capacity_type_label, label_filter, label_value
@@ -38,8 +38,7 @@ class Times:
     def between(self) -> str:
         """`4–9 min`"""
         low, high = span(self.shortest), span(self.longest)
-        number, _, unit = low.partition(" ")
-        return low if low == high else f"{number if high.partition(' ')[2] == unit else low}–{high}"
+        return low if low == high else f"{span_before(self.shortest, self.longest)}–{high}"
 
     def __str__(self) -> str:
         """`4–9 min (11 earlier runs in 30 days)`"""
@@ -127,7 +126,7 @@ def _machines(demand: Demand) -> Counter[tuple[str, str | None, int]]:
     """Count each machine type with its accelerators, which are scarce, whatever the disk."""
     found = Counter[tuple[str, str | None, int]]()
     for part in demand.parts:
-        found[part.machine.type, part.machine.accelerator, part.machine.accelerator_count] += part.machines
+        found[part.machine.kind] += part.machines
     return found
 
 

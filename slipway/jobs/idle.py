@@ -12,7 +12,7 @@ from statistics import median
 
 from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.cloud.monitoring import ACCELERATOR, Point, Series
-from slipway.formatting import join, percent, span
+from slipway.formatting import join, percent, span, span_before
 from slipway.jobs.cost import JobCost
 from slipway.jobs.roles import REPLICA
 from slipway.jobs.utilization import Utilization
@@ -102,7 +102,7 @@ def idle_words(idle: IdleAccelerators) -> str:
     paid, missing = span(idle.paid_seconds), idle.unmeasured_seconds
     untold = missing > max(_UNTOLD_S, _UNTOLD * idle.paid_seconds)
     least = "at least " if untold else ""
-    time = span(idle.idle_seconds).removesuffix(f" {paid.partition(' ')[2]}")
+    time = span_before(idle.idle_seconds, idle.paid_seconds)
     share = f", {span(missing)} not measured" if untold else f" ({percent(idle.share)})"
     always = f", {idle.unused} of them all the time" if idle.unused and idle.unused < idle.count else ""
     digits = 0 if idle.of_cost.known >= 10 else 2 if idle.of_cost.known >= 1 else 4

@@ -107,6 +107,11 @@ class MachineSpec:
         }
 
     @property
+    def kind(self) -> tuple[str, str | None, int]:
+        """The machine with its accelerators, which are scarce, whatever the disk."""
+        return self.type, self.accelerator, self.accelerator_count
+
+    @property
     def accelerators(self) -> str:
         """`NVIDIA_TESLA_T4 × 2`; `none`"""
         return f"{self.accelerator} × {self.accelerator_count}" if self.accelerator else "none"

@@ -12,14 +12,14 @@ from slipway import codec
 from slipway.codec import As, At, Form
 from slipway.errors import ConfigError
 from slipway.findings.finding import Finding, Subject, shape
-from slipway.findings.kinds import DOCUMENT
+from slipway.findings.kinds import AWAITS, DOCUMENT
 from slipway.findings.kinds import KINDS as FINDINGS
 from slipway.findings.kinds import of_document as read_findings
 from slipway.formatting import join, quoted
 from slipway.season import MACHINES, moment_in_words
 
 RETIRING, SEASON, STOCK_OUT, DRIFT, DOCTOR = "retiring-overdue", "season-ends", "stock-out", "drift", "doctor"
-STOPPED, AWAITS = "deployment-stopped", "season-awaits-quota"
+STOPPED = "deployment-stopped"
 KINDS = (STOCK_OUT, STOPPED, AWAITS, DOCTOR, RETIRING, DRIFT, SEASON)
 """The most urgent first."""
 

@@ -15,7 +15,7 @@ from slipway.catalog.placeholders import PACKAGE, placeholder
 from slipway.cloud.storage import Location
 from slipway.errors import ConfigError, Fix, PolicyError
 from slipway.kinds import KINDS
-from slipway.labels import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL, Revision
+from slipway.labels import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL, Launched, Revision
 from slipway.packages.source_package import SourcePackage, assemble, requirement_lines, script_sources
 from slipway.packages.working_tree import WorkingTree
 from slipway.rules.code import SCRIPT
@@ -110,8 +110,8 @@ def _digest(sources: Mapping[str, bytes], needed: tuple[str, ...]) -> str:
 
 def _run(spec: Mapping[str, Any]) -> list[str]:
     packages = [pool.get("pythonPackageSpec", {}) for pool in spec.get("workerPoolSpecs", ())]
-    args = [list(one.get("args", ())) for one in packages if placeholder(PACKAGE) in one.get("packageUris", ())]
-    return [str(words[words.index("--module") + 1]) for words in args if "--module" in words[:-1]]
+    args = (one.get("args", ()) for one in packages if placeholder(PACKAGE) in one.get("packageUris", ()))
+    return [launched.module for words in args if (launched := Launched.read(words))]
 
 
 def _sources(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> dict[str, bytes]:

@@ -13,7 +13,7 @@ from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.findings.finding import Finding, Grade, Subject
-from slipway.findings.kinds import KINDS
+from slipway.findings.kinds import AWAITS, KINDS
 from slipway.formatting import join
 from slipway.labels import STACK_LABEL
 from slipway.live import Live, Unknown
@@ -22,8 +22,6 @@ from slipway.quota.report import Line, OfferDraw, QuotaReport
 from slipway.quota.request import Requested, more
 from slipway.quota.usage import drawn
 from slipway.season import moment_in_words
-
-AWAITS = "season-awaits-quota"
 
 
 @dataclass(frozen=True)

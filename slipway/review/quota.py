@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from slipway.catalog.lookup import usual_offers
 from slipway.facts import QuotaFacts, QuotaLine
 from slipway.findings.finding import Finding, Grade, Subject
-from slipway.findings.kinds import KINDS
+from slipway.findings.kinds import AWAITS, KINDS
 from slipway.formatting import few
 from slipway.live import UNLIMITED, Increase, Live, QuotaLimit, Unknown
 from slipway.quota.increases import became_of, preference_of
@@ -111,7 +111,7 @@ def _now(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
     words = f"{who} {line.short:,} more {words_of(line)} than there are"
     if waits:
         refused = f"no cluster is made before a limit of {asked:,} is granted"
-        kind = "season-awaits-quota" if drawn_by_season(ground.change, line.metric) else kind
+        kind = AWAITS if drawn_by_season(ground.change, line.metric) else kind
     yield KINDS[kind].of(
         Subject("quota", line.key),
         f"{words}{of_limit(line.limit)}",

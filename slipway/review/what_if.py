@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from slipway import facts
 from slipway.catalog.model import Catalog
 from slipway.cloud.connection import Connection
+from slipway.cluster_fields import same_pools
 from slipway.codec import MalformedError
 from slipway.context import BRIEF
 from slipway.findings.finding import Finding, Subject
@@ -44,23 +45,16 @@ _SECONDS = 20.0
 """A review waits no longer for the history."""
 
 
-def same_pools(old: Catalog, new: Catalog) -> bool:
-    return _pools(old) == _pools(new)
-
-
-def _pools(catalog: Catalog) -> dict[tuple[str, str], tuple[object, ...]]:
-    return {
-        (cluster.name, pool.name): (pool.machine, pool.min, pool.max)
-        for cluster in catalog.clusters.values()
-        for pool in cluster.pools.values()
-    }
+def same_machines(old: Catalog, new: Catalog) -> bool:
+    before, after = ({name: one.pools for name, one in each.clusters.items()} for each in (old, new))
+    return before.keys() == after.keys() and all(same_pools(before[name], pools) for name, pools in after.items())
 
 
 def begin(preview: Preview, connection: Connection, now: datetime) -> HistoryReading | None:
     """Begin to read the history of a stack whose pools change; None where they don't, or nobody can tell."""
     with suppress(MalformedError):
         old, new = facts.read(events.deployed(preview)), facts.read(events.declared(preview))
-        if old and new and not same_pools(old.catalog, new.catalog):
+        if old and new and not same_machines(old.catalog, new.catalog):
             return HistoryReading(connection, old.catalog, now)
     return None
 
@@ -100,7 +94,7 @@ def with_replay(found: Review, change: Change, history: History | None) -> Revie
 
 
 def replays(old: Catalog | None, new: Catalog | None, history: History | None) -> Iterator[Finding]:
-    if old is None or new is None or history is None or same_pools(old, new):
+    if old is None or new is None or history is None or same_machines(old, new):
         return
     from slipway.whatif.comparison import Replayer, jobs_of
 

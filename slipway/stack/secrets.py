@@ -10,7 +10,7 @@ from slipway.formatting import short
 from slipway.stack.yaml_file import Document, KeyPath, Mistake, dotted
 
 _KEYS = re.compile(r"(?i)(^|[:_-])(access_?token|credentials?|private_?key|api_?key|client_?secret|password|secret)$")
-_VALUES = (
+FORMS = (
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY"), "a private key"),
     (re.compile(r"\bya29\.[\w-]{8,}"), "an access token"),
     (re.compile(r"\b1//[\w-]{20,}"), "a refresh token"),
@@ -33,8 +33,9 @@ def check_secrets(document: Document) -> tuple[Mistake, ...]:
     )
 
 
-def shown(value: Any) -> str:
-    """A value as a message may repeat it: short, and not at all when it may be secret."""
+def shown(value: Any, text: str = "the text ") -> str:
+    """A value as a message may repeat it: short, and not at all when it may be secret. `text`: what says that it is
+    one."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):
@@ -44,15 +45,15 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        if any(pattern.search(value) for pattern, _ in _VALUES):
+        if any(pattern.search(value) for pattern, _ in FORMS):
             return "hidden"
-        return f"the text '{short(value, 57) if len(value) > 60 else value}'"
+        return f"{text}'{short(value, 57) if len(value) > 60 else value}'"
     return short(str(value))
 
 
 def named(value: Any) -> str:
     """Return what `shown` does, for words that say already what kind of value it is."""
-    return shown(value).removeprefix("the text ")
+    return shown(value, text="")
 
 
 def _secrets(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
@@ -66,4 +67,4 @@ def _secrets(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
         for index, child in enumerate(value):
             yield from _secrets(child, (*path, index))
     elif isinstance(value, str):
-        yield from ((path, what) for pattern, what in _VALUES if pattern.search(value))
+        yield from ((path, what) for pattern, what in FORMS if pattern.search(value))

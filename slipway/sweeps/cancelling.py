@@ -51,7 +51,7 @@ def cancel_sweep(context: Context, sweep: str) -> CancelledSweep:
     sending = is_being_sent(journal_of_sweep(context, sweep))
     notes: list[str] = []
     jobs = context.looked_up(lambda vertex: list(vertex.jobs_of_every_kind(wanted)), notes.append)
-    unseen = "".join(notes).removeprefix("! ")
+    unseen = "".join(notes)
     if unseen and all(job.ended for job in jobs):
         raise _not_seen(sweep, unseen)
     if not jobs:

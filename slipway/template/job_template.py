@@ -82,7 +82,7 @@ def _problems(template: Declaration) -> Iterator[str]:
     if not 0 < template.timeout_s <= MAX_TIMEOUT_S:
         yield f"timeout_s: {template.timeout_s} is not between 1 and {MAX_TIMEOUT_S} (7 days)"
     yield from _account(template)
-    yield from template.code.problems()
+    yield from map(": ".join, template.code.problems())
     yield from _parameters(template)
     yield from _pools(template, template.worker_pools)
     for number, variant in enumerate(template.variants, 1):
@@ -189,7 +189,7 @@ def _pool(template: Declaration, pool: WorkerPool) -> Iterator[str]:
         yield f"disk {pool.disk.type!r} does not fit {shape.type}; fitting: {', '.join(shape.disks)}"
     yield from _count(template, "replicas", pool.replicas, "machines")
     if pool.code is not None:
-        yield from pool.code.problems()
+        yield from map(": ".join, pool.code.problems())
 
 
 def _count(template: Declaration, where: str, count: int | str, what: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from slipway.cluster import ClusterSpec, Reservation
 from slipway.errors import ConfigError
 from slipway.formatting import nearest
 from slipway.kinds import JobKind
+from slipway.labels import Launched
 from slipway.rules.reservations import NAME_KEY
 from slipway.template.case import Case
 from slipway.template.job_template import JobTemplate
@@ -163,7 +164,7 @@ def _code(
         "executorImageUri": code.image,
         "packageUris": [f"${{{PACKAGE}}}" if takes_other_code else packages[code]],
         "pythonModule": LAUNCHER,
-        "args": ["--claim", claim, "--module", code.module, "--", *arguments],
+        "args": Launched(code.module, arguments, ["--claim", claim]).written(),
     }
     return {"pythonPackageSpec": {**package, **({"env": env} if env else {})}}
 

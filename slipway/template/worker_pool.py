@@ -29,11 +29,12 @@ class Package:
     module: str
     image: str
 
-    def problems(self) -> Iterable[str]:
+    def problems(self) -> Iterable[tuple[str, str]]:
+        """Return each with the field that has it."""
         if not MODULE.fullmatch(self.module):
-            yield f"code.module: {self.module!r} is not a module name"
+            yield "code.module", f"{self.module!r} is not a module name"
         elif self.module != SCRIPT and self.module.split(".")[0] != self.folder.rstrip("/").rsplit("/", 1)[-1]:
-            yield f"code: module {self.module} is not in the import package {self.folder}"
+            yield "code", f"module {self.module} is not in the import package {self.folder}"
 
     def holds_the_same(self, other: Code) -> bool:
         """Tell whether it is the same package, whatever image it runs in."""
@@ -51,9 +52,9 @@ class Image:
     uri: str
     command: tuple[str, ...] = ()
 
-    def problems(self) -> Iterable[str]:
+    def problems(self) -> Iterable[tuple[str, str]]:
         if not _PINNED.fullmatch(self.uri):
-            yield f"code: image {self.uri!r} is not pinned; write NAME@sha256:DIGEST"
+            yield "code", f"image {self.uri!r} is not pinned; write NAME@sha256:DIGEST"
 
 
 Code = Package | Image

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from slipway.catalog.model import Catalog
 from slipway.cluster import ClusterSpec
-from slipway.formatting import counted, span
+from slipway.formatting import counted, span, span_parts
 from slipway.history.model import History
 from slipway.history.timeline import timelines
 from slipway.labels import STACK_LABEL
@@ -27,7 +27,7 @@ from slipway.whatif.workload import Workload, workload
 def jobs_of(jobs: int, seconds: float) -> str:
     """`the last 30 days' 412 jobs`, `12 jobs of the last 5 h`"""
     words, some = span(seconds), counted(jobs, "job")
-    return f"the last {words}' {some}" if words.endswith("days") else f"{some} of the last {words}"
+    return f"the last {words}' {some}" if "days" in span_parts(seconds) else f"{some} of the last {words}"
 
 
 @dataclass(frozen=True)

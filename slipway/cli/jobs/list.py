@@ -93,7 +93,7 @@ def _look(
     """Read and print."""
     stack = context.catalog.stack
     of_sweep = sweep_filter(stack, sweep) if sweep is not None else ""
-    listed = listed_jobs(context, query, screen.note, of_sweep)
+    listed = listed_jobs(context, query, screen.warn, of_sweep)
     unheard_of = sweep is not None and not listed and not was_begun(journal_of_sweep(context, sweep))
     if sweep and unheard_of and not (query.narrowed and any(context.vertex.jobs_of_every_kind(of_sweep, page_size=1))):
         raise unknown_sweep(context, sweep)

@@ -61,7 +61,7 @@ def command(ctx: click.Context, watch: bool, catalog: str | None, output: str) -
 
 def _look(context: Context, output: str) -> None:
     """Read and print."""
-    clusters, active, recent = context.looked_up(_lists, screen.note)
+    clusters, active, recent = context.looked_up(_lists, screen.warn)
     now = right_time(context.now, context.connection.session.time)
     table = rows(context.catalog, clusters, active, recent)
     due = upcoming(context.catalog, clusters, active, recent, now)

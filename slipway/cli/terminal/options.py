@@ -56,14 +56,14 @@ def timeout_option(command: Command) -> Command:
 
 
 def output_option(command: Command, *, csv: bool = False) -> Command:
-    words = "json: one versioned document on stdout, and nothing else there."
+    more = "; csv: a row for each, for other programs" if csv else ""
     return click.option(
         "-o",
         "--output",
         type=click.Choice(["table", "json", *(["csv"] if csv else [])]),
         default="table",
         show_default=True,
-        help=words.replace(".", "; csv: a row for each, for other programs.") if csv else words,
+        help=f"json: one versioned document on stdout, and nothing else there{more}.",
     )(command)
 
 

@@ -64,6 +64,10 @@ def note(text: str) -> None:
         print(visible(text).replace(_OURS, "\x1b"), file=sys.stderr, flush=True)
 
 
+def warn(text: str) -> None:
+    note(f"! {text}")
+
+
 def hint(text: str) -> None:
     """Print what to type next, in faint letters."""
     note(styled(text, sys.stderr, dim=True))

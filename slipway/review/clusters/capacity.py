@@ -89,7 +89,7 @@ def _gone(cluster: str, pool: Pool, idle: Collection[tuple[str, str]]) -> Findin
 
 def _resized(cluster: str, old: Pool, new: Pool, change: Change) -> Iterator[Finding]:
     subject, where = Subject("pool", f"{cluster}/{new.name}"), f"`{cluster}/{new.name}`"
-    other, gpus = _kind_of(old) != _kind_of(new), bool(old.machine.accelerator)
+    other, gpus = old.machine.kind != new.machine.kind, bool(old.machine.accelerator)
     if old.min and (other or new.min < old.min):
         fewer = f"takes `{new.machine}` in place of `{old.machine}`"
         fewer = fewer if other else f"keeps {new.min} `{new.machine}` in place of {old.min}"
@@ -218,10 +218,6 @@ def _by(label: str, where: str) -> tuple[str, ...]:
 
 def _pool(clusters: Mapping[str, Cluster], cluster: str, pool: str) -> Pool | None:
     return clusters[cluster].pools.get(pool) if cluster in clusters else None
-
-
-def _kind_of(pool: Pool) -> tuple[str, str | None, int]:
-    return pool.machine.type, pool.machine.accelerator, pool.machine.accelerator_count
 
 
 def _key(cluster: str, pool: Pool, field: str) -> str:

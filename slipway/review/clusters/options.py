@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from slipway.catalog.clusters import Cluster, DormantCluster, Pool
 from slipway.cluster import CREATE_WITHIN_S, IN_PLACE, PROTECT, ROLLOVER
-from slipway.cluster_fields import NAMES, compare_pools, machines_in_words
+from slipway.cluster_fields import NAMES, compare_pools, machines_in_words, same_pools
 from slipway.findings.finding import Finding, Grade
 from slipway.formatting import span
 from slipway.live import Unknown
@@ -57,12 +57,8 @@ def standing_alternatives(change: Change) -> Iterator[str]:
 
 def alike(listed: Listed, before: Listed) -> bool:
     """Tell whether these are the same machines in the same regions and order, whatever they cost by now."""
-    if len(listed) != len(before):
-        return False
-    return all(
-        region == old_region
-        and pools.keys() == old.keys()
-        and not any(compare_pools(name, old[name], pool) for name, pool in pools.items())
+    return len(listed) == len(before) and all(
+        region == old_region and same_pools(old, pools)
         for (pools, region), (old, old_region) in zip(listed, before, strict=True)
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from slipway.catalog.clusters import Cluster
+from slipway.cluster_fields import machines_in_words
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.generations.action import What
@@ -74,10 +75,9 @@ def _removed(one: Succession, old: Cluster, change: Change) -> Iterator[Finding]
 
 
 def _alike(old: Cluster, new: Cluster | None) -> bool:
-    def made_of(cluster: Cluster) -> list[tuple[str, int, int]]:
-        return sorted((str(one.machine), one.min, one.max) for one in cluster.pools.values())
-
-    return new is not None and made_of(old) == made_of(new)
+    """Tell whether they have the same machines in their pools, whatever these are called."""
+    before, after = (sorted(map(machines_in_words, one.pools.values())) if one else None for one in (old, new))
+    return before == after
 
 
 def _retiring(change: Change) -> Iterator[Finding]:

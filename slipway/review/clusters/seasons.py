@@ -11,10 +11,11 @@ from slipway.catalog.model import Catalog
 from slipway.cluster_fields import machines_in_words
 from slipway.deployment.schedule import dates, prepared
 from slipway.findings.finding import Finding, Grade
+from slipway.findings.kinds import AWAITS
 from slipway.formatting import join, span
 from slipway.generations.dormant import last_ends
 from slipway.live import Unknown
-from slipway.quota.seasons import AWAITS, Readiness
+from slipway.quota.seasons import Readiness
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import costs, pools_of, told
 from slipway.review.clusters.options import alike

@@ -220,9 +220,10 @@ def _other(
     graver = sorted(gets, key=above, reverse=True)
     fewest = rights(graver[:1], () if gets else loses[:1])
     others = f"{fewest.words}; {counted(len(gets) + len(loses) - 1, 'other right')} changed"
-    for does, role, begins in (rights(graver, loses), rights(graver, loses, 1), fewest._replace(words=others, role="")):
-        if len(f"{who} {does}{reading}{role}".split()) <= _ROOM:
+    for may in (rights(graver, loses), rights(graver, loses, 1), fewest._replace(words=others, role="")):
+        if len(f"{who} {may.words}{reading}{may.role}".split()) <= _ROOM:
             break
+    does, role, begins = may
     clause = f"{capital(submitters) or who} {begins}"
     words, details = f"{who} {does}{reading}", details if submitters or not role else ()
     if member not in after and {one.role for one in gets if one.ours} >= _TO_SUBMIT:

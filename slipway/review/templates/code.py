@@ -9,6 +9,7 @@ from dataclasses import replace
 from slipway.catalog.model import Template
 from slipway.findings.finding import Finding, Grade
 from slipway.formatting import few, join, last_part
+from slipway.labels import Launched
 from slipway.review.change import Change, Files
 from slipway.review.job_code import Constant
 from slipway.review.reach import package
@@ -63,9 +64,8 @@ def _folders(template: Template) -> set[str]:
     found = set()
     for offer in template.offers:
         for pool in job_spec(offer).get("workerPoolSpecs") or ():
-            arguments = (pool.get("pythonPackageSpec") or {}).get("args") or []
-            if "--module" in arguments[:-1]:
-                found.add(str(arguments[arguments.index("--module") + 1]).partition(".")[0])
+            if launched := Launched.read((pool.get("pythonPackageSpec") or {}).get("args") or ()):
+                found.add(launched.module.partition(".")[0])
     return found
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from slipway.catalog.model import Catalog, Offer
 from slipway.catalog.placeholders import PACKAGE, placeholder
 from slipway.kinds import CUSTOM_JOB, KINDS
-from slipway.labels import TEMPLATE_LABEL
+from slipway.labels import TEMPLATE_LABEL, Launched
 from slipway.review.templates.effects import TRAINER, Leaf, Machines
 
 _FORMS = ("containerSpec", "pythonPackageSpec")
@@ -97,11 +97,9 @@ def _code(pool: Mapping[str, Any]) -> Mapping[str, Any]:
     found: dict[str, Any] = {}
     for form in _FORMS:
         spec = dict(pool.get(form) or {})
-        arguments = list(spec.get("args") or ())
-        if "--module" in arguments[:-1] and "--" in arguments:
-            place, end = arguments.index("--module"), arguments.index("--")
-            found["launcher"] = [*arguments[:place], *arguments[place + 2 : end]]
-            spec |= {"pythonModule": arguments[place + 1], "args": arguments[end + 1 :]}
+        if launched := Launched.read(spec.get("args") or ()):
+            found["launcher"] = launched.others
+            spec |= {"pythonModule": launched.module, "args": launched.arguments}
         common = {name: value for name in ("args", "env") if (value := spec.pop(name, None))}
         found |= ({form: spec} if form in pool else {}) | ({"code": common} if common else {})
     return found

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 
 from slipway.formatting import short
+from slipway.stack.secrets import FORMS
 
 HIDDEN = "hidden"
 KEEP = "put it into Secret Manager (`secrets=`), and revoke it"
 _LONGEST = 4096
 """Characters that are looked at: no key is longer, and a value of megabytes may be made to take hours."""
 _NAMES = re.compile(r"(?i)(^|[_-])(token|secret|password|passwd|api_?key|access_?key|private_?key|credentials?)$")
-_FORMS = re.compile(
-    r"-----BEGIN [A-Z ]*PRIVATE KEY|\bya29\.[\w-]{8,}|\b1//[\w-]{20,}|\bAIza[\w-]{30,}|\bGOCSPX-[\w-]{8,}"
-    r"|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.|\"type\"\s*:\s*\"service_account\"|\bhf_[A-Za-z0-9]{16,}|\bsk-[\w-]{16,}"
-    r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bAKIA[A-Z0-9]{12,}|\bxox[abprs]-[\w-]{10,}"
-    r"|://[^/\s:@]+:[^/\s:@]+@"
+_OTHERS = re.compile(
+    r"\bhf_[A-Za-z0-9]{16,}|\bsk-[\w-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bAKIA[A-Z0-9]{12,}"
+    r"|\bxox[abprs]-[\w-]{10,}|://[^/\s:@]+:[^/\s:@]+@"
 )
+"""Forms of keys to what is not Google's."""
 # What stands for a value and is none.
 _REFERENCE = re.compile(r"\$[{(].*|projects/[^/]+/secrets/.*|gs://.*|/.*|true|false|\d{0,3}", re.IGNORECASE)
 
@@ -25,7 +25,7 @@ def looks_secret(value: str, name: str = "") -> bool:
     """Tell whether a value has the form of a key or a password, or is what something of such a name would hold.
     `NAME__SECRET` names a reference to Secret Manager, which is how it should be."""
     value = value[:_LONGEST]
-    if _FORMS.search(value):
+    if any(form.search(value) for form in (_OTHERS, *(form for form, _ in FORMS))):
         return True
     return bool(_NAMES.search(name)) and not name.endswith("__SECRET") and not _REFERENCE.fullmatch(value)
 
