@@ -19,12 +19,13 @@ from slipway.deployment.plan import Plan, as_made
 from slipway.deployment.removal import GracePeriod
 from slipway.deployment.summary import made_otherwise
 from slipway.generations.action import DELETE, What
-from slipway.live import Live, Unknown, Use
+from slipway.live import Live
 from slipway.review.preview_text import preview_text
 from slipway.state import State
 
 from .catalog import Catalog, JobTemplate, QuotaCheck
 from .engine import ADVICE, Run
+from .guard import UseOf
 from .persistent_resource import (
     AdoptedResource,
     Creation,
@@ -42,7 +43,7 @@ def up(
     run: Run,
     proven: ProvenStack,
     grace: GracePeriod,
-    use: Callable[[str | None], Use | Unknown],
+    use: UseOf,
     hooks: pulumi.ResourceHookBinding,
     decided: Callable[[], tuple[Live, Plan, datetime]],
 ) -> None:

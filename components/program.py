@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pulumi
 
 from slipway.clock import right_time
-from slipway.deployment.deletion_guard import guarded_use
+from slipway.deployment.deletion_guard import GuardSubject, guarded_use
 from slipway.deployment.live_plan import read_and_plan
 from slipway.deployment.removal import GracePeriod
 from slipway.deployment.workspace_plan import metric_writers
@@ -123,7 +123,7 @@ def _take_down(checkout: Path) -> None:
     guard(use, grace.left, grace.replaced)
     if run.preview:
         try:
-            check(None, use)
+            check(GuardSubject(), use)
         except RuntimeError as refusal:
             pulumi.log.warn(str(refusal))
     if isinstance(run.state, State):

@@ -13,6 +13,7 @@ from slipway.cloud.connection import connect
 from slipway.cluster import CurrentCluster
 from slipway.creation.cluster_creation import ClusterCreation
 from slipway.creation.creation_context import WITHIN_S, CreationContext, CreationPolicy, await_grant
+from slipway.deployment.deletion_guard import GuardSubject
 from slipway.deployment.interim_catalog import InterimCatalog, Offers
 from slipway.deployment.plan import Plan
 from slipway.deployment.removal import GracePeriod
@@ -37,7 +38,7 @@ def creator(
     plan: Plan,
     environ: Mapping[str, str],
     place: tuple[str, str, str],
-    use: Callable[[str | None], Use | Unknown],
+    use: Callable[[GuardSubject], Use | Unknown],
     *,
     say: Callable[[str], None],
     warn: Callable[[str], None],
@@ -69,7 +70,9 @@ def creator(
         if not ids:
             return {}
         connection = connect(environ)
-        cloud = CreationContext(stack, connection.vertex(project, region), use, say, warn)
+        cloud = CreationContext(
+            stack, connection.vertex(project, region), lambda cluster: use(GuardSubject(cluster)), say, warn
+        )
         quotas, within = connection.quotas(project), min(WITHIN_S, policy.refused)
         catalog = InterimCatalog(offers, connection.storage, warn)
 
