@@ -26,6 +26,11 @@ def test_spans(seconds: float, said: str) -> None:
     assert formatting.span(seconds) == said
 
 
+def test_a_unit_is_said_once_where_two_spans_have_no_other() -> None:
+    assert (formatting.span_before(240, 540), formatting.span_before(50, 540)) == ("4", "50 s")
+    assert formatting.span_before(3720, 11520) == "1 h 2 min", "as 1 of 3 h 12 min would be something else"
+
+
 @pytest.mark.parametrize(
     ("count", "role", "said"),
     [(1, "workers", "1 worker"), (2, "workers", "2 workers"), (2, "trial", "2 trials"), ("1", "boss", "1 boss")],

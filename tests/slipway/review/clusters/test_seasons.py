@@ -17,7 +17,7 @@ from slipway.review.gate import unannounced, unapproved
 from slipway.review.rendering.comment import comment
 from slipway.review.rendering.headline import plain_text
 from slipway.review.review import review, write
-from slipway.season import Reason, Season
+from slipway.season import Reason, Season, moment
 from tests.slipway.review.builders import (
     H100,
     NOW,
@@ -176,7 +176,7 @@ def test_a_template_that_rests_with_its_cluster_is_a_warning(snapshot: SnapshotA
     found = told(
         change(
             facts(over, before),
-            facts(after, clusters={}, dormant=asleep(over, since=NOW - DAY)),
+            facts(after, clusters={}, dormant=asleep(over, since=moment("2026-11-20"))),
             clusters=[living(PLAIN)],
         )
     )
