@@ -32,7 +32,7 @@ class Field(Generic[Of]):
 
 
 @dataclass(frozen=True)
-class Difference:
+class FieldDifference:
     """A field of a cluster from one value to another, each in words and empty for none. `key`: below the cluster's
     entry in the stack file; `written`: `after` as that has it."""
 
@@ -109,13 +109,13 @@ POOL: tuple[Field[PoolSpec], ...] = (
 )
 
 
-def compare(before: ClusterSpec, after: ClusterSpec) -> tuple[Difference, ...]:
+def compare(before: ClusterSpec, after: ClusterSpec) -> tuple[FieldDifference, ...]:
     """Every field in which two clusters differ, in the order of the table; pools by their names."""
     pools = sorted({*(pool.name for pool in before.pools), *(pool.name for pool in after.pools)})
     return (
         *_differing(CLUSTER, before, after),
         *(
-            Difference(f"labels.{key}", was, now)
+            FieldDifference(f"labels.{key}", was, now)
             for key in sorted({*before.labels, *after.labels})
             if (was := before.labels.get(key, "")) != (now := after.labels.get(key, ""))
         ),
@@ -123,10 +123,10 @@ def compare(before: ClusterSpec, after: ClusterSpec) -> tuple[Difference, ...]:
     )
 
 
-def compare_pools(name: str, before: PoolSpec | None, after: PoolSpec | None) -> tuple[Difference, ...]:
+def compare_pools(name: str, before: PoolSpec | None, after: PoolSpec | None) -> tuple[FieldDifference, ...]:
     """Compare two pools as `compare` does clusters, whatever they are called; None for one that is not there."""
     if before is None or after is None:
-        return (Difference(f"pools.{name}", machines_in_words(before), machines_in_words(after), _written(after)),)
+        return (FieldDifference(f"pools.{name}", machines_in_words(before), machines_in_words(after), _written(after)),)
     other = ("replicas",) if before.autoscaled and after.autoscaled else ("replicas.min", "replicas.max")
     fields = (field for field in POOL if field.key not in other)
     return tuple(replace(one, key=f"pools.{name}.{one.key}") for one in _differing(fields, before, after))
@@ -162,19 +162,19 @@ def as_asked(found: ClusterSpec, asked: ClusterSpec, *, steady: bool = True) -> 
     )
 
 
-def strays(asked: ClusterSpec, found: ClusterSpec) -> Iterator[Difference]:
+def strays(asked: ClusterSpec, found: ClusterSpec) -> Iterator[FieldDifference]:
     """Pools that grow by themselves and are beyond their bounds; no number is told, as it moves."""
     for pool in found.pools:
         if pool.autoscaled and asked.pool(pool.name) and not pool.min <= pool.replicas <= pool.max:
             beyond = f"fewer than {pool.min}" if pool.replicas < pool.min else f"more than {pool.max}"
-            yield Difference(f"pools.{pool.name}.replicas", size(pool), beyond)
+            yield FieldDifference(f"pools.{pool.name}.replicas", size(pool), beyond)
 
 
-def _differing(fields: Iterable[Field[Of]], before: Of, after: Of) -> Iterator[Difference]:
+def _differing(fields: Iterable[Field[Of]], before: Of, after: Of) -> Iterator[FieldDifference]:
     for field in fields:
         was, now = field.words(before), field.words(after)
         if was != now:
-            yield Difference(field.key, was, now, field.written(after) if now else "")
+            yield FieldDifference(field.key, was, now, field.written(after) if now else "")
 
 
 Item = TypeVar("Item")

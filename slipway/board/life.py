@@ -17,7 +17,7 @@ from slipway.errors import ConfigError
 from slipway.jobs.cost import job_cost
 from slipway.jobs.idle import idle_accelerators, idle_words
 from slipway.jobs.log import JobEvent, JobEvents, job_filter, line, newest, read_events
-from slipway.jobs.utilization import Row, Utilization, read_utilization
+from slipway.jobs.utilization import Utilization, UtilizationRow, read_utilization
 
 _LINES, _POINTS, _SERIES, _MARKS, _OBJECTS = 20, 120, 24, 60, 2000
 _CHECKPOINT = re.compile(r"checkpoint|ckpt", re.IGNORECASE)
@@ -135,7 +135,7 @@ def checkpoints(saved: Iterable[StoredObject]) -> Iterator[Mark]:
         yield Mark(minute, "checkpoint", name)
 
 
-def _use(row: Row) -> Use:
+def _use(row: UtilizationRow) -> Use:
     step = max(1, -(-len(row.points) // _POINTS))
     points = tuple((one.at.replace(microsecond=0), round(one.value, 3)) for one in row.points[::step])
     return Use(row.who, row.what, round(row.mean, 3), round(row.max, 3), points)

@@ -10,11 +10,11 @@ from typing import Any
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.jobs.demand import Demand
-from slipway.jobs.pool_rows import Row
+from slipway.jobs.pool_rows import PoolRow
 from slipway.jobs.waiting import wait_reason, waits
 from slipway.prices import exact_text
 from slipway.quota.metrics import label, namespace
-from slipway.quota.report import Line
+from slipway.quota.report import QuotaRow
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Now:
     unseen: tuple[str, ...] = ()
 
 
-def pools_now(rows: Iterable[Row]) -> Iterator[PoolNow]:
+def pools_now(rows: Iterable[PoolRow]) -> Iterator[PoolNow]:
     """Yield each pool. Machines that are busy with what no list has are nobody's."""
     for row in rows:
         shares = [Share("busy", one.machines, one.name, one.jobs) for one in row.holders]
@@ -128,7 +128,7 @@ def queue(
         )
 
 
-def gauges(lines: Iterable[Line]) -> Iterator[Gauge]:
+def gauges(lines: Iterable[QuotaRow]) -> Iterator[Gauge]:
     """Yield the quota that pools draw; what offers beside them may draw is a verdict, and no use."""
     for line in lines:
         if line.now is not None:

@@ -21,7 +21,7 @@ from slipway.formatting import counted, join, nearest, quoted
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import Bounds, Price, dearest, hourly, price_in_words, total
 from slipway.season import at_once
-from slipway.stack.yaml_file import Document, DocumentPart, Mistake, StackErrors, in_words, load
+from slipway.stack.yaml_file import Document, DocumentPart, FileMistake, StackErrors, in_words, load
 
 if TYPE_CHECKING:
     from slipway.catalog.model import Template
@@ -37,8 +37,8 @@ class Checked:
     name: str
     file: str
     stack: Stack | None
-    mistakes: tuple[Mistake, ...]
-    warnings: tuple[Mistake, ...] = ()
+    mistakes: tuple[FileMistake, ...]
+    warnings: tuple[FileMistake, ...] = ()
 
 
 @click.command()
@@ -109,7 +109,7 @@ def _templates_of(path: Path) -> Path:
 
 def _templates(
     document: Document, folder: Path, stack: Stack | None = None, published: list[Template] | None = None
-) -> tuple[Mistake, ...]:
+) -> tuple[FileMistake, ...]:
     """Find templates that can't be loaded or packed, and for a `stack` those that fit no pool or break a rule of the
     service. All others are added to `published`."""
     from slipway.deployment.publication import rehearse
@@ -132,7 +132,7 @@ def _templates(
     return tuple(names.mistakes)
 
 
-def _closed(stack: Stack, document: Document) -> tuple[Mistake, ...]:
+def _closed(stack: Stack, document: Document) -> tuple[FileMistake, ...]:
     entries = DocumentPart(document)["config"]["slipway:persistentResources"]
     for cluster in stack.clusters:
         if cluster.closed:
@@ -140,7 +140,7 @@ def _closed(stack: Stack, document: Document) -> tuple[Mistake, ...]:
     return tuple(entries.mistakes)
 
 
-def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[Mistake, ...]:
+def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[FileMistake, ...]:
     """Templates that fit a cluster as asked for first and not as its alternatives, or the other way round."""
     if not any(cluster.alternatives for cluster in stack.clusters):
         return ()
@@ -160,7 +160,7 @@ def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[Mistake, .
     return tuple(names.mistakes)
 
 
-def _unused(stack: Stack, document: Document, published: Iterable[Template]) -> tuple[Mistake, ...]:
+def _unused(stack: Stack, document: Document, published: Iterable[Template]) -> tuple[FileMistake, ...]:
     """Pools that are paid for, and that no template fits."""
     from slipway.catalog.lookup import unused_pools
 

@@ -31,7 +31,7 @@ from slipway.live import Increase, Live, Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.quota.increases import Ask, all_short, ask_for, became_of, by_gcloud, parsed
 from slipway.quota.metrics import ALL_SHORT_COMMAND, label, namespace
-from slipway.quota.report import Line, OfferDraw, QuotaReport, tables
+from slipway.quota.report import OfferDraw, QuotaReport, QuotaRow, tables
 from slipway.quota.seasons import judge, metrics
 from slipway.submission.request import fill
 
@@ -99,7 +99,7 @@ def _show(report: QuotaReport) -> None:
         screen.table(heads, rows, right=heads[3:-1], wraps=("", "VERDICT"), names=2, title=True)
 
 
-def requests(catalog: Catalog, lines: Iterable[Line]) -> list[str]:
+def requests(catalog: Catalog, lines: Iterable[QuotaRow]) -> list[str]:
     """Return the commands that ask for each quota that is short, may be raised and was not asked for. Pure."""
     return [
         asked
@@ -209,7 +209,7 @@ def _limits(live: Live) -> tuple[object, ...]:
     return live.limits, *live.limits_elsewhere.values()
 
 
-def _line(line: Line) -> dict[str, Any]:
+def _line(line: QuotaRow) -> dict[str, Any]:
     return {
         "metric": line.metric,
         "region": line.region,

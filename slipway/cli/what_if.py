@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from slipway.cluster import ClusterSpec
     from slipway.context import Context
     from slipway.whatif.comparison import Replayer
-    from slipway.whatif.suggestion import Suggestion
+    from slipway.whatif.suggestion import BoundsSuggestion
 
 
 _TARGET = "10m"
@@ -97,7 +97,7 @@ def _replayer(context: Context, days: int) -> Replayer:
     return replayer
 
 
-def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], wanted: float, target: str) -> Suggestion:
+def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], wanted: float, target: str) -> BoundsSuggestion:
     """Raises ResourceError where replays can't be trusted, or no bounds hold the target."""
     from slipway.whatif.suggestion import suggest
 
@@ -118,13 +118,13 @@ def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], wanted: flo
     return found
 
 
-def _with(clusters: Iterable[ClusterSpec], found: Suggestion) -> tuple[ClusterSpec, ...]:
+def _with(clusters: Iterable[ClusterSpec], found: BoundsSuggestion) -> tuple[ClusterSpec, ...]:
     from slipway.whatif.pools import with_bounds
 
     return tuple(with_bounds(one, found.bounds) for one in clusters)
 
 
-def _edit(path: Path, found: Suggestion, *, apply: bool, shown: bool) -> None:
+def _edit(path: Path, found: BoundsSuggestion, *, apply: bool, shown: bool) -> None:
     """Print the edit as a diff, and write it where that is asked for. Raises ConfigError for a file that shares its
     bounds."""
     from slipway.stack.replicas_edit import with_bounds

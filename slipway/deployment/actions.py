@@ -15,7 +15,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cluster import IN_PLACE, CurrentCluster
 from slipway.fingerprint import cluster_id, fingerprint_of, is_id_of
 from slipway.generations.action import Action, What, Why
-from slipway.generations.dormant import DormantCluster
+from slipway.generations.dormant import Dormancy
 from slipway.generations.generations import DELETABLE_STATES, is_ours
 from slipway.generations.published_clusters import declared
 from slipway.labels import NAME_LABEL
@@ -36,7 +36,7 @@ def by_id(live: Live, adopted: Container[str], region: str, stack: str) -> tuple
 
 def decide(
     current: Sequence[CurrentCluster],
-    dormant: Sequence[DormantCluster],
+    dormant: Sequence[Dormancy],
     live: Live,
     *,
     stack: str,
@@ -101,7 +101,7 @@ def of_catalog(catalog: Catalog, deployed: Catalog | None, live: Live, now: date
         for one in catalog.clusters.values()
     ]
     dormant = [
-        DormantCluster(declared(one), one.id, one.why, one.since, dict.fromkeys(one.lacks or (), ""))
+        Dormancy(declared(one), one.id, one.why, one.since, dict.fromkeys(one.lacks or (), ""))
         for one in catalog.dormant.values()
     ]
     published = as_published(deployed) if deployed else None
@@ -111,7 +111,7 @@ def of_catalog(catalog: Catalog, deployed: Catalog | None, live: Live, now: date
     return decide(current, dormant, live, stack=catalog.stack, region=catalog.region, now=now)
 
 
-def resting(one: DormantCluster) -> Action:
+def resting(one: Dormancy) -> Action:
     when = one.spec.season.begins if one.comes and not one.lacks else None
     return Action(one.spec.name, one.id, What.REST, dormant=one, when=when)
 
@@ -145,7 +145,7 @@ def _why_asked(one: CurrentCluster, whole: Catalog | None) -> Why:
     return Why.AWAITED if was.awaited else Why.SEASON
 
 
-def _why_resting(one: DormantCluster, whole: Catalog | None) -> Why:
+def _why_resting(one: Dormancy, whole: Catalog | None) -> Why:
     was = whole.clusters.get(one.spec.name) if whole else None
     return Why.SEASON if was and was.season == one.spec.season else Why.ASKED
 
@@ -204,7 +204,7 @@ def _goes_ahead(
 
 def _overdue(
     follows: CurrentCluster | None,
-    rests: DormantCluster | None,
+    rests: Dormancy | None,
     clusters: Mapping[str, PersistentResource],
     now: datetime | None,
     gone: Removed | None = None,

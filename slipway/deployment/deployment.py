@@ -32,7 +32,7 @@ from slipway.packages.source_package import SourcePackage, build
 from slipway.policy.rules import refuse as refuse_violations
 from slipway.policy.rules import sentence, violations
 from slipway.quota.assessment import assess
-from slipway.quota.report import Line, OfferDraw, QuotaReport, refuse_shortage
+from slipway.quota.report import OfferDraw, QuotaReport, QuotaRow, refuse_shortage
 from slipway.quota.seasons import quota_ids
 from slipway.quota.usage import drawn
 from slipway.stack.members import open_to
@@ -235,7 +235,7 @@ def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Fa
     )
 
 
-def _line(line: Line) -> QuotaLine:
+def _line(line: QuotaRow) -> QuotaLine:
     """The line without its use now, which an autoscaler moves."""
     return QuotaLine(line.key, line.state, line.short, dict(line.drawn), line.ceiling, line.limit)
 

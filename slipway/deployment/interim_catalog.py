@@ -23,7 +23,7 @@ from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import Plan, as_made
 from slipway.formatting import join
 from slipway.generations.action import What
-from slipway.generations.dormant import DormantCluster
+from slipway.generations.dormant import Dormancy
 from slipway.generations.generations import SPENT_STATES
 from slipway.generations.published_clusters import declared
 from slipway.labels import UNKNOWN_COMMIT, Revision
@@ -80,7 +80,7 @@ def _there(plan: Plan, offered: Mapping[str, Cluster], named: Collection[str], m
             current.append(was)
         else:
             lacks = {MACHINES: ""} if one.spec.season.begins else {}
-            dormant.append(DormantCluster(one.spec, one.id, "season", lacks=lacks))
+            dormant.append(Dormancy(one.spec, one.id, "season", lacks=lacks))
     current += (one for name, one in stays.items() if name not in named)
     return plan.with_clusters(current, dormant)
 

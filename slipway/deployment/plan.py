@@ -17,7 +17,7 @@ from slipway.deployment.workspace_plan import WorkspacePlan, exchanged, plan_wor
 from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
 from slipway.generations.action import DELETE, Action, What, Why
 from slipway.generations.adoption import adopted, obstacles
-from slipway.generations.dormant import DormantCluster, given_up, out_of_season, undecided
+from slipway.generations.dormant import Dormancy, given_up, out_of_season, undecided
 from slipway.generations.generations import as_deployed, current_generation, not_withdrawable, taken_ids, unlike
 from slipway.generations.protection import Refusal, protected, refusal
 from slipway.live import Live, Unknown
@@ -53,7 +53,7 @@ class Plan:
         return tuple(one.current for one in self.actions if one.current)
 
     @property
-    def dormant(self) -> tuple[DormantCluster, ...]:
+    def dormant(self) -> tuple[Dormancy, ...]:
         """Clusters that the stack file names and that are not declared for now."""
         return tuple(one.dormant for one in self.of(What.REST) if one.dormant)
 
@@ -78,7 +78,7 @@ class Plan:
         """Ids of the stack's generations that live and are not asked for any more."""
         return self.ids(What.RETIRE, *DELETE)
 
-    def with_clusters(self, current: Iterable[CurrentCluster], dormant: Iterable[DormantCluster]) -> Plan:
+    def with_clusters(self, current: Iterable[CurrentCluster], dormant: Iterable[Dormancy]) -> Plan:
         """Return the plan with these clusters there, and those dormant."""
         there = {one.id: one for one in current}
         others = (one for one in self.actions if not one.current and one.what is not What.REST)
@@ -137,7 +137,7 @@ def plan(
         one = current_generation(spec, identify, clusters, ours, live.catalog, region)
         if spec.name in waits and not one.import_:
             would_be = cluster_id(spec.name, identify(spec))
-            dormant.append(DormantCluster(spec, would_be, "season", lacks=waits[spec.name]))
+            dormant.append(Dormancy(spec, would_be, "season", lacks=waits[spec.name]))
             continue
         asleep = given_up(one, clusters, live, now)
         if isinstance(asleep, Unknown):
@@ -211,7 +211,7 @@ def as_made(plan: Plan, made: Mapping[str, str], *, last: bool = False) -> Plan:
         return replace(other, import_=True, state="RUNNING") if other else one
 
     missing = [one for one in plan.current if last and one.id in plan.seasons and one.id not in made]
-    waits = (DormantCluster(one.spec, one.id, "season", lacks={MACHINES: ""}) for one in missing)
+    waits = (Dormancy(one.spec, one.id, "season", lacks={MACHINES: ""}) for one in missing)
     return plan.with_clusters((settled(one) for one in plan.current if one not in missing), (*plan.dormant, *waits))
 
 

@@ -15,7 +15,7 @@ from slipway.deployment.shared_grants import submitters_of
 from slipway.deployment.workspace_plan import trainer_email
 from slipway.errors import ConfigError
 from slipway.generations.action import What
-from slipway.generations.dormant import DormantCluster
+from slipway.generations.dormant import Dormancy
 from slipway.generations.published_clusters import published, published_dormant
 from slipway.labels import Revision
 from slipway.machines.spec import MachineGroup
@@ -112,7 +112,7 @@ def catalog_of(
     )
 
 
-def asleep(placements: tuple[Placement, ...], dormant: Iterable[DormantCluster]) -> tuple[Placement, ...]:
+def asleep(placements: tuple[Placement, ...], dormant: Iterable[Dormancy]) -> tuple[Placement, ...]:
     """Return the placements; those on a dormant cluster say so."""
     why = {one.spec.name: one.words for one in dormant}
     return tuple(

@@ -17,7 +17,7 @@ from slipway.generations.dormant import idle_since
 from slipway.live import Live, Unknown
 from slipway.prices import Price, dollars, exact_text, per_hour, price_in_words, total
 from slipway.quota.assessment import assess
-from slipway.quota.report import Line, QuotaReport
+from slipway.quota.report import QuotaReport, QuotaRow
 from slipway.quota.request import QuotaRequest, more
 from slipway.quota.seasons import Readiness, by_season, readiness
 from slipway.quota.usage import usage
@@ -256,7 +256,7 @@ def _lacking(decided: Plan, live: Live, stack: Stack) -> Mapping[str, Mapping[st
     return {name: lacks for name, lacks in found.items() if lacks}
 
 
-def _words(line: Line, by: int, live: Live) -> str:
+def _words(line: QuotaRow, by: int, live: Live) -> str:
     """`quota X in us-central1 is short by 8 (limit 8; drawn by first-1a2b3c4 8)`"""
     who = sorted(_who(line, live), key=lambda one: (-one[1], one[0]))
     named = [f"{name} {amount:,}" for name, amount in who[:_NAMED]]
@@ -264,7 +264,7 @@ def _words(line: Line, by: int, live: Live) -> str:
     return line.shortage(by, f"drawn by {join([*named, *others])}" if who else "")
 
 
-def _who(line: Line, live: Live) -> Iterator[tuple[str, int]]:
+def _who(line: QuotaRow, live: Live) -> Iterator[tuple[str, int]]:
     """Clusters of whichever stack, and jobs beside them, with what they hold."""
     there = live.at(line.region, home=not line.elsewhere)
     if isinstance(there.clusters, Unknown) or isinstance(there.jobs, Unknown):

@@ -14,12 +14,12 @@ from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import unfinished
 from slipway.cloud.answers import MISREAD
 from slipway.cloud.clusters import STEADY, PersistentResource
-from slipway.cluster_fields import GOOGLES, Difference, as_asked, compare
+from slipway.cluster_fields import GOOGLES, FieldDifference, as_asked, compare
 from slipway.doctor.picture import Policy
 from slipway.findings.finding import Finding, Subject, shape
 from slipway.generations.published_clusters import departures
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
-from slipway.review.preview import Preview, Resource, Step
+from slipway.review.preview import EngineStep, Preview, Resource
 from slipway.review.resources.drift import Then, changed, drift, grant_of, hand_edits, subject
 from slipway.review.touched import BUCKET, CLUSTER_TYPE
 from slipway.state import is_adopted_bucket
@@ -78,7 +78,7 @@ def of_clusters(catalog: Catalog, clusters: Iterable[PersistentResource]) -> Ite
         yield from _of_fields(on, found, Then.REFUSES if published.adopted else Then.STAYS)
 
 
-def _of_cluster(step: Step, old: Resource, new: Resource) -> Iterator[Finding]:
+def _of_cluster(step: EngineStep, old: Resource, new: Resource) -> Iterator[Finding]:
     """Leave out labels, which its inputs may lack; whether it grows or shrinks now is not known."""
     try:
         was, now = (PersistentResource.read(one.inputs).spec for one in (old, new))
@@ -89,7 +89,7 @@ def _of_cluster(step: Step, old: Resource, new: Resource) -> Iterator[Finding]:
     yield from _of_fields(subject(step, old), found, Then.STAYS)
 
 
-def _of_fields(on: Subject, found: Iterable[Difference], then: Then) -> Iterator[Finding]:
+def _of_fields(on: Subject, found: Iterable[FieldDifference], then: Then) -> Iterator[Finding]:
     for one in found:
         known = "; by it the cluster was known as the stack's" if one.key in _KNOWN_BY else ""
         words = f"{one.key} is {one.after or 'none'}, and was deployed with {one.before or 'none'}{known}"

@@ -25,7 +25,7 @@ from slipway.live import UNLIMITED, Increase, Unknown
 from slipway.prices import dollars
 from slipway.quota.increases import by_gcloud
 from slipway.quota.metrics import label, namespace
-from slipway.quota.report import Line, QuotaReport
+from slipway.quota.report import QuotaReport, QuotaRow
 from slipway.submission.ending import recover
 
 _POOL_IDLE = timedelta(days=1)
@@ -176,7 +176,7 @@ def quota(picture: Picture) -> Iterator[Finding]:
                 yield replace(one, fix=join(asks) or f"slipway quota{picture.of_catalog}")
 
 
-def _nearly(line: Line, picture: Picture) -> Iterator[Finding]:
+def _nearly(line: QuotaRow, picture: Picture) -> Iterator[Finding]:
     if line.now is None or line.others is None or line.limit is None or line.limit == UNLIMITED:
         return
     used = line.now + (line.retiring or 0) + line.others
@@ -192,7 +192,7 @@ def _nearly(line: Line, picture: Picture) -> Iterator[Finding]:
     yield KINDS["quota-nearly-used"].of(Subject("quota", line.key), words, mend, means)
 
 
-def _ask_for_more(line: Line, limit: int, picture: Picture) -> str:
+def _ask_for_more(line: QuotaRow, limit: int, picture: Picture) -> str:
     """Ask for as much as is drawn at most, or a quarter more, in whole machines."""
     if line.increase != Increase.POSSIBLE:
         return "free some of it, or use machines of another type"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from slipway.notices.issues import Issue, Step
+from slipway.notices.issues import Issue, IssueStep
 from slipway.review.gate import MergeResult, Words
 from slipway.review.rendering.comment import MARKER
 
@@ -26,7 +26,7 @@ class Forge(Protocol):
     def issues(self) -> tuple[Issue, ...]:
         """Read the issues that were opened by whoever asks here: anybody can write one that looks like ours."""
 
-    def write(self, step: Step) -> None:
+    def write(self, step: IssueStep) -> None:
         """Change an issue, or open one."""
 
 

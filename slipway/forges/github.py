@@ -18,7 +18,7 @@ from slipway.cloud.transport import Transport
 from slipway.errors import ConfigError, ResourceError
 from slipway.forges.rest import Rest
 from slipway.formatting import join
-from slipway.notices.issues import Issue, Step
+from slipway.notices.issues import Issue, IssueStep
 from slipway.review.gate import Approval, Comment, MergeResult, PullRequest
 from slipway.review.rendering.comment import MARKER
 
@@ -107,7 +107,7 @@ class GitHub:
         found = self._rest.listed("issues", "read the issues", _issue, most=_MOST_ISSUES, fix=_TOO_MANY, params=asked)
         return tuple(one for one in found if one)
 
-    def write(self, step: Step) -> None:
+    def write(self, step: IssueStep) -> None:
         sent = request(step)
         self._rest.write(sent.method, sent.path, "write an issue", sent.body, lambda body: None)
 
@@ -188,7 +188,7 @@ class Request:
     says: str
 
 
-def request(step: Step) -> Request:
+def request(step: IssueStep) -> Request:
     """Return what does a step: https://docs.github.com/en/rest/issues"""
     if step.comment:
         return Request("POST", f"issues/{step.number}/comments", {"body": step.comment}, step.says)

@@ -20,7 +20,7 @@ from slipway.errors import ConfigError
 from slipway.forges.rest import Rest
 from slipway.forges.trees import Trees
 from slipway.formatting import join
-from slipway.notices.issues import Issue, Step
+from slipway.notices.issues import Issue, IssueStep
 from slipway.review.gate import Approval, Comment, MergeResult, PullRequest, Words
 from slipway.review.rendering.comment import MARKER
 
@@ -93,7 +93,7 @@ class GitLab:
         fix = "have another token write them: a new user's are few"
         return tuple(self._rest.listed("issues", "read the issues", _issue, most=_MOST_ISSUES, fix=fix, params=asked))
 
-    def write(self, step: Step) -> None:
+    def write(self, step: IssueStep) -> None:
         """Do a step: https://docs.gitlab.com/api/issues/"""
         if step.comment:
             method, path, body = "POST", f"issues/{step.number}/notes", {"body": _inert(step.comment)}

@@ -12,7 +12,7 @@ from slipway.errors import ConfigError
 from slipway.gcloud.fields import JOB, field_of
 from slipway.gcloud.workers import WorkersReader
 from slipway.kinds import CUSTOM_JOB
-from slipway.stack.yaml_file import Document, DocumentPart, Mistake, in_words
+from slipway.stack.yaml_file import Document, DocumentPart, FileMistake, in_words
 from slipway.template import JobTemplate, NfsMount, Scheduling
 from slipway.template.declaration import Declaration
 from slipway.template.job_template import MAX_TIMEOUT_S, problems
@@ -57,7 +57,7 @@ def read(document: Document, naming: Naming) -> Imported:
     raise _refusal(document.file, ordered)
 
 
-def _refusal(file: str, mistakes: list[Mistake]) -> ConfigError:
+def _refusal(file: str, mistakes: list[FileMistake]) -> ConfigError:
     first, *more = in_words(mistakes)
     what = f"{file} can't be imported, and nothing was written"
     return ConfigError(what, why="\n".join((first, *more)), fix=f"correct {file}, or the flags")

@@ -10,7 +10,7 @@ from slipway.catalog.forms import Removed
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import CurrentCluster
-from slipway.generations.dormant import DormantCluster
+from slipway.generations.dormant import Dormancy
 from slipway.unfinished_jobs import UNLISTED
 
 
@@ -81,7 +81,7 @@ class Action:
     instead: tuple[str, ...] = ()
     current: CurrentCluster | None = None
     living: PersistentResource | None = None
-    dormant: DormantCluster | None = None
+    dormant: Dormancy | None = None
     overdue: bool = False
     removed: Removed | None = None
     edited: tuple[str, ...] = ()

@@ -25,7 +25,7 @@ _SLOWEST = timedelta(days=30)
 
 
 @dataclass(frozen=True)
-class DormantCluster:
+class Dormancy:
     """`id` is the one that it would have. `since`: when its season ended, or its limit was reached; None where its
     season has yet to begin. `lacks`: of one whose season has begun, by metric, what quota is missing, in words."""
 
@@ -68,17 +68,17 @@ def last_ends(jobs: Iterable[VertexJob]) -> Mapping[str, datetime]:
     return found
 
 
-def out_of_season(spec: ClusterSpec, fingerprint: str, now: datetime | None) -> DormantCluster | None:
+def out_of_season(spec: ClusterSpec, fingerprint: str, now: datetime | None) -> Dormancy | None:
     season = spec.season
     if now is None or season.includes(now):
         return None
     ended = season.ends if season.ends is not None and season.ends <= now else None
-    return DormantCluster(spec, cluster_id(spec.name, fingerprint), "season", ended)
+    return Dormancy(spec, cluster_id(spec.name, fingerprint), "season", ended)
 
 
 def given_up(
     current: CurrentCluster, clusters: Mapping[str, PersistentResource], live: Live, now: datetime | None
-) -> DormantCluster | Unknown | None:
+) -> Dormancy | Unknown | None:
     """Tell whether a cluster in its season is given up: by an earlier deployment, or now, as it idles for long enough.
 
     `clusters` are the living ones by id. Unknown where that can't be told of one that would be made.
@@ -94,7 +94,7 @@ def given_up(
     if not current.import_:
         return live.catalog if isinstance(live.catalog, Unknown) else None
     since = idle_since(current, clusters[current.id], live, now)
-    return None if since is None or now - since < limit else DormantCluster(spec, would_be, "idle", since + limit)
+    return None if since is None or now - since < limit else Dormancy(spec, would_be, "idle", since + limit)
 
 
 def idle_since(current: CurrentCluster, cluster: PersistentResource, live: Live, now: datetime) -> datetime | None:
@@ -121,11 +121,11 @@ def undecided(current: Iterable[CurrentCluster], live: Live) -> tuple[str, ...]:
 
 def _remembered(
     catalog: PublishedCatalog | Unknown | None, spec: ClusterSpec, would_be: Container[str]
-) -> DormantCluster | None:
+) -> Dormancy | None:
     """`would_be`: the ids that it may have, as asked for first and as its alternatives."""
     if not isinstance(catalog, PublishedCatalog) or catalog.whole is None:
         return None
     known = catalog.whole.dormant.get(spec.name)
     if known is None or known.id not in would_be or (known.why, known.season) != ("idle", spec.season):
         return None
-    return DormantCluster(spec, known.id, "idle", known.since)
+    return Dormancy(spec, known.id, "idle", known.since)

@@ -8,9 +8,9 @@ from typing import Any
 
 from slipway.catalog import clusters
 from slipway.cluster import Adoption, Alternative, ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
-from slipway.cluster_fields import Difference, as_asked, compare, strays
+from slipway.cluster_fields import FieldDifference, as_asked, compare, strays
 from slipway.fingerprint import fingerprint_in
-from slipway.generations.dormant import DormantCluster
+from slipway.generations.dormant import Dormancy
 from slipway.prices import hourly
 
 _SAME = (
@@ -24,7 +24,7 @@ def published(current: CurrentCluster, region: str) -> clusters.Cluster:
     return clusters.Cluster(**_fields(current.spec, current.id, region))
 
 
-def published_dormant(dormant: DormantCluster, region: str) -> clusters.DormantCluster:
+def published_dormant(dormant: Dormancy, region: str) -> clusters.DormantCluster:
     lacks = tuple(sorted(dormant.lacks)) or None
     fields = _fields(dormant.spec, dormant.id, region)
     return clusters.DormantCluster(**fields, why=dormant.why, since=dormant.since, lacks=lacks)
@@ -49,7 +49,7 @@ def declared(cluster: clusters.Cluster) -> ClusterSpec:
     )
 
 
-def differences(before: clusters.Cluster, after: ClusterSpec) -> tuple[Difference, ...]:
+def differences(before: clusters.Cluster, after: ClusterSpec) -> tuple[FieldDifference, ...]:
     """Every field in which a published cluster differs from another one. A catalog without display names is an earlier
     version's, which told of pools alone."""
     found = compare(declared(before), after)
@@ -58,7 +58,7 @@ def differences(before: clusters.Cluster, after: ClusterSpec) -> tuple[Differenc
 
 def departures(
     before: clusters.Cluster, found: ClusterSpec, stack: str, *, steady: bool = True
-) -> tuple[Difference, ...]:
+) -> tuple[FieldDifference, ...]:
     """Return the departures of a cluster as it lives, or as the engine is asked for it: with the labels that it is made
     with, and with its number of machines. `steady` as `as_asked` has it."""
     fingerprint = fingerprint_in(before.id, before.name)

@@ -36,7 +36,7 @@ class Holder:
 
 
 @dataclass(frozen=True)
-class Row:
+class PoolRow:
     """A pool of a cluster that people call `name`; prices in USD. `unread`: it idles, and jobs that nobody looked at
     may have been on it. `holders`: the largest first; `getting_ready`: jobs that the service has accepted and that do
     not run yet; `waiting`: jobs that have no machines yet."""
@@ -81,7 +81,7 @@ class Row:
 
 def rows(
     catalog: Catalog, clusters: Iterable[PersistentResource], active: Iterable[VertexJob], recent: Iterable[VertexJob]
-) -> list[Row]:
+) -> list[PoolRow]:
     """Return the catalog's clusters in its order, those that retire, and those it does not have. Pure."""
     there, recent = {cluster.id: cluster for cluster in clusters}, tuple(recent)
     running, since = list(active), _read_since(recent)
@@ -148,14 +148,14 @@ def _row(
     recent: tuple[VertexJob, ...],
     *,
     unread: bool,
-) -> Row:
+) -> PoolRow:
     mine = [job for job in active if _on(job, cluster, pool)]
     without = [job for job in mine if waits(job)]
     ready = sum(gets_ready(job, cluster) for job in without)
     ends = (job.end_time for job in recent if job.end_time and _on(job, cluster, pool))
     last = max((end for end in ends if end and cluster.was_there(end)), default=None)
     known = declared.pools.get(pool.id) if declared else None
-    return Row(
+    return PoolRow(
         name=declared.name if declared else cluster.id,
         region=cluster.region,
         cluster=cluster,

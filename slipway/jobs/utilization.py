@@ -20,7 +20,7 @@ _ORDER = (CPU, MEMORY, ACCELERATOR, ACCELERATOR_MEMORY)
 
 
 @dataclass(frozen=True)
-class Row:
+class UtilizationRow:
     """A metric of one replica (`who`) or accelerator. There is at least one point; values are shares, 0 to 1."""
 
     who: str
@@ -49,7 +49,7 @@ class Utilization:
     """`period`: seconds of which each point is the mean, 0 where points are what was measured. `why` says why there
     are no rows."""
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[UtilizationRow, ...] = ()
     period: int = 0
     why: str = ""
 
@@ -87,7 +87,7 @@ def read_utilization(monitoring: Monitoring, job: VertexJob, now: datetime) -> U
     return Utilization(why="no samples" if job.ended else "no samples yet; they come minutes after they are taken")
 
 
-def rows_of(found: list[Series], job: VertexJob) -> tuple[Row, ...]:
+def rows_of(found: list[Series], job: VertexJob) -> tuple[UtilizationRow, ...]:
     trials = {last_part(trial.job): trial.id for trial in job.tried if trial.job}
     order = {number: place for place, number in enumerate(job.run_ids)}
 
@@ -99,7 +99,7 @@ def rows_of(found: list[Series], job: VertexJob) -> tuple[Row, ...]:
         who = who_of(one.task, job)
         return f"{trials[one.job]}/{who}" if one.job in trials else who
 
-    return tuple(Row(name(one), _what(one, job), one) for one in sorted(found, key=place))
+    return tuple(UtilizationRow(name(one), _what(one, job), one) for one in sorted(found, key=place))
 
 
 def _kind(one: Series) -> int:

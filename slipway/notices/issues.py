@@ -37,7 +37,7 @@ class Issue:
 
 
 @dataclass(frozen=True)
-class Step:
+class IssueStep:
     """One thing to do to an issue, `says` what. `number`: of the issue, 0 for one that is to be opened. A `comment` is
     written below it, and nothing else; without one, `body`, and `title` where it has one, take the place of what is
     there. `open`: whether it is so afterwards, None where that stays as it is."""
@@ -57,13 +57,13 @@ class _Known:
     shape: str
 
 
-def steps(told: Notices, issues: Iterable[Issue]) -> tuple[Step, ...]:
+def steps(told: Notices, issues: Iterable[Issue]) -> tuple[IssueStep, ...]:
     """Steps that make the issues tell of the notices, in this order. What was not looked at stays as it is."""
     known: dict[tuple[str, str, str], _Known] = {}
     # Of several for the same thing, the open one counts, else the newest.
     for one in sorted(filter(None, map(_known, issues)), key=lambda one: (one.issue.open, one.issue.number)):
         known[one.key] = one
-    wanted, found = {one.key for one in told.notices}, list[Step]()
+    wanted, found = {one.key for one in told.notices}, list[IssueStep]()
     for one in known.values():
         if one.key not in wanted and one.key[:2] in told.looked:
             found += _over(one)
@@ -80,28 +80,28 @@ def steps(told: Notices, issues: Iterable[Issue]) -> tuple[Step, ...]:
     return tuple(found)
 
 
-def _told(notice: Notice, there: _Known | None) -> Iterator[Step]:
+def _told(notice: Notice, there: _Known | None) -> Iterator[IssueStep]:
     # A title is plain text but for backticks.
     title = " ".join(notice.title.replace("`", "'").split())[:_LONGEST_TITLE]
     body = f"{_marker(notice.key, notice.shape)}{_lines(notice)}\n\n{_FOOT}\n"
     if there is None:
-        yield Step(0, f"opens an issue: {notice.title}", title, body)
+        yield IssueStep(0, f"opens an issue: {notice.title}", title, body)
         return
     number, changes = there.issue.number, there.issue.open
     says = f"{'changes' if changes else 'takes up again'} issue {number}: {notice.title}"
-    yield Step(number, says, title, body, open=None if changes else True)
+    yield IssueStep(number, says, title, body, open=None if changes else True)
     words = "It has changed." if there.shape else "It is so again."
-    yield Step(number, f"says so in {number}", comment=f"{words}\n\n{_lines(notice)}")
+    yield IssueStep(number, f"says so in {number}", comment=f"{words}\n\n{_lines(notice)}")
 
 
-def _over(there: _Known) -> Iterator[Step]:
+def _over(there: _Known) -> Iterator[IssueStep]:
     """Say so, and close it; nobody is told twice, and one that a person has closed is closed already."""
     number, body = there.issue.number, _marker(there.key, "") + _MARKER.sub("", there.issue.body)
     if there.issue.open:
-        yield Step(number, f"says so in {number}", comment="It is over.")
-        yield Step(number, f"closes issue {number}: it is over", body=body, open=False)
+        yield IssueStep(number, f"says so in {number}", comment="It is over.")
+        yield IssueStep(number, f"closes issue {number}: it is over", body=body, open=False)
     elif there.shape:
-        yield Step(number, f"marks issue {number} as over; it is closed already", body=body)
+        yield IssueStep(number, f"marks issue {number} as over; it is closed already", body=body)
 
 
 def _known(issue: Issue) -> _Known | None:

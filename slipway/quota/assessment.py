@@ -15,7 +15,7 @@ from slipway.live import UNLIMITED, Increase, Live, QuotaLimit, Unknown
 from slipway.quota.findings import UNKNOWN, beyond, cannot_run, draws_by_metric, notes, short, unavailable, unsure
 from slipway.quota.increases import requested, requests
 from slipway.quota.metrics import Need
-from slipway.quota.report import NOT_LISTED, Line, LineState, OfferDraw, OfferVerdict, QuotaReport
+from slipway.quota.report import NOT_LISTED, LineState, OfferDraw, OfferVerdict, QuotaReport, QuotaRow
 from slipway.quota.request import Requested
 from slipway.quota.usage import Grounds, Share
 from slipway.state import StatePreference
@@ -100,7 +100,7 @@ def _of_region(
     )
 
 
-def _awaited(lines: Iterable[Line], hoped: set[str], *, strict: bool) -> dict[str, int]:
+def _awaited(lines: Iterable[QuotaRow], hoped: set[str], *, strict: bool) -> dict[str, int]:
     """The limits that must be there before clusters are made, by metric."""
     found: dict[str, int] = {}
     for line in lines:
@@ -111,12 +111,12 @@ def _awaited(lines: Iterable[Line], hoped: set[str], *, strict: bool) -> dict[st
     return found
 
 
-def _line(grounds: Grounds, metric: str, who: str, drawn: Mapping[str, int], now: int | None = None) -> Line:
+def _line(grounds: Grounds, metric: str, who: str, drawn: Mapping[str, int], now: int | None = None) -> QuotaRow:
     """Hold what is drawn of a metric at most against its limit, as far as pools and offers have it in common."""
     listed, used = grounds.limit(metric), grounds.usage
     limit = listed if isinstance(listed, QuotaLimit) else None
     state: LineState = "ok" if limit else "unchecked" if grounds.unchecked(metric) else "unknown"
-    return Line(
+    return QuotaRow(
         metric=metric,
         region=grounds.region,
         who=who,
@@ -132,7 +132,7 @@ def _line(grounds: Grounds, metric: str, who: str, drawn: Mapping[str, int], now
     )
 
 
-def _of_pools(grounds: Grounds, metric: str, shares: list[Share]) -> Line:
+def _of_pools(grounds: Grounds, metric: str, shares: list[Share]) -> QuotaRow:
     used, drawn = grounds.usage, {f"{one.cluster.spec.name}/{one.pool.name}": one.ceiling for one in shares}
     now = sum(share.now for share in shares)
     alone = f"pool {next(iter(drawn))}, {counted(size(shares[0].pool), 'machine')}"
@@ -160,7 +160,7 @@ def _of_pools(grounds: Grounds, metric: str, shares: list[Share]) -> Line:
     )
 
 
-def _of_offers(grounds: Grounds, metric: str, draws: list[tuple[OfferDraw, Need]]) -> Line:
+def _of_offers(grounds: Grounds, metric: str, draws: list[tuple[OfferDraw, Need]]) -> QuotaRow:
     who = few(dict.fromkeys(f"{draw.template} {draw.capacity_type}" for draw, _ in draws))
     line = _line(grounds, metric, who, {f"{draw.template} {draw.label}": need.amount for draw, need in draws})
     surely = [(draw, need) for draw, need in draws if not draw.doubtful]

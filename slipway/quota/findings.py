@@ -13,13 +13,13 @@ from slipway.labels import NAME_LABEL
 from slipway.live import QuotaLimit, Unknown
 from slipway.quota.increases import quota_of, requested
 from slipway.quota.metrics import Need, label, rank
-from slipway.quota.report import Line, OfferDraw, OfferVerdict
+from slipway.quota.report import OfferDraw, OfferVerdict, QuotaRow
 from slipway.quota.usage import Grounds, usage
 
 UNKNOWN = KINDS["quota-unknown"].of
 
 
-def short(grounds: Grounds, lines: Iterable[Line]) -> Iterator[Finding]:
+def short(grounds: Grounds, lines: Iterable[QuotaRow]) -> Iterator[Finding]:
     """Find what this deployment draws and does not get."""
     for line in lines:
         if line.short and line.limit is not None:
@@ -34,7 +34,7 @@ def short(grounds: Grounds, lines: Iterable[Line]) -> Iterator[Finding]:
             )
 
 
-def _fix(grounds: Grounds, line: Line, enough: int) -> str:
+def _fix(grounds: Grounds, line: QuotaRow, enough: int) -> str:
     live = grounds.live
     clusters = () if isinstance(live.clusters, Unknown) else live.clusters
     ours = live.catalog.clusters.values() if isinstance(live.catalog, PublishedCatalog) else ()
@@ -58,7 +58,7 @@ def _fix(grounds: Grounds, line: Line, enough: int) -> str:
     return ", or ".join([*fixes, f"{ask}: {hope}" if hope else ask])
 
 
-def beyond(lines: Iterable[Line]) -> Iterator[Finding]:
+def beyond(lines: Iterable[QuotaRow]) -> Iterator[Finding]:
     """Pools that can't reach their maximum."""
     for line in lines:
         if line.at_most and not line.short:

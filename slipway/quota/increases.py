@@ -14,7 +14,7 @@ from slipway.errors import ConfigError, PolicyError, ResourceError
 from slipway.formatting import nearest
 from slipway.live import Increase, Live, QuotaLimit, Unknown
 from slipway.quota.metrics import PREFIX, quota_id
-from slipway.quota.report import Line
+from slipway.quota.report import QuotaRow
 from slipway.quota.request import QuotaRequest, Requested, lacks, limit_in_words, more
 from slipway.state import StatePreference
 
@@ -55,13 +55,13 @@ def became_of(there: QuotaPreference) -> Requested:
 
 
 def requests(
-    lines: Iterable[Line], live: Live, known: Iterable[StatePreference] = (), *, strict: bool = False
+    lines: Iterable[QuotaRow], live: Live, known: Iterable[StatePreference] = (), *, strict: bool = False
 ) -> tuple[QuotaRequest, ...]:
     """A request for each quota that does not suffice at most and that more can be had of; and those that the stack has
     already (`known`, as the engine has them), while it draws the quota. They are raised for what others use where
     nothing goes on without: for what is made now, and with `strict`. Else anybody's job would raise a limit for good.
     """
-    by_metric: dict[str, list[Line]] = {}
+    by_metric: dict[str, list[QuotaRow]] = {}
     for line in lines:
         by_metric.setdefault(line.metric, []).append(line)
     found = (_request(metric, several, live, tuple(known), strict) for metric, several in by_metric.items())
@@ -69,7 +69,7 @@ def requests(
 
 
 def _request(
-    metric: str, lines: list[Line], live: Live, known: tuple[StatePreference, ...], strict: bool
+    metric: str, lines: list[QuotaRow], live: Live, known: tuple[StatePreference, ...], strict: bool
 ) -> QuotaRequest | None:
     region, quota, there = lines[0].region, quota_of(live, metric), preference_of(live, metric)
     ours = next((one for one in known if (one.quota_id, one.region) == (quota, region)), None)
@@ -116,7 +116,7 @@ def parsed(word: str) -> tuple[str, int | None]:
         raise ConfigError(f"invalid --request {word}", why=why, fix=fix) from problem
 
 
-def all_short(lines: Iterable[Line], live: Live) -> list[Ask]:
+def all_short(lines: Iterable[QuotaRow], live: Live) -> list[Ask]:
     """Requests for what is short now or at most and can be raised, where none for as much is there already. In the
     stack's own region: what is elsewhere is an alternative, and may be left out."""
     found = []
@@ -128,7 +128,7 @@ def all_short(lines: Iterable[Line], live: Live) -> list[Ask]:
     return found
 
 
-def ask_for(word: str, lines: Iterable[Line], live: Live) -> Ask:
+def ask_for(word: str, lines: Iterable[QuotaRow], live: Live) -> Ask:
     """The request of `METRIC[=VALUE]` in the stack's own region; without a value, for what would be enough.
 
     Raises ConfigError for a metric that is not there and a limit that is none to ask for, ResourceError for one that
@@ -159,7 +159,7 @@ def ask_for(word: str, lines: Iterable[Line], live: Live) -> Ask:
     return _ask(live, limit, value)
 
 
-def by_gcloud(project: str, line: Line, value: int, ids: Mapping[str, str] | None) -> str:
+def by_gcloud(project: str, line: QuotaRow, value: int, ids: Mapping[str, str] | None) -> str:
     """The command that asks for a limit in the line's region; empty where nobody knows the quota's id. `ids`: those
     that are published, by metric."""
     id_ = quota_id(line.metric, ids)
@@ -171,7 +171,7 @@ def by_gcloud(project: str, line: Line, value: int, ids: Mapping[str, str] | Non
     )
 
 
-def _enough(lines: Iterable[Line], live: Live) -> dict[str, int]:
+def _enough(lines: Iterable[QuotaRow], live: Live) -> dict[str, int]:
     """Limits that would do, by the metrics that are short at home."""
     found: dict[str, int] = {}
     for line in lines:

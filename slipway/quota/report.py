@@ -58,7 +58,7 @@ LineState = Literal["ok", "tight", "short", "unknown", "unchecked"]
 
 
 @dataclass(frozen=True)
-class Line:
+class QuotaRow:
     """A row of the table: one metric in one region, of pools or (`now` is None) of offers.
 
     `now`: what this stack's clusters hold or will hold after this `up` at their initial sizes; `ceiling`: at their
@@ -122,7 +122,7 @@ class QuotaReport:
     """`findings` that block stop the deployment. `offers` by template, then label. `requests` are the stack's own;
     `awaited`, by metric, the limits without which no cluster is made."""
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[QuotaRow, ...] = ()
     findings: tuple[Finding, ...] = ()
     offers: Mapping[str, Mapping[str, OfferVerdict]] = field(default_factory=dict)
     requests: tuple[QuotaRequest, ...] = ()
@@ -183,7 +183,7 @@ def _aligned(rows: list[tuple[str, ...]]) -> str:
     )
 
 
-def _row(line: Line, shown: list[str]) -> tuple[str, ...]:
+def _row(line: QuotaRow, shown: list[str]) -> tuple[str, ...]:
     limit = "?" if line.limit is None else "∞" if line.limit == UNLIMITED else f"{line.limit:,}"
     # Whether more can be had matters only where it is not enough.
     told = str(line.requested) if line.requested else line.increase if line.verdict != "ok" else ""

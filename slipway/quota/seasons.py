@@ -18,7 +18,7 @@ from slipway.formatting import join
 from slipway.labels import STACK_LABEL
 from slipway.live import Live, Unknown
 from slipway.quota.assessment import assess
-from slipway.quota.report import Line, OfferDraw, QuotaReport
+from slipway.quota.report import OfferDraw, QuotaReport, QuotaRow
 from slipway.quota.request import Requested, more
 from slipway.quota.usage import drawn
 from slipway.season import moment_in_words
@@ -30,11 +30,11 @@ class Readiness:
     `unsure`: why nobody can tell whether that suffices."""
 
     begins: datetime
-    lines: tuple[Line, ...] = ()
+    lines: tuple[QuotaRow, ...] = ()
     unsure: str = ""
 
     @property
-    def lacking(self) -> tuple[Line, ...]:
+    def lacking(self) -> tuple[QuotaRow, ...]:
         return tuple(one for one in self.lines if one.short)
 
     @property
@@ -136,7 +136,7 @@ def _of(
     return Readiness(begins, tuple(_asked(line, asked) for line in lacking), unsure)
 
 
-def _asked(line: Line, asked: Mapping[str, int]) -> Line:
+def _asked(line: QuotaRow, asked: Mapping[str, int]) -> QuotaRow:
     """Add what this deployment asks for, where nobody has asked for as much."""
     amount, known = 0 if line.elsewhere else asked.get(line.metric, 0), line.requested
     if not amount or (known and known.asked is not None and not more(amount, known.asked)):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.facts import Fact
-from slipway.review.preview import SECRET, UNKNOWN, Objection, Preview, Resource, Step
+from slipway.review.preview import SECRET, UNKNOWN, EngineStep, Objection, Preview, Resource
 
 STREAMING = {"PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "1"}
 """What makes the engine write events, and not one document at the end."""
@@ -70,8 +70,8 @@ def deployed(preview: Preview) -> tuple[Published, ...]:
 
 @dataclass
 class _Stream:
-    steps: dict[tuple[str, str], Step] = field(default_factory=dict)
-    standing: dict[str, Step] = field(default_factory=dict)
+    steps: dict[tuple[str, str], EngineStep] = field(default_factory=dict)
+    standing: dict[str, EngineStep] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     result: str | None = None
@@ -144,18 +144,18 @@ def _objection(told: Mapping[str, Any]) -> Objection:
     )
 
 
-def _kept_otherwise(step: Step) -> bool:
+def _kept_otherwise(step: EngineStep) -> bool:
     old, new = step.old, step.new
     return old is not None and new is not None and (old.protected, old.retained) != (new.protected, new.retained)
 
 
-def _step(told: Mapping[str, Any]) -> Step:
+def _step(told: Mapping[str, Any]) -> EngineStep:
     urn = str(told["urn"])
     _, _, types, name = urn.split("::", 3)
     parents, _, own = types.rpartition("$")
     detailed = told.get("detailedDiff") or {}
     replaces = [path for path, one in detailed.items() if "replace" in str(one.get("diffKind", ""))]
-    return Step(
+    return EngineStep(
         op=str(told["op"]),
         urn=urn,
         type=own,

@@ -27,7 +27,7 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True)
-class Obstacle:
+class GateObstacle:
     """Why the gate stays shut. `kind` and `subject` are the consequence's, empty for money and for what is unknown."""
 
     stack: str
@@ -36,28 +36,28 @@ class Obstacle:
     subject: str = ""
 
 
-def _consequence(review: Review, one: Finding, how: str = "") -> Obstacle:
-    return Obstacle(review.stack, f"{one.sentence or f'{one.kind}, {one.subject}'}{how}", *one.key)
+def _consequence(review: Review, one: Finding, how: str = "") -> GateObstacle:
+    return GateObstacle(review.stack, f"{one.sentence or f'{one.kind}, {one.subject}'}{how}", *one.key)
 
 
-def _unknown(review: Review, known: tuple[str, ...] = ()) -> Iterator[Obstacle]:
-    return (Obstacle(review.stack, f"Incomplete: {one}") for one in review.incomplete if one not in known)
+def _unknown(review: Review, known: tuple[str, ...] = ()) -> Iterator[GateObstacle]:
+    return (GateObstacle(review.stack, f"Incomplete: {one}") for one in review.incomplete if one not in known)
 
 
-def unapproved(reviews: Iterable[Review]) -> Iterator[Obstacle]:
+def unapproved(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
     """Yield what asks for an approval: blocking consequences of this change, and what could not be told."""
     for review in reviews:
         yield from _unknown(review)
         yield from (_consequence(review, one) for one in review.yours if one.grade is Grade.BLOCKING)
 
 
-def unannounced(reviews: Iterable[Review]) -> Iterator[Obstacle]:
+def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
     """Yield what a scheduled deployment has no business to do: another commit than the deployed one, what somebody
     changed by hand, and all that can't be told. What somebody began to deploy, of the same commit, it may go on with.
     """
     for review in reviews:
         if review.stray:
-            yield Obstacle(review.stack, review.stray)
+            yield GateObstacle(review.stack, review.stray)
         yield from _unknown(review)
         for one in review.consequences:
             is_edit = one.kind == "cluster-created" and one.subject.name in review.added
@@ -75,7 +75,7 @@ def _begun(one: Finding, review: Review) -> bool:
     return one.grade is not Grade.BLOCKING or own
 
 
-def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal = TOLERANCE) -> Iterator[Obstacle]:
+def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal = TOLERANCE) -> Iterator[GateObstacle]:
     """Yield what goes beyond what was approved: a blocking consequence of a subject that had none, a subject that is
     hit harder, USD an hour beyond `tolerance`. How many jobs are on a retiring cluster is in no subject, and moves all
     the time."""
@@ -87,7 +87,7 @@ def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal 
         yield from _unknown(review, known.incomplete)
 
 
-def _graver(now: Review, approved: Review) -> Iterator[Obstacle]:
+def _graver(now: Review, approved: Review) -> Iterator[GateObstacle]:
     graded: dict[tuple[str, str], list[Grade]] = {}
     for one in approved.consequences:
         graded.setdefault(one.key, []).append(one.grade)
@@ -100,7 +100,7 @@ def _graver(now: Review, approved: Review) -> Iterator[Obstacle]:
             yield _consequence(now, one, f" ({told})")
 
 
-def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[Obstacle]:
+def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[GateObstacle]:
     if now.money is None:
         return
     told, known = now.money, approved.money
@@ -111,7 +111,7 @@ def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[Obsta
         more = amount.after.known - allowed.known
         if more > tolerance:
             than = f"{dollars(amount.after)}, where {dollars(allowed)} was approved"
-            yield Obstacle(now.stack, f"It costs {dollars(Price(more))} more {when}: {than}")
+            yield GateObstacle(now.stack, f"It costs {dollars(Price(more))} more {when}: {than}")
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ class MergeResult:
         return tuple(one for one in pull.approvals if one.login != pull.author) if pull else ()
 
 
-def obstacles(reviews: Iterable[Review], result: MergeResult, tolerance: Decimal) -> Iterator[Obstacle]:
+def obstacles(reviews: Iterable[Review], result: MergeResult, tolerance: Decimal) -> Iterator[GateObstacle]:
     """Yield what stands in the way: before the merge, what needs an approval and has none; after it, what goes beyond
     the comment, too."""
     pull = result.pull_request

@@ -31,7 +31,7 @@ class Resource:
 
 
 @dataclass(frozen=True)
-class Step:
+class EngineStep:
     """A step of the engine for one resource. `op` is the engine's word: same, create, update, delete, replace,
     create-replacement, delete-replaced, import, read, refresh, … `name` is the logical one, `parent` the type of the
     component around it, empty without one. `old` is None before there is one, `new` when it goes. `component`: it
@@ -77,8 +77,8 @@ class Preview:
     preview it is, empty where no event tells. `objections` are those of policy packs that the engine started beside it.
     """
 
-    steps: tuple[Step, ...] = ()
-    standing: Mapping[str, Step] = field(default_factory=dict)
+    steps: tuple[EngineStep, ...] = ()
+    standing: Mapping[str, EngineStep] = field(default_factory=dict)
     errors: tuple[str, ...] = ()
     why: str = ""
     warnings: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from slipway.formatting import last_part, short
-from slipway.review.preview import SECRET, UNKNOWN, Preview, Resource, Step
+from slipway.review.preview import SECRET, UNKNOWN, EngineStep, Preview, Resource
 from slipway.stack.secrets import shown
 
 OURS = "slipway:"
@@ -107,7 +107,7 @@ class Touched:
 
 def touched(preview: Preview) -> tuple[Touched, ...]:
     """Every resource that it would do something to; components and providers are none."""
-    of_urn: dict[str, list[Step]] = {}
+    of_urn: dict[str, list[EngineStep]] = {}
     for step in preview.steps:
         if not step.component and not step.type.startswith(OURS) and step.op not in _PASSED_OVER:
             of_urn.setdefault(step.urn, []).append(step)
@@ -120,7 +120,7 @@ def overwritten(before: Resource | None, now: Resource | None) -> bool:
     return bool(known and found and known != found)
 
 
-def _together(steps: list[Step], standing: Step | None) -> Touched:
+def _together(steps: list[EngineStep], standing: EngineStep | None) -> Touched:
     old = next((step.old for step in steps if step.old), None)
     return Touched(
         fate=_fate(steps),
@@ -135,7 +135,7 @@ def _together(steps: list[Step], standing: Step | None) -> Touched:
     )
 
 
-def _fate(steps: list[Step]) -> Fate:
+def _fate(steps: list[EngineStep]) -> Fate:
     ops = {step.op for step in steps}
     if ops & {"replace", "create-replacement", "import-replacement", "delete-before-replace"}:
         return Fate.REPLACED
@@ -154,7 +154,7 @@ _SECRET_NAME = re.compile(
 
 
 @dataclass(frozen=True)
-class Difference:
+class InputDifference:
     """A path from one value to another; None is what is not there."""
 
     path: str
@@ -178,7 +178,7 @@ def said(value: Any) -> str:
     return f"`{short(text, _LONGEST).replace('`', chr(39))}`" if text else "empty"
 
 
-def differences(before: Any, after: Any, path: str = "") -> Iterator[Difference]:
+def differences(before: Any, after: Any, path: str = "") -> Iterator[InputDifference]:
     """Leaf by leaf. Lists are compared by what is in them: an order alone is no difference, nor is nothing written
     down in place of nothing said."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
@@ -187,10 +187,10 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[Difference]
     elif isinstance(before, list) and isinstance(after, list):
         yield from _of_lists(before, after, path)
     elif before != after and not (before in _NOTHING and after in _NOTHING):
-        yield Difference(path, before, after)
+        yield InputDifference(path, before, after)
 
 
-def unseen(paths: Iterable[str], found: Iterable[Difference]) -> tuple[str, ...]:
+def unseen(paths: Iterable[str], found: Iterable[InputDifference]) -> tuple[str, ...]:
     """Return the engine's paths that differ where nothing is shown: in secrets, or in what the cloud computes."""
     tops = {top(one.path) for one in found}
     return tuple(dict.fromkeys(top(path) for path in paths if top(path) not in tops))
@@ -208,16 +208,16 @@ def texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
         yield path, value
 
 
-def _of_lists(before: list[Any], after: list[Any], path: str) -> Iterator[Difference]:
+def _of_lists(before: list[Any], after: list[Any], path: str) -> Iterator[InputDifference]:
     gone, added = _less(before, after), _less(after, before)
     if len(gone) == len(added) == 1:
         yield from differences(gone[0], added[0], f"{path}[{before.index(gone[0])}]")
     elif all(isinstance(one, str) for one in (*gone, *added)):
         if gone or added:
-            yield Difference(path, ", ".join(gone) or None, ", ".join(added) or None)
+            yield InputDifference(path, ", ".join(gone) or None, ", ".join(added) or None)
     else:
-        yield from (Difference(f"{path}[{before.index(one)}]", one, None) for one in gone)
-        yield from (Difference(f"{path}[{after.index(one)}]", None, one) for one in added)
+        yield from (InputDifference(f"{path}[{before.index(one)}]", one, None) for one in gone)
+        yield from (InputDifference(f"{path}[{after.index(one)}]", None, one) for one in added)
 
 
 def _less(some: list[Any], others: list[Any]) -> list[Any]:

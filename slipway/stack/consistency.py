@@ -13,7 +13,7 @@ from slipway.rules.reservations import zone
 from slipway.stack.bounds import BUCKET_NAME, NAME, TRAINER, TRAINERS_ACCOUNT
 from slipway.stack.cluster_checks import check_adoption, check_cluster, machine_of
 from slipway.stack.config import OWN_KEYS
-from slipway.stack.yaml_file import Document, DocumentPart, Mistake
+from slipway.stack.yaml_file import Document, DocumentPart, FileMistake
 
 LONGEST_STACK = 63
 # Provider settings that would take effect behind Slipway's back.
@@ -25,7 +25,7 @@ _REFUSED: Mapping[str, tuple[str, str]] = {
 }
 
 
-def check_rules(document: Document, stack: str) -> tuple[Mistake, ...]:
+def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
     """Everything that is wrong among the well-formed parts of a document."""
     root = DocumentPart(document)
     config = root["config"]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from slipway.cluster import SERVICE_ACCOUNT
 from slipway.formatting import quoted, short
 from slipway.stack.secrets import shown
-from slipway.stack.yaml_file import Document, DocumentPart, Mistake
+from slipway.stack.yaml_file import Document, DocumentPart, FileMistake
 
 EXAMPLE = "group:ml-engineers@acme.example"
 _LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
@@ -91,7 +91,7 @@ def is_address(text: str) -> bool:
 _MAY = "may submit, spend money and read all results"
 
 
-def check_warnings(document: Document) -> tuple[Mistake, ...]:
+def check_warnings(document: Document) -> tuple[FileMistake, ...]:
     """Return warnings in the order of the lines. Of what is wrong altogether, the mistakes speak."""
     root = DocumentPart(document)
     config = root["config"]

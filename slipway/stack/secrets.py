@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from slipway.formatting import short
-from slipway.stack.yaml_file import Document, KeyPath, Mistake, dotted
+from slipway.stack.yaml_file import Document, FileMistake, KeyPath, dotted
 
 _KEYS = re.compile(r"(?i)(^|[:_-])(access_?token|credentials?|private_?key|api_?key|client_?secret|password|secret)$")
 FORMS = (
@@ -25,10 +25,10 @@ _FIX = (
 )
 
 
-def check_secrets(document: Document) -> tuple[Mistake, ...]:
+def check_secrets(document: Document) -> tuple[FileMistake, ...]:
     """Keys that name a secret and values that look like one. The value itself is never repeated."""
     return tuple(
-        Mistake(document.file, document.line(path), dotted(path), f"{what} in a stack file", _FIX)
+        FileMistake(document.file, document.line(path), dotted(path), f"{what} in a stack file", _FIX)
         for path, what in _secrets(document.values, ())
     )
 

@@ -17,7 +17,7 @@ from slipway.stack.bounds import VIOLATION
 from slipway.stack.config import OWN_KEYS, ConfigEntry
 from slipway.stack.entries import FIXED, RANGE
 from slipway.stack.secrets import shown
-from slipway.stack.yaml_file import Document, KeyPath, Mistake, dotted
+from slipway.stack.yaml_file import Document, FileMistake, KeyPath, dotted
 
 _KINDS = {
     "int_type": "a whole number",
@@ -96,7 +96,7 @@ def schema_text() -> str:
     return json.dumps(schema(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def check_structure(document: Document) -> StackFile | tuple[Mistake, ...]:
+def check_structure(document: Document) -> StackFile | tuple[FileMistake, ...]:
     """The file as typed entries, or everything that keeps it from being so."""
     try:
         return StackFile.model_validate(document.values)
@@ -118,10 +118,10 @@ def _meant(path: KeyPath) -> str:
     return nearest(str(path[-1]), _keys(path[:-1])) or ""
 
 
-def _mistake(document: Document, detail: Any) -> Mistake:
+def _mistake(document: Document, detail: Any) -> FileMistake:
     path = _path(detail)
     what, fix = _words(path, detail)
-    return Mistake(document.file, document.line(path), dotted(path), what, fix)
+    return FileMistake(document.file, document.line(path), dotted(path), what, fix)
 
 
 def _words(path: KeyPath, detail: Any) -> tuple[str, str]:

@@ -23,7 +23,7 @@ _MOST_SHOWN = 50
 
 
 @dataclass(frozen=True)
-class Mistake:
+class FileMistake:
     """A mistake in a stack file. `file` and `line` are empty and 0 where values did not come from a file."""
 
     file: str
@@ -41,13 +41,13 @@ class Mistake:
 class StackErrors(ConfigError):  # noqa: N818 - there are several, shown together
     """Every mistake of a stack file, in the order of its lines."""
 
-    def __init__(self, mistakes: tuple[Mistake, ...]) -> None:
+    def __init__(self, mistakes: tuple[FileMistake, ...]) -> None:
         self.mistakes = mistakes
         count = f"{len(mistakes)} errors in the stack configuration\n" if len(mistakes) > 1 else ""
         super().__init__(count + "\n".join(in_words(mistakes)))
 
 
-def in_words(mistakes: Sequence[Mistake]) -> list[str]:
+def in_words(mistakes: Sequence[FileMistake]) -> list[str]:
     """Return lines for people: where there are very many, the first ones, and how many more."""
     more = len(mistakes) - _MOST_SHOWN
     return [*map(str, mistakes[:_MOST_SHOWN]), *([f"and {more} more"] if more > 0 else [])]
@@ -60,7 +60,7 @@ class Document:
     file: str
     values: Any
     lines: Mapping[KeyPath, int] = field(default_factory=dict)
-    mistakes: tuple[Mistake, ...] = ()
+    mistakes: tuple[FileMistake, ...] = ()
 
     def line(self, path: KeyPath) -> int:
         """The line of the nearest enclosing key that has one; 0 without a file."""
@@ -88,7 +88,7 @@ def load(path: Path, *, shown_as: str | None = None) -> Document:
     except UnicodeDecodeError as error:
         what = f"can't read the byte {content[error.start]:#04x} as UTF-8"
         line = content.count(b"\n", 0, error.start) + 1
-        return Document(file, {}, mistakes=(Mistake(file, line, "", what, "save the file as UTF-8"),))
+        return Document(file, {}, mistakes=(FileMistake(file, line, "", what, "save the file as UTF-8"),))
 
 
 def from_text(text: str, file: str) -> Document:
@@ -109,7 +109,7 @@ class _Reader:
         self.loader = loader
         self.file = file
         self.lines: dict[KeyPath, int] = {}
-        self.mistakes: list[Mistake] = []
+        self.mistakes: list[FileMistake] = []
         self.open: set[int] = set()
         self.count = 0
 
@@ -151,7 +151,7 @@ class _Reader:
                 return value
             what, fix = f"a number of {len(node.value)} digits", "a smaller one"
         line = self.lines.get(path, node.start_mark.line + 1)
-        self.mistakes.append(Mistake(self.file, line, dotted(path), what, fix))
+        self.mistakes.append(FileMistake(self.file, line, dotted(path), what, fix))
         return None
 
     def _item(self, node: yaml.Node, path: KeyPath) -> Any:
@@ -168,7 +168,7 @@ class _Reader:
             elif key.tag not in _KEYS:
                 wrong = (f"looks like {key.tag.rpartition(':')[2]}, and a key is text", "put it in quotes")
             if wrong:
-                self.mistakes.append(Mistake(self.file, line, dotted((*path, name)), *wrong))
+                self.mistakes.append(FileMistake(self.file, line, dotted((*path, name)), *wrong))
             first.setdefault(name, line)
         self.loader.flatten_mapping(node)
         values: dict[str, Any] = {}
@@ -188,29 +188,29 @@ def dotted(path: KeyPath) -> str:
     return text
 
 
-def _syntax(error: Exception, text: str, file: str) -> Mistake:
+def _syntax(error: Exception, text: str, file: str) -> FileMistake:
     if isinstance(error, yaml.reader.ReaderError):
         line = text.count("\n", 0, error.position) + 1
         what = f"not YAML: the character #x{error.character:04x}, and special characters are not allowed"
-        return Mistake(file, line, "", what, "delete it; an editor may not show it")
+        return FileMistake(file, line, "", what, "delete it; an editor may not show it")
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         what = ", ".join(part for part in (error.context, error.problem) if part)
         line = mark.line + 1 if mark else 1
         fix = "indent with spaces; a tab can't start a line" if "\\t" in what else "correct this line, or one above it"
-        return Mistake(file, line, "", f"not YAML: {what}", fix)
+        return FileMistake(file, line, "", f"not YAML: {what}", fix)
     if isinstance(error, RecursionError):
-        return Mistake(file, 1, "", "not YAML that is read here: it is nested too deeply", "flatten it")
-    return Mistake(file, 1, "", f"not YAML: {error}", "correct the file")
+        return FileMistake(file, 1, "", "not YAML that is read here: it is nested too deeply", "flatten it")
+    return FileMistake(file, 1, "", f"not YAML: {error}", "correct the file")
 
 
 class DocumentPart:
     """A value at a path. Findings are collected in one list, shared by every part of a document."""
 
-    def __init__(self, document: Document, path: KeyPath = (), mistakes: list[Mistake] | None = None) -> None:
+    def __init__(self, document: Document, path: KeyPath = (), mistakes: list[FileMistake] | None = None) -> None:
         self.document = document
         self.path = path
-        self.mistakes: list[Mistake] = [] if mistakes is None else mistakes
+        self.mistakes: list[FileMistake] = [] if mistakes is None else mistakes
 
     @property
     def value(self) -> Any:
@@ -241,4 +241,6 @@ class DocumentPart:
         return value if isinstance(value, kind) and not (kind is int and isinstance(value, bool)) else None
 
     def wrong(self, what: str, fix: str) -> None:
-        self.mistakes.append(Mistake(self.document.file, self.document.line(self.path), dotted(self.path), what, fix))
+        self.mistakes.append(
+            FileMistake(self.document.file, self.document.line(self.path), dotted(self.path), what, fix)
+        )

@@ -71,7 +71,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Obstacle:
+class NoneCanRun:
     """Reasons why none of several candidates can run now. `outcomes` by label: the same ones again are no news, though
     the words of a reason change with the clock. `unread`: of some nobody could tell. `again`: asking again may tell."""
 
@@ -133,7 +133,7 @@ def _shortest(alike: list[JudgedCandidate]) -> JudgedCandidate:
     return equal[min(known)[1]] if len(known) == len(equal) else equal[0]
 
 
-def obstacle(judging: Iterable[JudgedCandidate]) -> Obstacle | None:
+def obstacle(judging: Iterable[JudgedCandidate]) -> NoneCanRun | None:
     """Return None where one surely can run; judges no more than it needs."""
     seen: list[JudgedCandidate] = []
     for one in judging:
@@ -143,7 +143,7 @@ def obstacle(judging: Iterable[JudgedCandidate]) -> Obstacle | None:
     outcomes = tuple((one.candidate.label, one.verdict.outcome) for one in seen)
     unsure = [one for one in seen if one.unsure]
     again = any(not one.verdict.barred for one in unsure)
-    return Obstacle(outcomes, tuple(_rows(seen)), unread=bool(unsure), again=again)
+    return NoneCanRun(outcomes, tuple(_rows(seen)), unread=bool(unsure), again=again)
 
 
 def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCandidate]) -> SlipwayError:

@@ -41,7 +41,7 @@ class Cause(Enum):
 
 
 @dataclass(frozen=True)
-class Suggestion:
+class NextStep:
     """`command` can be typed as it is, except for what is written `…` or `BUCKET`."""
 
     what: str
@@ -110,14 +110,14 @@ def error_of_end(job: VertexJob) -> SlipwayError | None:
     return ResourceError(f"job {name} {word}", why=why, fix=logs)
 
 
-def next_steps(context: Context, job: VertexJob, cause: Cause) -> tuple[Suggestion, ...]:
+def next_steps(context: Context, job: VertexJob, cause: Cause) -> tuple[NextStep, ...]:
     """Suggest other capacity types that the template has, fewer machines, a longer wait, another region; nothing for a
     job of no template of the catalog."""
     again = recover(context.catalog, job)
     return () if again is None else tuple(_steps(job, cause, again, context.address))
 
 
-def advice_lines(cause: Cause, found: tuple[Suggestion, ...]) -> list[str]:
+def advice_lines(cause: Cause, found: tuple[NextStep, ...]) -> list[str]:
     """Return a sentence, then a command a line with what it does."""
     width = max((len(step.command) for step in found), default=0)
     head = f"{cause.value}{'. What to try now:' if found else ''}"
@@ -138,19 +138,19 @@ def cause_of(job: VertexJob) -> Cause | None:
     return Cause.STOCK_OUT if insufficient else None
 
 
-def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, catalog: str | None) -> Iterator[Suggestion]:
+def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, catalog: str | None) -> Iterator[NextStep]:
     own = ("--capacity", again.offer.capacity_type)
     if cause is Cause.EXPIRED:
         longer = [*own, "--wait-for", f"{again.offer.capacity_type}=0"]
-        yield Suggestion("waits for as long as it takes", _command(job, again, catalog, *longer))
+        yield NextStep("waits for as long as it takes", _command(job, again, catalog, *longer))
     for offer in _others(again):
         what = CAPACITY_TYPES[offer.capacity_type].instead.format(offer.cluster)
-        yield Suggestion(what, _command(job, again, catalog, "--capacity", offer.capacity_type))
+        yield NextStep(what, _command(job, again, catalog, "--capacity", offer.capacity_type))
     for name, fewer, machines in _fewer(again):
         what = f"fewer machines: {again.values[name]} → {fewer} {machines}"
-        yield Suggestion(what, _command(job, again, catalog, *own, **{name: fewer}))
+        yield NextStep(what, _command(job, again, catalog, *own, **{name: fewer}))
     elsewhere = f"another region than {job.region}, by the catalog of a stack that is there"
-    yield Suggestion(elsewhere, _command(job, again, "gs://BUCKET", *own))
+    yield NextStep(elsewhere, _command(job, again, "gs://BUCKET", *own))
 
 
 def _others(again: RecoveredSubmission) -> list[Offer]:

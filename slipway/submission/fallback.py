@@ -27,8 +27,8 @@ from slipway.formatting import join
 from slipway.jobs.claim import Claim, take_claim
 from slipway.jobs.verdict import Outcome
 from slipway.submission.candidates import Candidate
-from slipway.submission.choice import JudgedCandidate, Obstacle, obstacle
-from slipway.submission.fallback_step import AttemptStatus, Step, next_step
+from slipway.submission.choice import JudgedCandidate, NoneCanRun, obstacle
+from slipway.submission.fallback_step import AttemptStatus, FallbackStep, next_step
 from slipway.submission.later_offers import LaterOffers
 from slipway.submission.preflight import AT_ONCE, Preflight
 from slipway.submission.request import Request
@@ -124,13 +124,13 @@ class FallbackLoop:
                 unread=unread and patient_until is not None and now < patient_until,
             )
             match next_step(status):
-                case Step.KEEP:
+                case FallbackStep.KEEP:
                     return sent, None
-                case Step.NEXT:
+                case FallbackStep.NEXT:
                     return sent, later
-                case Step.LOST:
+                case FallbackStep.LOST:
                     raise _lost(job)
-                case Step.TAKE:
+                case FallbackStep.TAKE:
                     claim = take_claim(context.connection.storage, self.request.mark(context.catalog.work_bucket))
                     unread = claim is Claim.FREE
                     if claim is Claim.FREE and not failed:
@@ -141,14 +141,14 @@ class FallbackLoop:
                         failed = True
                     if claim is Claim.GIVEN_UP:
                         self.show.falling_back(WaitingAttempt(job, self.candidate, 0.0, next_is, launcher=launcher))
-                case Step.CANCEL:
+                case FallbackStep.CANCEL:
                     for name in (job.name, *sent.copies):
                         with suppress(Refused, Conflict, NotFound):
                             context.vertex.cancel(name)
                     sent = replace(sent, job=context.vertex.job(job.name))
-                case Step.WAIT if without_machines and claim is Claim.FREE:
+                case FallbackStep.WAIT if without_machines and claim is Claim.FREE:
                     clock.sleep(judge_at - now)
-                case Step.WAIT:
+                case FallbackStep.WAIT:
                     left = (judge_at if overdue else until) - now
                     if claim is Claim.GIVEN_UP:
                         left = self.policy.look_every
@@ -164,7 +164,7 @@ class FallbackLoop:
             age = max(0.0, (self.context.clock.now() - sent.job.create_time).total_seconds())
         return max(0.0, wait - age)
 
-    def _judged(self, later: LaterOffers) -> tuple[LaterOffers, Obstacle | None, tuple[Candidate, ...]]:
+    def _judged(self, later: LaterOffers) -> tuple[LaterOffers, NoneCanRun | None, tuple[Candidate, ...]]:
         """Return what comes after this one by the catalog as it is now, why none of it can run now, and which of it are
         not known to be out of reach.
 
@@ -177,7 +177,7 @@ class FallbackLoop:
 
             reasons, unread = (problem.what, *problem.why.splitlines()), isinstance(problem, CloudError)
             again = isinstance(problem, (*TRANSIENT, Unauthenticated))  # Who was logged out may log in again.
-            return later, Obstacle(((problem.what, Outcome.UNKNOWN),), reasons, unread=unread, again=again), ()
+            return later, NoneCanRun(((problem.what, Outcome.UNKNOWN),), reasons, unread=unread, again=again), ()
         if newest is not later:
             catalog = newest.context.catalog
             if ended := ended_between(later.context.catalog, catalog):
@@ -191,7 +191,7 @@ class FallbackLoop:
                 found = obstacle(_kept(preflight.judge(newest.candidates), seen))
             except CloudError as problem:
                 why = f"could not look at the other offers: {problem.why}"
-                return newest, Obstacle((), (why,), unread=True, again=True), ()
+                return newest, NoneCanRun((), (why,), unread=True, again=True), ()
         never = [one.candidate for one in seen if one.verdict.outcome is Outcome.NEVER]
         return newest, found, tuple(one for one in newest.candidates if one not in never)
 

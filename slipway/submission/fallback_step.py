@@ -8,7 +8,7 @@ from enum import Enum
 from slipway.jobs.claim import Claim
 
 
-class Step(Enum):
+class FallbackStep(Enum):
     KEEP = "this job is the submission: it runs, has run, or was ended by somebody else"
     WAIT = "look again later"
     TAKE = "create the claim with `moved`"
@@ -36,32 +36,32 @@ class AttemptStatus:
     unread: bool = False
 
 
-def next_step(status: AttemptStatus) -> Step:
+def next_step(status: AttemptStatus) -> FallbackStep:
     """Return what to do now. Doing it, or a part of it, any number of times never makes two runs and never ends a
     run."""
     if status.claim is Claim.STARTED:
-        return Step.KEEP
+        return FallbackStep.KEEP
     if status.claim is Claim.GIVEN_UP:
         if not status.launcher:
             return _marked(status)
         # No replica of it will ever run user code, whatever the service says of the job.
-        return Step.NEXT if status.ended or status.stopped else Step.CANCEL
+        return FallbackStep.NEXT if status.ended or status.stopped else FallbackStep.CANCEL
     if status.started or status.stopped:
-        return Step.KEEP
+        return FallbackStep.KEEP
     if status.ended:
         if not status.without_machines:
-            return Step.KEEP
+            return FallbackStep.KEEP
         # Kept, it is the submission's end: what can't be read for a moment must not decide that.
-        return Step.TAKE if status.next else Step.WAIT if status.unread else Step.KEEP
-    return Step.TAKE if status.overdue and status.next else Step.WAIT
+        return FallbackStep.TAKE if status.next else FallbackStep.WAIT if status.unread else FallbackStep.KEEP
+    return FallbackStep.TAKE if status.overdue and status.next else FallbackStep.WAIT
 
 
-def _marked(status: AttemptStatus) -> Step:
+def _marked(status: AttemptStatus) -> FallbackStep:
     """Return the step of one without a launcher: only the service knows whether it began."""
     if status.ended:
         if not status.started:
-            return Step.NEXT
-        return Step.LOST if status.stopped else Step.KEEP
+            return FallbackStep.NEXT
+        return FallbackStep.LOST if status.stopped else FallbackStep.KEEP
     if status.stopped:
-        return Step.WAIT
-    return Step.KEEP if status.started else Step.CANCEL
+        return FallbackStep.WAIT
+    return FallbackStep.KEEP if status.started else FallbackStep.CANCEL

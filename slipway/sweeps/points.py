@@ -23,7 +23,7 @@ _SHOWN = 100
 
 
 @dataclass(frozen=True)
-class Mistake:
+class PointMistake:
     """A mistake at a `place`: `grid.yaml:3:14` (line and column, both from 1), `grid.yaml` or `run 3`."""
 
     place: str
@@ -34,7 +34,7 @@ class Mistake:
         return f"{self.place}: {self.what}"
 
 
-def refusal(source: str, mistakes: Sequence[Mistake], head: str = "") -> ConfigError:
+def refusal(source: str, mistakes: Sequence[PointMistake], head: str = "") -> ConfigError:
     """The error for at least one mistake in `source`, by their lines and columns. A single one stands by itself, unless
     `head` says what it spoils."""
     mistakes = sorted(
@@ -64,7 +64,7 @@ class Content:
 
     source: str
     root: Node | None
-    mistakes: tuple[Mistake, ...] = ()
+    mistakes: tuple[PointMistake, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Points:
 
     source: str
     each: tuple[Point, ...]
-    mistakes: tuple[Mistake, ...] = ()
+    mistakes: tuple[PointMistake, ...] = ()
 
 
 def points(content: Content) -> Points:
@@ -109,7 +109,7 @@ def points(content: Content) -> Points:
 class _PointMaker:
     """Collects mistakes instead of stopping at one."""
 
-    def __init__(self, source: str, mistakes: list[Mistake]) -> None:
+    def __init__(self, source: str, mistakes: list[PointMistake]) -> None:
         self._source, self._mistakes = source, mistakes
 
     def made(self, root: Node | None) -> Points:
@@ -119,7 +119,7 @@ class _PointMaker:
         return Points(self._source, each, tuple(self._mistakes))
 
     def _wrong(self, place: str, what: str, fix: str = SHAPE) -> None:
-        self._mistakes.append(Mistake(place, what, fix))
+        self._mistakes.append(PointMistake(place, what, fix))
 
     def _entries(self, node: Node) -> Iterator[tuple[str, Node, Node]]:
         """Return each name with its key and its first value."""

@@ -19,7 +19,7 @@ from typing import Any
 from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
 from slipway.formatting import counted
-from slipway.sweeps.points import MOST, SHAPE, Content, Mistake, Node, Points, points
+from slipway.sweeps.points import MOST, SHAPE, Content, Node, PointMistake, Points, points
 
 _NULL = "tag:yaml.org,2002:null"
 _LARGEST = 16 * 2**20
@@ -105,7 +105,7 @@ def of_csv(text: str, file: str) -> Content:
     """Read a table with names in the first line; an empty cell is the parameter's default."""
     lines = list(io.StringIO(text))
     reader = csv.reader(lines, strict=True)
-    mistakes: list[Mistake] = []
+    mistakes: list[PointMistake] = []
     rows: list[Node] = []
     try:
         header = _cells(next(reader, []), lines, 0, file)
@@ -114,7 +114,7 @@ def of_csv(text: str, file: str) -> Content:
         wrong = [one for place, one in enumerate(names) if not one.text or one.text in known[:place]]
         if wrong or not names:
             place = wrong[0].place if wrong else f"{file}:1"
-            mistakes.append(Mistake(place, "the first line must name each parameter once", "trees,seed"))
+            mistakes.append(PointMistake(place, "the first line must name each parameter once", "trees,seed"))
         begin = reader.line_num
         for row in reader:
             cells, begin = _cells(row, lines[begin : reader.line_num], begin, file), reader.line_num
@@ -122,7 +122,9 @@ def of_csv(text: str, file: str) -> Content:
                 continue
             if len(cells) != len(names):
                 place = cells[min(len(cells) - 1, len(names))].place
-                mistakes.append(Mistake(place, f"{counted(len(cells), 'cell')} under {counted(len(names), 'name')}"))
+                mistakes.append(
+                    PointMistake(place, f"{counted(len(cells), 'cell')} under {counted(len(names), 'name')}")
+                )
                 continue
             entries = tuple((name, cell) for name, cell in zip(names, cells, strict=True) if name not in wrong)
             rows.append(Node(cells[0].place, entries=entries))

@@ -21,7 +21,7 @@ from slipway.labels import (
 )
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.submission.parameters import judged
-from slipway.sweeps.points import Mistake, Point, Points, refusal
+from slipway.sweeps.points import Point, PointMistake, Points, refusal
 from slipway.sweeps.runs import Run
 from slipway.sweeps.sweep_journal import SweepDigests, siblings
 
@@ -224,10 +224,10 @@ class ParameterJudge:
         self.spoiled += bool(twice or alone)
         return values
 
-    def mistakes(self, runs: int) -> list[Mistake]:
+    def mistakes(self, runs: int) -> list[PointMistake]:
         """List those of all points, of which there are `runs`."""
         fix = f"slipway templates show {self._template.name}"
-        return [Mistake(place, f"{one.what}{_many(one, runs)}", fix) for (place, _), one in self._found.items()]
+        return [PointMistake(place, f"{one.what}{_many(one, runs)}", fix) for (place, _), one in self._found.items()]
 
     def _place(self, index: int, point: Point, name: str) -> str:
         if given := point.given.get(name):

@@ -11,7 +11,7 @@ from slipway.whatif.calibration import TOLERATED, Calibration
 from slipway.whatif.comparison import Comparison, jobs_of
 from slipway.whatif.delays import ASSUMED, MeasuredDelay
 from slipway.whatif.outcome import NeverRun, Outcome
-from slipway.whatif.suggestion import Suggestion
+from slipway.whatif.suggestion import BoundsSuggestion
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def document(found: Comparison, stack: str, suggestion: Iterable[BoundsChange] |
     )
 
 
-def changes(found: Suggestion) -> tuple[BoundsChange, ...]:
+def changes(found: BoundsSuggestion) -> tuple[BoundsChange, ...]:
     return tuple(BoundsChange(*name, *bounds) for name, bounds in found.bounds.items())
 
 

@@ -25,7 +25,7 @@ Bounds = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class Suggestion:
+class BoundsSuggestion:
     """Bounds by cluster and pool, of those that change. `outcome` with them, which holds the target; where nothing
     does, `shortest` is the least p95 wait in seconds of the pool that hinders, called `hinders`."""
 
@@ -52,7 +52,7 @@ class _Trial:
         return self.outcome.cost.known
 
 
-def suggest(replayer: Replayer, pools: tuple[ReplayedPool, ...], target: float) -> Suggestion:
+def suggest(replayer: Replayer, pools: tuple[ReplayedPool, ...], target: float) -> BoundsSuggestion:
     """Return the cheapest bounds found with which the p95 wait of each pool's jobs is at most `target` seconds, and no
     job more than now can never run. Pools that nobody uses keep their bounds."""
     return _Search(replayer, pools, target).found()
@@ -69,7 +69,7 @@ class _Search:
         ]
         self.never = self.tried_with(self.now).outcome.never_ran
 
-    def found(self) -> Suggestion:
+    def found(self) -> BoundsSuggestion:
         needed = self.tried_with(tuple((_UNBOUNDED, _UNBOUNDED) for _ in self.now)).most
         largest = tuple(
             (most, most) if jobs else bounds for most, jobs, bounds in zip(needed, self.jobs, self.now, strict=True)
@@ -86,12 +86,12 @@ class _Search:
             best = there
         names = ((pool.cluster, pool.name) for pool in self.pools)
         changed = zip(names, self.now, best.bounds, strict=True)
-        return Suggestion({name: bounds for name, before, bounds in changed if bounds != before}, best.outcome)
+        return BoundsSuggestion({name: bounds for name, before, bounds in changed if bounds != before}, best.outcome)
 
-    def _hopeless(self, largest: _Trial) -> Suggestion:
+    def _hopeless(self, largest: _Trial) -> BoundsSuggestion:
         waits = ((one, pool.label) for one, pool in zip(largest.p95, self.pools, strict=True) if one is not None)
         shortest, hinders = max(waits, default=(None, ""))
-        return Suggestion(hinders=hinders, shortest=shortest)
+        return BoundsSuggestion(hinders=hinders, shortest=shortest)
 
     def _lowered(self, best: _Trial, place: int) -> _Trial:
         """Lower what a pool keeps, then what it may have, by halves."""

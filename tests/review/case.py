@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from slipway.catalog.model import Catalog
 from slipway.findings.finding import Grade
-from slipway.review.preview import Preview, Step
+from slipway.review.preview import EngineStep, Preview
 
 STACK = "stacks/Pulumi.prod.yaml"
 
@@ -120,7 +120,7 @@ class Case:
     world: World = CALM
     given: tuple[Edit, ...] = ()
     accident: str = ""
-    steps: Callable[[Catalog], Iterable[Step]] | None = None
+    steps: Callable[[Catalog], Iterable[EngineStep]] | None = None
     preview: Preview | None = None
     recorded: str = ""
     files: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from slipway.catalog.model import Catalog
-from slipway.review.preview import Resource, Step
+from slipway.review.preview import EngineStep, Resource
 from tests.slipway.review.builders import step
 
 BUCKET, OBJECT = "gcp:storage/bucket:Bucket", "gcp:storage/bucketObject:BucketObject"
@@ -24,15 +24,15 @@ WORK: Mapping[str, Any] = {
     "publicAccessPrevention": "enforced",
 }
 
-Steps = Callable[[Catalog], Iterable[Step]]
+Steps = Callable[[Catalog], Iterable[EngineStep]]
 
 
-def does(*steps: Step) -> Steps:
+def does(*steps: EngineStep) -> Steps:
     """The same, whatever is deployed."""
     return lambda _: steps
 
 
-def edits(type_: str, logical: str, old: Mapping[str, Any], /, **new: Any) -> Step:
+def edits(type_: str, logical: str, old: Mapping[str, Any], /, **new: Any) -> EngineStep:
     """An update in place; None takes a key away."""
     becomes = {key: value for key, value in {**old, **new}.items() if value is not None}
     return step("update", type_, logical, old=old, new=becomes, diffs=new)
@@ -59,7 +59,7 @@ def deletes(type_: str, name: str, old: Mapping[str, Any], id_: str = "", *, ret
     return does(step("delete", type_, name, old=old, id=id_, retained=retained))
 
 
-def grants(op: str, type_: str, member: str, role: str, **on: str) -> Step:
+def grants(op: str, type_: str, member: str, role: str, **on: str) -> EngineStep:
     """`op` create or delete."""
     inputs = {"member": member, "role": role, **(on or {"project": PROJECT})}
     name = f"{role}-{member}"
@@ -70,15 +70,15 @@ def grants(op: str, type_: str, member: str, role: str, **on: str) -> Step:
 def deletes_cluster(name: str) -> Steps:
     """The engine deletes the current generation, whatever runs on it."""
 
-    def steps(catalog: Catalog) -> Iterable[Step]:
+    def steps(catalog: Catalog) -> Iterable[EngineStep]:
         id_ = catalog.clusters[name].id
         yield step("delete", CLUSTER, id_, old={"persistentResourceId": id_, "name": id_}, id=id_)
 
     return steps
 
 
-def unprotects(type_: str, name: str, inputs: Mapping[str, Any]) -> Step:
+def unprotects(type_: str, name: str, inputs: Mapping[str, Any]) -> EngineStep:
     """The same resource without the engine's protection."""
     one = step("same", type_, name)
     old, new = Resource(inputs, protected=True), Resource(inputs)
-    return Step(one.op, one.urn, type_, name, old=old, new=new)
+    return EngineStep(one.op, one.urn, type_, name, old=old, new=new)

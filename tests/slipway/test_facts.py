@@ -17,11 +17,11 @@ from slipway.deployment.publication import catalog_of, compile_context
 from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan
 from slipway.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts, TrainerFacts, read
 from slipway.generations.action import Action, What, Why
-from slipway.generations.dormant import DormantCluster
+from slipway.generations.dormant import Dormancy
 from slipway.labels import Revision
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import UNKNOWN, Price
-from slipway.quota.report import Line, QuotaReport
+from slipway.quota.report import QuotaReport, QuotaRow
 from slipway.season import Season
 from slipway.stack.stack import Stack, WorkspaceSettings
 
@@ -40,7 +40,7 @@ PLAN = Plan(
 POOL = Offer("pool", True, "", "cpu", (), Price(Decimal("1.5")), {}, wait=60.0)
 SPOT = Offer("spot", False, "short by 7", "", (), UNKNOWN, {}, lacks_quota=True)
 NAP = Template("nap", "sleeps", "custom-job", (), (Parameter("n", "int", 3, 1, 9),), (POOL, SPOT), package="gs://c/nap")
-LINE = Line("cpus", "us-central1", "cpu/workers", 8, 32, 40, 0, "ok")
+LINE = QuotaRow("cpus", "us-central1", "cpu/workers", 8, 32, 40, 0, "ok")
 
 
 def told(plan: Plan = PLAN, template: Template = NAP, report: QuotaReport | None = None, of: Stack = STACK) -> Facts:
@@ -160,7 +160,7 @@ def test_a_review_reads_back_what_components_publish() -> None:  # N5
 
 def test_a_dormant_cluster_is_told_with_the_catalog_and_read_back() -> None:  # B6
     season = Season(idle_limit=timedelta(hours=4))
-    dormant = DormantCluster(replace(CPU, season=season), "cpu-1a2b3c4", "idle", datetime(2026, 11, 20, tzinfo=UTC))
+    dormant = Dormancy(replace(CPU, season=season), "cpu-1a2b3c4", "idle", datetime(2026, 11, 20, tzinfo=UTC))
     meant = told(PLAN.with_clusters((), (dormant,)))
     assert meant.published["dormant"]["cpu"]["why"] == "idle"
     found = read(components(meant))

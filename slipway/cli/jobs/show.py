@@ -34,7 +34,7 @@ from slipway.jobs.utilization import Utilization, read_utilization
 from slipway.jobs.wait_reader import read_why
 from slipway.jobs.waiting import waits
 from slipway.labels import CODE_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter
-from slipway.submission.ending import Cause, Suggestion, advice_lines, cause_of, next_steps
+from slipway.submission.ending import Cause, NextStep, advice_lines, cause_of, next_steps
 from slipway.submission.request import attempt_id
 
 _METRICS = 12
@@ -50,7 +50,7 @@ class JobDetails:
     events: JobEvents
     usage: Utilization
     cause: Cause | None
-    steps: tuple[Suggestion, ...]
+    steps: tuple[NextStep, ...]
     next: VertexJob | None = None
     failure: Failure | None = None
     metrics: Metrics = field(default_factory=Metrics)

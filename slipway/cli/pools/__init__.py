@@ -26,7 +26,7 @@ from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.formatting import few, join
 from slipway.generations.published_clusters import declared
-from slipway.jobs.pool_rows import GONE, RECENT, Row, rows, upcoming
+from slipway.jobs.pool_rows import GONE, RECENT, PoolRow, rows, upcoming
 from slipway.kinds import CUSTOM_JOB
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import MORE, UNKNOWN_PRICE, Price, exact_text, figure
@@ -81,7 +81,7 @@ def _look(context: Context, output: str) -> None:
         screen.note(words)
 
 
-def _show(table: list[Row], context: Context, now: datetime) -> None:
+def _show(table: list[PoolRow], context: Context, now: datetime) -> None:
     several = any(context.elsewhere(row.region) for row in table)
     where = ("REGION",) if several else ()
     screen.table(
@@ -105,7 +105,7 @@ def _show(table: list[Row], context: Context, now: datetime) -> None:
         )
 
 
-def _fix(row: Row, catalog: Catalog) -> str:
+def _fix(row: PoolRow, catalog: Catalog) -> str:
     """Say what mends a cluster: a deployment makes another; a reboot, where no job is on it, may keep this one."""
     up, found = f"pulumi up --stack {catalog.stack}", catalog.cluster_named(row.cluster.id)
     if row.state == GONE or (found and found.adopted):
@@ -115,7 +115,7 @@ def _fix(row: Row, catalog: Catalog) -> str:
     return up + ("" if row.jobs else f", or slipway pools reboot {row.name}, which keeps its id")
 
 
-def _cells(row: Row, now: datetime, *, where: bool) -> tuple[str, ...]:
+def _cells(row: PoolRow, now: datetime, *, where: bool) -> tuple[str, ...]:
     bounds = (
         f"until {join(row.jobs)} end{'s' if len(row.jobs) == 1 else ''}" if row.retires and row.jobs else _bounds(row)
     )
@@ -134,7 +134,7 @@ def _cells(row: Row, now: datetime, *, where: bool) -> tuple[str, ...]:
     )
 
 
-def _who(row: Row) -> str:
+def _who(row: PoolRow) -> str:
     """`ada 3, ci 1; 1 gets ready; 2 wait`: machines by user, and jobs."""
     held = few((f"{one.name} {one.machines}" for one in row.holders), 3)
     ready = f"{row.getting_ready} get{'s' if row.getting_ready == 1 else ''} ready" if row.getting_ready else ""
@@ -142,15 +142,15 @@ def _who(row: Row) -> str:
     return "; ".join(filter(None, (held, ready, wait))) or "–"
 
 
-def _bounds(row: Row) -> str:
+def _bounds(row: PoolRow) -> str:
     return _range(row, lambda amount: f"{amount.known:,.2f}") or UNKNOWN_PRICE
 
 
-def _month(row: Row) -> str:
+def _month(row: PoolRow) -> str:
     return _range(row, lambda amount: f"{amount.known * HOURS_OF_A_MONTH:,.0f}") or "?"
 
 
-def _range(row: Row, words: Callable[[Price], str]) -> str:
+def _range(row: PoolRow, words: Callable[[Price], str]) -> str:
     """Name both ends, where they differ; nothing where the price is unknown."""
     if row.per_machine.unknown:
         return ""
@@ -158,7 +158,7 @@ def _range(row: Row, words: Callable[[Price], str]) -> str:
     return bounds if row.per_machine.complete else f"{bounds} {MORE}"
 
 
-def _document(row: Row) -> dict[str, object]:
+def _document(row: PoolRow) -> dict[str, object]:
     return {
         "cluster": row.name,
         "clusterId": row.cluster.id,

@@ -22,7 +22,7 @@ from slipway.context import Context
 from slipway.formatting import percent, span
 from slipway.jobs.cost import JobCost
 from slipway.jobs.idle import idle_accelerators, idle_words
-from slipway.jobs.utilization import Row, Utilization, read_utilization
+from slipway.jobs.utilization import Utilization, UtilizationRow, read_utilization
 from slipway.jobs.waiting import waits
 
 _BLOCKS, _ASCII = "▁▂▃▄▅▆▇█", ".:-=+*#@"
@@ -137,7 +137,7 @@ class UtilizationLine:
         return in_short(read_utilization(self._monitoring, recent, now).rows)
 
 
-def in_short(rows: Iterable[Row]) -> str:
+def in_short(rows: Iterable[UtilizationRow]) -> str:
     """Draw the mean of all replicas and accelerators, for each metric that has samples."""
     by_metric = _means(rows)
     return "  ".join(
@@ -147,7 +147,7 @@ def in_short(rows: Iterable[Row]) -> str:
     )
 
 
-def _means(rows: Iterable[Row]) -> dict[str, tuple[Point, ...]]:
+def _means(rows: Iterable[UtilizationRow]) -> dict[str, tuple[Point, ...]]:
     """The mean of all replicas and accelerators at each moment, by metric."""
     found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:

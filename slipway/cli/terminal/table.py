@@ -23,7 +23,7 @@ _FIELD = 10
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """A line; a `head` says what the others are about."""
 
     text: str
@@ -61,7 +61,7 @@ class Table:
         before = widths[: len(row) - 1]
         return (row[-1] if len(row) < len(self.heads) else ""), sum(before) + _GAP * len(before)
 
-    def lines(self, room: int | None) -> list[Line]:
+    def lines(self, room: int | None) -> list[TableLine]:
         """Return lines no wider than `room`, None for as wide as they are."""
         widths = [max(map(_width, (head, *cells))) for head, cells in self._columns]
         if room is not None:
@@ -95,7 +95,7 @@ class Table:
             if text
         )
 
-    def _grid(self, widths: Sequence[int], room: int | None) -> list[Line]:
+    def _grid(self, widths: Sequence[int], room: int | None) -> list[TableLine]:
         grid = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_header=False)
         for head in self.heads:
             grid.add_column(justify="right" if head in self.right else "left", no_wrap=True)
@@ -108,25 +108,27 @@ class Table:
         shown = Console(width=_WIDEST).render_lines(grid, pad=False)
         texts = ["".join(segment.text for segment in line).rstrip() for line in shown]
         heads, *heights = (max(map(len, cells)) for cells in wrapped_rows)
-        found = [Line(text, head=True) for text in texts[:heads]]
+        found = [TableLine(text, head=True) for text in texts[:heads]]
         place = heads
         for row, height in zip(self.rows, heights, strict=True):
             text, begin = self._runs_on(row, widths)
             own = texts[place : place + height]
-            found += map(Line, _beside(own, wrapped(text, room - begin if room else _WIDEST), begin) if text else own)
+            found += map(
+                TableLine, _beside(own, wrapped(text, room - begin if room else _WIDEST), begin) if text else own
+            )
             place += height
         return found
 
-    def _blocks(self, room: int) -> list[Line]:
-        found, above = [Line(self.heads[0], head=True)] if self.title else [], ""
+    def _blocks(self, room: int) -> list[TableLine]:
+        found, above = [TableLine(self.heads[0], head=True)] if self.title else [], ""
         for row in self.rows:
             above = row[0] or above
             name = [above, *row[1 : self.names]]
             one_line = (" " * _GAP).join(name)
-            found += [Line(text, head=True) for text in ([one_line] if cell_len(one_line) <= room else name)]
+            found += [TableLine(text, head=True) for text in ([one_line] if cell_len(one_line) <= room else name)]
             heads = self.heads if len(row) == len(self.heads) else [*self.heads[: len(row) - 1], ""]
             rest = zip(heads[self.names :], row[self.names :], strict=True)
-            found += map(Line, _flow([f"{head} {cell}".strip() for head, cell in rest if cell], room))
+            found += map(TableLine, _flow([f"{head} {cell}".strip() for head, cell in rest if cell], room))
         return found
 
 

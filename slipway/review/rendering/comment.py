@@ -19,7 +19,7 @@ from slipway.formatting import counted, few, short
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.review.money import Amount, Money
 from slipway.review.rendering.headline import NOTHING, first_of, headline
-from slipway.review.rendering.lines import Line, Told, lines
+from slipway.review.rendering.lines import CommentLine, Told, lines
 from slipway.review.review import Review, read_all, write
 
 _MARKED = "<!-- slipway-review"
@@ -153,7 +153,7 @@ def _whole(reviews: Sequence[Review], told: Told, details: int, *, plans: bool, 
     return "\n\n".join(parts)
 
 
-def _item(line: Line, details: int = 0) -> str:
+def _item(line: CommentLine, details: int = 0) -> str:
     field = line.lead.field
     where = f" ({code(short(field, _LONGEST_NAME))})" if field else ""
     told = f"- {line.sign} {_shown(line.told)}{where}"
@@ -164,7 +164,7 @@ def _listed(some: Sequence[str], most: int, indent: str = "") -> str:
     return "\n".join(f"{indent}- {_shown(one)}" for one in first_of(some, most))
 
 
-def _title(line: Line) -> str:
+def _title(line: CommentLine) -> str:
     if len(line.names) > 1:
         return text(short(f"{line.sign} {line.lead.subject.what}s", _LONGEST_NAME))
     return text(short(f"{line.sign} {line.lead.subject}", _LONGEST_NAME))

@@ -9,7 +9,7 @@ from slipway.findings.finding import Grade
 from slipway.findings.kinds import IN_TABLE
 from slipway.formatting import counted, few
 from slipway.prices import NOTABLE
-from slipway.review.rendering.lines import ON_MAIN, SIGNS, Line, Told, lines
+from slipway.review.rendering.lines import ON_MAIN, SIGNS, CommentLine, Told, lines
 from slipway.review.review import Review
 
 NOTHING = "nothing changes"
@@ -36,7 +36,7 @@ def headline(reviews: Sequence[Review], told: Told | None = None, nothing: str =
     return start + _clauses(alike, LONGEST - len(start.replace("`", "")) - len(money)) + money
 
 
-def _clauses(alike: Sequence[Line], room: int) -> str:
+def _clauses(alike: Sequence[CommentLine], room: int) -> str:
     """Return as many of the first clauses as there is room for, and how many more there are."""
     for told in (2, 1):
         clauses, left = [one.clause for one in alike[:told]], len(alike) - told
@@ -50,7 +50,7 @@ def _counted(count: int, more: str, grade: Grade) -> str:
     return counted(count, f"{more}{_ALIKE[grade]}") + (" to approve" if grade is Grade.BLOCKING else "")
 
 
-def _money(reviews: Sequence[Review], first: Line) -> str:
+def _money(reviews: Sequence[Review], first: CommentLine) -> str:
     """` · +$1.7k a month` with nothing running, else with every pool at its maximum, of all stacks that say so; else
     of another stack, by its name."""
     mine = [one for one in reviews if not first.stacks or one.stack in first.stacks]

@@ -17,7 +17,7 @@ ON_MAIN = "on main already, not deployed yet"
 
 
 @dataclass(frozen=True)
-class Line:
+class CommentLine:
     """One or several findings in one sentence of at most `LONGEST` words, where the names in it are short enough.
 
     `stacks` say so, empty where there is one alone or where all do. `behind`: who and what is concerned, and what
@@ -56,7 +56,7 @@ class Line:
         return not self.on_main and (self.grade > Grade.NOTE or self.lead.kind in FIRST | OPEN)
 
 
-Told = tuple[tuple[Line, ...], tuple[Line, ...]]
+Told = tuple[tuple[CommentLine, ...], tuple[CommentLine, ...]]
 """What stands open, and what is folded."""
 
 
@@ -71,14 +71,14 @@ def lines(reviews: Sequence[Review]) -> Told:
     return tuple(opened), tuple(one for one in every if id(one) not in {id(each) for each in opened})
 
 
-def _order(line: Line) -> tuple[bool, bool, int, bool, bool]:
+def _order(line: CommentLine) -> tuple[bool, bool, int, bool, bool]:
     lead = line.lead
     ends_jobs = lead.kind == "jobs-cancelled"
     costs = lead.kind in COSTING and (line.grade is Grade.BLOCKING or not lead.cost)
     return line.on_main, lead.kind not in FIRST, -line.grade, not ends_jobs, costs or lead.section is Section.MONEY
 
 
-def _alone(review: Review) -> Iterator[Line]:
+def _alone(review: Review) -> Iterator[CommentLine]:
     """Lines of one review, each of one finding with those that follow from it."""
     following: dict[int, list[Finding]] = {}
     said = {(one.kind, _thing(one)) for one in review.consequences}
@@ -112,7 +112,7 @@ def _thing(one: Finding) -> tuple[str, str]:
     return ("cluster", one.subject.cluster) if one.subject.cluster else (one.subject.what, one.subject.name)
 
 
-def _line(lead: Finding, following: Sequence[Finding], review: Review) -> Line:
+def _line(lead: Finding, following: Sequence[Finding], review: Review) -> CommentLine:
     behind = list(lead.details)
     for one in following:
         behind += [*([] if one.kind == FAILED else [one.sentence]), *one.details]
@@ -124,12 +124,14 @@ def _line(lead: Finding, following: Sequence[Finding], review: Review) -> Line:
         longer = f"{sentence}; {one.clause}"
         fits = one.clause and one.kind not in REPEATED and one.kind != FAILED and len(longer.split()) <= LONGEST
         sentence = longer if fits else sentence
-    return Line(lead, grade, sentence, names=(_called(lead),), behind=tuple(behind), on_main=lead.key in review.on_main)
+    return CommentLine(
+        lead, grade, sentence, names=(_called(lead),), behind=tuple(behind), on_main=lead.key in review.on_main
+    )
 
 
-def _of_stacks(reviews: Sequence[Review]) -> Iterator[Line]:
+def _of_stacks(reviews: Sequence[Review]) -> Iterator[CommentLine]:
     """Lines that say the same of several stacks are one."""
-    found: dict[tuple[object, ...], list[tuple[str, Line]]] = {}
+    found: dict[tuple[object, ...], list[tuple[str, CommentLine]]] = {}
     for review in reviews:
         for line in _alone(review):
             alike = (*line.lead.key, line.grade, line.on_main, line.sentence)
@@ -140,9 +142,9 @@ def _of_stacks(reviews: Sequence[Review]) -> Iterator[Line]:
         yield replace(some[0][1], stacks=stacks, behind=tuple(behind))
 
 
-def _of_many(some: Iterable[Line]) -> Iterator[Line]:
+def _of_many(some: Iterable[CommentLine]) -> Iterator[CommentLine]:
     """Lines of subjects that are hit alike are one."""
-    found: dict[tuple[object, ...], list[Line]] = {}
+    found: dict[tuple[object, ...], list[CommentLine]] = {}
     for line in some:
         one = line.lead
         sentence = _of_all(one.sentence, line.names[0], ("",)) if _plural(one) else line.sentence
@@ -157,10 +159,10 @@ def _of_many(some: Iterable[Line]) -> Iterator[Line]:
         yield replace(first, names=names, sentence=sentence, behind=behind)
 
 
-def _of_one(some: Iterable[Line]) -> Iterator[Line]:
+def _of_one(some: Iterable[CommentLine]) -> Iterator[CommentLine]:
     """Lines that say the same of one subject, but for what a headline leaves out, are one; so are many that say the
     same of a subject each."""
-    found: dict[tuple[object, ...], list[Line]] = {}
+    found: dict[tuple[object, ...], list[CommentLine]] = {}
     for line in some:
         alike = (line.names, line.lead.clause or line.sentence)
         found.setdefault((*_sort(line), *alike), []).append(line)
@@ -181,11 +183,11 @@ def _of_one(some: Iterable[Line]) -> Iterator[Line]:
         yield replace(first, sentence=sentence, behind=(*first.behind, *behind), more=len(others))
 
 
-def _sort(line: Line) -> tuple[object, ...]:
+def _sort(line: CommentLine) -> tuple[object, ...]:
     return line.lead.kind, line.lead.subject.what, line.grade, line.on_main, line.stacks
 
 
-def _behind(line: Line) -> Iterable[str]:
+def _behind(line: CommentLine) -> Iterable[str]:
     name = f"`{line.names[0]}`"
     return [f"{name}: {each}" for each in line.behind] or [name]
 

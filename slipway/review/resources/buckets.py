@@ -15,7 +15,7 @@ from slipway.formatting import join
 from slipway.review.change import Change, let_go
 from slipway.review.resources.bucket_fields import RULES, Telling
 from slipway.review.resources.fates import ROLES, fate, followed, unguarded
-from slipway.review.touched import BUCKET, Difference, Fate, Touched, differences
+from slipway.review.touched import BUCKET, Fate, InputDifference, Touched, differences
 from slipway.review.words import LONGEST
 
 _KINDS = {
@@ -94,7 +94,7 @@ def _told(one: Touched) -> Iterator[Telling]:
     if why := unguarded(one):
         # What holds the catalog may be deleted with what is in it: adopting a bucket says so for the first time.
         usual = one.fate is Fate.ADOPTED and _role(one) == CATALOG
-        why = "nothing asks whether it is empty" if isinstance(why, Difference) else why
+        why = "nothing asks whether it is empty" if isinstance(why, InputDifference) else why
         does, grade = "may be deleted with everything in it from now on", Grade.NOTE if usual else None
         yield Telling("force-destroy", does, why, grade=grade)
     for key in one.edited:

@@ -12,7 +12,7 @@ from slipway.findings.kinds import KINDS
 from slipway.review.change import Change, let_go
 from slipway.review.clusters.jobs import name_of
 from slipway.review.grants import Grant, form, grants
-from slipway.review.preview import Step
+from slipway.review.preview import EngineStep
 from slipway.review.resources.drift import hand_edits
 from slipway.review.resources.fates import ROLES, fate, followed, moved, title
 from slipway.review.resources.roles import rights
@@ -111,7 +111,7 @@ def _drift(one: Touched) -> Iterator[Finding]:
     """Tell of a resource in one sentence what somebody did to it, and this deployment undoes."""
     if form(one.type) or one.type.startswith(CLUSTER_TYPE) or (one.parent == WORKSPACE and one.type == OBJECT):
         return
-    step = Step("refresh", "", one.type, one.name, one.parent, one.old, one.now)
+    step = EngineStep("refresh", "", one.type, one.name, one.parent, one.old, one.now)
     undone = () if one.fate is Fate.REPLACED else one.put_back
     found = [
         each

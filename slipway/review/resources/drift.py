@@ -15,7 +15,7 @@ from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import last_part
 from slipway.review.grants import form, place
-from slipway.review.preview import Resource, Step
+from slipway.review.preview import EngineStep, Resource
 from slipway.review.resources.bucket_fields import FIELDS
 from slipway.review.touched import ACCOUNT, BUCKET, BY_ITSELF, CLUSTER_TYPE, OBJECT, differences, overwritten, top
 
@@ -39,7 +39,7 @@ def drift(on: Subject, field: str, sentence: str, then: Then, fix: str = "", **f
     return KINDS["drift"].of(on, sentence, fix, means, field=field, then=then, **facts)
 
 
-def hand_edits(step: Step, *, again: bool) -> Iterator[Finding]:
+def hand_edits(step: EngineStep, *, again: bool) -> Iterator[Finding]:
     """Compare a resource as it was deployed (`step.old`) with what it is now (`step.new`). `again`: the deployment does
     something to it. The fact `short` is the sentence for where there is little room, in Markdown."""
     old, new, then = step.old, step.new, Then.PUT_BACK if again else Then.STAYS
@@ -56,7 +56,7 @@ def hand_edits(step: Step, *, again: bool) -> Iterator[Finding]:
         yield from changed(step, old, new, then)
 
 
-def changed(step: Step, old: Resource, new: Resource, then: Then) -> Iterator[Finding]:
+def changed(step: EngineStep, old: Resource, new: Resource, then: Then) -> Iterator[Finding]:
     on = subject(step, old)
     if step.type == BUCKET:
         for key, told in FIELDS.items():
@@ -70,7 +70,7 @@ def changed(step: Step, old: Resource, new: Resource, then: Then) -> Iterator[Fi
             yield drift(on, edit.path, str(edit).replace("`", ""), then, short=str(edit))
 
 
-def grant_of(step: Step) -> tuple[Subject, str, str] | None:
+def grant_of(step: EngineStep) -> tuple[Subject, str, str] | None:
     """On what, which role, and who; None for what grants nothing."""
     is_form, inputs = form(step.type), step.old.inputs if step.old else {}
     if is_form is None:
@@ -80,7 +80,7 @@ def grant_of(step: Step) -> tuple[Subject, str, str] | None:
     return on, str(inputs.get("role", "")), str(inputs.get("member", ""))
 
 
-def _gone(step: Step, old: Resource, *, again: bool) -> Finding:
+def _gone(step: EngineStep, old: Resource, *, again: bool) -> Finding:
     if grant := grant_of(step):
         on, role, member = grant
         words = f"{member} does not have {role} any more, which the stack granted"
@@ -94,7 +94,7 @@ def _gone(step: Step, old: Resource, *, again: bool) -> Finding:
 _OBJECTS = {CATALOG: "catalog", WORKSPACE: "list of clusters"}
 
 
-def subject(step: Step, resource: Resource) -> Subject:
+def subject(step: EngineStep, resource: Resource) -> Subject:
     named = (values.get("name") for values in (resource.inputs, resource.outputs))
     name = next((one for one in named if isinstance(one, str) and one), step.name)
     if step.type == OBJECT and step.parent == TEMPLATE:

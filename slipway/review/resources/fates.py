@@ -10,7 +10,7 @@ from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.review.change import Change
-from slipway.review.touched import Difference, Fate, Touched, differences, top
+from slipway.review.touched import Fate, InputDifference, Touched, differences, top
 from slipway.review.words import named
 
 
@@ -194,7 +194,7 @@ def title(one: Touched) -> str:
     return plain if provider == "gcp" else f"{provider} {plain}"
 
 
-def unguarded(one: Touched) -> str | Difference:
+def unguarded(one: Touched) -> str | InputDifference:
     """Say what kept it from deletion until now; empty where nothing did, or still does."""
     if one.old and one.new and one.old.protected and not one.new.protected:
         return "the program no longer protects it"
@@ -205,7 +205,7 @@ def unguarded(one: Touched) -> str | Difference:
         # `forceDestroy` and its like are off where nobody sets them.
         guarded = was == value or (was is None and value is False)
         if guarded and becomes != value and not (becomes is None and value in (False, None)):
-            return Difference(key, was, becomes)
+            return InputDifference(key, was, becomes)
     return ""
 
 

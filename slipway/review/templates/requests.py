@@ -34,7 +34,7 @@ _PATH = re.compile(r"pools/(?P<role>[^/]+)/(?P<rest>.+)")
 
 
 @dataclass(frozen=True)
-class Difference:
+class RequestDifference:
     """A value that differs, and the `rule` that tells what follows. `name` is the path's own and `of` what it belongs
     to; `role` is the worker pool's, empty for the whole job. None: there is no such value."""
 
@@ -60,11 +60,13 @@ class Difference:
         return was, becomes
 
 
-def difference(path: str, before: Leaf | None, after: Leaf | None) -> Difference:
+def difference(path: str, before: Leaf | None, after: Leaf | None) -> RequestDifference:
     for rule in (*RULES, *OTHER):
         if found := rule.path.fullmatch(path):
             told = found.groupdict()
-            return Difference(rule, told.get("name") or "", told.get("of") or "", told.get("role") or "", before, after)
+            return RequestDifference(
+                rule, told.get("name") or "", told.get("of") or "", told.get("role") or "", before, after
+            )
     raise AssertionError("the last row takes every path")
 
 
@@ -75,7 +77,7 @@ def requests(
     before, after = offers_by_label(old, new.kind), offers_by_label(new)
     both = {label: (before[label], one) for label, one in after.items() if label in before}
     parameters = Parameters.of(old, new)
-    found: dict[tuple[str, str, str, Leaf | None, Leaf | None], tuple[Difference, dict[str, list[str]]]] = {}
+    found: dict[tuple[str, str, str, Leaf | None, Leaf | None], tuple[RequestDifference, dict[str, list[str]]]] = {}
     for label, sides in both.items():
         for one in (*differences(*sides, was, becomes, parameters), *_pools(*sides)):
             _, at = found.setdefault((one.rule.kind, one.what, one.of, one.before, one.after), (one, {}))
@@ -119,7 +121,7 @@ def _of_clusters(kind: str, offers: tuple[Offer, ...], was: Catalog, becomes: Ca
     return kind == "encryption-changed" and all(a != b for a, b in zip(*keys, strict=True))
 
 
-def _pools(old: Offer, new: Offer) -> Iterator[Difference]:
+def _pools(old: Offer, new: Offer) -> Iterator[RequestDifference]:
     if old.pools != new.pools and old.cluster == new.cluster:
         before, after = (tuple(pool for pool in one.pools if pool) for one in (old, new))
         if before != after:
@@ -158,7 +160,9 @@ def _settled(some: tuple[str, ...], others: tuple[str, ...], values: Mapping[str
     return tuple(str(fill(one, known)) for one in left)
 
 
-def differences(old: Offer, new: Offer, was: Catalog, becomes: Catalog, known: Parameters) -> Iterator[Difference]:
+def differences(
+    old: Offer, new: Offer, was: Catalog, becomes: Catalog, known: Parameters
+) -> Iterator[RequestDifference]:
     """To name a parameter otherwise alone is no difference."""
     names = known.renamed
     roles = _renamed_roles(old, new)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from slipway.catalog.model import Catalog
-from slipway.review.preview import Step
+from slipway.review.preview import EngineStep
 from tests.review.case import Case, hurts, stops
 from tests.review.cases.clusters import BUSY
 from tests.review.engine import (
@@ -25,7 +25,7 @@ MONTH = {"action": {"type": "Delete"}, "condition": {"age": 30, "matchesPrefixes
 def of_cluster(name: str, *ops: str, retained: bool = False) -> Steps:
     """Steps of the current generation; what replaces it has another network."""
 
-    def steps(catalog: Catalog) -> Iterable[Step]:
+    def steps(catalog: Catalog) -> Iterable[EngineStep]:
         id_ = catalog.clusters[name].id
         inputs = {"name": id_, "network": ""}
         becomes = {"name": id_, "network": "projects/1/global/networks/train"}

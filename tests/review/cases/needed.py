@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from slipway.catalog.model import Catalog
-from slipway.review.preview import Resource, Step
+from slipway.review.preview import EngineStep, Resource
 from tests.review.case import Case, Job, World, hurts, stops
 from tests.review.cases.clusters import BUSY
 from tests.review.engine import (
@@ -24,10 +24,10 @@ RESERVATION, VERSION = "gcp:compute/reservation:Reservation", "gcp:secretmanager
 SITS = World(jobs=(Job("reserved-27b", user="ben", capacity_type="reservation", parameters={"model": "27b"}),))
 
 
-def not_retained(catalog: Catalog) -> Iterable[Step]:
+def not_retained(catalog: Catalog) -> Iterable[EngineStep]:
     """The same bucket, which would go with the state from now on."""
     one = step("same", BUCKET, "work")
-    yield Step("same", one.urn, BUCKET, "work", old=Resource(WORK, retained=True), new=Resource(WORK))
+    yield EngineStep("same", one.urn, BUCKET, "work", old=Resource(WORK, retained=True), new=Resource(WORK))
 
 
 CASES = (

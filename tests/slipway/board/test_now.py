@@ -7,23 +7,23 @@ from datetime import UTC, datetime, timedelta
 from slipway.board.now import Share, gauges, pools_now, queue
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob, WorkerPool
-from slipway.jobs.pool_rows import Holder, Row
+from slipway.jobs.pool_rows import Holder, PoolRow
 from slipway.machines.spec import MachineSpec
 from slipway.prices import UNKNOWN
-from slipway.quota.report import Line
+from slipway.quota.report import QuotaRow
 
 CPU = MachineSpec("n1-standard-8")
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 NAME = "projects/1/locations/us-central1/persistentResources/cpu-1a2b3c4"
 
 
-def row(used: int, live: int, most: int | None, *holders: Holder) -> Row:
+def row(used: int, live: int, most: int | None, *holders: Holder) -> PoolRow:
     pool = ResourcePool("workers", CPU, live, used, None if most is None else 1, most)
     cluster = PersistentResource(NAME, "RUNNING", {}, (pool,))
-    return Row("cpu", "us-central1", cluster, pool, False, (), None, False, UNKNOWN, holders)
+    return PoolRow("cpu", "us-central1", cluster, pool, False, (), None, False, UNKNOWN, holders)
 
 
-def shares(one: Row) -> list[tuple[str, str, int]]:
+def shares(one: PoolRow) -> list[tuple[str, str, int]]:
     (pool,) = pools_now([one])
     return [(share.what, share.user, share.machines) for share in pool.shares]
 
@@ -67,7 +67,7 @@ def test_the_oldest_waits_first_and_each_says_for_what_and_why() -> None:
 
 
 def test_offers_beside_the_pools_are_no_gauge() -> None:
-    of_pool = Line("m_cpus", "us-central1", "pool cpu", 8, 16, 100, 4, "ok", retiring=2)
-    of_offer = Line("m_cpus", "us-central1", "offer", None, 16, 100, 4, "ok")
+    of_pool = QuotaRow("m_cpus", "us-central1", "pool cpu", 8, 16, 100, 4, "ok", retiring=2)
+    of_offer = QuotaRow("m_cpus", "us-central1", "offer", None, 16, 100, 4, "ok")
     (one,) = gauges([of_pool, of_offer])
     assert (one.now, one.ceiling, one.others, one.limit) == (8, 16, 6, 100)

@@ -19,13 +19,13 @@ from slipway.doctor.reading import drifted
 from slipway.errors import ConfigError, ResourceError
 from slipway.facts import CATALOG, CLUSTER, WORKSPACE, Facts
 from slipway.fingerprint import cluster_id, fingerprint_of
-from slipway.generations.dormant import DormantCluster
+from slipway.generations.dormant import Dormancy
 from slipway.generations.published_clusters import published, published_dormant
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown
 from slipway.machines.spec import MachineSpec
 from slipway.review import reading
-from slipway.review.preview import Preview, Resource, Step
+from slipway.review.preview import EngineStep, Preview, Resource
 from slipway.season import Season, moment_in_words
 
 from .stack import CLUSTERS, PROJECT, REGION, SHAPE, UNSET, Stack, held
@@ -123,7 +123,7 @@ def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(
         ("gcp:storage/bucketObject:BucketObject", CATALOG, of_bucket),
     )
     standing = {
-        f"{n}": Step("same", f"{n}", type_, "x", parent, old=Resource(inputs), new=Resource(inputs))
+        f"{n}": EngineStep("same", f"{n}", type_, "x", parent, old=Resource(inputs), new=Resource(inputs))
         for n, (type_, parent, inputs) in enumerate(parts)
     }
     preview = Preview(standing=standing, stack=stack.name)
@@ -160,7 +160,7 @@ def test_without_dates_nothing_is_due(stack: Stack) -> None:
 
 def test_a_dormant_cluster_says_when_it_comes_back(stack: Stack) -> None:
     begins = Season(begins=datetime(2199, 1, 10, tzinfo=UTC))
-    dormant = DormantCluster(replace(CPU, season=begins), "", "season")
+    dormant = Dormancy(replace(CPU, season=begins), "", "season")
     fingerprint = fingerprint_of(stack.name, PROJECT, REGION, dormant.spec)
     body = codec.write(published_dormant(replace(dormant, id=cluster_id("cpu", fingerprint)), REGION))
     stack.catalog.update(clusters={}, dormant={"cpu": body}, templates={})
@@ -180,7 +180,7 @@ def test_an_earlier_versions_catalog_is_told_from_a_plan(stack: Stack) -> None:
 def test_what_was_given_up_stays_so_and_what_can_not_be_read_is_said() -> None:
     spec = replace(CPU, season=Season(idle_limit=timedelta(hours=4)))
     id_ = cluster_id("cpu", fingerprint_of("dev", PROJECT, REGION, spec))
-    catalog = replace(EMPTY, dormant={"cpu": published_dormant(DormantCluster(spec, id_, "idle", NOW), REGION)})
+    catalog = replace(EMPTY, dormant={"cpu": published_dormant(Dormancy(spec, id_, "idle", NOW), REGION)})
     assert upcoming(catalog, NOTHING, NOW)[0].what == "create", "nobody remembers"
     unread = Unknown("403 denied", "persistentResources.list", "roles/aiplatform.viewer")
     with pytest.raises(ResourceError, match="can't be told"):
@@ -193,7 +193,7 @@ def test_what_was_given_up_stays_so_and_what_can_not_be_read_is_said() -> None:
 def test_what_is_being_replaced_in_place_is_not_said_to_come_back(stack: Stack) -> None:  # N1
     """The catalog has the old one, and the next deployment makes another."""
     fingerprint = fingerprint_of(stack.name, PROJECT, REGION, CPU)
-    gone = DormantCluster(CPU, cluster_id("cpu", fingerprint), "in-place", NOW)
+    gone = Dormancy(CPU, cluster_id("cpu", fingerprint), "in-place", NOW)
     stack.catalog.update(clusters={}, dormant={"cpu": codec.write(published_dormant(gone, REGION))}, templates={})
     stack.publish()
     told = stack.run("schedule")

@@ -14,7 +14,7 @@ from slipway.deployment.actions import of_current, resting
 from slipway.deployment.plan import Plan
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
 from slipway.errors import ConfigError
-from slipway.generations.dormant import DormantCluster
+from slipway.generations.dormant import Dormancy
 from slipway.labels import Revision
 from slipway.live import Live
 from slipway.quota.assessment import assess
@@ -66,7 +66,7 @@ def deployed(*capacity_types: str, beside: tuple[ClusterSpec, ...] = ()) -> tupl
     asked = template(capacity_types=capacity_types)
     rests = cluster(season=Season(begins=JANUARY), kms_key="projects/p/locations/r/keyRings/r/cryptoKeys/k")
     current = tuple(CurrentCluster(one, f"{one.name}-1111111", "1111111", import_=False) for one in beside)
-    dormant = (DormantCluster(rests, "cpu-1a2b3c4", "season"),)
+    dormant = (Dormancy(rests, "cpu-1a2b3c4", "season"),)
     placements = asleep(prove(asked, StackResources((rests, *beside), region=STACK.region)), dormant)
     live = Live(clusters=(), jobs=(), limits={}, catalog=None)
     offers = draws(asked, placements)

@@ -13,7 +13,7 @@ from slipway.cluster import ClusterSpec
 from slipway.deployment.plan import plan
 from slipway.deployment.schedule import Due, schedule
 from slipway.generations.action import Why
-from slipway.generations.dormant import DormantCluster
+from slipway.generations.dormant import Dormancy
 from slipway.live import Live
 from slipway.prices import Price
 from slipway.season import Season
@@ -59,7 +59,7 @@ def test_an_idle_limit_comes_near(snapshot: SnapshotAssertion) -> None:
 def test_one_that_still_lives_when_its_season_begins_is_taken_back() -> None:
     """Nothing was said of it but when its season ends, and its jobs seemed to keep an old cluster."""
     declared = in_season(begins=-1, ends=9)
-    whole = replace(remembering(DormantCluster(declared, ID, "season")), retiring=(ID,))
+    whole = replace(remembering(Dormancy(declared, ID, "season")), retiring=(ID,))
     seen = alive(job(ID), catalog=PublishedCatalog({}, (ID,), whole=whole))
     back, ends = due(declared, seen)
     assert (back.what, back.now, back.id, ends.what) == ("take-back", True, ID, "season-ends")

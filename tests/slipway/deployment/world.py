@@ -15,7 +15,7 @@ from slipway.cluster import PROTECT, ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan, as_made, plan
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.action import DELETE, Action, What, Why
-from slipway.generations.dormant import DormantCluster
+from slipway.generations.dormant import Dormancy
 from slipway.generations.published_clusters import published, published_dormant
 from slipway.kinds import CUSTOM_JOB, JobKind
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
@@ -94,7 +94,7 @@ def planned(
     return plan(declared, seen, stack=STACK, project=PROJECT, region=REGION, now=now, known=known)
 
 
-def remembering(*dormant: DormantCluster) -> model.Catalog:
+def remembering(*dormant: Dormancy) -> model.Catalog:
     """A catalog that has these and nothing else."""
     listed = {one.spec.name: published_dormant(one, REGION) for one in dormant}
     return model.Catalog(STACK, PROJECT, REGION, "", False, "w", "t", {}, (), {}, dormant=listed)

@@ -11,7 +11,7 @@ from slipway.doctor.examination import examine
 from slipway.doctor.picture import Picture
 from slipway.generations.adoption import differences
 from slipway.generations.published_clusters import declared
-from slipway.review.preview import Preview, Resource, Step
+from slipway.review.preview import EngineStep, Preview, Resource
 from slipway.review.resources.drift import Then
 from slipway.stack.yaml_file import from_text
 from tests.slipway.doctor.picture import BUSY, CPU, FILE, lives, picture, published
@@ -79,5 +79,5 @@ def test_what_the_owner_of_an_adopted_bucket_does_is_no_drift_unless_it_is_gone(
     type_, before = "gcp:storage/bucket:Bucket", Resource({"name": "acme"}, {"name": "acme"})
     after = Resource({"name": "acme", "versioning": {"enabled": True}}, {"name": "acme"})
     for name, now, told in (("work.acme", after, 0), ("work.acme", None, 1), ("work", after, 1)):
-        step = Step("refresh", f"urn:{name}", type_, name, "", before, now)
+        step = EngineStep("refresh", f"urn:{name}", type_, name, "", before, now)
         assert len(list(of_engine(Preview(standing={step.urn: step})))) == told

@@ -26,7 +26,7 @@ from slipway.doctor.picture import Policy
 from slipway.doctor.reading import drifted
 from slipway.findings.finding import Finding, Subject
 from slipway.labels import HASH_LABEL
-from slipway.review.preview import Preview, Resource, Step
+from slipway.review.preview import EngineStep, Preview, Resource
 from slipway.review.resources.drift import Then, drift
 from tests.checkouts.shell import slipway
 from tests.slipway.doctor.picture import CPU, lives
@@ -51,7 +51,7 @@ def test_what_the_refresh_found_is_told_field_by_field(snapshot: SnapshotAsserti
 
 def refreshed(type_: str, name: str, old: Resource, new: Resource | None, parent: str = "") -> Preview:
     urn = f"urn:pulumi:{STACK}::slipway::{type_}::{name}"
-    return Preview(standing={urn: Step("refresh", urn, type_, name, parent, old, new)}, stack=STACK)
+    return Preview(standing={urn: EngineStep("refresh", urn, type_, name, parent, old, new)}, stack=STACK)
 
 
 def test_a_field_that_the_program_leaves_to_the_cloud_is_seen_too() -> None:

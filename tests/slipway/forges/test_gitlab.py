@@ -12,7 +12,7 @@ import pytest
 from slipway.errors import ConfigError, ResourceError
 from slipway.forges.gitlab import GitLab
 from slipway.forges.trees import Trees
-from slipway.notices.issues import Issue, Step
+from slipway.notices.issues import Issue, IssueStep
 from slipway.review.gate import MergeResult
 from slipway.review.rendering.comment import MARKER
 from tests.ci import gitlab as stand_in
@@ -194,13 +194,13 @@ class TestIssues:
         somebody = {"iid": 1, "state": "opened", "author": {"id": ADA}, "description": "<!-- slipway-notice {} -->"}
         server.issues = [somebody]
         gitlab = asked(server, checkout, merged=True)
-        gitlab.write(Step(0, "opens", "a title", "/close\nbody"))
+        gitlab.write(IssueStep(0, "opens", "a title", "/close\nbody"))
         (issue,) = gitlab.issues()
         assert (issue.number, issue.open) == (2, True) and not issue.body.startswith("/")
-        gitlab.write(Step(2, "says", comment="It is over."))
-        gitlab.write(Step(2, "closes", body="over", open=False))
+        gitlab.write(IssueStep(2, "says", comment="It is over."))
+        gitlab.write(IssueStep(2, "closes", body="over", open=False))
         assert gitlab.issues() == (Issue(2, False, "over"),)
-        gitlab.write(Step(2, "again", "a title", "again", open=True))
+        gitlab.write(IssueStep(2, "again", "a title", "again", open=True))
         assert gitlab.issues() == (Issue(2, True, "again"),)
         assert server.issues[0] == somebody
         assert server.written[1] == "POST /projects/20/issues/2/notes"

@@ -11,7 +11,7 @@ from slipway.cluster import PROTECT, Alternative, ClusterSpec, PoolSpec
 from slipway.deployment.plan import as_made
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.action import Why
-from slipway.generations.dormant import DormantCluster
+from slipway.generations.dormant import Dormancy
 from slipway.generations.published_clusters import published
 from slipway.machines.spec import MachineSpec
 from slipway.season import Season
@@ -109,7 +109,7 @@ def test_a_cluster_whose_machines_are_not_those_of_its_id_is_told_and_left_alone
 def test_an_alternative_that_was_given_up_is_not_made_again_as_the_first() -> None:
     now = datetime(2026, 11, 20, tzinfo=UTC)
     idle = replace(OPEN, season=Season(idle_limit=timedelta(hours=3)))
-    known = DormantCluster(idle, SECOND, "idle", now)
+    known = Dormancy(idle, SECOND, "idle", now)
     seen = live(catalog=PublishedCatalog(whole=remembering(known)))
     decided = planned((idle,), seen, now)
     assert decided.current == () and [one.id for one in decided.dormant] == [SECOND]

@@ -14,7 +14,7 @@ from slipway.cluster import ClusterSpec
 from slipway.deployment.plan import Plan
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.action import Why
-from slipway.generations.dormant import DormantCluster, ends_within
+from slipway.generations.dormant import Dormancy, ends_within
 from slipway.live import Live, Unknown
 from slipway.season import Season
 from tests.slipway.deployment.world import PROJECT, REGION, STACK, cluster, deleted, job, live, spec
@@ -58,7 +58,7 @@ def alive(
 def remembering(declared: ClusterSpec, since: datetime = NOW) -> PublishedCatalog:
     """The catalog of a deployment that gave the cluster up."""
     fingerprint = fingerprint_of(STACK, PROJECT, REGION, declared)
-    given_up = DormantCluster(declared, cluster_id(declared.name, fingerprint), "idle", since)
+    given_up = Dormancy(declared, cluster_id(declared.name, fingerprint), "idle", since)
     return PublishedCatalog({}, whole=catalog_with(given_up))
 
 
@@ -72,7 +72,7 @@ def remembering(declared: ClusterSpec, since: datetime = NOW) -> PublishedCatalo
     ],
 )
 def test_out_of_season_it_is_not_declared(declared: ClusterSpec, since: datetime | None) -> None:
-    expected = DormantCluster(declared, ID, "season", since)
+    expected = Dormancy(declared, ID, "season", since)
     nothing = planned(declared, live())
     assert (nothing.current, nothing.dormant, deleted(nothing), nothing.retiring) == ((), (expected,), (), ())
     idle = planned(declared, alive())
@@ -146,7 +146,7 @@ def test_it_is_given_up_when_it_idles_for_so_long(seen: Live, since: datetime | 
     if since is None:
         assert [item.id for item in decided.current] == [ID] and decided.dormant == () and deleted(decided) == ()
     else:
-        assert decided.dormant == (DormantCluster(LIMITED, ID, "idle", since),)
+        assert decided.dormant == (Dormancy(LIMITED, ID, "idle", since),)
         assert (decided.current, deleted(decided)) == ((), (ID,))
 
 
@@ -164,7 +164,7 @@ def test_who_can_not_tell_since_when_it_idles_says_so() -> None:
 def test_one_that_was_given_up_stays_so() -> None:
     earlier = NOW - 7 * HOUR
     catalog = remembering(LIMITED, earlier)
-    expected = DormantCluster(LIMITED, ID, "idle", earlier)
+    expected = Dormancy(LIMITED, ID, "idle", earlier)
     assert planned(LIMITED, live(catalog=catalog)).dormant == (expected,)
     # A job came after all: it is not killed, and the cluster takes no others.
     busy = planned(LIMITED, alive(job(ID), catalog=replace(catalog, retiring=(ID,))))

@@ -7,7 +7,7 @@ from slipway import codec
 from slipway.catalog import clusters
 from slipway.cluster import Alternative, ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
 from slipway.fingerprint import fingerprint_of
-from slipway.generations.dormant import DormantCluster
+from slipway.generations.dormant import Dormancy
 from slipway.generations.published_clusters import declared, published, published_dormant
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.season import Season
@@ -74,7 +74,7 @@ def test_a_season_is_three_keys_and_none_where_there_is_none() -> None:
 
 def test_one_that_is_dormant_says_why_and_since_when() -> None:
     since = datetime(2027, 2, 1, tzinfo=UTC)
-    for dormant in (DormantCluster(FULL, "team-1", "idle", since), DormantCluster(FULL, "team-1", "season")):
+    for dormant in (Dormancy(FULL, "team-1", "idle", since), Dormancy(FULL, "team-1", "season")):
         body = codec.write(published_dormant(dormant, REGION))
         found = codec.read(clusters.DormantCluster, body, "team")
         assert (found.why, found.since, found.id) == (dormant.why, dormant.since, "team-1")

@@ -9,7 +9,7 @@ import pytest
 from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.cloud.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Point, Series
 from slipway.cloud.trials import Trial
-from slipway.jobs.utilization import Row, period_of, rows_of
+from slipway.jobs.utilization import UtilizationRow, period_of, rows_of
 from slipway.kinds import TUNING_JOB
 from slipway.machines.spec import MachineSpec
 
@@ -59,7 +59,7 @@ def test_the_rows_of_trials_have_their_numbers() -> None:
 
 
 def test_last_mean_and_max_are_of_the_samples() -> None:
-    row = Row("chief", "cpu", series(CPU, "workerpool0-0", "", 0.2, 0.9, 0.4))
+    row = UtilizationRow("chief", "cpu", series(CPU, "workerpool0-0", "", 0.2, 0.9, 0.4))
     assert (row.last, round(row.mean, 9), row.max) == (0.4, 0.5, 0.9)
 
 

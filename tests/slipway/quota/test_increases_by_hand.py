@@ -11,13 +11,13 @@ from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError
 from slipway.live import Increase
 from slipway.quota.assessment import assess
 from slipway.quota.increases import Ask, all_short, ask_for, parsed
-from slipway.quota.report import Line
+from slipway.quota.report import QuotaRow
 
 from .region import H100, REGION
 from .test_increases import ID, NAME, NEW, living, there
 
 
-def lines(gpus: int) -> tuple[Line, ...]:
+def lines(gpus: int) -> tuple[QuotaRow, ...]:
     return assess((NEW,), living(gpus), region=REGION, preview=True).lines
 
 

@@ -30,7 +30,7 @@ from slipway.live import Increase, Live, QuotaLimit, Unknown
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import Price, hourly
 from slipway.review.change import Change
-from slipway.review.preview import Preview, Resource, Step
+from slipway.review.preview import EngineStep, Preview, Resource
 
 STACK, PROJECT, REGION = "prod", "acme-prod", "us-central1"
 TEAM = "group:ml@acme.example"
@@ -262,12 +262,12 @@ def step(
     diffs: Iterable[str] = (),
     replaces: Iterable[str] = (),
     retained: bool = False,
-) -> Step:
+) -> EngineStep:
     """`old` and `new` are inputs. `id` and `retained` are the old resource's."""
     urn = f"urn:pulumi:{STACK}::slipway::{type}::{name}"
     before = None if old is None else Resource(old, {}, id, retained)
     after = None if new is None else Resource(new)
-    return Step(op, urn, type, name, parent, before, after, tuple(diffs), tuple(replaces))
+    return EngineStep(op, urn, type, name, parent, before, after, tuple(diffs), tuple(replaces))
 
 
 def change(
@@ -277,7 +277,7 @@ def change(
     clusters: Iterable[PersistentResource] | Unknown = (),
     jobs: Iterable[VertexJob] | Unknown = (),
     limits: Mapping[str, QuotaLimit] | Unknown | None = None,
-    steps: Iterable[Step] | None = None,
+    steps: Iterable[EngineStep] | None = None,
     preferences: Mapping[str, QuotaPreference] | Unknown | None = None,
     **fields: Any,
 ) -> Change:

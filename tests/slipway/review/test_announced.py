@@ -14,7 +14,7 @@ from slipway.facts import Facts
 from slipway.findings.finding import Grade
 from slipway.review.change import Change
 from slipway.review.gate import unannounced, worse
-from slipway.review.preview import Step
+from slipway.review.preview import EngineStep
 from slipway.review.review import review
 from slipway.season import Season
 from tests.slipway.review.builders import (
@@ -109,11 +109,11 @@ RENAMED: dict[str, Any] = {
 KEPT = kept(TRAINER, TUNE), kept(CATALOG_BUCKET, TUNE, role="catalog"), kept(WORK_BUCKET, TUNE)
 
 
-def goes(type_: str, logical: str, /, *, retained: bool = False, **inputs: Any) -> Step:
+def goes(type_: str, logical: str, /, *, retained: bool = False, **inputs: Any) -> EngineStep:
     return step("delete", type_, logical, old=inputs, parent=WORKSPACE, retained=retained)
 
 
-def taken(account: str, role: str, type_: str = ON_PROJECT, **on: str) -> Step:
+def taken(account: str, role: str, type_: str = ON_PROJECT, **on: str) -> EngineStep:
     inputs: dict[str, Any] = {"member": f"serviceAccount:{account}", "role": role, **(on or {"project": PROJECT})}
     return goes(type_, f"{role}-{account}-{on}", **inputs)
 

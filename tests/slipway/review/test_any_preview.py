@@ -10,7 +10,7 @@ from slipway.codec import MalformedError
 from slipway.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE
 from slipway.facts import read as read_facts
 from slipway.review.events import declared
-from slipway.review.preview import SECRET, UNKNOWN, Preview, Resource, Step
+from slipway.review.preview import SECRET, UNKNOWN, EngineStep, Preview, Resource
 from slipway.review.review import review
 from tests.slipway.review.builders import change, cluster, facts, job, template
 
@@ -41,13 +41,13 @@ _INPUTS = st.dictionaries(st.sampled_from(_KEYS), _VALUES, max_size=5)
 
 
 @st.composite
-def steps(draw: st.DrawFn) -> Step:
+def steps(draw: st.DrawFn) -> EngineStep:
     def resource() -> Resource | None:
         inputs: Mapping[str, Any] | None = draw(st.none() | _INPUTS)
         return None if inputs is None else Resource(inputs, {}, "", draw(st.booleans()), draw(st.booleans()))
 
     type_, name = draw(st.sampled_from(_TYPES)), draw(st.sampled_from(["work", "catalog", "x"]))
-    return Step(
+    return EngineStep(
         draw(st.sampled_from(_OPS)),
         f"urn:pulumi:prod::slipway::{type_}::{name}",
         type_,
@@ -61,7 +61,7 @@ def steps(draw: st.DrawFn) -> Step:
 
 
 @given(st.lists(steps(), max_size=4), st.lists(steps(), max_size=3))
-def test_no_preview_makes_a_review_raise(planned: list[Step], refreshed: list[Step]) -> None:
+def test_no_preview_makes_a_review_raise(planned: list[EngineStep], refreshed: list[EngineStep]) -> None:
     preview = Preview(tuple(planned), {step.urn: step for step in refreshed})
     review(change(facts(), facts(), preview=preview, jobs=[job()]))
 
@@ -98,7 +98,7 @@ PLACES = [(type_, path) for type_, body in PUBLISHED.items() for path in _paths(
 def test_no_facts_make_a_review_raise(place: tuple[str, tuple[Any, ...]], odd: Any) -> None:
     type_, path = place
     published = {**PUBLISHED, type_: _with(PUBLISHED[type_], path, odd)}
-    named = [Step("create", f"urn:pulumi:prod::slipway::{one}::x", one, "x", new=Resource(body), component=True)
+    named = [EngineStep("create", f"urn:pulumi:prod::slipway::{one}::x", one, "x", new=Resource(body), component=True)
              for one, body in published.items()]  # fmt: skip
     try:
         after = read_facts(declared(Preview(tuple(named))))

@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.review.events import declared, deployed, read
 from slipway.review.gate import unapproved
-from slipway.review.preview import SECRET, UNKNOWN, Objection, Preview, Step
+from slipway.review.preview import SECRET, UNKNOWN, EngineStep, Objection, Preview
 from slipway.review.rendering.comment import comment
 from slipway.review.review import review
 from tests.slipway.review.builders import change
@@ -23,7 +23,7 @@ RECORDED = (Path(__file__).parent / "recorded" / "edit.jsonl").read_text().split
 """pools.workers.max 4 → 6, a submitter more, and a template less. Requests and most outputs are left out."""
 
 
-def steps(preview: Preview) -> dict[tuple[str, str], Step]:
+def steps(preview: Preview) -> dict[tuple[str, str], EngineStep]:
     return {(step.type.rpartition(":")[2], step.name): step for step in preview.steps}
 
 

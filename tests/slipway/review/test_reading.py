@@ -13,7 +13,7 @@ from slipway.deployment.live_reader import LiveScope
 from slipway.facts import CATALOG, WORKSPACE
 from slipway.live import Live
 from slipway.review import reading
-from slipway.review.preview import Preview, Resource, Step
+from slipway.review.preview import EngineStep, Preview, Resource
 from tests.slipway.review.builders import NOW, REGION, STACK, facts
 
 NOBODY: Any = object()
@@ -37,7 +37,7 @@ def test_it_looks_where_the_stack_is_deployed_and_not_where_the_program_says(ask
     says = replace(was, catalog=replace(was.catalog, region="asia-east1", project="elsewhere"))
     sides = {CATALOG: (was.published, says.published), WORKSPACE: (was.workspace, says.workspace)}
     steps = [
-        Step("update", f"urn:{type_}", type_, "x", old=Resource(old), new=Resource(new), component=True)
+        EngineStep("update", f"urn:{type_}", type_, "x", old=Resource(old), new=Resource(new), component=True)
         for type_, (old, new) in sides.items()
     ]
     reading.change(Preview(tuple(steps)), NOBODY, NOW, stack=STACK)
@@ -48,7 +48,8 @@ def test_dates_are_judged_by_the_cloud_s_clock(snapshot: SnapshotAssertion, aske
     was = facts()
     sides = {CATALOG: was.published, WORKSPACE: was.workspace}
     steps = [
-        Step("same", f"urn:{t}", t, "x", old=Resource(s), new=Resource(s), component=True) for t, s in sides.items()
+        EngineStep("same", f"urn:{t}", t, "x", old=Resource(s), new=Resource(s), component=True)
+        for t, s in sides.items()
     ]
     ahead = NOW + timedelta(days=3)
     change = reading.change(Preview(tuple(steps)), NOBODY, ahead, stack=STACK)

@@ -18,7 +18,7 @@ from slipway.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts
 from slipway.findings.finding import Finding
 from slipway.live import Live
 from slipway.review.change import Change
-from slipway.review.preview import Preview, Resource, Step
+from slipway.review.preview import EngineStep, Preview, Resource
 from slipway.review.preview_text import preview_text
 from slipway.review.reading import deployed_facts
 from slipway.review.review import review
@@ -33,7 +33,7 @@ def published(one: Deployment) -> PublishedCatalog:
     return PublishedCatalog(whole=document.read(document.write(one.catalog).encode(), "catalog.json"))
 
 
-def steps(of: Facts) -> tuple[Step, ...]:
+def steps(of: Facts) -> tuple[EngineStep, ...]:
     """Components as the engine's events tell them: JSON whose keys are sorted."""
     components = (
         (WORKSPACE, "workspace", of.workspace),
@@ -44,7 +44,7 @@ def steps(of: Facts) -> tuple[Step, ...]:
     )
     said = [(type_, name, json.loads(json.dumps(one, sort_keys=True))) for type_, name, one in components]
     return tuple(
-        Step("same", f"urn:pulumi:s::slipway::{type_}::{name}", type_, name, old=Resource(one), new=Resource(one))
+        EngineStep("same", f"urn:pulumi:s::slipway::{type_}::{name}", type_, name, old=Resource(one), new=Resource(one))
         for type_, name, one in said
     )
 

@@ -3,7 +3,7 @@
 import pytest
 
 from slipway.review.preview import SECRET, UNKNOWN
-from slipway.review.touched import Difference, Fate, Touched, differences
+from slipway.review.touched import Fate, InputDifference, Touched, differences
 from tests.slipway.review.builders import change, step
 from tests.slipway.review.recordings import recorded
 
@@ -94,4 +94,4 @@ def test_differences_are_leaf_by_leaf_and_never_secret(
 
 
 def test_a_difference_is_short() -> None:
-    assert len(str(Difference("schema", "x" * 10_000, None))) < 120
+    assert len(str(InputDifference("schema", "x" * 10_000, None))) < 120

@@ -18,7 +18,7 @@ from slipway.history.model import History
 from slipway.live import Live
 from slipway.machines.spec import MachineSpec
 from slipway.review.change import Change
-from slipway.review.preview import Preview, Resource, Step
+from slipway.review.preview import EngineStep, Preview, Resource
 from slipway.review.rendering.lines import lines
 from slipway.review.review import Review
 from slipway.review.what_if import begin, lately, replays, with_replay
@@ -112,7 +112,7 @@ def previewed(old: Facts, new: Facts) -> Preview:
     ]
     return Preview(
         tuple(
-            Step(
+            EngineStep(
                 "update",
                 f"urn:{type_}:{name}",
                 type_,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import dedent, indent
 
 from slipway.stack.stack import Stack, parse
-from slipway.stack.yaml_file import Mistake, StackErrors, from_text
+from slipway.stack.yaml_file import FileMistake, StackErrors, from_text
 
 FILE = "stacks/Pulumi.prod.yaml"
 HEAD = """\
@@ -32,7 +32,7 @@ def read(text: str, file: str = FILE) -> Stack:
     return parse(from_text(text, file))
 
 
-def wrong(text: str, file: str = FILE) -> tuple[Mistake, ...]:
+def wrong(text: str, file: str = FILE) -> tuple[FileMistake, ...]:
     try:
         read(text, file)
     except StackErrors as errors:
@@ -40,7 +40,7 @@ def wrong(text: str, file: str = FILE) -> tuple[Mistake, ...]:
     return ()
 
 
-def only(text: str) -> Mistake:
+def only(text: str) -> FileMistake:
     """The one finding of a file that has one."""
     mistakes = wrong(text)
     assert len(mistakes) == 1, mistakes

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.jobs.claim import Claim
-from slipway.submission.fallback_step import AttemptStatus, Step, next_step
+from slipway.submission.fallback_step import AttemptStatus, FallbackStep, next_step
 
 WAITS = AttemptStatus(
     launcher=True,
@@ -31,31 +31,31 @@ def status(**changes: Any) -> AttemptStatus:
 @pytest.mark.parametrize(
     ("seen", "then"),
     [
-        (status(), Step.WAIT),
-        (status(next=True), Step.WAIT),
-        (status(overdue=True), Step.WAIT),
-        (status(overdue=True, next=True), Step.TAKE),
-        (status(overdue=True, next=True, started=True), Step.KEEP),
-        (status(overdue=True, next=True, claim=Claim.STARTED), Step.KEEP),
-        (status(stopped=True, ended=True, overdue=True, next=True), Step.KEEP),
-        (status(ended=True, without_machines=True), Step.KEEP),
-        (status(ended=True, without_machines=True, next=True), Step.TAKE),
-        (status(ended=True, without_machines=True, unread=True), Step.WAIT),
-        (status(ended=True, unread=True), Step.KEEP),
-        (status(ended=True, next=True), Step.KEEP),
-        (status(claim=Claim.GIVEN_UP), Step.CANCEL),
-        (status(claim=Claim.GIVEN_UP, started=True), Step.CANCEL),
-        (status(claim=Claim.GIVEN_UP, stopped=True), Step.NEXT),
-        (status(claim=Claim.GIVEN_UP, started=True, ended=True), Step.NEXT),
-        (status(launcher=False, claim=Claim.GIVEN_UP), Step.CANCEL),
-        (status(launcher=False, claim=Claim.GIVEN_UP, started=True), Step.KEEP),
-        (status(launcher=False, claim=Claim.GIVEN_UP, stopped=True), Step.WAIT),
-        (status(launcher=False, claim=Claim.GIVEN_UP, stopped=True, ended=True), Step.NEXT),
-        (status(launcher=False, claim=Claim.GIVEN_UP, stopped=True, ended=True, started=True), Step.LOST),
-        (status(launcher=False, claim=Claim.GIVEN_UP, ended=True, started=True), Step.KEEP),
+        (status(), FallbackStep.WAIT),
+        (status(next=True), FallbackStep.WAIT),
+        (status(overdue=True), FallbackStep.WAIT),
+        (status(overdue=True, next=True), FallbackStep.TAKE),
+        (status(overdue=True, next=True, started=True), FallbackStep.KEEP),
+        (status(overdue=True, next=True, claim=Claim.STARTED), FallbackStep.KEEP),
+        (status(stopped=True, ended=True, overdue=True, next=True), FallbackStep.KEEP),
+        (status(ended=True, without_machines=True), FallbackStep.KEEP),
+        (status(ended=True, without_machines=True, next=True), FallbackStep.TAKE),
+        (status(ended=True, without_machines=True, unread=True), FallbackStep.WAIT),
+        (status(ended=True, unread=True), FallbackStep.KEEP),
+        (status(ended=True, next=True), FallbackStep.KEEP),
+        (status(claim=Claim.GIVEN_UP), FallbackStep.CANCEL),
+        (status(claim=Claim.GIVEN_UP, started=True), FallbackStep.CANCEL),
+        (status(claim=Claim.GIVEN_UP, stopped=True), FallbackStep.NEXT),
+        (status(claim=Claim.GIVEN_UP, started=True, ended=True), FallbackStep.NEXT),
+        (status(launcher=False, claim=Claim.GIVEN_UP), FallbackStep.CANCEL),
+        (status(launcher=False, claim=Claim.GIVEN_UP, started=True), FallbackStep.KEEP),
+        (status(launcher=False, claim=Claim.GIVEN_UP, stopped=True), FallbackStep.WAIT),
+        (status(launcher=False, claim=Claim.GIVEN_UP, stopped=True, ended=True), FallbackStep.NEXT),
+        (status(launcher=False, claim=Claim.GIVEN_UP, stopped=True, ended=True, started=True), FallbackStep.LOST),
+        (status(launcher=False, claim=Claim.GIVEN_UP, ended=True, started=True), FallbackStep.KEEP),
     ],
 )
-def test_what_is_seen_decides_what_is_done(seen: AttemptStatus, then: Step) -> None:  # N3
+def test_what_is_seen_decides_what_is_done(seen: AttemptStatus, then: FallbackStep) -> None:  # N3
     assert next_step(seen) is then
 
 
@@ -65,7 +65,7 @@ def test_a_job_that_runs_is_never_cancelled_and_never_followed_by_another(seen: 
     then = next_step(seen)
     runs = seen.claim is Claim.STARTED if seen.launcher else seen.started and not seen.ended and not seen.stopped
     if runs:
-        assert then in (Step.KEEP, Step.WAIT)
-    if then is Step.NEXT:
+        assert then in (FallbackStep.KEEP, FallbackStep.WAIT)
+    if then is FallbackStep.NEXT:
         assert seen.claim is Claim.GIVEN_UP and (seen.ended or seen.stopped)
         assert seen.launcher or not seen.started

@@ -56,7 +56,7 @@ from slipway.jobs.log import JobEvent, JobEvents
 from slipway.jobs.outputs import LeftOut, OutputFile
 from slipway.jobs.pool_rows import rows
 from slipway.jobs.roles import who_of
-from slipway.jobs.utilization import Row, Utilization
+from slipway.jobs.utilization import Utilization, UtilizationRow
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import (
@@ -74,7 +74,7 @@ from slipway.live import Increase, Live, Unknown
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.notices.notice import Notice, Notices, line
 from slipway.prices import UNKNOWN, Price
-from slipway.quota.report import Line, QuotaReport
+from slipway.quota.report import QuotaReport, QuotaRow
 from slipway.quota.request import Requested
 from slipway.review.money import Amount, Money
 from slipway.review.resources.drift import Then
@@ -82,10 +82,10 @@ from slipway.review.resources.drift import drift as drift_of
 from slipway.review.review import Review, read_all, write_all
 from slipway.season import Season
 from slipway.stack.stack import parse
-from slipway.stack.yaml_file import Mistake, from_text
+from slipway.stack.yaml_file import FileMistake, from_text
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import Choice, JudgedCandidate
-from slipway.submission.ending import Suggestion
+from slipway.submission.ending import NextStep
 from slipway.submission.request import Request
 from slipway.submission.sender import Attempt
 from slipway.submission.submitter import SubmissionResult
@@ -182,7 +182,9 @@ SPOT = replace(
 )
 SERIES = Series("cpu/utilization", "42", "workerpool1-0", "", (Point(NOW, 0.5), Point(NOW + timedelta(minutes=1), 0.7)))
 USAGE = Utilization(
-    (Row("workers-0", "CPU", SERIES), Row("workers-0", "GPU", replace(SERIES, accelerator="0"))), 60, "no samples"
+    (UtilizationRow("workers-0", "CPU", SERIES), UtilizationRow("workers-0", "GPU", replace(SERIES, accelerator="0"))),
+    60,
+    "no samples",
 )
 
 IDLE = IdleAccelerators(
@@ -203,9 +205,7 @@ def events(job: VertexJob) -> JobEvents:
 
 
 def details(**fields: Any) -> Mapping[str, Any]:
-    known = JobDetails(
-        FULL, "quota is full", events(FULL), USAGE, None, (Suggestion("look", "slipway jobs logs"),), SPOT
-    )
+    known = JobDetails(FULL, "quota is full", events(FULL), USAGE, None, (NextStep("look", "slipway jobs logs"),), SPOT)
     return {"job": _document(context(), replace(known, **fields))}
 
 
@@ -230,7 +230,7 @@ def dates() -> Mapping[str, Any]:
 
 
 def quotas() -> Mapping[str, Any]:
-    line = Line("gpus", "us-central1", "cpu/workers", 8, 32, 16, None, "short", Increase.POSSIBLE, 8)
+    line = QuotaRow("gpus", "us-central1", "cpu/workers", 8, 32, 16, None, "short", Increase.POSSIBLE, 8)
     asked = Requested("partly", 48, 32, "scarce")
     lines = (
         line,
@@ -274,7 +274,7 @@ def sweeps() -> Mapping[str, Any]:
 
 
 def checks() -> Mapping[str, Any]:
-    finding = Mistake("stacks/Pulumi.dev.yaml", 3, "region", "is missing", "say it")
+    finding = FileMistake("stacks/Pulumi.dev.yaml", 3, "region", "is missing", "say it")
     bad = Checked("prod", "stacks/Pulumi.prod.yaml", None, (finding,), (replace(finding, line=4),))
     return _json([bad, Checked("dev", "stacks/Pulumi.dev.yaml", parse(from_text(STACK, "stacks/Pulumi.dev.yaml")), ())])
 

@@ -11,7 +11,7 @@ from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade
 from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.review.clusters.jobs import unfinished
-from slipway.review.preview import Step
+from slipway.review.preview import EngineStep
 from tests.slipway.review.builders import (
     CATALOG_BUCKET,
     H100,
@@ -46,7 +46,7 @@ def reserved(*paths: str) -> Facts:
 
 
 def said(
-    before: Facts, after: Facts, jobs: Iterable[VertexJob], steps: Iterable[Step] | None = None
+    before: Facts, after: Facts, jobs: Iterable[VertexJob], steps: Iterable[EngineStep] | None = None
 ) -> dict[str, Finding]:
     found = list(unfinished(change(before, after, jobs=jobs, steps=steps)))
     assert len({(one.kind, one.subject) for one in found}) == len(found), "the same is said twice"
@@ -134,7 +134,7 @@ GONE = [
 
 
 @pytest.mark.parametrize(("user", "away", "kind", "lost"), GONE)
-def test_what_the_engine_takes_away_under_a_job(user: VertexJob, away: Step, kind: str, lost: str) -> None:  # N1
+def test_what_the_engine_takes_away_under_a_job(user: VertexJob, away: EngineStep, kind: str, lost: str) -> None:  # N1
     same = facts(NETWORK, template())
     found = said(same, same, [user], [away])
     assert found.keys() == {kind}
@@ -145,7 +145,7 @@ def test_what_the_engine_takes_away_under_a_job(user: VertexJob, away: Step, kin
 
 @pytest.mark.parametrize(("user", "away", "kind", "lost"), GONE)
 def test_nobody_is_concerned_by_what_stays_or_what_no_job_needs(
-    user: VertexJob, away: Step, kind: str, lost: str
+    user: VertexJob, away: EngineStep, kind: str, lost: str
 ) -> None:
     same = facts(NETWORK, template())
     other = job("other", template="none", service_account="other@x.iam.gserviceaccount.com", buckets=frozenset())

@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.errors import ConfigError
 from slipway.findings.finding import Finding, Grade, Section, Subject
 from slipway.findings.markdown import code, text
-from slipway.review.preview import Preview, Step
+from slipway.review.preview import EngineStep, Preview
 from slipway.review.rendering.comment import LIMIT, MARKER, Place, comment, contents
 from slipway.review.rendering.headline import plain_text
 from slipway.review.rendering.redaction import redacted
@@ -226,7 +226,7 @@ def test_the_headline_says_what_happens_to_what_is_named_first(name: str) -> Non
 
 
 def test_a_name_of_many_lines_is_one_step_of_the_plan() -> None:
-    named = Step("create", "urn", "x:y:Z", f"a\n{MARKER}\n" + "n" * 1_000_000)
+    named = EngineStep("create", "urn", "x:y:Z", f"a\n{MARKER}\n" + "n" * 1_000_000)
     (line,) = planned(Preview((named,)))
     assert line.startswith("create x:y:Z a <!--")
     assert len(line) < 400

@@ -7,7 +7,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.findings.finding import Finding, Grade
-from slipway.review.preview import Preview, Resource, Step
+from slipway.review.preview import EngineStep, Preview, Resource
 from slipway.review.resources.buckets import buckets
 from tests.slipway.review.builders import CATALOG_BUCKET, WORK_BUCKET, change, facts, job, kept, step
 from tests.slipway.review.recordings import recorded
@@ -16,7 +16,7 @@ BUCKET, WORKSPACE = "gcp:storage/bucket:Bucket", "slipway:components:Workspace"
 RULE = {"action": {"type": "Delete"}, "condition": {"age": 30, "matchesPrefixes": ["claims/"]}}
 
 
-def found(*steps: Step) -> list[Finding]:
+def found(*steps: EngineStep) -> list[Finding]:
     return list(buckets(change(facts(), facts(), steps=steps)))
 
 
@@ -49,7 +49,7 @@ def test_a_bucket_with_another_name_leaves_the_old_one_behind(snapshot: Snapshot
 
 @pytest.mark.parametrize("steps", [(), None])
 def test_an_old_bucket_of_results_stays_with_the_jobs_that_write_to_it(
-    snapshot: SnapshotAssertion, steps: tuple[Step, ...] | None
+    snapshot: SnapshotAssertion, steps: tuple[EngineStep, ...] | None
 ) -> None:
     after = facts(kept(CATALOG_BUCKET, job(), role="catalog"), kept(WORK_BUCKET, job()), work_bucket="new-work")
     told = {(one.kind, str(one.subject)): one for one in buckets(change(facts(), after, steps=steps))}
@@ -241,10 +241,10 @@ def test_a_bucket_that_the_program_keeps_and_protects_no_more() -> None:
     state = {"name": "acme-work"}
     for old in (Resource(state, retained=True), Resource(state, protected=True)):
         urn = f"urn:pulumi:prod::slipway::{BUCKET}::work"
-        released = Step("same", urn, BUCKET, "work", WORKSPACE, old, Resource(state))
+        released = EngineStep("same", urn, BUCKET, "work", WORKSPACE, old, Resource(state))
         (one,) = buckets(change(facts(), facts(), preview=Preview((released,))))
         assert (one.kind, one.grade) == ("force-destroy", Grade.BLOCKING)
-        kept_now = Step("same", urn, BUCKET, "work", WORKSPACE, Resource(state), old)
+        kept_now = EngineStep("same", urn, BUCKET, "work", WORKSPACE, Resource(state), old)
         assert not list(buckets(change(facts(), facts(), preview=Preview((kept_now,)))))
 
 

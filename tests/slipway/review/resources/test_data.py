@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.withdrawal import begun
 from slipway.findings.finding import Finding, Grade
-from slipway.review.preview import Preview, Resource, Step
+from slipway.review.preview import EngineStep, Preview, Resource
 from slipway.review.resources.buckets import buckets
 from slipway.review.resources.data import data
 from tests.slipway.review.builders import (
@@ -32,7 +32,7 @@ DATASET, MEMBER = "gcp:bigquery/dataset:Dataset", "gcp:projects/iAMMember:IAMMem
 CATALOG, WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
 
 
-def found(*steps: Step) -> list[Finding]:
+def found(*steps: EngineStep) -> list[Finding]:
     return list(data(change(facts(), facts(), steps=steps)))
 
 
@@ -47,14 +47,14 @@ def refreshed(
     """A resource as it was deployed, as it is, and as it is declared."""
     urn = f"urn:pulumi:prod::slipway::{type_}::x"
     states = Resource(old, outputs[0]), None if now is None else Resource(now, outputs[1])
-    standing = Step("refresh", urn, type_, "x", parent, *states)
-    planned = Step("create" if now is None else "update", urn, type_, "x", parent, states[1], Resource(new))
+    standing = EngineStep("refresh", urn, type_, "x", parent, *states)
+    planned = EngineStep("create" if now is None else "update", urn, type_, "x", parent, states[1], Resource(new))
     return list(data(change(facts(), facts(), preview=Preview((planned,), {urn: standing}))))
 
 
 @pytest.mark.parametrize("steps", [(), None])
 def test_whoever_submits_is_told_where_the_catalog_has_moved(
-    snapshot: SnapshotAssertion, steps: tuple[Step, ...] | None
+    snapshot: SnapshotAssertion, steps: tuple[EngineStep, ...] | None
 ) -> None:
     (moved,) = data(change(facts(), facts(catalog_bucket="new"), steps=steps))
     assert (moved.kind, moved.grade, moved.details) == ("catalog-moved", Grade.BLOCKING, (f"`{TEAM}`",))
@@ -168,8 +168,8 @@ def test_a_catalog_that_an_unfinished_deployment_wrote_is_nobodys_doing() -> Non
     urn = f"urn:pulumi:prod::slipway::{OBJECT}::x"
     old, now = (Resource(state, {"md5hash": one}) for one in "ab")
     preview = Preview(
-        (Step("update", urn, OBJECT, "x", CATALOG, now, Resource(state)),),
-        {urn: Step("refresh", urn, OBJECT, "x", CATALOG, old, now)},
+        (EngineStep("update", urn, OBJECT, "x", CATALOG, now, Resource(state)),),
+        {urn: EngineStep("refresh", urn, OBJECT, "x", CATALOG, old, now)},
     )
     seen = change(facts(), facts(), preview=preview)
     assert [one.kind for one in data(seen)] == ["drift"]

@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade
-from slipway.review.preview import UNKNOWN, Step
+from slipway.review.preview import UNKNOWN, EngineStep
 from slipway.review.resources.people import people
 from tests.slipway.review.builders import PROJECT, TEAM, TRAINER, change, facts, job, step
 from tests.slipway.review.recordings import recorded
@@ -23,13 +23,15 @@ ON_SECRET = "gcp:secretmanager/secretIamMember:SecretIamMember"
 ADA, BOB = "user:ada@acme.example", "user:bob@acme.example"
 
 
-def grant(op: str, member: str, role: str, type_: str = MEMBER, name: str = "", parent: str = "", **on: str) -> Step:
+def grant(
+    op: str, member: str, role: str, type_: str = MEMBER, name: str = "", parent: str = "", **on: str
+) -> EngineStep:
     inputs = {"member": member, "role": role, **(on or {"project": PROJECT})}
     sides: dict[str, Any] = {"old": inputs} if op == "delete" else {"new": inputs}
     return step(op, type_, name or f"{op}-{role}-{member}-{on}", parent=parent, **sides)
 
 
-def submits(op: str, member: str, bucket: str = "acme-work") -> list[Step]:
+def submits(op: str, member: str, bucket: str = "acme-work") -> list[EngineStep]:
     """Some of the workspace's own grants."""
     return [
         *(grant(op, member, role, name=f"{key}-{member}", parent=WORKSPACE) for key, role in SUBMITTER_ROLES.items()),
@@ -39,7 +41,7 @@ def submits(op: str, member: str, bucket: str = "acme-work") -> list[Step]:
 
 
 def found(
-    *steps: Step,
+    *steps: EngineStep,
     before: Facts | None = None,
     after: Facts | None = None,
     preview: bool = True,

@@ -7,7 +7,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.findings.finding import Finding, Grade
-from slipway.review.preview import SECRET, Step
+from slipway.review.preview import SECRET, EngineStep
 from slipway.review.resources.resources import exposure, resources
 from slipway.review.review import review
 from tests.slipway.review.builders import change, step
@@ -22,16 +22,16 @@ SECRETS, KEY, RANDOM = (
 S3, PACKAGE = "aws:s3/bucketV2:BucketV2", "gcp:storage/bucketObject:BucketObject"
 
 
-def found(*steps: Step) -> list[Finding]:
+def found(*steps: EngineStep) -> list[Finding]:
     return list(resources(change(None, None, steps=steps)))
 
 
-def one(*steps: Step) -> Finding:
+def one(*steps: EngineStep) -> Finding:
     (only,) = found(*steps)
     return only
 
 
-def replaced(type_: str, name: str, old: Mapping[str, Any], new: Mapping[str, Any], *why: str) -> list[Step]:
+def replaced(type_: str, name: str, old: Mapping[str, Any], new: Mapping[str, Any], *why: str) -> list[EngineStep]:
     return [
         step("create-replacement", type_, name, old=old, new=new, diffs=why, replaces=why),
         step("replace", type_, name, old=old, new=new, diffs=why, replaces=why),

@@ -11,7 +11,7 @@ from slipway.catalog.model import Template
 from slipway.facts import Facts, TrainerFacts
 from slipway.findings.finding import Grade
 from slipway.review.clusters.jobs import unfinished
-from slipway.review.preview import Step
+from slipway.review.preview import EngineStep
 from slipway.review.resources.data import data
 from slipway.review.resources.people import people
 from slipway.review.resources.trainers import trainers
@@ -44,7 +44,7 @@ def with_trainers(of: Mapping[str, tuple[str, ...]], *parts: Template, account: 
     return replace(known, catalog=replace(known.catalog, trainers=dict.fromkeys(of, account)), trainers=some)
 
 
-def acts(op: str, member: str) -> Step:
+def acts(op: str, member: str) -> EngineStep:
     inputs = {
         "member": member,
         "role": "roles/iam.serviceAccountUser",
