@@ -164,7 +164,8 @@ def followed(command: Command, results: Results) -> int:
             "give the job's service account roles/storage.objectUser on that bucket, then submit again",
         )
         return code or unkept
-    say(f"the command ended with {code}; files kept: {len(results.kept)}")
+    nothing = "" if results.kept else ", as nothing was written into $SLIPWAY_OUTPUT"
+    say(f"the command ended with {code}; files kept: {len(results.kept)}{nothing}")
     return code
 
 

@@ -47,7 +47,7 @@ class Pin:
         """The address of the one file; empty for a package from an index or from git."""
         alone = re.split(r"\s+;", self.asks, maxsplit=1)[0]
         address = alone.removeprefix("@").strip().partition("#")[0]
-        return address if re.match(r"(file|https)://", address) else ""
+        return address if re.match(r"(file|https?)://", address) else ""
 
     def __str__(self) -> str:
         """`0.2.0`, or `3f2a91c0b7d4` of git, or the place that it comes from."""

@@ -59,7 +59,7 @@ def _of_wheel(was: Pin, becomes: Pin, *, fetch: bool) -> tuple[str, str]:
     if not fetch:
         return "", "nothing was to be read"
     here, there = urlsplit(becomes.address), urlsplit(was.address)
-    if here.scheme == "https" and (here.scheme, here.netloc) != (there.scheme, there.netloc):
+    if here.scheme != "file" and (here.scheme, here.netloc) != (there.scheme, there.netloc):
         return "", "it comes from another host than the base branch's"
     try:
         wheel = download(becomes.address, _LARGEST_WHEEL)

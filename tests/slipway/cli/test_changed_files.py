@@ -131,10 +131,11 @@ def test_a_wheel_tells_what_is_new_in_it_without_being_run(base: Path) -> None:
     assert "git" in notes()[1]
 
 
-def test_a_wheel_of_another_host_is_not_asked_for(base: Path) -> None:
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_wheel_of_another_host_is_not_asked_for(base: Path, scheme: str) -> None:
     for side, host in (("base", "ours.example"), ("head", "theirs.example")):
         version = "0.1.0" if side == "base" else "0.2.0"
-        line = f"slipway-vertex @ https://{host}/slipway_vertex-{version}-py3-none-any.whl#sha256={'a' * 64}\n"
+        line = f"slipway-vertex @ {scheme}://{host}/slipway_vertex-{version}-py3-none-any.whl#sha256={'a' * 64}\n"
         (base / side / FOLDER / "requirements.txt").write_text(line)
     (base / "files").write_text(f"M\t{FOLDER}/requirements.txt\n")
     pins = files_of(str(base / "files"), str(base / "head" / FOLDER), FOLDER, fetch=True).pins

@@ -193,6 +193,12 @@ def test_what_it_wrote_is_kept_and_its_exit_code_is_the_jobs(replica: Replica, c
     assert f"ended with {code}; files kept: 3" in out
 
 
+def test_where_nothing_is_kept_it_says_what_would_be(replica: Replica) -> None:
+    code, out, _ = replica.run("touch model.bin")
+    assert code == 0 and replica.kept() == {}
+    assert "files kept: 0" in out and "$SLIPWAY_OUTPUT" in out
+
+
 def test_a_command_that_a_signal_ends_is_told_as_shells_do(replica: Replica) -> None:
     code, _, _ = replica.run("sh -c 'echo x > $SLIPWAY_OUTPUT/x; kill -KILL $$'")
     assert code == 128 + signal.SIGKILL and replica.kept() == {"x": b"x\n"}

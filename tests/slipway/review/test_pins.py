@@ -40,6 +40,13 @@ def test_slipway_is_found_however_it_is_pinned(text: str, version: str, said: st
     assert (pin.name, pin.version, str(pin)) == ("slipway-vertex", version, said)
 
 
+@pytest.mark.parametrize("scheme", ["file", "http", "https"])
+def test_a_wheel_at_an_address_comes_from_no_index(scheme: str) -> None:
+    address = AT.format("0.2.0").replace("https", scheme)
+    (pin,) = read(f"slipway-vertex[deploy] @ {address}#sha256={A}\n").values()
+    assert (pin.address, pin.sha256) == (address, A)
+
+
 def test_another_version_is_another_judge() -> None:
     (one,) = told(OLD.replace("0.1.0", "0.2.0").replace(A, B), notes=("0.2.0 added: a flag",))
     assert (one.kind, one.grade, one.subject) == ("slipway-changed", Grade.BLOCKING, "program slipway")
