@@ -101,7 +101,7 @@ def up(
     # A cluster may become another one than was asked for first, or none: whatever comes of it is declared after that.
     is_open = bool(plan.seasons) or any(one.instead for one in creations)
     later = is_open and not run.preview
-    # The verdict on quota is of the clusters that come; its requests come before them.
+    # The quota check reports on the clusters to be created; its requests are declared before them.
     quota = None if later and not deployment.report.requests else _quota_check(deployment)
     workspace = Workspace(
         "workspace",

@@ -123,8 +123,8 @@ _DONE = {"create": "made", "update": "changed", "delete": "deleted"}
 
 
 def explain_errors(environ: Mapping[str, str]) -> None:
-    """Say what to do about an error of the provider, whose words name no way out, where it happens: from here on,
-    whatever is declared has the hook for that. One way out is said once, however many errors lead to it.
+    """Register the hook that says what to do about a provider's error, whose words name no way out, for all that is
+    declared from here on. Each way out is said once, however many errors lead to it.
 
     Of what the engine can't read it tells nobody: that is what the stack's output `onError` is for.
     """

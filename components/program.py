@@ -105,7 +105,7 @@ def _refuse_move(run: Run, stack: Stack) -> None:
 
 
 def _take_down(checkout: Path) -> None:
-    """The engine deletes all that it knows, as nothing is declared. What it does not know is deleted here, before."""
+    """Declare nothing, so that the engine deletes all that it knows; before that, delete what it does not know."""
     pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
     from slipway.deployment.summary import outliving, shared_grants, untold_grants  # which no usual run needs
 

@@ -92,7 +92,7 @@ def percent(share: float) -> str:
 
 
 def last_part(name: str) -> str:
-    """What a full name, a path or a URI ends in: `4711` of `projects/p/locations/r/customJobs/4711`."""
+    """Return the last part of a full name, a path or a URI: `4711` of `projects/p/locations/r/customJobs/4711`."""
     return name.rpartition("/")[2]
 
 

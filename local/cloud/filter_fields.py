@@ -44,7 +44,7 @@ class FilterField:
 
 
 FilterFields = Callable[[Sequence[str]], FilterField | None]
-"""A path as it was written, in snake_case or camelCase, to the field, None where there is none."""
+"""From a path as it was written, in snake_case or camelCase, to the field, None where there is no such."""
 
 
 def of_message(descriptor: Descriptor) -> FilterFields:

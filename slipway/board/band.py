@@ -60,7 +60,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a job is drawn: the band, by its place in their order, and the lanes there; none before it started."""
+    """A job's place: its band, by place in their order, and its lanes there; none before it started."""
 
     band: int
     count: int

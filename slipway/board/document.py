@@ -106,7 +106,7 @@ class BoardDeployment:
 
 @dataclass(frozen=True)
 class Board:
-    """All that the page shows. `now` is None where nobody looked. `most`: the users, teams and templates with the most
+    """The contents of the page. `now` is None where nobody looked. `most`: the users, teams and templates with the most
     machine time, the first of each first. `left_out`: jobs that are older; `bands_left_out`: those with the fewest
     jobs. `usage`: what `slipway usage` prints, by each of these, without the `names_left_out` that cost least. `month`:
     what was spent of `budget` (USD a month, None without one), None where the history does not reach back to the

@@ -91,7 +91,7 @@ _CHOSEN = {"days": 7, "by": "user"}
 
 @dataclass(frozen=True)
 class Tile:
-    """One figure of now, and what belongs to it."""
+    """A figure of now, and its caption."""
 
     what: str
     figure: str

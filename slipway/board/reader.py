@@ -54,7 +54,7 @@ _LISTED = 20 * MOST_RUNS
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to show: of how long the past is, and which sweeps and jobs in full. `goal`: what sweeps are drawn by.
+    """The choice of what is shown: how much of the past, and which sweeps and jobs in full. `goal`: of a sweep's chart.
     `lines`: the last lines of those jobs' logs too. `change`: other pools, on which the past is replayed."""
 
     past: timedelta = timedelta(days=30)

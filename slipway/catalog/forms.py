@@ -19,7 +19,7 @@ Moment = Annotated[datetime | None, As(lambda text: moment(str(text)), moment_te
 
 
 def _form(pattern: str, expected: str) -> Form:
-    """These become parts of host names, paths and files, so nothing else is allowed there."""
+    """Patterns of values that become parts of host names, paths and files, which allow nothing else."""
     return Form(lambda text: re.fullmatch(pattern, text) is not None, expected)
 
 

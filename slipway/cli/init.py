@@ -116,7 +116,8 @@ def _upgrade(place: Place, record: Record, flags: Mapping[str, str], *, asking: 
         _show(step)
     base = {step.name: news[step.name] for step in steps if step.known and step.name in news}
     base |= {name: record.files[name] for name in out if name in record.files}
-    for step in sorted(changed, key=lambda one: one.odd):  # While any is at odds, the next run is refused.
+    # Files in conflict come last: while there is one, the next run is refused.
+    for step in sorted(changed, key=lambda one: one.odd):
         starter.write(place, step.name, step.text)
     starter.write_record(place, _recorded(record, values, base))
     for step in steps:
@@ -189,8 +190,8 @@ def _texts(place: Place, known: Mapping[str, str], *, production: bool) -> dict[
 
 
 def _name(place: Place) -> str:
-    """Return the project's name: its folder, with those above it in the repository, where others may be called so. A
-    dash is two there, so that `a-b/c` is not called as `a/b-c`."""
+    """Return the project's name: its folder's, with the folders above it in the repository. A dash is doubled there, so
+    that `a-b/c` and `a/b-c` have different names."""
     name = place.folder.resolve().name if place.within == "." else place.within
     name = name.replace("-", "--") if "/" in name else name
     return re.sub(r"[^A-Za-z0-9_.-]", "-", name)[-100:] or "training"

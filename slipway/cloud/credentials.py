@@ -1,4 +1,4 @@
-"""One chain of credentials for program, hooks and CLI.
+"""Credentials, by one chain for program, hooks and CLI.
 
 `GOOGLE_OAUTH_ACCESS_TOKEN`, else application default credentials; with `GOOGLE_IMPERSONATE_SERVICE_ACCOUNT` that
 service account is impersonated by either.

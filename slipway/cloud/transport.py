@@ -103,7 +103,7 @@ class Transport:
         first, asked = url, {**self.headers, **(headers or {})}
         renewals = moves = 0
         while True:
-            # A host that one is sent on to learns nothing of who asks.
+            # A host that the answer redirects to gets no credentials.
             proof = self.auth.headers(method, url) if self.auth and _origin(url) == _origin(first) else {}
             response = self._open(method, url, data, {**asked, **proof}, timeout, stream=stream, retries=retries)
             if response.status == 401 and proof and self.auth and renewals < _RENEWALS and self.auth.renewed():

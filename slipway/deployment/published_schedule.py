@@ -1,4 +1,4 @@
-"""What deployments of the published catalog bring by themselves, as far as it tells. Pure."""
+"""The schedule of a published catalog: what its deployments bring by themselves, as far as it tells. Pure."""
 
 from __future__ import annotations
 

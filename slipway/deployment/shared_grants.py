@@ -91,7 +91,7 @@ def shared(
     project: str,
     seen: Iterable[str] = (),
 ) -> tuple[SharedGrant, ...]:
-    """Those of the grants that stay. `stack` is the one that drops them, and `known` its state; `seen`: stacks that
+    """Return the grants that stay. `stack` is the one that drops them, and `known` its state; `seen`: stacks that
     have clusters in the project, each of which must have a catalog."""
     if isinstance(neighbours, Unknown):
         return tuple(SharedGrant(one, unread=(str(neighbours),)) for one in grants)

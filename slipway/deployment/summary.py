@@ -57,7 +57,7 @@ def overdue(retiring: Action) -> str:
 
 
 def shared_grants(some: Iterable[SharedGrant]) -> str:
-    """What a destruction leaves of the stack's grants, as another stack needs it; empty for nothing."""
+    """Name the grants that a destruction leaves, as another stack needs them; empty for none."""
     needed = by_member(one for one in some if one.stacks)
     return "\n".join(f"the roles of {member} stay, as {who_needs(stacks)} them" for member, stacks in needed.items())
 

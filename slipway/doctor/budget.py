@@ -1,4 +1,4 @@
-"""What is spent of a stack's budget, as the last hourly run found."""
+"""The spent part of a stack's budget, as the last hourly run found."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Rest:
             return shaped(call, read, self.session.get(self._at(path), call))
 
     def maybe(self, path: str, doing: str, read: Callable[[Json], Found]) -> Found | None:
-        """As `get`; None for what is not there, or not for whoever asks."""
+        """Return what `get` does; None for what is not there, or is hidden from whoever asks."""
         call = Call(doing)
         with _Refused(self.fix):
             try:

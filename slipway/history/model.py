@@ -117,7 +117,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class History:
-    """What is known of a stack between two moments, each part in the order of its times: jobs by creation, those
+    """The known past of a stack between two moments, each part in the order of its times: jobs by creation, those
     created earlier that still ran among them. `deployments` begins with the one that held at `since`, where the bucket
     still has it, and `samples` with those that may still have held then. `unread`: what could not be read, in words;
     `jobs_unread`: regions of which some jobs could not be."""

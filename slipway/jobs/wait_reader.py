@@ -38,8 +38,8 @@ def read_why(
     stack: str = "",
 ) -> Why:
     """Tell what a job waits for, or that it is not known. `word` gives the service's own last word about a job; beside
-    the pools `quotas` tell whether there is room for it. Of a full pool, how long the jobs of a `stack` run tells when
-    there may be."""
+    the pools `quotas` tell whether there is room for it. When a full pool may have room is told by how long jobs of
+    the `stack` run."""
     cluster = job.persistent_resource_id
     if not cluster:
         said = word(job) if word else ""

@@ -137,8 +137,8 @@ def regions_with(accelerator: str) -> tuple[str, ...]:
 
 
 def lacks(region: str, accelerator: str | None) -> tuple[str, str] | None:
-    """What is missing where a region has no such accelerator, and where it is; None where nothing is missing, and for a
-    region that is not known."""
+    """Return what is missing where a region has no such accelerator, and where it is; None where nothing is, and for an
+    unknown region."""
     if accelerator is None or region not in regions() or region_has(region, accelerator):
         return None
     where = ", ".join(regions_with(accelerator))

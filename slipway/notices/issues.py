@@ -38,8 +38,8 @@ class Issue:
 
 @dataclass(frozen=True)
 class IssueStep:
-    """One thing to do to an issue, `says` what. `number`: of the issue, 0 for one that is to be opened. A `comment` is
-    written below it, and nothing else; without one, `body`, and `title` where it has one, take the place of what is
+    """A change of an issue, as `says` tells. `number`: of the issue, 0 for one that is to be opened. A `comment`
+    is written below it, and nothing else; without one, `body`, and `title` where it has one, take the place of what is
     there. `open`: whether it is so afterwards, None where that stays as it is."""
 
     number: int

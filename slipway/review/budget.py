@@ -1,4 +1,4 @@
-"""What a change does to the budget of a stack: its limits, and the share of it that the pools take."""
+"""The effect of a change on a stack's budget: its limits, and the share of it that the pools take."""
 
 from __future__ import annotations
 

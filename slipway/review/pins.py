@@ -32,7 +32,7 @@ class Pin:
 
     @property
     def version(self) -> str:
-        """As its name or address says it; empty where neither does."""
+        """Return the version as its name or address says it; empty where neither does."""
         found = _WHEEL.search(self.asks) or _EXACT.match(self.asks)
         return found[1] if found else ""
 

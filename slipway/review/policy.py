@@ -117,7 +117,7 @@ def _changed(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mappin
 
 
 def _text(key: str, setting: Any) -> str:
-    """What the rule says, with what it was given: `; it says “A job …” (12)`"""
+    """Quote the rule, with what it was given: `; it says “A job …” (12)`"""
     if key not in BY_KEY:
         return ""
     given = "" if isinstance(setting, bool | None) else f" ({short(_shown(setting), _LONGEST)})"
@@ -125,7 +125,7 @@ def _text(key: str, setting: Any) -> str:
 
 
 def _setting(policy: Mapping[str, Mapping[str, Any]], key: str) -> tuple[Any, str]:
-    """What a rule is given, and its level; None and no level where it is not set."""
+    """Return a rule's settings and its level; None and no level where it is not set."""
     return next(((policy[level][key], level) for level in LEVELS if key in policy.get(level, {})), (None, ""))
 
 

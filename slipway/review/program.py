@@ -191,7 +191,7 @@ def _failed(change: Change) -> Iterator[Finding]:
 
 
 def _meets(change: Change) -> Iterator[str]:
-    """What was edited, and whose jobs that is about, of what the program refused to declare."""
+    """Yield the edits of what the program refused to declare, and the jobs that they concern."""
     edits = change.files.stacks.get(change.stack, ())
     yield from (f"edited: {each}" for each in edits)
     clusters = {each.key.split(".")[1] for each in edits if each.key.startswith(_CLUSTERS)}

@@ -1,4 +1,4 @@
-"""What other pools would have meant for the jobs of the last days: a line in a review, where a replay is trusted.
+"""A replay of the last days' jobs on other pools: a line in a review, where the replay is trusted.
 
 For who judges: a deployment's own preview imports nothing of it. Most changes leave pools as they are, so what replays
 is imported where some differ (`review` of the bench).

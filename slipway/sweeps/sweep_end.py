@@ -38,7 +38,7 @@ class Again:
 
 
 class EndDisplay(Protocol):
-    """Hears what waiting sees."""
+    """A display of runs that are waited for."""
 
     def state(self, text: Callable[[datetime], str]) -> None: ...
 

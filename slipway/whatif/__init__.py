@@ -1,1 +1,1 @@
-"""What if: a stack's past jobs replayed on other pools. Waits, dollars, and what could never have run."""
+"""Replays of a stack's past jobs on other pools: waits, dollars, and what could never have run."""

@@ -128,7 +128,7 @@ class PoolUse:
 
 @dataclass(frozen=True)
 class Replay:
-    """What came of jobs on pools, each in the order in which they were given. `length` of the time, in seconds."""
+    """The fates of jobs on pools, each in the order in which the jobs were given. `length` of the time, in seconds."""
 
     runs: tuple[ReplayedRun, ...]
     pools: tuple[PoolUse, ...]

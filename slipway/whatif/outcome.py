@@ -1,4 +1,4 @@
-"""What a replay comes to: waits, dollars, idle machines, and jobs that never ran. Pure."""
+"""The outcome of a replay: waits, dollars, idle machines, and jobs that never ran. Pure."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def answer(identity: Identity, path: str) -> Any | None:
 
 _CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _LOOKS = 20
-"""The number of times the tables are read: while connections come and go, a reading may lack an open one."""
+"""So often the tables are read: while connections come and go, a reading may lack one that is there."""
 
 
 class Server(http.server.ThreadingHTTPServer):

@@ -1,4 +1,4 @@
-"""What a replay of a stack's past comes to, as a table."""
+"""The table of a replay of a stack's past."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def account_of(job: VertexJob, context: Context) -> str:
         parts.append(f"ran {run_words(money)}")
         cost = cost_words(money)
         parts.append(cost if money.per_hour.unknown else f"its machines cost {cost}")
-    from slipway.cli.terminal.chart import accelerator_line  # What it reads with is no part of most commands.
+    from slipway.cli.terminal.chart import accelerator_line  # Most commands do not read series.
 
     use, where = accelerator_line(context, job, money), f"output {job.output}" if job.output else ""
     account = f"{job.display_name or job.id}  {state_word(job.state)}: {', '.join(part for part in parts if part)}"
@@ -171,7 +171,7 @@ def account_of(job: VertexJob, context: Context) -> str:
 
 
 def events_of_cost(context: Context, job: VertexJob) -> JobEvents | None:
-    """Read what its cost depends on: of a job on Spot machines alone, None for others."""
+    """Read the events that the cost of a job on Spot machines depends on; None for other jobs."""
     return read_events(context.brief.logging(context.catalog.project), job) if needs_events(job) else None
 
 

@@ -18,7 +18,7 @@ ON_MAIN = "on main already, not deployed yet"
 
 @dataclass(frozen=True)
 class CommentLine:
-    """One or several findings in one sentence of at most `LONGEST` words, where the names in it are short enough.
+    """Findings in a sentence of at most `LONGEST` words, where the names in it are short enough.
 
     `stacks` say so, empty where there is one alone or where all do. `behind`: who and what is concerned, and what
     follows, a line each. `names` of all that are hit alike. `more`: how many others of them are not named.

@@ -17,8 +17,8 @@ _CHANGED, _RETENTION, _VERSIONS = "bucket-changed", "retention-changed", "versio
 
 
 class Telling(NamedTuple):
-    """What a bucket does from now on, what follows, and what it did `until` now, for a finding of a kind. `grade`:
-    where it is not the usual one. `of_all`: it deletes every object, whatever its name."""
+    """An edit of a bucket as a finding tells it: what it does from now on, what follows, and what it did `until` now.
+    `grade`: where it is not the usual one. `of_all`: it deletes every object, whatever its name."""
 
     kind: str
     does: str

@@ -130,7 +130,7 @@ def _pools(old: Offer, new: Offer) -> Iterator[RequestDifference]:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What stands for parameters in the requests of two versions of a template. `renamed`: new by old. `gone` and
+    """Placeholders of parameters in the requests of two versions of a template. `renamed`: new by old. `gone` and
     `added` with what stands there by default."""
 
     renamed: Mapping[str, str]

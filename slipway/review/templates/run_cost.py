@@ -74,8 +74,8 @@ def run_costs(old: Catalog, new: Catalog) -> Iterator[Finding]:
 
 
 def _steeper(was: _Run, now: _Run, unasked: float | None) -> bool:
-    """Compare a month of running, but for what costs no more than the deployed stack lets anybody submit `unasked`; and
-    at the same price a run that takes as long as it may."""
+    """Tell whether a month of running costs more than before, and more than the deployed stack lets anybody submit
+    `unasked`; at the same price, whether a run may take longer."""
     price = now.hourly.known
     asked = unasked is None or price > Decimal(str(unasked))
     dearer = asked and is_steep(was.hourly.known * HOURS_OF_A_MONTH, price * HOURS_OF_A_MONTH)
@@ -83,7 +83,7 @@ def _steeper(was: _Run, now: _Run, unasked: float | None) -> bool:
 
 
 def _inside(what: str) -> str:
-    """As it stands within a sentence."""
+    """Return the form that stands within a sentence."""
     return what[:1].lower() + what[1:]
 
 

@@ -57,7 +57,7 @@ def templates(change: Change) -> Iterator[Finding]:
 
 
 def _brings(template: Template, catalog: Catalog) -> Iterator[str]:
-    """What a new template opens that no other has: an account, a secret, a shell."""
+    """Yield what a new template opens that no other has: an account, a secret, a shell."""
     others = [one for one in catalog.templates.values() if one.name != template.name]
     specs = [job_spec(one) for one in template.offers]
     known = {
