@@ -95,7 +95,7 @@ def life_of(
     unread = (f"events: {events.why}" if events.why else "", f"use: {use.why}" if use.why else "", *why)
     return Life(
         id=job.id,
-        name=job.display_name or job.id,
+        name=job.called,
         phases=tuple(phases(job, events.all, now)),
         marks=tuple(sorted(marks, key=lambda one: one.time)[-_MARKS:]),
         use=tuple(map(_use, use.rows[:_SERIES])),

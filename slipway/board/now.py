@@ -118,7 +118,7 @@ def queue(
         name = names.get(id_, id_)
         yield Waiting(
             id=job.id,
-            display_name=job.display_name or job.id,
+            display_name=job.called,
             user=job.user,
             template=job.template,
             on=name or job.capacity_type,

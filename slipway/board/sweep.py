@@ -115,7 +115,7 @@ def board_study(job: VertexJob) -> BoardSweep:
     runs = tuple(_of_trial(trial, job) for trial in job.tried[:MOST_RUNS])
     metric, word = next(iter(job.goals.items()), ("", ""))
     return BoardSweep(
-        id=job.display_name or job.id,
+        id=job.called,
         kind="study",
         parameters=names,
         metrics=tuple(job.goals)[:_METRICS],

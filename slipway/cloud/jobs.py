@@ -148,6 +148,11 @@ class VertexJob(Regional):
         return best(self.tried, self.goals)
 
     @property
+    def called(self) -> str:
+        """The job's name, or its number where it has none."""
+        return self.display_name or self.id
+
+    @property
     def typed(self) -> str:
         """The job's name, or its number where a shell might read more into a name."""
         return self.display_name if _WORD.fullmatch(self.display_name) else self.id

@@ -22,7 +22,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.quotas import SERVICE, QuotaInfo, QuotaPreference, ReadQuota
 from slipway.cloud.storage import Location
 from slipway.generations.dormant import last_ends
-from slipway.kinds import CUSTOM_JOB, JobKind
+from slipway.kinds import CUSTOM_JOB, KINDS, JobKind
 from slipway.labels import STACK_LABEL
 from slipway.live import Increase, QuotaLimit, Unknown
 from slipway.messages import message
@@ -70,6 +70,7 @@ class LiveScope:
     machine's time. Ended jobs are looked at where they were made within `ends_within` before, and the newest ones as
     `recent` tells; None for none. `elsewhere`: other regions to look for clusters and jobs in. `spared`: regions that
     are left out where they can't be read, and why that does no harm. `neighbours`: other stacks' catalogs matter.
+    `kinds`: of jobs that are looked for.
     """
 
     project: str
@@ -87,6 +88,7 @@ class LiveScope:
     elsewhere: tuple[str, ...] = ()
     spared: Mapping[str, str] = field(default_factory=dict)
     neighbours: bool = False
+    kinds: tuple[JobKind, ...] = tuple(KINDS.values())
 
 
 class Reader:

@@ -11,7 +11,6 @@ from typing import Any
 from slipway.clock import right_time
 from slipway.cloud.connection import Connection
 from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, merged
-from slipway.kinds import KINDS
 from slipway.live import Live, Neighbours, Unknown
 
 AT_ONCE = 256
@@ -19,7 +18,6 @@ AT_ONCE = 256
 _BUCKETS_AT_ONCE = 32
 CATALOG, _BESIDE, _CLUSTERS, _ENDS = "the catalog", "the catalog beside", "clusters", "ended jobs"
 _QUOTA, _REQUESTS, _NEIGHBOURS = "quota", "requests for quota", "catalogs of other stacks"
-_JOBS = {f"{kind.words}s": kind for kind in KINDS.values()}
 
 
 class Snapshot:
@@ -39,6 +37,7 @@ class Snapshot:
     ) -> None:
         self.reader = Reader(connection, wanted, identity, off_is_empty=off_is_empty)
         self._wanted, self._threads = wanted, threads
+        self._kinds = {f"{kind.words}s": kind for kind in wanted.kinds}
         self._places: dict[str, Reader] = {}
         self._asked: dict[tuple[str, str], Future[Any]] = {}
 
@@ -61,7 +60,7 @@ class Snapshot:
         for region in regions:
             self._places[region] = place = self.reader.at(region)
             self.ask(_CLUSTERS, place.clusters, region)
-            for words, kind in _JOBS.items():
+            for words, kind in self._kinds.items():
                 self.ask(words, partial(place.jobs, kind), region)
             self._look_back(region, self._wanted.now)
 
@@ -92,7 +91,7 @@ class Snapshot:
         recent = everywhere(*self._recent)
         return Live(
             clusters=everywhere(_CLUSTERS),
-            jobs=everywhere(*_JOBS),
+            jobs=everywhere(*self._kinds),
             limits=limits.pop(wanted.region, {}),
             limits_elsewhere=limits,
             catalog=self.found(CATALOG),
@@ -117,7 +116,7 @@ class Snapshot:
             return {}
         return {
             f"{words} of the last {recent.days} days{f', part {n + 1}' if n else ''}": (kind, n)
-            for words, kind in _JOBS.items()
+            for words, kind in self._kinds.items()
             for n in range(recent.windows)
         }
 

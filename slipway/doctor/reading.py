@@ -19,7 +19,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.deployment.checkout import commits_since
-from slipway.deployment.live_reader import LiveScope, Reader, Recent, all_or_unknown
+from slipway.deployment.live_reader import LiveScope, Reader, Recent
 from slipway.deployment.snapshot import AT_ONCE, CATALOG, Snapshot
 from slipway.doctor.access import gaps, read_policies
 from slipway.doctor.backend_reading import look
@@ -214,14 +214,14 @@ def drifted(preview: Preview, connection: Connection | None, identity: str) -> D
 def _live(preview: Preview, connection: Connection, whole: Catalog, identity: str) -> tuple[list[Finding], list[str]]:
     # An idle alternative elsewhere that nobody offers is no drift.
     regions = dict.fromkeys(map(whole.region_of, ("", *whole.clusters)))
-    readers = [Reader(connection, LiveScope(whole.project, one), identity) for one in regions]
-    with ThreadPoolExecutor(7 + len(readers), thread_name_prefix="drift") as threads:
-        clusters = [threads.submit(reader.clusters) for reader in readers]
+    buckets = [one for one in (whole.catalog_bucket, whole.work_bucket) if one]
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="drift") as threads:
+        snapshot = Snapshot(connection, LiveScope(whole.project, whole.region, kinds=()), threads, identity)
+        snapshot.look_in(regions)
+        for name in buckets:
+            snapshot.ask(name, partial(_labels, snapshot.reader, name))
         asked = read_policies(threads, connection, whole, identity)
-        buckets = [one for one in (whole.catalog_bucket, whole.work_bucket) if one]
-        labels = [threads.submit(_labels, readers[0], name) for name in buckets]
-        there = all_or_unknown(one.result() for one in clusters)
-        who, labelled = asked(), [one.result() for one in labels]
+        there, who, labelled = snapshot.live().clusters, asked(), [snapshot.found(name) for name in buckets]
     unread = [f"clusters: {there}"] if isinstance(there, Unknown) else []
     unread += [f"who may do what: {one}" for one in who if isinstance(one, Unknown)]
     found = [] if isinstance(there, Unknown) else list(of_clusters(whole, there))

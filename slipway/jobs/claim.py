@@ -118,7 +118,7 @@ def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | No
     if found:
         return found
     raise JobGoneError(
-        f"{job.display_name or job.id} was a copy of {number}, which is gone",
+        f"{job.called} was a copy of {number}, which is gone",
         why=f"{number} ran the submission, and is no longer in {join(vertex.regions, 'or')}: nobody can tell how it "
         f"ended; {job.id} ended by itself and ran nothing",
     )

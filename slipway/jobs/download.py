@@ -67,7 +67,7 @@ def download(
     """
     if not job.output:
         raise ResourceError(
-            f"job {job.display_name or job.id} has no output directory",
+            f"job {job.called} has no output directory",
             why="its request names none",
             fix=f"slipway jobs show {job.typed}",
         )

@@ -160,7 +160,7 @@ class Follower:
                 self.clock.sleep(self.polling.logs.interval(0, refused) if refused else self.polling.drain_every)
 
     def _late(self, timeout: float) -> Timeout:
-        name = self.job.display_name or self.job.id
+        name = self.job.called
         return Timeout(
             f"job {name} has not ended after {timeout:.0f} s",
             why=f"it is {state_word(self.job.state)}, and goes on",

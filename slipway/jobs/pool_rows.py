@@ -161,7 +161,7 @@ def _row(
         cluster=cluster,
         pool=pool.without_machines if cluster.failed else pool,
         retires=cluster.id in catalog.retiring and cluster.state in RUNNING_STATES,
-        jobs=tuple(job.display_name or job.id for job in mine),
+        jobs=tuple(job.called for job in mine),
         idle_since=None if mine or pool.used else last,
         unread=unread and last is None and not (mine or pool.used),
         per_machine=known.price_per_hour if known else hourly(pool.machine, cluster.region),
@@ -174,12 +174,12 @@ def _row(
 def _holders(running: list[VertexJob], cluster: PersistentResource, pool: ResourcePool) -> tuple[Holder, ...]:
     found: dict[str, list[VertexJob]] = {}
     for job in running:
-        found.setdefault(job.user or job.display_name or job.id, []).append(job)
+        found.setdefault(job.user or job.called, []).append(job)
     holders = (
         Holder(
             name,
             sum(by_pool(Demand.of(job), cluster)[pool.id] for job in some),
-            tuple(job.display_name or job.id for job in some),
+            tuple(job.called for job in some),
         )
         for name, some in found.items()
     )

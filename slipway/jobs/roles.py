@@ -105,7 +105,7 @@ def _unknown(job: VertexJob, role: str) -> ConfigError:
     near = nearest(role, [*roles, *replicas])
     trials = "; N/ROLE is that of trial N" if job.kind.has_trials else ""
     return ConfigError(
-        f"job {job.display_name or job.id} has no role {quoted(role)}",
+        f"job {job.called} has no role {quoted(role)}",
         why=f"its lines are of {join(roles)}{trials}",
         fix=f"slipway jobs logs {job.typed} --role {near or roles[0]}",
     )

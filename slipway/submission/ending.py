@@ -76,7 +76,7 @@ def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
     if job.ended:
         age = f" {span((now - job.end_time).total_seconds())} ago" if job.end_time else ""
         raise ResourceError(
-            f"job {job.display_name or job.id} has ended, there is nothing to cancel",
+            f"job {job.called} has ended, there is nothing to cancel",
             why=f"{state_word(job.state)}{age}",
             fix=f"slipway jobs show {job.typed}",
         )
@@ -97,7 +97,7 @@ def require_success(context: Context, job: VertexJob) -> None:
 
 def error_of_end(job: VertexJob) -> SlipwayError | None:
     """Return the error that an ended job is for those who waited for it, None for success."""
-    name, logs = job.display_name or job.id, f"slipway jobs logs {job.typed}"
+    name, logs = job.called, f"slipway jobs logs {job.typed}"
     if job.state == "JOB_STATE_SUCCEEDED":
         return None
     if job.state == "JOB_STATE_CANCELLED":

@@ -42,7 +42,7 @@ def command(jobs: tuple[str, ...], sweep: str | None, catalog: str | None, outpu
         if len(jobs) > 1:
             problem.what += ": nothing is cancelled"
         raise
-    names = join(job.display_name or job.id for job in found)
+    names = join(job.called for job in found)
     seen = "; ".join(f"slipway jobs show {job.typed}" for job in found)
     with screen.interruptible(f"{names} may be cancelled already", seen):
         for job in list(found):
@@ -51,11 +51,11 @@ def command(jobs: tuple[str, ...], sweep: str | None, catalog: str | None, outpu
             except (ResourceError, CloudError) as problem:
                 problems.append(problem)
                 found.remove(job)
-    with screen.after(f"{join(job.display_name or job.id for job in found)}: being cancelled", seen):
+    with screen.after(f"{join(job.called for job in found)}: being cancelled", seen):
         if output == "json" and found:
             out_jobs((describe(context.vertex.job(job.name), context) for job in found), alone=len(jobs) == 1)
         elif found:
-            screen.out(f"cancelling {join(job.display_name or job.id for job in found)}")
+            screen.out(f"cancelling {join(job.called for job in found)}")
             screen.hint(f"  slipway jobs wait {' '.join(job.typed for job in found)}")
     if problems:
         raise first_of(problems)

@@ -140,7 +140,7 @@ def _row(told: JobDescription, context: Context, *, copy: bool) -> tuple[str, ..
     job, money = told.job, told.account
     created = f"{span((context.now - job.create_time).total_seconds())} ago" if job.create_time else "?"
     return (
-        job.display_name or job.id,
+        job.called,
         f"{state_word(job.state)}{' (copy)' if copy else ''}",
         job.user or "–",
         f"{told.on}{context.elsewhere(job.region)}",

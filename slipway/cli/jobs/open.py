@@ -52,7 +52,7 @@ def place_of(job: VertexJob, what: str, page: str, project: str) -> tuple[tuple[
     """
     if not (page if what == "console" else job.output):
         noun, why = _LACKING.get(what, ("output directory", "its request names none"))
-        name = job.display_name or job.id
+        name = job.called
         raise ResourceError(f"job {name} has no {noun}", why=why, fix=f"slipway jobs show {job.typed}")
     if what == "console":
         return (page,), page

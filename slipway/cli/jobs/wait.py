@@ -31,7 +31,7 @@ def command(jobs: tuple[str, ...], timeout: str | None, catalog: str | None, out
         try:
             ended.append(watch(context, now, logs=False, timeout=left, quiet=output == "json"))
         except Timeout as problem:
-            problem.what = f"job {job.display_name or job.id} has not ended after {limit:.0f} s"
+            problem.what = f"job {job.called} has not ended after {limit:.0f} s"
             raise
     if output == "json":
         told = (describe(one, context, events_of_cost(context, one)) for one in ended)

@@ -94,7 +94,7 @@ def watch(
     """
     begun, left = context.clock.monotonic(), timeout
     while True:
-        name = job.display_name or job.id
+        name = job.called
         back = f"come back with: slipway jobs logs {job.typed} --follow"
         follower = follower_of(context, job, logs=logs, timeout=left, severity=severity, begin=begin, only=only)
         try:
@@ -166,7 +166,7 @@ def account_of(job: VertexJob, context: Context) -> str:
     from slipway.cli.terminal.chart import accelerator_line  # Most commands do not read series.
 
     use, where = accelerator_line(context, job, money), f"output {job.output}" if job.output else ""
-    account = f"{job.display_name or job.id}  {state_word(job.state)}: {', '.join(part for part in parts if part)}"
+    account = f"{job.called}  {state_word(job.state)}: {', '.join(part for part in parts if part)}"
     return "\n  ".join(filter(None, (account, use, where)))
 
 

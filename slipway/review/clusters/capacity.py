@@ -11,7 +11,6 @@ from slipway.cluster_fields import machines_in_words
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.generations.action import What
-from slipway.labels import TEMPLATE_LABEL
 from slipway.live import Unknown
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import dollars
@@ -128,7 +127,7 @@ def _larger(templates: Sequence[str], pool: Pool, change: Change) -> Iterator[st
     """Tell of recent jobs that would not fit any more."""
     for job in change.recent if not isinstance(change.recent, Unknown) else ():
         count = sum(group.count for group in job.machines if group.machine.type == pool.machine.type)
-        if job.labels.get(TEMPLATE_LABEL, "") in templates and count > pool.max:
+        if job.template in templates and count > pool.max:
             yield f"{owned([job], '')} took {count}"
 
 

@@ -9,7 +9,6 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.jobs import VertexJob, distinct
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
-from slipway.labels import TEMPLATE_LABEL
 from slipway.review.change import Change
 from slipway.review.grants import form, gained_and_lost, grants, place
 from slipway.review.preview import Resource
@@ -228,7 +227,7 @@ def _networks(job: VertexJob, change: Change) -> Iterator[str]:
     cluster = change.old.cluster_named(job.persistent_resource_id) if change.old else None
     if cluster:
         yield from map(_last, (cluster.network, cluster.network_attachment, cluster.kms_key))
-    template = change.old.templates.get(job.labels.get(TEMPLATE_LABEL, "")) if change.old else None
+    template = change.old.templates.get(job.template) if change.old else None
     for spec in (job_spec(one) for one in template.offers) if template else ():
         attachment = spec.get("pscInterfaceConfig", {}).get("networkAttachment", "")
         yield from map(_last, (str(spec.get("network", "")), str(attachment)))

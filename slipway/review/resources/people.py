@@ -12,7 +12,7 @@ from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import counted, last_part
-from slipway.labels import USER_LABEL, label_value
+from slipway.labels import label_value
 from slipway.review.change import Change, lapsed
 from slipway.review.grants import Grant, gained_and_lost
 from slipway.review.preview import UNKNOWN
@@ -303,6 +303,4 @@ def _is_one(member: str) -> bool:
 def _jobs_of(member: str, change: Change) -> tuple[VertexJob, ...]:
     address = member.partition(":")[2]
     names = {label_value(address), label_value(address.partition("@")[0]), label_value(last_part(address))}
-    return tuple(
-        one for one in distinct(change.jobs) if _is_one(member) and one.labels.get(USER_LABEL, "") in names - {""}
-    )
+    return tuple(one for one in distinct(change.jobs) if _is_one(member) and one.user in names - {""})

@@ -11,7 +11,6 @@ from slipway.cloud.jobs import VertexJob
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import counted, join
-from slipway.labels import TEMPLATE_LABEL, USER_LABEL
 from slipway.live import Unknown
 from slipway.review.change import Change
 
@@ -44,7 +43,7 @@ class Usage:
             return f"who {did} is not known: {why}"
         if not self.jobs:
             return f"nobody {did} in the last {DAYS} days"
-        people = Counter(job.labels.get(USER_LABEL) or "somebody" for job in self.jobs)
+        people = Counter(job.user or "somebody" for job in self.jobs)
         named = [f"{who} {count}" for who, count in people.most_common(_MOST_PEOPLE)]
         more = len(people) - _MOST_PEOPLE
         whom = join([*named, *([f"{more} more"] if more > 0 else [])])
@@ -83,5 +82,5 @@ def whose(offers: Iterable[Offer], template: Template) -> str:
 def usage(change: Change, template: str) -> Usage:
     unread = change.recent if isinstance(change.recent, Unknown) else None
     recent = () if isinstance(change.recent, Unknown) else change.recent
-    jobs = {job.name: job for job in (*recent, *change.jobs) if job.labels.get(TEMPLATE_LABEL) == template}
+    jobs = {job.name: job for job in (*recent, *change.jobs) if job.template == template}
     return Usage(tuple(jobs.values()), unread)
