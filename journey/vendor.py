@@ -24,7 +24,7 @@ FILES = {
     "vega-lite": "build/vega-lite.min.js",
     "vega-embed": "build/vega-embed.min.js",
 }
-"""In the order in which the page needs them."""
+"""The scripts, in the order in which the page needs them."""
 LICENCES = "LICENSES.txt"
 
 

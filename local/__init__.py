@@ -10,7 +10,7 @@ from pathlib import Path
 PACKAGE = __name__
 _INSTALLED = "." in PACKAGE
 COMMAND = f".venv/bin/python -P -m {PACKAGE}" if _INSTALLED else f"python -m {PACKAGE}"
-"""The command to type: with -P, as a folder of one's own may be called as one of ours."""
+"""The command to type, with -P, as a person's folder may have the name of one of ours."""
 IMPORTED_FROM = Path(__file__).resolve().parents[PACKAGE.count(".") + 1]
 """The folder that must be on the path of a process that runs one of these modules: a checkout, or site-packages."""
 

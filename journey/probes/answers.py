@@ -28,7 +28,7 @@ class Answer:
 
 
 Answers = Mapping[str, Answer]
-"""By the probe's id."""
+"""Answers by the probe's id."""
 
 
 def read(file: Path) -> dict[str, Answer]:

@@ -14,9 +14,9 @@ from slipway.prices import Price, hourly
 
 SHARED_MACHINES = 2
 CLUSTER_MINUTES = 20
-"""What the shared cluster may take to be made; it is deleted with all else, when the time may be over."""
+"""The time to make the shared cluster; its deletion, with all else, may come after the time is over."""
 _SLACK_MINUTES = 5
-"""For the calls before and after."""
+"""Minutes for the calls before and after."""
 _SMALL = ("n1-standard-4", "e2-standard-4", "n2-standard-4")
 
 

@@ -9,7 +9,7 @@ from journey.probes.service import ENDED, Service, error_of
 from slipway.cloud.logging import LogEntry
 
 CODES = (1, 129, 130, 137, 143)
-"""Exit codes that it looks at: one of a program's own, and those of the signals HUP, INT, KILL and TERM."""
+"""Exit codes to try: one of a program's own, and those of the signals HUP, INT, KILL and TERM."""
 _CHIEF, _WORKER = "workerpool0-0", "workerpool1-0"
 _MINUTES_A_CODE = 6
 

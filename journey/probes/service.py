@@ -22,7 +22,7 @@ from slipway.machines.spec import MachineSpec
 T = TypeVar("T")
 
 STACK = "verify-probes"
-"""The label's value on all that probes make; by it everything is found again."""
+"""The label's value on everything that probes make, by which it is found again."""
 ACCOUNT = "slipway-probes"
 """The service account that a probe makes, before its @."""
 IMAGE = "python:3.11"

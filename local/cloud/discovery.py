@@ -30,7 +30,7 @@ _SHARED = frozenset(
     {"alt", "callback", "fields", "key", "prettyPrint", "quotaUser", "userIp", "userProject", "xgafv"}
     | {"access_token", "oauth_token", "uploadType", "upload_id", "upload_protocol"}
 )
-"""What any call of any API may have in its query. `upload_id`, of an upload that was begun, is the service's own."""
+"""Query parameters of any call of any API. `upload_id`, of an upload that was begun, is the service's own."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ MISSING = object()
 Document = Mapping[str, Any]
 Test = Callable[[Document], bool]
 Function = Callable[[Values], Test]
-"""From a function's arguments, as in `in_context("…")`, or the values after a `field:`, to a test."""
+"""A function's arguments, as in `in_context("…")`, or the values after a `field:`, to a test."""
 
 
 def parsed(text: str, fields: FilterFields, functions: Mapping[str, Function] | None = None) -> Test:

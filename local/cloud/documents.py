@@ -11,8 +11,8 @@ from .wire import Call, Reply, camel, invalid_argument
 Body = dict[str, Any]
 T = TypeVar("T")
 Pages = Callable[[str, int], tuple[Sequence[T], str]]
-"""From a page's beginning ("" is the first one's) and size to what is on it, and the beginning of the next one ("" when
-this is the last)."""
+"""A page's beginning ("" is the first one's) and size to its items and the beginning of the next page ("" when this is
+the last)."""
 
 
 def listed(

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 UNSERVED = "/not-served/"
-"""The path under which the local cloud refuses what it does not serve; the service's name follows."""
+"""The path under which the local cloud refuses a service that it lacks; the service's name follows."""
 
 SERVED = {
     "VERTEX_AI": "/v1beta1/",

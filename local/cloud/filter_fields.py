@@ -44,7 +44,7 @@ class FilterField:
 
 
 FilterFields = Callable[[Sequence[str]], FilterField | None]
-"""From a path as it was written, in snake_case or camelCase, to the field, None where there is no such."""
+"""A path as it was written, in snake_case or camelCase, to the field, None where there is none."""
 
 
 def of_message(descriptor: Descriptor) -> FilterFields:

@@ -112,7 +112,7 @@ DEPLOYER, PREVIEWER, CUSTOM_CODE_AGENT = HOME.deployer, HOME.previewer, HOME.cus
 ROLES: Mapping[str, str] = HOME.roles
 BINDINGS: Mapping[str, tuple[str, ...]] = HOME.bindings
 PROJECTS = "projects"
-"""Folder of the states of projects that were named, in that of the cloud."""
+"""The folder, in the cloud's own, of the states of projects that were named."""
 
 
 def folder_of(folder: Path, project: str) -> Path:

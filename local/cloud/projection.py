@@ -14,10 +14,10 @@ from google.protobuf import json_format, message_factory, wrappers_pb2
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 
 Shown = Callable[[Any], Any]
-"""From a value as it is kept to the value as it is shown."""
+"""A value as it is kept to the value as it is shown."""
 
 _GONE = object()
-"""What is shown of a value that the message could not hold: nothing."""
+"""The mark of a value that is not shown, as the message could not hold it."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z")
 _WIDE = (FieldDescriptor.CPPTYPE_INT64, FieldDescriptor.CPPTYPE_UINT64)
 _WHOLE = (FieldDescriptor.CPPTYPE_INT32, FieldDescriptor.CPPTYPE_UINT32)

@@ -1,4 +1,4 @@
-"""From method and raw path to a handler and the path's parameters."""
+"""Routes from method and raw path to a handler and the path's parameters."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping

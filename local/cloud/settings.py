@@ -24,7 +24,7 @@ _MOST_WHOLE = 2**53
 _MOST = {int: _MOST_WHOLE, float: 1e8}
 """Beyond these a number fits no database, and a delay leads beyond all years."""
 _LEAST_BODY = 1024**2
-"""With less no setting can be sent any more, not even this one back."""
+"""The least limit of a body: below it no setting can be sent any more, not even this one."""
 
 
 class SettingsError(Exception):

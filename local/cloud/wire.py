@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 JSON_MEDIA = "application/json; charset=UTF-8"
 _DIGITS = 300
-"""A whole number with so many is a double still; one with more may be none."""
+"""The digits of a whole number that is surely within a double's range."""
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 
 
@@ -188,7 +188,7 @@ Handler = Callable[[Call], Reply]
 
 
 def parsed_json(raw: bytes) -> Any:
-    """A text's JSON. Raises 400 INVALID_ARGUMENT for what is not JSON in UTF-8, all of which can be written again:
+    """Return a text's JSON. Raises 400 INVALID_ARGUMENT for text that is not JSON in UTF-8, or can't be written again:
     Python's parser takes `NaN`, and halves of characters (`"\\ud800"`), too."""
     try:
         found = json.loads(raw.decode(), parse_constant=_no_constant, parse_float=_finite, parse_int=_whole)

@@ -15,11 +15,11 @@ from .protos import services
 from .server import Service
 
 POLL_VARIABLE = "SLIPWAY_GCP_PLUGIN_POLL_SECONDS"
-"""Shortens, for tests, the 10 s at which operations are asked."""
+"""The variable that shortens, for tests, the 10 s between two looks at an operation."""
 SPEED_VARIABLE = "SLIPWAY_GCP_PLUGIN_SPEED"
-"""Makes, for tests, the provider's clock go so many times faster: its waits, and the time-outs of resources."""
+"""The variable that speeds up, for tests, the provider's clock: its waits, and the time-outs of resources."""
 SILENCE_VARIABLE = "SLIPWAY_GCP_PLUGIN_SILENCE_SECONDS"
-"""Shortens, for tests, the 300 s for which an answer is waited."""
+"""The variable that shortens, for tests, the 300 s that an answer may take."""
 _LARGEST_MESSAGE = 400 * 1024 * 1024
 _THREADS = 128
 

@@ -95,7 +95,7 @@ class Schema:
     default_timeout: float = 20 * 60.0
     """Seconds for a create, update or delete, unless the program says otherwise."""
     timeouts: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    """What the official provider notes in the state: seconds by verb."""
+    """The time-outs that the official provider notes in the state: seconds by verb."""
     version: int = 0
     """The version of the type's schema, noted likewise."""
 

@@ -13,7 +13,7 @@ from .. import files
 from .recipes import Recipe
 
 CONSTRAINTS = Path(__file__).with_name("constraints.txt")
-"""What bounds the packages that a job brings."""
+"""The bounds of the versions of a job's packages."""
 
 READY = "ready"
 PACKAGES = "packages-"

@@ -10,10 +10,10 @@ from .. import files
 from . import cache
 
 FRESH_S = 600.0
-"""As long as PyPI lets an installer take its answers for fresh: what is kept is what would be installed again."""
+"""The seconds for which installers may reuse PyPI's answers: a new installation would bring the same packages."""
 
 MOST = 20
-"""So many are kept for this machine, those that were made last."""
+"""The number of images kept for this machine, those that were made last."""
 
 
 def common(environ: Mapping[str, str]) -> Path:

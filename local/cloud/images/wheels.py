@@ -13,7 +13,7 @@ from .. import files
 from . import cache
 
 MOST = 100
-"""So many are kept, those that were used last."""
+"""The number of wheels kept, those that were used last."""
 
 _SOURCES = (".tar.gz", ".zip")
 

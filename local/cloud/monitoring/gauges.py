@@ -16,7 +16,7 @@ _USAGE, _LIMIT = "serviceruntime.googleapis.com/quota/allocation/usage", "servic
 _ACCELERATOR = "accelerator_id"
 _MEASURED = ("cpu/utilization", "memory/utilization", "accelerator/utilization", "accelerator/memory/utilization")
 TYPES = (*(_TRAINING + name for name in _MEASURED), _USAGE, _LIMIT)
-"""The metrics that there are."""
+"""The metrics that the local cloud has."""
 
 
 @dataclass(frozen=True)

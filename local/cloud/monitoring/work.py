@@ -28,7 +28,7 @@ _KEPT = timedelta(days=42)
 _OFF_S = 1.0
 
 Gauge = Callable[[int, float], Reading]
-"""From a session and a time to what it uses."""
+"""A session and a time to the session's use."""
 
 
 class Sampler:

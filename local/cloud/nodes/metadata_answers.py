@@ -52,7 +52,7 @@ def answer(identity: Identity, path: str) -> Any | None:
 
 _CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _LOOKS = 20
-"""So often the tables are read: while connections come and go, a reading may lack one that is there."""
+"""The number of times the tables are read: while connections come and go, a reading may lack an open one."""
 
 
 class Server(http.server.ThreadingHTTPServer):

@@ -43,7 +43,7 @@ from .connections import Connections
 _log = logging.getLogger("local.cloud")
 _CHUNK = 1 << 20
 _STRANGERS = 1 << 20
-"""So many bytes of a body are read before it is known who sends it."""
+"""The bytes of a body that are read before its sender is known."""
 _FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _SQLITE_FULL = {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE"}
 

@@ -42,7 +42,7 @@ _OUTPUT_ONLY = (
 )
 _LOCK_AFTER = timedelta(days=90)
 _NAMING = threading.Lock()
-"""Held from the look at all projects for a name until it is taken in one."""
+"""The lock from the look at all projects for a bucket's name until the name is taken in one."""
 
 
 class Buckets:

@@ -15,7 +15,7 @@ TIMESTAMP, INDEX, USE, MEMORY, MEMORY_OF = (
     "memory.total",
 )
 FIELDS = (TIMESTAMP, INDEX, USE, MEMORY, MEMORY_OF)
-"""What a recording has at least, in any order."""
+"""The columns that a recording must have, in any order."""
 _FORM = "%Y/%m/%d %H:%M:%S.%f"
 _MOST_GPUS = 64
 _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)(?: (?:%|MiB))?")

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from .gpu_recording import GpuRecording
 
 Strategy = Literal["standard", "spot", "flex-start"]
-"""How machines are got: persistent resources and jobs without a strategy are `standard`."""
+"""The way to get machines: persistent resources and jobs without a strategy are `standard`."""
 STRATEGIES = ("any", *get_args(Strategy))
 SHARED = "ALLOW_ALL"
 

@@ -10,7 +10,7 @@ _log = logging.getLogger("local.cloud.vertex")
 _BUSY_S, _IDLE_S, _TROUBLE_S = 0.1, 0.5, 2.0
 
 Step = Callable[[World], bool]
-"""Looks at all jobs of a kind once; whether any is under way. Every step can be repeated after a kill."""
+"""A look at all jobs of a kind, which returns whether any is under way. Every step can be repeated after a kill."""
 
 
 class Follower:

@@ -91,7 +91,7 @@ class Bucket(BaseKind):
                 raise
 
     def locate(self, id: str, settings: Settings) -> Found:
-        """`NAME` or `PROJECT/NAME`."""
+        """Parse `NAME` or `PROJECT/NAME`."""
         parts = parse(_TOKEN, id, ("{project}/{name}", "{name}"), project=settings.project)
         return Found(parts["name"], {**parts})
 

@@ -44,7 +44,7 @@ _READ: Mapping[str, Field] = {
     "selfLink": output(),
 }
 _DIFFERENT = "different hash"
-"""What the inputs hold for `detectMd5hash`: no hash, so that the content's own is compared with the object's."""
+"""The inputs' `detectMd5hash`: no hash, so that the content's own is compared with the object's."""
 _FIELDS: Mapping[str, Field] = {
     "bucket": text(required=True, replace=True),
     "name": text(replace=True),
@@ -83,7 +83,7 @@ _FIELDS: Mapping[str, Field] = {
 _KEPT = ("content", "source", "sourceMd5hash", "customerEncryption", "forceEmptyContentType", "contexts")
 _UPLOAD_AGAIN = ("content", "detectMd5hash", "sourceMd5hash", "forceEmptyContentType")
 _FOLLOWS = ("crc32c", "detectMd5hash", "generation", "md5hash")
-"""What follows from the bytes and is shown as a change of its own; the links that follow as well are not."""
+"""Properties that follow from the bytes and are shown as changes of their own; the links that follow too are not."""
 _FOLLOWS_SILENTLY = ("md5hexhash", "mediaLink")
 _UNSUPPORTED = ("customerEncryption", "contexts")
 

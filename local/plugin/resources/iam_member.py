@@ -33,7 +33,7 @@ class Policy:
     owner: str
     service: str
     prefix: str
-    """What the owner's name in the state begins with (`b/`)."""
+    """The prefix of the owner's name in the state (`b/`)."""
     by_document: bool
     """Whether the policy is a document of its own (GET and PUT) rather than read and written by method calls."""
 
@@ -116,7 +116,7 @@ class IamMember(BaseKind):
         self._change(cloud, state, _remove)
 
     def locate(self, id: str, settings: Settings) -> Found:
-        """`OWNER ROLE MEMBER`, with spaces between."""
+        """Parse `OWNER ROLE MEMBER`, with spaces between."""
         parts = id.split(" ")
         if len(parts) != 3:
             raise ImportIdError(self.schema.token, id, (f"{{{self._policy.owner}}} {{role}} {{member}}",))

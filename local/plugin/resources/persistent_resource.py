@@ -169,7 +169,7 @@ class PersistentResource(BaseKind):
         cloud.finish(_SERVICE, operation, "Deleting PersistentResource")
 
     def locate(self, id: str, settings: Settings) -> Found:
-        """`projects/P/locations/L/persistentResources/N`, `P/L/N` or `L/N`."""
+        """Parse `projects/P/locations/L/persistentResources/N`, `P/L/N` or `L/N`."""
         forms = (
             "projects/{project}/locations/{location}/persistentResources/{name}",
             "{project}/{location}/{name}",

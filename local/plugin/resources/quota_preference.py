@@ -114,7 +114,7 @@ class QuotaPreference(BaseKind):
         """Send nothing, as the API has no delete."""
 
     def locate(self, id: str, settings: Settings) -> Found:
-        """`projects/P/locations/global/quotaPreferences/N` (a folder or organization as well)."""
+        """Parse `projects/P/locations/global/quotaPreferences/N` (a folder or organization as well)."""
         parent, middle, name = id.partition(_MIDDLE)
         if not parent or not middle or not name or "/" in name:
             raise ImportIdError(_TOKEN, id, (f"{{parent}}{_MIDDLE}{{name}}",))

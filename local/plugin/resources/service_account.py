@@ -117,7 +117,7 @@ class ServiceAccount(BaseKind):
                 raise CloudError(f'Error deleting service account "{id}": {error}') from error
 
     def locate(self, id: str, settings: Settings) -> Found:
-        """`projects/P/serviceAccounts/EMAIL`, `P/EMAIL` or `EMAIL`."""
+        """Parse `projects/P/serviceAccounts/EMAIL`, `P/EMAIL` or `EMAIL`."""
         forms = ("projects/{project}/serviceAccounts/{email}", "{project}/{email}", "{email}")
         parts = parse(_TOKEN, id, forms, project=settings.project)
         full = f"projects/{parts['project']}/serviceAccounts/{parts['email']}"

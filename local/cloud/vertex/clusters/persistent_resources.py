@@ -35,7 +35,7 @@ _STOCK_OUT = 8
 
 
 Suffices = Callable[[World, Cluster, datetime], bool]
-"""Whether there are machines for a cluster that is to be made, at a moment."""
+"""A test of whether there are machines for a cluster that is to be made, at a moment."""
 
 
 class PersistentResources(Collection):

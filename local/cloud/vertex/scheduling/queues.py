@@ -21,7 +21,7 @@ from ..names import cluster_name
 from . import availability, placement, quota_usage, reservations
 
 WINDOW = 100
-"""As many of the oldest waiting jobs of each line are looked at each time; none of those behind them can go first."""
+"""The number of oldest waiting jobs of each queue that a step looks at; none of those behind them can go first."""
 
 
 def serve_all(world: World, now: datetime) -> None:

@@ -100,7 +100,7 @@ class Scheduler:
             return []
         seen = {item.name: self._look(replicas.folder(world, run, item)) for item in run.replicas}
         logs.forward(world, run)
-        # What was seen may have happened since this look at all jobs began, and is not later than now.
+        # Each status may be newer than the start of this look at all jobs, but not later than now.
         changed = job_life.advanced(job, run, seen, world.clock.now(), world.settings)
         if changed is job:
             return []

@@ -18,7 +18,7 @@ _MOST_CREATED_AT_ONCE = 1000
 
 
 class Contents(Documents):
-    """One level of a tensorboard. `above` is the kind they belong to, `content` the kinds that are removed with
+    """A level of a tensorboard. `above` is the kind its resources belong to, `content` the kinds that are removed with
     them."""
 
     def __init__(self, world: World, kind: Kind, above: Kind, content: tuple[Kind, ...] = ()) -> None:

@@ -9,9 +9,9 @@ from .study import Metric, Study
 from .trial import Measurement
 
 MOST = 1000
-"""As many measurements of a trial are kept, the oldest go first."""
+"""The number of a trial's measurements kept; the oldest go first."""
 _MOST_SECONDS, _MOST_STEPS = 1e11, 1 << 63
-"""Beyond these a time or a step is none that an answer could have."""
+"""The largest time and step that an answer can have."""
 _UNNAMED = "training/hptuning/metric"
 _OTHER_KEYS = ("timestamp", "trial", "global_step", "checkpoint_path")
 

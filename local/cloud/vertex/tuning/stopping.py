@@ -9,7 +9,7 @@ from .study import Metric, Study
 from .trial import Trial
 
 _LEAST_COMPLETED = 3
-"""As many completed trials must reach beyond a trial's step before its curve is judged."""
+"""The completed trials that must reach beyond a trial's step before its curve is judged."""
 
 
 def hopeless(trial: Trial, trials: Sequence[Trial], study: Study) -> bool:
