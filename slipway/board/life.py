@@ -138,7 +138,7 @@ def checkpoints(saved: Iterable[StoredObject]) -> Iterator[Mark]:
 def _use(row: UtilizationRow) -> Use:
     step = max(1, -(-len(row.points) // _POINTS))
     points = tuple((one.at.replace(microsecond=0), round(one.value, 3)) for one in row.points[::step])
-    return Use(row.who, row.what, round(row.mean, 3), round(row.max, 3), points)
+    return Use(row.role, row.what, round(row.mean, 3), round(row.max, 3), points)
 
 
 def _lines(context: Context, job: VertexJob) -> tuple[tuple[str, ...], str]:

@@ -11,11 +11,11 @@ from itertools import pairwise
 from statistics import median
 
 from slipway.cloud.jobs import VertexJob, WorkerPool
-from slipway.cloud.monitoring import ACCELERATOR, Point, Series
+from slipway.cloud.monitoring import ACCELERATOR, Point
 from slipway.formatting import join, percent, span, span_before
 from slipway.jobs.cost import JobCost
 from slipway.jobs.roles import REPLICA
-from slipway.jobs.utilization import Utilization
+from slipway.jobs.utilization import Utilization, UtilizationRow
 from slipway.machines.table import all_accelerators
 from slipway.prices import Price, Usd, bounded, hourly
 
@@ -114,10 +114,10 @@ def idle_words(idle: IdleAccelerators) -> str:
 def _times(usage: Utilization, job: VertexJob) -> Iterator[_Time]:
     """Yield the time of each series of a replica's accelerators, which together are all of its machine's."""
     begin, end = job.start_time, job.end_time
-    replicas: dict[tuple[str, str], list[Series]] = defaultdict(list)
+    replicas: dict[tuple[str, str], list[UtilizationRow]] = defaultdict(list)
     for row in usage.rows:
-        if row.series.metric == ACCELERATOR:
-            replicas[row.series.job, row.series.task].append(row.series)
+        if row.metric == ACCELERATOR:
+            replicas[row.job, row.replica].append(row)
     step = usage.period or _step([one.points for some in replicas.values() for one in some])
     for (_, task), some in replicas.items():
         found = REPLICA.fullmatch(task)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Annotated
 
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Monitoring, Point, Series
+from slipway.codec import NOT_WRITTEN, MaybeText
 from slipway.formatting import last_part
 from slipway.jobs.roles import who_of
 
@@ -21,27 +23,25 @@ _ORDER = (CPU, MEMORY, ACCELERATOR, ACCELERATOR_MEMORY)
 
 @dataclass(frozen=True)
 class UtilizationRow:
-    """A metric of one replica (`who`) or accelerator. There is at least one point; values are shares, 0 to 1."""
+    """A metric of one replica, which people call `role`, or of one of its accelerators. There is at least one point;
+    values are shares, 0 to 1."""
 
-    who: str
-    what: str
-    series: Series
+    metric: str
+    replica: str
+    role: str
+    job: str
+    accelerator: MaybeText
+    last: float
+    mean: float
+    max: float
+    points: tuple[Point, ...]
+    what: Annotated[str, NOT_WRITTEN] = ""
 
-    @property
-    def points(self) -> tuple[Point, ...]:
-        return self.series.points
-
-    @property
-    def last(self) -> float:
-        return self.points[-1].value
-
-    @property
-    def mean(self) -> float:
-        return sum(point.value for point in self.points) / len(self.points)
-
-    @property
-    def max(self) -> float:
-        return max(point.value for point in self.points)
+    @classmethod
+    def of(cls, role: str, what: str, one: Series) -> UtilizationRow:
+        values = [point.value for point in one.points]
+        told = (values[-1], sum(values) / len(values), max(values))
+        return cls(one.metric, one.task, role, one.job, one.accelerator, *told, one.points, what)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def read_utilization(monitoring: Monitoring, job: VertexJob, now: datetime) -> U
             found = [one for part in threads.map(read, _ORDER if accelerated else _ORDER[:2]) for one in part]
     except CloudError as problem:
         return Utilization(why=f"not known: {problem.brief}")
-    rows = rows_of([one for one in found if one.points], job)
+    rows = rows_of(found, job)
     if rows:
         return Utilization(rows, period)
     return Utilization(why="no samples" if job.ended else "no samples yet; they come minutes after they are taken")
@@ -99,7 +99,7 @@ def rows_of(found: list[Series], job: VertexJob) -> tuple[UtilizationRow, ...]:
         who = who_of(one.task, job)
         return f"{trials[one.job]}/{who}" if one.job in trials else who
 
-    return tuple(UtilizationRow(name(one), _what(one, job), one) for one in sorted(found, key=place))
+    return tuple(UtilizationRow.of(name(one), _what(one, job), one) for one in sorted(found, key=place) if one.points)
 
 
 def _kind(one: Series) -> int:

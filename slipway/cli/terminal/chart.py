@@ -38,7 +38,7 @@ _WORDS = {ACCELERATOR: "gpu", CPU: "cpu", MEMORY: "mem"}
 def show_usage(usage: Utilization) -> None:
     """Print the chart of some rows, as wide as the terminal has room."""
     rows = usage.rows[:_MOST_ROWS]
-    words = sum(max(map(len, column)) for column in zip(*[(row.who, row.what) for row in rows], _HEADS, strict=True))
+    words = sum(max(map(len, column)) for column in zip(*[(row.role, row.what) for row in rows], _HEADS, strict=True))
     room = (screen.columns() or shutil.get_terminal_size().columns) - words - len("    ") - 3 * len("  100 %")
     first, last = ends(row.points for row in rows)
     length = f"{span((last - first).total_seconds())} OF SAMPLES" if last > first else "ONE SAMPLE"
@@ -47,7 +47,7 @@ def show_usage(usage: Utilization) -> None:
     screen.table(
         (*_HEADS, length if room >= len(length) else "", "LAST", "MEAN", "MAX"),
         [
-            (row.who, row.what, chart, percent(row.last), percent(row.mean), percent(row.max))
+            (row.role, row.what, chart, percent(row.last), percent(row.mean), percent(row.max))
             for row, chart in zip(rows, charts, strict=True)
         ],
         right=("LAST", "MEAN", "MAX"),
@@ -152,7 +152,7 @@ def _means(rows: Iterable[UtilizationRow]) -> dict[str, tuple[Point, ...]]:
     found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         for point in row.points:
-            found[row.series.metric][round(point.at.timestamp())].append(point.value)
+            found[row.metric][round(point.at.timestamp())].append(point.value)
     return {
         metric: tuple(
             Point(datetime.fromtimestamp(second, UTC), sum(values) / len(values))

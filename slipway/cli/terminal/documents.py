@@ -46,20 +46,7 @@ def usage_document(usage: Utilization, idle: IdleAccelerators | None = None) -> 
         "why": usage.why or None,
         "periodSeconds": usage.period,
         "idle": idle,
-        "series": [
-            {
-                "metric": row.series.metric,
-                "replica": row.series.task,
-                "role": row.who,
-                "job": row.series.job,
-                "accelerator": row.series.accelerator or None,
-                "last": row.last,
-                "mean": row.mean,
-                "max": row.max,
-                "points": row.points,
-            }
-            for row in usage.rows
-        ],
+        "series": usage.rows,
     }
 
 

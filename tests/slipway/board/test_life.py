@@ -74,7 +74,7 @@ def test_checkpoints_are_objects_that_are_called_so_each_minute_once() -> None:
 
 def test_what_could_not_be_read_is_said_and_long_series_are_thinned() -> None:
     points = tuple(Point(at(number / 60), 0.5) for number in range(1000))
-    row = UtilizationRow("workers-0", "cpu", Series(CPU, "4711", "workerpool0-0", "", points))
+    row = UtilizationRow.of("workers-0", "cpu", Series(CPU, "4711", "workerpool0-0", "", points))
     life = life_of(JOB, JobEvents(why="denied"), Utilization((row,)), ("hi",), (), at(9), ("", "log: denied"))
     assert life.why == ("events: denied", "log: denied")
     assert len(life.use[0].points) <= 120 and (life.use[0].mean, life.use[0].max) == (0.5, 0.5)

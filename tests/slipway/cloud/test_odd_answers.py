@@ -165,8 +165,9 @@ def show_cluster(cluster: PersistentResource) -> None:
 
 
 def show_series(series: Series) -> None:
-    (row,) = rows_of([replace(series, metric=CPU)], VertexJob.read(TUNING, TUNING_JOB))
-    assert row.who is not None and row.what and (not row.points or row.max is not None)
+    rows = rows_of([replace(series, metric=CPU)], VertexJob.read(TUNING, TUNING_JOB))
+    assert len(rows) == bool(series.points)
+    assert all(row.role is not None and row.what and row.max is not None for row in rows)
 
 
 CASES: dict[str, tuple[Json, Callable[[Json], Any], Callable[[Any], None]]] = {

@@ -37,7 +37,7 @@ def test_rows_stand_in_the_order_of_pools_replicas_and_accelerators() -> None:  
         series(CPU, "workerpool1-2"),
         series(CPU, "workerpool0-0"),
     ]
-    assert [(row.who, row.what) for row in rows_of(found, JOB)] == [
+    assert [(row.role, row.what) for row in rows_of(found, JOB)] == [
         ("chief", "cpu"),
         ("chief", "memory"),
         ("workers-2", "cpu"),
@@ -55,11 +55,11 @@ def test_the_rows_of_trials_have_their_numbers() -> None:
     )
     tuned = replace(JOB, kind=TUNING_JOB, tried=tried)
     found = [series(CPU, "workerpool0-0", job=job) for job in ("8", "9")]
-    assert [row.who for row in rows_of(found, tuned)] == ["1/chief", "2/chief"]
+    assert [row.role for row in rows_of(found, tuned)] == ["1/chief", "2/chief"]
 
 
 def test_last_mean_and_max_are_of_the_samples() -> None:
-    row = UtilizationRow("chief", "cpu", series(CPU, "workerpool0-0", "", 0.2, 0.9, 0.4))
+    row = UtilizationRow.of("chief", "cpu", series(CPU, "workerpool0-0", "", 0.2, 0.9, 0.4))
     assert (row.last, round(row.mean, 9), row.max) == (0.4, 0.5, 0.9)
 
 

@@ -50,7 +50,7 @@ def test_it_is_never_wider_than_the_room(samples: list[tuple[float, float]], wid
 
 
 def usage(*values: float) -> Utilization:
-    return Utilization((UtilizationRow("main", "cpu", Series(CPU, "7", "workerpool0-0", "", every(5, *values))),))
+    return Utilization((UtilizationRow.of("main", "cpu", Series(CPU, "7", "workerpool0-0", "", every(5, *values))),))
 
 
 @pytest.mark.parametrize(("columns", "shown"), [("80", True), ("20", False)])
@@ -84,7 +84,7 @@ def test_a_terminal_without_such_letters_has_plain_ones(monkeypatch: pytest.Monk
 
 def test_a_glance_is_the_mean_of_all_replicas(snapshot: SnapshotAssertion) -> None:
     rows = [
-        UtilizationRow(task, "", Series(metric, "7", task, "", every(5, *values)))
+        UtilizationRow.of(task, "", Series(metric, "7", task, "", every(5, *values)))
         for metric, task, values in (
             (CPU, "workerpool0-0", (0.0, 0.2)),
             (CPU, "workerpool0-1", (1.0, 1.0)),

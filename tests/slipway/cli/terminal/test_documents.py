@@ -182,7 +182,10 @@ SPOT = replace(
 )
 SERIES = Series("cpu/utilization", "42", "workerpool1-0", "", (Point(NOW, 0.5), Point(NOW + timedelta(minutes=1), 0.7)))
 USAGE = Utilization(
-    (UtilizationRow("workers-0", "CPU", SERIES), UtilizationRow("workers-0", "GPU", replace(SERIES, accelerator="0"))),
+    (
+        UtilizationRow.of("workers-0", "CPU", SERIES),
+        UtilizationRow.of("workers-0", "GPU", replace(SERIES, accelerator="0")),
+    ),
     60,
     "no samples",
 )
