@@ -1,6 +1,5 @@
-"""The claim: the object that decides which job of a submission runs. Each replica's launcher tries to create it, and
-whoever finds another job's number in it ends at once.
-"""
+"""The claim: the object that decides which job of a submission runs. Each replica's launcher tries to create it, and a
+launcher that finds another job's number in it ends at once."""
 
 from __future__ import annotations
 
@@ -24,14 +23,14 @@ _TELLING = {"template": TEMPLATE_LABEL, "code": CODE_LABEL}
 
 
 class JobGoneError(ResourceError):
-    """The job that ran a submission is no longer there, most likely as somebody has deleted it."""
+    """The job that ran a submission no longer exists, most likely because somebody has deleted it."""
 
     def __init__(self, what: str, *, why: str) -> None:
         super().__init__(what, why=why, fix="use another request id to run it again")
 
 
 class OtherJobError(ConfigError):
-    """The id of a request is that of another job, `name`."""
+    """The id of a request belongs to another job, `name`."""
 
     def __init__(self, what: str, *, why: str, fix: str, name: str) -> None:
         super().__init__(what, why=why, fix=fix)
@@ -47,7 +46,7 @@ class Claim(Enum):
 
 
 def read_claim(storage: Storage, claim: str) -> Claim:
-    """Raises CloudError when it can't be told."""
+    """Return the holder of a claim. Raises CloudError when it can't be told."""
     try:
         return Claim.GIVEN_UP if _holder(storage, claim) == GIVEN_UP else Claim.STARTED
     except NotFound:
@@ -55,7 +54,8 @@ def read_claim(storage: Storage, claim: str) -> Claim:
 
 
 def take_claim(storage: Storage, claim: str) -> Claim:
-    """Gives its attempt up unless a launcher was first. Raises CloudError when that can't be told."""
+    """Give an attempt up unless a launcher has its claim already; return the claim's holder. Raises CloudError when
+    that can't be told."""
     try:
         if storage.create(Location.parse(claim), GIVEN_UP.encode(), "text/plain"):
             return Claim.GIVEN_UP
@@ -66,8 +66,8 @@ def take_claim(storage: Storage, claim: str) -> Claim:
 
 
 def claim_of(job: VertexJob) -> str:
-    """Return the object that the launchers of a job, or of what asks for one, race for; empty where nothing names
-    it."""
+    """Return the object that the launchers of a job, or of a request for one, race for; empty where neither names
+    one."""
     return next((one.args[one.args.index("--claim") + 1] for one in job.worker_pools if "--claim" in one.args[:-1]), "")
 
 
@@ -86,17 +86,17 @@ def settled(storage: Storage, jobs: list[VertexJob]) -> VertexJob:
 
 
 def holder(vertex: Vertex, storage: Storage, claim: str, kind: JobKind, request_id: str) -> VertexJob | None:
-    """Return the job whose launcher has taken `claim`; None where it has been deleted since, or is not listed yet.
-    Raises CloudError."""
+    """Return the job whose launcher has taken `claim`; None for a job that has been deleted since, or is not listed
+    yet. Raises CloudError."""
     return _named(vertex, _holder(storage, claim), kind, request_id)
 
 
 def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | None:
-    """Return the job that has the claim of a succeeded `job`, which was its copy; None for the job itself, and where
-    that can't be told: without a launcher, or for who may not read claims.
+    """Return the job that has the claim of a succeeded `job`, which was its copy. None for the job itself, and where
+    that can't be told: without a launcher, or for a caller who may not read claims.
 
-    Raises JobGoneError where it has been deleted since, as nothing then tells how it ended, and OtherJobError where it
-    was asked for as something else: neither `job` nor another one for it has run then.
+    Raises JobGoneError for a job that has been deleted since, as nothing then tells how it ended, and OtherJobError for
+    a different request: then neither `job` nor any copy of it has run.
     """
     claim = claim_of(job)
     if job.state != "JOB_STATE_SUCCEEDED" or job.kind.has_trials or not claim:
@@ -125,18 +125,18 @@ def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | No
 
 
 def other_run(job: VertexJob, other: VertexJob) -> str:
-    """Tell two jobs of one request id apart, in words; empty where they were asked for alike."""
+    """Describe how two jobs of one request id differ; empty for two jobs of equal requests."""
     pairs: list[tuple[str, object, object]]
     pairs = [(name, job.labels.get(key, ""), other.labels.get(key, "")) for name, key in _TELLING.items()]
     ours, theirs = job.parameters, other.parameters
-    if ours is not None and theirs is not None:  # Earlier versions did not record them.
+    if ours is not None and theirs is not None:  # Jobs of earlier versions do not record their parameters.
         pairs += [(name, ours.get(name), theirs.get(name)) for name in sorted({*ours, *theirs})]
     return ", ".join(f"{name} is {there}, here {here}" for name, here, there in pairs if here != there)
 
 
 def _named(vertex: Vertex, number: str, kind: JobKind, request_id: str) -> VertexJob | None:
     if kind.runs_itself and number.isdecimal():
-        for region in vertex.regions:  # The copies of a request may be in several.
+        for region in vertex.regions:  # The copies of a request may be in several regions.
             with suppress(NotFound):
                 return vertex.job(f"projects/{vertex.project}/locations/{region}/{kind.collection}/{number}")
         return None
@@ -150,5 +150,5 @@ def _holder(storage: Storage, claim: str) -> str:
 
 
 def _numbers(job: VertexJob) -> tuple[str, str]:
-    """Return the ids that its launcher may have written: its own, or that of the job behind a pipeline."""
+    """Return the ids that a job's launcher may have written: the job's own, or that of the job behind a pipeline."""
     return job.id, last_part(job.backing)

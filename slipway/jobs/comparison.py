@@ -1,4 +1,4 @@
-"""Jobs side by side: what was asked for, what ran it, and what came of it, field by field. Pure."""
+"""Jobs side by side, field by field: their requests, machines and outcomes. Pure."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from slipway.prices import exact_text
 
 Value = Scalar | None
 PRICE, COST = ("machines", "pricePerHour"), ("outcome", "cost")
-"""Group and name of what is USD."""
+"""Groups and names of the fields in USD."""
 
 
 @dataclass(frozen=True)
 class ComparedField:
-    """A field of all jobs: `values` in the jobs' order, None for what one lacks. `group` is what it belongs to:
-    parameter, code, machines, metric, outcome. Times are seconds, `cost` and `pricePerHour` are USD as text."""
+    """A field of all jobs: `values` in the jobs' order, None for a job that lacks it. `group` is parameter, code,
+    machines, metric or outcome. Times are seconds, `cost` and `pricePerHour` are USD as text."""
 
     group: str
     name: str
@@ -30,7 +30,7 @@ class ComparedField:
     alike: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """All are alike where they are the same; 1 and True are not."""
+        """Values are alike where they are equal; 1 and True are not."""
         object.__setattr__(self, "alike", len({(type(value), value) for value in self.values}) == 1)
 
 
@@ -63,13 +63,13 @@ def _fields(
 
 
 def _names(each: Iterable[Mapping[str, Scalar]], first: Iterable[str]) -> list[str]:
-    """List the names that any has, those of `first` before the others."""
+    """List the names that any of the jobs has, those of `first` before the others."""
     present = dict.fromkeys(name for one in each for name in one)
     return [*dict.fromkeys(name for name in first if name in present), *(n for n in present if n not in set(first))]
 
 
 def _code(job: VertexJob) -> str:
-    """Return `hello-0a1b2c3d4e5f.tar.gz @ 3f9c2e1`, the name of its package; of a job without one its image."""
+    """Return `hello-0a1b2c3d4e5f.tar.gz @ 3f9c2e1`, the name of a job's package; for a job without one its image."""
     packages = join(sorted(last_part(uri) for uri in job.packages))
     if not packages:
         return ""

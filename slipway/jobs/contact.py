@@ -1,4 +1,4 @@
-"""Contact with a service that is asked again and again: a job takes days, and a service is away for a while."""
+"""Contact with a service over days: it is asked again and again, and may be away for a while."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SAID_AGAIN_S = 300.0
 
 @dataclass
 class Contact:
-    """Tells when there is none: at once, and rarely then. `patience`: seconds until it is given up. `what` is no
-    contact, as in "no contact"; `goes_on` what does so meanwhile."""
+    """Contact with a service, which tells of its loss: at once, then rarely. `patience`: seconds until it is given up.
+    `what` names the contact, as in "no contact"; `goes_on` what continues meanwhile."""
 
     clock: Clock
     patience: float
@@ -28,7 +28,7 @@ class Contact:
         self._since = None
 
     def lost(self, problem: CloudError) -> str:
-        """Return what to say of `problem`: mostly nothing. Raises it when there was no answer for long."""
+        """Return the message about `problem`, mostly empty. Raises it after a long time without any answer."""
         now = self.clock.monotonic()
         if self._since is None:
             self._since, self._said = (now, self.clock.now()), now

@@ -16,12 +16,13 @@ from slipway.prices import Price, per_hour
 
 @dataclass(frozen=True)
 class JobCost:
-    """Seconds from create to start and from start to end, each up to now while it lasts; None for what never came.
+    """Seconds from create to start and from start to end, each up to now while it lasts; None for a time that never
+    began.
 
-    `cost` is None of what never ran. Machines of a pool are paid for anyway. A tuning job's are those of all trials
-    that run at once, and its cost that of each trial's own time. `without`: seconds of `run` without machines, as
-    events tell; `untold`: there may be more of them, so that the cost is at most that. `busy`: seconds that `cost` is
-    of, at `per_hour`; None of what never ran.
+    `cost` is None for a job that never ran. Machines of a pool are paid for anyway. A tuning job's machines are those
+    of all concurrent trials, and its cost is that of each trial's own time. `without`: seconds of `run` without
+    machines, as events tell; `untold`: there may be more such seconds, so that the cost is an upper bound. `busy`:
+    seconds that `cost` covers, at `per_hour`; None for a job that never ran.
     """
 
     capacity_type: str
@@ -39,12 +40,12 @@ class JobCost:
 
 
 def needs_events(job: VertexJob) -> bool:
-    """Tell whether its cost depends on what happened to it."""
+    """Tell whether a job's cost depends on its events."""
     return job.capacity_type == SPOT and job.start_time is not None
 
 
 def job_cost(job: VertexJob, region: str, now: datetime, events: JobEvents | None = None) -> JobCost:
-    """`events`: what the service's log tells, None where nobody looked."""
+    """Return a job's account. `events`: those of the service's log, None where they were not read."""
     end = job.end_time or now
     wait = _seconds(job.create_time, job.start_time or end)
     run = _seconds(job.start_time, end)
@@ -60,8 +61,8 @@ def job_cost(job: VertexJob, region: str, now: datetime, events: JobEvents | Non
 
 
 def _without_machines(job: VertexJob, end: datetime, events: JobEvents | None) -> tuple[float, bool]:
-    """Sum the seconds from each preemption until the job, or a trial of it, ran again; and tell whether some are
-    unknown."""
+    """Sum the seconds from each preemption until the job, or a trial of it, ran again; and tell whether some
+    preemptions are unknown."""
     if events is None or events.why or events.more:
         return 0.0, True
     seconds, lost, untold = 0.0, dict[str, datetime](), False
@@ -72,15 +73,15 @@ def _without_machines(job: VertexJob, end: datetime, events: JobEvents | None) -
             lost.setdefault(event.trial, event.at)
         elif event.kind == "running" and event.at and event.trial in lost:
             seconds += _seconds(lost.pop(event.trial), event.at) or 0.0
-    if waits(job):  # Its state tells that it has not run since.
+    if waits(job):  # The state of a waiting job tells that it has not run since.
         seconds += sum(_seconds(since, end) or 0.0 for since in lost.values())
         lost = {}
     return seconds, untold or bool(lost)
 
 
 def _with_trials(job: VertexJob, run: float, end: datetime) -> float:
-    """Sum the seconds of all trials; where the service tells no times, as if as many as may ran from beginning to
-    end."""
+    """Sum the seconds of all trials; where the service tells no times, assume the maximum number of trials from
+    beginning to end."""
     times = [_seconds(trial.start_time, trial.end_time or end) for trial in job.tried]
     return run * job.trials if None in times or not times else sum(time or 0.0 for time in times)
 

@@ -14,7 +14,7 @@ from slipway.machines.spec import MachineSpec
 
 @dataclass(frozen=True)
 class Part:
-    """A worker pool of a job: its role, the resource pool it runs on (by name, if known), and its machines."""
+    """A worker pool of a job: its role, its resource pool (by name, if known), and its machines."""
 
     role: str
     pool: str
@@ -24,7 +24,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Demand:
-    """Everything a job needs at once; a job starts when all of it is there."""
+    """The machines that a job needs at once: it starts when all of them are there."""
 
     parts: tuple[Part, ...]
 
@@ -45,7 +45,8 @@ class Demand:
 
     @classmethod
     def of(cls, job: VertexJob, roles: tuple[str, ...] = (), pools: tuple[str, ...] = ()) -> Demand:
-        """Skipped worker pools (`{}`) ask for nothing, parallel trials for as much each."""
+        """Return a job's demand. Skipped worker pools (`{}`) need nothing; parallel trials need the same machines
+        each."""
         return cls(
             tuple(
                 Part(
@@ -61,7 +62,7 @@ class Demand:
 
 
 def find_pool(part: Part, cluster: PersistentResource) -> ResourcePool | None:
-    """The resource pool that takes `part`: machine and disk must be equal to the letter."""
+    """Return the resource pool that takes `part`: machine and disk must be exactly equal."""
     fitting = [pool for pool in cluster.pools if pool.machine == part.machine]
     named = [pool for pool in fitting if pool.id == part.pool]
     return next(iter(named or fitting), None)

@@ -1,4 +1,4 @@
-"""A job described once: what tables, JSON and Python alike tell of it."""
+"""A job's description: the fields that tables, JSON and Python share."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from slipway.prices import exact_text
 
 @dataclass(frozen=True)
 class JobDescription:
-    """A job with what the catalog and the price book tell of it.
+    """A job with its data from the catalog and the price book.
 
     `cluster`: its name, its id where the catalog has no name for it, empty beside the pools. `source`:
-    `templates/lora.py:5` in the job's commit, without the line where the catalog is of another one; empty where the
+    `templates/lora.py:5` in the job's commit, without the line where the catalog's commit is another; empty where the
     catalog lacks the template. `console`: its page there, empty where there is none.
     """
 
@@ -36,7 +36,7 @@ class JobDescription:
 
     @property
     def document(self) -> Mapping[str, Any]:
-        """Return the description for JSON: seconds, and USD as text; null for what is not known, or not there."""
+        """The description for JSON: seconds, and USD as text; null for unknown and absent values."""
         job, account = self.job, self.account
         code = {"hash": job.labels.get(CODE_LABEL), "commit": job.code.commit or None, "dirty": job.code.dirty}
         return {
@@ -98,7 +98,7 @@ class JobDescription:
 
 
 def describe(job: VertexJob, context: Context, events: JobEvents | None = None) -> JobDescription:
-    """`events`: those that its cost depends on, None where nobody looked."""
+    """Describe a job. `events`: those that its cost depends on, None where they were not read."""
     template, id_ = context.catalog.templates.get(job.template), job.persistent_resource_id
     source = template.source if template else ""
     return JobDescription(

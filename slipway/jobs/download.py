@@ -1,7 +1,7 @@
-"""A job's outputs as files: each whole or not there at all, and what has arrived is not fetched again.
+"""A job's outputs as files: each is complete or absent, and complete files are not fetched again.
 
-What is on its way lies in a folder of its own beside the files (`slipway.jobs.outputs.PARTS`), under a name that tells
-the object's contents, so that another download goes on where this one stopped.
+Partial downloads are kept in a folder of their own beside the files (`slipway.jobs.outputs.PARTS`), under a name that
+tells the object's contents, so that another download continues where this one stopped.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from slipway.jobs.outputs import PARTS, LeftOut, OutputFile, alone_in, listed, o
 _THREADS = 8
 _TICK = 0.2
 _FRUITLESS = 3
-"""So many answers in a row may break off before anything came."""
+"""The number of answers in a row that may break off before any byte came."""
 _PATIENCE = HttpPolicy(read=20.0)
 
 Tell = Callable[[int, int, int], None]
-"""Takes how many files are there, the bytes that have come, and those of all that is fetched."""
+"""A callback for the number of complete files, the bytes that have come, and the bytes in all."""
 
 
 @dataclass(frozen=True)
 class Download:
-    """`fetched` are there now, `present` were there already."""
+    """The result of a download: `fetched` files are new, `present` files were there already."""
 
     source: str
     folder: Path
@@ -48,7 +48,7 @@ class Download:
         return self.present + self.fetched
 
     def require_all(self) -> None:
-        """Raises ResourceError when objects were left out."""
+        """Raise ResourceError when objects were left out."""
         if self.left_out:
             raise ResourceError(
                 f"{counted(len(self.left_out), 'object')} left out of {self.folder}",
@@ -60,10 +60,10 @@ class Download:
 def download(
     context: Context, job: VertexJob, folder: Path, *, overwrite: bool = False, tell: Tell | None = None
 ) -> Download:
-    """Fetches all that a job has written so far below its output directory. Files that are there and equal are kept.
+    """Fetch all outputs that a job has written so far. Equal files that are already there are kept.
 
-    Raises ResourceError for a job without an output directory, ConfigError before anything is written where a file
-    differs (unless `overwrite`) or can't be written, SlipwayError where there is too little room, and CloudError.
+    Raises ResourceError for a job without an output directory; ConfigError, before anything is written, for a file that
+    differs (unless `overwrite`) or can't be written; SlipwayError for too little room; and CloudError.
     """
     if not job.output:
         raise ResourceError(
@@ -86,7 +86,7 @@ def download(
 
 
 class _Fetching:
-    """Several at once, until all are there, one fails or the caller is interrupted."""
+    """A download of several files at once, until all are there, one fails or the caller is interrupted."""
 
     def __init__(self, storage: Storage, folder: Path, files: tuple[OutputFile, ...], overwrite: bool) -> None:
         self._storage, self._folder, self._files, self._overwrite = storage, folder, files, overwrite
@@ -106,7 +106,7 @@ class _Fetching:
                 why=f"{size(total - here)} are to be fetched, and {size(free)} are free",
                 fix="make room, or name a folder on another disk",
             )
-        # Nobody waits for one that waits for an answer, once another has failed or somebody has pressed Ctrl-C.
+        # Daemons: no thread is waited for once another has failed or somebody has pressed Ctrl-C.
         threads = [threading.Thread(target=self._work, args=(parts,), daemon=True) for _ in range(_THREADS)]
         try:
             tell(0, 0, total)

@@ -1,4 +1,4 @@
-"""Waits and run times of earlier jobs, from what the service lists and nothing else. Pure; nothing is predicted."""
+"""Waits and run times of earlier jobs, from the service's lists alone. Pure; nothing is predicted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from slipway.jobs.verdict import Outcome, Verdict
 from slipway.labels import STACK_LABEL, TEMPLATE_LABEL, capacity_type_label, label_filter, label_value
 
 EARLIER = 100
-"""So many of the newest jobs of a template, or of a stack, are looked at."""
+"""The number of newest jobs of a template, or of a stack, that are considered."""
 
 SINCE = timedelta(days=30)
 FEWEST = 3
@@ -28,7 +28,7 @@ _BESIDE = frozenset({Outcome.BESIDE, Outcome.WAITS})
 
 @dataclass(frozen=True)
 class Times:
-    """The shortest and the longest of the times, in seconds, of `count` jobs."""
+    """The shortest and the longest time, in seconds, of `count` jobs."""
 
     shortest: float
     longest: float
@@ -36,7 +36,7 @@ class Times:
 
     @property
     def between(self) -> str:
-        """`4–9 min`"""
+        """The range as text: `4–9 min`"""
         low, high = span(self.shortest), span(self.longest)
         return low if low == high else f"{span_before(self.shortest, self.longest)}–{high}"
 
@@ -46,7 +46,7 @@ class Times:
 
     @classmethod
     def of(cls, found: list[float]) -> Times | None:
-        """Return their times; None of fewer than three."""
+        """Return the range of some times; None for fewer than three."""
         return cls(min(found), max(found), len(found)) if len(found) >= FEWEST else None
 
 
@@ -55,13 +55,14 @@ def earlier_filter(stack: str, template: str) -> str:
 
 
 def succeeded_filter(stack: str) -> str:
-    """Jobs of any template, for how long those run that are on a full pool; EARLIER of them are looked at."""
+    """Return the filter for succeeded jobs of any template, which tell how long the jobs of a full pool run. EARLIER of
+    them are read."""
     return f'{label_filter({STACK_LABEL: stack})} AND state="JOB_STATE_SUCCEEDED"'
 
 
 @dataclass(frozen=True)
 class Expected:
-    """A job that is to be sent by a capacity type, and the verdict on it; `cluster` is None beside the pools."""
+    """A job before it is sent by a capacity type, and its verdict; `cluster` is None beside the pools."""
 
     capacity_type: str
     demand: Demand
@@ -70,8 +71,9 @@ class Expected:
 
 
 def wait_times(jobs: Iterable[VertexJob], expected: Expected, now: datetime) -> Times | None:
-    """From createTime to startTime, of the jobs of 30 days that started by the same capacity type on the same machines,
-    however many: on the same cluster, when its pools were as they are now, as far as `jobs` tell."""
+    """Return the times from createTime to startTime of jobs of the last 30 days that started by the same capacity type
+    on the same machines, in any number: on the same cluster, while its pools were as they are now, as far as `jobs`
+    tell."""
     known = tuple({job.name: job for job in jobs}.values())
     cluster = expected.cluster
     if cluster and expected.outcome not in _POOL:
@@ -92,13 +94,13 @@ def wait_times(jobs: Iterable[VertexJob], expected: Expected, now: datetime) -> 
 
 
 def run_times(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: datetime) -> Times | None:
-    """From start to end, of the jobs that `runs` finds."""
+    """Return the times from start to end of the jobs that `runs` finds."""
     return Times.of(runs(jobs, capacity_type, demand, now))
 
 
 def runs(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: datetime) -> list[float]:
-    """Seconds from start to end, of the jobs of 30 days that succeeded on as many of the same machines, by the same
-    capacity type. Of several jobs of one submission, wherever they went, the one that goes on or was the longest
+    """Return the seconds from start to end of jobs of the last 30 days that succeeded on as many of the same machines,
+    by the same capacity type. Among several jobs of one submission, wherever they went, the unfinished or longest one
     counts: the others were its copies."""
     wanted, ran = _machines(demand), dict[str, VertexJob]()
     for job in jobs:
@@ -116,7 +118,7 @@ def runs(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: dat
 
 
 def _seconds(job: VertexJob) -> float:
-    """Endless for one that has not ended: it may be the one that runs."""
+    """Return a job's run time in seconds; infinite for a job that has not ended, which may be the one that runs."""
     if not job.ended:
         return math.inf
     return (job.end_time - job.start_time).total_seconds() if job.start_time and job.end_time else 0.0
@@ -131,8 +133,8 @@ def _machines(demand: Demand) -> Counter[tuple[str, str | None, int]]:
 
 
 def _outcome(job: VertexJob, at: datetime, cluster: PersistentResource, known: tuple[VertexJob, ...]) -> Outcome | None:
-    """Judge as on the day it was created: a full pool, or one that had to grow unless it had grown before. None where
-    neither is told; jobs beyond `known` may have been there as well."""
+    """Judge a job by the state on the day it was created: a full pool, or one that had to grow unless it had grown
+    before. None where neither is known; jobs beyond `known` may have been there as well."""
     there = [
         one
         for one in known

@@ -1,6 +1,5 @@
-"""Why a job failed, beside what the service says: the last lines of the replica that failed first, or how much of its
-memory it used. One call, of bounded time.
-"""
+"""The reason for a job's failure beyond the service's own message: the last lines of the replica that failed first, or
+its memory use. One call, of bounded time."""
 
 from __future__ import annotations
 
@@ -29,9 +28,9 @@ _BEFORE, _LATE = timedelta(hours=1), timedelta(minutes=4)
 
 @dataclass(frozen=True)
 class Failure:
-    """`who` failed, as people call the replica; empty where the service names none. `lines` are the newest errors that
-    it wrote, else the newest lines, the oldest first. `memory`: the most of its machine's that it used, 0 to 1, where
-    it ran out of it. `why`: why nothing is known."""
+    """A failure. `who`: the failed replica by its role's name; empty where the service names none. `lines`: the newest
+    errors that it wrote, else its newest lines, the oldest first. `memory`: the peak use of its machine's memory, 0 to
+    1, where it ran out of it. `why`: the reason why nothing is known."""
 
     who: Annotated[MaybeText, At("role")] = ""
     lines: tuple[str, ...] = ()
@@ -41,7 +40,8 @@ class Failure:
 
     @property
     def brief(self) -> str:
-        """Return `out of memory (chief, 97 % of its n1-standard-8)` or its last line; empty where nothing is known."""
+        """The failure in brief: `out of memory (chief, 97 % of its n1-standard-8)` or the replica's last line; empty
+        where nothing is known."""
         if self.memory is not None:
             return f"out of memory ({self.who or 'a replica'}, {percent(self.memory)} of its {self.machine})"
         return f"{short(self.lines[-1], 120)} ({self.who or 'a replica'})" if self.lines else ""
@@ -60,7 +60,8 @@ def read_failure(context: Context, job: VertexJob) -> Failure | None:
     """Read a failure; None for a job that has not failed, or never ran. What can't be read is reported in the result,
     not raised."""
     found = REPLICA.search(job.error)
-    # A job has begun once all its replicas have: one that failed before the last of them did ran all the same.
+    # The service calls a job begun once all its replicas have; a job that failed before the last replica started did
+    # run all the same.
     ran = job.start_time is not None or found is not None
     if job.state != "JOB_STATE_FAILED" or not ran or not job.log_ids:
         return None

@@ -1,6 +1,5 @@
-"""A job from what a person types: its name, its number, the full resource name, the name of its template, or the id of
-its request. And of listed jobs those that are somebody's.
-"""
+"""A job from the text that a person types: its name, number, full resource name, template, or the id of its request.
+And the listed jobs of a person."""
 
 from __future__ import annotations
 
@@ -24,8 +23,8 @@ _RECENT = 100
 
 
 def find_job(context: Context, text: str, *, of_template: bool = True, tell: Callable[[str], None]) -> VertexJob:
-    """Return the job of this name, number, resource name, request id or, with `of_template`, a template's newest; of
-    several that of the submission's claim. `tell` is told which was taken. Raises ResourceError."""
+    """Return the job of this name, number, resource name, request id or, with `of_template`, a template's newest; among
+    several the one that has the submission's claim. `tell` is told which was taken. Raises ResourceError."""
     catalog = context.catalog
     try:
         newest, *namesakes = find_jobs(context.vertex, text, stack=catalog.stack, of_template=of_template)
@@ -52,11 +51,12 @@ def find_job(context: Context, text: str, *, of_template: bool = True, tell: Cal
 
 
 def find_jobs(vertex: Vertex, text: str, *, stack: str = "", of_template: bool = True) -> list[VertexJob]:
-    """The job, the newest first where several have that name. With a `stack`, and where no job is called so, the newest
-    job of that stack's template of this name, with `of_template`, or those of its request of this id.
+    """Return the jobs of this name, the newest first where several have it. With a `stack`, and where no job has that
+    name, return the newest job of that stack's template of this name (with `of_template`), or the jobs of the request
+    with this id.
 
-    Raises ResourceError with a suggestion when there is no such job, ConfigError for the name of one that is in none of
-    the regions.
+    Raises ResourceError with a suggestion when there is no such job, ConfigError for the name of a job outside the
+    regions.
     """
     names = []
     if "/" in text:
@@ -79,7 +79,8 @@ def find_jobs(vertex: Vertex, text: str, *, stack: str = "", of_template: bool =
 
 
 def _first(vertex: Vertex, names: list[str]) -> VertexJob | None:
-    """Raises CloudError where none was found and not all regions answered: each such is asked once."""
+    """Return the first job found. Raises CloudError where none was found and not all regions answered; each such region
+    is asked once."""
     failed: dict[str, CloudError] = {}
     for name in names:
         region = region_of(name)
@@ -97,8 +98,8 @@ def _first(vertex: Vertex, names: list[str]) -> VertexJob | None:
 
 
 def _named(vertex: Vertex, text: str) -> list[VertexJob]:
-    """Newest first. Where one region does not answer, another one that has the name is enough: it has the id of its
-    request, and a job that costs money can be cancelled. Raises CloudError where none has it."""
+    """Return the jobs of this name, newest first. One region that has the name is enough where another does not answer:
+    it has the id of the request, and a job that costs money can be cancelled. Raises CloudError where none has it."""
     wanted = f'display_name="{text}"'
     try:
         return list(vertex.jobs_of_every_kind(wanted))
@@ -111,7 +112,7 @@ def _named(vertex: Vertex, text: str) -> list[VertexJob]:
 
 
 def _own(vertex: Vertex, name: str) -> str:
-    """Check a full resource name, which must be of one of the regions. The project may be given by its number."""
+    """Check a full resource name, which must be in one of the regions. The project may be given by its number."""
     parts = name.strip("/").split("/")
     collections = [kind.collection for kind in KINDS.values()]
     if len(parts) != 6 or parts[0:4:2] != ["projects", "locations"] or parts[4] not in collections:
@@ -134,7 +135,7 @@ def _unknown(vertex: Vertex, text: str) -> ResourceError:
     recent: list[str] = []
     with contextlib.suppress(CloudError):
         recent = [job.display_name for job in islice(vertex.jobs_of_every_kind(), _RECENT)]
-    near = nearest(text, recent, cutoff=0.9)  # Names of a template differ in eight random letters alone.
+    near = nearest(text, recent, cutoff=0.9)  # Jobs of one template differ in eight random letters alone.
     return ResourceError(
         f"no job {quoted(text)} in {vertex.project}, {join(vertex.regions, 'or')}",
         why="none of that name or number is listed there",

@@ -1,4 +1,4 @@
-"""Following a job: its state, why it waits, and its log, as a stream of events until it ends."""
+"""A job's state, its reason to wait and its log as a stream of events until it ends."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from slipway.jobs.wait_reader import Why, no_wait, read_why
 from slipway.jobs.waiting import waits
 
 TRANSIENT = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
-"""Trouble with the service after which it is asked again."""
+"""Errors of the service after which it is asked again."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """The job as it is now; `why` says what it waits for, while it waits."""
+    """The job as it is now; `why` tells the reason for its wait, while it waits."""
 
     job: VertexJob
     why: Why = no_wait
@@ -38,7 +38,7 @@ class LogLine:
 
 @dataclass(frozen=True)
 class Trouble:
-    """Something that passes: no contact, or logs that may not be read."""
+    """A problem that passes: no contact, or logs that may not be read."""
 
     text: str
 
@@ -46,12 +46,12 @@ class Trouble:
 Event = Progress | LogLine | Trouble
 
 WATCHING = HttpPolicy(connect=5.0, read=15.0, attempts=1)
-"""For looking again and again: who has no answer by then looks again, and says so meanwhile."""
+"""For repeated looks: a look without an answer by then is reported and repeated."""
 
 
 @dataclass(frozen=True)
 class Polling:
-    """Seconds between looks. The service takes 600 calls a minute and region, from everybody together."""
+    """Seconds between looks. The service takes 600 calls a minute and region, from all callers together."""
 
     state_first: float = 0.5
     state_steady: float = 2.0
@@ -69,8 +69,8 @@ class Polling:
 
 @dataclass
 class Follower:
-    """Follows one job. With a `tail` the log is read too. `word` gives the service's own last word about a job that
-    waits beside the pools. Nothing here ever cancels anything."""
+    """A job's follower. With a `tail` the log is read too. `word` returns the service's newest line about a job that
+    waits beside the pools. A follower never cancels anything."""
 
     vertex: Vertex
     job: VertexJob
@@ -87,9 +87,9 @@ class Follower:
         self._logs = Contact(self.clock, float("inf"), "logs can't be read now")
 
     def events(self, timeout: float | None = None) -> Iterator[Event]:
-        """Until the job has ended and its log is quiet.
+        """Yield events until the job has ended and its log is quiet.
 
-        Raises Timeout after `timeout` seconds, and CloudError when there has been no contact for long.
+        Raises Timeout after `timeout` seconds, and CloudError after a long time without contact.
         """
         state_at = log_at = why_at = self._begin
         why: Why = no_wait
@@ -145,7 +145,7 @@ class Follower:
                 yield Trouble(said)
 
     def _drain(self) -> Iterator[Event]:
-        """Lines arrive after the end too: read on until a few polls bring none."""
+        """Yield the lines that arrive after the end: read on until a few polls bring none."""
         quiet, begin = 0, self.clock.monotonic()
         while self.tail and quiet < self.polling.quiet_polls:
             came = False
@@ -178,7 +178,7 @@ def follower_of(
     begin: datetime | None = None,
     only: str = "",
 ) -> Follower:
-    """Make a follower that is patient with a service that is away for a while."""
+    """Return a follower that bears with a service that is away for a while."""
     policy = WATCHING if timeout is None else replace(WATCHING, read=min(WATCHING.read, max(1.0, timeout)))
     connection = context.connection.with_policy(policy)
     logging = connection.logging(context.catalog.project)

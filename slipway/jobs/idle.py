@@ -1,4 +1,4 @@
-"""Idle accelerators of a job: for how long, and what that cost. Pure."""
+"""A job's idle accelerators: the time that they are idle, and its cost. Pure."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from slipway.machines.table import all_accelerators
 from slipway.prices import Price, Usd, bounded, hourly
 
 IDLE_BELOW = 0.05
-"""An accelerator is idle in the time of a sample where it was in use for less than this share of it."""
+"""The share of a sample's time below which an accelerator counts as idle."""
 _USUAL_STEP = 60.0
 _UNTOLD, _UNTOLD_S = 0.05, 90.0
-"""The share of a job's time, and the seconds, up to which it is not told that they were not measured."""
+"""The unmeasured share of a job's time, and the unmeasured seconds, up to which no message tells of them."""
 _MISSED = 2.5
-"""Steps between two samples beyond which the time between them counts as not measured."""
+"""Steps between two samples beyond which the time between them counts as unmeasured."""
 
 
 @dataclass(frozen=True)
 class IdleAccelerators:
     """A job's accelerators: `count` of them, of the kinds `accelerators` as the API calls them.
 
-    Seconds are those of the average accelerator: it was `paid_seconds` there, measured for `measured_seconds` of that,
-    and idle for `idle_seconds`, which is `share` of those; a tuning job's are of all its trials together. `unused` of
-    them were idle in all of their samples, None of a tuning job. `cost` is that of the idle time, of the job's,
-    `of_cost`; both are known as far as the prices of its machines are.
+    Seconds are those of the average accelerator: it was there for `paid_seconds`, measured for `measured_seconds` of
+    them, and idle for `idle_seconds`, a `share` of the measured; for a tuning job they are those of all trials
+    together. `unused` accelerators were idle in all of their samples; None for a tuning job. `cost` is that of the idle
+    time, out of the job's, `of_cost`; both are known as far as the prices of its machines are.
     """
 
     accelerators: tuple[str, ...]
@@ -133,14 +133,14 @@ def _times(usage: Utilization, job: VertexJob) -> Iterator[_Time]:
 
 
 def _step(series: Sequence[Sequence[Point]]) -> float:
-    """Seconds between two samples."""
+    """Return the seconds between two samples."""
     gaps = [(after.at - before.at).total_seconds() for points in series for before, after in pairwise(points)]
     return median(gaps) if gaps else _USUAL_STEP
 
 
 def _covered(points: Sequence[Point], begin: datetime, step: float) -> Iterator[tuple[Point, float]]:
-    """Yield each sample with the seconds before it that it tells of: since the sample before, but a step alone where
-    some are missing between them."""
+    """Yield each sample with the seconds before it that it covers: those since the sample before, or one step where
+    samples are missing in between."""
     before = begin
     for point in points:
         since = (point.at - before).total_seconds()

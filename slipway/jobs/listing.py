@@ -1,4 +1,4 @@
-"""Jobs that somebody wants to see: by template, person, team, sweep and state, of one stack or of all."""
+"""Jobs by template, person, team, sweep and state, of one stack or of all."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from slipway.labels import STACK_LABEL, TEAM_LABEL, TEMPLATE_LABEL, USER_LABEL, 
 
 STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
 NEWEST = 20
-"""So many are listed where nobody says how many."""
+"""The default number of jobs listed."""
 MOST = 100_000
 _LARGEST_PAGE = 100
 
 
 @dataclass(frozen=True)
 class JobQuery:
-    """None is any. `stack` None: of every stack, whoever sent it and by whatever means. `limit` of the newest."""
+    """The choice of jobs; None means any. `stack` None: jobs of every stack, whoever sent them and by whatever means.
+    The newest `limit` jobs are listed."""
 
     stack: str | None
     template: str | None = None
@@ -33,12 +34,12 @@ class JobQuery:
 
     @property
     def narrowed(self) -> bool:
-        """Tell whether anything but the stack chooses."""
+        """Whether anything but the stack narrows the choice."""
         return any(one is not None for one in (self.template, self.user, self.team, self.state))
 
     def parts(self) -> list[str]:
-        """Return the conditions of the API's filter. Raises ConfigError for what leaves nothing to look for: without
-        its condition everybody's jobs would be listed."""
+        """Return the conditions of the API's filter. Raises ConfigError for a choice that leaves nothing to look for:
+        without its condition everybody's jobs would be listed."""
         labels = {STACK_LABEL: self.stack}
         for key, name, value in (
             (TEMPLATE_LABEL, "template", self.template),
@@ -57,7 +58,7 @@ class JobQuery:
 
 
 def listed_jobs(context: Context, query: JobQuery, say: Callable[[str], None], also: str = "") -> list[VertexJob]:
-    """List the newest. `also` is another condition; `say` is told of regions that do not answer and are done without.
+    """List the newest jobs. `also` is another condition; `say` is told of regions that do not answer and are left out.
     Raises ConfigError and CloudError."""
     wanted = " AND ".join(filter(None, (*query.parts(), also)))
 

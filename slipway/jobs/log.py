@@ -1,6 +1,5 @@
-"""The log of a job: read as it grows, each line once, at a pace the service permits; and what happened to the job by
-the service's own lines (preemptions, restarts, stock-outs), in the service's words.
-"""
+"""A job's log, read as it grows: each line once, at a pace that the service permits. And the job's events by the
+service's own lines (preemptions, restarts, stock-outs), in the service's words."""
 
 from __future__ import annotations
 
@@ -19,24 +18,25 @@ from slipway.codec import At, MaybeText
 from slipway.jobs.roles import REPLICA, SERVICE, TRIAL_LABEL, prefix, task_filter, who_of
 
 _OVERLAP = timedelta(seconds=20)
-"""Entries arrive out of order: this many seconds are read again, and lines that were seen are left out."""
+"""The time that each query reads again, as entries arrive out of order; lines read before are left out."""
 
 EventKind = Literal["preemption", "restart", "running", "stock-out"]
 
 PAGES_A_MINUTE, PAGE = 60, 1000
-"""A project's log queries, which all its readers share, and the lines of one."""
+"""A project's log queries a minute, which all its readers share, and the lines of one query."""
 WHOLE_LOG = HttpPolicy(attempts=9, whole=float("inf"), most=1 << 50)
-"""For all of a log, however long: with patience for a minute's limit."""
+"""The policy for a whole log, however long: it bears with a minute's limit."""
 
 _MOST = 500
 _MOST_IDS, _MOST_LINES = 700, 10 * PAGE
-"""Of a query for many jobs: Cloud Logging takes filters of 20,000 characters, and counts each page."""
+"""The limits of a query for many jobs: Cloud Logging takes filters of 20,000 characters, and counts each page."""
 _KINDS: tuple[tuple[EventKind, re.Pattern[str]], ...] = (
-    # A restart may name the preemption it comes from, and either a lack of machines. A total is not an event.
+    # A restart's line may name the preemption that caused it, and either may name a lack of machines. A total is not an
+    # event.
     ("restart", re.compile(r"\b(restarting|retrying|being restarted|was restarted(?! \d+ times))\b", re.IGNORECASE)),
     ("preemption", re.compile(r"\bpreempt(ed|ion)\b(?!.*\brestarted \d+ times)", re.IGNORECASE)),
     ("stock-out", re.compile(r"\bstock-?out\b|resources are insufficient", re.IGNORECASE)),
-    ("running", re.compile(r"\bjob is running\b", re.IGNORECASE)),  # As the service says it of each start.
+    ("running", re.compile(r"\bjob is running\b", re.IGNORECASE)),  # The service's line at each start.
 )
 
 
@@ -50,14 +50,15 @@ class LogPolling:
     longest: float = 30.0
 
     def interval(self, age: float, refusals: int) -> float:
-        """`age`: seconds of following; `refusals`: rate limits met in a row."""
+        """Return the seconds until the next query. `age`: seconds of following; `refusals`: rate limits met in a
+        row."""
         base = self.first if age < 60 else self.steady if age < 600 else self.patient
         return min(self.longest, base * 2.0**refusals)
 
 
 def job_filter(ids: tuple[str, ...], *, since: datetime | None = None, severity: str = "", only: str = "") -> str:
-    """Cloud Logging's filter for the lines of a job, or of several, such as the trials of one. `only`: what else must
-    hold of a line, such as its role (`slipway.jobs.roles.role_filter`)."""
+    """Return Cloud Logging's filter for the lines of a job, or of several, such as one job's trials. `only`: a further
+    condition on a line, such as its role (`slipway.jobs.roles.role_filter`)."""
     wanted = " OR ".join(f'"{id_}"' for id_ in ids)
     parts = ['resource.type="ml_job"', f"resource.labels.job_id={wanted if len(ids) == 1 else f'({wanted})'}"]
     if since:
@@ -71,8 +72,8 @@ def job_filter(ids: tuple[str, ...], *, since: datetime | None = None, severity:
 
 @dataclass
 class Tail:
-    """Gives each line of the jobs with these `ids` once, none from before `begin`. `only` is that of `job_filter`. Not
-    to be shared by threads."""
+    """A reader that returns each line of the jobs with these `ids` once, none from before `begin`. `only` is that of
+    `job_filter`. Not to be shared by threads."""
 
     logging: Logging
     ids: tuple[str, ...]
@@ -84,7 +85,7 @@ class Tail:
     _seen: dict[tuple[str, str, str], datetime | None] = field(default_factory=dict, init=False)
 
     def more(self) -> Iterator[LogEntry]:
-        """The lines that came since the last call. A rate limit gives none and counts in `refusals`."""
+        """Return the lines that came since the last call. A rate limit brings none and counts in `refusals`."""
         if not self.ids:
             return
         since = self._newest - _OVERLAP if self._newest else self.begin
@@ -114,25 +115,25 @@ class Tail:
 
 
 def newest(logging: Logging, query: str, count: int) -> list[LogEntry]:
-    """The last `count` lines, oldest first."""
+    """Return the last `count` lines, oldest first."""
     return list(islice(logging.entries(query, page_size=min(PAGE, count), newest_first=True), count))[::-1]
 
 
 def shown(text: str) -> str:
-    """A line's text as a terminal would leave it: of a bar that goes back to its beginning with each move, the last."""
+    """Return a line's text as a terminal would leave it: the last state of a progress bar that redraws itself."""
     return "\n".join(one.rstrip("\r").rpartition("\r")[2] for one in text.rstrip("\r\n").split("\n"))
 
 
 def line(entry: LogEntry, job: VertexJob) -> str:
-    """`workers-1  epoch 3`"""
+    """Return a line with its writer: `workers-1 epoch 3`"""
     text, who = shown(entry.text), prefix(entry, job)
     return "\n".join(f"{who}  {one}" for one in text.split("\n")) if who else text
 
 
 @dataclass(frozen=True)
 class JobEvent:
-    """`replica` as the service names it (`workerpool0-0`), `role` as people do, both empty where its line names none;
-    `trial` of a tuning job."""
+    """An event of a job. `replica` as the service names it (`workerpool0-0`), `role` as people do, both empty where the
+    line names none; `trial` of a tuning job."""
 
     kind: EventKind
     at: Annotated[datetime | None, At("time")]
@@ -144,7 +145,7 @@ class JobEvent:
 
 @dataclass(frozen=True)
 class JobEvents:
-    """The oldest first. `why` says why they are not known; `more`: there were more than were read."""
+    """Events of a job, the oldest first. `why`: the reason why they are unknown; `more`: not all of them were read."""
 
     all: tuple[JobEvent, ...] = ()
     why: str = ""
@@ -155,7 +156,7 @@ class JobEvents:
 
 
 def event_kind(entry: LogEntry) -> EventKind | None:
-    """Return the kind of event. Only lines of the service count, not what a replica writes."""
+    """Return the kind of event. Only the service's lines count, not a replica's."""
     return None if entry.task.startswith("workerpool") else kind_of_line(entry.text)
 
 
@@ -164,7 +165,7 @@ def kind_of_line(text: str) -> EventKind | None:
 
 
 def events_of(entries: Iterable[LogEntry], job: VertexJob) -> tuple[JobEvent, ...]:
-    """ "Running" counts where something else came before, of the same trial: it runs again."""
+    """Return the events in a job's lines. "Running" counts after another event of the same trial: it runs again."""
     found, stopped = [], set[str]()
     for entry in entries:
         kind, trial = event_kind(entry), entry.labels.get(TRIAL_LABEL, "")
@@ -177,7 +178,8 @@ def events_of(entries: Iterable[LogEntry], job: VertexJob) -> tuple[JobEvent, ..
 
 
 def read_events(logging: Logging, job: VertexJob) -> JobEvents:
-    """Costs one of the project's log queries. What can't be read is reported in the result, not raised."""
+    """Read a job's events, with one of the project's log queries. A failure to read is reported in the result, not
+    raised."""
     if not job.log_ids:
         return JobEvents()
     try:
@@ -188,7 +190,7 @@ def read_events(logging: Logging, job: VertexJob) -> JobEvents:
 
 
 def read_events_of_many(logging: Logging, newest_first: Iterable[VertexJob]) -> Mapping[str, JobEvents]:
-    """The events by the jobs' names, from one query. Older jobs than it can name are left out. What can't be read is
+    """Read events by the jobs' names, with one query. Older jobs than it can name are left out. A failure to read is
     reported in the result, not raised."""
     ids, of_jobs = dict[str, str](), dict[str, list[LogEntry]]()
     jobs = dict[str, VertexJob]()
@@ -211,7 +213,7 @@ def read_events_of_many(logging: Logging, newest_first: Iterable[VertexJob]) -> 
 
 
 def last_word(logging: Logging, job: VertexJob) -> str:
-    """The service's newest line about a job, unchanged; empty where there is none or it may not be read."""
+    """Return the service's newest line about a job, unchanged; empty where there is none or it may not be read."""
     if not job.log_ids:
         return ""
     try:

@@ -1,8 +1,8 @@
-"""Numbers that jobs report: `metrics.json` in a job's output, its run in an experiment, or its best trial.
+"""Metrics that jobs report: `metrics.json` in a job's output, its run in an experiment, or its best trial.
 
 `metrics.json` is one JSON document: an object of numbers by name, `{"accuracy": 0.98, "loss": 0.07}`, or a list of such
-objects, each with its `step`, a whole number: `[{"step": 1, "loss": 0.9}, {"step": 2, "loss": 0.4}]`. Whatever is no
-number is passed over. The job writes it as it likes, so nothing in it is trusted.
+objects, each with its `step`, a whole number: `[{"step": 1, "loss": 0.9}, {"step": 2, "loss": 0.4}]`. Values that are
+not numbers are passed over. The job is free to write anything, so nothing in the document is trusted.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ FILE = "metrics.json"
 MOST_BYTES = 1_000_000
 MOST_NAMES, LONGEST_NAME = 200, 128
 MOST_STEPS = 1_000
-"""Of more steps so many are kept, evenly chosen, the first and the last among them."""
+"""The number of steps kept of a longer series: evenly chosen, with the first and the last among them."""
 
 _STEP = "step"
 _LARGEST_STEP = 2**53
-"""Beyond it two steps are the same number to those who read JSON, and to charts."""
+"""The largest step: beyond it two steps are the same number to readers of JSON, and to charts."""
 _RUN_METRICS = "_metrics"
-"""The key of a run's metadata under which the Vertex SDK keeps what was logged."""
+"""The key of a run's metadata under which the Vertex SDK keeps logged metrics."""
 _AT_ONCE = 32
 _WITHIN = 60.0
 """Seconds after which no further job's metrics are asked for."""
@@ -40,7 +40,7 @@ _WITHIN = 60.0
 
 @dataclass(frozen=True)
 class MetricStep:
-    """Numbers by name at one step."""
+    """Metrics by name at one step."""
 
     step: int
     values: Mapping[str, float]
@@ -48,8 +48,8 @@ class MetricStep:
 
 @dataclass(frozen=True)
 class Metrics(Mapping[str, float]):
-    """A job's numbers by name; of those with steps the last. `source` says where they are from: `metrics.json`,
-    `experiment digits, run mine`, `trial 3`. `why`: why there are none."""
+    """A job's metrics by name; the last values where there are steps. `source` is their origin: `metrics.json`,
+    `experiment digits, run mine`, `trial 3`. `why`: the reason why there are none."""
 
     numbers: Mapping[str, float] = field(default_factory=dict)
     steps: tuple[MetricStep, ...] = ()
@@ -67,12 +67,12 @@ class Metrics(Mapping[str, float]):
 
 
 def parse_metrics(content: bytes) -> Metrics:
-    """Read the document; `why` says what is wrong with one that has no numbers. Pure, and raises nothing."""
+    """Parse the document; `why` tells the mistake in a document without numbers. Pure; raises nothing."""
     if len(content) > MOST_BYTES:
         return Metrics(why=f"{FILE} is larger than {size(MOST_BYTES)}")
     try:
         found = json.loads(content)
-    except (ValueError, RecursionError):  # Numbers of thousands of digits and bytes that are no text are ValueErrors.
+    except (ValueError, RecursionError):  # Numbers of thousands of digits and bytes that are not text are ValueErrors.
         return Metrics(why=f"{FILE} is not JSON")
     if isinstance(found, list):
         steps = _steps(found)
@@ -99,7 +99,7 @@ def _unfit_name(name: object) -> bool:
 
 
 def _steps(entries: Sequence[Any]) -> tuple[MetricStep, ...]:
-    """Sort by step; of entries of one step the later one's numbers count."""
+    """Sort by step; among entries of one step the later one's numbers count."""
     merged: dict[int, dict[str, float]] = {}
     for entry in entries:
         at = entry.get(_STEP) if isinstance(entry, Mapping) else None
@@ -119,8 +119,8 @@ def _thinned(steps: tuple[MetricStep, ...]) -> tuple[MetricStep, ...]:
 
 
 def read_metrics(context: Context, jobs: Sequence[VertexJob]) -> dict[str, Metrics]:
-    """Read the metrics of all jobs at once, by the jobs' full names. What can't be read is told in `why`, not raised;
-    after a minute no more is asked for."""
+    """Read the metrics of all jobs at once, by the jobs' full names. A failure to read is told in `why`, not raised;
+    after a minute no further job's metrics are asked for."""
     reader = _Reader(context)
     if not jobs:
         return {}
@@ -130,7 +130,7 @@ def read_metrics(context: Context, jobs: Sequence[VertexJob]) -> dict[str, Metri
 
 
 class _Reader:
-    """Shared by threads. A bucket or store that refuses one job's metrics is not asked for another's."""
+    """A reader shared by threads. A bucket or store that refuses one job's metrics is not asked for another's."""
 
     def __init__(self, context: Context) -> None:
         self._clock, self._brief = context.clock, context.connection.with_policy(BRIEF)
@@ -153,7 +153,7 @@ class _Reader:
             return Metrics(why="it has no output directory")
         try:
             at = Location.parse(f"{job.output.rstrip('/')}/{FILE}")
-        except ConfigError:  # Anybody may have sent the job.
+        except ConfigError:  # The job may be anybody's.
             return Metrics(why="its output directory is no address of Cloud Storage")
         return self._asked(at.bucket, f"no {FILE} in its output", lambda: self._file(at))
 

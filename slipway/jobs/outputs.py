@@ -1,5 +1,5 @@
 """The files that a job's outputs become, and the folder that they are fetched into. The job chose the names of the
-objects, so each is looked at before it becomes a path."""
+objects, so each name is checked before it becomes a path."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from slipway.formatting import counted, short
 from slipway.labels import unfit
 
 PARTS = ".slipway-download"
-"""The folder of what has not arrived wholly, beside the files."""
+"""The folder of partial downloads, beside the files."""
 _LONGEST = 255
-"""Bytes of a file's name, as most systems have it."""
+"""The longest file name in bytes, on most systems."""
 _SHOWN = 5
 _ANOTHER = "move it away, or name another folder"
 
 
 @dataclass(frozen=True)
 class OutputFile:
-    """`path` is relative to the folder that the outputs are fetched into."""
+    """An output to fetch. `path` is relative to the folder that the outputs are fetched into."""
 
     stored: StoredObject
     path: PurePosixPath
 
     def is_at(self, path: Path) -> bool:
-        """Tell by the contents where the service knows their hash, else by size and time, which a download sets."""
+        """Tell whether the file is there already: by its contents where the service knows their hash, else by size and
+        time, which a download sets."""
         if path.is_symlink() or not path.is_file() or path.stat().st_size != self.stored.size:
             return False
         if not self.stored.md5:
@@ -46,15 +47,15 @@ class OutputFile:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """An object that can't become a file, and why."""
+    """An object that can't become a file, and the reason."""
 
     name: Annotated[str, At("object")]
     why: str
 
 
 def output_files(objects: Iterable[StoredObject], under: str) -> tuple[list[OutputFile], list[LeftOut]]:
-    """Choose what to fetch of the objects whose names begin with `under`, in their order. Empty objects that stand for
-    folders, whose names end in `/`, are neither fetched nor left out."""
+    """Choose the objects to fetch among those whose names begin with `under`, in their order. Empty objects that stand
+    for folders, whose names end in `/`, are neither fetched nor left out."""
     named = {one.at.name.removeprefix(under): one for one in objects}
     folders = {str(parent) for name in named for parent in PurePosixPath(name).parents}
     files: list[OutputFile] = []
@@ -70,7 +71,7 @@ def output_files(objects: Iterable[StoredObject], under: str) -> tuple[list[Outp
 
 
 def _no_path(name: str) -> str:
-    """Tell why no file can have this name below a folder; empty where one can."""
+    """Return the reason why no file can have this name below a folder; empty for a usable name."""
     parts = name.split("/")
     if wrong := unfit(name):
         return f"its name {wrong}"
@@ -87,8 +88,8 @@ def _no_path(name: str) -> str:
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Raises ConfigError for what is no folder, while another download writes into it, and where something else, such
-    as a link, has the name of the folder of parts."""
+    """Hold a folder for one download. Raises ConfigError for a path that is no folder, while another download writes
+    into it, and where something else, such as a link, has the name of the folder of parts."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
@@ -107,7 +108,7 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 def present_files(folder: Path, files: list[OutputFile], overwrite: bool) -> list[OutputFile]:
-    """The files that are there already. Raises ConfigError for those that differ or are in the way."""
+    """Return the files that are there already. Raises ConfigError for files that differ or are in the way."""
     present, differing = [], []
     for one in files:
         path = folder / one.path

@@ -1,4 +1,4 @@
-"""The table of pools as values, and what is due of clusters, as far as the newest jobs tell. Pure."""
+"""The table of pools as values, and due dates of clusters, as far as the newest jobs tell. Pure."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from slipway.live import Live
 from slipway.prices import Price, hourly
 
 RECENT = 300
-"""How many of the newest jobs are looked at for the time of a pool's last one."""
+"""The number of newest jobs among which a pool's last one is looked for."""
 GONE = "GONE"
 
 
 @dataclass(frozen=True)
 class Holder:
-    """Somebody whose jobs have machines of a pool: a user, or of a job that names none the job itself."""
+    """A holder of a pool's machines: a user, or the job itself where it names none."""
 
     name: str
     machines: int
@@ -37,9 +37,9 @@ class Holder:
 
 @dataclass(frozen=True)
 class PoolRow:
-    """A pool of a cluster that people call `name`; prices in USD. `unread`: it idles, and jobs that nobody looked at
-    may have been on it. `holders`: the largest first; `getting_ready`: jobs that the service has accepted and that do
-    not run yet; `waiting`: jobs that have no machines yet."""
+    """A pool of the cluster `name`; prices in USD. `unread`: it idles, and jobs that were not read may have been on it.
+    `holders`: the largest first; `getting_ready`: jobs that the service has accepted and that do not run yet;
+    `waiting`: jobs that have no machines yet."""
 
     name: str
     region: str
@@ -56,7 +56,7 @@ class PoolRow:
 
     @property
     def state(self) -> str:
-        """Return the cluster's, `RETIRING` for an earlier generation, or `GONE` for a declared one."""
+        """The cluster's state, `RETIRING` for an earlier generation, or `GONE` for a declared one."""
         return "RETIRING" if self.retires else self.cluster.state
 
     @property
@@ -71,7 +71,7 @@ class PoolRow:
         return self.per_machine * count
 
     def idle(self, now: datetime) -> str:
-        """Say for how long."""
+        """Return how long the pool has been idle, as text."""
         if self.idle_since:
             return span((now - self.idle_since).total_seconds())
         if self.jobs or self.pool.used:
@@ -82,7 +82,7 @@ class PoolRow:
 def rows(
     catalog: Catalog, clusters: Iterable[PersistentResource], active: Iterable[VertexJob], recent: Iterable[VertexJob]
 ) -> list[PoolRow]:
-    """Return the catalog's clusters in its order, those that retire, and those it does not have. Pure."""
+    """Return the catalog's clusters in its order, the retiring ones, and those that the catalog lacks. Pure."""
     there, recent = {cluster.id: cluster for cluster in clusters}, tuple(recent)
     running, since = list(active), _read_since(recent)
     declared = {cluster.id: cluster for cluster in catalog.clusters.values()}
@@ -103,7 +103,7 @@ def upcoming(
     recent: tuple[VertexJob, ...],
     now: datetime,
 ) -> list[Due]:
-    """Return what is due of clusters that have dates, as the newest jobs tell. Pure."""
+    """Return the due dates of clusters that have any, as the newest jobs tell. Pure."""
     there, ends = {cluster.id: cluster for cluster in clusters}, last_ends(recent)
     live = Live(clusters=tuple(there.values()), jobs=active, limits={}, catalog=None, last_ends=ends)
     found: list[Due] = []
@@ -119,18 +119,19 @@ def upcoming(
 
 
 def _read_since(recent: tuple[VertexJob, ...]) -> datetime | None:
-    """Return when the oldest of the newest jobs was made, if there may be older ones."""
+    """Return the creation time of the oldest of the newest jobs, if there may be older ones."""
     made = [job.create_time for job in recent if job.create_time]
     return min(made, default=None) if len(recent) >= RECENT else None
 
 
 def _unread(cluster: PersistentResource, since: datetime | None) -> bool:
-    """Tell whether jobs may have been on it that were made before `since`."""
+    """Tell whether jobs created before `since` may have been on a cluster."""
     return since is not None and cluster.state != GONE and (cluster.create_time is None or cluster.create_time < since)
 
 
 def _as_read(due: Due, limit: timedelta, *, any_ended: bool) -> Due:
-    """Qualify an idle limit where not all jobs were looked at. `any_ended`: some that were looked at were on it."""
+    """Qualify an idle limit where not all jobs were read. `any_ended`: some of the jobs that were read were on the
+    cluster."""
     if any_ended:
         return replace(due, why=f"{due.why}; as the newest {RECENT} jobs tell")
     without = f"after {span(limit.total_seconds())} without a job"
@@ -192,7 +193,7 @@ def _on(job: VertexJob, cluster: PersistentResource, pool: ResourcePool) -> bool
 
 
 def _gone(cluster: Cluster, catalog: Catalog) -> PersistentResource:
-    """Return what stands for a declared cluster that is not there."""
+    """Return a stand-in for a declared cluster that does not exist."""
     pools = tuple(ResourcePool(pool.name, pool.machine, 0, 0, pool.min, pool.max) for pool in cluster.pools.values())
     name = f"projects/{catalog.project}/locations/{catalog.region_of(cluster.name)}/persistentResources/{cluster.id}"
     return PersistentResource(name, GONE, {}, pools, error="the catalog names it, the service does not have it")

@@ -1,7 +1,7 @@
-"""Results of jobs as rows: the parameters that tell them apart, their metrics, time and cost, and which is best. Pure.
+"""Results of jobs as rows: the parameters that tell them apart, their metrics, time and cost, and the best row. Pure.
 
-`slipway jobs list --metric`, `Sweep.results()` and the page of `slipway board` all show these rows: whoever lists jobs
-reads their metrics with `slipway.jobs.metrics.read_metrics` and gives both to `result_rows`.
+`slipway jobs list --metric`, `Sweep.results()` and the page of `slipway board` all show these rows: each of them lists
+jobs, reads their metrics with `slipway.jobs.metrics.read_metrics` and passes both to `result_rows`.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ _SUCCEEDED = "JOB_STATE_SUCCEEDED"
 
 @dataclass(frozen=True)
 class Goal:
-    """A metric and the direction in which it gets better."""
+    """A metric and the direction of improvement."""
 
     metric: str
     maximize: bool
 
     @classmethod
     def parse(cls, text: str) -> Goal:
-        """`-accuracy` where more is better, `loss` where less is. Raises ConfigError for no name."""
+        """Parse a goal: `-accuracy` where more is better, `loss` where less is. Raises ConfigError for an invalid
+        name."""
         if text in ("", "-"):
             raise ConfigError("nothing is sorted by no metric", fix="its name, with - before it where more is better")
         return cls(text.removeprefix("-"), text.startswith("-"))
@@ -41,10 +42,11 @@ class Goal:
 
 @dataclass(frozen=True)
 class ResultRow:
-    """A job's result. `name` is what people call it, `job` its full name, `run` its number in a sweep, None for a job
-    of none. `parameters` are those that vary among the rows, as far as the job has them. `metrics_why`: why it has no
-    metrics. `wait_seconds` and `run_seconds` are up to now while they last, None for what never came; `cost` of what
-    never ran is None, and one of a pool's machines, `paid_anyway`, is no bill of its own. `error` is the service's."""
+    """A job's result. `name` is its display name, `job` its full name, `run` its number in a sweep, None for a job of
+    no sweep. `parameters` are those that vary among the rows, as far as the job has them. `metrics_why`: the reason why
+    it has no metrics. `wait_seconds` and `run_seconds` are up to now while they last, None for a time that never began;
+    `cost` is None for a job that never ran, and for a pool's machines, `paid_anyway`, it is no separate bill. `error`
+    is the service's."""
 
     job: str
     name: str
@@ -72,8 +74,8 @@ class ResultRow:
 
 @dataclass(frozen=True)
 class Results:
-    """Rows with the names of the parameters that vary, and of all metrics, each in the order in which jobs first have
-    them. `goal`: what is best, None where nobody says."""
+    """Rows with the names of the varying parameters and of all metrics, each in the order in which jobs first have
+    them. `goal`: the metric that decides which is best, None where none is given."""
 
     rows: tuple[ResultRow, ...]
     parameters: tuple[str, ...]
@@ -82,7 +84,7 @@ class Results:
 
     @property
     def best(self) -> tuple[ResultRow, ...]:
-        """Return the best row, or several that are equally good; none where no direction is known."""
+        """The best row, or several that are equally good; none where no direction is known."""
         return tuple(row for row in self.rows if row.best)
 
     def sorted_by(self, metric: str, *, descending: bool) -> Results:
@@ -141,7 +143,7 @@ def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
 
 
 def require_metrics(results: Results, names: Iterable[str]) -> None:
-    """Raises ConfigError for a metric that no job has, where they have others."""
+    """Raise ConfigError for a metric that no job has, where jobs have others."""
     for name in names:
         if results.metrics and name not in results.metrics:
             near = nearest(name, results.metrics)
@@ -173,7 +175,7 @@ def parameter_order(catalog: Catalog, jobs: Iterable[VertexJob]) -> tuple[str, .
 
 
 def varying_parameters(values: Iterable[Mapping[str, Scalar]]) -> tuple[str, ...]:
-    """Return the names of the parameters that have several values, in the order in which they first appear."""
+    """Return the names of the parameters that have several values, in the order of their first appearance."""
     seen: dict[str, set[str]] = {}
     for one in values:
         for name, value in one.items():
@@ -182,7 +184,7 @@ def varying_parameters(values: Iterable[Mapping[str, Scalar]]) -> tuple[str, ...
 
 
 def _given(job: VertexJob) -> Mapping[str, Scalar]:
-    """Return the parameters that its trials do not choose."""
+    """Return the parameters of a job that its trials do not choose."""
     return {name: value for name, value in (job.parameters or {}).items() if name not in job.tuned}
 
 

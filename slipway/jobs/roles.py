@@ -1,4 +1,4 @@
-"""Writers of a job's log, by the roles that its template names; and the lines that one of them wrote."""
+"""The writers of a job's log, by the roles that its template names; and the lines of one of them."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ SERVICE = "service"
 """The writer of the service's own lines."""
 TRIAL_LABEL = "ml.googleapis.com/trial_id"
 REPLICA = re.compile(r"\bworkerpool(\d+)-(\d+)\b")
-"""A replica as the service names it."""
+"""A replica's name in the service's lines."""
 
 
 def prefix(entry: LogEntry, job: VertexJob) -> str:
-    """Return who wrote a line: `scheduler`, `workers-1`; the service's own lines have the log's name. A trial's number
-    comes before it: `3/trial`."""
+    """Return the writer of a line: `scheduler`, `workers-1`; the service's own lines have the log's name. A trial's
+    number comes before it: `3/trial`."""
     trial = entry.labels.get(TRIAL_LABEL, "")
     who = who_of(entry.task, job)
     return f"{trial}/{who}" if trial else who
 
 
 def of_role(who: str, role: str) -> bool:
-    """Tell whether a prefix is that of a role: its only replica's, one of many, or a trial's."""
+    """Tell whether a writer belongs to a role: as its only replica, one of many, or a trial's."""
     alone = last_part(who)
     return role in (who, alone, alone.rpartition("-")[0])
 
 
 def who_of(task: str, job: VertexJob) -> str:
-    """`workerpool1-0` as `workers-0`, or `workers` where there is one alone; other names as they are."""
+    """Return `workerpool1-0` as `workers-0`, or as `workers` for a single replica; other names unchanged."""
     found, roles = REPLICA.fullmatch(task), _roles(job)
     if not found or int(found[1]) >= len(roles):
         return task
@@ -52,21 +52,22 @@ def role_names(job: VertexJob) -> list[str]:
 
 
 def replica_names(job: VertexJob) -> list[str]:
-    """The replicas of roles that have several: `workers-0`, `workers-1`."""
+    """Return the replicas of roles that have several: `workers-0`, `workers-1`."""
     several = [(index, pool) for index, pool in enumerate(job.worker_pools) if pool.replicas > 1]
     return [f"{role_at(job, index)}-{replica}" for index, pool in several for replica in range(pool.replicas)]
 
 
 def trial_names(job: VertexJob) -> list[str]:
-    """The roles of a tuning job's trials that have begun: `1/trial`, `1/service`, `2/trial`."""
+    """Return the roles of a tuning job's trials that have begun: `1/trial`, `1/service`, `2/trial`."""
     return [f"{trial.id}/{role}" for trial in job.tried for role in role_names(job)]
 
 
 def role_filter(job: VertexJob, role: str) -> str:
-    """Cloud Logging's filter for the lines of a role, a replica or the service (`workers`, `workers-1`, `service`), in
-    a tuning job also of one trial (`3/trial`). The service's own names, such as `workerpool1-0`, are taken as well.
+    """Return Cloud Logging's filter for the lines of a role, a replica or the service (`workers`, `workers-1`,
+    `service`), in a tuning job also of one trial (`3/trial`). The service's own names, such as `workerpool1-0`, are
+    taken as well.
 
-    Raises ConfigError for what the job does not have.
+    Raises ConfigError for a name that the job does not have.
     """
     trial, slash, name = role.rpartition("/")
     chosen = list(_filters(job, name))
@@ -81,7 +82,7 @@ def task_filter(task: str) -> str:
 
 
 def _filters(job: VertexJob, name: str) -> Iterator[str]:
-    """Return filters of which one must hold."""
+    """Yield filters, one of which must hold."""
     if name == SERVICE or REPLICA.fullmatch(name):
         yield task_filter(name)
         return
@@ -96,7 +97,7 @@ def _filters(job: VertexJob, name: str) -> Iterator[str]:
 
 
 def _has_trial(job: VertexJob, number: str) -> bool:
-    """Also one that has not begun."""
+    """Tell whether the job has this trial, even before the trial begins."""
     return job.kind.has_trials and number.isdecimal() and (not job.max_trials or 1 <= int(number) <= job.max_trials)
 
 

@@ -1,6 +1,7 @@
-"""When a full pool may have room: the usual ends of the jobs on it, by how long such jobs ran before. Pure.
+"""The time when a full pool may have room: the usual ends of the jobs on it, by the run times of such jobs before.
+Pure.
 
-A range and no promise. Where the end of too many of them is unknown nothing is said, and nothing of the queue's order.
+A range and no promise. Where too many ends are unknown there is no range; the order of the queue is never told.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class UsualRoom:
     latest: datetime | None
 
     def __str__(self) -> str:
-        """`not before about 14:20 UTC (in 25 min–1 h 10 min), as such jobs usually run`"""
+        """Return `not before about 14:20 UTC (in 25 min–1 h 10 min), as such jobs usually run`."""
         soon, late = self.earliest - self.now, self.latest - self.now if self.latest else None
         begin = span(soon.total_seconds())
         rest = "" if late is None else f"–{span(late.total_seconds())}"
@@ -44,7 +45,7 @@ def usual_room(
     now: datetime,
 ) -> UsualRoom | None:
     """Return when all pools that a job asks for usually have room for it. `active`: jobs that have not ended, `ended`:
-    earlier ones of any template. None where it is not known, or the beginning is now."""
+    earlier jobs of any template. None where it is not known, or the range begins now."""
     earlier, holders = tuple(ended), [job for job in active if job.persistent_resource_id == cluster.id]
     needs, pools = by_pool(demand, cluster), {pool.id: pool for pool in cluster.pools}
     found = []
@@ -62,7 +63,7 @@ def usual_room(
 
 @dataclass(frozen=True)
 class _Hold:
-    """Machines that a job holds, and when it usually ends: not before now, where that is unknown."""
+    """Machines that a job holds, and the job's usual end: not before now, also where it is unknown."""
 
     machines: int
     earliest: datetime
@@ -74,7 +75,7 @@ def _held(job: VertexJob, pool: ResourcePool, cluster: PersistentResource) -> in
 
 
 def _usual_end(job: VertexJob, earlier: Sequence[VertexJob], now: datetime) -> tuple[datetime, datetime | None]:
-    """Return the quartiles of the ends of such jobs that ran for longer than it has by now."""
+    """Return the quartiles of the ends of such jobs that ran for longer than this one has by now."""
     if job.start_time is None or not job.template:
         return now, None
     alike = (one for one in earlier if one.template == job.template and now - SINCE <= (one.start_time or now))
@@ -87,7 +88,7 @@ def _usual_end(job: VertexJob, earlier: Sequence[VertexJob], now: datetime) -> t
 
 
 def _freed(machines: int, holds: Sequence[_Hold], now: datetime) -> tuple[datetime, datetime | None]:
-    """Return from when until when so many machines are usually given back."""
+    """Return the range in which so many machines are usually given back."""
     earliest = _when(machines, [(one.machines, one.earliest) for one in holds])
     latest = _when(machines, [(one.machines, one.latest) for one in holds if one.latest is not None])
     return earliest or now, latest

@@ -1,4 +1,4 @@
-"""Utilization of a job's machines, from Monitoring: rows for each replica and accelerator, and nothing invented."""
+"""Utilization of a job's machines, from Monitoring: a row for each replica and accelerator, and nothing invented."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class UtilizationRow:
 
 @dataclass(frozen=True)
 class Utilization:
-    """`period`: seconds of which each point is the mean, 0 where points are what was measured. `why` says why there
-    are no rows."""
+    """Utilization of a job. `period`: the seconds over which each point is the mean, 0 for points as they were
+    measured. `why`: the reason why there are no rows."""
 
     rows: tuple[UtilizationRow, ...] = ()
     period: int = 0
@@ -55,14 +55,14 @@ class Utilization:
 
 
 def period_of(length: timedelta) -> int:
-    """Seconds between two points of a run of that length; 0 takes them as they were measured."""
+    """Return the seconds between two points for a run of that length; 0 takes points as they were measured."""
     if length <= _RAW:
         return 0
     return max(1, -(-int(length.total_seconds()) // (_POINTS * 60))) * 60
 
 
 def read_utilization(monitoring: Monitoring, job: VertexJob, now: datetime) -> Utilization:
-    """From the first start to the end or now. What can't be read is reported in `why`; nothing is raised for it."""
+    """Read utilization from the first start to the end or now. A failure to read is reported in `why`, not raised."""
     if job.start_time is None:
         return Utilization(why="no samples: it has not started")
     jobs = job.run_ids[-_MOST_JOBS:]
@@ -103,7 +103,7 @@ def rows_of(found: list[Series], job: VertexJob) -> tuple[UtilizationRow, ...]:
 
 
 def _kind(one: Series) -> int:
-    """CPU and memory first, then each accelerator with its memory."""
+    """Return a row's rank: CPU and memory first, then each accelerator with its memory."""
     number = int(one.accelerator) if one.accelerator.isdecimal() else 0
     return _ORDER.index(one.metric) + (2 * number if one.metric in _ORDER[2:] else 0)
 

@@ -1,6 +1,6 @@
 """The verdict before a job is sent to a cluster: starts now, may wait, scales up, pool full, or can never run. Pure.
 
-It speaks of what the service tells and no more: no order of the queue, no time of arrival.
+It rests on the service's data alone, which have no order of the queue and no time of arrival.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """`text` is one line that begins with the verdict, `detail` what follows, of pools that grow or are awaited. `why`
-    has the reasons of a job that can never run.
+    """The verdict. `text` is one line that begins with it, `detail` the details of pools that grow or are awaited.
+    `why`: the reasons why a job can never run.
 
-    `grows`: by how many machines each pool would grow, for a job that makes pools scale up. `holder`: the job that
-    has most of a full pool. `lacking`: the quota metrics that are short, each with a limit that would do. `unread`:
-    what it rests on could not be read, so that it is a guess. (Limits that may not be read are none: they refuse
-    nothing.) `barred`: whoever asks may not read it, so asking again tells no more. `queue`: how many jobs wait for the
-    same pools already, of a cluster where this one would wait as well; None where that is not known.
+    `grows`: by how many machines each pool would grow, for a job that makes pools scale up. `holder`: the job that has
+    most of a full pool. `lacking`: the quota metrics that are short, each with a sufficient limit. `unread`: some of
+    its data could not be read, so that it is a guess. (Unreadable limits are no limits: they refuse nothing.) `barred`:
+    the caller may not read them, so asking again tells no more. `queue`: the number of jobs that wait for the same
+    pools already, on a cluster where this one would wait as well; None where it is not known.
     """
 
     outcome: Outcome
@@ -57,8 +57,8 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Load:
-    """A pool against the machines that are asked of it. `ahead`: what jobs that were created earlier and have not
-    started take of it when they start first."""
+    """A pool and the machines that are asked of it. `ahead`: the machines of it that earlier jobs take if they start
+    first."""
 
     pool: ResourcePool
     needs: int
@@ -86,10 +86,10 @@ class Load:
 def on_cluster(
     name: str, demand: Demand, cluster: PersistentResource, jobs: Iterable[VertexJob] | None, now: datetime
 ) -> Verdict:
-    """The verdict for a job on `cluster`, called `name` by people.
+    """Return the verdict for a job on `cluster`, called `name` by people.
 
-    `jobs` are those of the region that have not ended, None when they could not be read. Those among them that have not
-    started were created earlier, and may start first; in which order, the service does not tell.
+    `jobs` are those of the region that have not ended, None when they could not be read. The waiting ones among them
+    were created earlier and may start first; the service does not tell their order.
     """
     homeless = [part for part in demand.parts if find_pool(part, cluster) is None]
     if homeless:
@@ -134,8 +134,8 @@ def _waits(job: VertexJob) -> bool:
 
 
 def _ahead(cluster: PersistentResource, jobs: list[VertexJob]) -> dict[str, int]:
-    """Sum the machines that jobs have asked for and not been given. Whether those of a job that gets ready count as
-    used is not documented: they do as far as more is used than running jobs can use."""
+    """Sum the machines that jobs have asked for and not been given. Whether the machines of a job that gets ready count
+    as used is not documented: they are taken as used as far as more is used than running jobs can use."""
     queued = [job for job in jobs if _waits(job) and job.state == _QUEUED]
     preparing = [job for job in jobs if _waits(job) and job.state == _PENDING]
     running = [job for job in jobs if not _waits(job)]
@@ -149,7 +149,7 @@ def _ahead(cluster: PersistentResource, jobs: list[VertexJob]) -> dict[str, int]
 
 
 def _lacks(job: VertexJob, cluster: PersistentResource, ahead: dict[str, int]) -> bool:
-    """Tell whether a job that waits does so for machines that are not there now."""
+    """Tell whether a job waits for machines that are not there now."""
     asked = by_pool(Demand.of(job), cluster)
     return any(pool.id in asked and pool.used + ahead[pool.id] > pool.replicas for pool in cluster.pools)
 
@@ -164,7 +164,7 @@ def _growth(name: str, one: Load) -> str:
 
 
 def _busy(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[VertexJob], now: datetime) -> str:
-    """Name who is on each pool, the largest first."""
+    """Name the holders of each pool, the largest first."""
     found = []
     for one in loads:
         who = few((holder(job, now) for job in _held(one.pool.id, cluster, jobs)), _NAMED)
@@ -183,7 +183,7 @@ def _of_pool(job: VertexJob, pool: str, cluster: PersistentResource) -> int:
 
 
 def holder(job: VertexJob, now: datetime) -> str:
-    """`tune-digits-1a (ada, 14 min)`"""
+    """Describe a job that holds machines: `tune-digits-1a (ada, 14 min)`"""
     facts = [job.user]
     facts.append(span((now - job.start_time).total_seconds()) if job.start_time else "starting")
     known = ", ".join(fact for fact in facts if fact)
@@ -191,12 +191,12 @@ def holder(job: VertexJob, now: datetime) -> str:
 
 
 def waiting(count: int) -> str:
-    """`; 2 jobs wait as well`, and nothing of none."""
+    """Return `; 2 jobs wait as well`; empty for none."""
     return f"; {counted(count, 'job')} {'waits' if count == 1 else 'wait'} as well" if count else ""
 
 
 def _mismatch(part: Part, cluster: PersistentResource) -> list[str]:
-    """The fields side by side with those of the nearest pool."""
+    """Compare the fields with those of the nearest pool, side by side."""
     if not cluster.pools:
         return [f"{part.role}: the cluster has no pools"]
     nearest = min(cluster.pools, key=lambda pool: (len(_differences(part.machine, pool.machine)), pool.id))

@@ -1,4 +1,5 @@
-"""Why a job waits, read when somebody looks: its cluster, the jobs there, quota, and the service's own last word."""
+"""The reason why a job waits, read on demand: its cluster, the jobs there, quota, and the service's newest line about
+it."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from slipway.jobs.usual_end import UsualRoom
 
 Why = Callable[[datetime], str]
-"""A reason to wait, said at a time: some reasons tell the time that is left."""
+"""A function from a time to a reason to wait: some reasons tell the time that is left."""
 
 
 def no_wait(now: datetime) -> str:
@@ -37,9 +38,9 @@ def read_why(
     quotas: Quotas | None = None,
     stack: str = "",
 ) -> Why:
-    """Tell what a job waits for, or that it is not known. `word` gives the service's own last word about a job; beside
-    the pools `quotas` tell whether there is room for it. When a full pool may have room is told by how long jobs of
-    the `stack` run."""
+    """Tell what a job waits for, or that it is not known. `word` returns the service's newest line about a job; beside
+    the pools `quotas` tell whether there is room for it. For a full pool, the run times of the jobs of the `stack` tell
+    when there may be room."""
     cluster = job.persistent_resource_id
     if not cluster:
         said = word(job) if word else ""
@@ -80,7 +81,7 @@ def _usual_room(
 
 
 def _read_quota_reason(vertex: Vertex, quotas: Quotas, job: VertexJob, now: datetime) -> str:
-    """`vertex` is that of the job's region. Empty where nothing can be told."""
+    """Return the quota that a job waits for; empty where none can be told. `vertex` is that of the job's region."""
     from slipway.jobs.waiting import draws, quota_reason
     from slipway.quota.metrics import quota_id
 

@@ -1,4 +1,4 @@
-"""Why a job waits, from what the service tells and nothing else. Pure."""
+"""The reason why a job waits, from the service's data alone. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from slipway.quota.metrics import Need, drawn_by, label, namespace
 from slipway.quota.usage import usage
 
 _USUAL_WAIT = float(DAY)
-"""Seconds, where the request names none."""
+"""The default wait in seconds, where the request names none."""
 
 _PLAIN = {
     "JOB_STATE_QUEUED": "queued by the service",
@@ -34,8 +34,8 @@ def wait_reason(
     now: datetime,
     said: str = "",
 ) -> str:
-    """`cluster` is the one the job is on, None when it runs beside the pools or the cluster can't be read. `said`: the
-    service's own last word about it, which is told beside this."""
+    """Return the reason why a job waits. `cluster` is the job's, None when it runs beside the pools or the cluster
+    can't be read. `said`: the service's newest line about the job, which is shown beside this."""
     plain = _PLAIN.get(job.state, state_word(job.state))
     if not job.persistent_resource_id:
         if job.state == "JOB_STATE_QUEUED":
@@ -43,7 +43,7 @@ def wait_reason(
         if job.state == "JOB_STATE_PENDING" and job.start_time is not None:
             return "lost its machines, waits for others"
         if job.state == "JOB_STATE_PENDING" and job.capacity_type in WAIT_BY_THEMSELVES:
-            # No field tells whether its machines are there already; once the service has spoken, its words do.
+            # No field tells whether the job's machines are there already; once the service has spoken, its words do.
             queue = f"{job.capacity_type}" if said else f"in the queue of {job.capacity_type}"
             return f"{queue}: {_left(job, now)}"
         return plain
@@ -68,12 +68,12 @@ def wait_reason(
 
 
 def waits(job: VertexJob) -> bool:
-    """Tell whether it waits for its first start, or for machines again after it lost them."""
+    """Tell whether a job waits for its first start, or for machines again after it lost them."""
     return not job.ended and (job.start_time is None or job.state in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING"))
 
 
 def gets_ready(job: VertexJob, cluster: PersistentResource) -> bool:
-    """Tell of a job that waits on a cluster whether that has accepted it: it waits for no machines."""
+    """Tell whether the cluster of a waiting job has accepted it: then it waits for no machines."""
     return job.state == "JOB_STATE_PENDING" and cluster.state in RUNNING_STATES
 
 
@@ -132,7 +132,7 @@ def quota_reason(
 def _users(
     metric: str, clusters: tuple[PersistentResource, ...], jobs: list[VertexJob], now: datetime
 ) -> list[tuple[int, str]]:
-    """(amount, words) of all that draw the metric now, the largest first."""
+    """Return (amount, text) of all users of the metric now, the largest first."""
     found = [(usage((one,), ()).total(metric), f"cluster {one.id}") for one in clusters]
     found += [(usage((), (one,)).total(metric), holder(one, now)) for one in jobs]
     return sorted((one for one in found if one[0]), key=lambda one: -one[0])
