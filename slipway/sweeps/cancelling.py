@@ -23,9 +23,9 @@ _RECENT, _SHOWN = 100, 3
 
 @dataclass(frozen=True)
 class CancelledSweep:
-    """`jobs` are all of the sweep, `cancelling` the names of those that were asked to end now. `sending`: a process on
-    this machine goes on sending others; None where the sweep was begun elsewhere, so that nobody can tell. `unseen`:
-    why others may go on, where not all regions could be looked at."""
+    """The result of cancelling. `jobs` are all of the sweep, `cancelling` the names of those asked to end now.
+    `sending`: a process on this machine still sends others; None where the sweep was begun elsewhere, so that it is not
+    known. `unseen`: the reason why others may go on, where not all regions could be read."""
 
     sweep: str
     jobs: Sequence[VertexJob]
@@ -43,7 +43,8 @@ class CancelledSweep:
 
 
 def cancel_sweep(context: Context, sweep: str) -> CancelledSweep:
-    """Raises ResourceError where nothing of it goes on, ConfigError for an id that can't be one's, and CloudError.
+    """Cancel a sweep's jobs. Raises ResourceError where none of them goes on, ConfigError for an invalid sweep id, and
+    CloudError.
 
     A region without clusters on offer that does not answer keeps nothing elsewhere from being cancelled.
     """
@@ -69,7 +70,7 @@ def cancel_sweep(context: Context, sweep: str) -> CancelledSweep:
     def asked(job: VertexJob) -> bool:
         try:
             context.vertex.cancel(job.name)
-        except (Refused, Conflict, NotFound):  # It has ended meanwhile.
+        except (Refused, Conflict, NotFound):  # The job has ended meanwhile.
             return False
         return True
 
@@ -89,7 +90,7 @@ def _not_seen(sweep: str, why: str) -> ResourceError:
 
 
 def unknown_sweep(context: Context, sweep: str) -> ResourceError:
-    """The error for a sweep that nobody has sent, with the recent one that was most likely meant."""
+    """Return the error for a sweep that nobody has sent, with the most similar recent one."""
     stack, recent = context.catalog.stack, list[str]()
     with suppress(CloudError):
         found = context.vertex.jobs_of_every_kind(f"{label_filter({STACK_LABEL: stack})} AND labels.{SWEEP_LABEL}:*")

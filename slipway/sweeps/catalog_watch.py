@@ -1,4 +1,4 @@
-"""Watches that a sweep's clusters stay current: it may send for hours, and a deployment may replace them meanwhile."""
+"""The catalog during a sweep: it may send for hours, and a deployment may replace its clusters meanwhile."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from slipway.errors import ResourceError, SlipwayError
 EVERY_S = 60.0
 AGAIN_S = 10.0
 PATIENCE_S = 120.0
-"""Seconds that a sweep may go by what it read last: a deployment waits as long before it deletes what it replaced."""
+"""Seconds for which a sweep may rely on its last reading: a deployment waits as long before it deletes a replaced
+cluster."""
 
 
 class CatalogWatch:
-    """Reads the catalog beside the sending, at most once a minute. `clusters`: ids by name, of those that runs are sent
-    to; without any nothing is read. Times are monotonic; what it `began` with was read then."""
+    """A reader of the catalog beside the sending, at most once a minute. `clusters`: ids by name, of those that runs
+    are sent to; without any the catalog is not read. Times are monotonic; `began` was read at the start."""
 
     def __init__(
         self, read: Callable[[], Catalog], clusters: Mapping[str, str], threads: Executor, began: float
@@ -28,8 +29,8 @@ class CatalogWatch:
         self._ask_at = began + EVERY_S
 
     def problem(self, now: float) -> SlipwayError | None:
-        """Return why no more may be sent by the catalog that the sweep began with; None while that is right, or was a
-        moment ago. Waits for an answer only when the last one is too old."""
+        """Return the reason why no more runs may be sent by the catalog that the sweep began with; None while that is
+        right, or was a moment ago. Waits for an answer only when the last one is too old."""
         if not self._clusters:
             return None
         if self._reading is None and now >= self._ask_at:
@@ -43,7 +44,7 @@ class CatalogWatch:
         except CloudError as problem:
             self._ask_at = now + AGAIN_S
             return _unread(problem.message, problem) if late else None
-        except SlipwayError as problem:  # There is none any more, or none that this version reads.
+        except SlipwayError as problem:  # The catalog is gone, or this version can't read it.
             return _unread(problem.what, problem)
         self._known_at, self._ask_at = self._asked_at, self._asked_at + EVERY_S
         return self._replaced(catalog)

@@ -1,6 +1,5 @@
-"""Forecast of a sweep's cost and time, as a range: from its machines' rates, how fast it may be sent, and how long
-earlier runs of its template took. Pure; what is not known is left out and said, and nothing is guessed.
-"""
+"""The forecast of a sweep's cost and time, as a range: from its machines' rates, the permitted rate of sending, and the
+times of earlier runs of its template. Pure; unknown parts are left out and named, and nothing is guessed."""
 
 from __future__ import annotations
 
@@ -21,9 +20,9 @@ from slipway.submission.costs import amount
 
 @dataclass(frozen=True)
 class Share:
-    """Runs of a sweep that need the same machines. `hourly`: USD an hour for those of one run; those of a `pool` are
-    paid for anyway. `at_once`: runs that the pool takes at most, None beside the pools. `times`: None where too few
-    earlier runs tell them. With `trials` not all machines of a run are in use all the time."""
+    """Runs of a sweep that need the same machines. `hourly`: USD an hour for one run's machines; those of a `pool` are
+    paid for anyway. `at_once`: the most runs that the pool takes, None beside the pools. `times`: None where there are
+    too few earlier runs. With `trials` not all machines of a run are in use all the time."""
 
     runs: int
     hourly: Price
@@ -39,17 +38,17 @@ class Share:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Seconds and USD of all runs that are about to be sent, at least and at most, None where that is not known."""
+    """Seconds and USD of all runs that are about to be sent, at least and at most, None where not known."""
 
     runs: int
     shares: tuple[Share, ...]
     seconds_to_send: float
     unread: str = ""
-    """Why earlier runs can't be read; empty where they were."""
+    """The reason why earlier runs can't be read; empty where they were."""
 
     @property
     def earlier(self) -> int | None:
-        """Count the earlier runs that tell the time; None when those of some share are too few."""
+        """The number of earlier runs that tell the time; None when some share has too few."""
         counts = [share.times.count for share in self.shares if share.times]
         return sum(counts) if len(counts) == len(self.shares) else None
 
@@ -62,7 +61,8 @@ class Forecast:
 
     @property
     def most_seconds(self) -> float | None:
-        """The time on whole pools, at their largest and with nobody else there; beside them nobody knows."""
+        """The time on whole pools, at their largest and without anybody else's jobs; beside the pools it is not
+        known."""
         if self.earlier is None or any(share.at_once is None for share in self.shares):
             return None
         return self.seconds_to_send + sum(share.rounds * share.times.longest for share in self.shares if share.times)
@@ -85,7 +85,7 @@ class Forecast:
 
 
 def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[VertexJob], now: datetime) -> Share:
-    """Describe so many runs that take the candidate; `earlier` are jobs of its template."""
+    """Return the share of so many runs by the candidate; `earlier` are jobs of its template."""
     offer, demand = candidate.offer, candidate.demand
     at_once = None
     if offer.cluster:
@@ -99,7 +99,8 @@ def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[V
 
 
 def forecast_lines(forecast: Forecast) -> list[str]:
-    """`each run: $0.25/h while it runs; 4–9 min (11 earlier runs in 30 days)`, and the same of all of them."""
+    """Return `each run: $0.25/h while it runs; 4–9 min (11 earlier runs in 30 days)`, and the same for all runs
+    together."""
     lines = []
     if len(forecast.shares) == 1:
         (one,) = forecast.shares

@@ -1,5 +1,5 @@
-"""Runs that were sent and that no list shows. The job of one may be younger than the list; or somebody deleted it. Then
-the claim tells whether it had started: a job sent for one that had would end well at once without having run."""
+"""Runs that were sent and that no list shows. Either the job is younger than the list, or somebody deleted it; then the
+claim tells whether it had started: a job sent again for a started run would succeed at once without having run."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _SENT_ONCE_MORE = FAILED | {CANCELLED, GONE}
 _SAMPLE = 8
 _LOOK_EVERY = 2.0
 _AT_ONCE = 100
-"""Jobs that are asked for one by one before the calls are spread over time."""
+"""The number of jobs that are asked for one by one before the calls are spread over time."""
 _CLAIM_STAYS = 20 * 24 * 3600.0
-"""Seconds for which the claim of a run that has started is surely there: the workspace deletes claims after 30 days."""
+"""Seconds for which the claim of a started run surely exists: the workspace deletes claims after 30 days."""
 
 
 @dataclass(frozen=True)
 class GoneRuns:
-    """Asks after such runs. `request` makes a run's request, whose claim is the same wherever its job goes; `say` is
-    told how many are looked for."""
+    """The search for runs that no list shows. `request` returns a run's request, whose claim is the same wherever its
+    job goes; `say` is told the number of runs to look for."""
 
     context: Context
     request: Callable[[Run], Request]
@@ -40,11 +40,11 @@ class GoneRuns:
         return tuple(self.threads.submit(self._has_started, Run(index)) for index in range(min(_SAMPLE, count)))
 
     def with_unlisted(self, known: KnownRuns, sent_at: Mapping[Run, float], skipped: Collection[str]) -> KnownRuns:
-        """Add to `known` what became of jobs that were accepted here and that no list shows. A run whose job was
-        deleted before it started is forgotten, so that it is sent again under the same id.
+        """Add to `known` the fate of jobs that were accepted here and that no list shows. A run whose job was deleted
+        before it started is forgotten, so that it is sent again under the same id.
 
-        `sent_at`: in seconds of the wall clock; of a run that was sent so long ago that its claim may be deleted too,
-        nobody can tell whether it started. Nothing is asked of the regions that are `skipped`. Raises CloudError.
+        `sent_at`: in seconds of the wall clock. For a run sent so long ago that its claim may be deleted too, it is not
+        known whether it started. Regions in `skipped` are not asked. Raises CloudError.
         """
         asked, since = 0, self.context.clock.now().timestamp() - _CLAIM_STAYS
         while unlisted := [
@@ -59,7 +59,7 @@ class GoneRuns:
             some = unlisted[: _AT_ONCE - asked % _AT_ONCE]
             asked += len(some)
             found = dict(zip(some, self.threads.map(self._job, [known.jobs[run] for run in some]), strict=True))
-            # The claim is asked for last: a job that is deleted takes none any more.
+            # The claim is asked for last: a deleted job can't take it any more.
             recent = [run for run, job in found.items() if job is None and sent_at.get(run, 0.0) > since]
             fresh = self.threads.map(self._never_started, recent)
             never = {run for run, is_so in zip(recent, fresh, strict=True) if is_so}
@@ -74,10 +74,10 @@ class GoneRuns:
         checked: Callable[[Iterable[VertexJob]], object],
     ) -> KnownRuns:
         """Add to `known` the jobs of those of `count` runs that might be sent and whose claim is taken; as gone where
-        there is no such job.
+        such a job does not exist.
 
-        Of a sweep of which nothing else is known all are asked about only where one of the `first` has started. Raises
-        CloudError, and what `checked` does for a job of another run.
+        When nothing else is known of a sweep, all runs are asked about only where one of the `first` has started.
+        Raises CloudError, and the errors of `checked` for a job of another run.
         """
         if not known.jobs and not known.open and not any(one.result() for one in first):
             return known
@@ -98,13 +98,14 @@ class GoneRuns:
             return None
 
     def _has_started(self, run: Run) -> bool:
-        """Ask for the claim; False where that can't tell: without a launcher, or for who may not read claims."""
+        """Tell whether a run's claim is taken; False where that can't be told: without a launcher, or for a caller who
+        may not read claims."""
         request = self.request(run)
         return bool(request.claim) and self._claim(request) is Claim.STARTED
 
     def _never_started(self, run: Run) -> bool:
-        """Ask for the claim; False where that can't tell: for an image, a tuning job (its trials have the claims), or
-        who may not read claims."""
+        """Tell whether a run's claim is free; False where that can't be told: for an image, a tuning job (its trials
+        have the claims), or a caller who may not read claims."""
         request = self.request(run)
         return request.runs_once and self._claim(request) is Claim.FREE
 
@@ -115,9 +116,9 @@ class GoneRuns:
             return None
 
     def _runners(self, started: Mapping[Run, Request], sent_at: Mapping[Run, float]) -> dict[Run, VertexJob | None]:
-        """The jobs that have the claims of these runs, as far as they are there: the list that is known may have been
-        read before they were made. One that runs as another is found by a list alone, and looked for while that may
-        hide it."""
+        """Return the jobs that have the claims of these runs, as far as they exist: the known list may have been read
+        before they were made. A job that runs in place of another is found by a list alone, and looked for while a list
+        may hide it."""
         context, found = self.context, dict[Run, VertexJob | None]()
         missing, begun = list(started), context.clock.now().timestamp()
         while missing:

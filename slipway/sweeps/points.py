@@ -1,7 +1,7 @@
-"""The points of a sweep: one set of parameters for each run, made of a grid, a list, or both. Pure.
+"""The points of a sweep: one set of parameters for each run, from a grid, a list, or both. Pure.
 
-Values stay the text that was written (`0.10`, `1e-3`, `yes`), as on the command line; the template's types judge
-them later. `null` leaves a parameter out, which means its default.
+Values stay the text that was written (`0.10`, `1e-3`, `yes`), as on the command line; the template's types judge them
+later. `null` leaves a parameter out, which means its default.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from slipway.errors import ConfigError
 from slipway.formatting import quoted
 
 MOST = 100_000
-"""A grid multiplies quickly; nobody means more than this."""
+"""The most points: a grid multiplies quickly, and nobody means more than this."""
 
 SHAPE = "grid: {NAME: [VALUE, …], …}, or list: [{NAME: VALUE, …}, …], or a CSV with names in its first line"
 _SHOWN = 100
@@ -35,8 +35,8 @@ class PointMistake:
 
 
 def refusal(source: str, mistakes: Sequence[PointMistake], head: str = "") -> ConfigError:
-    """The error for at least one mistake in `source`, by their lines and columns. A single one stands by itself, unless
-    `head` says what it spoils."""
+    """Return the error for at least one mistake in `source`, sorted by line and column. A single mistake stands by
+    itself, unless `head` names what it spoils."""
     mistakes = sorted(
         mistakes, key=lambda one: [int(number) for number in one.place.split(":")[1:] if number.isdigit()]
     )
@@ -50,7 +50,8 @@ def refusal(source: str, mistakes: Sequence[PointMistake], head: str = "") -> Co
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value with its place: a text, the items of a list, or names with their values. With none of them: null."""
+    """A value with its place: a text, the items of a list, or names with their values. A node without any of them is
+    null."""
 
     place: str
     text: str | None = None
@@ -60,7 +61,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Content:
-    """The outermost value of a `source` (a file's name), and the mistakes met while reading it."""
+    """The outermost value of a `source` (a file's name), and the mistakes found while reading it."""
 
     source: str
     root: Node | None
@@ -69,7 +70,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A parameter's value as text, its place, and the place where the parameter is named."""
+    """A parameter's value as text, its place, and the place of the parameter's name."""
 
     text: str
     place: str
@@ -78,9 +79,9 @@ class Given:
 
 @dataclass(frozen=True)
 class Point:
-    """The values `given` to one run by parameter; `where` names the run's place, for what it lacks.
+    """The values `given` to one run by parameter; `where` is the run's place, for missing parameters.
 
-    `unread`: parameters that were given as something that is a mistake by itself; None where nothing could be read.
+    `unread`: parameters whose value is a mistake by itself; None where nothing could be read.
     """
 
     given: Mapping[str, Given]
@@ -94,7 +95,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Points:
-    """The points of a source, in order, as far as it has no mistakes."""
+    """The points of a source, in order, without those that are mistakes."""
 
     source: str
     each: tuple[Point, ...]
@@ -107,7 +108,7 @@ def points(content: Content) -> Points:
 
 
 class _PointMaker:
-    """Collects mistakes instead of stopping at one."""
+    """A maker of points that collects all mistakes."""
 
     def __init__(self, source: str, mistakes: list[PointMistake]) -> None:
         self._source, self._mistakes = source, mistakes
@@ -190,7 +191,7 @@ class _PointMaker:
         return Point(found, where, frozenset(unread))
 
     def _axes(self, node: Node) -> dict[str, tuple[Given, ...]]:
-        """The values of each parameter; none where they are a mistake."""
+        """Return the values of each parameter; none where they are a mistake."""
         if node.entries is None:
             self._wrong(node.place, "grid: names parameters with their values")
         axes: dict[str, tuple[Given, ...]] = {}
@@ -229,5 +230,5 @@ class _PointMaker:
 
 
 def _many(count: int) -> str:
-    """Python does not write out numbers of thousands of digits."""
+    """Return a count as text. Python does not write numbers of thousands of digits."""
     return f"{count:,}" if count < 10**100 else "far too many"

@@ -1,8 +1,8 @@
-"""Limits how fast a sweep sends to the service's submissions a minute and region, which all who submit there share.
+"""The limit on how fast a sweep sends: the service's submissions a minute and region, which all submitters there share.
 
-The service counts over the last minute. A request is counted at some moment between its sending and its answer, so a
-minute after the answer it surely counts no more. A refusal means that others send too: as much as they have evidently
-taken is left to them, and taken back step by step. Pure.
+The service counts over the last minute. It counts a request at some moment between its sending and its answer, so a
+minute after the answer the request surely counts no more. A refusal means that others send too: the limiter leaves them
+as much as they have evidently taken, and takes it back step by step. Pure.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 
 SUBMISSIONS_PER_MINUTE = 60
-"""Documented quota of a project in a region."""
+"""The documented quota of a project in a region."""
 
 WINDOW = 60.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0
@@ -19,12 +19,13 @@ _MARGIN = 0.05
 
 
 def seconds_to_send(count: int, per_minute: int) -> float:
-    """Return the seconds to send so many where nobody else submits in the region; `per_minute` 0 means no limit."""
+    """Return the seconds to send so many runs where nobody else submits in the region; `per_minute` 0 means no
+    limit."""
     return 0.0 if per_minute <= 0 or count <= 0 else (count - 1) // per_minute * WINDOW
 
 
 class RateLimiter:
-    """Times are of a monotonic clock, in seconds. Not to be shared by threads."""
+    """The limiter of one region. Times are seconds of a monotonic clock. Not to be shared by threads."""
 
     def __init__(self, per_minute: int = SUBMISSIONS_PER_MINUTE) -> None:
         self._limit, self._allowed = per_minute, float(per_minute)
@@ -33,7 +34,7 @@ class RateLimiter:
         self._paused_until, self._pause, self._grown_at = 0.0, _FIRST_PAUSE, 0.0
 
     def wait(self, now: float) -> float:
-        """Return seconds until the next request may be sent; infinite while only an answer can tell."""
+        """Return the seconds until the next request may be sent; infinite while only an answer can tell."""
         if now < self._paused_until:
             return self._paused_until - now
         if self._limit <= 0:
@@ -51,21 +52,21 @@ class RateLimiter:
         self._flying += 1
 
     def answered(self, now: float) -> None:
-        """Count a request that was counted, or may have been: also when its answer was lost."""
+        """Count a request that the service counted, or may have counted: also when its answer was lost."""
         self._flying -= 1
         self._counted.append(now)
         self._pause = _FIRST_PAUSE
 
     def refused(self, now: float, retry_after: float | None) -> None:
-        """Slow down after a request over the rate, which was not counted."""
+        """Slow down after a request over the rate, which the service did not count."""
         self._forget(now)
-        news = now >= self._paused_until  # Refusals of requests sent at the same time tell nothing new.
+        news = now >= self._paused_until  # Refusals of concurrent requests tell nothing new.
         self.held(now, retry_after)
         if news and self._limit > 0:
             self._allowed, self._grown_at = float(max(1, min(self._allowed, len(self._counted)))), now
 
     def held(self, now: float, retry_after: float | None) -> None:
-        """Pause where the service could not be asked: not counted, and no news about the rate."""
+        """Pause after a failure to reach the service: nothing was counted, and the rate stays."""
         self._flying -= 1
         if now >= self._paused_until:
             self._paused_until = now + max(retry_after or 0.0, self._pause)

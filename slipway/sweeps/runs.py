@@ -1,4 +1,4 @@
-"""The runs of a sweep, and what journal and service know of each. Pure."""
+"""The runs of a sweep, with their records in the journal and at the service. Pure."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from slipway.labels import RUN_LABEL, STACK_LABEL, SWEEP_LABEL, label_filter
 from slipway.submission.request import checked_request_id, derived_request_id
 
 FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
-"""The states of runs that have failed, and may be sent once more."""
+"""The states of failed runs, which may be sent once more."""
 
 GONE = "gone"
-"""In place of a state: the run was sent and may have run, and its job was deleted since."""
+"""The state of a run that was sent and may have run, and whose job was deleted since."""
 
 CANCELLED = "JOB_STATE_CANCELLED"
 _CANCELLING = "JOB_STATE_CANCELLING"
 _SUCCEEDED = "JOB_STATE_SUCCEEDED"
 
 Settle = Callable[[list[VertexJob]], VertexJob]
-"""Chooses the one of several jobs of an attempt that ran; the first is the most likely one."""
+"""A function that chooses the job that ran among several jobs of an attempt; the first is the most likely one."""
 
 _SHOWN_RUNS = 5
 _SHOWN = "the id that was shown when the sweep was submitted; slipway jobs list shows the newest jobs"
@@ -38,12 +38,12 @@ class Run:
 
     @property
     def label(self) -> str:
-        """`17`, and `17-1` for its first retry"""
+        """The run's label: `17`, and `17-1` for its first retry."""
         return f"{self.index}-{self.resend}" if self.resend else str(self.index)
 
     @classmethod
     def of(cls, job: VertexJob) -> Run | None:
-        """The run that a job is of, None for one that belongs to none."""
+        """Return a job's run, None for a job of no run."""
         index, _, attempt = job.labels.get(RUN_LABEL, "").partition("-")
         return cls(int(index), int(attempt or 0)) if index.isdecimal() and (attempt or "0").isdecimal() else None
 
@@ -56,7 +56,7 @@ class Run:
 
 
 def runs_in_words(numbers: Sequence[int]) -> str:
-    """`run 3`, `runs 0, 3, 4 and 97 more`"""
+    """Return numbers as `run 3`, `runs 0, 3, 4 and 97 more`."""
     if len(numbers) == 1:
         return f"run {numbers[0]}"
     shown, more = [str(one) for one in numbers[:_SHOWN_RUNS]], len(numbers) - _SHOWN_RUNS
@@ -64,7 +64,7 @@ def runs_in_words(numbers: Sequence[int]) -> str:
 
 
 def sweep_filter(stack: str, sweep: str) -> str:
-    """The API's filter for the jobs of a stack's sweep. Raises ConfigError for an invalid sweep id."""
+    """Return the API's filter for the jobs of a stack's sweep. Raises ConfigError for an invalid sweep id."""
     return label_filter({STACK_LABEL: stack, SWEEP_LABEL: checked_request_id(sweep, "sweep", _SHOWN)})
 
 
@@ -79,8 +79,8 @@ class SendState(StrEnum):
 
 @dataclass(frozen=True)
 class KnownRuns:
-    """`jobs` by run, and the runs whose answer nobody has seen with the wall-clock second they were sent at. `states`
-    of those whose jobs are listed, or were asked for. `forgotten`: those that were sent and never started."""
+    """The known runs. `jobs` by run, and the runs whose answer was lost, with the wall-clock second they were sent at.
+    `states` of jobs that are listed, or were asked for. `forgotten`: runs that were sent and never started."""
 
     jobs: Mapping[Run, str]
     open: Mapping[Run, float]
@@ -89,27 +89,27 @@ class KnownRuns:
 
     @property
     def last(self) -> tuple[Run, ...]:
-        """The last attempt at each run of which something is known, in the order of the runs."""
+        """The last attempt at each known run, in the order of the runs."""
         found: dict[int, Run] = {}
         for run in (*self.jobs, *self.open):
             found[run.index] = max(run, found.get(run.index, run))
         return tuple(found[index] for index in sorted(found))
 
     def with_found(self, found: Mapping[Run, VertexJob | None]) -> KnownRuns:
-        """Add jobs that were asked for, None for one that is gone."""
+        """Return these with jobs that were asked for, None for a job that is gone."""
         names = {run: job.name if job else self.jobs.get(run, "") for run, job in found.items()}
         states = {run: job.state if job else GONE for run, job in found.items()}
         left = {run: when for run, when in self.open.items() if run not in found}
         return replace(self, jobs={**self.jobs, **names}, open=left, states={**self.states, **states})
 
     def without(self, runs: Collection[Run]) -> KnownRuns:
-        """Take `runs` for never sent, though meant to be."""
+        """Return these without `runs`, as if they were never sent."""
         jobs = {run: job for run, job in self.jobs.items() if run not in runs}
         return replace(self, jobs=jobs, forgotten=self.forgotten.union(runs))
 
 
 def most_likely(jobs: list[VertexJob]) -> VertexJob:
-    """The choice where nobody asks for the claim."""
+    """Choose the most likely job, where the claim is not asked for."""
     return jobs[0]
 
 
@@ -120,7 +120,7 @@ def known_runs(
     listed: Iterable[VertexJob],
     settle: Settle = most_likely,
 ) -> KnownRuns:
-    """Put journal and service together: a listed job settles what the journal has open."""
+    """Return the runs that journal and service know together: a listed job closes an open entry of the journal."""
     named = ((Run.of(job), job) for job in listed)
     ours = _by_run((job for run, job in named if run and job.request_id == run.request_id(sweep)), settle)
     found = {**{run: job.name for run, job in ours.items()}, **jobs}
@@ -130,12 +130,12 @@ def known_runs(
 
 @dataclass(frozen=True)
 class RemainingRuns:
-    """`send` in order; `look` first, as they may be on their way since a wall-clock second.
+    """The runs to `send`, in order, after those to `look` for, which may be on their way since a wall-clock second.
 
-    `done`: runs that were submitted before and are not sent now. Of these, `failed` have failed, `cancelled` were
-    cancelled, and `repeated` were sent more than once, `recalled` of them after a cancellation. `recalls`: those of
-    `send` whose last attempt was cancelled. `gone`: the numbers of `done` runs whose jobs were deleted, so that nobody
-    can tell how they ended; `jobs` are the names of the others' jobs.
+    `done`: runs that were submitted before and are not sent now. Among them, `failed` have failed, `cancelled` were
+    cancelled, and `repeated` were sent more than once, `recalled` of them after a cancellation. `recalls`: runs to
+    `send` whose last attempt was cancelled. `gone`: the numbers of `done` runs whose jobs were deleted, so that their
+    end is not known; `jobs` are the names of the others' jobs.
     """
 
     send: tuple[Run, ...]
@@ -152,7 +152,7 @@ class RemainingRuns:
 
 @dataclass(frozen=True)
 class RunsAgain:
-    """The runs that are asked to be sent once more."""
+    """The kinds of runs to send once more."""
 
     failed: bool = False
     cancelled: bool = False
@@ -167,8 +167,9 @@ class RunsAgain:
 
 
 def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = False) -> RemainingRuns:
-    """Return what is left of a sweep of `count` runs: those never sent. With `retry` the failed and the gone instead;
-    with `recall` the cancelled ones too. In any case those that were sent and never started, as the same attempts."""
+    """Return the runs left of a sweep of `count` runs: those never sent. With `retry` the failed and the gone ones
+    instead; with `recall` the cancelled ones too. In any case, runs that were sent and never started are sent as the
+    same attempts."""
     again = (FAILED | {GONE} if retry else frozenset()) | ({CANCELLED} if recall else frozenset())
     latest, forgotten = {run.index: run for run in facts.last}, {run.index: run for run in sorted(facts.forgotten)}
     send: list[Run] = []
@@ -206,12 +207,12 @@ def _was_cancelled(run: Run, facts: KnownRuns) -> bool:
 
 
 def being_cancelled(facts: KnownRuns) -> int:
-    """Count the runs that somebody has asked to end, and that have not yet."""
+    """Count the runs that were asked to end and have not ended yet."""
     return sum(state == _CANCELLING for state in facts.states.values())
 
 
 def in_order(jobs: Iterable[VertexJob]) -> list[VertexJob]:
-    """Sort a sweep's jobs by run and attempt; those of no run come last."""
+    """Sort a sweep's jobs by run and attempt; jobs of no run come last."""
     last = Run(sys.maxsize)
     return sorted(jobs, key=lambda job: Run.of(job) or last)
 
@@ -222,7 +223,7 @@ def latest(jobs: Iterable[VertexJob], settle: Settle = most_likely) -> dict[int,
 
 
 def copies(jobs: Iterable[VertexJob], settle: Settle = most_likely) -> frozenset[str]:
-    """Return the names of jobs that stood aside: another job of the same attempt runs it, or has run it."""
+    """Return the names of copies: jobs whose attempt another job runs, or has run."""
     listed = [job for job in jobs if Run.of(job)]
     return frozenset(job.name for job in listed) - {job.name for job in _by_run(listed, settle).values()}
 
@@ -239,6 +240,7 @@ def _by_run(jobs: Iterable[VertexJob], settle: Settle) -> dict[Run, VertexJob]:
 
 
 def _stands_aside(job: VertexJob) -> tuple[bool, bool]:
-    """Rank a job that ended without machines last, as it never had the claim; one that succeeded may have lost it."""
+    """Return a sorting key of an attempt's jobs: a job that ended without machines comes last, as it never had the
+    claim; a job that succeeded may have lost it."""
     never_ran = job.ended and job.state != _SUCCEEDED and job.start_time is None
     return never_ran, job.state == _SUCCEEDED

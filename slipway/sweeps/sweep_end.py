@@ -29,8 +29,8 @@ _POLLING = Polling()
 
 @dataclass(frozen=True)
 class Again:
-    """Ways to go on with a sweep, as a command or a call of Python: `same` sends what was never sent; the others also,
-    or only, what failed and what was cancelled."""
+    """The ways to go on with a sweep, as a command or a call of Python: `same` sends the runs never sent; the others
+    also, or only, the failed and cancelled ones."""
 
     same: str
     failed: str
@@ -46,7 +46,7 @@ class EndDisplay(Protocol):
 
 
 def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | None:
-    """Return why not all runs were accepted, other than that somebody stopped the sending; None when they were."""
+    """Return the error where not all runs were accepted for another reason than an interruption; None when all were."""
     result = sweep.result
     if result.stopped is not None:
         return result.stopped
@@ -68,14 +68,14 @@ def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | No
 
 @dataclass(frozen=True)
 class EndedRuns:
-    """The job of each run, by the runs' numbers, and the numbers of those that nobody can tell the end of."""
+    """The job of each run, by the runs' numbers, and the numbers of runs whose end is not known."""
 
     jobs: Mapping[int, VertexJob]
     gone: Sequence[int] = ()
 
 
 def problem_of_gone(sweep: SubmittedSweep, gone: Sequence[int], again: Again) -> SlipwayError | None:
-    """Return the error for runs of which nobody can tell how they ended, None where there are none."""
+    """Return the error for runs whose end is not known, None where there are none."""
     if not gone:
         return None
     return ResourceError(
@@ -88,8 +88,8 @@ def problem_of_gone(sweep: SubmittedSweep, gone: Sequence[int], again: Again) ->
 def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, timeout: float | None) -> EndedRuns:
     """Wait until all runs have ended: those that are listed, and all that were accepted, now or before.
 
-    Ends the experiment runs of those that end in the meantime. Raises Timeout after `timeout` seconds (the runs go on),
-    and CloudError when there has been no contact for long.
+    Also ends the experiment runs of jobs that end in the meantime. Raises Timeout after `timeout` seconds (the runs go
+    on), and CloudError after a long time without contact.
     """
     going = {run.index for run in sweep.result.accepted}
     unlisted = UnlistedRuns(context, sweep.accepted, sweep.left.gone)
@@ -115,8 +115,8 @@ def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, ti
 
 
 def problem_of_runs(sweep: SubmittedSweep, ended: EndedRuns, again: Again) -> SlipwayError | None:
-    """Return the error where not all runs succeeded: of those that failed, else of those that are gone, else of those
-    cancelled."""
+    """Return the error where not all runs succeeded: for the failed runs, else the gone ones, else the cancelled
+    ones."""
     problems = [problem for job in ended.jobs.values() if (problem := error_of_end(job))]
     failed = [problem for problem in problems if not isinstance(problem, Cancelled)]
     lost = problem_of_gone(sweep, ended.gone, again)
@@ -135,13 +135,13 @@ def problem_of_runs(sweep: SubmittedSweep, ended: EndedRuns, again: Again) -> Sl
 
 
 def counted_states(states: Iterable[str]) -> str:
-    """`4 succeeded, 1 running`, the most frequent first."""
+    """Return `4 succeeded, 1 running`, the most frequent state first."""
     counts = Counter(map(state_word, states))
     return ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
 
 
 def _look(context: Context, sweep: SubmittedSweep, unlisted: UnlistedRuns, show: EndDisplay) -> dict[int, VertexJob]:
-    """Return the runs as they are now. Tries on for a while when the service is away."""
+    """Return the runs as they are now. Retries for a while when the service is away."""
     contact = Contact(context.clock, context.no_contact, goes_on="the runs go on")
     while True:
         try:
@@ -162,19 +162,19 @@ def _listing(sweep: SubmittedSweep) -> str:
 
 
 def _reasons(reasons: Iterable[str]) -> str:
-    """List the most frequent ones, each with its count."""
+    """List the most frequent reasons, each with its count."""
     counts = Counter(reasons).most_common(_SHOWN_REASONS)
     return "\n".join(f"{count:,} × {reason}" for reason, count in counts)
 
 
 class UnlistedRuns:
-    """Runs that are waited for and that no list shows, yet or any more: their jobs are asked for, a few at each look.
+    """Awaited runs that no list shows, yet or any more: their jobs are asked for, a few at each look.
 
-    `gone`: the numbers of those whose jobs were deleted; `calls`: how many the last look took.
+    `gone`: the numbers of runs whose jobs were deleted; `calls`: the number of calls of the last look.
     """
 
     def __init__(self, context: Context, accepted: Mapping[Run, str], gone: Iterable[int]) -> None:
-        """`accepted`: the name of the job of each run's last attempt."""
+        """Begin with the `accepted` runs: the name of the job of each run's last attempt."""
         self._context, self._accepted = context, accepted
         self._ended: dict[int, VertexJob] = {}
         self.gone, self.calls = set(gone), 0
@@ -182,12 +182,12 @@ class UnlistedRuns:
     def look(self, listed: Mapping[int, VertexJob]) -> dict[int, VertexJob]:
         """Return jobs by the runs' numbers: those `listed`, and those that were asked for.
 
-        Nothing is asked while one that is listed goes on: all may be listed by then. Raises CloudError.
+        No job is asked for while a listed one goes on: all may be listed by its end. Raises CloudError.
         """
         jobs, missing = dict(listed), self._missing(listed)
         self.calls = 0
         for run in missing:
-            jobs.pop(run.index, None)  # An earlier attempt.
+            jobs.pop(run.index, None)  # The job of an earlier attempt.
             if run.index in self._ended:
                 jobs[run.index] = self._ended[run.index]
         if all(job.ended for job in jobs.values()):
@@ -204,7 +204,7 @@ class UnlistedRuns:
         return {index: job for index, job in jobs.items() if index not in self.gone}
 
     def unseen(self, jobs: Mapping[int, VertexJob]) -> set[int]:
-        """Return the numbers of those that nothing is known of yet."""
+        """Return the numbers of the runs not seen yet."""
         return {run.index for run in self._accepted} - jobs.keys() - self.gone
 
     def _missing(self, listed: Mapping[int, VertexJob]) -> list[Run]:
@@ -212,7 +212,7 @@ class UnlistedRuns:
 
 
 def _shown(run: Run, listed: Mapping[int, VertexJob]) -> bool:
-    """Tell whether its job is listed, or that of a later attempt; there may be an earlier one's alone."""
+    """Tell whether a run's job, or that of a later attempt, is listed; a list may have an earlier attempt's alone."""
     job = listed.get(run.index)
     seen = Run.of(job) if job else None
     return seen is not None and seen >= run

@@ -1,5 +1,5 @@
-"""Points of a sweep as its author gave them: a file (YAML, JSON, CSV), by line and column, or the values of a call from
-Python."""
+"""The points of a sweep as its author gave them: a file (YAML, JSON, CSV), by line and column, or the values of a call
+from Python."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _CELL = re.compile(r'"(?:[^"]|"")*"|[^,]*')
 
 Value = str | float | None
 Runs = Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]] | str | os.PathLike[str]
-"""`{"trees": [100, 200], "seed": range(10)}` is every combination, `[{"trees": 100}, {"trees": 200, "seed": 3}]` a run
-for each entry (None is the default), and a text the path of a sweep's file."""
+"""The runs of a call: `{"trees": [100, 200], "seed": range(10)}` is every combination, `[{"trees": 100}, {"trees": 200,
+"seed": 3}]` a run for each entry (None is the default), and a text the path of a sweep's file."""
 
 _FIX = 'runs={"trees": [100, 200]}, for every combination, or runs=[{"trees": 100}, {"trees": 200}]'
 
 
 def read(path: Path) -> Points:
-    """Return the points of the file, with their mistakes. Raises ConfigError for one that is none of these formats."""
+    """Return the points of a file, with their mistakes. Raises ConfigError for a file in none of these formats."""
     reader = {".yaml": of_yaml, ".yml": of_yaml, ".json": of_json, ".csv": of_csv}.get(path.suffix.lower())
     if reader is None:
         why = f"{path.suffix or 'no suffix'} is not .yaml, .json or .csv"
@@ -65,7 +65,7 @@ def of_yaml(text: str, file: str) -> Content:
 
 
 class _Yaml:
-    """YAML's nodes as ours. Aliases may repeat a value, but neither multiply nor contain themselves."""
+    """A converter of YAML's nodes to ours. Aliases may repeat a value, but neither multiply nor contain themselves."""
 
     def __init__(self, file: str) -> None:
         self._file, self._left = file, 20 * MOST
@@ -85,12 +85,12 @@ class _Yaml:
 
 
 def _joined(text: str) -> str:
-    """Return the text with characters that JSON writes as two escapes made one."""
+    """Return the text with each pair of surrogate escapes, which JSON writes for one character, made one."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def of_json(text: str, file: str) -> Content:
-    """Read JSON as YAML, whose reader tells where everything is, once tabs between its words are spaces."""
+    """Read JSON as YAML, whose reader tells the place of every value, once tabs between its words are spaces."""
     try:
         json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
     except JSONDecodeError as problem:
@@ -134,7 +134,7 @@ def of_csv(text: str, file: str) -> Content:
 
 
 def _cells(row: Sequence[str], lines: Sequence[str], before: int, file: str) -> list[Node]:
-    """Return the cells of a row that is written in `lines`, with so many lines before it; an empty one is null."""
+    """Return the cells of a row that is written in `lines`, after `before` lines; an empty cell is null."""
     found: list[Node] = []
     written, at = "".join(lines), 0
     for cell in row:
@@ -146,7 +146,8 @@ def _cells(row: Sequence[str], lines: Sequence[str], before: int, file: str) -> 
 
 
 def points_of(runs: Runs) -> Points:
-    """Make points with their mistakes, by the numbers of runs, or by the place among a parameter's values: `trees[1]`.
+    """Return points with their mistakes, by the numbers of runs, or by the place among a parameter's values:
+    `trees[1]`.
 
     Raises ConfigError for a file that can't be read.
     """
@@ -171,7 +172,8 @@ def _entry(run: object, place: str) -> Node:
 
 
 def _node(value: object, place: str) -> Node:
-    """Make a node; of what is neither a text nor a number, nor made of them, a list without items, which is refused."""
+    """Return a node; for a value that is neither text nor number, nor made of them, a list without items, which is
+    refused."""
     if value is None:
         return Node(place)
     if isinstance(value, str | Real):
@@ -182,7 +184,7 @@ def _node(value: object, place: str) -> Node:
     if isinstance(value, Mapping):
         return Node(place, entries=tuple((Node(place, str(name)), _node(one, place)) for name, one in value.items()))
     if isinstance(value, Iterable) and not isinstance(value, bytes):
-        # A set of texts has another order in each process, and the sweep another id with each order.
+        # A set of texts has another order in each process, and each order would give the sweep another id.
         ordered = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
         listed: Sequence[object] = list(islice(ordered, MOST + 1))
         return Node(place, items=tuple(_node(one, f"{place}[{index}]") for index, one in enumerate(listed)))

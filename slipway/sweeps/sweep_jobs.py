@@ -22,18 +22,18 @@ _SHOWN = 5
 
 
 def calls_of(listed: int) -> int:
-    """Return how many calls it takes to list so many jobs."""
+    """Return the number of calls that it takes to list so many jobs."""
     return 1 + listed // PAGE
 
 
 class SweepJobs:
     """The jobs of one sweep, all of one `kind`. May be shared by threads.
 
-    Whatever looks for jobs raises ConfigError where one bears the id of a run and is another one's.
+    Every search raises ConfigError for a job that bears the id of a run and belongs to another.
     """
 
     def __init__(self, context: Context, plan: SweepPlan, note: Callable[[str], None]) -> None:
-        """`note` is told of regions that are done without."""
+        """Begin with a plan. `note` is told of regions that are left out."""
         self._context, self._plan, self._lookup = context, plan, JobLookup(context, note)
         self.kind, self._filter = plan.kind, sweep_filter(context.catalog.stack, plan.id)
         self._any_request = plan.groups[0].candidates[0].request
@@ -41,20 +41,20 @@ class SweepJobs:
         self._preparing = Lock()
 
     def create(self, request: Request) -> VertexJob:
-        """Make a job, after the run of an experiment that the request names: what fails there has made no job."""
+        """Make a job, after the experiment run that its request names: where that fails, no job is made."""
         create_run(self._context, request, partial(self._experiment_ready, request))
         return self._context.vertex.at(request.region).create(request.kind, request.body)
 
     def _experiment_ready(self, request: Request) -> None:
         name = experiment_of(request)
         with self._preparing:
-            if name not in self._experiments:  # By the first of its runs; the others wait for that.
+            if name not in self._experiments:  # The first of the runs makes it; the others wait for that.
                 prepare_experiment(self._context, request)
                 self._experiments.add(name)
 
     def look(self, requests: Iterable[Request]) -> tuple[Mapping[str, str], int]:
-        """Return names by request id, of those that are listed, and how many calls it took. A few are asked for one by
-        one; many by reading the whole sweep."""
+        """Return the names of listed jobs by request id, and the number of calls. A few are asked for one by one; many
+        by reading the whole sweep."""
         wanted = [request.id for request in requests]
         if len(wanted) <= _ONE_BY_ONE:
             filters = (f'{self._filter} AND labels.{REQUEST_LABEL}="{id_}"' for id_ in wanted)
@@ -75,7 +75,7 @@ class SweepJobs:
         return bool(self._lookup.jobs(self.kind, wanted, runs_once=self._any_request.runs_once, most=1))
 
     def checked(self, jobs: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
-        """Return the same. Raises ConfigError where some are jobs of other runs."""
+        """Return the jobs unchanged. Raises ConfigError where some are jobs of other runs."""
         found = tuple(jobs)
         if differences := [one for one in map(self._plan.difference, in_order(found)) if one]:
             more = len(differences) - _SHOWN
@@ -87,16 +87,16 @@ class SweepJobs:
         return found
 
     def latest(self) -> dict[int, VertexJob]:
-        """Return the job that counts for each run that is listed."""
+        """Return the job that counts for each listed run."""
         return latest(self.all(), self.settle)
 
     def settle(self, jobs: list[VertexJob]) -> VertexJob:
-        """Choose the one of several jobs of one attempt that has its claim."""
+        """Return the job that has the attempt's claim, among several jobs of it."""
         return settled(self._context.connection.storage, jobs)
 
     @property
     def skipped(self) -> frozenset[str]:
-        """Regions that are done without, as they did not answer."""
+        """The regions that are left out, as they did not answer."""
         return self._lookup.skipped
 
     @property

@@ -1,9 +1,9 @@
-"""A sweep's journal: one file to which each step is appended, so that a kill at any moment forgets nothing it needs.
+"""A sweep's journal: one file to which each step is appended, so that a kill at any moment loses nothing that the sweep
+needs.
 
-The first line says what the sweep is; it is on the disk before anything is sent, and no sooner: a sweep that was
-refused binds no name. A line is handed to the system before its request is sent, which survives a kill; a power cut may
-lose the last second of lines. That is enough: request ids follow from the sweep's id, and going on looks at the service
-first.
+The first line identifies the sweep; it is on the disk before anything is sent, and no sooner: a refused sweep binds no
+name. A line is handed to the system before its request is sent, which survives a kill; a power cut may lose the last
+second of lines. That is enough: request ids follow from the sweep's id, and a resumed sweep looks at the service first.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from slipway.sweeps.runs import Run, SendState
 
 
 class SweepDigests:
-    """Digests of sweeps of the same points."""
+    """The digests of a sweep and of its equals: sweeps of the same points."""
 
     def __init__(self, points: Sequence[Point]) -> None:
         self._points = json.dumps([point.values for point in points], sort_keys=True)
 
     def of(self, asked: SubmissionRequest) -> tuple[str, ...]:
-        """Make this version's digest, and those of earlier ones, the newest first: they had the whole package with the
-        launcher, and another word for the capacity type."""
+        """Return this version's digest and those of earlier versions, the newest first: they covered the whole package
+        with the launcher, and another word for the capacity type."""
         what: Mapping[str, Any] = {
             "template": asked.template,
             "params": dict(asked.params),
@@ -51,7 +51,8 @@ class SweepDigests:
         return tuple(dict.fromkeys(self._of({**what, **version}) for version in versions))
 
     def _of(self, what: Mapping[str, Any]) -> str:
-        """Hash the canonical JSON of it with the points, which are written once: they may be many."""
+        """Return the hash of the canonical JSON of the request with its points, which are written once: they may be
+        many."""
         texts = {"points": self._points, **{key: json.dumps(value, sort_keys=True) for key, value in what.items()}}
         text = ", ".join(f'"{key}": {texts[key]}' for key in sorted(texts))
         return hashlib.sha256(f"{{{text}}}".encode()).hexdigest()
@@ -68,7 +69,7 @@ def siblings(template: Template, kind: str, asked: SubmissionRequest) -> Iterato
 
 
 def instead(asked: SubmissionRequest, other: SubmissionRequest) -> tuple[str | Arguments, ...]:
-    """Say what to give and to leave out to ask for the other one: parts of a fix."""
+    """Return the arguments to give and to leave out to ask for the other one: parts of a fix."""
     ours, theirs = ({"capacity": one.capacity_type, "kind": one.kind} for one in (asked, other))
     given = {name: value for name, value in theirs.items() if value and value != ours[name]}
     left_out = {name: value for name, value in ours.items() if value and not theirs[name]}
@@ -79,8 +80,8 @@ def instead(asked: SubmissionRequest, other: SubmissionRequest) -> tuple[str | A
 
 @dataclass(frozen=True)
 class SweepHeader:
-    """Identity of a sweep: `digest` covers template, points and flags; `commit` is the catalog's when it began, with a
-    + where there was more than it."""
+    """The identity of a sweep: `digest` covers template, points and flags; `commit` is the catalog's at its beginning,
+    with a + where the checkout had changes."""
 
     sweep: str
     template: str
@@ -91,7 +92,7 @@ class SweepHeader:
 
 
 def journal_of_sweep(context: Context, sweep: str) -> Path:
-    """Return where the sending of a stack's sweep is recorded."""
+    """Return the file that records the sending of a stack's sweep."""
     state = state_folder(context.folder, context.environ)
     return state / "sweeps" / context.catalog.project / context.catalog.stack / f"{sweep}.jsonl"
 
@@ -106,7 +107,7 @@ def was_begun(file: Path) -> bool:
 
 
 def is_being_sent(file: Path) -> bool | None:
-    """Tell whether a process holds the journal and sends; None where there is none, as nobody began the sweep here."""
+    """Tell whether a process holds the journal and sends; None without a journal, as the sweep was not begun here."""
     try:
         with file.open("rb") as stream:
             fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -118,7 +119,8 @@ def is_being_sent(file: Path) -> bool | None:
 
 
 class SweepJournal:
-    """Held by one process at a time; the kernel lets go of it when the holder dies. Use as a context.
+    """A sweep's journal. One process at a time holds it; the kernel lets go of it when the holder dies. Use as a
+    context.
 
     `commit` is the catalog's when the sweep began. `sent_at`: when each attempt was sent first, in seconds of the wall
     clock.
@@ -135,8 +137,8 @@ class SweepJournal:
         self.sent_at: dict[Run, float] = {}
 
     def begin(self, head: SweepHeader, digests: Collection[str] = ()) -> None:
-        """Open or go on; `digests` are others that the sweep may have been begun with. Raises ConfigError when the id
-        was used for another sweep, SlipwayError for the disk."""
+        """Open the journal, new or existing; `digests` are others that the sweep may have been begun with. Raises
+        ConfigError when the id was used for another sweep, SlipwayError for the disk."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             stream = self._file.open("a+", encoding="utf-8")
@@ -163,7 +165,7 @@ class SweepJournal:
             self._replay(line)
 
     def write(self, run: Run, fate: SendState, when: float, job: str = "") -> None:
-        """`when` in seconds of the wall clock. Raises SlipwayError when the disk does not take it."""
+        """Append a step; `when` is in seconds of the wall clock. Raises SlipwayError when the disk does not take it."""
         if self._head is not None:
             head, self._head = self._head, None
             self._append({"schema": 1, **asdict(head)})
@@ -174,7 +176,7 @@ class SweepJournal:
         self._settle(run, fate, when, job)
 
     def sync(self) -> None:
-        """Write to the disk, if anything is new."""
+        """Flush new lines to the disk, if there are any."""
         if self._stream is not None and not self._synced:
             try:
                 os.fsync(self._stream.fileno())
@@ -190,7 +192,7 @@ class SweepJournal:
             try:
                 self.sync()
             finally:
-                with contextlib.suppress(OSError):  # What a full disk did not take has been raised when it was written.
+                with contextlib.suppress(OSError):  # A full disk has raised its error at the writing.
                     self._stream.close()
                 self._stream = None
 
@@ -204,7 +206,7 @@ class SweepJournal:
         self._synced = False
 
     def _lines(self, stream: IO[str]) -> list[dict[str, Any]]:
-        """Read all whole lines; one that a kill tore is cut off."""
+        """Read all whole lines; a line that a kill tore is cut off."""
         stream.seek(0)
         text = stream.read()
         whole = text[: text.rfind("\n") + 1]
@@ -222,7 +224,7 @@ class SweepJournal:
     def _settle(self, run: Run, fate: SendState, when: float, job: str) -> None:
         self.open.pop(run, None)
         if fate is SendState.SENDING:
-            self.jobs.pop(run, None)  # It was deleted before it had started.
+            self.jobs.pop(run, None)  # The job was deleted before it had started.
             self.open[run] = when
             self.sent_at.setdefault(run, when)
         elif fate is SendState.ACCEPTED:

@@ -1,4 +1,4 @@
-"""Plans a sweep: every point's parameters are judged, and runs of one shape put together. Pure."""
+"""The plan of a sweep: every point's parameters are judged, and runs of one shape grouped. Pure."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Values = Mapping[str, Scalar]
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """A sweep before anything is sent. `digests` cover all that makes it this sweep, as this version and earlier ones
-    take them. `values` of each run, typed, of which its point or `shared` gives some. `groups`: runs that ask for the
-    same machines and have the same candidates, by the first of them; `of_group` has each run's place among them.
+    """A sweep before anything is sent. `digests` cover all that identifies it, as this version and earlier ones compute
+    them. `values` of each run, typed, some from its point and some `shared`. `groups`: runs that ask for the same
+    machines and have the same candidates, by the first of them; `of_group` has each run's place among them.
 
     `earlier`: the ids that earlier versions gave it, the newest first, and `siblings` those of the same runs asked for
-    in another way; none of a sweep that was given a name.
+    in another way; none for a sweep that was given a name.
     """
 
     id: str
@@ -61,7 +61,7 @@ class SweepPlan:
         return self.groups[0].kind
 
     def under(self, id_: str) -> SweepPlan:
-        """Return the same by another of its ids, which stands for its runs' request ids until they are decided."""
+        """Return the plan under another of its ids, which stands for its runs' request ids until they are decided."""
         groups = tuple(
             replace(group, asked=replace(group.asked, overrides=replace(group.overrides, sweep=id_)), request_id=id_)
             for group in self.groups
@@ -76,11 +76,11 @@ class SweepPlan:
         return replace(group, values=self.values[run.index], asked=asked, request_id=run.request_id(self.id))
 
     def difference(self, job: VertexJob) -> str:
-        """Say what tells a job from the run whose request id it bears, where somebody used the sweep's name for other
-        runs; empty for nothing, and for a job of no run.
+        """Describe how a job differs from the run whose request id it bears, where somebody used the sweep's name for
+        other runs; empty for no difference, and for a job of no run.
 
-        A parameter that nobody gave is compared where the job was made of this very template: its default may have
-        changed since. Jobs of earlier versions do not record their parameters.
+        A parameter that nobody gave is compared only where the job was made from this very template: its default may
+        have changed since. Jobs of earlier versions do not record their parameters.
         """
         run = Run.of(job)
         if run is None or job.request_id != run.request_id(self.id):
@@ -114,10 +114,10 @@ def plan_sweep(
     shared: str = "-p",
     team: str = "",
 ) -> SweepPlan:
-    """Plan a sweep with the id `name`; without one the id follows from what the sweep is, so the same command is the
-    same sweep. `shared` is how the parameters that all runs share were given; `team` as `prepare` takes it.
+    """Plan a sweep with the id `name`; without one the id follows from the sweep's content, so the same command is the
+    same sweep. `shared` tells how the parameters that all runs share were given; `team` is as in `prepare`.
 
-    Raises one ConfigError with all that is wrong in the points and in their parameters, by their places.
+    Raises one ConfigError with all mistakes in the points and in their parameters, by their places.
     """
     template, points = find_template(catalog, asked.template), given.each
     values = _resolved(template, asked, given, shared)
@@ -155,14 +155,15 @@ def _code(labels: Mapping[str, str]) -> str:
 
 
 def _same_code(then: Mapping[str, str], now: Mapping[str, str]) -> bool:
-    """Compare by a job's labels: what is packed beside the code, and so the hash, changes with the version."""
+    """Compare by a job's labels: files packed beside the code, and so the hash, change with the version."""
     revision = code_revision_of(now)
     alike = revision.exact and code_revision_of(then) == revision
     return alike or then.get(CODE_LABEL) == now.get(CODE_LABEL)
 
 
 def _resolved(template: Template, asked: SubmissionRequest, given: Points, shared: str) -> tuple[Values, ...]:
-    """Raises one ConfigError with what is wrong with the points and with their parameters, each mistake once."""
+    """Return the values of each run. Raises one ConfigError with the mistakes in the points and in their parameters,
+    each once."""
     judge = ParameterJudge(template, asked.params, shared)
     found = tuple(judge.values(index, point) for index, point in enumerate(given.each))
     if mistakes := [*given.mistakes, *judge.mistakes(len(given.each))]:
@@ -172,7 +173,7 @@ def _resolved(template: Template, asked: SubmissionRequest, given: Points, share
 
 
 def _shaping(template: Template) -> Iterator[str]:
-    """Yield the parameters that decide about machines and offers."""
+    """Yield the parameters that decide on machines and offers."""
     for offer in template.offers:
         yield from offer.when
         yield from _counts(offer.request, "")
@@ -191,7 +192,7 @@ def _counts(value: Any, key: str) -> Iterator[str]:
 
 @dataclass
 class _Found:
-    """A mistake at one place, of a first value and of `others` that come from there too."""
+    """A mistake at one place, in a first value and in `others` that come from there too."""
 
     what: str
     runs: int = 0
@@ -199,9 +200,9 @@ class _Found:
 
 
 class ParameterJudge:
-    """Holds the parameters of points to their template: a mistake is told once, where it is written.
+    """A judge of points by their template: it tells a mistake once, where it is written.
 
-    `params` are those that all share, and `shared` how they were given: `-p`.
+    `params` are those that all runs share, and `shared` tells how they were given: `-p`.
     """
 
     def __init__(self, template: Template, params: Mapping[str, str], shared: str) -> None:
@@ -211,10 +212,10 @@ class ParameterJudge:
         self.spoiled = 0
 
     def values(self, index: int, point: Point) -> dict[str, Scalar]:
-        """Return those of the point, typed, as far as they are right. `index` is its run's, from 0."""
+        """Return the point's values, typed, without the mistaken ones. `index` is its run's, from 0."""
         values, problems = judged(self._template, {**self._params, **point.values})
         twice = {name: f"{name} is given by {self._shared} as well" for name in point.given if name in self._params}
-        # A parameter that could not be read is a mistake by itself, and not missing.
+        # A parameter that could not be read is a mistake already, and not missing.
         sure = () if point.unread is None else (one for one in problems if one[0] not in point.unread)
         alone = [(name, what) for name, what in sure if name not in twice]
         for name, what in (*twice.items(), *alone):
@@ -225,7 +226,7 @@ class ParameterJudge:
         return values
 
     def mistakes(self, runs: int) -> list[PointMistake]:
-        """List those of all points, of which there are `runs`."""
+        """List the mistakes of all points; `runs` is the number of points."""
         fix = f"slipway templates show {self._template.name}"
         return [PointMistake(place, f"{one.what}{_many(one, runs)}", fix) for (place, _), one in self._found.items()]
 
@@ -238,6 +239,6 @@ class ParameterJudge:
 
 
 def _many(one: _Found, runs: int) -> str:
-    """Say how much it spoils, where that is more than one run."""
+    """Return the number of runs that a mistake spoils, where that is more than one."""
     others = f", and {counted(len(one.others), 'other value')}" if one.others else ""
     return others if one.runs == 1 else f"{others} ({'all' if one.runs == runs else 'in'} {one.runs:,} runs)"

@@ -1,8 +1,8 @@
-"""Sends the runs of a sweep: many at once, no faster than is permitted, each until it is known to be accepted.
+"""The sending of a sweep's runs: many at once, no faster than permitted, each until it is known to be accepted.
 
 One thread decides and writes the journal; the others only wait for answers. A run whose answer was lost is looked for
 among the sweep's jobs. When it does not show up in time it is sent again under the same request id where the claim lets
-only one of two jobs run; elsewhere it is reported as unknown, unless somebody insists.
+only one of two jobs run; elsewhere it is reported as unknown, unless the caller insists.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ _RESENDS = 5
 _SYNC_EVERY = 1.0
 _LONGEST_TURN = 0.25
 SECONDS_PER_CALL = 0.25
-"""Looking costs calls, of which the service takes 600 a minute from everybody: at most 240 of them are ours."""
+"""Seconds for each call of a search: at most 240 a minute, out of the 600 that the service takes from all callers
+together."""
 
 
 @dataclass
 class SendingResult:
-    """Runs that were accepted now, refused with the service's words, and of which nobody knows."""
+    """The runs that were accepted now, those refused with the service's words, and those whose fate is not known."""
 
     accepted: dict[Run, str] = field(default_factory=dict)
     refused: dict[Run, CloudError] = field(default_factory=dict)
@@ -46,8 +47,9 @@ class SendingResult:
 
 @dataclass
 class SendingProgress:
-    """`before` of `total` runs were accepted earlier, `now` since. `limited`: times a rate limit was met; `held`: by
-    the last call. `trouble`: why nothing gets through, from the last call; empty while calls are answered."""
+    """The progress: `before` of `total` runs were accepted earlier, `now` since. `limited`: how often a rate limit was
+    met; `held`: by the last call. `trouble`: why no call gets through, from the last call; empty while calls are
+    answered."""
 
     total: int
     before: int = 0
@@ -65,8 +67,8 @@ class SendingProgress:
 
 @dataclass(eq=False)
 class PendingRun:
-    """A run on its way. `lost_at`: since when its answer is missed, on the monotonic clock. `insisted`: it is sent
-    again even where a copy would run as well."""
+    """A run on its way. `lost_at`: when its answer was lost, on the monotonic clock. `insisted`: it is sent again even
+    where a copy would run as well."""
 
     run: Run
     lost_at: float = 0.0
@@ -107,7 +109,7 @@ class SweepSender:
     ) -> SendingResult:
         """Send all of `send`, and those of `look` (by when they were sent, wall clock) that are not found.
 
-        `insist`: send those also where two jobs would both run.
+        `insist`: send those also where both jobs would run.
         """
         now, wall = self.clock.monotonic(), self.clock.now().timestamp()
         for run in send:
@@ -163,7 +165,7 @@ class SweepSender:
         self._flying[pending] = self.threads.submit(self.create, request)
 
     def _collect(self, progress: SendingProgress, *, wait_for: float) -> None:
-        """Take the answers that have come, after at most so many seconds."""
+        """Take the answers that have come, after at most `wait_for` seconds."""
         awaited: list[Future[Any]] = [*self._flying.values(), *([self._looking] if self._looking else [])]
         if awaited:
             wait(awaited, wait_for, FIRST_COMPLETED)
@@ -171,7 +173,7 @@ class SweepSender:
             self.clock.sleep(wait_for)
         for pending in [one for one, future in self._flying.items() if future.done()]:
             self._answered(pending, self._flying[pending], progress)
-            del self._flying[pending]  # Only now: an interruption may come while it is taken, and it is taken again.
+            del self._flying[pending]  # Removed only now: after an interruption meanwhile the answer is taken again.
         if self._looking is not None and self._looking.done():
             looking, self._looking = self._looking, None
             self._looked(looking, progress)

@@ -1,4 +1,4 @@
-"""A sweep from its plan to its accepted runs: what is left of it, an offer for each group, and the sending."""
+"""A sweep from its plan to its accepted runs: the runs left of it, an offer for each group, and the sending."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ from slipway.sweeps.sweep_plan import SweepPlan
 from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
 
 WIDTH = 128
-"""Requests under way at once: enough to use any permitted rate at a second's latency."""
+"""The number of concurrent requests: enough to use any permitted rate at a second's latency."""
 _LOOK_EVERY = 2.0
 
 
 @dataclass(frozen=True)
 class ChosenSweep:
-    """A sweep before its sending. `plan`: as it is sent, which may be under another id. `choices`: by group, of those
-    that send runs. `begun_at`: the commit whose templates it began with. `forecast`: None where nothing is sent."""
+    """A sweep before its sending. `plan`: as it is sent, possibly under another id. `choices`: by group, for those that
+    send runs. `begun_at`: the commit of the templates that it began with. `forecast`: None where no run is sent."""
 
     plan: SweepPlan
     choices: Mapping[int, Choice]
@@ -69,23 +69,24 @@ class ChosenSweep:
 
 
 class SweepDisplay(Protocol):
-    """Hears what a sweep does."""
+    """A display of a sweep's progress."""
 
     def note(self, text: str) -> None: ...
 
     def chosen(self, chosen: ChosenSweep) -> None: ...
 
     def confirm(self, costs: Spending) -> None:
-        """Raises PolicyError where nobody can be asked, and KeyboardInterrupt where the answer is no."""
+        """Ask for a confirmation. Raises PolicyError where nobody can be asked, and KeyboardInterrupt where the answer
+        is no."""
 
     def sending(self, progress: SendingProgress) -> AbstractContextManager[Callable[[SendingProgress], None]]:
-        """Gives what takes the progress after every change."""
+        """Return a context with a function that takes the progress after every change."""
 
 
 @dataclass(frozen=True)
 class SubmittedSweep:
-    """A sweep after sending what was `left`; `jobs` reads the sweep's from the service. `forecast` was made before,
-    None where nothing was left."""
+    """A sweep after sending the runs that were `left`; `jobs` reads the sweep's from the service. `forecast` was made
+    before, None where no run was left."""
 
     id: str
     count: int
@@ -96,17 +97,17 @@ class SubmittedSweep:
 
     @property
     def accepted(self) -> dict[Run, str]:
-        """Names of the jobs of each run's last attempt, but for those that are gone."""
+        """The names of the jobs of each run's last attempt, without those that are gone."""
         return {**self.left.jobs, **self.result.accepted}
 
 
 def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay, asks: RunsAgain) -> SubmittedSweep:
-    """Send what is left of a sweep at `rate` submissions a minute and region, 0 for no limit, and once more the runs
-    that `asks` names: where those are cancelled ones, runs that are being cancelled are waited for. The sending stops
-    when a cluster that it sends to is replaced.
+    """Send the runs left of a sweep at `rate` submissions a minute and region, 0 for no limit, and once more the runs
+    that `asks` names; cancelled ones among these are waited for until they have ended. The sending stops when a cluster
+    that it sends to is replaced.
 
-    Raises ConfigError when its name, or the same runs, were sent as another sweep, PolicyError when some run that is to
-    be sent can go nowhere, and SlipwayError.
+    Raises ConfigError when its name, or the same runs, were sent as another sweep, PolicyError when a run to be sent
+    can go nowhere, and SlipwayError.
     """
     catalog, began = context.catalog, context.clock.monotonic()
     with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads:
@@ -182,8 +183,9 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
 
 
 def _look_for_ids(context: Context, plan: SweepPlan, jobs: SweepJobs, threads: Executor) -> Callable[[], str]:
-    """Begin to look for the id under which an earlier version sent the sweep; the result waits for it, and is empty
-    where none did. It raises ConfigError where the runs were asked for in another way, as a sibling, and CloudError."""
+    """Begin to look for the id under which an earlier version sent the sweep. Return a function that waits for it and
+    returns empty where none did; it raises ConfigError where the runs were asked for in another way, as a sibling, and
+    CloudError."""
 
     def begun(id_: str) -> bool:
         return was_begun(journal_of_sweep(context, id_)) or jobs.any_under(id_)
@@ -216,7 +218,7 @@ def earlier_jobs(context: Context, plan: SweepPlan) -> tuple[VertexJob, ...] | U
     wanted = earlier_filter(context.catalog.stack, plan.template.name)
     try:
         return tuple(islice(vertex.jobs(plan.kind, wanted, page_size=EARLIER), EARLIER))
-    except CloudError as problem:  # A sweep must not hang on what it is going to take.
+    except CloudError as problem:  # A sweep must not fail for want of its forecast.
         return Unknown(problem.message, "", "")
 
 
@@ -228,7 +230,7 @@ def forecast_of(
     rate: int,
     earlier: Sequence[VertexJob] | Unknown,
 ) -> Forecast:
-    """Foretell the runs that are sent now, by the candidate that each group has `taken`."""
+    """Return the forecast of the runs that are sent now, by the candidate that each group has `taken`."""
     groups = sorted(Counter(plan.of_group[run.index] for run in send).items())
     known: Sequence[VertexJob] = () if isinstance(earlier, Unknown) else earlier
     unread = f"earlier runs can't be read ({earlier.why})" if isinstance(earlier, Unknown) else ""
@@ -239,7 +241,7 @@ def forecast_of(
 
 
 def _choices(plan: SweepPlan, runs: Iterable[Run], preflight: Preflight) -> dict[int, Choice]:
-    """Choose a candidate for each group of these runs. Raises PolicyError, or ResourceError for what is broken, with
+    """Choose a candidate for each group of these runs. Raises PolicyError, or ResourceError for a broken cluster, with
     the reasons of every group that has none."""
     groups: dict[int, list[int]] = {}
     for run in runs:
@@ -262,7 +264,7 @@ def _choices(plan: SweepPlan, runs: Iterable[Run], preflight: Preflight) -> dict
 
 
 def _check(plan: SweepPlan, candidates: Mapping[Run, Candidate], catalog: Catalog) -> None:
-    """Raises PolicyError when a run breaks a rule of the service, with each reason once; quota was judged before."""
+    """Raise PolicyError when a run breaks a rule of the service, with each reason once; quota was judged before."""
     broken: dict[str, list[int]] = {}
     for run, candidate in candidates.items():
         if judged := offline(candidate, reserved=catalog.reservations, limits_follow=True):
