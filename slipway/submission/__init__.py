@@ -1,4 +1,4 @@
-"""Submitting: parameters, candidates, the choice, exactly one job sent, and how to go on when it has ended.
+"""Submitting: parameters, candidates, the choice, exactly one job sent, and the ways on after its end.
 
-Deciding is pure; `sender` alone sends.
+Decisions are pure; `sender` alone sends.
 """

@@ -1,4 +1,5 @@
-"""The budget before a job is sent: what the last hourly run found spent. What is spent up may refuse the job."""
+"""The budget before a job is sent: the amount that the last hourly run found spent. A spent budget may refuse the
+job."""
 
 from __future__ import annotations
 
@@ -18,11 +19,11 @@ from slipway.errors import PolicyError
 from slipway.labels import USER_LABEL, team_of
 
 _LARGEST = 1_000_000
-"""Bytes of a ledger: anybody's bucket may be named."""
+"""The most bytes of a ledger: anybody's bucket may be named."""
 
 
 def read_ledger(storage: Storage, bucket: str) -> Ledger | str:
-    """Return the ledger, or why there is none."""
+    """Return the ledger, or the reason why there is none."""
     try:
         content = storage.read(Location(bucket, NAME), doing="read what is spent of the budget")
         return codec.read(Ledger, json.loads(content[:_LARGEST]))
@@ -30,7 +31,7 @@ def read_ledger(storage: Storage, bucket: str) -> Ledger | str:
         return "no hourly run has told yet what is spent"
     except CloudError as problem:
         return problem.message
-    except (ValueError, RecursionError):  # A MalformedError is one.
+    except (ValueError, RecursionError):  # A MalformedError is a ValueError.
         return f"gs://{bucket}/{NAME} can't be read"
 
 
@@ -44,7 +45,7 @@ class BudgetCheck:
 
     @classmethod
     def begin(cls, context: Context, threads: Executor) -> BudgetCheck | None:
-        """Return None where the stack has no budget, and nothing is read."""
+        """Begin a look; None where the stack has no budget, and nothing is read."""
         budget = context.catalog.budget
         if budget is None:
             return None
@@ -62,8 +63,8 @@ class BudgetCheck:
 def check_budget(
     budget: Budget, found: Ledger | str, *, stack: str, team: str, user: str, now: datetime, tell: Callable[[str], None]
 ) -> None:
-    """Tell what a submission has to know of its budget. Raises PolicyError where that is spent up and enforced. Where
-    nobody knows what is spent nothing is refused, but by a limit of 0."""
+    """Tell what a submission has to know of its budget. Raises PolicyError where the budget is spent and enforced.
+    Where the spent amount is not known nothing is refused, except by a limit of 0."""
     ledger = found if isinstance(found, Ledger) and found.about(now) else None
     concerned = list(shares(budget, ledger or Ledger(now, month_of(now), spent=0.0), stack, team, user))
     age = age_words(ledger, now) if ledger else ""

@@ -1,4 +1,4 @@
-"""Arguments of a call from Python, held to their types and as the command's flags would be typed. Pure."""
+"""The arguments of a call from Python, checked against their types and written as the command's flags. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "code": ((str, os.PathLike, _NONE), "a folder's path"),
     "yes": ((bool,), "True or False"),
 }
-"""Types of each argument of `slipway.submit`, and their words; all others are parameters."""
+"""The types of each argument of `slipway.submit`, and their description; all other arguments are parameters."""
 
 _OF_SWEEPS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "runs": ((Iterable, os.PathLike), "values by parameter, a list with the parameters of each run, or a file's path"),
@@ -31,7 +31,7 @@ _OF_SWEEPS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "retry_cancelled": ((bool,), "True or False"),
     "rate": ((int,), "submissions a minute, 0 for no limit"),
 }
-"""The same for those that `slipway.sweep` has besides."""
+"""The types of the arguments that `slipway.sweep` has in addition."""
 
 _OF_JOBS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "name": ((str,), "a job's name"),
@@ -49,22 +49,22 @@ _FAR = 1e15
 
 
 def check(**given: object) -> None:
-    """Raises ConfigError for an argument that is not of its type."""
+    """Raise ConfigError for an argument of a wrong type."""
     for name, value in given.items():
         _require(name, value, _ALL[name][0])
-        if value == "" and _NONE in _ALL[name][0]:  # In a script a variable that nobody set, which is not the default.
+        if value == "" and _NONE in _ALL[name][0]:  # In a script an unset variable is empty, which is not the default.
             raise ConfigError(f"{name} is empty", why=f"it takes {_ALL[name][1]}, or None")
 
 
 def check_timeout(timeout: float | None) -> None:
-    """Raises ConfigError for what are no seconds."""
+    """Raise ConfigError for a timeout that is not a number of seconds."""
     check(timeout=timeout)
     if timeout is not None and not 0 <= timeout < math.inf:
         raise ConfigError(f"timeout is {timeout}", why=f"it takes {_ALL['timeout'][1]}")
 
 
 def waits_as_typed(wait_for: Mapping[str, str | float] | None) -> dict[str, str]:
-    """Raises ConfigError for a time that is neither text nor seconds."""
+    """Return waits as typed. Raises ConfigError for a time that is neither text nor seconds."""
     found = {}
     for name, time in (wait_for or {}).items():
         _require("wait_for", name, (str,))
@@ -74,7 +74,7 @@ def waits_as_typed(wait_for: Mapping[str, str | float] | None) -> dict[str, str]
 
 
 def types(then: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the capacity types, of one or of several. Raises ConfigError."""
+    """Return the capacity types, given as one or several. Raises ConfigError."""
     named = (then,) if isinstance(then, str) else tuple(then)
     for one in named:
         _require("then", one, (str,))
@@ -82,7 +82,7 @@ def types(then: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def params_as_typed(params: Mapping[str, str | float], *, of_sweep: bool = False) -> dict[str, str]:
-    """Write values as typed: `500`, `true`. Raises ConfigError for what is neither text nor number."""
+    """Write values as typed: `500`, `true`. Raises ConfigError for a value that is neither text nor number."""
     taken = {**_TAKES, **_OF_SWEEPS} if of_sweep else _TAKES
     pairs = {name.removesuffix("_") if name.rstrip("_") in taken else name: one for name, one in params.items()}
     texts = {}

@@ -1,4 +1,4 @@
-"""A submission's candidates: the catalog's offers with what each would send. Pure."""
+"""A submission's candidates: the catalog's offers with the request that each would send. Pure."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from slipway.submission.team import team_of_submission
 
 @dataclass(frozen=True)
 class SubmissionRequest:
-    """A submission as it is asked for. `params` as typed; `capacity_type` and `kind` None for the template's first.
+    """A submission as it was asked for. `params` as typed; `capacity_type` and `kind` None for the template's first.
 
-    `waits`: seconds by capacity type after which the next one is taken (for flex-start 0 is forever); `then`: the
-    types after those that are waited for, in place of the template's order. `team`: the one that it is to count for.
+    `waits`: seconds by capacity type until the next type is taken (for flex-start 0 is forever); `then`: the types
+    after those that are waited for, in place of the template's order. `team`: the team that it is to count for.
     """
 
     template: str
@@ -41,11 +41,11 @@ class SubmissionRequest:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """An offer that the submission may take. `make` makes its request, when somebody first looks at it.
+    """An offer that the submission may take. `make` makes its request, on first use.
 
-    `wait`: seconds until the next one is taken, None to stay with it. `roles` of its worker pools, in order. `region`:
-    that of its cluster, or the stack's own. `edit`: what the stack file needs to have its dormant cluster back, where
-    that does not come by itself.
+    `wait`: seconds until the next candidate is taken, None to stay with this one. `roles` of its worker pools, in
+    order. `region`: that of its cluster, or the stack's own. `edit`: the edit of the stack file that brings its dormant
+    cluster back, where the cluster does not return by itself.
     """
 
     offer: Offer
@@ -58,7 +58,7 @@ class Candidate:
 
     @cached_property
     def request(self) -> Request:
-        """Make the job to post. Raises ConfigError when the catalog is not consistent with itself."""
+        """The job to post, made on first use. Raises ConfigError when the catalog is not consistent with itself."""
         return self.make()
 
     @property
@@ -71,7 +71,7 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """`pool cpu`, `spot`"""
+        """The label: `pool cpu`, `spot`"""
         return f"{self.offer.capacity_type} {self.offer.cluster or self.offer.dormant}".rstrip()
 
     @property
@@ -81,9 +81,9 @@ class Candidate:
 
 @dataclass(frozen=True)
 class PreparedSubmission:
-    """A submission as far as it is known without asking anybody. `offers` in order of preference, each with the seconds
-    until the next one is taken. `request_id` goes into its requests. `asked`: what it was prepared from. `team`: the
-    one that it counts for, empty where nobody tells."""
+    """A submission as far as it is known without a call. `offers` in order of preference, each with the seconds until
+    the next one is taken. `request_id` goes into its requests. `asked`: the submission as asked for. `team`: the team
+    that it counts for, empty where none is known."""
 
     catalog: Catalog
     template: Template
@@ -101,7 +101,7 @@ class PreparedSubmission:
 
     @property
     def moves(self) -> bool:
-        """Tell whether it may be given up on one candidate for the next."""
+        """Whether it may be given up on one candidate for the next."""
         return any(wait is not None for _, wait in self.offers[:-1])
 
     @cached_property
@@ -120,7 +120,7 @@ class PreparedSubmission:
         )
 
     def under(self, request_id: str) -> PreparedSubmission:
-        """Return the same submission by this request id, with candidates of its own."""
+        """Return the same submission with this request id, and candidates of its own."""
         return replace(self, request_id=request_id)
 
     def _request(self, offer: Offer, wait: float | None) -> Request:
@@ -140,9 +140,9 @@ class PreparedSubmission:
 
 
 def prepare(catalog: Catalog, asked: SubmissionRequest, user: str, team: str = "") -> PreparedSubmission:
-    """`team`: the one that it counts for where nothing else decides, as SLIPWAY_TEAM names it.
+    """Prepare a submission. `team`: the one that it counts for where nothing else decides, as SLIPWAY_TEAM names it.
 
-    Raises ConfigError with all that is wrong with the parameters, or with the one argument that does not fit.
+    Raises ConfigError with all mistakes in the parameters, or with the one argument that does not fit.
     """
     template = find_template(catalog, asked.template)
     _check_folder(template, asked)
@@ -158,7 +158,7 @@ def prepare(catalog: Catalog, asked: SubmissionRequest, user: str, team: str = "
 def _ordered(
     template: Template, offers: tuple[Offer, ...], asked: SubmissionRequest
 ) -> list[tuple[Offer, float | None]]:
-    """Put the offers in order with what each is waited for: as the flags say, else as the template does."""
+    """Put the offers in order, each with its wait: as the flags say, else as the template does."""
     waits, then = asked.waits, asked.then
     if asked.capacity_type is not None:
         if then or set(waits) - WAIT_BY_THEMSELVES:
@@ -195,7 +195,7 @@ def _ordered(
             fix=f"only {join(sorted(WAIT_BY_THEMSELVES))} accepts 0 (wait forever)",
         )
     planned = [(offer, waits.get(offer.capacity_type, None if then else offer.wait)) for offer in chosen]
-    # Nothing comes after the last type, where only the service's own wait applies.
+    # Nothing comes after the last type, so that only the service's own wait applies.
     return [
         (offer, wait if offer.capacity_type != last or last in WAIT_BY_THEMSELVES else None) for offer, wait in planned
     ]
@@ -238,8 +238,8 @@ def added(catalog: Catalog, candidate: Candidate, verdict: Verdict) -> Price:
 
 
 def summary(candidate: Candidate, home: str) -> str:
-    """`pool cpu/workers in us-east4  n1-standard-8 × 3 (1 scheduler, 2 workers)`: where it is only when that is not the
-    stack's own region, `home`."""
+    """Return `pool cpu/workers in us-east4 n1-standard-8 × 3 (1 scheduler, 2 workers)`, with the region only when it is
+    not the stack's own, `home`."""
     demand, offer = candidate.demand, candidate.offer
     place = offer.capacity_type
     if offer.cluster:

@@ -1,4 +1,4 @@
-"""Chooses the candidate that a submission takes: the first that can run, with a reason for each passed over. Pure."""
+"""The choice of a submission's candidate: the first that can run, with a reason for each passed over. Pure."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 _CAN = frozenset({Outcome.STARTS, Outcome.SCALES, Outcome.BESIDE, Outcome.UNKNOWN})
 _WAITS = (Outcome.MAY_WAIT, Outcome.FULL, Outcome.WAITS)
-"""The nearest to a start first."""
+"""Outcomes of a wait, the nearest to a start first."""
 
 
 @dataclass(frozen=True)
 class JudgedCandidate:
-    """A candidate and what is to be expected of it now. `problem`: what is broken there, if anything. `times`: how long
-    earlier runs of it took, where enough are known."""
+    """A candidate and its verdict now. `problem`: the fault of its cluster, if any. `times`: the run times of earlier
+    runs of it, where enough are known."""
 
     candidate: Candidate
     verdict: Verdict
@@ -38,12 +38,12 @@ class JudgedCandidate:
 
     @property
     def unsure(self) -> bool:
-        """Tell whether something that the verdict rests on could not be read."""
+        """Whether some data of the verdict could not be read."""
         return self.verdict.unread or self.verdict.outcome is Outcome.UNKNOWN
 
     @property
     def waits(self) -> bool:
-        """Tell whether it would run as soon as others are done."""
+        """Whether it would run as soon as other jobs are done."""
         return self.verdict.outcome in _WAITS
 
     @property
@@ -53,8 +53,8 @@ class JudgedCandidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """The candidate `taken`. `passed`: those before it, and other clusters where it would wait as well, in order.
-    `hopeless`: those after it that can never run, as far as they were looked at."""
+    """The candidate `taken`. `passed`: the candidates before it, and other clusters where it would wait as well, in
+    order. `hopeless`: the later candidates that can never run, as far as they were judged."""
 
     taken: JudgedCandidate
     passed: tuple[JudgedCandidate, ...] = ()
@@ -62,7 +62,7 @@ class Choice:
 
     @property
     def moves(self) -> bool:
-        """Tell whether it goes on to the next when the one taken has not started in time."""
+        """Whether it moves to the next candidate when the one taken has not started in time."""
         return bool(self.taken.candidate.wait)
 
     @property
@@ -72,8 +72,9 @@ class Choice:
 
 @dataclass(frozen=True)
 class NoneCanRun:
-    """Reasons why none of several candidates can run now. `outcomes` by label: the same ones again are no news, though
-    the words of a reason change with the clock. `unread`: of some nobody could tell. `again`: asking again may tell."""
+    """The reasons why none of several candidates can run now. `outcomes` by label: equal outcomes are no news, though
+    the words of a reason change with the clock. `unread`: some candidates could not be judged. `again`: another look
+    may tell."""
 
     outcomes: tuple[tuple[str, Outcome], ...]
     reasons: tuple[str, ...]
@@ -81,7 +82,8 @@ class NoneCanRun:
     again: bool = False
 
     def words(self, label: str, job: str, *, ended: bool = False) -> str:
-        """Tell it of a job by the candidate of this label, that stays where it is or has `ended` without machines."""
+        """Tell the reasons for a job on the candidate of this label, which stays there or has `ended` without
+        machines."""
         can = "is sure to run now" if self.unread else "can run now"
         stays = f"{job} stays there"
         if ended:
@@ -91,15 +93,15 @@ class NoneCanRun:
 
 
 def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = False) -> Choice:
-    """Choose the first candidate that can run; judges no more than it needs.
+    """Choose the first candidate that can run, judging no more than it needs.
 
-    One whose cluster can't be read is passed over for one in another region alone: its own may not answer at all, and
-    then it takes no jobs either.
+    A candidate whose cluster can't be read is passed over only for one in another region: its own may not answer at
+    all, and then it takes no jobs either.
 
-    One that waits is taken when a wait was planned for it, or when its capacity type is the only one that can ever run:
-    then its queue is the place to be, and of several clusters the shortest one. Where several types would wait, which
-    one is a person's choice, unless they `settle` for the first. Raises PolicyError, or what is broken with the one
-    that is preferred.
+    A candidate that waits is taken when a wait was planned for it, or when its capacity type is the only one that can
+    ever run; among several clusters the one with the shortest queue is taken. Where several types would wait, a person
+    chooses between them, unless they `settle` for the first. Raises PolicyError, or the fault of the preferred
+    candidate.
     """
     seen: list[JudgedCandidate] = []
     guess: int | None = None
@@ -125,8 +127,8 @@ def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = 
 
 
 def _shortest(alike: list[JudgedCandidate]) -> JudgedCandidate:
-    """Return the first of those where the fewest jobs wait; the first of all where of any that is not known. Only those
-    with the best outcome are compared: machines that are free, though others may take them, come first."""
+    """Return the first candidate where the fewest jobs wait; the first of all where the queue of any is not known. Only
+    candidates with the best outcome are compared: free machines come first, though others may take them."""
     best = min(_WAITS.index(one.verdict.outcome) for one in alike)
     equal = [one for one in alike if one.verdict.outcome is _WAITS[best]]
     known = [(one.verdict.queue, place) for place, one in enumerate(equal) if one.verdict.queue is not None]
@@ -134,7 +136,7 @@ def _shortest(alike: list[JudgedCandidate]) -> JudgedCandidate:
 
 
 def obstacle(judging: Iterable[JudgedCandidate]) -> NoneCanRun | None:
-    """Return None where one surely can run; judges no more than it needs."""
+    """Return the reasons why none can run, None where one surely can; judges no more than it needs."""
     seen: list[JudgedCandidate] = []
     for one in judging:
         if one.can and not one.unsure:
@@ -159,19 +161,19 @@ def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCand
 
 
 def passed_over(one: JudgedCandidate) -> str:
-    """`pool cpu passed over: full …`"""
+    """Return `pool cpu passed over: full …`."""
     return f"{one.candidate.label} passed over: {'; '.join(one.reasons)}"
 
 
 def never_runs(one: JudgedCandidate) -> str:
-    """`spot can never run: quota …`"""
+    """Return `spot can never run: quota …`."""
     can = "can't run now" if one.candidate.offer.dormant else "can never run"
     return f"{one.candidate.label} {can}: {'; '.join(one.reasons)}"
 
 
 def quota_commands(one: JudgedCandidate) -> tuple[str, ...]:
-    """Return what asks for the quota that it lacks, a command for each metric; for all that is short where none is
-    known."""
+    """Return the commands that ask for the missing quota, one for each metric; for everything that is short where no
+    metric is known."""
     from slipway.quota.metrics import ALL_SHORT_COMMAND, request_command
 
     return tuple(request_command(*pair) for pair in one.verdict.lacking) or (ALL_SHORT_COMMAND,)
@@ -182,7 +184,7 @@ def _row(one: JudgedCandidate) -> str:
 
 
 def _rows(seen: list[JudgedCandidate]) -> list[str]:
-    """Return a row for each reason, without labels where all have the same one."""
+    """Return a row for each reason, without labels where all have the same reason."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for one in seen:
         alike.setdefault(one.reasons, []).append(one.candidate.label)
@@ -192,7 +194,7 @@ def _rows(seen: list[JudgedCandidate]) -> list[str]:
 
 
 def _remedies(template: str, seen: list[JudgedCandidate]) -> str:
-    """Say what helps where none would ever run: other parameters, another pool or more quota."""
+    """Return what helps where no candidate would ever run: other parameters, another pool or more quota."""
     dormant = {one.candidate.offer.dormant: one.candidate.edit for one in seen if one.candidate.offer.dormant}
     coming = [name for name, edit in dormant.items() if not edit]
     ways = [f"wait until {join(coming, 'or')} is there again: slipway pools"] if coming else []
@@ -206,7 +208,7 @@ def _remedies(template: str, seen: list[JudgedCandidate]) -> str:
 
 
 def _more_quota(seen: list[JudgedCandidate]) -> str:
-    """Return the commands for the first that lacks some: all of its metrics are needed."""
+    """Return the commands for the first candidate that lacks quota: all of its metrics are needed."""
     first = next((one for one in seen if one.verdict.lacking), seen[0])
     return "\nand also: ".join(quota_commands(first))
 

@@ -1,5 +1,5 @@
-"""Costs of a submission before it is sent: an hour, where its stack has that confirmed, and of a run beside the pools
-from its start to its end. Pure."""
+"""The costs of a submission before it is sent: an hour, where its stack has that confirmed, and a whole run beside the
+pools. Pure."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 _CENT = Decimal("0.01")
 _PAID_ANYWAY = frozenset({POOL, RESERVATION})
-"""A review has seen what these cost, and a submission adds no machine beyond that."""
+"""The capacity types whose cost a review has seen: a submission adds no machine beyond it."""
 
 
 @dataclass(frozen=True)
 class Spending:
-    """An hourly `price` of `what` above the `limit` in USD that `stack` sets. An unknown price is above any."""
+    """An hourly `price` of `what` above the `limit` in USD that `stack` sets. An unknown price is above any limit."""
 
     what: str
     price: Price
@@ -36,7 +36,7 @@ class Spending:
 
     @property
     def words(self) -> str:
-        """`lora by on-demand: up to $4.25/h; stack prod asks above $4.00/h`"""
+        """The costs as text: `lora by on-demand: up to $4.25/h; stack prod asks above $4.00/h`"""
         limit = dollars(Price(Decimal(str(self.limit))))
         return f"{self.what}: up to {dollars(self.price)}; stack {self.stack} asks above {limit}"
 
@@ -50,14 +50,15 @@ class Spending:
 
 
 def spending_of(prepared: PreparedSubmission, choice: Choice) -> Spending | None:
-    """Return that of what was chosen, and may be moved on to; None where nothing has to be confirmed."""
+    """Return the spending on the chosen candidate and those that it may move to; None where nothing has to be
+    confirmed."""
     taken, hopeless = choice.taken.candidate, [one.candidate for one in choice.hopeless]
     later = prepared.candidates[prepared.candidates.index(taken) + 1 :] if choice.moves else ()
     return spending(prepared, [taken, *(one for one in later if one not in hopeless)])
 
 
 def spending(prepared: PreparedSubmission, candidates: Iterable[Candidate]) -> Spending | None:
-    """Return that of the dearest of these; None where nothing has to be confirmed."""
+    """Return the spending on the dearest of these candidates; None where nothing has to be confirmed."""
     beside = [one for one in candidates if one.offer.capacity_type not in _PAID_ANYWAY]
     if not beside or prepared.catalog.confirm_above is None:
         return None
@@ -67,7 +68,7 @@ def spending(prepared: PreparedSubmission, candidates: Iterable[Candidate]) -> S
 
 
 def spending_at_once(catalog: Catalog, template: str, runs: Iterable[tuple[Candidate, int]]) -> Spending | None:
-    """Return that of so many runs by each of these, all at once; None where nothing has to be confirmed."""
+    """Return the spending on `runs` at once, by each of these candidates; None where nothing has to be confirmed."""
     beside = [(one, count) for one, count in runs if one.offer.capacity_type not in _PAID_ANYWAY]
     total = sum((price(catalog, one) * count for one, count in beside), Price())
     return _confirmed(catalog, f"{sum(count for _, count in beside):,} runs of {template} at once", total)
@@ -82,8 +83,8 @@ def _confirmed(catalog: Catalog, what: str, costs: Price) -> Spending | None:
 
 @dataclass(frozen=True)
 class RunTotal:
-    """Cost of a run: `hourly` for all its machines, which with `trials` are not in use all the time. `times` that
-    earlier runs took, None where too few tell; `longest`: the seconds after which the service ends it."""
+    """The cost of a run: `hourly` for all its machines, which with `trials` are not in use all the time. `times` of
+    earlier runs, None where there are too few; `longest`: the seconds after which the service ends it."""
 
     hourly: Price
     times: Times | None
@@ -92,7 +93,7 @@ class RunTotal:
 
     @property
     def usual(self) -> tuple[Price | None, Price] | None:
-        """The cost of the shortest earlier run and of the longest; the least is None where only a bound is known."""
+        """The costs of the shortest and the longest earlier run; the least is None where only a bound is known."""
         if self.times is None:
             return None
         least = None if self.trials or self.hourly.at_most else self._for(self.times.shortest)
@@ -104,7 +105,8 @@ class RunTotal:
 
     @property
     def words(self) -> str:
-        """`this run: $0.02 to $0.07 in 4–9 min (11 earlier runs in 30 days), at most $77.11 in 7 days`"""
+        """The cost as text: `this run: $0.02 to $0.07 in 4–9 min (11 earlier runs in 30 days), at most $77.11 in 7
+        days`"""
         parts = []
         if self.usual is not None:
             least, most = self.usual
@@ -119,12 +121,12 @@ class RunTotal:
 
 
 def amount(price: Price) -> str:
-    """`$3.60`, `under $0.01`"""
+    """Return an amount as text: `$3.60`, `under $0.01`."""
     return "under $0.01" if price.known < _CENT and price.complete else dollars(price, per="")
 
 
 def run_total(catalog: Catalog, judged: JudgedCandidate) -> RunTotal | None:
-    """Return None on a pool, whose machines are paid for anyway, and where no price is known."""
+    """Return a run's cost; None on a pool, whose machines are paid for anyway, and where no price is known."""
     candidate = judged.candidate
     hourly = price(catalog, candidate)
     if candidate.offer.capacity_type == POOL or hourly.unknown:
@@ -133,7 +135,8 @@ def run_total(catalog: Catalog, judged: JudgedCandidate) -> RunTotal | None:
 
 
 def _longest(candidate: Candidate) -> float:
-    """Return its timeout in seconds; the trials of a tuning job come in rounds, each of which may take all of it."""
+    """Return the longest time of a run in seconds; the trials of a tuning job come in rounds, each of which may take
+    the whole timeout."""
     job = VertexJob.read(candidate.body, candidate.kind)
     timeout = candidate.kind.spec_of(candidate.body).get("scheduling", {}).get("timeout")
     rounds = -(-job.max_trials // max(job.trials, 1)) if candidate.kind.has_trials else 1

@@ -1,6 +1,5 @@
-"""A job's end: asking for it, the error that it is, and what to do about a lack of machines: commands that can be
-typed, from the parameters that the job records.
-"""
+"""A job's end: the request for it, its error, and the ways on after a lack of machines: commands that can be typed,
+from the parameters that the job records."""
 
 from __future__ import annotations
 
@@ -26,14 +25,14 @@ from slipway.labels import CODE_LABEL, capacity_type_label
 from slipway.submission.parameters import resolve
 
 _OTHERS = sorted(CAPACITY_TYPES.values(), key=lambda row: not row.waits_by_itself)
-"""In the order in which they are proposed: first what waits for its machines by itself."""
+"""The other capacity types in the order of proposal: first the type that waits for its machines by itself."""
 
 _LEFT_TO_FILL = re.compile(r"(\w+=)?…")
-"""A word of a command that a person fills in. Any other one may hold what somebody else typed, and is quoted."""
+"""A word of a command that a person fills in. Any other word may hold text that somebody else typed, and is quoted."""
 
 
 class Cause(Enum):
-    """Reasons why a job has ended for want of machines."""
+    """The reasons why a job ends for want of machines."""
 
     STOCK_OUT = "there were no machines for it, and the service has stopped trying"
     EXPIRED = "its machines did not arrive within its maximum wait"
@@ -42,7 +41,7 @@ class Cause(Enum):
 
 @dataclass(frozen=True)
 class NextStep:
-    """`command` can be typed as it is, except for what is written `…` or `BUCKET`."""
+    """A next step. `command` can be typed as it is, except for what is written `…` or `BUCKET`."""
 
     what: str
     command: str
@@ -50,8 +49,8 @@ class NextStep:
 
 @dataclass(frozen=True)
 class RecoveredSubmission:
-    """A submission as its job records it, by the `offer` that it was sent by. `unknown`: parameters that the job does
-    not record, or that the template no longer takes as they were."""
+    """A submission as its job records it, with its `offer`. `unknown`: parameters that the job does not record, or
+    whose values the template no longer takes."""
 
     template: Template
     kind: JobKind
@@ -60,7 +59,7 @@ class RecoveredSubmission:
     unknown: tuple[str, ...]
 
     def words(self, **others: Scalar) -> list[str]:
-        """Return what to type, without defaults: `["-p", "trees=500"]`; `…` for what is not known."""
+        """Return the parameters as typed, without defaults: `["-p", "trees=500"]`; `…` for unknown values."""
         words: list[str] = []
         for one in self.template.parameters:
             value = others.get(one.name, self.values.get(one.name))
@@ -72,7 +71,7 @@ class RecoveredSubmission:
 
 
 def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
-    """Ask for the job's end. Raises ResourceError for one that has ended, and CloudError."""
+    """Ask for the job's end. Raises ResourceError for a job that has ended, and CloudError."""
     if job.ended:
         age = f" {span((now - job.end_time).total_seconds())} ago" if job.end_time else ""
         raise ResourceError(
@@ -84,7 +83,7 @@ def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
 
 
 def require_success(context: Context, job: VertexJob) -> None:
-    """Raise the error that an ended job is, with what to do about a lack of machines, or what its code wrote last;
+    """Raise the error of an ended job, with the ways on after a lack of machines, or the last lines of its code;
     nothing for success."""
     problem, cause = error_of_end(job), cause_of(job)
     if problem and cause:
@@ -96,7 +95,7 @@ def require_success(context: Context, job: VertexJob) -> None:
 
 
 def error_of_end(job: VertexJob) -> SlipwayError | None:
-    """Return the error that an ended job is for those who waited for it, None for success."""
+    """Return an ended job's error for those who waited for it, None for success."""
     name, logs = job.called, f"slipway jobs logs {job.typed}"
     if job.state == "JOB_STATE_SUCCEEDED":
         return None
@@ -111,21 +110,21 @@ def error_of_end(job: VertexJob) -> SlipwayError | None:
 
 
 def next_steps(context: Context, job: VertexJob, cause: Cause) -> tuple[NextStep, ...]:
-    """Suggest other capacity types that the template has, fewer machines, a longer wait, another region; nothing for a
-    job of no template of the catalog."""
+    """Return next steps: other capacity types of the template, fewer machines, a longer wait, another region; none for
+    a job of no template of the catalog."""
     again = recover(context.catalog, job)
     return () if again is None else tuple(_steps(job, cause, again, context.address))
 
 
 def advice_lines(cause: Cause, found: tuple[NextStep, ...]) -> list[str]:
-    """Return a sentence, then a command a line with what it does."""
+    """Return a sentence, then each command on a line with its effect."""
     width = max((len(step.command) for step in found), default=0)
     head = f"{cause.value}{'. What to try now:' if found else ''}"
     return [head, *(f"{step.command:<{width}}   {step.what}" for step in found)]
 
 
 def cause_of(job: VertexJob) -> Cause | None:
-    """Read the cause from the state and the service's words, where it is sure. None for other ends."""
+    """Return the cause by the state and the service's words, where it is certain. None for other ends."""
     capacity_type, error = job.capacity_type, job.error.lower()
     if capacity_type == POOL or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
         return None
@@ -161,7 +160,8 @@ def _others(again: RecoveredSubmission) -> list[Offer]:
 
 
 def _fewer(again: RecoveredSubmission) -> Iterator[tuple[str, int, str]]:
-    """Yield (parameter, half of its value, role) for those that count replicas of a worker pool and may be smaller."""
+    """Yield (parameter, half of its value, role) for parameters that count a worker pool's replicas and may be
+    smaller."""
     roles = again.offer.roles or again.template.roles
     bounds = {one.name: one.min for one in again.template.parameters}
     for index, spec in enumerate(again.kind.spec_of(again.offer.request).get("workerPoolSpecs", ())):
@@ -185,7 +185,8 @@ def _command(job: VertexJob, again: RecoveredSubmission, catalog: str | None, *f
 
 
 def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
-    """Return None for a job of no template of this catalog, or sent by an offer that the template no longer has."""
+    """Recover a job's submission; None for a job of no template of this catalog, or whose offer the template no longer
+    has."""
     template, recorded = catalog.templates.get(job.template), job.parameters
     if template is None:
         return None
@@ -201,7 +202,8 @@ def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
 
 
 def _value(parameter: Parameter, recorded: Mapping[str, Scalar], template: Template) -> Scalar | None:
-    """Return None for what the template no longer takes. What was added to it since then is at its default."""
+    """Return a parameter's recorded value; None for a value that the template no longer takes. Parameters added since
+    are at their defaults."""
     given = {parameter.name: render(recorded[parameter.name])} if parameter.name in recorded else {}
     try:
         return resolve(replace(template, parameters=(parameter,)), given).get(parameter.name)

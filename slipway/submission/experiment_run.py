@@ -1,6 +1,5 @@
-"""The experiment that a job belongs to and its run there: made before the job, as the service takes it only then. The
-run ends with the job, as the Vertex SDK does when it waits for one.
-"""
+"""The experiment of a job and its run there, made before the job, as the service takes them only then. The run ends
+with the job, as in the Vertex SDK when it waits for a job."""
 
 from __future__ import annotations
 
@@ -26,8 +25,8 @@ def experiment_of(request: Request) -> str:
 
 
 def prepare_experiment(context: Context, request: Request) -> None:
-    """Make the experiment that the request names as far as it is not there, with the region's default TensorBoard, as
-    the SDK's `init` does: without one nothing can log to it. Done again it changes nothing. Raises CloudError."""
+    """Make the experiment that the request names, if it does not exist, with the region's default TensorBoard, as the
+    SDK's `init` does: without one nothing can log to it. A repetition changes nothing. Raises CloudError."""
     experiment = experiment_of(request)
     if not experiment:
         return
@@ -40,7 +39,7 @@ def prepare_experiment(context: Context, request: Request) -> None:
                 metadata.change(found, BOARD, _default_board(context, metadata, home))
         except NotFound:
             if not metadata.make(experiment, EXPERIMENT, title, _default_board(context, metadata, home)):
-                continue  # Somebody has made it meanwhile, with or without a TensorBoard.
+                continue  # Somebody has made the experiment meanwhile, with or without a TensorBoard.
         except Conflict:
             if attempt == _TRIES:
                 raise
@@ -49,7 +48,7 @@ def prepare_experiment(context: Context, request: Request) -> None:
 
 
 def _default_board(context: Context, metadata: Metadata, home: str) -> str:
-    """Return its full name; it is made where the region has none."""
+    """Return the default TensorBoard's full name; it is made where the region has none."""
     if board := metadata.default_board(home):
         return board
     operation = metadata.make_default_board(home, f"Default Tensorboard {context.now:%Y-%m-%d %H:%M:%S}")
@@ -68,8 +67,8 @@ def _default_board(context: Context, metadata: Metadata, home: str) -> str:
 
 
 def create_run(context: Context, request: Request, ready: Callable[[], None]) -> None:
-    """Make the run that the request names, as far as it is not there. `ready` returns when its experiment is prepared;
-    it is not called for a request that names none. Done again it changes nothing. Raises CloudError."""
+    """Make the run that the request names, if it does not exist. `ready` returns when its experiment is prepared; it is
+    not called for a request that names none. A repetition changes nothing. Raises CloudError."""
     experiment, run = experiment_of(request), request.kind.spec_of(request.body).get("experimentRun", "")
     if not experiment or not run:
         return
@@ -84,9 +83,9 @@ _STATES = {"JOB_STATE_SUCCEEDED": COMPLETE, "JOB_STATE_CANCELLED": CANCELLED}
 
 
 def end_run(context: Context, job: VertexJob) -> str:
-    """Give the run of an ended job its state, unless it has ended already; of a job with a TensorBoard and no run of
-    its own those that its logs have there. Return why that could not be done, empty when it was, and for a job of no
-    run. Nothing is raised: the job itself is not concerned."""
+    """Give the run of an ended job its state, unless the run has ended already; for a job with a TensorBoard and no run
+    of its own, the runs of its logs there. Return the reason for a failure; empty for success, and for a job of no run.
+    Nothing is raised: the job itself is not affected."""
     if not job.ended or not (job.experiment_run or (job.tensorboard and job.kind.runs_itself)):
         return ""
     metadata = context.connection.metadata(region_of(job.experiment_run or job.tensorboard))
@@ -109,7 +108,7 @@ def _end(metadata: Metadata, name: str, job: VertexJob) -> None:
     for attempt in range(1, _TRIES + 1):
         run = metadata.context(name)
         if run.state not in ("", RUNNING):
-            return  # The code has ended it itself.
+            return  # The code has ended its run itself.
         try:
             metadata.change(run, STATE, state)
         except Conflict:

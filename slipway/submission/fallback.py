@@ -1,13 +1,14 @@
-"""Fallback: giving a waiting attempt up for the next offer, decided from what can be seen, without a memory.
+"""Fallback: giving a waiting attempt up for the next offer, decided from visible state alone, without a memory.
 
 A submission is sent by one offer after the other; each *attempt* has a request id and a claim of its own. A job may be
-given up only while it can't have begun, and the claim decides that: whoever creates the object first has it. When the
+given up only while it can't have begun, and the claim decides that: the first to create the object has it. When the
 launcher of a replica was first, the job has just started, and is kept. When `moved` was first, every replica of that
-job ends before any user code, now and later, so it is cancelled and the next offer is taken. Each step can be seen from
-outside afterwards, in the service or in the claim, so whoever is killed between two of them goes on by looking again.
+job ends before any user code, now and later, so the job is cancelled and the next offer is taken. Each step is visible
+from outside afterwards, in the service or in the claim, so after a kill between two steps the next call looks again and
+goes on.
 
-Without a launcher nobody races for the claim, and the object is only a mark that the job was given up. The service
-then decides: the job is cancelled, and when it shows a start time at its end it had begun, and nothing more is sent.
+Without a launcher there is no race for the claim, and the object only marks that the job was given up. The service then
+decides: the job is cancelled, and when it has a start time at its end it had begun, and nothing more is sent.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ _CLOCK_SLACK = 1.0
 
 
 def got_no_machines(job: VertexJob, candidate: Candidate) -> bool:
-    """Tell whether it ended as its machines never came: stock-out, or the wait that the service was asked for."""
+    """Tell whether a job ended because its machines never came: stock-out, or the end of the wait that the service was
+    asked for."""
     if job.start_time is not None or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
         return False
     if job.state == "JOB_STATE_EXPIRED" or _NO_MACHINES in job.error:
@@ -56,8 +58,8 @@ def got_no_machines(job: VertexJob, candidate: Candidate) -> bool:
 
 @dataclass(frozen=True)
 class WaitingAttempt:
-    """A job that waits for `seconds` more, and the candidates after it that are not known to be out of reach.
-    `launcher`: the claim can stop it. `overdue`: it stays for want of one, and they are looked at again then."""
+    """A job that waits for `seconds` more, and the later candidates that are not known to be out of reach. `launcher`:
+    the claim can stop it. `overdue`: it stays as no candidate could run, and they are judged again then."""
 
     job: VertexJob
     candidate: Candidate
@@ -68,7 +70,7 @@ class WaitingAttempt:
 
 
 class FallbackDisplay(Protocol):
-    """Shows the waiting."""
+    """A display of the wait."""
 
     def note(self, text: str) -> None: ...
 
@@ -79,7 +81,7 @@ class FallbackDisplay(Protocol):
 
 @dataclass(frozen=True)
 class FallbackLoop:
-    """An attempt that may be given up for one of `later`, as the catalog has them when they are looked at."""
+    """An attempt that may be given up for one of `later`, by the catalog at the time of judging."""
 
     context: Context
     show: FallbackDisplay
@@ -89,9 +91,9 @@ class FallbackLoop:
     later: LaterOffers
 
     def run(self, sent: Attempt, claim: Claim) -> tuple[Attempt, LaterOffers | None]:
-        """Return the job as it is last seen, and what comes after it when it was given up.
+        """Return the job's last state, and the later offers when it was given up.
 
-        Called after a kill it goes on where that was. Raises Cancelled for a job that began while it was being given
+        After a kill, another call goes on from there. Raises Cancelled for a job that began while it was being given
         up.
         """
         context, clock, launcher = self.context, self.context.clock, bool(self.request.claim)
@@ -101,7 +103,8 @@ class FallbackLoop:
         while True:
             now, job = clock.monotonic(), sent.job
             overdue, without_machines, next_ = now >= until, got_no_machines(job, self.candidate), False
-            if without_machines and patient_until is None:  # It has just ended: looked at now, whenever that was last.
+            # The job has just ended: the offers are judged now, whenever that was done last.
+            if without_machines and patient_until is None:
                 judge_at, patient_until = now, now + self.policy.no_contact
             if claim is Claim.FREE and (overdue or without_machines) and now >= judge_at:
                 found = None
@@ -155,7 +158,8 @@ class FallbackLoop:
                     sent = replace(sent, job=self._watched(job, left, later, overdue=overdue))
 
     def _left(self, sent: Attempt) -> float:
-        """Return the seconds left to wait. Where the service ends the wait, ours steps in only when it fails to."""
+        """Return the seconds left to wait. Where the service ends the wait, Slipway steps in only when the service
+        fails to."""
         wait = self.candidate.wait or 0.0
         if self.candidate.waits_by_itself:
             wait = wait + self.policy.service_late if wait else FOR_EVER
@@ -165,10 +169,10 @@ class FallbackLoop:
         return max(0.0, wait - age)
 
     def _judged(self, later: LaterOffers) -> tuple[LaterOffers, NoneCanRun | None, tuple[Candidate, ...]]:
-        """Return what comes after this one by the catalog as it is now, why none of it can run now, and which of it are
-        not known to be out of reach.
+        """Return the later offers by the catalog as it is now, why none of them can run now, and those not known to be
+        out of reach.
 
-        Nothing is given up by a catalog that can't be read, or by which the next attempt would be another job.
+        No job is given up by a catalog that can't be read, or whose next attempt would be another job.
         """
         try:
             newest = later.anew()
@@ -176,7 +180,7 @@ class FallbackLoop:
             from slipway.jobs.follower import TRANSIENT
 
             reasons, unread = (problem.what, *problem.why.splitlines()), isinstance(problem, CloudError)
-            again = isinstance(problem, (*TRANSIENT, Unauthenticated))  # Who was logged out may log in again.
+            again = isinstance(problem, (*TRANSIENT, Unauthenticated))  # A user who was logged out may log in again.
             return later, NoneCanRun(((problem.what, Outcome.UNKNOWN),), reasons, unread=unread, again=again), ()
         if newest is not later:
             catalog = newest.context.catalog
@@ -201,7 +205,7 @@ class FallbackLoop:
 
         context = self.context
         quotas = context.connection.quotas(context.catalog.project, context.catalog.quotas)
-        name = later.context.cluster_name(job.persistent_resource_id)  # The candidate's may be its successor's.
+        name = later.context.cluster_name(job.persistent_resource_id)  # The candidate's cluster may be its successor.
         polling = Polling(gives_up=self.policy.no_contact)
         follower = Follower(context.vertex, job, name, polling=polling, clock=context.clock, quotas=quotas)
         begun = job.start_time is not None

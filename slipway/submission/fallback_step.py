@@ -1,4 +1,4 @@
-"""The next step of an attempt that waits, decided from what is known of it. Pure."""
+"""The next step of a waiting attempt, decided from its known status. Pure."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ class AttemptStatus:
 
 
 def next_step(status: AttemptStatus) -> FallbackStep:
-    """Return what to do now. Doing it, or a part of it, any number of times never makes two runs and never ends a
+    """Return the next step. Doing it, wholly or in part, any number of times never makes two runs and never ends a
     run."""
     if status.claim is Claim.STARTED:
         return FallbackStep.KEEP
     if status.claim is Claim.GIVEN_UP:
         if not status.launcher:
             return _marked(status)
-        # No replica of it will ever run user code, whatever the service says of the job.
+        # No replica of the job will ever run user code, whatever the service says of the job.
         return FallbackStep.NEXT if status.ended or status.stopped else FallbackStep.CANCEL
     if status.started or status.stopped:
         return FallbackStep.KEEP
     if status.ended:
         if not status.without_machines:
             return FallbackStep.KEEP
-        # Kept, it is the submission's end: what can't be read for a moment must not decide that.
+        # A kept job is the submission's end: a momentary failure to read must not decide that.
         return FallbackStep.TAKE if status.next else FallbackStep.WAIT if status.unread else FallbackStep.KEEP
     return FallbackStep.TAKE if status.overdue and status.next else FallbackStep.WAIT
 
 
 def _marked(status: AttemptStatus) -> FallbackStep:
-    """Return the step of one without a launcher: only the service knows whether it began."""
+    """Return the next step of an attempt without a launcher: only the service knows whether it began."""
     if status.ended:
         if not status.started:
             return FallbackStep.NEXT

@@ -1,6 +1,5 @@
-"""The local journal of requests, each written down before it is sent, so that a kill can't forget it; and of
-submissions that were interrupted while they waited, so that the same command resumes them and makes no second run.
-"""
+"""The local journal of requests, each written down before it is sent, so that a kill can't lose it; and of submissions
+that were interrupted while they waited, so that the same command resumes them and makes no second run."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from slipway.errors import SlipwayError
 from slipway.files import write_atomically
 
 VARIABLE = "SLIPWAY_JOURNAL"
-"""The folder for records, where somebody has chosen one."""
+"""The variable that names the folder for records."""
 
 
 class EntryState(StrEnum):
@@ -44,15 +43,15 @@ class JournalEntry:
 
 
 def state_folder(folder: Path, environ: Mapping[str, str]) -> Path:
-    """Return where submissions are recorded: in $SLIPWAY_JOURNAL, in the checkout that `folder` is in, else with the
-    user's state."""
+    """Return the folder for records: $SLIPWAY_JOURNAL, in the checkout that contains `folder`, else with the user's
+    state."""
     if chosen := environ.get(VARIABLE, "").strip():
         return folder / chosen
     root = checkout(folder)
     if root:
         return root / ".slipway"
     state = Path(environ.get("XDG_STATE_HOME", "").strip())
-    if not state.is_absolute():  # Which the standard says to ignore, as it means another folder each time.
+    if not state.is_absolute():  # The standard says to ignore a relative path, as it means another folder each time.
         try:
             state = Path.home() / ".local" / "state"
         except RuntimeError as problem:
@@ -65,7 +64,7 @@ def state_folder(folder: Path, environ: Mapping[str, str]) -> Path:
 
 
 def unusable(what: str, file: Path, problem: Exception) -> SlipwayError:
-    """The error for a journal that can't be written or read: nothing is sent unless it is recorded."""
+    """Return the error for a journal that can't be written or read: nothing is sent unless it is recorded."""
     why = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
     return SlipwayError(
         f"could not record {what}, and nothing is sent unless it is recorded",
@@ -76,10 +75,10 @@ def unusable(what: str, file: Path, problem: Exception) -> SlipwayError:
 
 def lock(stream: IO[str], what: str, file: Path) -> None:
     """Make this process the only one that sends `what`; the kernel lets go of the lock when the process dies. Raises
-    SlipwayError where another has it."""
+    SlipwayError where another process has it."""
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # One that let go just now may have taken the file away, and the next made another.
+        # A process that let go just now may have removed the file, and the next one made another.
         if not os.path.samestat(os.fstat(stream.fileno()), file.stat()):
             raise BlockingIOError
     except (BlockingIOError, FileNotFoundError) as problem:
@@ -91,7 +90,7 @@ def lock(stream: IO[str], what: str, file: Path) -> None:
 
 
 class SubmissionJournal:
-    """A folder of the stack's own, with a file for each request. Writes are atomic and on disk before they return."""
+    """A stack's own folder, with a file for each request. Writes are atomic and on disk before they return."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -118,7 +117,7 @@ class SubmissionJournal:
             ) from problem
 
     def write(self, entry: JournalEntry, *, durable: bool = True) -> None:
-        """Raises SlipwayError when the disk does not take it."""
+        """Write an entry. Raises SlipwayError when the disk does not take it."""
         _record(self._file(entry.request_id), asdict(entry), f"request {entry.request_id}", durable=durable)
 
     @contextlib.contextmanager
@@ -135,12 +134,13 @@ class SubmissionJournal:
             try:
                 yield
             finally:
-                # Before letting go: whoever opened this file meanwhile has been turned away by the lock on it.
+                # The file is removed before the lock is freed: another process that opened it meanwhile was refused by
+                # the lock.
                 with contextlib.suppress(OSError):
                     file.unlink()
 
     def free(self, request_id: str) -> bool:
-        """Tell whether no process holds it now."""
+        """Tell whether no process holds a request now."""
         try:
             with self.held(request_id):
                 return True
@@ -156,7 +156,7 @@ _SUFFIX = ".waiting"
 
 @dataclass(frozen=True)
 class InterruptedSubmission:
-    """`when` it began, RFC 3339."""
+    """An interrupted submission. `when` it began, RFC 3339."""
 
     request_id: str
     when: str
@@ -169,7 +169,7 @@ class InterruptedSubmissions:
         self._folder = folder
 
     def begin(self, words: Sequence[str], request_id: str, when: str) -> None:
-        """Record it on the disk, as must be done before anything is sent. Raises SlipwayError."""
+        """Record a submission on the disk, which must be done before anything is sent. Raises SlipwayError."""
         body = {"command": digest(words), "when": when}
         _record(self._file(request_id), body, f"that {request_id} waits")
 
@@ -177,12 +177,12 @@ class InterruptedSubmissions:
         return self._file(request_id).exists()
 
     def end(self, request_id: str) -> None:
-        """Forget it. A file that stays only makes the same command look once more."""
+        """Remove the record. A file that stays only makes the same command look once more."""
         with contextlib.suppress(OSError):
             self._file(request_id).unlink()
 
     def find(self, words: Sequence[str]) -> tuple[InterruptedSubmission, ...]:
-        """Return the unfinished ones of the same command, oldest first. A file that can't be read is left out."""
+        """Return the unfinished submissions of the same command, oldest first. Unreadable files are left out."""
         wanted, found = digest(words), []
         for file in self._folder.glob(f"*{_SUFFIX}"):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
@@ -203,5 +203,5 @@ def _record(file: Path, body: Mapping[str, Any], what: str, *, durable: bool = T
 
 
 def digest(words: Sequence[str]) -> str:
-    """Return the same for two commands that are the same."""
+    """Return a digest that is the same for equal commands."""
     return hashlib.sha256("\0".join(words).encode()).hexdigest()

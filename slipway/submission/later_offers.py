@@ -1,4 +1,4 @@
-"""Offers after an attempt that waits, by the catalog as it is then: in a wait of hours it may be published anew."""
+"""The offers after a waiting attempt, by the catalog at that time: in a wait of hours it may be published anew."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slipway.submission.candidates import Candidate, PreparedSubmission, prepare
 class LaterOffers:
     """The candidates of `prepared` after the one at `place`, which is the attempt's. `context` has their catalog.
 
-    `tried`: the labels of the attempt's own and those before it, as they were when it was sent: a later catalog may
+    `tried`: the labels of the attempt's candidate and those before it, from the time of sending: a later catalog may
     lack them, and the one after that have them again. `place` is that of the last of them, and -1 where all are gone.
     """
 
@@ -33,14 +33,14 @@ class LaterOffers:
 
     @property
     def first(self) -> int:
-        """Return the place from which on the next attempt takes one."""
+        """The place of the first candidate that the next attempt may take."""
         return min(self.place + 1, len(self.prepared.candidates) - 1)
 
     def anew(self) -> LaterOffers:
-        """Return the same submission by the catalog as it is published now; itself while that is the same one.
+        """Return the same submission by the catalog as it is published now; itself while the catalog is the same.
 
-        Raises CloudError and ConfigError when it can't be read, and ConfigError or PolicyError when it has nothing any
-        more of what was asked for, or makes another job of it.
+        Raises CloudError and ConfigError when the catalog can't be read, and ConfigError or PolicyError when it no
+        longer has anything that was asked for, or makes another job of it.
         """
         context = self.context.anew()
         if context.catalog == self.prepared.catalog:
@@ -62,8 +62,8 @@ class LaterOffers:
 
 
 def _require_same(then: PreparedSubmission, now: PreparedSubmission) -> None:
-    """Raises ConfigError where the next attempt would be another job, as its template has changed, and PolicyError
-    where that takes no code of one's own any more."""
+    """Raise ConfigError where the next attempt would be another job, as its template has changed, and PolicyError where
+    the template no longer takes a folder's code."""
     pairs = [("kind", then.kind.words, now.kind.words)]
     pairs += [(name, _shown(then, name), _shown(now, name)) for name in dict.fromkeys((*then.values, *now.values))]
     if then.overrides.package:

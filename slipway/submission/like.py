@@ -1,4 +1,4 @@
-"""A submission like a job that is there: its template, code and parameters, as far as they can still be had."""
+"""A submission like an existing job's: its template, code and parameters, as far as they still exist."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from slipway.submission.submitter import place_of
 
 _SHOWN = 200
 _LATE = timedelta(seconds=5)
-"""The clocks of two services differ by less."""
+"""The largest difference between the clocks of two services."""
 _TOLD = frozenset({"kind", "template", "code", "parameters"})
 
 
 @dataclass(frozen=True)
 class Likeness:
-    """A submission like a job's. `asked` has what somebody gave besides on top; `code` is the gs:// URI of the package
-    that has to be there still, empty for the template's present one; `notes` say what it takes over, and `differences`
-    what can't be the same any more. `swept`: the job's parameters that a sweep gives in their place."""
+    """A submission like a job's. `asked` has the arguments given in addition on top; `code` is the gs:// URI of the
+    package that must still exist, empty for the template's present one; `notes` tell what it takes over, and
+    `differences` what can't be the same any more. `swept`: the job's parameters that a sweep gives in their place."""
 
     asked: SubmissionRequest
     code: str
@@ -52,8 +52,8 @@ class Likeness:
 def request_like(
     context: Context, job: VertexJob, given: SubmissionRequest, *, own_code: bool, swept: Collection[str] = ()
 ) -> Likeness:
-    """Decide as `like` does, and make sure that the code is there, and is what the job had. Raises what that does,
-    ResourceError for code that is gone, PolicyError for what was put in its place, and CloudError."""
+    """Decide as `like` does, and make sure that the code exists and is the job's. Raises the errors of `like`,
+    ResourceError for missing code, PolicyError for code that was replaced, and CloudError."""
     found = like(context.catalog, job, given, own_code=own_code, swept=swept)
     if not found.code:
         return found
@@ -66,7 +66,7 @@ def request_like(
         raise ResourceError(f"the code of {job.typed} is gone", why=why, fix=fix) from None
     now, written = context.connection.session.time or context.now, job.create_time
     if age is not None and written is not None and now - age > written + _LATE and _is_own(context.catalog, found.code):
-        # Jobs may write into that bucket. What is published is the deployer's alone.
+        # Jobs may write into that bucket. Published code is the deployer's alone.
         why = f"{found.code} was written after {job.typed} was submitted"
         raise PolicyError(f"the code of {job.typed} is not what it had", why=why, fix=fix)
     return found
@@ -77,11 +77,11 @@ def like(
 ) -> Likeness:
     """Decide what submits a job's like. Pure.
 
-    `given` names no template; what it has besides holds in place of the job's. `own_code`: its code is replaced by a
-    folder's. `swept` are parameters that the points of a sweep give.
+    `given` names no template; its other arguments hold in place of the job's. `own_code`: a folder replaces its code.
+    `swept` are parameters that the points of a sweep give.
 
-    Raises ConfigError for a job of another stack, of no template or of one that is gone, and where the job does not
-    record its parameters; PolicyError for code that may not be submitted.
+    Raises ConfigError for a job of another stack, of no template or of a deleted one, and where the job does not record
+    its parameters; PolicyError for code that may not be submitted.
     """
     template = _template(catalog, job)
     recorded, gone = _recorded(template, job)
@@ -130,8 +130,8 @@ def _template(catalog: Catalog, job: VertexJob) -> Template:
 
 
 def _recorded(template: Template, job: VertexJob) -> tuple[dict[str, str], list[str]]:
-    """Return the job's parameters as typed, without those that are the template's defaults, and what is told of those
-    that the template has no more."""
+    """Return the job's parameters as typed, without those at the template's defaults, and notes on those that the
+    template no longer has."""
     known = {one.name: one for one in template.parameters}
     values = job.parameters
     if values is None:
@@ -152,7 +152,7 @@ def _recorded(template: Template, job: VertexJob) -> tuple[dict[str, str], list[
 
 
 def _kind(template: Template, job: VertexJob, given: SubmissionRequest) -> tuple[str | None, list[str]]:
-    """Return the kind to name, and what is told where it is another one than the job's."""
+    """Return the kind to name, and notes where it is not the job's."""
     kind = given.kind or (job.kind.name if job.kind.name in template.kinds else template.kinds[0])
     told = [] if kind == job.kind.name else [f"kind: {job.kind.name} then, {kind} now"]
     return (given.kind if kind == template.kinds[0] else kind), told
@@ -161,8 +161,8 @@ def _kind(template: Template, job: VertexJob, given: SubmissionRequest) -> tuple
 def _overrides(
     catalog: Catalog, template: Template, job: VertexJob, given: RequestOverrides, *, own_code: bool
 ) -> tuple[RequestOverrides, str]:
-    """Return them with the job's code, where the template has other code by now, and its experiment; and the package's
-    URI, empty where it is the template's present one."""
+    """Return the overrides with the job's code, where the template's has changed, and its experiment; and the package's
+    URI, empty for the template's present one."""
     experiment = given.experiment or _experiment(template, job)
     overrides = replace(given, experiment=experiment)
     packages = sorted(job.packages)
@@ -191,12 +191,12 @@ def _overrides(
 
 
 def _is_own(catalog: Catalog, uri: str) -> bool:
-    """Tell whether a submission has put it there, with somebody's own code."""
+    """Tell whether a submission has put the package there, with a folder's own code."""
     return uri.startswith(f"gs://{catalog.work_bucket}/code/")
 
 
 def _experiment(template: Template, job: VertexJob) -> str:
-    """Return the name of its experiment where that is another one than the template's own."""
+    """Return the name of the job's experiment where it is not the template's own."""
     own = {KINDS[one.kind].spec_of(one.request).get("experiment", "") for one in template.offers if one.kind in KINDS}
     if not job.experiment or "" in own or job.experiment in own:
         return ""
@@ -204,12 +204,11 @@ def _experiment(template: Template, job: VertexJob) -> str:
 
 
 def _changes(catalog: Catalog, job: VertexJob, same: SubmissionRequest) -> list[str]:
-    """Say what the same submission would send by now that the job had otherwise: it is compared under the job's own
-    request id."""
+    """Return the differences between the job and the same submission now, compared under the job's own request id."""
     overrides = replace(same.overrides, sweep=job.labels.get(SWEEP_LABEL, ""), experiment_run=_run(job))
     try:
         prepared = prepare(catalog, replace(same, overrides=overrides), "").under(job.request_id)
-    except ConfigError as problem:  # What is given on top may make it right.
+    except ConfigError as problem:  # The given arguments may correct it.
         return [problem.why or problem.what]
     candidate = prepared.candidates[place_of(prepared, job)]
     if candidate.offer.capacity_type != job.capacity_type:
@@ -219,14 +218,14 @@ def _changes(catalog: Catalog, job: VertexJob, same: SubmissionRequest) -> list[
 
 
 def _run(job: VertexJob) -> str:
-    """Return the name that the job's run has in its experiment; empty for one that is named after the job."""
+    """Return the name of the job's run in its experiment; empty for a run that is named after the job."""
     experiment, run = (last_part(name) for name in (job.experiment, job.experiment_run))
     name = run.removeprefix(f"{experiment}-")
     return "" if name == job.display_name else name
 
 
 def _compared(job: VertexJob) -> dict[str, Compared]:
-    """Return what makes a job another one, but for what is decided and told by itself."""
+    """Return the properties that make a job another one, without those that are decided and told separately."""
     images = join(dict.fromkeys(pool.image for pool in job.worker_pools if pool.replicas))
     found = {**compared(job), "image": images, "account": job.service_account}
     return {name: value for name, value in found.items() if name not in _TOLD}
@@ -234,11 +233,11 @@ def _compared(job: VertexJob) -> dict[str, Compared]:
 
 def _preferred(catalog: Catalog, asked: SubmissionRequest, job: VertexJob) -> tuple[str, ...]:
     """Return the job's capacity type and after it the template's others; empty where it is the first anyway, or the
-    template has it no more."""
+    template no longer has it."""
     try:
         offers = prepare(catalog, replace(asked, team=""), "").offers
     except ConfigError:
-        return ()  # It is told when the submission itself is prepared.
+        return ()  # The preparation of the submission itself tells it.
     types = list(dict.fromkeys(offer.capacity_type for offer, _ in offers))
     if job.capacity_type not in types or types[0] == job.capacity_type:
         return ()

@@ -1,4 +1,4 @@
-"""Looking jobs up by their labels: those of a request, a sweep, or of all attempts of a submission."""
+"""Lookup of jobs by their labels: those of a request, a sweep, or all attempts of a submission."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ PAGE = 100
 
 
 class JobLookup:
-    """Lists jobs in every region where they may be, as an earlier attempt may have gone elsewhere.
+    """A lookup in every region where the jobs may be, as an earlier attempt may have gone elsewhere.
 
-    Where the claim lets only one job of a request run, a region without clusters that does not answer is done without:
+    Where the claim lets only one job of a request run, a region without clusters that does not answer is left out:
     `tell` says so once, and it is not asked again. `skipped`: such regions.
     """
 
@@ -32,7 +32,7 @@ class JobLookup:
         self.skipped: frozenset[str] = frozenset()
 
     def jobs(self, kind: JobKind, wanted: str, *, runs_once: bool, most: int | None = None) -> tuple[VertexJob, ...]:
-        """Return those that the API's filter `wanted` takes, at most so many, newest first. Raises CloudError."""
+        """Return the jobs that the API's filter `wanted` takes, at most `most`, newest first. Raises CloudError."""
 
         def read(vertex: Vertex) -> tuple[VertexJob, ...]:
             return tuple(islice(vertex.jobs(kind, wanted, page_size=most or PAGE), most))
@@ -58,7 +58,7 @@ def going_on(context: Context, journal: SubmissionJournal, request_id: str) -> t
         entry = journal.read(id_)
         if entry is None:
             return tuple(job for job in found.values() if not job.ended)
-        # Whatever kind it is by now: a deployment may have changed that too.
+        # The kind is not part of the filter: a deployment may have changed it.
         wanted = label_filter({STACK_LABEL: context.catalog.stack, REQUEST_LABEL: id_})
         listed = {job.name: job for kind in KINDS.values() for job in context.vertex.jobs(kind, wanted)}
         if entry.job and entry.job not in listed:

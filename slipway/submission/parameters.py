@@ -1,4 +1,4 @@
-"""Parameters and waits as a person typed them, with all that is wrong at once."""
+"""Parameters and waits as a person typed them, with all mistakes at once."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def invalid_wait(text: str) -> ConfigError:
 
 
 def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
-    """Type the value of every parameter. Raises one ConfigError that lists everything wrong."""
+    """Return every parameter's value, typed. Raises one ConfigError that lists all mistakes."""
     values, problems = judged(template, given)
     if problems:
         raise ConfigError(
@@ -69,7 +69,8 @@ def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
 
 
 def judged(template: Template, given: Mapping[str, str]) -> tuple[dict[str, Scalar], list[tuple[str, str]]]:
-    """Type the value of every parameter, and list all that is wrong by parameter, empty for all of them together."""
+    """Return every parameter's value, typed, and list all mistakes by parameter, under the empty name for all of them
+    together."""
     known = {parameter.name: parameter for parameter in template.parameters}
     problems = [(name, _unknown(name, known)) for name in given if name not in known]
     values: dict[str, Scalar] = {}
@@ -90,7 +91,7 @@ def judged(template: Template, given: Mapping[str, str]) -> tuple[dict[str, Scal
 
 
 def describe(parameter: Parameter) -> str:
-    """Put type, bounds and choices in words: `a whole number, 1 to 5000`."""
+    """Return type, bounds and choices as text: `a whole number, 1 to 5000`."""
     if parameter.choices:
         return f"one of {', '.join(render(choice) for choice in parameter.choices)}"
     return ", ".join(word for word in (_KIND[parameter.type], _bounds(parameter)) if word)

@@ -1,4 +1,5 @@
-"""Preflight: reads what the verdicts before sending need, at once. What can't be read is said."""
+"""Preflight: one concurrent reading of all data that the verdicts before sending need. Failures to read are
+reported."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from slipway.submission.quota_verdict import LimitsReader
 
 AT_ONCE = 16
-"""Threads of a preflight, so that nothing of it waits for another answer."""
+"""The threads of a preflight: enough that no call waits for another's answer."""
 _FIRST_PAGE = 100
 _STARTED = 'state!="JOB_STATE_QUEUED"'
 
@@ -43,9 +44,9 @@ Read = TypeVar("Read")
 
 class Preflight:
     """A look at the regions of the candidates. Clusters and jobs are read at once; limits too when the first candidate
-    draws quota, else only when one that draws some is judged. With a `template`, its earlier jobs too, for how long
-    they waited. `patient`: all jobs that draw quota are read, however many pages that takes, and not the newest alone,
-    and the limits that only a list has. `threads` stay their owner's."""
+    draws quota, else only when a candidate that draws some is judged. With a `template`, its earlier jobs too, for
+    their waits. `patient`: all jobs that draw quota are read, not only the newest, however many pages that takes, and
+    the limits that only a list has. `threads` stay their owner's."""
 
     def __init__(
         self,
@@ -76,12 +77,12 @@ class Preflight:
         }
         self._earlier: Future[tuple[VertexJob, ...]] | None = None
         if template and candidates:
-            # A page of its own, read beside the others: in one, those that have ended crowd out those that go on.
+            # A page of its own, read beside the others: in one page, ended jobs would crowd out unfinished ones.
             wanted = earlier_filter(self._catalog.stack, template)
             listed = self._vertex.jobs(candidates[0].kind, wanted, page_size=EARLIER)
             self._earlier = threads.submit(lambda: tuple(islice(listed, EARLIER)))
         self._succeeded: dict[str, Future[tuple[VertexJob, ...]]] = {}
-        if template:  # Read before anybody knows that a pool is full: a submission has three round trips.
+        if template:  # Read before a full pool is known: a submission has three round trips.
             wanted = succeeded_filter(self._catalog.stack)
             self._succeeded = {
                 region: threads.submit(_newest, self._vertex.at(region), wanted, EARLIER) for region in self._jobs
@@ -92,18 +93,18 @@ class Preflight:
             self._read_quota(candidates)
 
     def judge(self, candidates: Iterable[Candidate]) -> Iterator[JudgedCandidate]:
-        """Judge some of the preflight's candidates, in order, as they are asked for.
+        """Judge some of the preflight's candidates, in order, on demand.
 
-        Raises Unauthenticated, and Unreachable of the stack's own region: with them nothing can be sent either.
+        Raises Unauthenticated, and Unreachable for the stack's own region: with them nothing can be sent either.
         """
         return map(self._judged, candidates)
 
     def choice(self, prepared: PreparedSubmission, candidates: Sequence[Candidate], *, settle: bool = False) -> Choice:
-        """Return what `choose` takes of them, with those that it could never move on to. Where the template has planned
-        the waits, the last deployment's word counts for these. Where a job starts now, only those are asked about that
-        could not run at the last deployment.
+        """Return the choice of `choose`, with the candidates that it could never move to. Where the template has
+        planned the waits, these are judged by the last deployment. Where a job starts now, only those are judged anew
+        that could not run at the last deployment.
 
-        Raises what `choose` and `judge` raise.
+        Raises the errors of `choose` and `judge`.
         """
         found = choose(prepared.template.name, self.judge(candidates), settle=settle)
         if not found.moves:
@@ -172,7 +173,7 @@ class Preflight:
             )
         jobs = _or_none(self._jobs[candidate.region])
         verdict = on_cluster(name, candidate.demand, cluster, jobs, self._now)
-        # Beyond the page there may be any number that wait.
+        # Any number of jobs may wait beyond the page.
         return replace(verdict, queue=None) if jobs and len(jobs) >= _FIRST_PAGE else verdict
 
     def _beside(self, candidate: Candidate) -> Verdict:
@@ -188,13 +189,13 @@ class Preflight:
         return on_own_machines(candidate, candidate.region, limits, active, clusters, all_read=all_read)
 
     def _read_quota(self, candidates: list[Candidate]) -> LimitsReader:
-        """Begin to read the limits that any of the candidates draws, by their ids, and who draws them, once."""
+        """Begin to read the limits that any of the candidates draws, by their ids, and the quota's users, once."""
         from slipway.submission.quota_verdict import LimitsReader, as_clusters_do
 
         beside = [candidate for candidate in candidates if not candidate.offer.cluster]
         for candidate in beside:
             if candidate.region not in self._drawing:
-                # A page of its own: jobs that are queued draw nothing, and a sweep's would crowd out those that run.
+                # A page of its own: queued jobs draw nothing, and a sweep's would crowd out those that run.
                 at = self._vertex.at(candidate.region)
                 self._drawing[candidate.region] = self._threads.submit(_active, at, _STARTED, self._most)
         if self._limits is None:
@@ -212,10 +213,9 @@ def offline(
     reserved: Mapping[str, Reservation] | None = None,
     limits_follow: bool = False,
 ) -> JudgedCandidate | None:
-    """Judge by the catalog's word and the service's rules alone; None where nothing speaks against it.
+    """Judge by the catalog and the service's rules alone; None where neither speaks against the candidate.
 
-    `reserved`: reservations by path. `limits_follow`: quota will be read, so what the catalog says of it does not
-    count.
+    `reserved`: reservations by path. `limits_follow`: quota will be read, so the catalog's word on it does not count.
     """
     if not candidate.offer.available and not (limits_follow and candidate.offer.lacks_quota):
         return JudgedCandidate(candidate, _never(candidate, reason(candidate.offer)))
@@ -236,7 +236,7 @@ def _newest(vertex: Vertex, filter: str, most: int) -> tuple[VertexJob, ...]:
 
 
 def _never(candidate: Candidate, *why: str) -> Verdict:
-    if candidate.offer.dormant:  # It comes back.
+    if candidate.offer.dormant:  # A dormant cluster comes back.
         return Verdict(Outcome.NEVER, f"can't run now on {candidate.offer.dormant}", why)
     place = candidate.offer.cluster or f"{candidate.offer.capacity_type} machines"
     return Verdict(Outcome.NEVER, f"can never run on {place}", why)
@@ -250,9 +250,8 @@ def _or_none(reading: Future[Read]) -> Read | None:
 
 
 def offline_candidate(prepared: PreparedSubmission) -> Candidate:
-    """Return the first candidate that no rule forbids, those that had quota when the stack was deployed before those
-    that lacked it. Raises PolicyError when there is none.
-    """
+    """Return the first candidate that no rule forbids; those with quota at the last deployment come before those
+    without. Raises PolicyError when there is none."""
     impossible: list[JudgedCandidate] = []
     for limits_follow in (False, True):
         impossible = []

@@ -1,4 +1,4 @@
-"""Quota for a job beside the pools: its limits, read once, and whether they have room for what the job draws."""
+"""Quota for a job beside the pools: its limits, read once, and whether they have room for the job."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNLIMITED = -1
 
 @dataclass(frozen=True)
 class NotRead:
-    """A limit that could not be read, and why."""
+    """A limit that could not be read, and the reason."""
 
     why: str
 
@@ -34,12 +34,12 @@ _NO_ID = NotRead("the catalog lacks its id until the next pulumi up")
 
 
 def as_clusters_do(candidate: Candidate) -> bool:
-    """Tell whether it draws quota that clusters draw as well: that of disks is the same for all."""
+    """Tell whether a candidate draws quota that clusters draw as well: that of disks is the same for all."""
     return any(namespace(need.metric) == ON_DEMAND_QUOTA for need in draws(candidate))
 
 
 def draws(candidate: Candidate) -> tuple[Need, ...]:
-    """Return what the job draws of each metric."""
+    """Return the amount of each metric that a job draws."""
     return drawn_by(candidate.offer.capacity_type, _machines(candidate))
 
 
@@ -52,10 +52,10 @@ def on_own_machines(
     *,
     all_read: bool = True,
 ) -> Verdict:
-    """Judge a job on machines of its own. A metric that `limits` lacks is none of the service's.
+    """Judge a job on machines of its own. A metric that `limits` lacks is not limited by the service.
 
-    `active` and `clusters` are None when they could not be read; the limit alone is held against then. Without
-    `all_read` there may be more jobs than `active`: at least so much is in use.
+    `active` and `clusters` are None when they could not be read; then the job is compared with the limit alone. Without
+    `all_read` there may be more jobs than `active`: then use is at least theirs.
     """
     name = candidate.offer.capacity_type
     used = None if active is None or clusters is None else usage(tuple(clusters), tuple(active))
@@ -123,9 +123,9 @@ def _together(machines: int) -> str:
 
 
 class LimitsReader:
-    """Reads limits by their quota's id: that of the catalog, else by its pattern. A catalog has no ids where its
-    deployment might not list quotas. A quota without an id is in the list of all alone, which takes pages: that is read
-    for a candidate that lacked quota at the last deployment, and for any that needs it where `patient`."""
+    """A reader of limits by their quota's id: the catalog's, else by its pattern. A catalog has no ids where its
+    deployment might not list quotas. A quota without an id is only in the list of all, which takes pages: the list is
+    read for a candidate that lacked quota at the last deployment, and, when `patient`, for any that needs it."""
 
     def __init__(self, quotas: Quotas, threads: ThreadPoolExecutor, *, patient: bool) -> None:
         self._quotas, self._threads, self._patient = quotas, threads, patient
@@ -134,7 +134,7 @@ class LimitsReader:
         self._listed: Limits | None = None
 
     def begin(self, candidates: Iterable[Candidate]) -> None:
-        """Begin to read what these draw. They are in one region."""
+        """Begin to read the limits that these candidates draw. They are in one region."""
         for candidate in candidates:
             for need in draws(candidate):
                 id_ = quota_id(need.metric, self._quotas.ids)
@@ -143,7 +143,8 @@ class LimitsReader:
             self._unnamed |= self._only_listed(candidate)
 
     def limits(self, candidate: Candidate) -> Limits:
-        """Return limits by metric, without those that the service does not have, of a candidate that was begun with."""
+        """Return limits by metric, without those that the service does not have, for a candidate that was passed to
+        `begin`."""
         only_listed = self._only_listed(candidate)
         if self._listed is None and only_listed and (self._patient or candidate.offer.lacks_quota):
             self._listed = _listed(self._quotas, frozenset(self._unnamed), candidate.region)
@@ -152,14 +153,15 @@ class LimitsReader:
         return {**{metric: limit for metric, limit in found.items() if limit is not None}, **others}
 
     def _only_listed(self, candidate: Candidate) -> set[str]:
-        """Return what it draws that the list alone tells."""
+        """Return the metrics of a candidate that only the list has."""
         if self._quotas.ids is not None:
             return set()
         return {need.metric for need in draws(candidate) if quota_id(need.metric) is None}
 
 
 def _limit(quotas: Quotas, id_: str, region: str) -> int | NotRead | None:
-    """Return None where the service has no such quota. Without the role it is not read, and that is said."""
+    """Return a limit; None where the service has no such quota. Without the role the limit is not read, and the result
+    says so."""
     try:
         return quotas.info(id_).limit(region)
     except NotFound:

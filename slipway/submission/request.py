@@ -40,17 +40,17 @@ Compared = str | list[tuple[str, ...]]
 _LONGEST = 200
 _REQUEST_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _TASKS, _EXPANDED = ("containerSpec", "pythonPackageSpec"), ("args", "command", "env")
-# An author's `$` that a value would make the beginning of `$(…)`; `$$` before it is one by itself.
+# An author's `$` that a value would make the beginning of `$(…)`; `$$` before it stands for one `$`.
 _BEFORE_A_VALUE = re.compile(r"(?<!\$)((?:\$\$)*)\$(?=\$\{)")
 
 
 def new_request_id() -> str:
-    """Make an id of eighty random bits: enough that nobody's ids ever meet."""
+    """Make an id of eighty random bits: enough that no two ids are ever equal."""
     return _base32(secrets.token_bytes(10))
 
 
 def derived_request_id(*parts: str | int) -> str:
-    """Make the same id of the same parts, always, and another one of others."""
+    """Return an id derived from the parts: equal for equal parts."""
     return _base32(hashlib.sha256("\0".join(str(part) for part in parts).encode()).digest()[:10])
 
 
@@ -60,7 +60,7 @@ def attempt_id(request_id: str, number: int) -> str:
 
 
 def checked_request_id(text: str, noun: str = "request", fix: Fix = _EXAMPLE) -> str:
-    """Raises ConfigError for an id that could not be a label's value."""
+    """Return the id unchanged. Raises ConfigError for an id that could not be a label's value."""
     if not _REQUEST_ID.fullmatch(text):
         raise ConfigError(
             f"invalid {noun} id {quoted(text)}",
@@ -71,7 +71,8 @@ def checked_request_id(text: str, noun: str = "request", fix: Fix = _EXAMPLE) ->
 
 
 def job_name(template: str, request_id: str) -> str:
-    """`dask-digits-7k2p3f9a`. The same request always gives the same name, so a repetition can't hide as another."""
+    """Return a job's name: `dask-digits-7k2p3f9a`. The same request always has the same name, so a repetition can't
+    hide as another job."""
     return f"{template}-{_base32(hashlib.sha256(request_id.encode()).digest())[:8]}"
 
 
@@ -81,7 +82,7 @@ def _base32(raw: bytes) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """A job to send, by an id of the stack's own, to a region: empty for the stack's own."""
+    """A job to send, with a request id, to a region: empty for the stack's own."""
 
     id: str
     stack: str
@@ -98,24 +99,24 @@ class Request:
 
     @property
     def runs_once(self) -> bool:
-        """Tell whether the claim lets only one job of this request run, should two be made. The trials of a tuning job
-        have claims by their numbers."""
+        """Whether the claim lets only one job of this request run, should two be made. The trials of a tuning job have
+        claims by their numbers."""
         return bool(self.claim) and not self.kind.has_trials
 
     @property
     def when_twice(self) -> str:
-        """Say what two jobs of this request would do, should two be made."""
+        """What two jobs of this request would do, should two be made."""
         if self.runs_once:
             return "of two jobs only one runs"
         return "two tuning jobs share the trials out, which spoils both" if self.claim else "two jobs both run"
 
     def mark(self, work_bucket: str) -> str:
-        """Return the object that gives an attempt up: its claim, or without a launcher one that only marks it."""
+        """Return the object that gives an attempt up: its claim, or without a launcher an object that only marks it."""
         return self.claim or f"gs://{work_bucket}/claims/{self.id}"
 
 
 def same(request: Request, job: VertexJob) -> VertexJob:
-    """Raises OtherJobError when `job` carries the id and is not what is asked for now."""
+    """Return `job` unchanged. Raises OtherJobError when it carries the id and is not the job that is asked for now."""
     asked = VertexJob.read(request.body, request.kind)
     ours, theirs = {**compared(asked), "template": request.template}, compared(job)
     if asked.parameters is None or job.parameters is None:
@@ -131,7 +132,7 @@ def same(request: Request, job: VertexJob) -> VertexJob:
 
 
 def differing(then: Mapping[str, Compared], now: Mapping[str, Compared]) -> list[str]:
-    """Say what is not alike, `machines: n1-standard-8 × 2 then, n1-standard-8 × 3 now`; both have the same names."""
+    """List the differences: `machines: n1-standard-8 × 2 then, n1-standard-8 × 3 now`; both have the same names."""
     return [
         f"{name}: {_shown(then[name], value) or 'none'} then, {_shown(value, then[name]) or 'none'} now"
         for name, value in now.items()
@@ -140,7 +141,7 @@ def differing(then: Mapping[str, Compared], now: Mapping[str, Compared]) -> list
 
 
 def compared(job: VertexJob) -> dict[str, Compared]:
-    """Return what makes a job another one, in the order in which it is told."""
+    """Return the properties that make a job another one, in the order of display."""
     busy = [pool for pool in job.worker_pools if pool.replicas]
     return {
         "kind": job.kind.name,
@@ -150,7 +151,7 @@ def compared(job: VertexJob) -> dict[str, Compared]:
         "machines": ", ".join(f"{pool.machine.type} × {pool.replicas}" for pool in busy),
         "command": [pool.command for pool in busy],
         "arguments": [pool.args for pool in busy],
-        # Without what records the parameters, which are compared by themselves.
+        # Without the variables that record the parameters, which are compared separately.
         "environment": [tuple(one for one in pool.env if not one.startswith(f"{VARIABLE}=")) for pool in busy],
         "trials": f"{job.max_trials}, {job.trials} at once" if job.max_trials else "",
         "model": job.model_name,
@@ -158,7 +159,7 @@ def compared(job: VertexJob) -> dict[str, Compared]:
 
 
 def _shown(value: Compared, other: Compared) -> str:
-    """Return of a long one the part about the first difference."""
+    """Return a value; only the part around the first difference where it is long."""
     text = _joined(value)
     alike = next((place for place, (one, two) in enumerate(zip(text, _joined(other), strict=False)) if one != two), 0)
     begin = max(0, alike - _LONGEST // 2) if len(text) > _LONGEST else 0
@@ -171,12 +172,12 @@ def _joined(value: Compared) -> str:
 
 @dataclass(frozen=True)
 class RequestOverrides:
-    """Additions of one submission to its template's request.
+    """The additions of one submission to its template's request.
 
-    `package`: gs:// URI in place of the template's, and `code` the digest of the code in it, without what Slipway packs
-    beside that. `sweep`: the id of the sweep it belongs to. `experiment` and `experiment_run` in place of the
-    template's and of the job's name. `max_wait`: seconds that the service is to wait for machines, 0 forever. `labels`
-    are added.
+    `package`: gs:// URI in place of the template's, and `code` the digest of the code in it, without the files that
+    Slipway packs beside it. `sweep`: the id of the sweep it belongs to. `experiment` and `experiment_run` in place of
+    the template's and of the job's name. `max_wait`: seconds that the service is to wait for machines, 0 forever.
+    `labels` are added.
     """
 
     package: str = ""
@@ -199,9 +200,9 @@ def fill(
     team: str = "",
     overrides: RequestOverrides | None = None,
 ) -> dict[str, Any]:
-    """Make the job to post. Raises ConfigError when the catalog names a placeholder that nobody fills.
+    """Make the job to post. Raises ConfigError when the catalog names an unknown placeholder.
 
-    A value can't smuggle in another placeholder, nor one of the service's own `$(NAME)` expansions, nor a part of it.
+    A value can't smuggle in another placeholder, nor one of the service's own `$(NAME)` expansions, nor a part of one.
     """
     overrides = overrides or RequestOverrides()
     job = job_name(template.name, request_id)
@@ -220,7 +221,7 @@ def fill(
     if overrides.max_wait is not None:
         spec["scheduling"] = {**spec.get("scheduling", {}), "maxWaitDuration": f"{overrides.max_wait:.0f}s"}
     if overrides.experiment:
-        own = spec["experiment"]  # The run's context is named after its experiment's.
+        own = spec["experiment"]  # A run's context has its experiment's name in front.
         spec["experiment"] = f"{own.rpartition('/')[0]}/{overrides.experiment}"
         spec["experimentRun"] = spec["experiment"] + spec["experimentRun"].removeprefix(own)
     labels = {
@@ -236,7 +237,7 @@ def fill(
 
 
 def _filled(value: Any, keys: tuple[str, ...], texts: Mapping[str, str], template: str) -> Any:
-    """Fill a value that `keys` lead to, from the outermost."""
+    """Fill a value; `keys` lead to it, from the outermost."""
     if isinstance(value, str):
         return _text(value, keys, texts, template) if "$" in value else value
     if isinstance(value, Mapping):

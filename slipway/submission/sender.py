@@ -1,9 +1,9 @@
-"""Sending exactly one job through an API that has no idempotency key and whose lists may lag.
+"""The sending of exactly one job through an API that has no idempotency key and whose lists may lag.
 
-A request is recorded, then sent once. It is sent again only after an answer that proves it was not accepted. When
-the answer is lost it is looked up by its label for a while; when that finds nothing, it is unknown, and the person is
-told how to go on. The same request id sent again is first looked up, in the journal and at the service; should two jobs
-be made all the same, the claim of their launchers lets only one run, unless they are tuning jobs.
+A request is recorded, then sent once. It is sent again only after an answer that proves it was not accepted. When the
+answer is lost the job is looked up by its label for a while; when that finds nothing, its fate is unknown, and the
+person is told how to go on. A repeated request id is first looked up, in the journal and at the service; should two
+jobs be made all the same, the claim of their launchers lets only one run, unless they are tuning jobs.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from slipway.submission.lookup import JobLookup
 from slipway.submission.request import Request, same
 
 _NOTED_WITHIN = 2.0
-"""Seconds between the time that is recorded, in whole seconds, and the sending."""
+"""The most seconds between the recorded time, in whole seconds, and the sending."""
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Waits in seconds. `look_for` bounds the search after a lost answer, `resend_for` the sending again, `no_contact`
-    the looking at a job that waits while nothing answers.
+    """The waits of retries, in seconds. `look_for` bounds the search after a lost answer, `resend_for` the repeated
+    sending, `no_contact` the watching of a waiting job without answers.
 
-    `judge_every`: how often a submission whose wait ran out looks whether another offer can run. `service_late`:
-    what the service may take to end a job whose wait it keeps itself.
+    `judge_every`: the interval at which a submission whose wait ran out judges the other offers. `service_late`: the
+    time that the service may take to end a job whose wait it keeps itself.
     """
 
     look_for: float = 60.0
@@ -50,8 +50,8 @@ class RetryPolicy:
 
 @dataclass(frozen=True)
 class Attempt:
-    """`fresh` is False for a job that an earlier attempt made. `copies` are the full names of other jobs of the same
-    request."""
+    """A job and its request. `fresh` is False for a job that an earlier attempt made. `copies` are the full names of
+    other jobs of the same request."""
 
     job: VertexJob
     fresh: bool
@@ -64,7 +64,7 @@ class Attempt:
 
 @dataclass
 class Sender:
-    """Sends one attempt. `tell` gets one line for whatever takes a while."""
+    """A sender of one attempt. `tell` gets a line for every step that takes a while."""
 
     context: Context
     journal: SubmissionJournal
@@ -83,10 +83,11 @@ class Sender:
         return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
 
     def begin(self, request: Request, *, repeated: bool) -> Attempt | None:
-        """Write the request down, unless an earlier attempt made its job, which is returned then.
+        """Write the request down, unless an earlier attempt made its job; then return that attempt.
 
-        `repeated`: somebody chose the id, so it may have been used before; it is looked up in the journal and at the
-        service. Raises ConfigError when it was used for something else, JobGoneError when its job was deleted since.
+        `repeated`: the id was chosen by somebody, so it may have been used before, and is looked up in the journal and
+        at the service. Raises ConfigError when it was used for another request, JobGoneError when its job was deleted
+        since.
         """
         sent = self._earlier(request) if repeated else None
         if sent is None:
@@ -97,7 +98,7 @@ class Sender:
     def started(self, request: Request) -> Attempt:
         """Return the job that has taken the claim of a request, where neither the journal nor a list leads to it.
 
-        Raises JobGoneError when it was deleted since, CloudError, and AnswerUnknown where lists can't be read.
+        Raises JobGoneError when the job was deleted since, CloudError, and AnswerUnknown where lists can't be read.
         """
         self.tell(f"request {request.id} was submitted before, and has started; looking for its job")
         context = self.context
@@ -113,14 +114,14 @@ class Sender:
         )
 
     def withdraw(self, request: Request) -> None:
-        """Note that it is not sent after all. What an earlier attempt wrote down stays."""
+        """Note that the request is not sent after all. An earlier attempt's entry stays."""
         if self._begun:
             self._note(request, EntryState.REFUSED)
 
     def send(self, request: Request) -> Attempt:
-        """Send what was begun, and return the job.
+        """Send the request that was begun, and return the job.
 
-        Raises AnswerUnknown when nobody can tell whether it was accepted, CloudError when it was refused.
+        Raises AnswerUnknown when its acceptance can't be told, CloudError when it was refused.
         """
         try:
             return self._sent(request)
@@ -165,7 +166,8 @@ class Sender:
         wait, unreachable = self.policy.first_wait, 0
         while True:
             if self.context.clock.monotonic() - self._noted_at > _NOTED_WITHIN / 2:
-                self._note(request, EntryState.SENDING)  # How long a list may hide its job is counted from here.
+                # The time for which a list may hide its job is counted from here.
+                self._note(request, EntryState.SENDING)
             try:
                 return self.context.vertex.at(request.region).create(request.kind, request.body)
             except CloudError as problem:
@@ -181,9 +183,9 @@ class Sender:
                 wait *= 2
 
     def _search(self, request: Request, within: float) -> Attempt | None:
-        """Look for `within` seconds and at least once, because a list may lag behind an answer.
+        """Look for the job for `within` seconds and at least once, because a list may lag behind an answer.
 
-        None means that it is not there; where a list can't be read at the end nobody knows: AnswerUnknown.
+        None means that the job does not exist; AnswerUnknown is raised where a list can't be read at the end.
         """
         clock, failed = self.context.clock, None
         for _ in poll(clock.sleep, self.policy.look_every, within=within, now=clock.monotonic):
@@ -207,7 +209,7 @@ class Sender:
     def _note(self, request: Request, state: EntryState, job: str = "") -> None:
         when, self._noted_at = self.context.clock.now().isoformat(timespec="seconds"), self.context.clock.monotonic()
         entry = JournalEntry(request.id, request.template, state, when, job, request.body)
-        # Only what was about to be sent must survive a power cut; the rest can be looked up again.
+        # Only an entry before its sending must survive a power cut; later states can be looked up again.
         self.journal.write(entry, durable=state is EntryState.SENDING)
 
     def _unknown(self, request: Request, problem: CloudError | None) -> AnswerUnknown:
@@ -220,7 +222,7 @@ class Sender:
 
 
 def _more_quota(request: Request, message: str) -> str:
-    """Say how to ask for the quota that a refusal names, as much of it as the request needs."""
+    """Return how to ask for the quota that a refusal names, as much of it as the request needs."""
     from slipway.jobs.waiting import draws
     from slipway.quota.metrics import request_command
 
@@ -230,7 +232,7 @@ def _more_quota(request: Request, message: str) -> str:
 
 
 def _lost_account(request: Request, problem: CloudError) -> str:
-    """Say what to do where a refusal names the account that the job was to run as; empty for others."""
+    """Return what to do where a refusal names the account that the job was to run as; empty for other refusals."""
     account = request.kind.spec_of(request.body).get("serviceAccount", "")
     if not account or account not in problem.message:
         return ""
@@ -242,7 +244,7 @@ def _gone(request: Request, why: str) -> JobGoneError:
 
 
 def about_earlier(request: Request, attempt: Attempt) -> str:
-    """Say that a job was not sent now; empty for one that was."""
+    """Say that a job was not sent now; empty for a job that was."""
     if attempt.fresh:
         return ""
     before = f"submitted before with request id {request.id}"

@@ -1,4 +1,4 @@
-"""A submission from its request to its job: a folder's code packed, preflight, choosing a candidate, sending, and
+"""A submission from its request to its job: packing a folder's code, preflight, choosing a candidate, sending, and
 falling back while it waits."""
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from slipway.submission.sender import Attempt, RetryPolicy, Sender
 
 @dataclass(frozen=True)
 class SubmissionResult:
-    """An attempt with its request. `choice` is None for a job that was made before: nothing was chosen now. `context`
-    has the attempt's catalog, a later one where the submission fell back after a deployment."""
+    """An attempt with its request. `choice` is None for a job that was made before. `context` has the attempt's
+    catalog, a later one where the submission fell back after a deployment."""
 
     request: Request
     attempt: Attempt
@@ -43,14 +43,15 @@ class SubmissionResult:
 
 
 class SubmissionDisplay(FallbackDisplay, Protocol):
-    """Hears what a submission does."""
+    """A display of a submission's progress."""
 
     def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None: ...
 
     def sent(self, submitted: SubmissionResult) -> None: ...
 
     def confirm(self, costs: Spending) -> None:
-        """Raises PolicyError where nobody can be asked, and KeyboardInterrupt where the answer is no."""
+        """Ask for a confirmation. Raises PolicyError where nobody can be asked, and KeyboardInterrupt where the answer
+        is no."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,10 @@ class Submitter:
     def submit(self, prepared: PreparedSubmission, request_id: str, *, repeated: bool) -> SubmissionResult:
         """Make exactly one job. `repeated`: the id may have been used before.
 
-        With a wait planned for its candidate it stays until the job starts, or moves it on. Raises ConfigError for an
-        id that was used for something else, JobGoneError for one whose job was deleted since, PolicyError when no
-        candidate can run or nobody confirms what it costs, AnswerUnknown, Cancelled for a job that began while it was
-        being given up, and CloudError.
+        With a wait planned for its candidate, the call lasts until the job starts, or moves it on. Raises ConfigError
+        for an id that was used for another request, JobGoneError for an id whose job was deleted since, PolicyError
+        when no candidate can run or nobody confirms the cost, AnswerUnknown, Cancelled for a job that began while it
+        was being given up, and CloudError.
         """
         with self.journal.held(request_id):
             submitter, number, first = self, 0, 0
@@ -89,10 +90,11 @@ class Submitter:
         self, prepared: PreparedSubmission, first: int, repeated: bool, *, within_budget: bool
     ) -> tuple[SubmissionResult, int, Claim] | None:
         """Return the job of this attempt, by a candidate from `first` on or made before, the place of its candidate,
-        and who has its claim. `within_budget`: it is held against the budget, as a submission is once: what has given
-        up its place in a queue moves on.
+        and the holder of its claim. `within_budget`: the budget is checked, once for a submission: an attempt that has
+        given up its place in a queue moves on.
 
-        None when it was given up before, and its job is deleted or not listed: one that showed up now would not run.
+        None for an attempt that was given up before and whose job is deleted or not listed: a job that showed up now
+        would not run.
         """
         candidates = prepared.candidates[first:]
         sender = Sender(self.context, self.journal, self.show.note, self.policy)
@@ -154,10 +156,10 @@ class Submitter:
         return sent, prepared.candidates.index(candidate), claim
 
     def _claim(self, prepared: PreparedSubmission, request: Request, repeated: bool) -> Claim:
-        """Ask who has the claim of an id that may have been used before.
+        """Return the holder of the claim of an id that may have been used before.
 
-        Where nothing can be given up, who may not read claims can submit all the same. A fault that passes is no
-        reason to take it for free: a job sent under a claim that is taken ends well without having run.
+        Where nothing can be given up, a caller who may not read claims can submit all the same. A passing fault does
+        not make the claim free: a job sent under a taken claim ends well without having run.
         """
         if not repeated:
             return Claim.FREE
@@ -171,12 +173,14 @@ class Submitter:
     def _wait_or_fall_back(
         self, prepared: PreparedSubmission, submitted: SubmissionResult, place: int, claim: Claim
     ) -> tuple[SubmissionResult, LaterOffers | None]:
-        """Stay with the job where it may fall back, or was about to; the second is what comes after one given up."""
+        """Stay with a job that may fall back, or was about to; the second value is the later offers after a job given
+        up."""
         candidate, later = prepared.candidates[place], LaterOffers.after(self.context, prepared, place)
         if claim is not Claim.GIVEN_UP and (not later.candidates or candidate.wait is None):
             return submitted, None
         resumed = submitted.choice is None and not submitted.attempt.job.start_time
-        if resumed and (costs := spending(prepared, later.candidates)):  # Who sent it may have been asked less.
+        # The sender may have been asked to confirm less.
+        if resumed and (costs := spending(prepared, later.candidates)):
             self.show.confirm(costs)
         loop = FallbackLoop(self.context, self.show, self.policy, submitted.request, candidate, later)
         attempt, given_up_for = loop.run(submitted.attempt, claim)
@@ -184,8 +188,8 @@ class Submitter:
 
 
 def way_on(problem: CloudError, taken: JudgedCandidate) -> str:
-    """Say what passes by itself of a refusal that names no way on; empty where nothing is known to. A cluster that is
-    being made or rebooted is tried all the same, as no document says that it takes no jobs."""
+    """Return what passes by itself of a refusal that names no way on; empty where nothing is known to. A cluster that
+    is being made or rebooted is tried all the same, as no document says that it takes no jobs."""
     cluster = taken.candidate.offer.cluster
     if not problem.not_accepted or not cluster or taken.verdict.outcome is not Outcome.WAITS:
         return ""
@@ -193,8 +197,8 @@ def way_on(problem: CloudError, taken: JudgedCandidate) -> str:
 
 
 def place_of(prepared: PreparedSubmission, job: VertexJob) -> int:
-    """Find the candidate that an earlier job was sent by, or one of its capacity type where its cluster was replaced
-    since; the last one for a job of none that the template still has."""
+    """Return the place of the candidate of an earlier job, or of a candidate of its capacity type where its cluster was
+    replaced since; the last place for a job of no candidate that the template still has."""
     type_, clusters = capacity_type_label(job.labels), prepared.catalog.clusters
     places = [place for place, one in enumerate(prepared.candidates) if one.offer.capacity_type == type_]
     for place in places:
@@ -230,7 +234,8 @@ def with_code(
 
 
 def _upload(context: Context, location: Location, content: bytes) -> None:
-    """Upload what is named by its hash: what is there already is the same, so a lost answer is asked for again."""
+    """Upload content that is named by its hash: an existing object is the same, so after a lost answer the upload is
+    repeated."""
     storage = context.connection.storage
     for attempt in range(3):
         try:

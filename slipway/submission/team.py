@@ -1,5 +1,5 @@
 """The team that a submission counts for: its template's own, else the only group that may submit it, else the one that
-whoever submits names. Pure."""
+the submitter names. Pure."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _GROUP = "group:"
 
 
 def team_of_submission(catalog: Catalog, template: Template, offer: Offer, asked: str, usual: str) -> str:
-    """Return the team, empty where nobody tells it. `asked` is what `--team` names, and `usual` what SLIPWAY_TEAM does,
+    """Return the team, empty where none is known. `asked` is the value of `--team`, and `usual` that of SLIPWAY_TEAM,
     which holds where nothing else decides.
 
-    Raises ConfigError for a team that may not submit the template, and where the template is another one's.
+    Raises ConfigError for a team that may not submit the template, and where the template belongs to another team.
     """
     own = _labels(offer).get(TEAM, "")
     groups = (own,) if own else _groups(catalog, offer)
@@ -43,8 +43,8 @@ def team_of_submission(catalog: Catalog, template: Template, offer: Offer, asked
 
 
 def _groups(catalog: Catalog, offer: Offer) -> tuple[str, ...]:
-    """Names of the groups that may submit as the offer's account, by the part of their addresses before the @; of all
-    groups of the stack where that account is none of its trainers."""
+    """Return the names of the groups that may submit as the offer's account, by the part of their addresses before the
+    @; of all groups of the stack where that account is none of its trainers."""
     known = catalog.submitters or {}
     kind = KINDS.get(offer.kind)
     account = str(kind.spec_of(offer.request).get("serviceAccount", "")) if kind else ""
