@@ -1,7 +1,7 @@
-"""Charges: what machines cost within a time, by the job that had them; and those of pools that no job had. Pure.
+"""Charges: the cost of machines within a time, by the job that had them; and of pools' machines that no job had. Pure.
 
-A job's share of a pool is its machines for as long as it had them, at the price of such a machine. What then is left of
-the machines that were up is idle.
+A job's share of a pool is its machines for as long as it had them, at the price of such a machine. The rest of the
+machines that were up is idle.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from slipway.machines.spec import MachineSpec
 from slipway.prices import Price, hourly
 
 _NOTICED = 0.01
-"""Of a time: a smaller part of it that nobody recorded is taken for nothing."""
+"""The unrecorded share of a time below which it is taken for none."""
 
 
 @dataclass(frozen=True)
 class JobCharge:
-    """Equal machines that a job had. `hours`: machine hours."""
+    """Equal machines of a job. `hours`: machine hours."""
 
     job: PastJob
     machines: MachinesUsed
@@ -38,8 +38,8 @@ class JobCharge:
 @dataclass(frozen=True)
 class IdleCharge:
     """Machines of a pool that no job had. `hours` of `live`, both machine hours. `known` and `unknown`: hours of the
-    clock of which somebody recorded how many machines were up, and those of which nobody did: where that is noticed,
-    `cost` is not complete. `at_most`: jobs that could not be read may have had some of these machines."""
+    clock for which the number of machines was recorded, and those for which it was not: where those count, `cost` is
+    not complete. `at_most`: jobs that could not be read may have had some of these machines."""
 
     key: PoolKey
     cluster: str
@@ -58,13 +58,13 @@ class IdleCharge:
 
 
 def partly_unknown(known: float, unknown: float) -> bool:
-    """Tell whether it is noticed that nobody recorded some of a time."""
+    """Tell whether the unrecorded part of a time is large enough to count."""
     return unknown > _NOTICED * (known + unknown)
 
 
 def job_charges(jobs: Iterable[PastJob], since: datetime, until: datetime, now: datetime) -> Iterator[JobCharge]:
-    """Yield the charges of jobs within a time. Of a run that only overlaps it, they are the same part of all; what
-    still runs has run until `now`."""
+    """Yield the charges of jobs within a time. A run that only overlaps it is charged its share. Unfinished runs have
+    run until `now`."""
     for job in jobs:
         share = _share(job, since, until, now)
         if job.busy is None or not share:
@@ -80,8 +80,8 @@ def job_charges(jobs: Iterable[PastJob], since: datetime, until: datetime, now: 
 def idle_charges(
     pools: Iterable[PoolTimeline], jobs: Iterable[PastJob], since: datetime, until: datetime, now: datetime
 ) -> Iterator[IdleCharge]:
-    """Yield a charge for each pool that was there within a time, also where nothing of it was idle, or known. Whoever
-    made an adopted cluster pays for it. What still runs has run until `now`."""
+    """Yield a charge for each pool that existed within a time, also where nothing of it was idle, or known. An adopted
+    cluster is paid for by its creator. Unfinished runs have run until `now`."""
     stays: dict[PoolKey, list[_Stay]] = defaultdict(list)
     for job in jobs:
         for key, stay in _stays(job, now):
@@ -133,8 +133,8 @@ def _share(job: PastJob, since: datetime, until: datetime, now: datetime) -> flo
 def _hours(
     spans: Sequence[PoolSpan], stays: Iterable[_Stay], since: datetime, until: datetime
 ) -> tuple[float, float, float, float]:
-    """Add up the idle and the live machine hours, the hours that are known and those that are not: between any two
-    moments at which something changes."""
+    """Add up the idle and the live machine hours, and the recorded and unrecorded hours, between any two moments of
+    change."""
     changes = _changes(stays, since, until)
     idle = live = known = unknown = used = 0.0
     moments = iter(sorted(changes))
@@ -158,7 +158,7 @@ def _hours(
 
 
 def _changes(stays: Iterable[_Stay], since: datetime, until: datetime) -> Mapping[datetime, float]:
-    """By how many the machines in use change, at each moment."""
+    """Return by how many the machines in use change, at each moment."""
     found: dict[datetime, float] = defaultdict(float)
     for stay in stays:
         if stay.begin < until and stay.end > since:
@@ -168,5 +168,5 @@ def _changes(stays: Iterable[_Stay], since: datetime, until: datetime) -> Mappin
 
 
 def _tidy(hours: float) -> float:
-    """Without what adding and taking away the same leaves."""
+    """Return the hours without the rounding errors of sums."""
     return 0.0 if hours < 1e-9 else hours

@@ -1,7 +1,8 @@
 """Usage in the columns of FOCUS 1.2, the FinOps Open Cost and Usage Specification: a charge for each day. Pure.
 
-A persistent resource keeps machines, so that jobs on it used a capacity reservation, and what no job had is the unused
-part of it. Costs are list prices: the bill, with its discounts, is Google's to tell. Columns of ours begin with `x_`.
+A persistent resource keeps machines: jobs on it are the used part of a capacity reservation, and the machines that no
+job had the unused part. Costs are list prices: the bill, with its discounts, is Google's. Slipway's own columns begin
+with `x_`.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ _ALWAYS = {
 
 @dataclass(frozen=True)
 class _Resource:
-    """Machines that are charged together on a day: `name` is what they are counted by, None of idle ones."""
+    """Machines that are charged together on a day: `name` groups them, None for idle ones."""
 
     name: str | None
     where: str
@@ -80,8 +81,7 @@ class _Sum:
 
 
 def focus_rows(history: History, by: str) -> Iterator[Mapping[str, str]]:
-    """Yield a row for each day, as UTC has it, and all that is counted under one name in one place. Raises ConfigError
-    for what nothing can be counted by."""
+    """Yield a row for each day in UTC, name and place. Raises ConfigError for an unknown grouping."""
     named, pools = names_by(by), timelines(history)
     label = by.removeprefix(LABEL) if by.startswith(LABEL) else _LABELS.get(by, "")
     for begin, end in _days(history.since, history.until):

@@ -1,8 +1,8 @@
-"""The ledger of a budget: what a stack has spent in a month, by the hour's look at its history. Pure.
+"""The ledger of a budget: a stack's spending in a month, by the hourly reading of its history. Pure.
 
-Each team and user counts for the machines that its jobs had, on pools and beside them; machines that nobody used are
-the stack's alone, and those of an adopted cluster its owner's. Where nobody recorded how many machines were up, it is
-those of jobs, and the ledger is not complete.
+Each team and user counts for its jobs' machines, on pools and beside them; idle machines are the stack's alone, and
+those of an adopted cluster its owner's. Where the number of machines was not recorded, it is that of jobs' machines,
+and the ledger is not complete.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from slipway.history.timeline import timelines
 from slipway.prices import Price
 
 LOOKED_AT = timedelta(days=7)
-"""The forecast goes on as these last days were."""
+"""The last days, whose spending the forecast continues."""
 _LEAST = timedelta(hours=6)
 
 
 @dataclass(frozen=True)
 class Spending:
-    """USD of a time: all of it, and the shares of teams and users by name."""
+    """USD of a time: in all, and by the names of teams and users."""
 
     total: Price
     teams: Mapping[str, Price]
@@ -38,7 +38,8 @@ def month_begins(now: datetime) -> datetime:
 
 
 def ledger(history: History) -> Ledger:
-    """Return the ledger of the month in which the history ends; it is to reach back to that month's beginning."""
+    """Return the ledger of the month in which the history ends; the history must reach back to that month's
+    beginning."""
     until, begin = history.until, month_begins(history.until)
     spent = spending(history, begin, until)
     return Ledger(
@@ -53,7 +54,7 @@ def ledger(history: History) -> Ledger:
 
 
 def spending(history: History, begin: datetime, end: datetime) -> Spending:
-    """Sum what was spent between two moments, as `slipway.history.usage` does, without what others pay for."""
+    """Sum the spending between two moments, as `slipway.history.usage` does, without what others pay for."""
     total, adopted = Price(), history.adopted
     teams, users = defaultdict[str, Price](Price), defaultdict[str, Price](Price)
     ours = (job for job in history.jobs if job.cluster_id not in adopted)
@@ -68,7 +69,7 @@ def spending(history: History, begin: datetime, end: datetime) -> Spending:
 
 
 def _forecast(history: History, spent: Price, begin: datetime, until: datetime) -> float | None:
-    """Go on as in the last days, to the month's end; None at its very beginning, or the stack's."""
+    """Continue the last days' spending to the month's end; None at the month's very beginning, or the stack's."""
     known = (*(one.at for one in history.deployments), *(job.created for job in history.jobs if job.created))
     looked = min(LOOKED_AT, until - max(begin, history.since, min(known, default=begin)))
     if looked < _LEAST:

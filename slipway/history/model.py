@@ -1,6 +1,6 @@
-"""The history of a stack: what the service lists of its jobs, what deployments published, and hourly samples. Pure.
+"""The history of a stack: jobs as the service lists them, published deployments, and hourly samples. Pure.
 
-Nothing here is guessed. What nobody recorded is None, and whoever tells of it says *unknown*.
+Nothing here is guessed. Unrecorded values are None, and displays say *unknown*.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class PoolKey:
 
 @dataclass(frozen=True)
 class MachinesUsed:
-    """Equal machines of a job, all of its trials that run at once. `pool` is that of its cluster, by id; empty beside
-    the pools, and where no pool of the cluster fits."""
+    """Equal machines of a job: those of all concurrent trials. `pool` is that of its cluster, by id; empty beside the
+    pools, and where no pool of the cluster fits."""
 
     machine: MachineSpec
     count: int
@@ -39,15 +39,15 @@ class MachinesUsed:
 
 @dataclass(frozen=True)
 class PastJob:
-    """A job that was sent, whatever became of it. Times are UTC, None until they have come.
+    """A job that was sent, whatever its end. Times are UTC, None until they have come.
 
-    `cluster`: the name people say, the id where no deployment named it, empty beside the pools. `team` comes from its
-    labels, reviewed ones first; `user` is what the submitter said, as the service does not tell who created a job.
-    `per_hour`: of all its machines together. `cost`: of its machine time, None where it never ran; of a pool's machines
-    that is its share of what is paid anyway. `busy`: the seconds that `cost` is of, at `per_hour`, with trials as if
-    all machines had been at work together. `lost`: seconds of its run without machines, after preemptions; None where
-    nobody could tell, so that the cost is at most that. `preemptions`: when it lost machines, as far as
-    anybody looked. `state` without the service's prefix: `SUCCEEDED`.
+    `cluster`: the name that people use, the id where no deployment named it, empty beside the pools. `team` comes from
+    its labels, reviewed ones first; `user` is the submitter's own word, as the service does not tell who created a job.
+    `per_hour`: of all its machines together. `cost`: of its machine time, None where it never ran; on a pool, its share
+    of what is paid anyway. `busy`: the seconds that `cost` covers, at `per_hour`, with trials as if all machines had
+    been at work together. `lost`: seconds of its run without machines, after preemptions; None where they are unknown,
+    so that the cost is an upper bound. `preemptions`: when it lost machines, as far as was read. `state` without the
+    service's prefix: `SUCCEEDED`.
     """
 
     name: str
@@ -81,15 +81,15 @@ class PastJob:
 
     @property
     def accelerators(self) -> int:
-        """Count the accelerators of all its machines."""
+        """The number of accelerators of all its machines."""
         return sum(one.machine.accelerator_count * one.count for one in self.machines)
 
 
 @dataclass(frozen=True)
 class Deployment:
-    """A version of the catalog, which held from `at` until the next one: clusters by name, with bounds, machines and
-    prices of their pools, and the ids of those that retired then. `under_way`: what was there while a deployment that
-    had begun was not at its end."""
+    """A version of the catalog, in force from `at` until the next one: clusters by name, with bounds, machines and
+    prices of their pools, and the ids of those that retired then. `under_way`: the clusters during a deployment that
+    had begun and not ended."""
 
     at: datetime
     commit: str
@@ -101,7 +101,7 @@ class Deployment:
 
 @dataclass(frozen=True)
 class PoolSample:
-    """Machines of a pool that were up, and those of them that were busy."""
+    """Machines of a pool that were up, and the busy ones among them."""
 
     live: _Machines
     used: _Machines
@@ -109,7 +109,7 @@ class PoolSample:
 
 @dataclass(frozen=True)
 class Sample:
-    """The pools of all clusters that were there at one moment, also those without machines."""
+    """The pools of all clusters that existed at one moment, also those without machines."""
 
     at: datetime
     pools: Mapping[PoolKey, PoolSample]
@@ -117,10 +117,10 @@ class Sample:
 
 @dataclass(frozen=True)
 class History:
-    """The known past of a stack between two moments, each part in the order of its times: jobs by creation, those
-    created earlier that still ran among them. `deployments` begins with the one that held at `since`, where the bucket
-    still has it, and `samples` with those that may still have held then. `unread`: what could not be read, in words;
-    `jobs_unread`: regions of which some jobs could not be."""
+    """The known past of a stack between two moments, each part in the order of its times: jobs by creation, earlier
+    ones that still ran among them. `deployments` begins with the one in force at `since`, where the bucket still has
+    it, and `samples` with those that may still have held then. `unread`: the parts that could not be read, as text;
+    `jobs_unread`: regions with unread jobs."""
 
     stack: str
     project: str
@@ -135,6 +135,6 @@ class History:
 
     @property
     def adopted(self) -> frozenset[str]:
-        """Return the ids of clusters that others made and pay for."""
+        """The ids of clusters that others made and pay for."""
         clusters = (cluster for one in self.deployments for cluster in one.clusters.values())
         return frozenset(one.id for one in clusters if one.adopted)

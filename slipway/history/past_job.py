@@ -1,4 +1,4 @@
-"""A listed job as a part of a history: on which pools it was, what it cost, and for whom. Pure."""
+"""A listed job as a part of a history: its pools, its cost, and whom it counts for. Pure."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ class ClustersOverTime:
 
     @cached_property
     def ids(self) -> frozenset[str]:
-        """Return the ids of all clusters, also of those that only retired."""
+        """The ids of all clusters, also of those that only retired."""
         return frozenset(self._by_id).union(*(one.retiring for one in self.deployments))
 
     def cluster(self, id: str, at: datetime | None) -> Cluster | None:
         """Return a cluster as the last deployment before a time had it, else the first one; None where none named it.
-        One that was adopted may change and keep its id."""
+        An adopted cluster may change and keep its id."""
         known = self._by_id.get(id, [])
         before = [cluster for deployed, cluster in known if at is None or deployed <= at]
         return before[-1] if before else known[0][1] if known else None
 
 
 def past_job(job: VertexJob, clusters: ClustersOverTime, now: datetime, events: JobEvents | None = None) -> PastJob:
-    """`events`: those that the cost of a Spot job depends on, None where nobody looked."""
+    """Return the past job. `events`: those that the cost of a Spot job depends on, None where they were not read."""
     id_ = job.persistent_resource_id
     cluster = clusters.cluster(id_, job.create_time) if id_ else None
     account = job_cost(job, job.region, now, events)
@@ -88,5 +88,5 @@ def _machines(job: VertexJob, cluster: Cluster | None) -> Iterable[MachinesUsed]
 
 
 def _pool(machine: MachineSpec, cluster: Cluster) -> str:
-    """Return the pool that takes such machines: they must be equal to the letter, disks too."""
+    """Return the pool that takes such machines: machines and disks must be exactly equal."""
     return next((pool.name for pool in cluster.pools.values() if pool.machine == machine), "")

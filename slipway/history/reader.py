@@ -1,6 +1,6 @@
 """The reader of a stack's history: jobs, versions of the catalog and samples, all asked for at once.
 
-It sends GETs, and one query of the log. Where a part can't be read the history says so; nothing is raised.
+It sends GETs, and one query of the log. The history tells the parts that can't be read; nothing is raised.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from slipway.season import moment_text
 Found = TypeVar("Found")
 
 LONGEST_RUN = timedelta(days=7)
-"""Vertex AI's usual limit of a job: what was made so long before may still have been running."""
+"""Vertex AI's default limit of a run: a job created so long before may still have been running."""
 MOST_JOBS = 40_000
-"""Jobs that are read of a region and kind, however they lie in the time."""
+"""The most jobs that are read for a region and kind, however they are spread over the time."""
 MOST_VERSIONS = 50
-"""Of the catalog: its bucket keeps so many."""
+"""The most versions of the catalog: its bucket keeps as many."""
 _AT_ONCE = 64
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _DAYS_OF_WINDOW = 5
 
 
 def time_back(text: str) -> timedelta:
-    """Return how far back `30d` reaches. Raises ConfigError for farther than anything is kept."""
+    """Return how far back `30d` reaches. Raises ConfigError for a time beyond all retention."""
     found, most = seconds(text), timedelta(days=HISTORY_DAYS)
     if found > most.total_seconds():
         why = f"what happened is kept for {most.days} days"
@@ -60,7 +60,7 @@ def time_back(text: str) -> timedelta:
 def read_history(
     connection: Connection, catalog: Catalog, since: datetime, now: datetime, most: int = MOST_JOBS
 ) -> History:
-    """Read what is known of a stack from `since` until `now`, by the cloud's time."""
+    """Read a stack's history from `since` until `now`, by the cloud's time."""
     return _HistoryReader(connection, catalog, since, now, most).read()
 
 
@@ -84,7 +84,7 @@ class _HistoryReader:
             clusters = ClustersOverTime(tuple(read) or (deployment_of(catalog, self._now),))
             jobs = distinct(job for part in lists for job in part.result())
         listed = [job for job in jobs if self._counts(job, clusters.ids)]
-        # The answer's time is whole seconds, and reading takes its own: nothing that was read is of the future.
+        # The answer's time is in whole seconds, and reading takes time: nothing that was read is of the future.
         times = (*map(_newest, listed), *(one.at for one in clusters.deployments), *(one.at for one in samples))
         self._now = max(self._now, *times)
         return History(
@@ -101,7 +101,7 @@ class _HistoryReader:
         )
 
     def _asked(self, what: str, read: Callable[[], tuple[Found, ...]], jobs_of: str = "") -> tuple[Found, ...]:
-        """`jobs_of`: the region, where jobs are asked for."""
+        """Return an answer with its failure, if any. `jobs_of`: the region, where jobs are asked for."""
         try:
             return read()
         except CloudError as problem:
@@ -111,8 +111,8 @@ class _HistoryReader:
             return ()
 
     def _lists_of_jobs(self) -> Iterator[Callable[[], tuple[VertexJob, ...]]]:
-        """Yield what reads a part each: unfinished jobs, and those made in a window of the time. All of the project's,
-        as others' may be on the stack's clusters."""
+        """Yield readers of one part each: unfinished jobs, and those created in a window of the time. They are all of
+        the project's, as others' may be on the stack's clusters."""
         catalog = self._catalog
         days = math.ceil((self._now - self._since + LONGEST_RUN) / timedelta(days=1))
         windows = math.ceil(days / _DAYS_OF_WINDOW)
@@ -141,12 +141,12 @@ class _HistoryReader:
         return tuple(found)
 
     def _counts(self, job: VertexJob, clusters: frozenset[str]) -> bool:
-        """Tell whether it is the stack's, or was on one of its clusters, and had not ended before."""
+        """Tell whether a job is the stack's, or was on one of its clusters, and had not ended before."""
         ours = job.labels.get(STACK_LABEL) == self._catalog.stack or job.persistent_resource_id in clusters
         return ours and (job.end_time is None or job.end_time > self._since)
 
     def _past_jobs(self, jobs: Iterable[VertexJob], clusters: ClustersOverTime) -> Iterator[PastJob]:
-        """Yield them by creation. Of Spot jobs the log tells for how long they had no machines."""
+        """Yield jobs by creation. For Spot jobs the log tells how long they had no machines."""
         in_order = sorted(jobs, key=lambda job: (job.create_time or self._since, job.name))
         spot = [job for job in reversed(in_order) if needs_events(job)]
         events = read_events_of_many(self._connection.logging(self._catalog.project), spot)
@@ -155,7 +155,7 @@ class _HistoryReader:
             yield past_job(job, clusters, self._now, events.get(job.name))
 
     def _versions(self) -> tuple[StoredObject, ...]:
-        """Return the version of the catalog that held at the beginning, and all later ones."""
+        """Return the version of the catalog in force at the beginning, and all later ones."""
         listed = (one for one in self._storage.objects(self._published, versions=True) if one.at == self._published)
         found = sorted((one for one in listed if one.created), key=_created)[-MOST_VERSIONS:]
         held = [one for one in found if _created(one) <= self._since][-1:]
@@ -187,7 +187,7 @@ class _HistoryReader:
 
 
 def deployment_of(catalog: Catalog, at: datetime) -> Deployment:
-    """Return a published catalog as what was deployed from a time on."""
+    """Return a published catalog as the deployment from a time on."""
     under_way = catalog.under_way is not None
     return Deployment(at, catalog.commit, catalog.dirty, catalog.clusters, catalog.retiring, under_way)
 

@@ -1,4 +1,4 @@
-"""Samples of the machines that were up: an object for each day in the catalog's bucket, which hourly runs add to."""
+"""Samples of the machines that were up: an object for each day in the catalog's bucket, to which hourly runs add."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from slipway.season import moment, moment_text
 
 SCHEMA = 1
 APART = timedelta(minutes=5)
-"""A run that looks again sooner adds nothing."""
+"""The least time between two samples: an earlier run adds nothing."""
 _FOLDER = f"{HISTORY}samples/"
 _MOST_BYTES = 4 << 20
 _ATTEMPTS = 8
@@ -43,8 +43,8 @@ class _Day:
 
 
 def sample_of(clusters: Iterable[PersistentResource], at: datetime) -> Sample:
-    """Return what the pools of these clusters hold; one that failed, or is not there yet, holds nothing and is not
-    billed: its pools tell what it was to have."""
+    """Return the machines of these clusters' pools. A failed cluster, or one not yet created, holds nothing and is not
+    billed: its pools have the intended number."""
     return Sample(
         at,
         {
@@ -62,7 +62,7 @@ def day_objects(storage: Storage, bucket: str, since: datetime, until: datetime)
 
 
 def read_day(storage: Storage, stored: StoredObject) -> tuple[Sample, ...]:
-    """Read one object. Raises CloudError, and ValueError for contents that no run wrote."""
+    """Read one object. Raises CloudError, and ValueError for foreign contents."""
     if stored.size > _MOST_BYTES:
         raise ValueError(f"it has {size(stored.size)}")
     found = read_samples(storage.read(stored.at, generation=stored.generation))
@@ -72,7 +72,7 @@ def read_day(storage: Storage, stored: StoredObject) -> tuple[Sample, ...]:
 
 
 def read_samples(content: bytes) -> tuple[Sample, ...]:
-    """Return the samples of one object, in the order of their times. Raises ValueError for another's content."""
+    """Return the samples of one object, in the order of their times. Raises ValueError for foreign contents."""
     try:
         body = json.loads(content)
     except RecursionError as problem:
@@ -98,15 +98,15 @@ def write_samples(samples: Iterable[Sample]) -> bytes:
 def add_sample(storage: Storage, bucket: str, sample: Sample) -> bool:
     """Add a sample to its day's object; False where the last one is too young.
 
-    Raises CloudError; ResourceError where others write all the time, the object is full, or has what no run of this
-    version wrote, which stays.
+    Raises CloudError; ResourceError where others write all the time, the object is full, or has foreign contents, which
+    stay.
     """
     at = _object(bucket, sample.at.date())
     for _ in range(_ATTEMPTS):
         stored = next((one for one in storage.objects(at) if one.at == at), None)
         try:
             before = read_day(storage, stored) if stored else ()
-        except NotFound:  # Somebody else has written since.
+        except NotFound:  # Another process has written since.
             continue
         except ValueError as problem:
             fix = "delete it, where no newer version of slipway wrote it"

@@ -1,4 +1,4 @@
-"""Machines of each pool over time: how many were up, and within which bounds. Pure."""
+"""Machines of each pool over time: their number, and its bounds. Pure."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from slipway.prices import Usd
 
 Dated = TypeVar("Dated", Deployment, Sample)
 HOLDS = timedelta(hours=2)
-"""A sample tells of so long after it, unless another one comes before: they are hourly, and one may be late."""
+"""The time for which a sample holds, unless another one comes before: they are hourly, and may be late."""
 
 
 @dataclass(frozen=True)
 class PoolSpan:
-    """A time in which nothing is known to have changed. `live`: machines that were up, None where nobody recorded it.
-    `min` and `max` are None where no deployment that is still known named the pool."""
+    """A time without a known change. `live`: machines that were up, None where they were not recorded. `min` and `max`
+    are None where no known deployment named the pool."""
 
     begin: datetime
     end: datetime
@@ -37,9 +37,9 @@ class PoolSpan:
 
 @dataclass(frozen=True)
 class PoolTimeline:
-    """A pool of one generation while its cluster was there, in spans that follow each other. `cluster` is the name
-    people say, `per_hour` the price of one machine. `adopted`: somebody else made it, and pays for it. `jobs_unread`:
-    some jobs of its region could not be read, and may have been on it."""
+    """A pool of one generation while its cluster existed, in consecutive spans. `cluster` is the name that people use,
+    `per_hour` the price of one machine. `adopted`: somebody else made it, and pays for it. `jobs_unread`: some jobs of
+    its region could not be read, and may have been on it."""
 
     key: PoolKey
     cluster: str
@@ -55,8 +55,8 @@ def timelines(history: History) -> tuple[PoolTimeline, ...]:
     """Return a timeline for each pool of `history`, in the order of clusters and pools in its deployments.
 
     The pools of a generation never change: an edit makes another generation. A pool of a fixed size is known while its
-    deployment held; another one from each sample on. Pools that no known deployment named have no machine and no price,
-    and are left out.
+    deployment is in force; another pool from each sample on. Pools that no known deployment named have no machine type
+    and no price, and are left out.
     """
     named = {
         key: (cluster, pool) for one in history.deployments for key, cluster, pool in _pools(one.clusters.values())
@@ -93,7 +93,7 @@ def _pools(clusters: Iterable[Cluster]) -> Iterator[tuple[PoolKey, Cluster, Pool
 
 
 def _moments(history: History) -> list[datetime]:
-    """Return every moment at which what is known may change."""
+    """Return every moment at which the known state may change."""
     ends = (
         first.at + HOLDS
         for first, then in pairwise((*history.samples, None))
@@ -112,7 +112,7 @@ def _last(some: Sequence[Dated], at: datetime) -> Dated | None:
 def _present(
     deployment: Deployment | None, sample: Sample | None, named: Mapping[PoolKey, tuple[Cluster, Pool]]
 ) -> Iterator[PoolKey]:
-    """Yield the pools that were there: as deployed, or retiring then, or as a later sample saw them."""
+    """Yield the pools that existed: as deployed, or retiring then, or as a later sample saw them."""
     ids = {*(one.id for one in deployment.clusters.values()), *deployment.retiring} if deployment else set()
     seen = sample.pools if sample else {}
     return (key for key in named if key in seen or key.cluster_id in ids)
@@ -121,7 +121,7 @@ def _present(
 def _live(key: PoolKey, pool: Pool, deployment: Deployment | None, sample: Sample | None) -> int | None:
     if sample and key in sample.pools:
         return sample.pools[key].live
-    if sample and deployment and sample.at >= deployment.at:  # Declared, and nobody's machines were up.
+    if sample and deployment and sample.at >= deployment.at:  # Declared, and without machines that were up.
         return 0
     return pool.min if deployment and pool.min == pool.max else None
 

@@ -1,4 +1,4 @@
-"""Usage: who had how many machine hours, waited how long, and what it cost; and what nobody used. Pure."""
+"""Usage: machine hours, waits and costs by user or another grouping; and idle machines. Pure."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ BY = ("user", "team", "template", "pool", f"{LABEL}KEY")
 
 @dataclass(frozen=True)
 class UsageRow:
-    """Jobs of one name, which is empty for those that have none. `waits`: of those that were sent within the time and
-    have started. Costs in USD: of machines of pools, of those beside them, and together. Not `cost_complete`: some has
-    no known price, or nobody recorded or could read it; `cost_at_most`: some jobs may have had no machines for a
-    while."""
+    """Jobs of one name, empty for jobs without one. `waits`: of jobs that were sent within the time and have started.
+    Costs in USD: of pools' machines, of machines beside them, and together. Not `cost_complete`: some cost has no known
+    price, or was not recorded or read; `cost_at_most`: some jobs may have had no machines for a while."""
 
     name: MaybeText
     jobs: int
@@ -41,7 +40,7 @@ class UsageRow:
 @dataclass(frozen=True)
 class IdleRow:
     """Machines of a pool, `CLUSTER/POOL`, that no job had: `machine_hours` of `live_machine_hours`. `known_hours` and
-    `unknown_hours`: of the clock, of which somebody recorded how many machines were up, and of which nobody did.
+    `unknown_hours` of the clock: those for which the number of machines was recorded, and those for which it was not.
     `at_most`: jobs that could not be read may have had some of these machines, which then cost less."""
 
     pool: str
@@ -61,14 +60,14 @@ class IdleRow:
 
     @property
     def share(self) -> float:
-        """Return the share of the machine hours that were up."""
+        """The share of the live machine hours."""
         return self.machine_hours / self.live_machine_hours if self.live_machine_hours else 0.0
 
 
 @dataclass(frozen=True)
 class Usage:
     """Usage of a stack from `since` until `until`, by user, team, template, pool or a label; the dearest first.
-    `total`: of all jobs, and of idle machines besides, as far as they are known."""
+    `total`: of all jobs, and of idle machines, as far as they are known."""
 
     stack: str
     since: datetime
@@ -81,11 +80,11 @@ class Usage:
 
 
 Names = Callable[[PastJob, MachinesUsed | None], str]
-"""The name that machines of a job are counted under; those of a job that had none, with None."""
+"""A function that returns the name that a job's machines are counted under; None stands for a job without machines."""
 
 
 def names_by(by: str) -> Names:
-    """Raises ConfigError for what nothing can be counted by."""
+    """Return the function for a grouping. Raises ConfigError for an unknown one."""
     if by.startswith(LABEL) and (key := by.removeprefix(LABEL)):
         return lambda job, _: job.labels.get(key, "")
     if by in _NAMES:
@@ -97,12 +96,12 @@ def names_by(by: str) -> Names:
 
 
 def usage(history: History, by: str = "user") -> Usage:
-    """Raises ConfigError for what nothing can be counted by."""
+    """Return usage by a grouping. Raises ConfigError for an unknown one."""
     return usages(history, (by,))[by]
 
 
 def usages(history: History, by: Iterable[str]) -> Mapping[str, Usage]:
-    """Return usage by each of several. Raises ConfigError for what nothing can be counted by."""
+    """Return usage by each of several groupings. Raises ConfigError for an unknown one."""
     names, since, until = {one: names_by(one) for one in by}, history.since, history.until
     charges = tuple(job_charges(history.jobs, since, until, until))
     idle = tuple(_idle(idle_charges(timelines(history), history.jobs, since, until, until)))
@@ -125,7 +124,7 @@ def usages(history: History, by: Iterable[str]) -> Mapping[str, Usage]:
 
 
 def _rows(named: Names, charges: Iterable[JobCharge], sent: Iterable[PastJob], since: datetime) -> tuple[UsageRow, ...]:
-    """Return a row for each name, the dearest first. `sent`: those within the time, whatever became of them."""
+    """Return a row for each name, the dearest first. `sent`: the jobs sent within the time, whatever their end."""
     of_name: dict[str, list[JobCharge]] = {}
     jobs: dict[str, dict[str, PastJob]] = {}
     for charge in charges:
@@ -140,7 +139,7 @@ def _rows(named: Names, charges: Iterable[JobCharge], sent: Iterable[PastJob], s
 
 
 def pool_name(job: PastJob, machines: MachinesUsed | None) -> str:
-    """`h100/workers`; the cluster alone where its pool is not known, and the capacity type beside the pools."""
+    """Return `h100/workers`; the cluster alone where its pool is not known, and the capacity type beside the pools."""
     if not job.cluster_id:
         return job.capacity_type
     return f"{job.cluster}/{machines.pool}" if machines and machines.pool else job.cluster
@@ -163,7 +162,8 @@ def _row(
     *,
     all_read: bool = True,
 ) -> UsageRow:
-    """Not `all_read`: there are jobs beside the pools that nobody knows. What those on the pools had is `idle`."""
+    """Return a name's row. Not `all_read`: there are unread jobs beside the pools. `idle`: may hold machines that
+    unread jobs on pools had."""
     some, unused, counted = tuple(charges), tuple(idle), tuple(jobs)
     waits = (
         (job.started - job.created).total_seconds()

@@ -1,4 +1,4 @@
-"""How long jobs waited: the middle, the worst of twenty, the longest. Pure."""
+"""Waits of jobs: the median, the worst of twenty, the longest. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Waits:
-    """Seconds that jobs waited, None without any. `jobs` ran."""
+    """Seconds that jobs waited, None without any. `jobs`: the number that ran."""
 
     jobs: int = 0
     median: float | None = None

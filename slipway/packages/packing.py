@@ -25,8 +25,8 @@ _SETUP = frozenset({"setup.py", "conftest.py"})
 
 @dataclass(frozen=True)
 class PackedCode:
-    """A packed tree and where it goes. `count` of files, `revision` of the checkout. `digest`: of the tree's code
-    alone, whatever launcher a version packs with it."""
+    """A packed tree and its destination. `count` of files, `revision` of the checkout. `digest`: of the tree's code
+    alone, without the launcher packed with it."""
 
     package: SourcePackage
     location: Location
@@ -36,7 +36,7 @@ class PackedCode:
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """Labels that tell later which code a job ran."""
+        """The labels that tell later which code a job ran."""
         return {
             CODE_LABEL: self.package.sha256[:40],
             CODE_COMMIT_LABEL: self.revision.commit[:40],
@@ -45,9 +45,9 @@ class PackedCode:
 
 
 def modules(template: Template) -> tuple[str, ...]:
-    """The modules that a template runs from the package that somebody's own code replaces.
+    """Return the modules that a template runs from the package that a folder's own code replaces.
 
-    Raises PolicyError when template or stack do not allow that.
+    Raises PolicyError when the template or the stack does not allow that.
     """
     found = _modules(template)
     if not template.code_flag or not found:
@@ -60,7 +60,7 @@ def modules(template: Template) -> tuple[str, ...]:
 
 
 def runs_any_folder(template: Template) -> bool:
-    """Tell whether it runs a command in somebody's folder."""
+    """Tell whether the template runs a command in any folder."""
     return template.code_flag and _modules(template) == (SCRIPT,)
 
 
@@ -75,8 +75,8 @@ def _modules(template: Template) -> tuple[str, ...]:
 
 
 def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -> PackedCode:
-    """`folder` is the tree's name. Raises ConfigError when the tree does not hold what the template runs, or when a
-    module of it is no Python."""
+    """Pack a tree; `folder` is its name. Raises ConfigError when the tree lacks the module that the template runs, or
+    when a module of it is not valid Python."""
     wanted = modules(template)
     any_files = wanted == (SCRIPT,)
     sources = dict(tree.files) if any_files else _sources(tree, folder, wanted)
@@ -115,7 +115,7 @@ def _run(spec: Mapping[str, Any]) -> list[str]:
 
 
 def _sources(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> dict[str, bytes]:
-    """Return what can be imported: the folder itself where it is the import package, else the packages and modules in
+    """Return the importable sources: the folder itself where it is the import package, else the packages and modules in
     it."""
     if "__init__.py" in tree.files and all(module.split(".")[0] == folder for module in wanted):
         return {f"{folder}/{name}": content for name, content in tree.files.items()}
@@ -128,14 +128,14 @@ def _sources(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> dict[st
 
 
 def _not_python(sources: Mapping[str, bytes]) -> Iterator[str]:
-    """`lora/task.py:12: '(' was never closed`, of what can be imported. Nothing of it is run."""
+    """Yield the syntax errors of importable modules: `lora/task.py:12: '(' was never closed`. No module is run."""
     for name, content in sources.items():
         path = PurePosixPath(name)
         if path.suffix != ".py" or not all(part.isidentifier() for part in path.with_suffix("").parts):
             continue
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # Whoever runs it sees them.
+                warnings.simplefilter("ignore")  # The job shows its warnings when it runs.
                 compile(content, name, "exec", dont_inherit=True)
         except SyntaxError as problem:
             yield f"{name}:{problem.lineno or 1}: {problem.msg}"
@@ -156,7 +156,7 @@ def _file(module: str) -> str:
 
 
 def _elsewhere(tree: WorkingTree, module: str) -> Fix:
-    """The one folder further down that would do."""
+    """Return a fix that names the one folder further down that would do."""
     wanted = f"/{_file(module)}"
     found = [name.removesuffix(wanted) for name in tree.files if name.endswith(wanted)]
     return ({"code": str(PurePosixPath(found[0]))}, "   (in the folder you named)") if len(found) == 1 else ""

@@ -1,4 +1,4 @@
-"""Builds the source distribution of a job: its import package, the launcher, and a setup.py with its requirements."""
+"""A job's source distribution: its import package, the launcher, and a setup.py with its requirements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from slipway.files import write_atomically
 from slipway.rules.code import SCRIPT
 
 _LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".DS_Store"}
-# Not 0: setuptools builds a wheel from it, and a zip file knows no time before 1980.
+# Not 0: setuptools builds a wheel from it, and a zip file has no time before 1980.
 _MTIME = 946_684_800
 _HASH_LENGTH = 12
 _LAUNCHER = "slipway_launcher"
@@ -26,8 +26,8 @@ _RUNNER = (SCRIPT, "slipway_results")
 
 @dataclass(frozen=True)
 class SourcePackage:
-    """`content` is the archive, `sha256` the digest of what is in it; `name` and the version carry 12 digits of it.
-    `requirements` are installed with it."""
+    """A job's package. `content` is the archive, `sha256` the digest of its contents; `name` and the version carry 12
+    digits of it. `requirements` are installed with it."""
 
     name: str
     sha256: str
@@ -40,7 +40,7 @@ class SourcePackage:
         return f"packages/{self.name}"
 
     def save(self, folder: Path) -> Path:
-        """Writes the archive into `folder`, whole or not at all; a file of that name has these bytes already.
+        """Write the archive into `folder`, whole or not at all; a file of that name has these bytes already.
 
         Raises ConfigError when the folder can't be written.
         """
@@ -58,9 +58,11 @@ class SourcePackage:
 
 
 def build(template: str, folder: Path, module: str = "") -> SourcePackage:
-    """The package of the import package in `folder`, named for its template; for the module SCRIPT, of any files there.
+    """Return the package of the import package in `folder`, named for its template; for the module SCRIPT, of any files
+    there.
 
-    Raises ConfigError when the folder is not an import package, lacks the `module`, or holds what can't be part of it.
+    Raises ConfigError when the folder is not an import package, lacks the `module`, or holds files that can't be part
+    of it.
     """
     if module == SCRIPT:
         if not folder.is_dir():
@@ -87,7 +89,7 @@ def build(template: str, folder: Path, module: str = "") -> SourcePackage:
 
 
 def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...]) -> SourcePackage:
-    """The package of some sources, by path (`digits/task.py`; modules may be at the top), and the launcher.
+    """Return the package of some sources, by path (`digits/task.py`; modules may be at the top), and the launcher.
 
     The bytes depend on file names and contents alone, not on times, owners, modes, or the machine's zlib.
     """
@@ -95,25 +97,26 @@ def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...
     sources = {**sources, f"{_LAUNCHER}.py": launcher}
     digest = hashlib.sha256(_tar({**sources, **_description(template, "0", sources, needed)})).hexdigest()
     short = short_hash(digest)
-    # The version tells one build from another wherever an installer looks only at name and version.
+    # The version tells one build from another wherever an installer compares only name and version.
     members = {**sources, **_description(template, f"1.0+{short}", sources, needed)}
     content = stored(_tar({f"{template}-1.0/{name}": member for name, member in members.items()}))
     return SourcePackage(f"{template}-{short}.tar.gz", digest, content, needed)
 
 
 def script_sources(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The sources of a package that runs a command among these files.
+    """Return the sources of a package that runs a command among these files.
 
-    They travel as one archive: of single files an installer takes only those that it has for data of a package.
+    They travel as one archive: of single files an installer takes only a package's data files.
     """
     runner = {f"{name}.py": Path(__file__).with_name(f"{name}.py").read_bytes() for name in _RUNNER}
     return {**runner, f"{SCRIPT}_folder/__init__.py": b"", f"{SCRIPT}_folder/folder.tar": _tar(files, programs=True)}
 
 
 def short_hash(digest: str) -> str:
-    """The first 12 digits of it that nobody takes for a version, as `7579a4722846` is one: an alpha release of 7579.
+    """Return the first 12 digits of a digest that can't be read as a version, as `7579a4722846` can: an alpha release
+    of 7579.
 
-    An installer may read the version of an archive from its name, and refuses one whose metadata say another.
+    An installer may read the version of an archive from its name, and refuses an archive whose metadata have another.
     """
     windows = (digest[start : start + _HASH_LENGTH] for start in range(len(digest) - _HASH_LENGTH + 1))
     # No version has a d, e or f after its digits; a, b and c begin a pre-release.
@@ -121,13 +124,15 @@ def short_hash(digest: str) -> str:
 
 
 def requirements(folder: Path) -> tuple[str, ...]:
-    """The requirement lines of the folder's requirements.txt. Raises ConfigError for options, which are pip's alone."""
+    """Return the requirement lines of the folder's requirements.txt. Raises ConfigError for options, which are pip's
+    alone."""
     path = folder / "requirements.txt"
     return requirement_lines(path.read_bytes(), f"{folder.name}/{path.name}") if path.is_file() else ()
 
 
 def requirement_lines(content: bytes, name: str) -> tuple[str, ...]:
-    """The requirements in the file `name`. Raises ConfigError for options, and for what is not valid UTF-8."""
+    """Return the requirements in the file `name`. Raises ConfigError for options, and for bytes that are not valid
+    UTF-8."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -144,7 +149,8 @@ def requirement_lines(content: bytes, name: str) -> tuple[str, ...]:
 
 
 def is_packed(path: PurePath) -> bool:
-    """Tell whether a file of a job's folder goes into its package: all do but what Python and its tools leave there."""
+    """Tell whether a file of a job's folder goes into its package: all do but the files that Python and its tools leave
+    there."""
     return not _LEFT_OUT & set(path.parts) and path.suffix != ".pyc"
 
 
@@ -193,7 +199,7 @@ setup(
 
 
 def _tar(members: Mapping[str, bytes], *, programs: bool = False) -> bytes:
-    """`programs`: what begins as one (`#!`) can be run."""
+    """Return a tar archive. `programs`: files that begin with `#!` are executable."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in sorted(members):
@@ -209,7 +215,8 @@ _BLOCK = 0xFFFF
 
 
 def stored(content: bytes) -> bytes:
-    """`content` as a gzip file of stored blocks (RFC 1951 3.2.4, RFC 1952), without a time or a name in its header."""
+    """Return `content` as a gzip file of stored blocks (RFC 1951 3.2.4, RFC 1952), without a time or a name in its
+    header."""
     starts = range(0, max(len(content), 1), _BLOCK)
     blocks = [content[start : start + _BLOCK] for start in starts]
     last = len(blocks) - 1

@@ -1,4 +1,4 @@
-"""The files of a folder as git sees them: tracked ones as they are on the disk, and new ones that are not ignored."""
+"""The files of a folder as git sees them: tracked files as they are on the disk, and new files that are not ignored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slipway.errors import ConfigError
 from slipway.formatting import quoted, short
 from slipway.labels import Revision
 
-_OWN = ".slipway"  # What `slipway use` remembers is no code.
+_OWN = ".slipway"  # The state of `slipway use` is not code.
 _ALL_BUT_OWN = f":(exclude,glob)**/{_OWN}/**"
 MOST_FILES = 10_000
 MOST_BYTES = 64 * 2**20
@@ -21,14 +21,16 @@ MOST_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class WorkingTree:
-    """`files` by path in the folder. `revision` is HEAD, of no commit before the first one."""
+    """A folder in a git checkout. `files` by path in the folder. `revision` is HEAD, of no commit before the first
+    one."""
 
     files: Mapping[str, bytes]
     revision: Revision
 
 
 def read(folder: Path) -> WorkingTree:
-    """Raises ConfigError for what is not in a git checkout, is too large, or holds a link that would not travel."""
+    """Read a folder. Raises ConfigError for a folder outside a git checkout, one that is too large, or holds a link
+    that would not travel."""
     if not os.path.isdir(folder):  # noqa: PTH112 - a name that is too long is none, and no error
         raise ConfigError(f"{short(str(folder), 200)} is not a folder", fix=({"code": "./src"}, ", for example"))
     folder = folder.resolve()
@@ -54,7 +56,7 @@ def read(folder: Path) -> WorkingTree:
 
 
 def _content(folder: Path, name: str, most: int) -> bytes | None:
-    """Return the content; None for a tracked file that was deleted. Raises ConfigError for one of more than `most`
+    """Return the content; None for a tracked file that was deleted. Raises ConfigError for a file of more than `most`
     bytes, unread."""
     path = folder / name
     try:
