@@ -1,4 +1,4 @@
-"""How far a replay of the stack as it was is off what happened. Pure."""
+"""The error of a replay of the stack as it was, against its past. Pure."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from slipway.whatif.model import Replay
 TOLERATED = 0.25
 FEWEST = 10
 NEGLIGIBLE = 30.0
-"""Seconds: of waits that are shorter on average, errors count against this."""
+"""Seconds: where average waits are shorter, errors are measured against this."""
 _KNOWN = 0.8
-"""The share of the time of which samples tell how many machines were up, below which they are not compared."""
+"""The least share of a time for which samples must tell the number of machines, for a comparison."""
 
 
 @dataclass(frozen=True)
 class Calibration:
     """The error of a replay over `jobs` that ran: the area between the two distributions of waits, as a share of all
-    that was waited, or the share of jobs that could not have run where that is more; None of fewer than FEWEST.
-    `machines`: the error of the machine hours that pools were up, None where too little of them was recorded."""
+    waits, or the share of jobs that could not have run where that is more; None for fewer than FEWEST. `machines`: the
+    error of the pools' machine hours, None where too few of them were recorded."""
 
     error: float | None
     jobs: int
@@ -33,7 +33,7 @@ class Calibration:
 
     @property
     def words(self) -> str:
-        """`6 % off what happened, in machine hours 3 %`"""
+        """The error as text: `6 % off what happened, in machine hours 3 %`"""
         if self.error is None:
             return f"too few jobs: {self.jobs}, of {FEWEST} at least"
         machines = "" if self.machines is None else f", in machine hours {percent(self.machines)}"
@@ -41,7 +41,7 @@ class Calibration:
 
 
 def calibrate(replay: Replay, pools: Iterable[PoolTimeline] = ()) -> Calibration:
-    """Compare a replay of the stack as it was with what happened, and its pools with those that were recorded."""
+    """Compare a replay of the stack as it was with its past, and its pools with the recorded ones."""
     known = [one for one in replay.runs if one.job.counted and one.job.waited is not None]
     ran = [one for one in known if one.wait is not None]
     if len(known) < FEWEST:

@@ -1,4 +1,4 @@
-"""A cluster during a replay: what its pools have now, and the jobs that wait for them, in order."""
+"""A cluster during a replay: its pools now, and the jobs that wait for them, in order."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Needs = tuple[tuple[int, int], ...]
 
 @dataclass
 class PoolState:
-    """Machines of a pool now: `live` are there, `busy` of them have jobs, `coming` are on their way, and jobs that wait
-    have `asked` for more. `change` numbers the times at which it was as large as it needs to be: it shrinks when that
-    has stayed the same for a while. Machine seconds and `steps` up to `at`, within the time that is replayed."""
+    """Machines of a pool now: `live` exist, `busy` have jobs, `coming` are on their way, and waiting jobs have `asked`
+    for more. `change` numbers the times at which it was as large as it needs to be: the pool shrinks when that number
+    has stayed the same for a while. Machine seconds and `steps` up to `at`, within the replayed time."""
 
     spec: ReplayedPool
     min: int = 0
@@ -35,7 +35,7 @@ class PoolState:
     steps: list[PoolStep] = field(default_factory=list)
 
     def account(self, now: float, begin: float, end: float) -> None:
-        """Add up what the machines did since the last change, between two moments."""
+        """Add up machine seconds since the last change, between two moments."""
         seconds = min(now, end) - max(self.at, begin)
         if seconds > 0:
             self.live_seconds += self.live * seconds
@@ -49,12 +49,12 @@ class PoolState:
         self.most = max(self.most, self.busy)
 
     def free(self, machines: int) -> None:
-        """Take machines back; what is beyond the maximum by now goes away."""
+        """Take machines back; those beyond the maximum by now go away."""
         self.busy -= machines
         self.live = max(min(self.live, self.max), self.busy)
 
     def bound(self, least: int, most: int) -> None:
-        """Change the bounds: the least machines are there at once, and no job loses any."""
+        """Change the bounds: the minimum is reached at once, and no job loses machines."""
         self.min, self.max = least, most
         self.live = max(least, min(self.live, most), self.busy)
 
@@ -78,7 +78,7 @@ class Waiting:
 
 @dataclass
 class ClusterQueue:
-    """The jobs that wait on a cluster. Those that need the same pools are in one line."""
+    """The jobs that wait on a cluster, in one line for each set of pools."""
 
     name: str
     number: int
@@ -99,8 +99,8 @@ class ClusterQueue:
             pools[at].asked -= machines
 
     def startable(self, pools: Sequence[PoolState]) -> Iterator[Waiting]:
-        """Yield those whose machines are free, in order, each to be started before the next; nobody overtakes a job
-        that waits for the same pool."""
+        """Yield the jobs whose machines are free, in order, each to be started before the next; no job overtakes
+        another that waits for the same pool."""
         blocked: set[int] = set()
         while self.length and (one := self._first(blocked)) is not None:
             free = all(pools[at].busy + machines <= pools[at].live for at, machines in one.needs)
@@ -110,7 +110,7 @@ class ClusterQueue:
                 blocked.update(at for at, _ in one.needs)
 
     def needed(self, pools: Sequence[PoolState]) -> dict[int, int]:
-        """Machines in use and waited for, by pool: of the jobs that wait, in order, as many as fit at once."""
+        """Return machines in use and waited for, by pool: for as many waiting jobs, in order, as fit at once."""
         needed = {at: pools[at].busy for at in self.pools}
         if not self.length:
             return needed
@@ -121,7 +121,7 @@ class ClusterQueue:
         while heads:
             _, place, one, line = heapq.heappop(heads)
             fits = all(at not in blocked and needed[at] + machines <= pools[at].max for at, machines in one.needs)
-            if not fits:  # Nor does anybody behind it in its line.
+            if not fits:  # No job behind it in its line fits either.
                 blocked.update(at for at, _ in one.needs)
                 continue
             for at, machines in one.needs:
@@ -131,7 +131,7 @@ class ClusterQueue:
         return needed
 
     def _first(self, blocked: set[int]) -> Waiting | None:
-        """Return the one that came first of those in lines that are not blocked altogether."""
+        """Return the earliest job of the lines that are not blocked altogether."""
         found: Waiting | None = None
         for pools, line in self.lines.items():
             while line and line[0].gone:

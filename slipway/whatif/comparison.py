@@ -1,4 +1,4 @@
-"""A stack's past jobs on the pools that it has, and on others: both outcomes, and how far they can be trusted. Pure."""
+"""A stack's past jobs on its pools, and on others: both outcomes, and their reliability. Pure."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from slipway.whatif.workload import Workload, workload
 
 
 def jobs_of(jobs: int, seconds: float) -> str:
-    """`the last 30 days' 412 jobs`, `12 jobs of the last 5 h`"""
+    """Return `the last 30 days' 412 jobs`, `12 jobs of the last 5 h`."""
     words, some = span(seconds), counted(jobs, "job")
     return f"the last {words}' {some}" if "days" in span_parts(seconds) else f"{some} of the last {words}"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """`jobs` were replayed, `never_started` had no run time to replay. `replays`: those that `before` and `after` come
-    of. `assumed`: capacity types beside the pools of which the history has no wait. `unread`: parts of the history that
-    could not be read."""
+    """A comparison. `jobs` were replayed, `never_started` had no run time to replay. `replays`: the sources of `before`
+    and `after`. `assumed`: capacity types beside the pools without a wait in the history. `unread`: parts of the
+    history that could not be read."""
 
     since: datetime
     until: datetime
@@ -50,13 +50,13 @@ class Comparison:
 
     @property
     def unchanged(self) -> bool:
-        """Tell whether the pools before and after are the same."""
+        """Whether the pools before and after are the same."""
         return self.replays[0] is self.replays[1]
 
 
 @dataclass(frozen=True)
 class Replayer:
-    """A history that is ready to be replayed on any pools."""
+    """A history that can be replayed on any pools."""
 
     history: History
     catalog: Catalog
@@ -69,7 +69,7 @@ class Replayer:
         return cls(history, catalog, workload(history, catalog, load), measure(history, load))
 
     def under(self, catalog: Catalog) -> Replayer:
-        """Return the same jobs as the templates of another catalog would send them: other machines, other types."""
+        """Return the same jobs with the machines and capacity types of another catalog's templates."""
         changes = machine_changes(self.catalog, catalog)
         work = workload(self.history, catalog, PastLoad(self.history), changes)
         return Replayer(self.history, catalog, work, self.delays)
@@ -80,8 +80,8 @@ class Replayer:
 
     @property
     def begin(self) -> float:
-        """Return the seconds of the history before the stack: no pool is paid for then. It is there from the first
-        deployment that is known, or its first job, as earlier deployments may be forgotten or unread."""
+        """The seconds of the history before the stack: no pool is paid for then. The stack begins with its first known
+        deployment or job, as earlier deployments may be forgotten or unread."""
         history = self.history
         sent = (one.created for one in history.jobs if one.labels.get(STACK_LABEL) == history.stack and one.created)
         first = min((*(one.at for one in history.deployments), *sent), default=history.since)
@@ -89,7 +89,7 @@ class Replayer:
 
     @property
     def time(self) -> timedelta:
-        """Return the time that is replayed."""
+        """The replayed time."""
         return timedelta(seconds=self.length - self.begin)
 
     def pools(self, clusters: Iterable[ClusterSpec]) -> tuple[ReplayedPool, ...]:

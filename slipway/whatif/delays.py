@@ -1,6 +1,7 @@
-"""How long pools take: to start a job on a free machine, to grow, to shrink; measured from a stack's own history. Pure.
+"""Delays of pools: to start a job on a free machine, to grow, to shrink; measured from a stack's own history. Pure.
 
-Google documents none of the three. Where the history has too few cases a plain assumption stands in, and is told.
+Google documents none of the three. Where the history has too few cases a plain assumption replaces the measurement, and
+is named.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class MeasuredDelay:
 
 @dataclass(frozen=True)
 class MeasuredDelays:
-    """Delays of a stack's pools, and of single machine types where enough is known of them."""
+    """Delays of a stack's pools, and of single machine types with enough cases."""
 
     start: MeasuredDelay = MeasuredDelay(ASSUMED.start)
     scale_up: MeasuredDelay = MeasuredDelay(ASSUMED.scale_up)
@@ -50,9 +51,9 @@ class MeasuredDelays:
 def measure(history: History, load: PastLoad) -> MeasuredDelays:
     """Measure the delays of a stack's pools, as medians.
 
-    A job that asked for no more machines than a pool keeps waited for its start alone; one that found the pool full,
-    from when others had given enough back. One that asked for more than can have been up, and no more than the pool
-    may have, waited until it had grown as well.
+    A job that asked for no more machines than a pool keeps waited for its start alone; a job that found the pool full,
+    from the moment when enough machines were given back. A job that asked for more than can have been up, and no more
+    than the pool's maximum, also waited for the pool to grow.
     """
     starting, growing = _Waits(), _Waits()
     for job in history.jobs:
@@ -83,7 +84,7 @@ class _Waits:
         self.found.append((frozenset(one.machine.type for one in job.machines), wait))
 
     def less(self, start: MeasuredDelay, starts: Mapping[str, float]) -> _Waits:
-        """Return the waits without what a start takes by itself."""
+        """Return the waits without the time of the start itself."""
         rest = _Waits()
         for machines, wait in self.found:
             took = max((starts.get(one, start.seconds) for one in machines), default=start.seconds)
@@ -91,7 +92,7 @@ class _Waits:
         return rest
 
     def medians(self, assumed: float) -> tuple[MeasuredDelay, Mapping[str, float]]:
-        """Return the median of all, and those of single machine types; none of fewer than FEWEST."""
+        """Return the median of all, and those of single machine types; none for fewer than FEWEST."""
         by_machine: dict[str, list[float]] = defaultdict(list)
         for machines, wait in self.found:
             for one in machines:
@@ -103,8 +104,8 @@ class _Waits:
 
 
 def _idle(history: History, load: PastLoad) -> MeasuredDelay:
-    """Return the time that agrees with most of what samples tell: between two of them a pool shrank, and it was larger
-    than it needed to be since a job ended."""
+    """Return the time that agrees with most samples: between two of them a pool shrank, and since the end of a job it
+    had been larger than it needed to be."""
     spans = [one for key in load.bounds for one in _spans(key, history, load)]
     if len(spans) < FEWEST:
         return MeasuredDelay(ASSUMED.idle)
@@ -117,7 +118,7 @@ def _idle(history: History, load: PastLoad) -> MeasuredDelay:
 
 
 def _spans(key: PoolKey, history: History, load: PastLoad) -> Iterator[tuple[float, float]]:
-    """Yield the least and the most seconds that an idle pool stayed as it was, of each time that it shrank."""
+    """Yield the least and the most seconds that an idle pool stayed as it was, for each shrinking."""
     seen = [(one.at, one.pools[key].live) for one in history.samples if key in one.pools]
     for (before, live), (after, less) in pairwise(seen):
         least, _ = bounds_at(load.bounds[key], after)

@@ -1,4 +1,4 @@
-"""Machines that templates ask for under another catalog than the one that past jobs were sent by. Pure."""
+"""The machines that templates ask for under another catalog than that of past jobs. Pure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from slipway.labels import label_value
 from slipway.machines.spec import MachineSpec
 
 Changes = Mapping[tuple[str, MachineSpec], MachineSpec]
-"""By a template, as labels have it, and the machine that it asked for: the one that it asks for then."""
+"""The new machine of a template, by its label and the machine that it asked for."""
 
 
 def machine_changes(old: Catalog, new: Catalog) -> Changes:
-    """Compare the worker pools of each offer, in their order; offers that have others more or fewer tell nothing."""
+    """Compare the worker pools of each offer, in their order; offers with another number of worker pools tell
+    nothing."""
     found: dict[tuple[str, MachineSpec], MachineSpec] = {}
     for name in old.templates.keys() & new.templates.keys():
         later = {_key(offer): offer for offer in new.templates[name].offers}

@@ -1,5 +1,5 @@
-"""The parts of a replay: jobs with the capacity types that they may take, pools with their bounds, and what came of
-them. Seconds count from the beginning of the time that is replayed; what was before is below 0."""
+"""The parts of a replay: jobs with their possible capacity types, pools with their bounds, and the fates of jobs.
+Seconds count from the beginning of the replayed time; earlier moments are below 0."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from slipway.prices import Price
 
 @dataclass(frozen=True)
 class PoolDelays:
-    """Seconds from a pool's free machine to a job's start, until machines that the pool grows by are there, and how
-    long a pool is larger than it needs to be until it shrinks."""
+    """Seconds from a pool's free machine to a job's start, until the machines of a growing pool exist, and until a pool
+    that is larger than it needs to be shrinks."""
 
     start: float
     scale_up: float
@@ -35,8 +35,8 @@ class PoolBounds:
 
 @dataclass(frozen=True)
 class ReplayedPool:
-    """A resource pool of a cluster, called as people say. `bounds` in the order of their times: before the first it is
-    not there. `per_hour` is one machine's."""
+    """A resource pool of a cluster, by its display name. `bounds` in the order of their times: before the first it does
+    not exist. `per_hour` is one machine's."""
 
     cluster: str
     name: str
@@ -53,8 +53,9 @@ class ReplayedPool:
 
 @dataclass(frozen=True)
 class Route:
-    """A capacity type that a job may take. `wait`: seconds until it takes the next one, None to stay. `cluster`: the
-    only one of its pools, empty for any that fits. `chosen`: somebody chose it, so that a full pool is waited for."""
+    """A capacity type that a job may take. `wait`: seconds until the job takes the next one, None to stay. `cluster`:
+    the only one of its pools, empty for any that fits. `chosen`: the submitter chose it, so a full pool is waited
+    for."""
 
     capacity_type: str
     wait: float | None = None
@@ -68,11 +69,11 @@ class Route:
 
 @dataclass(frozen=True)
 class ReplayedJob:
-    """A job as it is sent again: at the same moment, for the same run time, by the first of its `routes` that takes it.
+    """A job that is sent again: at the same moment, for the same run time, by the first of its `routes` that takes it.
 
-    `delays`: seconds until its machines beside the pools are there, by capacity type. `waited`: seconds until it
-    started when it happened, attempts that were given up included; `past`: that job. `counted`: its wait and cost are
-    told; others only hold machines.
+    `delays`: seconds until its machines beside the pools exist, by capacity type. `waited`: seconds until its start in
+    the past, abandoned attempts included; `past`: that job. `counted`: its wait and cost are reported; other jobs only
+    hold machines.
     """
 
     name: str
@@ -89,7 +90,7 @@ class ReplayedJob:
 
 @dataclass(frozen=True)
 class ReplayedRun:
-    """The job's run in a replay. `started` is None of one that never ran, and then it has no capacity type. `pools`:
+    """A job's run in a replay. `started` is None for a job that never ran, and then it has no capacity type. `pools`:
     machines by the place of their pool in the replay's."""
 
     job: ReplayedJob
@@ -107,7 +108,7 @@ class ReplayedRun:
 
 
 class PoolStep(NamedTuple):
-    """Machines that a pool had, and those of them that jobs held, from a moment on until the next step."""
+    """Machines of a pool, and those held by jobs, from a moment on until the next step."""
 
     since: float
     live: int
@@ -116,8 +117,8 @@ class PoolStep(NamedTuple):
 
 @dataclass(frozen=True)
 class PoolUse:
-    """Machine seconds of a pool within the time that is replayed: those that it had, and those that jobs held. `most`:
-    machines that jobs held at once. `steps` in the order of their times: before the first it had none."""
+    """Machine seconds of a pool within the replayed time: all of them, and those held by jobs. `most`: machines that
+    jobs held at once. `steps` in the order of their times: before the first the pool had none."""
 
     pool: ReplayedPool
     live: float
@@ -136,10 +137,10 @@ class Replay:
 
     @cached_property
     def never(self) -> tuple[ReplayedRun, ...]:
-        """Counted jobs that never ran."""
+        """The counted jobs that never ran."""
         return tuple(one for one in self.runs if one.started is None and one.job.counted)
 
     @cached_property
     def waits(self) -> tuple[float, ...]:
-        """Waits of the counted jobs that ran, the shortest first."""
+        """The waits of the counted jobs that ran, the shortest first."""
         return tuple(sorted(one.wait for one in self.runs if one.wait is not None and one.job.counted))

@@ -17,7 +17,8 @@ from slipway.whatif.model import PoolUse, Replay, ReplayedJob, ReplayedPool, Rep
 
 @dataclass(frozen=True)
 class TemplateOutcome:
-    """Jobs of one template; those that belong to none have an empty name. `beside`: so many ran beside the pools."""
+    """Jobs of one template; the name is empty for jobs of no template. `beside`: the number that ran beside the
+    pools."""
 
     template: str
     waits: Waits
@@ -27,8 +28,8 @@ class TemplateOutcome:
 
 @dataclass(frozen=True)
 class PoolOutcome:
-    """A pool, as CLUSTER/POOL. `idle`: the share of its machine time in which no job held them, None without any.
-    `most`: machines that jobs held at once."""
+    """A pool, as CLUSTER/POOL. `idle`: the share of its machine time that no job held, None without any. `most`:
+    machines that jobs held at once."""
 
     pool: str
     cost: Usd
@@ -38,7 +39,7 @@ class PoolOutcome:
 
 @dataclass(frozen=True)
 class NeverRun:
-    """So many jobs of a template that could not have run, and why."""
+    """The number of a template's jobs that could not have run, and the reason."""
 
     template: str
     jobs: int
@@ -47,8 +48,8 @@ class NeverRun:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All of it. Costs are USD of the whole time; not `complete`: some have no known price. `idle` as of a pool, by
-    dollars where prices are known."""
+    """The whole outcome. Costs are USD of the whole time; not `complete`: some have no known price. `idle` as of a
+    pool, by dollars where prices are known."""
 
     waits: Waits
     pools_cost: Usd
@@ -66,7 +67,7 @@ class Outcome:
 
 
 def outcome(replay: Replay, region: str) -> Outcome:
-    """`region`: the stack's own, where jobs beside the pools run."""
+    """Return a replay's outcome. `region`: the stack's own, where jobs beside the pools run."""
     runs = [one for one in replay.runs if one.job.counted]
     pools = tuple(map(_pool, replay.pools))
     pools_cost = sum((one.cost for one in pools), Price())
@@ -103,7 +104,7 @@ def _idle(pools: Sequence[PoolUse]) -> float | None:
 
 
 def _beside_cost(run: ReplayedRun, region: str) -> Price:
-    """Return what a job's machines beside the pools cost: what it did cost, where it ran so before."""
+    """Return the cost of a job's machines beside the pools: the actual cost where it ran so before."""
     if run.started is None or run.capacity_type == POOL:
         return Price()
     past = run.job.past
@@ -131,7 +132,8 @@ def _never(runs: Iterable[ReplayedRun], pools: Sequence[ReplayedPool]) -> Iterab
 
 
 def why_never(job: ReplayedJob, pools: Sequence[ReplayedPool]) -> str:
-    """`needs 4 a3-highgpu-8g, and h100/workers has 2 at most`; `no pool has a3-highgpu-8g with a disk of …`"""
+    """Return why a job never runs: `needs 4 a3-highgpu-8g, and h100/workers has 2 at most`; `no pool has a3-highgpu-8g
+    with a disk of …`"""
     for machine in dict.fromkeys(one.machine for one in job.machines):
         needs = sum(one.count for one in job.machines if one.machine == machine)
         alike = [pool for pool in pools if pool.machine == machine and pool.bounds]

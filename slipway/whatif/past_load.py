@@ -1,4 +1,4 @@
-"""The load of a stack's pools in the past: what jobs asked for and held, beside what each pool could have. Pure."""
+"""The past load of a stack's pools: the machines that jobs asked for and held, and each pool's possible size. Pure."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from slipway.history.model import History, PastJob, PoolKey
 from slipway.machines.spec import MachineSpec
 
 _UP_FOR = timedelta(hours=1)
-"""Machines that jobs needed within this time may still be up."""
+"""The time for which needed machines may still be up."""
 
 
 class PastLoad:
-    """The load of all pools that deployments named. `bounds` and what jobs asked for and held, by pool."""
+    """The load of all pools that deployments named. `bounds`, and the machines that jobs asked for and held, by
+    pool."""
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -41,7 +42,7 @@ class PastLoad:
         return {key: PoolRuns(self._asks.get(key, ())) for key in self.bounds}
 
     def of(self, job: PastJob) -> JobLoad | None:
-        """Return what a job on a pool found when it was created; None where that is not known."""
+        """Return a job's load: its pools when it was created; None where they are not known."""
         asked = machines_by_pool(job)
         if not asked or job.created is None or not asked.keys() <= self.bounds.keys():
             return None
@@ -53,7 +54,8 @@ class PastLoad:
         return JobLoad(tuple(parts))
 
     def had_room(self, machines: Mapping[MachineSpec, int], at: datetime) -> bool:
-        """Tell whether some cluster that was deployed then could have taken machines, beside what others asked for."""
+        """Tell whether some cluster that was deployed then could have taken machines, in addition to the demand of
+        others."""
         place = bisect_right(self._history.deployments, at, key=lambda one: one.at)
         deployed = self._history.deployments[max(0, place - 1) : max(1, place)]
         return any(
@@ -71,8 +73,8 @@ class PastLoad:
 
 @dataclass(frozen=True)
 class PoolLoad:
-    """A pool when a job was created that asks for `count` of its machines: its bounds, what others asked for `now`, and
-    at most lately."""
+    """A pool at the creation of a job that asks for `count` of its machines: its bounds, the demand of others `now`,
+    and their highest recent demand."""
 
     key: PoolKey
     count: int
@@ -84,23 +86,23 @@ class PoolLoad:
 
 @dataclass(frozen=True)
 class JobLoad:
-    """All pools that a job asks for machines of."""
+    """All pools whose machines a job asks for."""
 
     pools: tuple[PoolLoad, ...]
 
     @property
     def calm(self) -> bool:
-        """Tell whether it asked for no more than pools keep."""
+        """Whether it asked for no more than pools keep."""
         return all(one.now + one.count <= one.least for one in self.pools)
 
     @property
     def full(self) -> bool:
-        """Tell whether it asked for more than some pool may have."""
+        """Whether it asked for more than some pool may have."""
         return any(one.now + one.count > one.most for one in self.pools)
 
     @property
     def grew(self) -> bool:
-        """Tell whether some pool had to grow: more was asked for than can have been up."""
+        """Whether some pool had to grow: the demand was more than can have been up."""
         return not self.full and any(one.now + one.count > max(one.least, one.lately) for one in self.pools)
 
 
@@ -115,7 +117,7 @@ def machines_by_pool(job: PastJob) -> dict[PoolKey, int]:
 
 
 Limits = tuple[tuple[datetime, int, int], ...]
-"""Bounds of a pool from each moment on."""
+"""The bounds of a pool from each moment on."""
 
 
 def bounds_at(limits: Limits, moment: datetime) -> tuple[int, int]:
@@ -126,7 +128,8 @@ def bounds_at(limits: Limits, moment: datetime) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Asked:
-    """Machines that other jobs asked for when a job was created, and the most of the time in which they stay up."""
+    """Machines that other jobs asked for when a job was created, and their most within the time for which machines stay
+    up."""
 
     now: int
     lately: int
@@ -143,7 +146,7 @@ class PoolDemand:
 
         def change(moment: datetime, by: int) -> None:
             nonlocal level
-            # The level until now was held up to this moment: it counts for as long after it.
+            # The level lasted up to this moment, and counts for as long after it.
             while peaks and peaks[-1][1] <= level:
                 peaks.pop()
             peaks.append((moment, level))
@@ -169,7 +172,7 @@ class PoolDemand:
         return self.levels[place - 1] if place else 0
 
     def last_above(self, machines: int, moment: datetime) -> datetime | None:
-        """Return the last moment up to this one at which more than `machines` were asked for."""
+        """Return the last moment up to `moment` at which more than `machines` were asked for."""
         place = there = bisect_right(self.times, moment)
         while place and self.levels[place - 1] <= machines:
             place -= 1
@@ -191,7 +194,7 @@ class PoolRuns:
 
     def fits_since(self, moment: datetime, room: int) -> datetime | None:
         """Return since when, just before a moment, no more than `room` was held; None where that was always so, or is
-        not."""
+        not so."""
         place = before = bisect_left(self.times, moment)
         while place and self.levels[place - 1] <= room:
             place -= 1

@@ -20,8 +20,8 @@ _ALWAYS = float("-inf")
 def pools_of(
     clusters: Iterable[ClusterSpec], region: str, delays: MeasuredDelays, now: datetime
 ) -> tuple[ReplayedPool, ...]:
-    """Return the pools as if they had been there all the time, of clusters as asked for first. A season that is over
-    counts for nothing; one to come counts as if it were now. Whoever made an adopted cluster pays for it."""
+    """Return the pools as if they had existed all the time, of clusters in their first configuration. A season that is
+    over does not count; a coming one counts as if it were now. An adopted cluster is paid for by its creator."""
     return tuple(
         ReplayedPool(
             cluster.name,
@@ -39,7 +39,7 @@ def pools_of(
 
 
 def with_bounds(cluster: ClusterSpec, bounds: Mapping[tuple[str, str], tuple[int, int]]) -> ClusterSpec:
-    """Return the cluster with other bounds of those pools that are named, by cluster and pool."""
+    """Return the cluster with other bounds for the named pools, by cluster and pool."""
 
     def changed(pool: PoolSpec) -> PoolSpec:
         least, most = bounds.get((cluster.name, pool.name), (pool.min, pool.max))
@@ -51,8 +51,8 @@ def with_bounds(cluster: ClusterSpec, bounds: Mapping[tuple[str, str], tuple[int
 def pools_over_time(
     deployments: Iterable[Deployment], region: str, delays: MeasuredDelays, since: datetime
 ) -> tuple[ReplayedPool, ...]:
-    """Return the pools with the bounds of each deployment from its time on; what held before the first is unknown, and
-    taken as that. A pool whose machines changed is another one."""
+    """Return the pools with the bounds of each deployment from its time on; bounds before the first are unknown, and
+    taken from it. A pool whose machines changed is another one."""
     listed = sorted(deployments, key=lambda one: one.at)
     found: dict[tuple[str, str, MachineSpec], ReplayedPool] = {}
     for number, deployment in enumerate(listed):

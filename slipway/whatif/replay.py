@@ -1,10 +1,10 @@
 """The replay of jobs on pools: an event simulation. Pure, and the same each time.
 
 A job takes the first of its capacity types that can have it, as `slipway.submission.choice` chooses. It runs on a pool
-only where machine and disk are equal to the letter, and starts when all its machines are free at once. On a full pool
-jobs start in the order in which they came: nobody overtakes a job that waits for the same pool. Google documents no
-order, so that is an assumption. An autoscaled pool grows for jobs that wait as far as its maximum allows, and shrinks
-to what it needs when it has been larger for a while. Beside the pools there are machines for everybody.
+only where machine and disk are exactly equal, and starts when all its machines are free at once. On a full pool jobs
+start in the order of their arrival: no job overtakes another that waits for the same pool. Google documents no order,
+so that is an assumption. An autoscaled pool grows for waiting jobs up to its maximum, and shrinks to its need when it
+has been larger for a while. Beside the pools there are machines for every job.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from slipway.whatif.cluster_queue import ClusterQueue, Needs, PoolState, Waiting
 from slipway.whatif.model import PoolBounds, PoolUse, Replay, ReplayedJob, ReplayedPool, ReplayedRun
 
 _BOUNDS, _END, _MACHINES, _JOB, _WAITED, _SHRINK = range(6)
-"""Events of one moment happen in this order: machines are freed, and come, before anybody asks for them."""
+"""Events of one moment happen in this order: machines are freed, and come, before any job asks for them."""
 
 Place = tuple[int, int, Needs]
 """A route, a cluster and machines of its pools. Routes beside the pools have _NO_CLUSTER."""
@@ -27,7 +27,8 @@ _NO_CLUSTER = -1
 
 
 def replay(jobs: Sequence[ReplayedJob], pools: Sequence[ReplayedPool], length: float, *, begin: float = 0.0) -> Replay:
-    """Replay jobs on pools; machine seconds are those from `begin` to `length`, and jobs go on until all have ended."""
+    """Replay jobs on pools; machine seconds are those from `begin` to `length`, and the replay goes on until all jobs
+    have ended."""
     return _Simulation(jobs, pools, length, begin).run()
 
 
@@ -71,7 +72,8 @@ class _Simulation:
         heapq.heappush(self.events, (time, order, next(self.numbers), happen))
 
     def _sent(self, number: int, now: float) -> None:
-        """Send a job to the first place that takes it now, has a wait or was chosen, else to where the fewest wait."""
+        """Send a job to the first place that takes it now, has a wait or was chosen, else to the place with the fewest
+        waiting jobs."""
         job, waiting = self.jobs[number], list[Place]()
         for place in self._places(number):
             route = job.routes[place[0]]
@@ -83,7 +85,7 @@ class _Simulation:
             self._take(number, min(waiting, key=lambda place: self.clusters[place[1]].length), now)
 
     def _places(self, number: int, after: tuple[int, int] = (-1, _NO_CLUSTER)) -> Iterator[Place]:
-        """Yield each route with each cluster that fits, in order, those after a route and its cluster."""
+        """Yield each route with each cluster that fits, in order, from the one after `after`."""
         job = self.jobs[number]
         for at, route in enumerate(job.routes):
             if not route.on_pool:
@@ -97,7 +99,7 @@ class _Simulation:
                         yield at, cluster.number, needs
 
     def _needs(self, number: int, cluster: ClusterQueue) -> Needs | None:
-        """Return the pools that take a job's machines, None where they don't fit; remembered until bounds change."""
+        """Return the pools that take a job's machines, None where they don't fit; cached until bounds change."""
         key = (self.shapes[number], cluster.number)
         if key not in self.fits:
             found = self._assigned(self.jobs[number].machines, {at: self.pools[at].max for at in cluster.pools})
@@ -119,7 +121,7 @@ class _Simulation:
         return None
 
     def _takes(self, place: Place) -> bool:
-        """Tell whether machines are free or come, beside those that others wait for."""
+        """Tell whether machines are free or coming, in addition to those that others wait for."""
         pools = ((self.pools[at], machines) for at, machines in place[2])
         return all(pool.busy + pool.asked + machines <= pool.max for pool, machines in pools)
 
@@ -134,7 +136,7 @@ class _Simulation:
         self._await(one, now)
 
     def _beside(self, number: int, at: int, now: float) -> None:
-        """Run a job beside the pools; where its machines come too late, by its next route."""
+        """Run a job beside the pools; by its next route where its machines come too late."""
         route, job = self.jobs[number].routes[at], self.jobs[number]
         delay = job.delays.get(route.capacity_type, 0.0)
         following = next(self._places(number, (at, len(self.clusters))), None)
@@ -149,7 +151,7 @@ class _Simulation:
             self._at(now + wait, _WAITED, partial(self._waited, one))
 
     def _waited(self, one: Waiting, now: float) -> None:
-        """Give a wait up for a later place that takes the job now; else go on for as long again."""
+        """Give a wait up for a later place that takes the job now; else wait for as long again."""
         if one.gone:
             return
         later = (place for place in self._places(one.job, (one.route, one.cluster)) if self._takes(place))
@@ -188,7 +190,7 @@ class _Simulation:
         self._serve(self.cluster_of[at], now)
 
     def _scale(self, cluster: ClusterQueue, now: float) -> None:
-        """Have pools grow or shrink towards what is needed."""
+        """Let pools grow or shrink towards their need."""
         autoscaled = [at for at in cluster.pools if self.pools[at].max > self.pools[at].min]
         full = all(self.pools[at].busy >= self.pools[at].max for at in autoscaled)
         needed = {at: self.pools[at].busy for at in autoscaled} if full else cluster.needed(self.pools)

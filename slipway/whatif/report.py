@@ -1,4 +1,4 @@
-"""The report of a comparison: a document for programs, and sentences of what its figures rest on. Pure."""
+"""The report of a comparison: a document for programs, and sentences on the basis of its figures. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from slipway.whatif.suggestion import BoundsSuggestion
 
 @dataclass(frozen=True)
 class BoundsChange:
-    """A pool's bounds, as a suggestion changes them."""
+    """A pool's bounds, before and after a suggested change."""
 
     cluster: str
     pool: str
@@ -27,7 +27,7 @@ class BoundsChange:
 @dataclass(frozen=True)
 class ComparisonDocument:
     """A comparison for programs: seconds, and USD of the whole time as text. `before` and `after` are null where the
-    replay is too far off what happened; `neverRan` needs no clock, and is told all the same."""
+    replay's error is too large; `neverRan` needs no clock, and is always told."""
 
     stack: str
     since: datetime
@@ -70,20 +70,20 @@ def changes(found: BoundsSuggestion) -> tuple[BoundsChange, ...]:
 
 
 def headline(found: Comparison) -> str:
-    """`with the last 30 days' 412 jobs (the same replay of the stack as it was is 6 % off what happened)`"""
+    """Return `with the last 30 days' 412 jobs (the same replay of the stack as it was is 6 % off what happened)`."""
     off = found.calibration.words
     words = off if found.calibration.error is None else f"the same replay of the stack as it was is {off}"
     return f"with {jobs_of(found.jobs, (found.until - found.since).total_seconds())} ({words})"
 
 
 def why_not(calibration: Calibration) -> str:
-    """Return why waits and dollars are not told where the replay is not trusted."""
+    """Return why waits and dollars are not shown where the replay is not trusted."""
     why = f"more than {percent(TOLERATED)} off" if calibration.error is not None else "too few jobs"
     return f"what waits and dollars would be can't be told: {why}"
 
 
 def notes(found: Comparison) -> Iterable[str]:
-    """Yield what the figures rest on, a line each."""
+    """Yield the basis of the figures, line by line."""
     delays = (("a start", found.delays.start), ("growing", found.delays.scale_up), ("shrinking", found.delays.idle))
     measured = (f"{name} takes {span(one.seconds)} ({_cases(one)})" for name, one in delays)
     yield "assumed: first come, first served on a full pool, as Google documents no order; jobs sent as they were"

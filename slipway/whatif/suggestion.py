@@ -1,7 +1,7 @@
 """The cheapest bounds of a stack's pools that hold a target of waits, by replays of its past. Pure.
 
-A search, not a proof: from pools that are as large as they were ever needed, each bound is lowered as far as the target
-holds, the dearest pool first, and then moved by single machines for as long as that saves money.
+A search, not a proof: from pools as large as they ever needed to be, each bound is lowered as far as the target holds,
+the dearest pool first, and then moved by single machines for as long as that saves money.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _ALWAYS = float("-inf")
 _UNBOUNDED = 1_000_000
 
 Bounds = tuple[tuple[int, int], ...]
-"""The least and the most machines of each pool."""
+"""The minimum and maximum machines of each pool."""
 
 
 @dataclass(frozen=True)
 class BoundsSuggestion:
-    """Bounds by cluster and pool, of those that change. `outcome` with them, which holds the target; where nothing
-    does, `shortest` is the least p95 wait in seconds of the pool that hinders, called `hinders`."""
+    """The changed bounds by cluster and pool. `outcome` with them, which holds the target; where no bounds do,
+    `shortest` is the least p95 wait in seconds of the pool that misses it, called `hinders`."""
 
     bounds: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     outcome: Outcome | None = None
@@ -54,7 +54,7 @@ class _Trial:
 
 def suggest(replayer: Replayer, pools: tuple[ReplayedPool, ...], target: float) -> BoundsSuggestion:
     """Return the cheapest bounds found with which the p95 wait of each pool's jobs is at most `target` seconds, and no
-    job more than now can never run. Pools that nobody uses keep their bounds."""
+    more jobs than now can never run. Unused pools keep their bounds."""
     return _Search(replayer, pools, target).found()
 
 
@@ -94,7 +94,7 @@ class _Search:
         return BoundsSuggestion(hinders=hinders, shortest=shortest)
 
     def _lowered(self, best: _Trial, place: int) -> _Trial:
-        """Lower what a pool keeps, then what it may have, by halves."""
+        """Lower a pool's minimum, then its maximum, by halves."""
         for kept in (True, False):
             low, high = 1, best.bounds[place][0 if kept else 1]
             low = low if kept else max(best.bounds[place][0], 1)
@@ -125,7 +125,7 @@ class _Search:
                     yield trial
 
     def _with(self, best: _Trial, place: int, bounds: tuple[int, int]) -> _Trial | None:
-        """Try other bounds of one pool; None where no pool can have them, or enough was tried."""
+        """Try other bounds of one pool; None for invalid bounds, or after enough trials."""
         changed = (*best.bounds[:place], bounds, *best.bounds[place + 1 :])
         if not 1 <= bounds[0] <= bounds[1] or (changed not in self.tried and len(self.tried) >= MOST_REPLAYS):
             return None

@@ -1,9 +1,9 @@
 """The jobs of a history as a replay sends them again. Pure.
 
-Each is sent when it was sent, for the time that it ran, by the capacity types that its template has in the catalog. One
-that went where the template's order would not have sent it, as the pool was full or had room, was told to: it goes
-there first again, and with it all runs of its sweep, which are sent together. The attempts of one submission are one
-job. One that never started has no run time: it is left out, and counted.
+Each job is sent at its time, for its run time, by the capacity types that its template has in the catalog. A job that
+went where the template's order would not have sent it, as the pool was full or had room, was told to: it goes there
+first again, and with it all runs of its sweep, which are sent together. The attempts of one submission are one job. A
+job that never started has no run time: it is left out, and counted.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _GOLDEN = (math.sqrt(5) - 1) / 2
 
 @dataclass(frozen=True)
 class Workload:
-    """Jobs to replay, in the order of their creation. `never_started`: how many are left out. `assumed`: capacity types
-    beside the pools of which the history has no wait."""
+    """Jobs to replay, in the order of their creation. `never_started`: the number left out. `assumed`: capacity types
+    beside the pools without a wait in the history."""
 
     jobs: tuple[ReplayedJob, ...]
     never_started: int = 0
@@ -43,8 +43,8 @@ class Workload:
 
 
 def workload(history: History, catalog: Catalog, load: PastLoad, changes: Changes | None = None) -> Workload:
-    """Return the jobs of a history. Those that were created before it only hold machines. `changes`: machines that
-    templates ask for in another catalog than the one that jobs were sent by, whose capacity types count then."""
+    """Return the jobs of a history. Jobs created before it only hold machines. `changes`: machines that templates ask
+    for in another catalog than that of the jobs; then its capacity types count."""
     templates = {label_value(name): template for name, template in catalog.templates.items()}
     submissions = tuple(_submissions(history.jobs))
     started = [(first, ran) for first, ran in submissions if ran is not None and ran.started is not None]
@@ -106,15 +106,15 @@ def _submissions(jobs: Sequence[PastJob]) -> Iterator[tuple[PastJob, PastJob | N
 
 
 def _ran(job: PastJob) -> tuple[float, str]:
-    """Seconds, endless for a job that goes on."""
+    """Return a job's run time in seconds, infinite for an unfinished job, and its name."""
     if job.started is None or job.ended is None:
         return math.inf, job.name
     return (job.ended - job.started).total_seconds(), job.name
 
 
 def _routes(job: PastJob, template: Template | None, *, edited: bool) -> tuple[Route, ...]:
-    """Return the capacity types of the job's case of its template, in order, each with its wait; the one that it ran by
-    where the template is gone, or does not have that any more without having been `edited`."""
+    """Return the capacity types of the job's case of its template, in order, each with its wait; the job's own type
+    where the template is gone, or no longer has it without having been `edited`."""
     offers = _offers(job, template) if template else ()
     if not offers or not (edited or any(offer.capacity_type == job.capacity_type for offer in offers)):
         return (Route(job.capacity_type, cluster=job.cluster),)
@@ -131,7 +131,7 @@ def _routes(job: PastJob, template: Template | None, *, edited: bool) -> tuple[R
 
 
 def _was_chosen(first: PastJob, ran: PastJob, routes: tuple[Route, ...], load: PastLoad) -> bool:
-    """Tell whether somebody named the capacity type: the template's order would have taken another one."""
+    """Tell whether the submitter named the capacity type: the template's order would have taken another one."""
     place = next((at for at, one in enumerate(routes) if one.capacity_type == ran.capacity_type), 0)
     if len(routes) == 1 or first is not ran or ran.created is None:
         return False
@@ -163,7 +163,7 @@ def _offers(job: PastJob, template: Template) -> tuple[Offer, ...]:
 
 class _WaitsBeside:
     """Waits for machines beside the pools, by capacity type and machines. A job that ran so before waits as it did;
-    others wait as earlier ones did, spread evenly over them, so that the same is drawn each time."""
+    others take the waits of earlier ones, spread evenly over them, so that the same is drawn each time."""
 
     def __init__(self, jobs: Iterable[PastJob]) -> None:
         by_machines: dict[tuple[str, frozenset[str]], list[float]] = defaultdict(list)
@@ -189,7 +189,7 @@ class _WaitsBeside:
 
 
 def waited(job: PastJob) -> float | None:
-    """Seconds from a job's creation to its start; None where it has not started."""
+    """Return the seconds from a job's creation to its start; None where it has not started."""
     if job.created is None or job.started is None:
         return None
     return max(0.0, (job.started - job.created).total_seconds())
