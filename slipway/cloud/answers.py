@@ -1,4 +1,4 @@
-"""Reading what came back: Google's error body, a JSON object, a page of a list, or that it is none of these."""
+"""The forms of answers: Google's error body, a JSON object, a page of a list, or none of these."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def region_of(name: str) -> str:
-    """us-central1, of `projects/P/locations/us-central1/…`; empty for a name that is not a full one."""
+    """Return the region of `projects/P/locations/us-central1/…`, us-central1; empty for a name that is not a full
+    one."""
     found = _PLACED.match(name)
     return found[1] if found else ""
 
 
 class Regional:
-    """Something in a region, by its full name."""
+    """A resource in a region, by its full name."""
 
     name: str
 
@@ -46,18 +47,18 @@ class Regional:
 
 
 def told(words: object) -> str:
-    """Make a service's words fit to be shown: no more than a page of them, and no control characters."""
+    """Return a service's words fit for display: at most a page of them, and no control characters."""
     text = str(words or "")
     return visible(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
 
 
 def plain(name: str) -> str:
-    """Make a name printable: what can't be printed is a question mark."""
+    """Return a name fit for display: unprintable characters become question marks."""
     return name if name.isprintable() else "".join(one if one.isprintable() else "?" for one in name)
 
 
 def read_answer(response: Response) -> Answer:
-    """Read Google's error body, or as much as there is of one."""
+    """Return Google's error body, or as much of it as there is."""
     try:
         error = _parsed(response)["error"]
     except MISREAD:
@@ -75,7 +76,8 @@ def read_answer(response: Response) -> Answer:
 
 
 def json_object(response: Response, call: Call) -> Json:
-    """The body as a JSON object. Raises Garbled for anything else: an API that has nothing to say answers `{}`."""
+    """Return the body as a JSON object. Raises Garbled for anything else: an API without anything to tell answers
+    `{}`."""
     try:
         value = _parsed(response)
     except (ValueError, RecursionError):
@@ -86,7 +88,7 @@ def json_object(response: Response, call: Call) -> Json:
 
 
 def json_list(response: Response, call: Call) -> list[Json]:
-    """The body as a list of JSON objects. Raises Garbled for anything else."""
+    """Return the body as a list of JSON objects. Raises Garbled for anything else."""
     try:
         value = _parsed(response)
     except (ValueError, RecursionError):
@@ -97,8 +99,8 @@ def json_list(response: Response, call: Call) -> list[Json]:
 
 
 def _parsed(response: Response) -> Any:
-    """Half of a surrogate pair, which JSON can spell and nothing can write, is a question mark. Raises ValueError and
-    RecursionError."""
+    """Return the body's JSON. Half of a surrogate pair, which JSON can spell and nothing can write, becomes a question
+    mark. Raises ValueError and RecursionError."""
     value = json.loads(response.data.decode("utf-8-sig", errors="replace"))
     if not _SURROGATE.search(response.data):
         return value
@@ -106,7 +108,8 @@ def _parsed(response: Response) -> Any:
 
 
 def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:
-    """The items of one page of a list, and the token of the next. Raises Garbled for anything but a list of objects."""
+    """Return the items of one page of a list, and the token of the next. Raises Garbled for anything but a list of
+    objects."""
     items, token = body.get(key, []), body.get("nextPageToken", "")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items) or not isinstance(token, str):
         raise garbled(call, f"the answer's {key} is not a list of objects")
@@ -114,7 +117,7 @@ def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:
 
 
 def shaped(call: Call, read: Callable[[Json], Found], body: Json) -> Found:
-    """Apply `read` to an answer. Raises Garbled where its values are not what the API's are."""
+    """Apply `read` to an answer. Raises Garbled where its values do not have the API's types."""
     try:
         found = read(body)
         _require_texts(found)
@@ -124,7 +127,7 @@ def shaped(call: Call, read: Callable[[Json], Found], body: Json) -> Found:
 
 
 def _require_texts(found: object) -> None:
-    """Raises TypeError where something else than a text is in a field for one, however deep."""
+    """Raise TypeError where a text field holds another type, at any depth."""
     if isinstance(found, tuple):
         for one in found:
             _require_texts(one)
@@ -148,7 +151,7 @@ def garbled(call: Call, why: str) -> Garbled:
 
 
 def parse_timestamp(text: str | None) -> datetime | None:
-    """An RFC 3339 timestamp as the APIs write it, with up to nine digits after the point."""
+    """Return an RFC 3339 timestamp as the APIs write it, with up to nine digits after the point."""
     if not text:
         return None
     whole, point, rest = text.partition(".")

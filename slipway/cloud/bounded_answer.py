@@ -1,4 +1,4 @@
-"""Bounds of one answer in time and size: a service can go on forever, a byte at a time."""
+"""The bounds of one answer in time and size: a service can go on forever, a byte at a time."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from urllib3.exceptions import HTTPError
 from slipway.formatting import size, span
 
 PARTS = 3
-"""All of an answer has this many times the seconds that each part of it has; of a stream, each `STEP` of it."""
+"""The time of a whole answer as a multiple of that of each part; for a stream, of each `STEP` of it."""
 STEP = 1 << 18
 LARGEST = 128_000_000
-"""Bytes of an answer that is no stream, unpacked."""
+"""The most bytes of an answer that is not a stream, unpacked."""
 
 
 class OverlongAnswer(HTTPError):  # noqa: N818 - named as urllib3 names its own
@@ -26,29 +26,29 @@ class OverlongAnswer(HTTPError):  # noqa: N818 - named as urllib3 names its own
 
 
 class EndlessAnswer(TimeoutError):  # noqa: N818 - likewise
-    """An answer that came, and had not ended in time."""
+    """An answer that had begun, and had not ended in time."""
 
 
 def whole(response: urllib3.BaseHTTPResponse) -> urllib3.BaseHTTPResponse:
-    """The answer with its body read, unpacked. Raises HTTPError."""
+    """Return the answer with its body read and unpacked. Raises HTTPError."""
     body = response.read(LARGEST + 1, decode_content=True)
     if len(body) > LARGEST:
         response.close()
         raise OverlongAnswer(f"its answer is longer than {size(LARGEST)}")
-    # What `data` gives; urllib3 itself keeps no body that was read with a bound.
+    # The value of `data`; urllib3 itself keeps no body that was read with a bound.
     response._body = body  # type: ignore[attr-defined]
     return response
 
 
 def bounded(pool: type[HTTPConnectionPool], *, stream: bool) -> type[HTTPConnectionPool]:
-    """Make connections of that kind whose answers end in time."""
+    """Return a class of connections whose answers end in time."""
     answers = {"response_class": _Stream if stream else _Answer}
     return type("Bounded", (pool,), {"ConnectionCls": type("Bounded", (pool.ConnectionCls,), answers)})
 
 
 class _Answer(http.client.HTTPResponse):
     step = LARGEST
-    """Bytes after which the time begins anew."""
+    """The bytes after which the time begins anew."""
 
     def __init__(self, sock: socket.socket, *arguments: Any, **more: Any) -> None:
         super().__init__(sock, *arguments, **more)
@@ -61,7 +61,7 @@ class _Stream(_Answer):
 
 
 class _Timed(io.RawIOBase):
-    """Bytes from a socket while there is time. `part`: seconds for each read."""
+    """A reader of bytes from a socket within a time. `part`: seconds for each read."""
 
     def __init__(self, source: io.BufferedReader, sock: socket.socket, part: float, step: int) -> None:
         self._source, self._sock, self._part, self._step = source.detach(), sock, part, step

@@ -1,4 +1,4 @@
-"""Clusters as they live in Vertex AI (persistent resources), and the operations that make them. Counts are machines."""
+"""Live clusters in Vertex AI (persistent resources), and the operations that make them. Counts are machines."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from slipway.cluster import ClusterSpec, PoolSpec, PscInterface
 from slipway.machines.spec import MachineGroup, MachineSpec
 
 RUNNING_STATES = frozenset({"RUNNING", "UPDATING"})
-"""Of clusters that take jobs."""
+"""The states of clusters that take jobs."""
 STEADY = "RUNNING"
-"""Of clusters whose machines do not come or go now."""
+"""The state of a cluster whose number of machines is not changing."""
 
 
 @dataclass(frozen=True)
 class ResourcePool:
-    """`replicas` are up now, `used` of them busy; `min` and `max` are None for a pool of fixed size."""
+    """A resource pool. `replicas` are up now, `used` of them busy; `min` and `max` are None for a pool of fixed
+    size."""
 
     id: str
     machine: MachineSpec
@@ -97,21 +98,21 @@ class PersistentResource(Regional):
 
     @property
     def failed(self) -> bool:
-        """Tell whether it failed, and so has no machines and no bill: its pools tell what it was to have."""
+        """Whether it failed, and so has no machines and no bill: its pools have the intended numbers."""
         return self.state == "ERROR"
 
     @property
     def billed(self) -> bool:
-        """Tell whether its machines are up: a cluster is billed from when it runs."""
+        """Whether its machines are up: a cluster is billed once it runs."""
         return not self.failed and self.state != "PROVISIONING"
 
     @property
     def in_use(self) -> bool:
-        """Machines run something, whatever the lists of jobs say: those lag."""
+        """Whether its machines run a job, whatever the lists of jobs say: those lag."""
         return any(pool.used for pool in self.pools)
 
     def was_there(self, at: datetime) -> bool:
-        """Tell whether it was made by then: jobs that ended before had another cluster with the same id, as of another
+        """Tell whether it existed at a time: jobs that ended before had another cluster with the same id, as in another
         season."""
         return self.create_time is None or self.create_time <= at
 
@@ -143,7 +144,7 @@ class PersistentResource(Regional):
 
 @dataclass(frozen=True)
 class Operation:
-    """Work of the service's that goes on after its answer. `error` is empty while there is none; its code is gRPC's."""
+    """A long-running operation of the service. `error` is empty for none; its code is gRPC's."""
 
     name: str
     done: bool

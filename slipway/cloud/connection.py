@@ -1,4 +1,4 @@
-"""The one place that turns an environment into clients. Those a submission does not need are imported when used."""
+"""The one place that turns an environment into clients. Clients that a submission does not need are imported on use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Connection:
         return Storage(self.session, self.endpoints)
 
     def vertex(self, project: str, region: str, others: Iterable[str] = ()) -> Vertex:
-        """Return the client of a region, whose lists have `others` too."""
+        """Return the client of a region, whose lists include those of `others`."""
         return Vertex(self.session, self.endpoints, project, region, others)
 
     def quotas(self, project: str, ids: Mapping[str, str] | None = None) -> Quotas:
@@ -63,5 +63,6 @@ class Connection:
 
 
 def connect(environ: Mapping[str, str], policy: HttpPolicy | None = None) -> Connection:
-    """Raises AuthError without credentials and ConfigError for a bad endpoint override. Sends nothing."""
+    """Return the connection of an environment. Raises AuthError without credentials and ConfigError for a bad endpoint
+    override. Sends nothing."""
     return Connection(Session(authorised(environ), policy), Endpoints.from_environment(environ))

@@ -27,7 +27,7 @@ _TOKEN_RETRIES = 3
 
 
 class _Bearer:
-    """A token as it is."""
+    """The authorisation by a plain token."""
 
     def __init__(self, token: str) -> None:
         self._token = token
@@ -43,7 +43,7 @@ class _Bearer:
 
 
 class _TokenService:
-    """Transport of google-auth's requests for tokens, by the same proxies and authorities as everything else."""
+    """The transport of google-auth's requests for tokens, by the same proxies and authorities as every request."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -57,7 +57,7 @@ class _TokenService:
         timeout: float | None = None,
         **_: Any,
     ) -> Response:
-        """Raises google-auth's TransportError."""
+        """Send a request for a token. Raises google-auth's TransportError."""
         from google.auth.exceptions import TransportError
 
         data = body.encode() if isinstance(body, str) else body
@@ -71,7 +71,7 @@ class _TokenService:
 
 
 class _Login:
-    """Credentials of google-auth, which get themselves a new token when the last one ends."""
+    """The authorisation by google-auth's credentials, which renew their token when it ends."""
 
     def __init__(self, credentials: Any, service: _TokenService) -> None:
         self.credentials = credentials
@@ -88,10 +88,10 @@ class _Login:
 
 
 def authorised(environ: Mapping[str, str]) -> Transport:
-    """Return what authorises each request that it sends. Raises AuthError without credentials, ConfigError for an
-    invalid quota project.
+    """Return a transport that authorises each request. Raises AuthError without credentials, ConfigError for an invalid
+    quota project.
 
-    A plain token needs none of google-auth, whose import costs as much as a submission.
+    A plain token does without google-auth, whose import costs as much as a submission.
     """
     token = environ.get("GOOGLE_OAUTH_ACCESS_TOKEN", "").strip()
     target = environ.get("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "").strip()
@@ -126,7 +126,8 @@ def _login(token: str, target: str, service: _TokenService) -> _Login:
 
 
 def _with_client_certificate(environ: Mapping[str, str]) -> ssl.SSLContext:
-    """TLS with this device's or workload's certificate, where there is one. Raises AuthError where it can't be used."""
+    """Return TLS with this device's or workload's certificate, where there is one. Raises AuthError where it can't be
+    used."""
     from google.auth.exceptions import GoogleAuthError
     from google.auth.transport.urllib3 import AuthorizedHttp
 
@@ -142,7 +143,7 @@ def _with_client_certificate(environ: Mapping[str, str]) -> ssl.SSLContext:
 
 
 def identity(environ: Mapping[str, str]) -> str:
-    """Name who asks, as far as the environment tells."""
+    """Return the caller's name, as far as the environment tells."""
     target = environ.get("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "")
     if target:
         return target
@@ -171,7 +172,7 @@ def _google_credentials(token: str, target: str, service: Any) -> Any:
 
 
 def no_credentials(problem: Exception) -> AuthError:
-    """Repeat google-auth's words, which carry no secret."""
+    """Return the error with google-auth's words, which carry no secret."""
     return AuthError(
         "no usable Google Cloud credentials",
         why=str(problem).splitlines()[0] if str(problem) else type(problem).__name__,

@@ -1,4 +1,4 @@
-"""Addresses of the APIs: Google's hosts, or the overrides that the Pulumi provider reads from the environment."""
+"""The addresses of the APIs: Google's hosts, or the overrides that the Pulumi provider reads from the environment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OVERRIDES = {
     "iam": "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT",
     "projects": "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT",
 }
-"""The provider's variable for each API that is called here: a base URL with version and trailing slash."""
+"""The provider's variable for each API used here: a base URL with version and trailing slash."""
 
 _HOSTS = {
     "storage": "storage.{}/storage/v1/",
@@ -33,8 +33,8 @@ _HOSTS = {
 class Endpoints:
     """Base URLs, each with its version and a trailing slash.
 
-    `universe` is the domain of a sovereign cloud (`googleapis.com` elsewhere); with `mtls` the hosts are those
-    that ask for a client certificate. An override wins over both, as it does in the provider.
+    `universe` is the domain of a sovereign cloud (`googleapis.com` elsewhere); with `mtls` the hosts are those that ask
+    for a client certificate. An override takes precedence over both, as in the provider.
     """
 
     universe: str = "googleapis.com"
@@ -63,17 +63,18 @@ class Endpoints:
         )
 
     def of(self, service: str, host: str = "") -> str:
-        """Return the base URL of an API by its name in `OVERRIDES`; of Vertex AI and of Monitoring others do."""
+        """Return the base URL of an API by its name in `OVERRIDES`; Vertex AI and Monitoring have methods of their
+        own."""
         domain = f"{'mtls.' if self.mtls else ''}{self.universe}"
         return self.overrides.get(service) or f"https://{(host or _HOSTS[service]).format(domain)}"
 
     def vertex(self, region: str) -> str:
-        """Vertex AI of `region`; the API is regional, so is its host."""
+        """Return Vertex AI's base URL in `region`; the API is regional, and so is its host."""
         return self.of("vertex", f"{region}-aiplatform.{{}}/v1/")
 
     @property
     def storage_upload(self) -> str:
-        """Uploads go to the same host under `/upload`."""
+        """The base URL of uploads: the same host under `/upload`."""
         scheme, _, rest = self.of("storage").partition("://")
         host, _, path = rest.partition("/")
         prefix, found, version = path.rpartition("storage/")
@@ -81,7 +82,7 @@ class Endpoints:
 
     @property
     def monitoring(self) -> str:
-        """The provider's own override is written without the version."""
+        """The base URL of Monitoring. The provider's own override is written without the version."""
         base = self.of("monitoring")
         return base if base.endswith("v3/") else base + "v3/"
 

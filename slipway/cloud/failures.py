@@ -54,7 +54,7 @@ ROLES: Mapping[str, str] = {
     "monitoring.": "roles/monitoring.viewer",
     "serviceusage.services.use": "roles/serviceusage.serviceUsageConsumer",
 }
-"""The least predefined role that holds a permission, by the longest matching prefix."""
+"""The least predefined role with a permission, by the longest matching prefix."""
 
 _PERMISSION = re.compile(
     r"(?<![\w@.-])((?:aiplatform|cloudquotas|iam|logging|monitoring|serviceusage|storage)\.[a-zA-Z]+\.[a-zA-Z]+)\b"
@@ -62,22 +62,22 @@ _PERMISSION = re.compile(
 _ACT_AS = re.compile(r"act as (?:the )?service.?account:?\s*'?([^\s']+@[^\s'.]+(?:\.[^\s'.]+)+)", re.IGNORECASE)
 _RESOURCE = re.compile(r"on resource '([^']+)'")
 QUOTA_TOO_SMALL = "exceed quota limits"
-"""In a 429: the limit is below what one job needs, so that no waiting helps."""
+"""The words of a 429 whose limit is below the need of one job, so that no waiting helps."""
 
 _API_DISABLED = re.compile(r"has not been used in project|is disabled", re.IGNORECASE)
 
 
 def role_for(permission: str) -> str:
-    """Empty for a permission that is not known."""
+    """Return the role for a permission; empty for an unknown one."""
     matches = [prefix for prefix in ROLES if permission.startswith(prefix)]
     return ROLES[max(matches, key=len)] if matches else ""
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call to an API, for the words of an error.
+    """A call to an API, in the words of an error.
 
-    `doing` continues "could not …"; `permission` is what the call needs, `on` the resource it is granted on.
+    `doing` continues "could not …"; `permission` is the call's, `on` the resource it is granted on.
     """
 
     doing: str
@@ -97,10 +97,10 @@ class Answer:
 
     @property
     def not_accepted(self) -> bool:
-        """True when the request was certainly not carried out.
+        """Whether the request was certainly not carried out.
 
-        A 4xx is a refusal. A 5xx may come from a proxy in front of a service that did the work, so it counts only
-        when the service itself says that it does not do this, or when to come back.
+        A 4xx is a refusal. A 5xx may come from a proxy in front of a service that did the work, so it counts only when
+        the service itself says that it does not offer this, or when to come back.
         """
         if 400 <= self.status < 500:
             return self.status != 408
@@ -113,9 +113,10 @@ class Answer:
 
 
 class CloudError(SlipwayError):
-    """An API call that did not give what was asked for.
+    """An API call that failed.
 
-    `role` is missing where the service denied access, and empty elsewhere. `fix` is the kind's usual one unless given.
+    `role` is the missing role where the service denied access, and empty elsewhere. `fix` is the kind's default unless
+    given.
     """
 
     exit_code = 4
@@ -139,12 +140,12 @@ class CloudError(SlipwayError):
 
     @property
     def brief(self) -> str:
-        """The reason, and the role that is missing."""
+        """The reason, and the missing role."""
         return f"{self.message} ({self.fix})" if isinstance(self, Denied) else f"{self.what}: {self.message}"
 
     @property
     def switched_off(self) -> bool:
-        """Tell whether the project does not use this API at all."""
+        """Whether the project has not enabled this API at all."""
         return isinstance(self, Denied) and bool(_API_DISABLED.search(self.message))
 
     @property
@@ -153,8 +154,7 @@ class CloudError(SlipwayError):
 
     @property
     def worth_again(self) -> bool:
-        """Tell whether it was not accepted for a reason that passes: a rate limit, a busy service, a refused
-        connection."""
+        """Whether it was not accepted for a reason that passes: a rate limit, a busy service, a refused connection."""
         return self.status == 503 and self.not_accepted
 
 
@@ -192,7 +192,7 @@ class Exhausted(CloudError):
 
 
 class Unserved(CloudError):
-    """Nothing is wrong with the request: what answers has no such thing. The local cloud says so of its own limits."""
+    """A valid request to a service that does not offer this. The local cloud answers so at its own limits."""
 
     usual = "trying again does not help: take a stack whose cloud has this (slipway use)"
 
@@ -268,5 +268,5 @@ def _denied(call: Call, answer: Answer, why: str) -> Denied:
 
 
 def needs_role(problem: CloudError) -> str:
-    """` (needs roles/…)`, or nothing where it is not for want of a role."""
+    """Return ` (needs roles/…)`, or nothing where no role is missing."""
     return f" (needs {problem.role})" if isinstance(problem, Denied) and problem.role else ""

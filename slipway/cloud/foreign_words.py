@@ -1,7 +1,8 @@
-"""Meanings of the engine's and its provider's words, which say what went wrong, and seldom what to do; and Slipway's
-own errors among them, which say it themselves.
+"""The meanings of errors of the engine and its provider, whose words seldom tell what to do; and Slipway's own errors
+among them, which tell it themselves.
 
-Both are programs of others, so whoever has their words (a hook of the program, a log) finds the way out here.
+Engine and provider are foreign programs, so every reader of their words (a hook of the program, a log) finds the way
+out here.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from slipway.installation import laptop
 ON_ERROR = (
     f"the same command again goes on from what is there; 401: first {LOGIN}; else docs/runbook.md or slipway doctor"
 )
-"""A stack's output `onError`, for errors that no program hears of: most runs that fail show the outputs too. The engine
-cuts them after 150 characters."""
+"""A stack's output `onError`, for errors that never reach the program: most failed runs show the outputs too. The
+engine cuts them after 150 characters."""
 
 _AGAIN = "the same command again: it goes on from what is there"
 _THEN = f"then {_AGAIN}"
@@ -64,7 +65,7 @@ _RULES = (
         "the cloud does not take this login any more",
         "{login}",
     ),
-    # A plugin that has gone speaks of connections too: to it, not to the cloud.
+    # A plugin that has died speaks of connections too: to itself, not to the cloud.
     (
         (
             "exited prematurely|error reading from server: |connection error: desc = |code = Unavailable desc = "
@@ -87,12 +88,12 @@ _RULES = (
         f"{_AGAIN}; slipway pools or slipway doctor shows how far it is",
     ),
 )
-"""A pattern, what went wrong, and what to do now. The first that a line has counts."""
+"""A pattern, the cause, and the way out. The first pattern that matches a line counts."""
 
 
 def meanings(lines: Iterable[str], environ: Mapping[str, str]) -> tuple[Fault, ...]:
-    """Return a fault for each thing to do, in the order of the lines; none for what is not understood. Each has the
-    words that told it as its reason. `environ` tells a run of a workflow from a person's shell."""
+    """Return a fault for each way out, in the order of the lines; none for unknown lines. Each has the matched words as
+    its reason. `environ` tells a run of a workflow from a person's shell."""
     found: dict[str, Fault] = {}
     for line in (COLOUR.sub("", one) for one in lines):
         for pattern, what, fix in _RULES:
@@ -104,7 +105,7 @@ def meanings(lines: Iterable[str], environ: Mapping[str, str]) -> tuple[Fault, .
 
 
 def meaning_of(error: str, environ: Mapping[str, str]) -> Fault:
-    """The meaning of what was certainly one error, however many lines it has."""
+    """Return the meaning of a single error, of any number of lines."""
     unknown = "the same command again; if it ends so again: docs/runbook.md"
     known = meanings(error.splitlines(), environ)
     return known[0] if known else Fault("the provider could not do it", _words(error), unknown)
@@ -123,7 +124,7 @@ def _filled(fix: str, line: str, environ: Mapping[str, str]) -> str:
 
 
 def _words(text: str) -> str:
-    """The last line that says something, without what stands before every error."""
+    """Return the last line with content, without the prefix of every error."""
     lines = [line.strip() for line in text.splitlines()]
     said = next((line for line in reversed(lines) if line and not line.endswith("occurred:")), "")
     while (shorter := _PREFIX.sub("", said)) != said:
@@ -132,8 +133,8 @@ def _words(text: str) -> str:
 
 
 def own_errors(text: str) -> tuple[list[Fault], list[str]]:
-    """Return each error of Slipway's own once, and the lines that are of none: the service's words within an error's
-    reason have been dealt with. All lines of an error stand where the engine has its first."""
+    """Return each error of Slipway's own once, and the lines outside them: the service's words within an error's reason
+    belong to the error. All lines of an error stand where the engine has its first."""
     lines = [COLOUR.sub("", line).rstrip("\r") for line in text.split("\n")]
     own, others, number = dict[Fault, None](), list[str](), 0
     while number < len(lines):

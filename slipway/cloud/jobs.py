@@ -1,4 +1,4 @@
-"""Jobs in Vertex AI as frozen values: those of every kind, their worker pools and trials. Times are UTC."""
+"""Jobs in Vertex AI as frozen values: every kind of job, with its worker pools and trials. Times are UTC."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from slipway.labels import (
 from slipway.machines.spec import MachineGroup, MachineSpec
 
 ENDED = frozenset(f"JOB_STATE_{state}" for state in CUSTOM_JOB.ended)
-"""States a job never leaves. EXPIRED and PARTIALLY_SUCCEEDED are among them, though the Vertex SDK waits on."""
+"""The final states of a job. EXPIRED and PARTIALLY_SUCCEEDED are among them, though the Vertex SDK waits on."""
 
 _WORD = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 _BUCKET = re.compile(r"(?:gs://|/gcs/)([a-z0-9][a-z0-9_.-]*[a-z0-9])")
@@ -116,7 +116,7 @@ class VertexJob(Regional):
 
     @property
     def template(self) -> str:
-        """The template's name; empty for a job of none, as `request_id` and `user` are."""
+        """The template's name; empty for a job of none, as are `request_id` and `user`."""
         return self.labels.get(TEMPLATE_LABEL, "")
 
     @property
@@ -134,7 +134,8 @@ class VertexJob(Regional):
 
     @property
     def revision(self) -> Revision:
-        """The reviewed commit that defined its template; older jobs do not tell whether there was more."""
+        """The reviewed commit that defined its template; older jobs do not tell whether there were changes beyond
+        it."""
         return revision_of(self.labels)
 
     @property
@@ -144,7 +145,7 @@ class VertexJob(Regional):
 
     @property
     def best_trial(self) -> Trial | None:
-        """The best of its trials that has succeeded so far; None where there is none, or no one best."""
+        """The best of its trials that have succeeded so far; None where there is none, or no single best one."""
         return best(self.tried, self.goals)
 
     @property
@@ -159,17 +160,17 @@ class VertexJob(Regional):
 
     @property
     def ended(self) -> bool:
-        """A state nobody has heard of counts as not ended: nothing is deleted under it."""
+        """Whether it has ended. An unknown state counts as not ended: nothing is deleted under it."""
         return self.state in ENDED
 
     @property
     def capacity_type(self) -> str:
-        """The source of its machines; of a job that is not Slipway's, as far as its request tells."""
+        """The source of its machines; for a job that is not Slipway's, as far as its request tells."""
         return POOL if self.persistent_resource_id else self._without_pool
 
     @property
     def preemptible(self) -> bool:
-        """Tell whether its machines draw preemptible quota, as Spot and flex-start do."""
+        """Whether its machines draw preemptible quota, as Spot and flex-start do."""
         return CAPACITY_TYPES[self._without_pool].preemptible
 
     @property
@@ -178,13 +179,13 @@ class VertexJob(Regional):
 
     @property
     def machines(self) -> tuple[MachineGroup, ...]:
-        """Sum the machines of all trials that run at once."""
+        """The machines of all concurrent trials together."""
         return tuple(
             MachineGroup(pool.machine, pool.replicas * self.trials) for pool in self.worker_pools if pool.replicas
         )
 
     def owner_and_age(self, now: datetime) -> str:
-        """`ada, running 3 h 12 min`, as far as they are known."""
+        """Return `ada, running 3 h 12 min`, as far as both are known."""
         since = self.start_time or self.create_time
         age = f" {span((now - since).total_seconds())}" if since else ""
         return ", ".join(filter(None, (self.user, f"{state_word(self.state)}{age}")))
@@ -195,7 +196,8 @@ class VertexJob(Regional):
 
     @property
     def run_of_experiment(self) -> str:
-        """`digits, run tune-7k2p3f9a`; empty for a job of none. A run's id begins with its experiment's."""
+        """The experiment and run: `digits, run tune-7k2p3f9a`; empty for a job of no run. A run's id begins with its
+        experiment's."""
         experiment, run = map(last_part, (self.experiment, self.experiment_run))
         return f"{experiment}, run {run.removeprefix(f'{experiment}-')}" if run else experiment
 
@@ -206,7 +208,7 @@ class VertexJob(Regional):
 
     @property
     def reservations(self) -> frozenset[str]:
-        """Full paths of those that its machines come from, as far as it names them."""
+        """The full paths of the reservations that its machines come from, as far as it names them."""
         return frozenset(one for pool in self.worker_pools for one in pool.reservations)
 
     @property
@@ -220,13 +222,13 @@ class VertexJob(Regional):
 
     @property
     def run_ids(self) -> tuple[str, ...]:
-        """The custom jobs that are measured for this job: itself, its trials', or the one behind it."""
+        """The custom jobs that are measured for this job: the job itself, its trials' jobs, or the one behind it."""
         behind = [*(trial.job for trial in self.tried), self.backing]
         return tuple(last_part(name) for name in ([self.name] if self.kind.runs_itself else behind) if name)
 
     @property
     def log_ids(self) -> tuple[str, ...]:
-        """The ids that its log lines bear; a trial's have that of the tuning job, as gcloud looks for them."""
+        """The ids in its log lines; a trial's lines have that of the tuning job, as gcloud looks for them."""
         return (self.id, *self.run_ids) if self.kind.has_trials else self.run_ids
 
     @classmethod
@@ -267,12 +269,12 @@ class VertexJob(Regional):
 
 
 def state_word(state: str) -> str:
-    """`JOB_STATE_RUNNING` as `running`."""
+    """Return `JOB_STATE_RUNNING` as `running`."""
     return state.removeprefix("JOB_STATE_").lower().replace("_", " ")
 
 
 def distinct(some: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
-    """Leave out jobs that others run as: the custom job behind a pipeline, and those of a tuning job's trials."""
+    """Leave out the jobs by which others run: the custom job behind a pipeline, and those of a tuning job's trials."""
     listed = {one.name: one for one in some}
     behind = {one.backing for one in listed.values()} | {
         trial.job for one in listed.values() for trial in one.tried if trial.job

@@ -1,4 +1,4 @@
-"""Cloud Logging: what jobs wrote."""
+"""Cloud Logging: the lines of jobs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from slipway.cloud.session import Session
 
 @dataclass(frozen=True)
 class LogEntry:
-    """A line of a log. `task` is who wrote it (`workerpool0-0`), `insert_id` tells copies apart, `job` is the number of
-    the job that it is of."""
+    """A line of a log. `task` is its writer (`workerpool0-0`), `insert_id` tells copies apart, `job` is its job's
+    number."""
 
     timestamp: datetime | None
     stamp: str
@@ -51,8 +51,8 @@ class Logging:
         self._url = f"{endpoints.of('logging')}entries:list"
 
     def entries(self, filter: str, *, page_size: int = 1000, newest_first: bool = False) -> Iterator[LogEntry]:
-        """Oldest first unless asked otherwise; read page by page while iterated: each costs one of the project's 60 log
-        queries a minute."""
+        """Yield entries, oldest first unless asked otherwise; pages are read on demand: each costs one of the project's
+        60 log queries a minute."""
         call = Call(f"read the logs of {self._project}", "logging.logEntries.list", f"project {self._project}")
         body = {
             "resourceNames": [f"projects/{self._project}"],

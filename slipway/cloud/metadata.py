@@ -1,4 +1,4 @@
-"""Vertex ML Metadata, as far as experiments need it: contexts, each an experiment or a run of one."""
+"""Vertex ML Metadata, as far as experiments need it: contexts, each an experiment or one of its runs."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _BODIES: Mapping[str, Mapping[str, Any]] = {
     EXPERIMENT: {"experiment_deleted": False},
     RUN: {"_params": {}, "_metrics": {}, STATE: RUNNING},
 }
-"""Metadata that the Vertex SDK writes into a new context of each schema, and expects there."""
+"""The metadata that the Vertex SDK writes into a new context of each schema, and expects there."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """`metadata` as it is; `state` of a run is the name of an execution's state, `board` the full name of an
-    experiment's TensorBoard; each is empty where it has none."""
+    """A context. `metadata` is unchanged; `state` of a run is the name of an execution's state, `board` the full name
+    of an experiment's TensorBoard; each is empty where it has none."""
 
     name: str
     etag: str
@@ -51,7 +51,8 @@ class Context:
 
 
 class Metadata:
-    """Names are full: `projects/P/locations/R/metadataStores/S/contexts/ID`. Every method raises CloudError."""
+    """A client of the metadata store. Names are full: `projects/P/locations/R/metadataStores/S/contexts/ID`. Every
+    method raises CloudError."""
 
     def __init__(self, session: Session, endpoints: Endpoints, region: str) -> None:
         self._session, self._base = session, endpoints.vertex(region)
@@ -61,7 +62,7 @@ class Metadata:
         return shaped(call, Context.read, self._session.get(self._base + name, call))
 
     def runs_of_logs(self, tensorboard: str, job: str) -> tuple[str, ...]:
-        """List the runs that the service made of a job's logs in a TensorBoard, as contexts' names. `job`: its full
+        """Return the runs that the service made from a job's logs in a TensorBoard, as contexts' names. `job`: its full
         name."""
         number, parent = last_part(job), "/".join(job.split("/")[:4])
         call = _call(f"list the runs of {number} in TensorBoard", "tensorboardRuns.list", job)
@@ -73,8 +74,8 @@ class Metadata:
         return tuple(f"{parent}/metadataStores/default/contexts/{number}-{run}" for run in found)
 
     def make(self, name: str, schema: str, title: str, board: str = "") -> bool:
-        """Tell whether it was not there already. The store is made as well where there is none. `board`: the full name
-        of an experiment's TensorBoard."""
+        """Make a context, and the store where there is none; False for a context that existed already. `board`: the
+        full name of an experiment's TensorBoard."""
         call = _call(f"create {last_part(name)}", "contexts.create", name)
         store = name.partition("/contexts/")[0]
         body = {
@@ -95,7 +96,7 @@ class Metadata:
         return True
 
     def add_child(self, parent: str, child: str) -> None:
-        """A child that is there already is not an error. Raises NotFound without the parent."""
+        """Add a child, which may be there already. Raises NotFound without the parent."""
         call = _call(f"add {last_part(child)} to {last_part(parent)}", "contexts.addContextChildren", parent)
         self._session.post(
             f"{self._base}{parent}:addContextChildren", call, {"childContexts": [child]}, idempotent=True
@@ -108,15 +109,16 @@ class Metadata:
         self._session.patch(self._base + context.name, call, body, {"updateMask": "metadata"})
 
     def default_board(self, home: str) -> str:
-        """The full name of the default TensorBoard of `home` (projects/P/locations/R), empty where there is none."""
+        """Return the full name of the default TensorBoard of `home` (projects/P/locations/R), empty where there is
+        none."""
         call = _call("find the default TensorBoard", "tensorboards.list", home)
         params = {"filter": "is_default=true"}
         found = self._session.pages(f"{self._base}{home}/tensorboards", call, "tensorboards", params)
         return next((shaped(call, lambda one: str(one["name"]), one) for one in found), "")
 
     def make_default_board(self, home: str, title: str) -> Operation:
-        """Begins to make it; `default_board` has it when the operation is done. Of two that are made, the service
-        takes the later one for the default."""
+        """Begin to make the default TensorBoard; `default_board` has it when the operation is done. When two are made,
+        the service takes the later one for the default."""
         call = _call("create the default TensorBoard", "tensorboards.create", home)
         body = {"displayName": title, "isDefault": True}
         return shaped(call, Operation.read, self._session.post(f"{self._base}{home}/tensorboards", call, body))

@@ -1,4 +1,4 @@
-"""Cloud Monitoring: how much of their machines jobs used."""
+"""Cloud Monitoring: the utilization of jobs' machines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ACCELERATOR, ACCELERATOR_MEMORY = "accelerator/utilization", "accelerator/memory
 
 @dataclass(frozen=True)
 class Point:
-    """`value` is a share, 0 to 1."""
+    """A sample. `value` is a share, 0 to 1."""
 
     at: Annotated[datetime, At("time")]
     value: float
@@ -58,7 +58,7 @@ class Monitoring:
         self, metric: str, jobs: tuple[str, ...], begin: datetime, end: datetime, period: int = 0
     ) -> tuple[Series, ...]:
         """Read one metric of the custom jobs with these numbers. With a `period` (seconds, a minute at least) each
-        point is the mean of that many seconds, else they are as measured. Raises CloudError."""
+        point is the mean of that many seconds, else points are as measured. Raises CloudError."""
         call = Call(f"read the metrics of {self._project}", "monitoring.timeSeries.list", f"project {self._project}")
         numbers = ", ".join(f'"{number}"' for number in jobs)
         params: dict[str, str | int] = {
@@ -73,7 +73,7 @@ class Monitoring:
         for body in self._session.pages(self._url, call, "timeSeries", params):
             one = shaped(call, Series.read, body)
             key = (one.job, one.task, one.accelerator)
-            # A series may go on on the next page.
+            # A series may continue on the next page.
             points = found[key].points if key in found else ()
             joined = tuple(sorted({*points, *one.points}, key=lambda point: point.at))
             found[key] = Series(metric, *key, joined)
@@ -86,5 +86,5 @@ _TYPE = "ml.googleapis.com/training/"
 def _point(body: Json) -> Point | None:
     value, at = body.get("value", {}), parse_timestamp(body.get("interval", {}).get("endTime"))
     number = value.get("doubleValue", value.get("int64Value"))
-    # "NaN" stands for a mean of nothing.
+    # "NaN" is the mean of no samples.
     return None if number is None or at is None or not isfinite(float(number)) else Point(at, float(number))

@@ -1,4 +1,4 @@
-"""Permissions of whoever asks (asking needs no role), and a resource's policy, which tells everybody's."""
+"""Permissions of the caller (reading them needs no role), and a resource's policy, which has everybody's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SERVICES = {"project": "resourcemanager.projects", "account": "iam.serviceAccou
 
 @dataclass(frozen=True, order=True)
 class Bound:
-    """A role that a member has on a resource. `condition` is its title, empty without one."""
+    """A member's role on a resource. `condition` is its title, empty without one."""
 
     role: str
     member: str
@@ -28,13 +28,13 @@ class Bound:
 
     @property
     def under(self) -> str:
-        """` under condition night`; empty without one."""
+        """The condition as text: ` under condition night`; empty without one."""
         return f" under condition {self.condition}" if self.condition else ""
 
 
 class Permissions:
-    """Asks each service of its own resources, by their kind and name. Raises CloudError, NotFound for what is not
-    there."""
+    """A client that asks each service about its own resources, by their kind and name. Raises CloudError, NotFound for
+    a missing resource."""
 
     def __init__(self, session: Session, endpoints: Endpoints, project: str) -> None:
         self._session = session
@@ -45,7 +45,7 @@ class Permissions:
         }
 
     def held(self, what: Holder, name: str, wanted: Iterable[str]) -> frozenset[str]:
-        """Return those of the permissions `wanted` that whoever asks has."""
+        """Return those of the permissions `wanted` that the caller has."""
         call = Call(f"ask what may be done on {what} {name}", "", _on(what, name))
         url = self._bases[what] + quote(name, safe="@:")
         if what == "bucket":
@@ -58,7 +58,7 @@ class Permissions:
         return frozenset(map(str, listed)) if isinstance(listed, list) else frozenset()
 
     def policy(self, what: Holder, name: str) -> frozenset[Bound]:
-        """Return what everybody has."""
+        """Return the roles of all members."""
         call = Call(f"read who may use {what} {name}", f"{_SERVICES[what]}.getIamPolicy", _on(what, name))
         url = self._bases[what] + quote(name, safe="@:")
         if what == "bucket":

@@ -1,8 +1,8 @@
-"""The proxy of a URL: the environment's, else the one that macOS or Windows is set to.
+"""The proxy of a URL: the environment's, else that of macOS's or Windows's settings.
 
-`HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY` by the URL's scheme, and past them what `NO_PROXY` names: hosts and domains,
-each with or without a port, IPv4 networks (10.0.0.0/8), or `*` for all. A name in lower case goes before the same in
-upper case, as for curl.
+`HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY` by the URL's scheme, except for the hosts that `NO_PROXY` names: hosts and
+domains, each with or without a port, IPv4 networks (10.0.0.0/8), or `*` for all. A name in lower case takes precedence
+over the same in upper case, as for curl.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy"})
-"""All that is read of an environment, in lower case."""
+"""All variables that are read from an environment, in lower case."""
 
 _HAVE_SETTINGS = ("darwin", "win32")
-"""Systems that keep proxies elsewhere than in variables."""
+"""Systems that keep proxies in settings as well as in variables."""
 
 
 def proxy_of(url: str, environ: Mapping[str, str]) -> str:
-    """The proxy's URL, with its user and password where it has any; empty where there is none for `url`."""
+    """Return the proxy's URL, with its user and password where it has any; empty where there is none for `url`."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if not host or _excepted(host, f"{host}:{parts.port}" if parts.port else host, _variable(environ, "no_proxy")):

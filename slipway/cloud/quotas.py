@@ -1,4 +1,4 @@
-"""Cloud Quotas: the limits of a service in a project, as the API gives them."""
+"""Cloud Quotas: the limits of a service in a project, as the API has them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ SERVICE = "aiplatform.googleapis.com"
 
 @dataclass(frozen=True)
 class QuotaInfo:
-    """A quota. `metric` has the service in front of it.
+    """A quota. `metric` begins with the service.
 
     `limits` with the locations where they hold, most specific first; -1 is unlimited. `ineligibility` is the API's word
-    for why no increase can be asked for, None when one can. `id` is what preferences call the quota.
+    for why no increase is possible, None when one is. `id` is the quota's id in preferences.
     """
 
     metric: str
@@ -29,12 +29,12 @@ class QuotaInfo:
     id: str = ""
 
     def limit(self, region: str) -> int | None:
-        """The limit in a region: the first that applies counts. None when the quota says nothing about that region."""
+        """Return the limit in a region: the first that applies counts. None when the quota has none for that region."""
         return next((limit for locations, limit in self.limits if region in locations), None)
 
     @classmethod
     def read(cls, body: Json) -> QuotaInfo:
-        """From the API's JSON, for where its client library is not installed. An int64 that is left out is 0."""
+        """Read the API's JSON, where its client library is not installed. An omitted int64 is 0."""
         eligibility = body.get("quotaIncreaseEligibility", {})
         return cls(
             body.get("metric", ""),
@@ -51,9 +51,10 @@ class QuotaInfo:
 
 @dataclass(frozen=True)
 class QuotaPreference:
-    """A request for more of one quota in one region, and what became of it. -1 is unlimited.
+    """A request for more of one quota in one region, and its outcome. -1 is unlimited.
 
-    `id` is its own, within the project. `granted` is None until anything was. `detail`: what the service says of it.
+    `id` is its own, within the project. `granted` is None until a value is granted. `detail`: the service's
+    explanation.
     """
 
     id: str
@@ -67,7 +68,7 @@ class QuotaPreference:
 
     @classmethod
     def read(cls, body: Json) -> QuotaPreference:
-        """From the API's JSON. `grantedValue` is a wrapped number: 0 is not left out there."""
+        """Read the API's JSON. `grantedValue` is a wrapped number: its 0 is not omitted."""
         config = body.get("quotaConfig", {})
         granted = config.get("grantedValue")
         return cls(
@@ -86,7 +87,7 @@ ReadQuota = Callable[[Json], QuotaInfo]
 
 
 class Quotas:
-    """`ids` by metric (without the service), as far as a catalog has them."""
+    """A client of Cloud Quotas. `ids` by metric (without the service), as far as a catalog has them."""
 
     def __init__(
         self, session: Session, endpoints: Endpoints, project: str, ids: Mapping[str, str] | None = None
@@ -97,12 +98,12 @@ class Quotas:
         self._preferences = f"{everywhere}/quotaPreferences"
 
     def info(self, quota_id: str) -> QuotaInfo:
-        """Raises NotFound for an id that the service does not have."""
+        """Return a quota. Raises NotFound for an id that the service does not have."""
         call = Call(f"read quota {quota_id}", "cloudquotas.quotas.get", f"project {self._project}")
         return shaped(call, QuotaInfo.read, self._session.get(f"{self._parent}/{quota_id}", call))
 
     def infos(self, metrics: Collection[str], read: ReadQuota = QuotaInfo.read) -> Iterator[QuotaInfo]:
-        """The quotas of some metrics (without the service), found in the list of all; no others are parsed."""
+        """Yield the quotas of some metrics (without the service), found in the list of all; no others are parsed."""
         call = Call(f"read the quotas of {self._project}", "cloudquotas.quotas.get", f"project {self._project}")
         wanted = {f"{SERVICE}/{metric}" for metric in metrics}
         for body in self._session.pages(self._parent, call, "quotaInfos", {"pageSize": 500}):
@@ -110,14 +111,14 @@ class Quotas:
                 yield shaped(call, read, body)
 
     def preferences(self, region: str) -> Iterator[QuotaPreference]:
-        """List what was asked for in a region. The API documents no filter by service or region."""
+        """Yield the preferences in a region. The API documents no filter by service or region."""
         call = Call(f"read what quota {self._project} asked for", "cloudquotas.quotas.get", f"project {self._project}")
         for body in self._session.pages(self._preferences, call, "quotaPreferences", {"pageSize": 500}):
             if body.get("service") == SERVICE and body.get("dimensions") == {"region": region}:
                 yield shaped(call, QuotaPreference.read, body)
 
     def ask(self, preference: str, body: Json) -> QuotaPreference:
-        """Make a preference, or change the one of that id. Sent once: a second time it would be another request.
+        """Make a preference, or change the one with that id. Sent once: a second time it would be another request.
 
         A body with an etag is refused when somebody has changed the preference meanwhile.
         """

@@ -25,15 +25,15 @@ Params = Mapping[str, str | int]
 _MOST_PAGES = 10_000
 _RETRIED = frozenset({429, 500, 502, 503, 504})
 _NO_REQUEST = (urllib3.exceptions.LocationValueError, InvalidHeader)
-"""Errors of a request that can't be sent at all."""
+"""The errors of a request that can't be sent at all."""
 _CONNECTS = frozenset({HTTPConnection.connect.__code__, HTTPSConnection.connect.__code__})
-"""Code that makes a connection, with its TLS and a proxy's tunnel: no request is sent before it has returned."""
+"""The code that makes a connection, with its TLS and a proxy's tunnel: no request is sent before it has returned."""
 
 
 @dataclass(frozen=True)
 class HttpPolicy:
-    """Time limits of a call, in seconds, and the number of tries of an idempotent one. `read` is for each part of an
-    answer. After `whole`, or after a list's `most` bytes, nothing more is asked for: no page, and nothing again."""
+    """The time limits of a call, in seconds, and the number of tries of an idempotent one. `read` is for each part of
+    an answer. After `whole`, or after a list's `most` bytes, no further request is sent: no page, and no retry."""
 
     connect: float = 10.0
     read: float = 60.0
@@ -45,7 +45,7 @@ class HttpPolicy:
 
 
 class Session:
-    """Sends requests for the typed clients. May be shared by threads.
+    """A sender of the typed clients' requests. May be shared by threads.
 
     `sleep`, `clock` (seconds) and `chance` (0 ≤ x < 1, for jitter) are the only sources of time and randomness.
     """
@@ -70,8 +70,8 @@ class Session:
 
     @property
     def time(self) -> datetime | None:
-        """The last answer's, by the service's own clock; None where none told."""
-        from email.utils import parsedate_to_datetime  # Submitting needs no time, and no import that takes some.
+        """The time of the last answer, by the service's own clock; None where none told it."""
+        from email.utils import parsedate_to_datetime  # A submission needs no time, and no import that takes some.
 
         try:
             return parsedate_to_datetime(self._date).astimezone(UTC) if self._date else None
@@ -82,15 +82,15 @@ class Session:
         self._http.widen(threads)
 
     def get(self, url: str, call: Call, params: Params | None = None) -> Json:
-        """GET a JSON object, tried again while the service is busy."""
+        """GET a JSON object, with retries while the service is busy."""
         return json_object(self._send("GET", url, call, params=params, again=True), call)
 
     def download(self, url: str, call: Call, params: Params | None = None) -> Response:
         return self._send("GET", url, call, params=params, again=True)
 
     def stream(self, url: str, call: Call, params: Params, headers: Mapping[str, str]) -> Generator[bytes, None, None]:
-        """GET bytes as they are stored, a part at a time; tried again until the first comes. Raises NoAnswer when they
-        break off, Garbled when a range was asked for and the whole is given."""
+        """GET bytes as they are stored, a part at a time, with retries until the first comes. Raises NoAnswer when they
+        break off, Garbled for a whole answer to a request for a range."""
         response = self._send("GET", url, call, params=params, headers=headers, again=True, stream=True)
         with response:
             if "Range" in headers and response.status != 206:
@@ -123,13 +123,13 @@ class Session:
         return json_object(self._send(method, url, call, body=body, again=False), call)
 
     def delete(self, url: str, call: Call, params: Params | None = None) -> None:
-        """DELETE, tried again while the service is busy. Raises NotFound for what is gone already."""
+        """DELETE, with retries while the service is busy. Raises NotFound for a resource that is gone already."""
         self._send("DELETE", url, call, params=params, again=True)
 
     def pages(
         self, url: str, call: Call, key: str, params: Params | None = None, *, body: Json | None = None
     ) -> Iterator[Json]:
-        """The items under `key` of every page, read as they are asked for. With a `body` they are asked for by POST.
+        """Yield the items under `key` of every page, read on demand. With a `body` they are asked for by POST.
 
         Raises Garbled for a list without an end.
         """
@@ -181,7 +181,7 @@ class Session:
                 self._sleep(self._wait(attempt, None))
                 continue
             except Unreachable as problem:
-                if lost and method != "GET":  # It was sent once, and that may have done it.
+                if lost and method != "GET":  # The one request that was sent may have done it.
                     raise lost from problem
                 raise
             self._date = response.headers.get("Date", self._date)
@@ -204,7 +204,7 @@ class Session:
         except urllib3.exceptions.HTTPError as problem:
             raise _no_answer(call, url, problem) from problem
         except Exception as problem:
-            # google-auth's own errors; imported only when met, because a plain token works without the library.
+            # google-auth's own errors; imported only on use, because a plain token works without the library.
             from google.auth.exceptions import GoogleAuthError, TransportError
 
             if isinstance(problem, TransportError):
@@ -226,8 +226,8 @@ def _no_answer(call: Call, url: str, problem: Exception, *, never_sent: bool = F
 
 
 def _while_connecting(problem: BaseException) -> bool:
-    """Tell whether it rose before anything could be sent. Nothing else proves that: urllib3 calls an answer that was
-    lost behind a proxy a ProxyError, as it does a proxy that is not there."""
+    """Tell whether the error rose before anything could be sent. Nothing else proves that: urllib3 uses ProxyError for
+    an answer lost behind a proxy as well as for a missing proxy."""
     step = problem.__traceback__
     while step:
         if step.tb_frame.f_code in _CONNECTS:
@@ -237,9 +237,9 @@ def _while_connecting(problem: BaseException) -> bool:
 
 
 def _causes(problem: BaseException) -> Iterator[BaseException]:
-    """The exception and all it wraps, outermost first; urllib3 hides causes in `reason` and in its arguments.
+    """Yield the exception and all it wraps, outermost first; urllib3 hides causes in `reason` and in its arguments.
 
-    Not its context: that may be what an earlier request failed with, and is being handled while this one is sent.
+    Not its context: that may be an earlier request's failure, which is being handled while this one is sent.
     """
     seen: set[int] = set()
     open_ = [problem]

@@ -1,4 +1,4 @@
-"""Cloud Storage: list, read and write objects, and look at a bucket."""
+"""Cloud Storage: list, read and write objects, and read a bucket."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from slipway.formatting import quoted
 from slipway.labels import unfit
 
 _UNPACKED = {"Accept-Encoding": "identity"}
-"""The service unpacks what is stored compressed."""
+"""The header against compression: the service unpacks objects that are stored compressed."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Location:
 
     @classmethod
     def parse(cls, uri: str) -> Location:
-        """Raises ConfigError for anything but `gs://bucket[/name]`."""
+        """Parse a URI. Raises ConfigError for anything but `gs://bucket[/name]`."""
         bucket, _, name = uri.removeprefix("gs://").partition("/")
         if not uri.startswith("gs://") or not bucket or unfit(uri):
             raise ConfigError(
@@ -48,8 +48,8 @@ class Location:
 
 @dataclass(frozen=True)
 class StoredObject:
-    """An object as a list has it: `generation` is that of its contents, which it has had since `created`; `md5` of them
-    in hexadecimal digits, empty for one that was composed of parts. `packed`: it is stored compressed, and read so."""
+    """An object as a list has it: `generation` is that of its contents, which date from `created`; `md5` is theirs in
+    hexadecimal digits, empty for an object composed of parts. `packed`: it is stored compressed, and read so."""
 
     at: Location
     size: int
@@ -82,14 +82,14 @@ class Storage:
         return f"{self._base}/{quote(at.bucket, safe='')}/o/{quote(at.name, safe='')}"
 
     def read(self, at: Location, *, doing: str = "", generation: str = "") -> bytes:
-        """The whole object, or a `generation` of it. Raises NotFound when bucket or object is not there."""
+        """Return the whole object, or a `generation` of it. Raises NotFound when bucket or object does not exist."""
         call = Call(doing or f"read {at}", "storage.objects.get", f"gs://{at.bucket}")
         params = {"alt": "media", **({"generation": generation} if generation else {})}
         return self._session.download(self._object(at), call, params).data
 
     def beginning(self, at: Location, most: int) -> bytes:
-        """The first `most` bytes of an object, or all of a shorter one. Raises NotFound, and NoAnswer when they break
-        off."""
+        """Return the first `most` bytes of an object, or all of a shorter one. Raises NotFound, and NoAnswer when they
+        break off."""
         call = Call(f"read {at}", "storage.objects.get", f"gs://{at.bucket}")
         found = bytearray()
         with closing(self._session.stream(self._object(at), call, {"alt": "media"}, _UNPACKED)) as parts:
@@ -100,8 +100,8 @@ class Storage:
         return bytes(found[:most])
 
     def objects(self, under: Location, *, versions: bool = False) -> Iterator[StoredObject]:
-        """List those whose names begin with that of `under`, in the order of their names; read page by page. With
-        `versions` each generation that the bucket still has, the oldest first."""
+        """Yield the objects whose names begin with that of `under`, in the order of their names; pages are read on
+        demand. With `versions` each generation that the bucket still has, the oldest first."""
         call = Call(f"list {under}", "storage.objects.list", f"gs://{under.bucket}")
         url, params = f"{self._base}/{quote(under.bucket, safe='')}/o", {"prefix": under.name}
         if versions:
@@ -110,8 +110,8 @@ class Storage:
             yield shaped(call, lambda one: StoredObject.read(under.bucket, one), body)
 
     def chunks(self, one: StoredObject, start: int = 0) -> Iterator[bytes]:
-        """Return its bytes from `start` on, as they are stored. Raises NotFound when it has other contents meanwhile,
-        NoAnswer when they break off."""
+        """Yield its bytes from `start` on, as they are stored. Raises NotFound when its contents have changed
+        meanwhile, NoAnswer when they break off."""
         call = Call(f"read {one.at}", "storage.objects.get", f"gs://{one.at.bucket}")
         headers = {"Accept-Encoding": "gzip" if one.packed else "identity"}
         if start:
@@ -120,8 +120,7 @@ class Storage:
         return self._session.stream(self._object(one.at), call, params, headers)
 
     def age(self, at: Location) -> timedelta | None:
-        """Return how long the object has had its contents, by the service's own clock; None when the answer does not
-        tell."""
+        """Return the age of the object's contents, by the service's own clock; None when the answer does not tell."""
         call = Call(f"look at {at}", "storage.objects.get", f"gs://{at.bucket}")
         answer = self._session.download(self._object(at), call)
         made = shaped(call, lambda body: parse_timestamp(body.get("timeCreated")), json_object(answer, call))
@@ -129,15 +128,15 @@ class Storage:
         return parsedate_to_datetime(date) - made if date and made else None
 
     def create(self, at: Location, content: bytes, media: str = "application/octet-stream") -> bool:
-        """Writes the object unless there is one; False when there is. Sent once."""
+        """Write the object unless it exists; False when it does. Sent once."""
         return self._put_over(0, at, content, media)
 
     def replace(self, one: StoredObject, content: bytes, media: str) -> bool:
-        """Writes other contents; False when the object has others meanwhile, or is gone. Sent once."""
+        """Write other contents; False when they have changed meanwhile, or the object is gone. Sent once."""
         return self._put_over(int(one.generation), one.at, content, media)
 
     def write(self, at: Location, content: bytes, media: str) -> None:
-        """Writes the object, over the one that is there. Sent again while the service is busy: the same is written."""
+        """Write the object, over an existing one, with retries while the service is busy: each writes the same."""
         self._put(at, content, media, {}, again=True)
 
     def _put_over(self, generation: int, at: Location, content: bytes, media: str) -> bool:
@@ -154,11 +153,11 @@ class Storage:
         self._session.post(url, call, content, params, media=media, idempotent=again)
 
     def buckets(self, project: str) -> Iterator[Json]:
-        """The service's descriptions of a project's buckets; read page by page."""
+        """Yield the service's descriptions of a project's buckets; pages are read on demand."""
         call = Call(f"list buckets of {project}", "storage.buckets.list", f"project {project}")
         return self._session.pages(self._base, call, "items", {"project": project})
 
     def bucket(self, name: str) -> dict[str, Any]:
-        """Raises NotFound."""
+        """Return the service's description of a bucket. Raises NotFound."""
         call = Call(f"look at bucket gs://{name}", "storage.buckets.get", f"gs://{name}")
         return dict(self._session.get(f"{self._base}/{quote(name, safe='')}", call))

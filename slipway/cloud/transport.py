@@ -1,6 +1,5 @@
-"""Requests over HTTP as people's networks need them: through proxies, by certificate authorities of their own, sent on
-where something is only read. No cookies, and no passwords from a .netrc file.
-"""
+"""HTTP requests as people's networks need them: through proxies, by certificate authorities of their own, with
+redirections of reads. No cookies, and no passwords from a .netrc file."""
 
 from __future__ import annotations
 
@@ -23,36 +22,37 @@ if TYPE_CHECKING:
 
 Response = urllib3.BaseHTTPResponse
 Timeout = tuple[float, float]
-"""Seconds for the connection, and for each part of the answer: all of it has three times as many."""
+"""Seconds for the connection, and for each part of the answer: the whole answer has three times as many."""
 
 TIMEOUT = "SLIPWAY_TIMEOUT"
-"""The variable with the wait for each part of an answer, as in 5s, where that is less than usual."""
+"""The variable for the wait for each part of an answer, such as 5s, where it is less than the default."""
 
 _ALWAYS = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": "slipway"}
 _BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
-"""Variables that name a file or a folder of certificate authorities, the first that is set; else certifi's are used."""
+"""The variables that name a file or a folder of certificate authorities; the first that is set counts, else certifi's
+are used."""
 _MOVED = frozenset({301, 302, 303, 307, 308})
 _MOST_MOVES = 30
 _RENEWALS = 2
 
 
 class InvalidHeader(HTTPError):  # noqa: N818 - named as urllib3 names its own
-    """A header that can't be sent; nothing was."""
+    """A header that can't be sent; nothing was sent."""
 
 
 class Authorisation(Protocol):
-    """Credentials of whoever asks."""
+    """The caller's credentials."""
 
     def headers(self, method: str, url: str) -> Mapping[str, str]: ...
 
     def renewed(self) -> bool:
-        """Tell whether there is something else to prove it with, after a 401."""
+        """Tell whether there are other credentials to try, after a 401."""
 
 
 class Transport:
-    """Sends requests, and keeps connections. May be shared by threads.
+    """A sender of requests that keeps connections. May be shared by threads.
 
-    `headers` go with each request. `trust` makes the TLS context, which is done when it is first needed.
+    `headers` go with each request. `trust` makes the TLS context on first use.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Transport:
     ) -> None:
         self.auth = auth
         self.headers = {**_ALWAYS, **(headers or {})}
-        # No more than is needed: the environment has a token in it as well.
+        # Only the variables needed: the environment has a token in it as well.
         self._environ = {name: environ[name] for name in environ if name in _BUNDLES or name.lower() in VARIABLES}
         self._trust = trust or trusted
         self._longest = _longest(environ.get(TIMEOUT, "").strip())
@@ -73,12 +73,12 @@ class Transport:
         self._making = threading.Lock()
 
     def widen(self, threads: int) -> None:
-        """Makes room for a connection of each of these threads; to be called before they begin."""
+        """Make room for a connection of each of these threads; must be called before they begin."""
         self._width = threads
         self.forget()
 
     def forget(self) -> None:
-        """Lets go of all connections and of the certificates that they were made with."""
+        """Drop all connections and the certificates that they were made with."""
         with self._making:
             self._managers = {}
 
@@ -94,10 +94,10 @@ class Transport:
         stream: bool = False,
         retries: int | bool = False,
     ) -> Response:
-        """The answer, with its whole body unless `stream`; redirections of a GET are followed.
+        """Return the answer, with its whole body unless `stream`; redirections of a GET are followed.
 
         `retries` of urllib3: how often a connection is tried again. Raises HTTPError, ConfigError for a proxy or
-        authorities that can't be used, and what `auth` raises.
+        authorities that can't be used, and the errors of `auth`.
         """
         url = f"{url}{'&' if '?' in url else '?'}{urlencode(params)}" if params else url
         first, asked = url, {**self.headers, **(headers or {})}
@@ -108,7 +108,7 @@ class Transport:
             response = self._open(method, url, data, {**asked, **proof}, timeout, stream=stream, retries=retries)
             if response.status == 401 and proof and self.auth and renewals < _RENEWALS and self.auth.renewed():
                 renewals += 1
-                self.forget()  # Not only a token ends: a client certificate does as well.
+                self.forget()  # Not only a token may have ended, but also a client certificate.
             elif method == "GET" and response.status in _MOVED and "Location" in response.headers:
                 moves += 1
                 if moves > _MOST_MOVES:
@@ -169,7 +169,8 @@ class Transport:
 
 
 def trusted(environ: Mapping[str, str]) -> ssl.SSLContext:
-    """TLS with the authorities that the environment names, else certifi's. Raises ConfigError for unreadable ones."""
+    """Return TLS with the authorities that the environment names, else certifi's. Raises ConfigError for unreadable
+    ones."""
     from urllib3.util.ssl_ import create_urllib3_context
 
     context = create_urllib3_context()
@@ -181,7 +182,7 @@ def trusted(environ: Mapping[str, str]) -> ssl.SSLContext:
 
 
 def trust_named(context: ssl.SSLContext, environ: Mapping[str, str]) -> bool:
-    """Tell whether the environment names authorities, which `context` then trusts. Raises ConfigError for unreadable
+    """Tell whether the environment names authorities, and make `context` trust them. Raises ConfigError for unreadable
     ones."""
     variable = next((name for name in _BUNDLES if environ.get(name)), None)
     if variable is None:
@@ -192,7 +193,7 @@ def trust_named(context: ssl.SSLContext, environ: Mapping[str, str]) -> bool:
             context.load_verify_locations(capath=path)
         else:
             context.load_verify_locations(path)
-    except OSError as problem:  # TLS's own errors are among them.
+    except OSError as problem:  # TLS errors are OSErrors.
         raise ConfigError(
             f"{variable} names no certificate authorities: {path}",
             why=problem.strerror or type(problem).__name__,
@@ -223,7 +224,7 @@ def _moved(url: str, location: str) -> str:
 
 
 def _without_password(proxy: str) -> tuple[str, Mapping[str, str]]:
-    """The proxy's URL with nobody's name in it, and the header that has name and password."""
+    """Return the proxy's URL without user and password, and the header that has them."""
     try:
         parts = urlsplit(proxy)
         who = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"

@@ -1,4 +1,4 @@
-"""A tuning job's trials: what each tried and measured, the best of them, and what all of them search."""
+"""A tuning job's trials: the values and metrics of each, the best of them, and the searched parameters."""
 
 from __future__ import annotations
 
@@ -41,14 +41,15 @@ class Trial:
 
 
 def searched(parameters: Iterable[Json]) -> Iterator[str]:
-    """The parameters of a study, also those that are searched under a condition alone."""
+    """Yield the parameters of a study, also those that are searched only under a condition."""
     for one in parameters:
         yield str(one["parameterId"])
         yield from searched([inner["parameterSpec"] for inner in one.get("conditionalParameterSpecs", ())])
 
 
 def best(trials: Iterable[Trial], goals: Mapping[str, str]) -> Trial | None:
-    """Choose by the first metric; None where none succeeded, or several metrics have no one best."""
+    """Return the best trial by the first metric; None where none succeeded, or several metrics have no single best
+    trial."""
     if len(goals) != 1:
         return None
     ((metric, goal),) = goals.items()

@@ -1,4 +1,4 @@
-"""Vertex AI in a project, and in one region of it or several: jobs of every kind, and persistent resources."""
+"""Vertex AI in a project, in one region or several: jobs of every kind, and persistent resources."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class Vertex:
-    """Every method raises `CloudError`; ids may be full names or the last part alone.
+    """A client of Vertex AI. Every method raises `CloudError`; ids may be full names or the last part alone.
 
-    A full name is looked up in its own region, what has no region of its own in `region`. Lists are of all `regions`.
+    A full name is looked up in its own region, an id alone in `region`. Lists are of all `regions`.
     """
 
     def __init__(
@@ -58,18 +58,18 @@ class Vertex:
         return f"{self._parent(name)}/{collection}/{name.rsplit('/', 1)[-1]}"
 
     def create(self, kind: JobKind, body: Json) -> VertexJob:
-        """Sent once; `error.not_accepted` of what it raises says whether sending again is safe."""
+        """Create a job, sent once; `error.not_accepted` of a raised error says whether sending again is safe."""
         call = self._call(f"submit {body.get('displayName', '')}", f"{kind.collection}.create")
         return _read_job(call, kind, self._session.post(f"{self._parent()}/{kind.collection}", call, body))
 
     def job(self, name: str) -> VertexJob:
-        """The job of a full name, of whatever kind; a number alone is a custom job's."""
+        """Return the job with a full name, of any kind; a number alone is a custom job's."""
         kind = kind_of(name)
         call = self._call(f"read job {name}", f"{kind.collection}.get")
         return _read_job(call, kind, self._session.get(self._url(name, kind.collection), call))
 
     def jobs(self, kind: JobKind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
-        """Newest first, as the service lists them; read page by page while iterated.
+        """Yield jobs newest first, as the service lists them; pages are read on demand.
 
         `filter` is the API's: `state="JOB_STATE_RUNNING"`, `labels.key="value"`, `display_name="…"`.
         """
@@ -84,12 +84,13 @@ class Vertex:
             yield _read_job(call, kind, body)
 
     def jobs_of_every_kind(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
-        """List jobs of all kinds merged, newest first, as `jobs` does. A state is given by its job's name in the
+        """Yield jobs of all kinds merged, newest first, as `jobs` does. A state is given by its job's name in the
         filter."""
         return _newest_first(self.jobs(kind, filter, page_size=page_size) for kind in KINDS.values())
 
     def cancel(self, name: str) -> None:
-        """Asks for the end; the job passes through CANCELLING. Cancelling twice is harmless, so it is retried."""
+        """Ask for the job's end; it passes through CANCELLING. Cancelling twice is harmless, so the request is
+        retried."""
         kind = kind_of(name)
         call = self._call(f"cancel job {name}", f"{kind.collection}.cancel")
         self._session.post(f"{self._url(name, kind.collection)}:{kind.cancel_method}", call, {}, idempotent=True)
@@ -104,7 +105,7 @@ class Vertex:
         return _read(call, PersistentResource.read, self._session.get(self._url(cluster), call))
 
     def delete_persistent_resource(self, cluster: str) -> None:
-        """Asks for its end; it passes through STOPPING. Raises Refused while it is being made or rebooted."""
+        """Ask for the cluster's end; it passes through STOPPING. Raises Refused while it is being made or rebooted."""
         call = self._call(f"delete cluster {cluster.rsplit('/', 1)[-1]}", "persistentResources.delete")
         self._session.delete(self._url(cluster), call)
 
@@ -117,13 +118,14 @@ class Vertex:
         return tuple(_read(call, PersistentResource.read, body) for body in found)
 
     def create_persistent_resource(self, cluster: str, body: Json) -> Operation:
-        """Sent once. As the id is the caller's, sending it again makes no second cluster: that answers Conflict."""
+        """Make a cluster, sent once. As the id is the caller's, a repetition makes no second cluster, but raises
+        Conflict."""
         call = self._call(f"create cluster {cluster}", "persistentResources.create")
         url, params = f"{self._parent()}/{_CLUSTERS}", {"persistentResourceId": cluster}
         return _read(call, Operation.read, self._session.post(url, call, body, params))
 
     def reboot_persistent_resource(self, cluster: str) -> Operation:
-        """Sent once: a second request for one that runs again would reboot it again."""
+        """Reboot a cluster, sent once: a repetition after its end would reboot it again."""
         call = self._call(f"reboot cluster {cluster}", "persistentResources.update")
         return _read(call, Operation.read, self._session.post(f"{self._url(cluster)}:reboot", call, {}))
 
@@ -142,8 +144,8 @@ def _newest_first(lists: Iterable[Iterator[VertexJob]]) -> Iterator[VertexJob]:
 
 
 def _read_job(call: Call, kind: JobKind, body: Json) -> VertexJob:
-    """A pipeline's inputs may be any JSON: where they are no job's, it is read without them. What the service runs for
-    it is a job of another kind, which is listed itself."""
+    """Read a job. A pipeline's inputs may be any JSON: where they are not a job's, it is read without them. The job
+    that the service runs for it is of another kind, and is listed itself."""
     try:
         return _read(call, lambda one: VertexJob.read(one, kind), body)
     except Garbled:
@@ -153,7 +155,7 @@ def _read_job(call: Call, kind: JobKind, body: Json) -> VertexJob:
 
 
 def _read(call: Call, read: Callable[[Json], _Named], body: Json) -> _Named:
-    """Raises Garbled for an invalid operation, such as one without a name."""
+    """Read an operation. Raises Garbled for an invalid one, such as one without a name."""
     found = shaped(call, read, body)
     if not found.name or not isinstance(found.name, str):
         raise garbled(call, "the answer has no name")
