@@ -1,1 +1,1 @@
-"""Machines of Vertex AI training: table.json is the data, `table` the lookup, `spec` what is asked for."""
+"""Machines of Vertex AI training: table.json is the data, `table` the lookup, `spec` the machine of a request."""

@@ -26,11 +26,11 @@ _LOCAL = "local"
 _DIGITS = Decimal("0.000001")
 
 _Cells = dict[tuple[str, str], Decimal]
-"""By machine or disk, and region."""
+"""Prices by machine or disk, and region."""
 
 
 def cell(table: str, row: str, region: str) -> Decimal | None:
-    """The price that a table has for a machine or disk type in a region; None where it has none."""
+    """Return the price of a machine or disk type in a region; None where the table has none."""
     columns, rows = _table(table)
     if region not in columns or row not in rows:
         return None
@@ -40,18 +40,18 @@ def cell(table: str, row: str, region: str) -> Decimal | None:
 
 @cache
 def _table(name: str) -> tuple[Mapping[str, int], Mapping[str, str]]:
-    """Columns by their heads, and lines by their first cell: of a hundred lines one or two are asked for."""
+    """Return columns by their heads, and lines by their first cell: of a hundred lines one or two are looked up."""
     text = Path(__file__).with_name(f"{name}.csv").read_text("utf-8")
     head, *lines = [line for line in text.splitlines() if not line.startswith("#")]
     return {column: at for at, column in enumerate(head.split(","))}, {line.partition(",")[0]: line for line in lines}
 
 
 def tables(machines: Iterable[str], disks: Iterable[str], origin: str) -> Mapping[str, str]:
-    """The text of each table by its file's name, for the machines, disks and regions that Slipway knows.
+    """Return the text of each table by its file's name, for the machines, disks and regions that Slipway knows.
 
-    `origin` is in the head of each: where the prices are from, and of which day.
+    `origin` is in the head of each: the source of the prices, and their date.
 
-    Raises ConfigError for a line without a valid price, and for local SSD whose price is missing.
+    Raises ConfigError for a line without a valid price, and for local SSD without a price.
     """
     per_month: _Cells = {
         (row["disk"], row["region"]): _number(row, "month") for row in _rows(disks, {"disk", "region", "month"})
@@ -99,7 +99,7 @@ def _local_ssd(row: Mapping[str, str], per_month: _Cells) -> Decimal:
 
 
 def _rows(lines: Iterable[str], columns: set[str]) -> Iterable[Mapping[str, str]]:
-    import csv  # for who makes them: a submission looks up alone
+    import csv  # for making the tables: a submission only looks up
 
     reader = csv.DictReader(line for line in lines if not line.startswith("#"))
     if not columns <= set(reader.fieldnames or ()):
@@ -126,7 +126,7 @@ def _number(row: Mapping[str, str], column: str) -> Decimal:
 
 
 def _text(what: str, first: str, names: tuple[str, ...], cells: _Cells, origin: str) -> str:
-    """A row for each name that has a price, a column for each region; an empty cell is an unknown price."""
+    """Return a table: a row for each name with a price, a column for each region; an empty cell is an unknown price."""
     columns = [region for region in regions() if any((name, region) in cells for name in names)]
     lines = [f"# {what}.", f"# {origin}. Made by python -m slipway.machines.price_tables."]
     lines.append(",".join([first, *columns]))
@@ -143,7 +143,7 @@ def _plain(price: Decimal) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command: files in, tables out. Gives the exit code."""
+    """Run the command: files in, tables out. Returns the exit code."""
     import argparse
 
     parser = argparse.ArgumentParser(prog="python -m slipway.machines.price_tables", description=__doc__)

@@ -1,4 +1,4 @@
-"""A machine as requests ask for it, as pools have it, and as quota and prices count it."""
+"""A machine as requests and pools have it, and as quota and prices count it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def is_tpu(type: str) -> bool:
 
 
 def machine_or_tpu(type: str, accelerator: str | None, count: int | None, topology: str | None) -> Machine:
-    """Whichever a type is. Raises MachineError."""
+    """Return the machine or TPU of a type. Raises MachineError."""
     return tpu(type, accelerator, count, topology) if is_tpu(type) else machine(type, accelerator, count)
 
 
 def tpu(type: str, accelerator: str | None, count: int | None, topology: str | None) -> Machine:
-    """The TPU machine of a type: `cloud-tpu` with TPU_V2 or TPU_V3 and a count, the others with a topology.
+    """Return the TPU machine of a type: `cloud-tpu` with TPU_V2 or TPU_V3 and a count, the others with a topology.
 
     `vms` of the result is more than 1 for a pod. Raises MachineError for a topology or count that the type does not
     have; its `field` may be "topology".
@@ -37,7 +37,7 @@ def tpu(type: str, accelerator: str | None, count: int | None, topology: str | N
 
 
 def one_tpu(type: str, accelerator: str | None, chips: int) -> Machine:
-    """Return one VM of a TPU, however it is joined with others; `chips` 0 are those of the type."""
+    """Return one VM of a TPU, however it is joined with others; `chips` 0 stands for the type's number."""
     shape: Mapping[str, Any] = rows("tpus")[type]
     return Machine.of(type, shape, accelerator, chips or shape.get("chips", 0))
 
@@ -58,7 +58,8 @@ def _by_count(
 
 @dataclass(frozen=True)
 class Disk:
-    """Boot disk of each machine. `type`: pd-ssd, pd-standard or hyperdisk-balanced; empty for the machine's default."""
+    """The boot disk of each machine. `type`: pd-ssd, pd-standard or hyperdisk-balanced; empty for the machine's
+    default."""
 
     type: str = ""
     size_gb: int = 100
@@ -86,7 +87,7 @@ class MachineSpec:
 
     @classmethod
     def read(cls, body: Mapping[str, Any]) -> MachineSpec:
-        """From a `resourcePools` or `workerPoolSpecs` entry; an omitted disk is the service's default."""
+        """Read a `resourcePools` or `workerPoolSpecs` entry; an omitted disk is the service's default."""
         machine, disk = body.get("machineSpec", {}), body.get("diskSpec", {})
         accelerator = machine.get("acceleratorType")
         return cls(
@@ -97,7 +98,7 @@ class MachineSpec:
         )
 
     def request(self) -> dict[str, dict[str, Any]]:
-        """Return what `read` reads, everything written out."""
+        """Return the entry that `read` reads, everything written out."""
         machine: dict[str, Any] = {"machineType": self.type}
         if self.accelerator:
             machine |= {"acceleratorType": self.accelerator, "acceleratorCount": self.accelerator_count}
@@ -113,18 +114,19 @@ class MachineSpec:
 
     @property
     def accelerators(self) -> str:
-        """`NVIDIA_TESLA_T4 × 2`; `none`"""
+        """The accelerators as text: `NVIDIA_TESLA_T4 × 2`; `none`"""
         return f"{self.accelerator} × {self.accelerator_count}" if self.accelerator else "none"
 
     def __str__(self) -> str:
-        """`a3-highgpu-8g`, whose name tells its GPUs; `n1-standard-8 with 2 NVIDIA_TESLA_T4`, which is given them."""
+        """Return `a3-highgpu-8g`, whose name tells its GPUs; `n1-standard-8 with 2 NVIDIA_TESLA_T4` for optional
+        ones."""
         attached = self.accelerator and self.type.startswith("n1-")
         return f"{self.type} with {self.accelerator_count} {self.accelerator}" if attached else self.type
 
 
 @dataclass(frozen=True)
 class MachineGroup:
-    """So many equal machines."""
+    """A number of equal machines."""
 
     machine: MachineSpec
     count: int

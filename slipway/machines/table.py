@@ -1,4 +1,4 @@
-"""The machine table: machines, accelerators and regions, with errors that say what would be right."""
+"""The machine table: machines, accelerators and regions, with errors that name a valid value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _USUAL_DISKS = ("pd-ssd", "pd-standard")
 class Machine:
     """A machine: `accelerator` is the API's enum name or None, `disks` the boot disk types it takes.
 
-    Of a TPU, `accelerator_count` are the chips of one VM where `tpu_topology` says how `vms` are joined.
+    For a TPU, `accelerator_count` is the chips of one VM, and `tpu_topology` tells how `vms` are joined.
     """
 
     type: str
@@ -43,19 +43,20 @@ class Machine:
         topology: str | None = None,
         vms: int = 1,
     ) -> Machine:
-        """From its row; one that names no disks takes the usual ones."""
+        """Return a machine from its row; a row without disks takes the default ones."""
         disks = tuple(row.get("disks", _USUAL_DISKS))
         return cls(type, row["vcpus"], row["family"], accelerator, count, disks, topology, vms)
 
 
 @dataclass(frozen=True)
 class Accelerator:
-    """`name` is the API's enum name, or a family of TPUs; `model` what people call it (A100, of 40 and 80 GB).
+    """An accelerator. `name` is the API's enum name, or a family of TPUs; `model` the common name (A100, of 40 and 80
+    GB).
 
-    `quota` ends the name of its metric, `quota_id` is the middle of the quota's id, `label` is for people.
-    `documented` is False where the metric's name is inferred. `preemptible`: it has a preemptible metric.
-    `flex_start`: flex-start gives it. `reserved_only`: its machines are given to reservations alone.
-    `gpu_memory_gb`: of each; None where it is no GPU.
+    `quota` ends the name of its metric, `quota_id` is the middle of the quota's id, `label` is for people. `documented`
+    is False where the metric's name is inferred. `preemptible`: it has a preemptible metric. `flex_start`: flex-start
+    offers it. `reserved_only`: its machines are given to reservations alone. `gpu_memory_gb`: per accelerator; None for
+    a TPU.
     """
 
     name: str
@@ -71,7 +72,8 @@ class Accelerator:
 
 
 class MachineError(ConfigError):
-    """No such machine. `field` is what is wrong: "machine", "accelerator", "type" (the accelerator's) or "count"."""
+    """An unknown or impossible machine. `field` is the mistaken one: "machine", "accelerator", "type" (the
+    accelerator's) or "count"."""
 
     def __init__(self, field: str, what: str, fix: str) -> None:
         super().__init__(what, fix=fix)
@@ -79,11 +81,11 @@ class MachineError(ConfigError):
 
 
 def machine(type: str, accelerator: str | None = None, count: int | None = None) -> Machine:
-    """The machine of a type, with the accelerators asked for.
+    """Return the machine of a type, with the requested accelerators.
 
-    Types that have accelerators built in need neither argument and accept only their own; N1 takes those of its
-    attach table, with their count. Raises MachineError for an unknown type or accelerator, or one that does not
-    fit, and for a count that does not.
+    Types with built-in accelerators need neither argument and accept only their own; N1 takes those of its attach
+    table, with their count. Raises MachineError for an unknown type or accelerator, and for an accelerator or count
+    that does not fit.
     """
     shapes: Mapping[str, Any] = _table()["machines"]
     if type not in shapes:
@@ -108,7 +110,7 @@ def machine(type: str, accelerator: str | None = None, count: int | None = None)
 
 
 def default_disk(type: str) -> str:
-    """The boot disk's type where nobody names one; the service's usual one for a machine that is not known."""
+    """Return the default type of a boot disk; for an unknown machine the service's general default."""
     row: Mapping[str, Any] = _table()["machines"].get(type, {})
     found: str = row.get("defaultDisk", row.get("disks", _USUAL_DISKS)[0])
     return found
@@ -119,12 +121,12 @@ def machine_types() -> tuple[str, ...]:
 
 
 def regions() -> tuple[str, ...]:
-    """Regions with custom training."""
+    """Return the regions with custom training."""
     return tuple(_table()["regions"])
 
 
 def accelerators() -> tuple[str, ...]:
-    """Every accelerator that some machine has or takes, by its enum name."""
+    """Return every accelerator that some machine has or takes, by its enum name."""
     return tuple(sorted(_table()["accelerators"]))
 
 
@@ -137,8 +139,8 @@ def regions_with(accelerator: str) -> tuple[str, ...]:
 
 
 def lacks(region: str, accelerator: str | None) -> tuple[str, str] | None:
-    """Return what is missing where a region has no such accelerator, and where it is; None where nothing is, and for an
-    unknown region."""
+    """Return what is missing where a region has no such accelerator, and where it exists; None where nothing is
+    missing, and for an unknown region."""
     if accelerator is None or region not in regions() or region_has(region, accelerator):
         return None
     where = ", ".join(regions_with(accelerator))
@@ -151,12 +153,12 @@ def accelerator(name: str) -> Accelerator:
 
 
 def all_accelerators() -> Iterator[Accelerator]:
-    """GPUs in the table's order, then the chips of TPUs."""
+    """Yield the GPUs in the table's order, then the chips of TPUs."""
     return iter(_accelerators().values())
 
 
 def models(*, flex_start: bool = False, reserved_only: bool = False) -> tuple[str, ...]:
-    """Return the common names of those that flex-start gives, or that only a reservation gives."""
+    """Return the common names of accelerators that flex-start offers, or that only a reservation gives."""
     asked = (
         one for one in all_accelerators() if (one.flex_start and flex_start) or (one.reserved_only and reserved_only)
     )
@@ -164,14 +166,14 @@ def models(*, flex_start: bool = False, reserved_only: bool = False) -> tuple[st
 
 
 def _nearest_accelerator(word: str) -> str | None:
-    """NVIDIA_TESLA_T4 for T4, nvidia-t4 and the like."""
+    """Return NVIDIA_TESLA_T4 for T4, nvidia-t4 and the like."""
     parts = set(word.upper().replace("-", "_").split("_"))
     named = [kind for kind in accelerators() if parts <= set(kind.split("_"))]
     return named[0] if named else nearest(word, accelerators())
 
 
 def _of_family(type: str) -> str | None:
-    """e2-standard-4 for e2-standard-2: the machine of the family whose size is nearest."""
+    """Return e2-standard-4 for e2-standard-2: the machine of the family with the nearest size."""
     family, _, size = type.rpartition("-")
     sizes = [int(one.rpartition("-")[2]) for one in machine_types() if re.fullmatch(rf"{re.escape(family)}-\d+", one)]
     if not size.isdecimal() or not sizes:
@@ -232,7 +234,7 @@ def _unknown_machine(type: str) -> MachineError:
 
 
 def rows(part: str) -> Mapping[str, Any]:
-    """Return one part of table.json, as it is there; `machines` also has those that accelerators are built into."""
+    """Return one part of table.json; `machines` also has those with built-in accelerators."""
     found: Mapping[str, Any] = _table()[part]
     return found
 
