@@ -1,4 +1,4 @@
-"""Rules of what each worker pool runs: a container or a package, its arguments and environment."""
+"""Rules of each worker pool's code: a container or a package, its arguments and environment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_ARGUMENTS = 100_000
 ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 SCRIPT = "slipway_script"
-"""The module that runs a command in a folder of any files: such a folder needs to be no import package."""
+"""The module that runs a command in a folder of any files: such a folder need not be an import package."""
 _PREBUILT = re.compile(
     r"((us|europe|asia)-docker\.pkg\.dev/vertex-ai(-restricted)?/|((us|europe|asia)\.)?gcr\.io/cloud-aiplatform/).+"
 )

@@ -1,4 +1,4 @@
-"""Reservations of Compute Engine as the source of machines."""
+"""Rules of Compute Engine's reservations as the source of machines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def reserved_only(name: str | None) -> bool:
 
 
 def zone(path: str) -> str | None:
-    """The zone in a reservation's full path; None when the path is invalid."""
+    """Return the zone in a reservation's full path; None when the path is invalid."""
     match = PATH.fullmatch(path)
     return match["zone"] if match else None
 
@@ -61,7 +61,7 @@ def _paths(worker: Worker) -> Iterator[str]:
 
 
 def misfits_of(reserved: Reservation, region: str, shape: Machine, machines: int) -> Iterator[str]:
-    """Why so many machines of a shape can't come from a reservation."""
+    """Yield the reasons why so many machines of a shape can't come from a reservation."""
     found = zone(reserved.path)
     if region and found is not None and not found.startswith(f"{region}-"):
         yield f"{reserved.path} is in {found}, the job in {region}; it can't be used from there"
@@ -80,7 +80,7 @@ def misfits_of(reserved: Reservation, region: str, shape: Machine, machines: int
 
 
 def _fits(subject: Subject) -> Iterator[str]:
-    """Worker pools of one reservation together."""
+    """Check the worker pools of one reservation together."""
     asked: dict[str, int] = {}
     for worker in subject.workers:
         for path in _values(worker)[:1]:

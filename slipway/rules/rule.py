@@ -1,8 +1,8 @@
-"""A rule of Vertex AI training that can be checked before anything is sent, and what it looks at: a request's JSON
-with its placeholders filled, read into values.
+"""A rule of Vertex AI training that can be checked before anything is sent, and its subject: a request's JSON with its
+placeholders filled, read into values.
 
-Reading is forgiving: a number may be a text, as int64 is in JSON, and what is missing is empty. Unknown fields and
-wrong types are for the official message type to find.
+Reading is forgiving: a number may be a text, as int64 is in JSON, and missing values are empty. Unknown fields and
+wrong types are left to the official message type.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from slipway.machines.table import Machine, MachineError
 
 @dataclass(frozen=True)
 class Worker:
-    """A used worker pool of a request; `index` is its place. Empty values where the request says nothing."""
+    """A used worker pool of a request; `index` is its place. Values that the request omits are empty."""
 
     index: int
     body: Mapping[str, Any]
@@ -37,7 +37,7 @@ class Worker:
 
     @cached_property
     def machine(self) -> MachineSpec:
-        """Return the machine as asked for, with what is built into it and the service's defaults."""
+        """The requested machine, with its built-in accelerators and the service's defaults."""
         asked, disk = self.spec.get("acceleratorType"), mapping(self.body.get("diskSpec"))
         known = self.shape if isinstance(self.shape, Machine) else None
         count = as_int(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
@@ -62,7 +62,7 @@ class Worker:
 
     @cached_property
     def shape(self) -> Machine | MachineError:
-        """The machine, or what is wrong with it."""
+        """The machine, or the error in it."""
         asked = self.spec.get("acceleratorType")
         count = as_int(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
         try:
@@ -84,7 +84,7 @@ class Worker:
 
     @property
     def code(self) -> Mapping[str, Any]:
-        """Whichever is there: the container or the package."""
+        """The container or the package, whichever is given."""
         return mapping(self.body.get("containerSpec") or self.body.get("pythonPackageSpec"))
 
 
@@ -92,9 +92,9 @@ class Worker:
 class Subject:
     """A request of one kind, to be posted in `region`.
 
-    `capacity_type`: where its machines are to come from, empty when nobody says. `room`, of a job on a persistent
-    resource: by worker pool, the resource pool it is meant for and the machines that has at most. `reserved`: what is
-    known of reservations, by full path.
+    `capacity_type`: the source of its machines, empty when none is named. `room`, for a job on a persistent resource:
+    by worker pool, the resource pool it is meant for and that pool's maximum. `reserved`: known reservations, by full
+    path.
     """
 
     kind: str
@@ -118,7 +118,7 @@ class Subject:
         return str(self.scheduling.get("strategy") or "STANDARD")
 
     def is_of(self, capacity_type: str) -> bool:
-        """Tell whether its strategy is that of a capacity type, whatever it is said to be for."""
+        """Tell whether its strategy is that of a capacity type, whatever type it is declared for."""
         return self.strategy == CAPACITY_TYPES[capacity_type].strategy
 
     @property
@@ -127,17 +127,17 @@ class Subject:
 
     @cached_property
     def pools(self) -> tuple[Mapping[str, Any], ...]:
-        """Return all worker pools, skipped ones too."""
+        """All worker pools, skipped ones too."""
         return tuple(mapping(pool) for pool in self.spec.get("workerPoolSpecs") or ())
 
     @cached_property
     def workers(self) -> tuple[Worker, ...]:
-        """Return the worker pools that are used."""
+        """The worker pools that are used."""
         return tuple(Worker(index, body) for index, body in enumerate(self.pools) if body)
 
     @property
     def parallel(self) -> int:
-        """Trials that run at once; 1 for a job without any."""
+        """The number of concurrent trials; 1 for a job without trials."""
         return as_int(self.body.get("parallelTrialCount", 0)) if KINDS[self.kind].has_trials else 1
 
     @property
@@ -149,18 +149,18 @@ Check = Callable[[Subject], Iterable[str]]
 
 
 def each_worker(check: Callable[[Worker], Iterable[str]]) -> Check:
-    """The check of a request's worker pools one by one; each line begins with the name of its worker pool."""
+    """Return the check of a request's worker pools one by one; each line begins with the name of its worker pool."""
     return lambda subject: (f"{worker.name}: {line}" for worker in subject.workers for line in check(worker))
 
 
 @dataclass(frozen=True)
 class Rule:
-    """`text` is the rule in one sentence, `source` where it comes from: a section of the reference on the service's
+    """A rule. `text` is the rule in one sentence, `source` its origin: a section of the reference on the service's
     rules (docs/architecture.md), or "ours" for a rule that a team has added.
 
-    `check` gives one line for each breach, with the values and what to do. `of_place` rules depend on where the job
-    runs: a template that breaks one can't run there, and is not a wrong template for that. `kind`: the only kind of job
-    that the rule is for; empty for all.
+    `check` yields one line for each breach, with the values and the way out. `of_place` rules depend on where the job
+    runs: a template that breaks one can't run there, and may still be right. `kind`: the only kind of job that the rule
+    is for; empty for all.
     """
 
     id: str
@@ -183,7 +183,7 @@ class Breach:
 
 
 def twice(names: Iterable[str]) -> list[str]:
-    """Return the names that come more than once, sorted."""
+    """Return the names that occur more than once, sorted."""
     return sorted(name for name, times in Counter(names).items() if times > 1)
 
 
@@ -192,7 +192,7 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 
 def as_int(value: Any) -> int:
-    """The number of a JSON value; 0 when it is not a number."""
+    """Return the number of a JSON value; 0 when it is not a number."""
     try:
         return int(value)
     except (TypeError, ValueError, OverflowError):
@@ -200,7 +200,7 @@ def as_int(value: Any) -> int:
 
 
 def seconds(value: Any) -> float | None:
-    """The seconds of a JSON duration, `3600s`; None when it is invalid."""
+    """Return the seconds of a JSON duration, `3600s`; None when it is invalid."""
     if not isinstance(value, str) or not value.endswith("s"):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Combinations: strategies, persistent resources, waiting."""
+"""Rules of combinations: strategies, persistent resources, waiting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hyperparameter tuning: metrics, parameters, algorithm, numbers of trials."""
+"""Rules of hyperparameter tuning: metrics, parameters, algorithm, numbers of trials."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PARENTS = {
     "parentIntValues": "integer",
     "parentDiscreteValues": "discrete",
 }
-_GOALS = ("GOAL_TYPE_UNSPECIFIED", "MAXIMIZE", "MINIMIZE")  # the first is the second
+_GOALS = ("GOAL_TYPE_UNSPECIFIED", "MAXIMIZE", "MINIMIZE")  # the first means the second
 _LOG = ("UNIT_LOG_SCALE", "UNIT_REVERSE_LOG_SCALE")
 _ALGORITHMS = ("ALGORITHM_UNSPECIFIED", "GRID_SEARCH", "RANDOM_SEARCH")
 
@@ -40,7 +40,7 @@ def _metrics(subject: Subject) -> Iterator[str]:
 
 
 def parameters(subject: Subject) -> Iterator[Mapping[str, Any]]:
-    """Every parameter of the study, conditional ones after their parent."""
+    """Yield every parameter of the study, conditional ones after their parent."""
     for parameter in subject.study.get("parameters") or ():
         yield from _with_conditions(mapping(parameter))
 
@@ -56,7 +56,7 @@ def _name(parameter: Mapping[str, Any]) -> str:
 
 
 def _kind(parameter: Mapping[str, Any]) -> str:
-    """The key of its value spec; empty when it has none or several."""
+    """Return the key of a parameter's value spec; empty when it has none or several."""
     found = [key for key in VALUE_SPECS if key in parameter]
     return found[0] if len(found) == 1 else ""
 

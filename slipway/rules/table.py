@@ -1,4 +1,4 @@
-"""The one table of rules, and the check of a request against all of it."""
+"""The table of all rules, and the check of a request against it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ def check(
     room: Mapping[int, tuple[str, int]] | None = None,
     reserved: Mapping[str, Reservation] | None = None,
 ) -> tuple[Breach, ...]:
-    """Every rule that a request breaks, in the table's order; empty when it may be sent.
+    """Return every rule that a request breaks, in the table's order; empty when it may be sent.
 
-    `body` is the JSON that is posted, in camelCase, with every placeholder filled. `capacity_type` may be empty.
-    `room`: by the worker pool's index, the resource pool it runs on and the machines that has at most. `reserved` by
-    path.
+    `body` is the posted JSON, in camelCase, with every placeholder filled. `capacity_type` may be empty. `room`: by the
+    worker pool's index, the resource pool it runs on and that pool's maximum. `reserved` by path.
     """
     subject = Subject(kind, body, region, capacity_type, room or {}, reserved or {})
     return tuple(Breach(rule, text) for rule in TABLE if rule.kind in ("", kind) for text in rule.check(subject))

@@ -1,4 +1,4 @@
-"""Worker pools: their places, machines, disks and accelerators."""
+"""Rules of worker pools: their places, machines, disks and accelerators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from slipway.machines.table import Machine, MachineError, lacks
 from slipway.rules.rule import Rule, Subject, Worker, each_worker
 
 POSITIONS = ("chief", "workers", "parameter-servers", "evaluators")
-"""What a worker pool's place in the request means (vertex-rules 3.2). A reduction server takes the third place."""
+"""The meaning of a worker pool's place in the request (vertex-rules 3.2). A reduction server takes the third place."""
 MOST_POOLS = len(POSITIONS)
 SMALLEST_DISK, LARGEST_DISK = 100, 64_000
 
@@ -72,7 +72,7 @@ def _region(subject: Subject) -> Iterator[str]:
 
 
 def _room(subject: Subject) -> Iterator[str]:
-    """Machines asked of each resource pool, all trials that run at once together."""
+    """Check the machines asked of each resource pool, by all concurrent trials together."""
     asked: dict[str, int] = {}
     most: dict[str, int] = {}
     for worker in subject.workers:

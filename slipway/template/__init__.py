@@ -1,4 +1,5 @@
-"""Job templates: what people submit by name. Declared in templates/*.py, proven against the pools, compiled to JSON."""
+"""Job templates: the jobs that people submit by name. Declared in templates/*.py, proven against the pools, compiled to
+JSON."""
 
 from slipway.kinds.settings import Condition, Metric, ModelUpload, Search, Stopping, Study
 from slipway.machines.spec import Disk

@@ -1,6 +1,4 @@
-"""The cases of a template: which variant applies to which values of its parameters, without an order that readers must
-keep.
-"""
+"""The cases of a template: the variant for each set of parameter values, so that readers need not keep an order."""
 
 from __future__ import annotations
 
@@ -16,8 +14,8 @@ ValueSets = dict[str, tuple[Value, ...]]
 
 @dataclass(frozen=True)
 class Case:
-    """`variant` (None: the template's own machines and capacity types) when each parameter of `when` has one of its
-    values.
+    """The `variant` (None: the template's own machines and capacity types) that applies when each parameter of `when`
+    has one of its values.
 
     An empty `when` always applies. No values of the parameters fit two cases of a template.
     """
@@ -32,13 +30,13 @@ class Case:
         return (self.variant and self.variant.capacity_types) or template.capacity_types
 
     def __str__(self) -> str:
-        """`accelerator=L4, model=2b or 9b`, empty when it always applies."""
+        """Return `accelerator=L4, model=2b or 9b`, empty for a case that always applies."""
         return case_in_words(self.when)
 
 
 def cases(template: Declaration) -> tuple[Case, ...]:
-    """Every case of a template: its variants, the first that fits before the others, then its own machines and capacity
-    types."""
+    """Return every case of a template: its variants, with those that take precedence first, then its own machines and
+    capacity types."""
     chosen_by = dict.fromkeys(name for variant in template.variants for name in variant.when)
     everything: ValueSets = {}
     for name in chosen_by:
@@ -50,7 +48,7 @@ def cases(template: Declaration) -> tuple[Case, ...]:
     for variant in (*template.variants, None):
         wanted = {**everything, **(variant.values if variant is not None else {})}
         boxes = [box for one in left if (box := _common(one, wanted)) is not None]
-        # Without what is so anyway.
+        # Without conditions that always hold.
         found += [
             Case(variant, {name: values for name, values in box.items() if values != everything[name]}) for box in boxes
         ]
@@ -64,7 +62,7 @@ def _common(one: ValueSets, other: ValueSets) -> ValueSets | None:
 
 
 def _without(one: ValueSets, other: ValueSets) -> Iterator[ValueSets]:
-    """`one` less `other`, as boxes that share nothing."""
+    """Yield `one` less `other`, as disjoint boxes."""
     if _common(one, other) is None:
         yield one
         return

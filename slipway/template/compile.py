@@ -1,7 +1,8 @@
-"""A template as the exact request that is posted, with placeholders for what only a submission knows.
+"""A template as the exact request that is posted, with placeholders for a submission's own values.
 
-The result is checked with the official message type and against `slipway.rules`, filled with the template's usual
-values, so what the service would refuse is an error in preview and not at somebody's submission.
+The result, filled with the template's usual values, is checked with the official message type and against
+`slipway.rules`, so that a request that the service would refuse is an error in preview and not at somebody's
+submission.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ def request(
     refused: bool = False,
     checked: Iterable[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """The body to post, canonical proto3 JSON with `${…}` in it; what to post it to depends on `kind`.
+    """Return the body to post, canonical proto3 JSON with `${…}` in it; its address depends on `kind`.
 
-    `packages` are gs:// URIs. `cluster` is the name of the one it runs on, `on` what that is declared as, for its
-    network and key. `refused`: the stack has no pool or reservation for it, so the request shows what would be sent.
-    `checked`: bodies of the same parameters that were held to the official type already.
+    `packages` are gs:// URIs. `cluster` is the name of its cluster, `on` the cluster's declaration, for its network and
+    key. `refused`: the stack has no pool or reservation for it, so the request only shows what would be sent.
+    `checked`: bodies of the same parameters that were checked with the official type already.
 
-    Raises ConfigError when the official type rejects it, or a rule of the service would.
+    Raises ConfigError when the official type or a rule of the service rejects it.
     """
     kind, case = kind or template.kind, case or Case()
     spec = job_spec(template, KINDS[kind], capacity_type, case, context, packages, on)
@@ -72,7 +73,7 @@ def request(
     if on is not None and on.kms_key:
         body["encryptionSpec"] = {"kmsKeyName": on.kms_key}
     if _of_any_commit(body) not in map(_of_any_commit, checked):
-        check(template, body, kind=kind, case=case)  # It imports the type, which takes longer than all the rest.
+        check(template, body, kind=kind, case=case)  # The check imports the type, which takes longer than all the rest.
     if not refused:
         _obey(template, body, kind, capacity_type, case, (on.region if on else "") or context.region)
     return body
@@ -84,7 +85,8 @@ def _of_any_commit(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def usual_values(template: JobTemplate, case: Case | None = None) -> Mapping[str, Value]:
-    """A value for every placeholder: defaults, and something allowed where there is none or the case says another."""
+    """Return a value for every placeholder: its default, and an allowed value where there is none or the case has
+    another."""
     built_in: dict[str, Value] = {
         JOB: f"{template.name}-aaaaaaaa",
         REQUEST: "request",
@@ -100,7 +102,7 @@ def usual_values(template: JobTemplate, case: Case | None = None) -> Mapping[str
 
 
 def check(template: JobTemplate, body: Mapping[str, Any], *, kind: str | None = None, case: Case | None = None) -> Any:
-    """The filled body as the official message. Raises ConfigError with the path of what does not belong there."""
+    """Return the filled body as the official message. Raises ConfigError with the path of an invalid field."""
     from google.protobuf.json_format import ParseDict, ParseError
 
     filled = fill(body, usual_values(template, case))
@@ -122,14 +124,14 @@ def check(template: JobTemplate, body: Mapping[str, Any], *, kind: str | None = 
 def _obey(
     template: JobTemplate, body: Mapping[str, Any], kind: str, capacity_type: str, case: Case, region: str
 ) -> None:
-    """Raises ConfigError with every rule that the request breaks wherever it runs."""
+    """Raise ConfigError with every rule that the request breaks wherever it runs."""
     filled = fill(body, usual_values(template, case))
     record(KINDS[kind].spec_of(filled), recorded({one.name: one.usual for one in template.parameters}))
     found = check_rules(kind, capacity_type, filled, region=region)
     broken = [breach for breach in found if not breach.rule.of_place]
     if broken:
         where = f" ({case})" if case.when else ""
-        # Of these alone another capacity type makes a difference.
+        # Only for these rules does another capacity type make a difference.
         its_own = all(breach.rule in (*strategies.RULES, *reservations.RULES) for breach in broken)
         other = f", or take {capacity_type} out of its capacity_types"
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""The declaration of a job in a template file, before anybody has looked whether it is well-formed."""
+"""The declaration of a job in a template file, before it is checked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TYPES: Mapping[type, model.ParameterType] = {int: "int", float: "float", str: "
 
 
 def file_of(name: str) -> str:
-    """The name of the file in `templates/` that defines a template."""
+    """Return the name of the file in `templates/` that defines a template."""
     return f"{name.replace('-', '_')}.py"
 
 
@@ -28,8 +28,8 @@ def file_of(name: str) -> str:
 class Parameter:
     """A value that a submission may set. Without `default` it is required.
 
-    `type`: int, float, str or bool. `min` and `max` are inclusive and for numbers. `choices`, if any, are all it may
-    be.
+    `type`: int, float, str or bool. `min` and `max` are inclusive and for numbers. `choices`, if any, are all its
+    possible values.
     """
 
     name: str
@@ -57,25 +57,25 @@ class Parameter:
             yield f"min {self.min:g} is above max {self.max:g}"
         values = [("default", self.default)] if self.default is not None else []
         for where, value in [*values, *(("choice", choice) for choice in self.choices)]:
-            if type(value) is int and unfit(value):  # Python does not write out numbers of thousands of digits.
+            if type(value) is int and unfit(value):  # Python does not write numbers of thousands of digits.
                 yield f"{where} {unfit(value)}"
             elif wrong := self.published.refusal(value):
                 yield f"{where} {value!r} {wrong}"
 
     @property
     def published(self) -> model.Parameter:
-        """Return the parameter as the catalog has it."""
+        """The parameter as the catalog has it."""
         kind = _TYPES[self.type]
         return model.Parameter(self.name, kind, self.default, self.min, self.max, self.choices, self.help)
 
     @property
     def finite(self) -> tuple[Value, ...]:
-        """Return all values it may have, when they can be listed."""
+        """All its possible values, when they can be listed."""
         return (False, True) if self.type is bool else self.choices
 
     @property
     def usual(self) -> Value:
-        """The default, else something allowed."""
+        """The default, else an allowed value."""
         if self.default is not None:
             return self.default
         if self.choices:
@@ -87,9 +87,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Scheduling:
-    """`max_wait_s`: how long a flex-start job waits for its machines, 0 forever, None for the wait of flex-start.
+    """The scheduling of a job. `max_wait_s`: how long a flex-start job waits for its machines, 0 forever, None for the
+    wait of flex-start.
 
-    `restart_job_on_worker_restart` starts all replicas again with one; `disable_retries` overrides it.
+    `restart_job_on_worker_restart` restarts all replicas with one; `disable_retries` overrides it.
     """
 
     max_wait_s: int | None = None
@@ -99,7 +100,7 @@ class Scheduling:
 
 @dataclass(frozen=True)
 class NfsMount:
-    """`server:path` is mounted at `mount_point`, under /mnt/nfs/. Needs a network that reaches the server."""
+    """A mount of `server:path` at `mount_point`, under /mnt/nfs/. Needs a network that reaches the server."""
 
     server: str
     path: str
@@ -108,11 +109,11 @@ class NfsMount:
 
 @dataclass(frozen=True)
 class Variant:
-    """Applies when each parameter of `when` has its value, or one of its values; of several, the first one does.
+    """Machines and capacity types for some parameter values: it applies when each parameter of `when` has its value, or
+    one of its values; of several variants, the first one does.
 
-    The parameters have choices, or are bool. Empty `worker_pools` or `capacity_types` are the template's own.
-    `refusal` says why these values do not go together: then nothing can run, which a submission hears before anything
-    is sent.
+    The parameters have choices, or are bool. Empty `worker_pools` or `capacity_types` are the template's own. `refusal`
+    tells why these values do not go together: then nothing can run, and a submission fails before anything is sent.
     """
 
     when: Mapping[str, Value | tuple[Value, ...]]
@@ -127,7 +128,8 @@ class Variant:
 
 @dataclass(frozen=True)
 class Declaration:
-    """The whole of a template file's job, as the file says it. `JobTemplate` explains the fields, and checks them."""
+    """The whole declaration of a template file's job, as written. `JobTemplate` explains the fields, and checks
+    them."""
 
     name: str
     summary: str
@@ -158,7 +160,7 @@ class Declaration:
 
     @property
     def kind(self) -> str:
-        """The kind that it is submitted as when nobody says otherwise."""
+        """The default kind of its submissions."""
         return self.kinds[0]
 
     def parameter(self, name: str) -> Parameter | None:
@@ -166,12 +168,12 @@ class Declaration:
 
     @property
     def all_pools(self) -> tuple[WorkerPool, ...]:
-        """The template's own, and those of its variants."""
+        """The worker pools of the template, and those of its variants."""
         return (*self.worker_pools, *(pool for variant in self.variants for pool in variant.worker_pools))
 
     @property
     def codes(self) -> tuple[Code, ...]:
-        """Return all that some worker pool runs, once."""
+        """The code of all worker pools, each once."""
         return tuple(dict.fromkeys((self.code, *(pool.code for pool in self.all_pools if pool.code is not None))))
 
     @property
@@ -180,21 +182,21 @@ class Declaration:
 
     @property
     def at_home(self) -> str:
-        """Return what it names in the stack's own region, where its jobs must run then; empty for nothing."""
+        """The names that it uses in the stack's own region, where its jobs must run then; empty for none."""
         if self.tensorboard:
             return "TensorBoard"
         return "parent model" if self.model and self.model.parent_model else ""
 
     def trials_at_once(self, kind: str) -> int:
-        """Return how many of the job's trials run at the same time at the usual numbers; 1 for kinds without trials."""
+        """Return the number of the job's concurrent trials at the usual numbers; 1 for kinds without trials."""
         return self.count(self.study.parallel_trials)[1] if KINDS[kind].has_trials and self.study else 1
 
     def replicas(self, pool: WorkerPool) -> tuple[int, int, int]:
-        """The replicas of a worker pool: least, usual (the default, else the least), and most."""
+        """Return the replicas of a worker pool: minimum, usual (the default, else the minimum), and maximum."""
         return self.count(pool.replicas)
 
     def count(self, text: int | str) -> tuple[int, int, int]:
-        """Least, usual and most of a number, or of the int parameter that a placeholder names."""
+        """Return minimum, usual value and maximum of a number, or of the int parameter that a placeholder names."""
         if isinstance(text, int):
             return text, text, text
         parameter = self.parameter(whole(text) or "")

@@ -1,7 +1,7 @@
-"""The template that a file is written with. It checks itself: one that exists is well-formed.
+"""The template that a file is written with. It checks itself: an existing one is well-formed.
 
-Errors are `ConfigError`s that name the template and the field. Whether it fits a pool is `slipway.template.proof`'s,
-what Vertex AI allows `slipway.rules`'s.
+Errors are `ConfigError`s that name the template and the field. `slipway.template.proof` checks whether it fits a pool,
+`slipway.rules` what Vertex AI allows.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from slipway.template.worker_pool import Image, Package, WorkerPool, places
 
 MAX_TIMEOUT_S = 7 * 24 * 3600
 MOST_LABELS = 32
-"""Half of what a job may have: Slipway adds its own."""
+"""Half of a job's possible labels: Slipway adds its own."""
 NAME = re.compile(r"[a-z]([a-z0-9-]{0,48}[a-z0-9])?")
-"""What a template is called: it begins display names and object names, and is a label's value."""
+"""The form of a template's name, which begins display names and object names, and is a label's value."""
 _SECRET = re.compile(r"(projects/[^/\s]+/secrets/)?[A-Za-z0-9_-]{1,255}(/versions/(latest|[1-9][0-9]*))?")
 _TRAINER = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 
@@ -69,7 +69,7 @@ class JobTemplate(Declaration):
 
 
 def problems(template: Declaration) -> Iterator[str]:
-    """Return all that is wrong, in the order of the fields; where a type is, nothing else can be looked at."""
+    """Yield all mistakes, in the order of the fields; a mistaken type precludes all other checks."""
     yield from tuple(mistyped(template, Declaration)) or _problems(template)
 
 
@@ -228,7 +228,7 @@ def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
 
 
 def _texts(template: Declaration) -> Iterable[str]:
-    """Every text that may have a placeholder."""
+    """Yield every text that may have a placeholder."""
     for pool in template.all_pools:
         yield from pool.args
         yield str(pool.replicas)

@@ -1,4 +1,4 @@
-"""The CustomJobSpec: what a custom job, a tuning job's trial and a training pipeline have in common."""
+"""The CustomJobSpec: the common part of a custom job, a tuning job's trial and a training pipeline."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CompileContext:
     """The stack's part of every template. `trainer` is a service account's address, `clusters` ids by name.
 
     `reservations`, and the addresses of other `trainers`, by the names that templates use; `code_allowed` where --code
-    may replace a template's package. `dirty`: there is more than the `commit`.
+    may replace a template's package. `dirty`: the checkout has changes beyond the `commit`.
     """
 
     stack: str
@@ -44,7 +44,8 @@ class CompileContext:
     trainers: Mapping[str, str] = field(default_factory=dict)
 
     def account(self, template: JobTemplate) -> str:
-        """Whom its jobs run as. Raises ConfigError for a trainer that the stack does not have."""
+        """Return the account that a template's jobs run as. Raises ConfigError for a trainer that the stack does not
+        have."""
         if template.service_account or template.trainer is None:
             return template.service_account or self.trainer
         if template.trainer in self.trainers:
@@ -67,7 +68,7 @@ def job_spec(
     packages: Mapping[Package, str],
     on: ClusterSpec | None,
 ) -> dict[str, Any]:
-    """The spec without its persistent resource. `packages` are gs:// URIs; `on` is the cluster it runs on."""
+    """Return the spec without its persistent resource. `packages` are gs:// URIs; `on` is the job's cluster."""
     workers = case.worker_pools(template)
     pools: list[dict[str, Any]] = [{} for _ in range(places(workers)[-1] + 1)]
     for place, worker in zip(places(workers), workers, strict=True):
@@ -110,7 +111,8 @@ def _scheduling(template: JobTemplate, capacity_type: str) -> dict[str, Any]:
     if asked.disable_retries:
         found["disableRetries"] = True
     if row.waits_by_itself:
-        # Written out always: left out, clients and pages differ about the default; and 0 is a value, forever.
+        # Always written out: for an omitted wait, clients and pages differ about the default; and 0 is a value,
+        # forever.
         wait = asked.max_wait_s if asked.max_wait_s is not None else template.waits.get(capacity_type, DAY)
         found["maxWaitDuration"] = f"{wait}s"
     return found
@@ -170,6 +172,6 @@ def _code(
 
 
 def _secret(secret: str, project: str) -> str:
-    """The reference to a secret, which a job gets in place of its value."""
+    """Return the reference to a secret, which a job gets in place of its value."""
     full = secret if secret.startswith("projects/") else f"projects/{project}/secrets/{secret}"
     return full if "/versions/" in full else f"{full}/versions/latest"

@@ -1,4 +1,4 @@
-"""Reads the templates a stack names: `dask-digits` is `TEMPLATE` in `templates/dask_digits.py`."""
+"""The templates that a stack names: `dask-digits` is `TEMPLATE` in `templates/dask_digits.py`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from slipway.template.job_template import JobTemplate
 
 
 def load(names: tuple[str, ...], folder: Path) -> tuple[JobTemplate, ...]:
-    """The templates in the order of `names`. Raises ConfigError, also for whatever a template's own code raises."""
+    """Return the templates in the order of `names`. Raises ConfigError, also for any error of a template's own code."""
     return tuple(_load(name, folder) for name in names)
 
 
 def available(folder: Path) -> tuple[str, ...]:
-    """The names of all templates in a folder, in order."""
+    """Return the names of all templates in a folder, in order."""
     return tuple(sorted(path.stem.replace("_", "-") for path in folder.glob("*.py") if not path.stem.startswith("_")))
 
 
 def source(name: str, folder: Path) -> str:
-    """Return where a loaded template is defined: `templates/dask_digits.py:5`."""
+    """Return the place where a loaded template is defined: `templates/dask_digits.py:5`."""
     path = folder / file_of(name)
     body = ast.parse(path.read_bytes()).body
     assigned = (node for node in body if isinstance(node, ast.Assign | ast.AnnAssign))
@@ -72,7 +72,7 @@ def _load(name: str, folder: Path) -> JobTemplate:
 
 
 def _line(error: BaseException, path: Path) -> int:
-    """The line of the template's file that an error came from, however deep it was raised."""
+    """Return the line of the template's file that an error came from, however deep it was raised."""
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return error.lineno or 0
     frames = traceback.extract_tb(error.__traceback__)

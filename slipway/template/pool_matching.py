@@ -1,5 +1,5 @@
-"""The resource pool that each worker pool of a job takes: Vertex AI takes a job only where the two are equal field by
-field, and no pool may be asked for more than it can have."""
+"""The resource pool of each worker pool of a job: Vertex AI takes a job only where the two are equal field by field,
+and no pool may be asked for more than its maximum."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FieldComparison:
 
 @dataclass(frozen=True)
 class PoolMismatch:
-    """A worker pool and the resource pool (`cluster/pool`) that comes nearest to it."""
+    """A worker pool and the nearest resource pool (`cluster/pool`)."""
 
     role: str
     nearest: str
@@ -35,7 +35,7 @@ class PoolMismatch:
         return sum(not item.fits for item in self.fields)
 
     def __str__(self) -> str:
-        """`workers needs machine a3-highgpu-8g, nearest pool cpu/workers has n1-standard-8`"""
+        """Return `workers needs machine a3-highgpu-8g, nearest pool cpu/workers has n1-standard-8`."""
         rows = [f"{item.field} {item.needs}, nearest pool {self.nearest} has {item.has}" for item in self.fields]
         return f"{self.role} needs " + "; ".join(
             row for row, item in zip(rows, self.fields, strict=True) if not item.fits
@@ -44,9 +44,9 @@ class PoolMismatch:
 
 @dataclass(frozen=True)
 class WorkerPoolDemand:
-    """A worker pool and the machines it takes at once, of all trials together. `at_home`: what the job needs of the
-    stack's own region; empty where it may run elsewhere. `network`: the one that the template insists on; without it a
-    job takes the cluster's."""
+    """A worker pool and the machines it takes at once, for all trials together. `at_home`: the names that the job uses
+    in the stack's own region; empty where it may run elsewhere. `network`: the template's required network; without it
+    a job takes the cluster's."""
 
     worker: WorkerPool
     machines: int
@@ -71,8 +71,8 @@ def _fields(one: WorkerPoolDemand, cluster: ClusterSpec, pool: PoolSpec) -> Iter
 
 
 def _distance(worker: WorkerPool, pool: PoolSpec) -> float:
-    """Measure how much would have to change: machine, its size, and accelerator most, then their number, then the
-    disk."""
+    """Return the size of the differences: machine type, its size, and accelerator weigh most, then their number, then
+    the disk."""
     shape, disk, has = worker.shape, worker.spec.disk, pool.machine
     found = 0.0
     if (shape.accelerator, shape.accelerator_count) != (has.accelerator, has.accelerator_count):
@@ -86,12 +86,12 @@ def _distance(worker: WorkerPool, pool: PoolSpec) -> float:
 
 
 def fitting_pools(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> tuple[PoolSpec, ...] | None:
-    """The resource pools in the order of `asked`, None where the cluster lacks some."""
+    """Return the resource pools in the order of `asked`, None where the cluster lacks some."""
     return _assign(cluster, asked, {pool.name: pool.max for pool in cluster.pools})
 
 
 def mismatches(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> tuple[PoolMismatch, ...]:
-    """Why a cluster has no fitting pools."""
+    """Return why a cluster has no fitting pools."""
     return tuple(_unlike(asked, cluster)) or tuple(_too_many(asked, cluster))
 
 
@@ -113,12 +113,13 @@ def _fitting(one: WorkerPoolDemand, cluster: ClusterSpec) -> tuple[PoolSpec, ...
 def _assign(
     cluster: ClusterSpec, asked: tuple[WorkerPoolDemand, ...], room: dict[str, int]
 ) -> tuple[PoolSpec, ...] | None:
-    """A pool for each worker pool such that no pool is asked for more than its maximum; the roomiest is tried first."""
+    """Return a pool for each worker pool such that no pool is asked for more than its maximum; the roomiest is tried
+    first."""
     if not asked:
         return ()
     needs = asked[0].machines
     fitting = reversed(_fitting(asked[0], cluster))
-    by_room = {room[pool.name]: pool for pool in fitting}  # equal room: one of them is as good as another
+    by_room = {room[pool.name]: pool for pool in fitting}  # among pools of equal room any will do
     for free in sorted(by_room, reverse=True):
         pool = by_room[free]
         if free < needs:
@@ -130,7 +131,7 @@ def _assign(
 
 
 def _too_many(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iterator[PoolMismatch]:
-    """Say that all shapes match and the replicas do not fit: each shape's need beside what its pools have at most."""
+    """Yield mismatches in number where all shapes match: each shape's need beside its pools' maximum."""
     shapes: dict[tuple[PoolSpec, ...], list[WorkerPoolDemand]] = {}
     for one in asked:
         shapes.setdefault(_fitting(one, cluster), []).append(one)

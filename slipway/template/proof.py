@@ -1,4 +1,4 @@
-"""Proves that a template can run where it says: exact machine and disk per worker pool, replicas within bounds.
+"""The proof that a template can run where it says: exact machine and disk per worker pool, replicas within bounds.
 
 Vertex AI accepts a job on a persistent resource only when each worker pool equals a resource pool field by field
 (vertex-rules 2). Here that is known before anything is deployed.
@@ -26,9 +26,9 @@ from slipway.template.worker_pool import ANY_RESERVATION
 class Placement:
     """A place where a template can run: by one capacity type, as one kind, in one case of its parameters.
 
-    On a cluster, `pools` are the resource pools of its worker pools, in their order. `refusal` says why it can't
-    run there in this stack, whatever the quota; empty when it can. `dormant`: why its cluster is not there for now;
-    empty where it is. `label` tells it from the template's others.
+    On a cluster, `pools` are the resource pools of its worker pools, in their order. `refusal` tells why it can't run
+    there in this stack, whatever the quota; empty when it can. `dormant`: why its cluster does not exist for now; empty
+    where it does. `label` tells it from the template's others.
     """
 
     capacity_type: str
@@ -49,7 +49,7 @@ class Placement:
 @dataclass(frozen=True)
 class StackResources:
     """The places of a stack's jobs: its clusters, region, and reservations by the names that templates use. `absent`:
-    what its clusters are not for now; their alternatives when None."""
+    the configurations that its clusters do not have for now; their alternatives when None."""
 
     clusters: tuple[ClusterSpec, ...]
     region: str = ""
@@ -58,8 +58,8 @@ class StackResources:
 
 
 def prove_all(templates: Iterable[JobTemplate], here: StackResources) -> Mapping[str, tuple[Placement, ...]]:
-    """The placements of each template by its name, as `prove` finds them. Raises ConfigError with the reasons of all
-    that fit nowhere."""
+    """Return the placements of each template by its name, as `prove` finds them. Raises ConfigError with the reasons of
+    all that fit nowhere."""
     placements: dict[str, tuple[Placement, ...]] = {}
     errors: list[ConfigError] = []
     for template in templates:
@@ -81,8 +81,8 @@ def prove_all(templates: Iterable[JobTemplate], here: StackResources) -> Mapping
 def prove(template: JobTemplate, here: StackResources) -> tuple[Placement, ...]:
     """Return where the template can run, in its order of preference; on every cluster that fits, in the stack's order.
 
-    As every kind and in every case of its parameters, the first kind first. Where it fits nothing but what a cluster is
-    not for now, it is dormant there.
+    The result covers every kind and every case of its parameters, the first kind first. A template that fits only a
+    configuration that a cluster does not have for now is dormant there.
 
     Raises ConfigError with the fields side by side when it asks for a pool and fits none in any case.
     """
@@ -129,7 +129,7 @@ def _placements(
 
 
 def _demands(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDemand, ...]:
-    """Return demands with the machines of all trials that run at once, at the usual numbers."""
+    """Return demands with the machines of all concurrent trials, at the usual numbers."""
     times = template.trials_at_once(kind)
     workers = case.worker_pools(template)
     return tuple(
@@ -139,7 +139,7 @@ def _demands(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDe
 
 
 def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: StackResources) -> Iterator[str]:
-    """Why machines of their own can't be had in this place."""
+    """Yield the reasons why its own machines can't be had in this place."""
     for worker in case.worker_pools(template):
         shape = worker.shape
         if lacking := lacks(here.region, shape.accelerator):
@@ -153,8 +153,8 @@ def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: Stack
 
 
 def _nearest(refused: list[tuple[PoolMismatch, ...]]) -> tuple[PoolMismatch, ...]:
-    """The mismatches of the cluster that comes nearest. Equals go by name: a stack file keeps its order, Pulumi's
-    configuration does not, and `slipway check` and preview say the same."""
+    """Return the mismatches of the nearest cluster. Equally near ones are ordered by name: a stack file keeps its
+    order, Pulumi's configuration does not, and `slipway check` and preview agree."""
     return min(
         refused,
         key=lambda mismatches: (
@@ -188,8 +188,8 @@ def _no_pool(
 
 
 def misfits(templates: Iterable[JobTemplate], cluster: ClusterSpec) -> Mapping[int, Mapping[str, str]]:
-    """Return by alternative (0 is as asked for first) the templates that fit another one and not this, each with the
-    reason. What fits none of them is no matter of alternatives."""
+    """Return, by alternative (0 is the first configuration), the templates that fit another alternative and not this
+    one, each with the reason. Templates that fit none are no matter of alternatives."""
     if not cluster.alternatives:
         return {}
     found: dict[int, dict[str, str]] = {}

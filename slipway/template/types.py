@@ -1,4 +1,4 @@
-"""Type checks of what a template's file says: nobody else looks at its fields' types."""
+"""Type checks of a template file's values, which nothing else checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 
 
 def mistyped(value: Any, hint: Any, place: str = "", owner: str = "") -> Iterator[str]:
-    """Return what in `value` is not as declared, with its place: `parameters.help of trees: 5 is not a string`."""
+    """Yield the values that are not of the declared type, with their places: `parameters.help of trees: 5 is not a
+    string`."""
     fitting = next((one for one in _choices(hint) if _is(value, one)), None)
     where = f"{place} of {owner}" if owner else place
     if fitting is None:
@@ -38,16 +39,16 @@ def mistyped(value: Any, hint: Any, place: str = "", owner: str = "") -> Iterato
 
 
 def _choices(hint: Any) -> tuple[Any, ...]:
-    """Return what a union is made of; anything else alone."""
+    """Return the members of a union; any other type alone."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def _is(value: Any, hint: Any) -> bool:
-    """Tell whether the value itself is of the type; what it holds is looked at later."""
+    """Tell whether the value itself is of the type; its contents are checked later."""
     if hint in _WORDS:
         return type(value) is hint or (hint is float and type(value) is int)
     origin = get_origin(hint)
-    # `type[int]` is a parameter's own type, which it checks in words of its own.
+    # `type[int]` is a parameter's own type, which the parameter checks itself.
     return origin is type or isinstance(value, origin or hint)
 
 

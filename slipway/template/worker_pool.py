@@ -19,10 +19,10 @@ _PINNED = re.compile(r"[^\s@]+@sha256:[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Package:
-    """Code as a Python package: the folder is the import package, `module` what is run, `image` a prebuilt executor.
+    """Code as a Python package: the folder is the import package, `module` is run, `image` is a prebuilt executor.
 
     `folder` is relative to the repository's root; its requirements.txt, if any, is installed with it. With the module
-    SCRIPT it holds any files, and the arguments say what is run there: `--command=python train.py`.
+    SCRIPT it holds any files, and the arguments name the command: `--command=python train.py`.
     """
 
     folder: str
@@ -30,20 +30,20 @@ class Package:
     image: str
 
     def problems(self) -> Iterable[tuple[str, str]]:
-        """Return each with the field that has it."""
+        """Yield each problem with its field."""
         if not MODULE.fullmatch(self.module):
             yield "code.module", f"{self.module!r} is not a module name"
         elif self.module != SCRIPT and self.module.split(".")[0] != self.folder.rstrip("/").rsplit("/", 1)[-1]:
             yield "code", f"module {self.module} is not in the import package {self.folder}"
 
     def holds_the_same(self, other: Code) -> bool:
-        """Tell whether it is the same package, whatever image it runs in."""
+        """Tell whether it is the same package, in whatever image it runs."""
         return isinstance(other, Package) and (self.folder, self.module) == (other.folder, other.module)
 
 
 @dataclass(frozen=True)
 class Image:
-    """Code as a container image, pinned by digest: `…@sha256:…`, so that what runs is what was reviewed.
+    """Code as a container image, pinned by digest, `…@sha256:…`, so that the reviewed image runs.
 
     `command` replaces its ENTRYPOINT (CMD is ignored then); a worker pool's `args` replace its CMD. An image has no
     launcher: a submission whose answer is lost may run it twice.
@@ -89,13 +89,13 @@ class WorkerPool:
 
     @cached_property
     def spec(self) -> MachineSpec:
-        """Return one of its machines, everything resolved. Raises MachineError."""
+        """The spec of one of its machines, everything resolved. Raises MachineError."""
         shape = self.shape
         return MachineSpec(shape.type, shape.accelerator, shape.accelerator_count, self.disk)
 
 
 def places(pools: tuple[WorkerPool, ...]) -> tuple[int, ...]:
-    """The index in the request of each pool. Raises ValueError with the pool that has no place."""
+    """Return the index in the request of each pool. Raises ValueError with a pool that has no place."""
     found: list[int] = []
     for pool in pools:
         place = POSITIONS.index(pool.position) if pool.position else (found[-1] + 1 if found else 0)
