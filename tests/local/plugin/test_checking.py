@@ -111,4 +111,4 @@ def test_an_object_has_exactly_one_source_of_its_bytes() -> None:
 
 def test_what_the_plugin_can_not_do_is_refused_by_name() -> None:
     (failure,) = BucketObject().check({"content": "x", "customerEncryption": {"encryptionKey": "k"}})
-    assert failure.property == "customerEncryption"
+    assert failure.property == "customerEncryption" and failure.reason.startswith("the local gcp plugin ")

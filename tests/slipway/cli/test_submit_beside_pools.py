@@ -55,7 +55,7 @@ def test_with_a_catalog_of_an_earlier_version_it_is_said_what_was_not_read(stack
     with stack.settings(quota={**before, "custom_model_training_preemptible_cpus": 64}):
         done = stack.run("submit", "hello", "--capacity", "spot")
     assert done.code == 0, done.err
-    assert "PD SSD GB" in done.out and "until the next pulumi up" in done.out
+    assert "PD SSD GB not" in done.out and "until the next pulumi up" in done.out
 
 
 def test_without_the_role_for_quota_it_is_not_checked_and_never_refused(stack: Stack) -> None:  # P5
