@@ -12,7 +12,7 @@ from slipway.review.touched import said
 _DAY = 86400
 _COLD: Mapping[str, int] = {"NEARLINE": 30, "COLDLINE": 90, "ARCHIVE": 365}
 """Days for which an object is paid at least, by the storage class that it has."""
-_USUAL, _ENFORCED, _EVERYTHING = "STANDARD", "enforced", "every object"
+_USUAL, _ENFORCED = "STANDARD", "enforced"
 _CHANGED, _RETENTION, _VERSIONS = "bucket-changed", "retention-changed", "versioning-changed"
 
 
@@ -28,11 +28,8 @@ class Telling(NamedTuple):
     of_all: bool = False
 
     def __str__(self) -> str:
-        return f"{self.without_reason}{f': {self.then}' if self.then else ''}"
-
-    @property
-    def without_reason(self) -> str:
-        return f"{self.does}{f', until now {self.until}' if self.until else ''}"
+        until, then = f", until now {self.until}" if self.until else "", f": {self.then}" if self.then else ""
+        return f"{self.does}{until}{then}"
 
 
 Rule = Callable[[Any, Any], Iterator[Telling]]
@@ -54,7 +51,7 @@ def _lifecycle(before: Any, after: Any) -> Iterator[Telling]:
         then = ["they stay, and are paid for"]
     cold = (_costs(_mapping(one.get("action")).get("storageClass")) for one in added)
     then += filter(None, (next(filter(None, cold), ""),))
-    of_all, grade = any(_what(one) == _EVERYTHING for one in worse), None if worse else Grade.WARNING
+    of_all, grade = not all(map(_ends, worse)), None if worse else Grade.WARNING
     yield Telling("lifecycle-changed", does, ": ".join(then), until, grade, of_all)
 
 
@@ -80,10 +77,14 @@ def _rule(body: Mapping[str, Any]) -> str:
     return f"{does} {_what(body)}{to} {_when(body)}".rstrip()
 
 
-def _what(body: Mapping[str, Any]) -> str:
+def _ends(body: Mapping[str, Any]) -> list[str]:
+    """Beginnings and ends of names; none for every object."""
     condition = _mapping(body.get("condition"))
-    ends = [*condition.get("matchesPrefixes", ()), *(f"…{one}" for one in condition.get("matchesSuffixes", ()))]
-    return join(f"`{one}`" for one in ends) if ends else _EVERYTHING
+    return [*condition.get("matchesPrefixes", ()), *(f"…{one}" for one in condition.get("matchesSuffixes", ()))]
+
+
+def _what(body: Mapping[str, Any]) -> str:
+    return join(f"`{one}`" for one in _ends(body)) or "every object"
 
 
 def _when(body: Mapping[str, Any]) -> str:

@@ -64,7 +64,7 @@ def changed(step: EngineStep, old: Resource, new: Resource, then: Then) -> Itera
             was, now = (one.inputs.get(key, one.outputs.get(key)) for one in (old, new))
             for one in told(was, now) if was != now else ():
                 stays = then if key in old.inputs else Then.STAYS
-                yield drift(on, key, f"it {one}", stays, short=f"it {one.without_reason}")
+                yield drift(on, key, f"it {one}", stays, short=f"it {one._replace(then='')}")
     for edit in differences(old.inputs, new.inputs):
         if not (step.type == BUCKET and top(edit.path) in FIELDS) and not _BY_ITSELF.fullmatch(top(edit.path)):
             yield drift(on, edit.path, str(edit).replace("`", ""), then, short=str(edit))
