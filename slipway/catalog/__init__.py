@@ -1,1 +1,1 @@
-"""The catalog: the one JSON object in which `pulumi up` publishes what people may submit."""
+"""The catalog: the one JSON object in which `pulumi up` publishes the jobs that people may submit."""

@@ -1,4 +1,4 @@
-"""Checks across a catalog's fields: that a submission can be made of its parameters and offers. A catalog may come from
+"""Checks across a catalog's fields: its parameters and offers must make a submission possible. A catalog may come from
 anybody's bucket, and be edited by hand."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from slipway.kinds import KINDS
 from slipway.labels import unfit
 
 _DEEPEST = 100
-"""Google's own readers of JSON take no more."""
+"""The limit of Google's own readers of JSON."""
 
 _OBJECT, _OBJECTS, _TEXT, _TEXTS = "an object", "a list of objects", "a string", "a list of strings"
 _VALUES = "a list of strings and numbers"
@@ -31,13 +31,13 @@ _KEYS: Mapping[str, str] = {
     **dict.fromkeys(("experiment", "experimentRun"), _TEXT),
     "values": _VALUES,
 }
-"""What a submission, and the rules that it is held against, read of a request, by its key."""
+"""The readers of a request's values, by their keys, for a submission and the rules that it must obey."""
 
 _ITEMS: Mapping[str, tuple[type, ...]] = {_OBJECTS: (dict,), _TEXTS: (str,), _VALUES: (str, int, float)}
 
 
 def checked(catalog: Catalog) -> Catalog:
-    """The catalog, with the offers that only a newer version knows as not available. Raises MalformedError."""
+    """Return the catalog, with offers of unknown newer types as not available. Raises MalformedError."""
     templates = {}
     for name, template in catalog.templates.items():
         try:
@@ -95,7 +95,7 @@ def _check(offer: Offer, catalog: Catalog) -> None:
 
 
 def _check_keys(value: Any, key: str = "", depth: int = 0) -> None:
-    """Check that the values of a request, however deep, have the JSON types that are read."""
+    """Check that the values of a request, at any depth, have the JSON types that are read."""
     if expected := _KEYS.get(key):
         items = _ITEMS.get(expected)
         wanted = list if items else str if expected is _TEXT else dict
@@ -104,7 +104,7 @@ def _check_keys(value: Any, key: str = "", depth: int = 0) -> None:
     if depth > _DEEPEST:
         raise MalformedError(f"is nested more than {_DEEPEST} levels deep")
     if key == "labels":
-        return  # Whose keys are anybody's.
+        return  # Labels have arbitrary keys.
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for part, one in inner:
         if isinstance(one, dict | list) or part in _KEYS:

@@ -1,4 +1,4 @@
-"""Clusters as the catalog has them: those that are offered, with their pools, and those that are dormant."""
+"""Clusters as the catalog has them: those on offer, with their pools, and the dormant ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from slipway.season import ALWAYS, Reason, WhyDormant, why_dormant
 
 @dataclass(frozen=True)
 class Pool(PoolSpec):
-    """A resource pool as deployed. `price_per_hour` is one machine's. `replicas` are the fewest it can have."""
+    """A resource pool as deployed. `price_per_hour` is one machine's. `replicas` is their minimum."""
 
     name: Annotated[str, KEY_OF_ENTRY]
     machine: MachineOfPool
@@ -28,11 +28,11 @@ class Pool(PoolSpec):
 
 @dataclass(frozen=True)
 class Cluster:
-    """`name` is what people say, `id` the persistent resource of the current generation. The rest is what the stack
-    file says (`slipway.cluster.ClusterSpec`): `dns_peerings` as DOMAIN PROJECT NETWORK, times in seconds. `season`:
-    `from`, `until`, `idleLimit`. `alternatives`: pools that may come in place of these, in order, where it is as asked
-    for first, and `alternative_regions` where (empty: in the stack's own region), if any is elsewhere; else
-    `alternative` says which it is, and `region` where. `adopted`: somebody else made it."""
+    """A cluster on offer. `name` is its display name, `id` the persistent resource of the current generation. The other
+    fields are the stack file's (`slipway.cluster.ClusterSpec`): `dns_peerings` as DOMAIN PROJECT NETWORK, times in
+    seconds. `season`: `from`, `until`, `idleLimit`. In its first configuration, `alternatives` are the pools that may
+    come in place of these, in order, and `alternative_regions` their regions (empty: the stack's own), if any is
+    elsewhere; otherwise `alternative` is its number, and `region` its region. `adopted`: somebody else made it."""
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
     id: Annotated[str, PLAIN_NAME]
@@ -63,7 +63,7 @@ class Cluster:
         return tuple(zip(pools, (*(self.alternative_regions or ()), *("" for _ in pools)), strict=False))
 
     def as_alternative(self, number: int | None) -> Self:
-        """Return the cluster as that alternative makes it; itself where it has no such alternative."""
+        """Return the cluster in that alternative; itself where it has no such alternative."""
         if not number or number > len(self.instead):
             return self
         pools, region = self.instead[number - 1]
@@ -73,9 +73,9 @@ class Cluster:
 
 @dataclass(frozen=True)
 class DormantCluster(Cluster):
-    """A cluster that the stack file names and that is not there: out of its season, given up, or not made yet. `id` is
-    the one that it would have. `since`: None where it has yet to come. `lacks`: metrics of quota, or MACHINES, of one
-    whose season has begun."""
+    """A cluster that the stack file names and that does not exist: out of its season, given up, or not made yet. `id`
+    is its id once it exists. `since`: None before its season. `lacks`: the missing quota metrics, or MACHINES, of a
+    cluster whose season has begun."""
 
     why: Reason = "season"
     since: Moment = None
@@ -83,12 +83,12 @@ class DormantCluster(Cluster):
 
     @property
     def comes(self) -> bool:
-        """Tell whether it comes without an edit, which alone brings back what was given up, or is over."""
+        """Whether it comes without an edit; a cluster that was given up, or whose season is over, needs one."""
         return self.why == "season" and self.since is None
 
     @property
     def awaited(self) -> bool:
-        """Tell whether it comes when a deployment can make it, by no date."""
+        """Whether it comes once a deployment can make it, without a date."""
         return self.comes and self.season.begins is None
 
     @property
@@ -107,5 +107,5 @@ class DormantCluster(Cluster):
         return self.reason().of(f"cluster {self.name}")
 
     def words_at(self, now: datetime) -> str:
-        """Return the words for somebody who looks later than the catalog was published."""
+        """Return the description for a reader at a later time than the catalog's publication."""
         return self.reason(now).of(f"cluster {self.name}")

@@ -1,4 +1,4 @@
-"""A catalog as the text of its object: written at deploy, read by everybody else; and any version, by a deployment."""
+"""A catalog as the text of its object: written at deploy, read by all commands; and any version's, by a deployment."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ _HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 @dataclass(frozen=True)
 class PublishedCatalog:
-    """The published catalog, of whatever schema, as far as decisions need it: cluster ids by name, and the ids that
-    were retiring.
+    """The published catalog, of any schema, as far as decisions need it: cluster ids by name, and the ids that were
+    retiring.
 
-    `age`: for how long it has been published, by the storage's own clock; None when that was not told.
-    `damage` says what is wrong with one that is there and can't be understood: what it offered can't be told.
-    `needs`: the accounts and the buckets of jobs that are sent by it. `stack` is whose it is, empty when that is
-    untold. `whole` is all of it, None for one that this version does not read. `adopted`: ids of those of `clusters`
-    that somebody else made.
+    `age`: the time since its publication, by the storage's own clock; None when that is unknown. `damage` tells what is
+    wrong with an unreadable catalog, whose offers are unknown. `needs`: the accounts and the buckets of jobs that are
+    sent by it. `stack` is its stack's name, empty when unknown. `whole` is the whole catalog, None for one that this
+    version does not read. `adopted`: ids of those of `clusters` that somebody else made.
     """
 
     clusters: Mapping[str, str] = field(default_factory=dict)
@@ -42,11 +41,11 @@ class PublishedCatalog:
     adopted: frozenset[str] = frozenset()
 
     def lists(self, cluster_id: str) -> bool:
-        """Tell whether the catalog lists it as a cluster that the stack made."""
+        """Tell whether the catalog lists a cluster that the stack made."""
         return cluster_id in {*self.retiring, *self.clusters.values()} - self.adopted
 
     def offers(self, name: str) -> bool:
-        """Tell whether somebody may send a job by the catalog that needs this cluster, account or bucket."""
+        """Tell whether the catalog lets people send a job that needs this cluster, account or bucket."""
         return name in self.needs or name in self.clusters.values()
 
 
@@ -63,7 +62,7 @@ def write(catalog: Catalog) -> str:
 
 
 def read(content: bytes | str, source: str) -> Catalog:
-    """Parse a catalog; `source` is its address, for errors. Raises ConfigError, with the place of what is wrong."""
+    """Parse a catalog; `source` is its address, for errors. Raises ConfigError, with the place of the mistake."""
     try:
         body = _parsed(content)
     except (ValueError, RecursionError) as problem:
@@ -79,12 +78,12 @@ def read(content: bytes | str, source: str) -> Catalog:
 
 
 def published(content: bytes | str, source: str) -> PublishedCatalog:
-    """Read what a deployment needs of the published catalog, from whatever version wrote it. Never raises.
+    """Read the part of the published catalog that a deployment needs, from any version's. Never raises.
 
-    Two keys of any schema, older or newer: `clusters`, with `id` and `adopted`, and `retiring`. They keep their meaning
-    forever, and nothing else matters: no version's catalog stops another's deployment. The stack (`stack`), accounts
-    and buckets (`trainer`, `trainers`, `storage`) are taken where they are. One that can't be told says so in `damage`,
-    with its address `source`, and lists nothing.
+    It needs two keys of any schema, older or newer: `clusters`, with `id` and `adopted`, and `retiring`. They keep
+    their meaning forever, and nothing else matters: no version's catalog stops another's deployment. The stack
+    (`stack`), accounts and buckets (`trainer`, `trainers`, `storage`) are read where they exist. An unreadable catalog
+    has its `damage`, with its address `source`, and lists nothing.
     """
     try:
         body = _parsed(content)
@@ -123,8 +122,8 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
 
 
 def _parsed(content: bytes | str) -> Any:
-    """Parse it as any reader does. Raises ValueError and RecursionError, also for what JSON can't hold and Python
-    reads: numbers that are not finite, and halves of characters."""
+    """Parse the content as any reader does. Raises ValueError and RecursionError, also for values that Python reads and
+    JSON can't hold: numbers that are not finite, and halves of characters."""
     text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
     body = json.loads(text, parse_constant=_number, parse_float=_number)
     if _HALF_A_CHARACTER.search(text):

@@ -1,4 +1,4 @@
-"""Types of the catalog's fields: texts of a certain form, and values that several keys give together."""
+"""Types of the catalog's fields: texts of a certain form, and values from several keys together."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Moment = Annotated[datetime | None, As(lambda text: moment(str(text)), moment_te
 
 
 def _form(pattern: str, expected: str) -> Form:
-    """Patterns of values that become parts of host names, paths and files, which allow nothing else."""
+    """Return the form of texts that become parts of host names, paths and files, and allow nothing else."""
     return Form(lambda text: re.fullmatch(pattern, text) is not None, expected)
 
 
 def _read_price(body: Mapping[str, Any]) -> Price:
-    """Read the price that `pricePerHour` and `priceComplete` give together; a catalog without the flag tells whole
-    prices alone. Where only an upper bound is known, `priceAtMost` has it in place of them."""
+    """Read the price from `pricePerHour` and `priceComplete`; a catalog without the flag has whole prices alone. Where
+    only an upper bound is known, `priceAtMost` has it in place of them."""
     complete = body.get("priceComplete", True)
     key = "pricePerHour" if body.get("pricePerHour") is not None else "priceAtMost"
     value = body.get(key)
@@ -43,14 +43,14 @@ def _read_price(body: Mapping[str, Any]) -> Price:
 
 
 def _write_price(price: Price) -> Mapping[str, Any]:
-    if price.at_most and price.complete:  # To a version that knows no bounds it is unknown.
+    if price.at_most and price.complete:  # To a version without bounds the price is unknown.
         return {"pricePerHour": None, "priceComplete": False, "priceAtMost": price_text(price)}
     return {"pricePerHour": price_text(price), "priceComplete": price.complete}
 
 
 @dataclass(frozen=True)
 class _Machine(MachineSpec):
-    """A pool's machines, as its keys give them."""
+    """The keys of a pool's machines."""
 
     type: Annotated[str, At("machine")]
     accelerator: Annotated[str | None, Else(None)]
@@ -78,7 +78,7 @@ def _seconds(value: float) -> timedelta:
 
 @dataclass(frozen=True)
 class _Season:
-    """The keys that say of a cluster when it is wanted."""
+    """The keys of a cluster's season."""
 
     begins: Annotated[Moment, At("from")] = None
     ends: Annotated[Moment, At("until")] = None

@@ -1,4 +1,4 @@
-"""The catalog that a command means, and what a submission may choose from it: templates, kinds and offers."""
+"""The selected catalog, and the choices of a submission in it: templates, kinds and offers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _ROOTS = (".slipway", ".git", "Pulumi.yaml")
 
 @dataclass(frozen=True)
 class SelectedCatalog:
-    """`origin` says who chose: its address, when that was `given`, `$SLIPWAY_CATALOG` or the file of the checkout."""
+    """The address of a catalog. `origin` tells who chose it: its address, when that was `given`, `$SLIPWAY_CATALOG` or
+    the file of the checkout."""
 
     location: Location
     origin: str
@@ -32,7 +33,7 @@ class SelectedCatalog:
 
 
 def unused_pools(pools: Iterable[tuple[str, str]], templates: Iterable[Template]) -> tuple[tuple[str, str], ...]:
-    """Clusters with their pools that no template fits; none where there is no template to tell by."""
+    """Return clusters with their pools that no template fits; none without any template."""
     listed = tuple(templates)
     offers = (offer for template in listed for offer in template.offers)
     used = {(offer.cluster or offer.dormant, pool) for offer in offers for pool in offer.pools}
@@ -40,26 +41,26 @@ def unused_pools(pools: Iterable[tuple[str, str]], templates: Iterable[Template]
 
 
 def default_buckets(project: str, stack: str) -> tuple[str, str]:
-    """Names of the catalog's and the work bucket, where a stack file names none. A domain's projects have a colon that
-    buckets can't have."""
+    """Return the default names of the catalog's and the work bucket. A domain's projects have a colon, which buckets
+    can't have."""
     base = project.split(":")[-1]
     return f"{base}-{stack}-catalog", f"{base}-{stack}-work"
 
 
 def checkout(start: Path) -> Path | None:
-    """The nearest folder upwards that looks like a checkout, or that has remembered something before."""
+    """Return the nearest folder upwards that looks like a checkout, or that has a remembered choice."""
     return next((folder for folder in (start, *start.parents) if any((folder / one).exists() for one in _ROOTS)), None)
 
 
 def address(text: str) -> Location:
-    """`gs://bucket` or `gs://bucket/catalog.json`. Raises ConfigError."""
+    """Parse `gs://bucket` or `gs://bucket/catalog.json`. Raises ConfigError."""
     location = Location.parse(text.strip())
     name = location.name.strip("/")
     return Location(location.bucket, name or NAME)
 
 
 def select_catalog(flag: str | None, environ: Mapping[str, str], folder: Path) -> SelectedCatalog:
-    """The first of flag, environment and memory. Raises ConfigError when nobody has chosen."""
+    """Return the first choice of flag, environment and memory. Raises ConfigError when there is none."""
     if flag:
         return SelectedCatalog(address(flag), "its address", given=True)
     if environ.get(VARIABLE, "").strip():
@@ -76,7 +77,7 @@ def select_catalog(flag: str | None, environ: Mapping[str, str], folder: Path) -
 
 
 def recall(folder: Path) -> SelectedCatalog | None:
-    """Return what this checkout remembers, if anything."""
+    """Return the choice that this checkout remembers, if any."""
     root = checkout(folder)
     file = root / FILE if root else None
     if file is None or not file.is_file():
@@ -92,7 +93,7 @@ def recall(folder: Path) -> SelectedCatalog | None:
 
 
 def remember(location: Location, folder: Path) -> Path:
-    """Writes the choice into the checkout (or `folder` when it is in none) and gives the file. Raises ConfigError."""
+    """Write the choice into the checkout (or into `folder` outside one) and return the file. Raises ConfigError."""
     file = (checkout(folder) or folder) / FILE
     try:
         write_atomically(file, f"{location}\n")
@@ -106,7 +107,7 @@ def remember(location: Location, folder: Path) -> Path:
 
 
 def fetch(storage: Storage, choice: SelectedCatalog) -> Catalog:
-    """The catalog that was chosen. Raises ConfigError when it is missing or unreadable, CloudError otherwise."""
+    """Read the selected catalog. Raises ConfigError when it is missing or unreadable, CloudError otherwise."""
     location = choice.location
     try:
         content = storage.read(location, doing=f"read the catalog {location}")
@@ -115,14 +116,14 @@ def fetch(storage: Storage, choice: SelectedCatalog) -> Catalog:
         raise ConfigError(
             f"no catalog at {location}",
             why=f"{problem.message} (chosen by {choice.origin})",
-            # Where it was given, another that is only remembered would not be looked at.
+            # Where one was given, a remembered other choice would have no effect.
             fix=("deploy the stack (pulumi up), or choose another catalog: ", another),
         ) from problem
     return read(content, str(location))
 
 
 def find_template(catalog: Catalog, name: str) -> Template:
-    """Raises ConfigError with a suggestion."""
+    """Return a template by its name. Raises ConfigError with a suggestion."""
     if name in catalog.templates:
         return catalog.templates[name]
     near = nearest(name, catalog.templates)
@@ -135,7 +136,7 @@ def find_template(catalog: Catalog, name: str) -> Template:
 
 
 def find_kind(template: Template, wanted: str | None) -> JobKind:
-    """The kind to submit as: the template's usual one, or another of its own. Raises ConfigError."""
+    """Return the kind to submit as: the template's default, or another of its own. Raises ConfigError."""
     kinds = template.kinds
     name = kinds[0] if wanted is None else wanted
     if name in kinds and name in KINDS:
@@ -150,7 +151,7 @@ def find_kind(template: Template, wanted: str | None) -> JobKind:
 
 
 def trainer_of(catalog: Catalog, template: Template) -> str:
-    """The name of the trainer that a template chose; empty for the workspace's own, and for another account."""
+    """Return the name of the template's trainer; empty for the workspace's own, and for another account."""
     accounts = {
         KINDS[offer.kind].spec_of(offer.request).get("serviceAccount")
         for offer in template.offers
@@ -160,7 +161,7 @@ def trainer_of(catalog: Catalog, template: Template) -> str:
 
 
 def standing(template: Template, kind: JobKind, values: Mapping[str, Scalar]) -> tuple[Offer, ...]:
-    """The offers of the case that these values choose, in the template's order. Raises ConfigError for none."""
+    """Return the offers of the case that these values choose, in the template's order. Raises ConfigError for none."""
     found = tuple(
         offer
         for offer in template.offers
@@ -180,8 +181,8 @@ def standing(template: Template, kind: JobKind, values: Mapping[str, Scalar]) ->
 
 
 def usual_offers(template: Template, kind: str = "") -> tuple[Offer, ...]:
-    """Return the offers that the defaults choose: without them nobody can submit the template by its name alone. A
-    parameter that must be given may have any value."""
+    """Return the offers that the defaults choose: without them the template can't be submitted by its name alone. A
+    required parameter may have any value."""
     defaults = {one.name: one.default for one in template.parameters}
     return tuple(
         offer
@@ -192,7 +193,8 @@ def usual_offers(template: Template, kind: str = "") -> tuple[Offer, ...]:
 
 
 def capacity_types(template: Template, kind: str = "") -> dict[str, tuple[Offer, ...]]:
-    """The offers of each: first those that the defaults choose, in their order; then what only other values have."""
+    """Return the offers of each capacity type: first those that the defaults choose, in their order; then those of
+    other values."""
     usual = usual_offers(template, kind)
     types = {one.capacity_type for one in usual}
     others = (one for one in template.offers if one.kind == (kind or template.kind) and one.capacity_type not in types)
@@ -203,7 +205,7 @@ def capacity_types(template: Template, kind: str = "") -> dict[str, tuple[Offer,
 
 
 def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: str = "capacity") -> tuple[Offer, ...]:
-    """Return the offers of one capacity type: `pool` is there once for each cluster that fits. `argument` asked for it.
+    """Return the offers of one capacity type: one of type `pool` for each cluster that fits. `argument` asked for it.
 
     Raises ConfigError with a suggestion.
     """
@@ -222,13 +224,13 @@ def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: 
 
 
 def reason(offer: Offer) -> str:
-    """Why the catalog says that an offer is not available."""
+    """Return the catalog's reason why an offer is not available."""
     return offer.why or "not available; the catalog does not say why"
 
 
 def remedy(catalog: Catalog, cluster: str, does: str) -> str:
-    """Return what to type where a cluster, by its id, failed or is gone; `does` says what a deployment does about one
-    of the stack's own. One that is adopted is its owner's to mend."""
+    """Return the command to type where a cluster, by its id, failed or is gone; `does` tells what a deployment does
+    about one of the stack's own. An adopted cluster is its owner's to mend."""
     found = catalog.cluster_named(cluster)
     if found is None or not found.adopted:
         return f"pulumi up --stack {catalog.stack}{does}"

@@ -1,6 +1,7 @@
-"""The catalog: what a stack publishes for everybody who submits. These types are its definition, for writer and reader.
+"""The catalog: the document that a stack publishes for all submitters. These types are its definition, for writer and
+reader.
 
-Readers pass over keys that they do not know, so adding a field keeps the schema; renaming or removing one raises it.
+Readers pass over unknown keys, so adding a field keeps the schema; renaming or removing one raises it.
 """
 
 from __future__ import annotations
@@ -33,19 +34,19 @@ from slipway.season import at_once
 
 SCHEMA = 2
 NAME = "catalog.json"
-"""The object's, in the catalog bucket."""
+"""The object's name, in the catalog bucket."""
 HISTORY = "history/"
-"""The beginning of the names of objects there that a stack's history is kept in."""
+"""The prefix of the objects there that keep a stack's history."""
 HISTORY_DAYS = 400
-"""How long they are kept: a year of samples, and the month to compare with."""
+"""The days for which they are kept: a year of samples, and the month to compare with."""
 BOARD = "board/"
-"""And of the page, which the hourly run writes where the stack asks for it."""
+"""The prefix of the page, which the hourly run writes where the stack asks for it."""
 
 Scalar = int | float | str | bool
 Values = Annotated[tuple[Scalar, ...], Form(bool, "a list of values")]
 ParameterType = Literal["int", "float", "str", "bool"]
 Regions = Annotated[tuple[Annotated[str, PLAIN_NAME], ...], Form(lambda some: len(some) <= 100, "at most 100 regions")]
-"""All of them are asked at once, and a catalog may come from anybody's bucket."""
+"""Regions of a bounded number: all of them are asked at once, and a catalog may come from anybody's bucket."""
 _TYPES: Mapping[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
 
 
@@ -62,7 +63,7 @@ class Parameter:
     help: str = ""
 
     def __post_init__(self) -> None:
-        """A whole number that is a float's default or choice is that float, as if it had been typed."""
+        """Convert whole numbers among a float's default and choices to floats, as if they had been typed."""
         object.__setattr__(self, "default", self._typed(self.default))
         object.__setattr__(self, "choices", tuple(map(self._typed, self.choices)))
 
@@ -70,7 +71,7 @@ class Parameter:
         return float(value) if self.type == "float" and type(value) is int and not unfit(value) else value
 
     def refusal(self, value: Any) -> str:
-        """Why it may not have this value, or an empty string."""
+        """Return why it may not have this value, or an empty string."""
         value = self._typed(value)
         if isinstance(value, int | float | str) and (wrong := unfit(value)):
             return wrong
@@ -93,23 +94,23 @@ class Parameter:
 
 
 def case_in_words(when: Mapping[str, Values]) -> str:
-    """`accelerator=L4, model=2b or 9b`, by name: a catalog that was published has no other order."""
+    """Return `accelerator=L4, model=2b or 9b`, by name: a published catalog has no other order."""
     return ", ".join(f"{name}={' or '.join(map(str, values))}" for name, values in sorted(when.items()))
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A template compiled for one capacity type and one case of its parameters.
-    `cluster` and `pools` are set for the capacity type `pool`; on a cluster that is dormant `dormant` names that, and
-    they are empty. `pools` and `roles`: one value for each workerPoolSpec of the request, empty where it is skipped.
+    """A template compiled for one capacity type and one case of its parameters. `cluster` and `pools` are set for the
+    capacity type `pool`; for a dormant cluster `dormant` is its name, and they are empty. `pools` and `roles`: one
+    value for each workerPoolSpec of the request, empty where it is skipped.
 
-    `request` is the body to post for a job of `kind`, with placeholders (`slipway.catalog.placeholders`). `why` says
-    why it is not available, and for one that `lacks_quota` that was so at the last deployment.
+    `request` is the body to post for a job of `kind`, with placeholders (`slipway.catalog.placeholders`). `why` is the
+    reason why it is not available; `lacks_quota` holds for the last deployment.
 
     It applies where each parameter of `when` has one of its values; for any values, the offers of a kind that apply are
     those of one variant. `wait`: seconds until a submission falls back to the next offer, None for never. `note`: where
-    an older page says something else about the type. The price is that of all machines at the usual replicas. A newer
-    version's may have a `capacity_type` or `kind` that this one does not know; it is not available then.
+    an older page disagrees about the type. The price is that of all machines at the usual replicas. A newer version's
+    offer may have an unknown `capacity_type` or `kind`; then it is not available.
     """
 
     capacity_type: Annotated[str, PLAIN_NAME]
@@ -128,7 +129,8 @@ class Offer:
     dormant: str = ""
 
     def label(self, usual_kind: str, *, with_cluster: bool = False) -> str:
-        """The capacity type, told from the template's other offers: `spot (model=2b or 9b) as training-pipeline`."""
+        """Return the capacity type with what tells it from the template's other offers: `spot (model=2b or 9b) as
+        training-pipeline`."""
         when = case_in_words(self.when)
         kind = f"as {self.kind}" if self.kind != usual_kind else ""
         where = (self.cluster or self.dormant) if with_cluster else ""
@@ -149,11 +151,12 @@ class Study:
 
 @dataclass(frozen=True)
 class Template:
-    """`kinds`: as what it may be submitted, the usual one first; `code_flag`: also with code of one's own.
+    """A template on offer. `kinds`: the kinds that it may be submitted as, the default first; `code_flag`: a folder's
+    own code may replace its own.
 
-    `package` is the gs:// URI of its code, empty for an `image`. `code_why`: who forbids code of one's own. `offers`
-    are in order of preference. `requirements` are those of its packages. `checkpoints`: its code goes on from where it
-    was when it is started again. `source`: `templates/x.py:5`, its file and line in the catalog's commit.
+    `package` is the gs:// URI of its code, empty for an `image`. `code_why`: the rule that forbids a folder's own code.
+    `offers` are in order of preference. `requirements` are those of its packages. `checkpoints`: its code goes on from
+    where it was when it is started again. `source`: `templates/x.py:5`, its file and line in the catalog's commit.
     """
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
@@ -178,16 +181,16 @@ class Template:
 
 @dataclass(frozen=True)
 class Catalog:
-    """The offers of one stack. `retiring`: ids of clusters that finish their jobs and go; `removed`: those that no
-    entry names any more, with their limit. `trainer`: the account that jobs run as; `trainers`: others by name.
-    `dormant`: declared, and not there. `under_way`: the commit of a later deployment that did not come to its end.
-    `other_regions`: where clusters of the stack are or may come to be, besides `region`; `former_regions`: where some
-    were before, so that their jobs are found there, and one that outlived a deployment. `quotas`: ids of the quotas
-    that jobs draw, by metric, as the service lists them. No deployment needs these three. `confirm_above`: USD an hour
-    beside pools and reservations that a submission may cost without anybody's confirming it. `submitters`: members, by
-    the address of the trainer that they may submit as; for the project's other stacks, which leave them their roles.
-    `budget`: None where the stack file names none. `board`: the hourly run writes
-    the page into the catalog's bucket."""
+    """The offers of one stack. `retiring`: ids of clusters that finish their jobs and go; `removed`: those without an
+    entry, with their limit. `trainer`: the account that jobs run as; `trainers`: others by name. `dormant`: declared
+    clusters that do not exist. `under_way`: the commit of a later deployment that did not come to its end.
+    `other_regions`: the regions besides `region` where the stack's clusters are or may come to be; `former_regions`:
+    regions of former clusters, so that their jobs are found there, and of a cluster that outlived a deployment.
+    `quotas`: ids of the quotas that jobs draw, by metric, as the service lists them. No deployment needs these three.
+    `confirm_above`: USD an hour, beside pools and reservations, above which a submission has to be confirmed.
+    `submitters`: members, by the address of the trainer that they may submit as; for the project's other stacks, which
+    leave them their roles. `budget`: None where the stack file names none. `board`: the hourly run writes the page into
+    the catalog's bucket."""
 
     stack: Annotated[str, PLAIN_NAME]
     project: Annotated[str, PROJECT]
@@ -216,34 +219,35 @@ class Catalog:
 
     @property
     def revision(self) -> Revision:
-        """The commit; without one for a catalog that does not tell."""
+        """The commit; no commit for a catalog that does not tell."""
         return Revision(self.commit, self.dirty)
 
     @property
     def coming(self) -> tuple[DormantCluster, ...]:
-        """Dormant clusters that come without an edit."""
+        """The dormant clusters that come without an edit."""
         return tuple(one for one in self.dormant.values() if one.comes)
 
     @property
     def at_once(self) -> Iterator[tuple[datetime | None, list[Cluster]]]:
-        """Clusters that are there at once: now (None), with those that only machines or quota were lacking for, and
-        from the beginning of each season to come on."""
+        """The clusters that exist at once: now (None), with those that only lacked machines or quota, and from the
+        beginning of each coming season on."""
         late = [one for one in self.coming if one.lacks or one.awaited]
         return at_once((*self.clusters.values(), *late), [one for one in self.coming if one not in late])
 
     @property
     def regions(self) -> tuple[str, ...]:
-        """Regions where clusters of the stack may be, its own first."""
+        """The regions where clusters of the stack may be, its own first."""
         return (self.region, *(self.other_regions or ()))
 
     @property
     def regions_ever(self) -> tuple[str, ...]:
-        """Regions where jobs of the stack may be, also those that ended long ago, its own first."""
+        """The regions where jobs of the stack may be, also those that ended long ago, its own first."""
         return (*self.regions, *(self.former_regions or ()))
 
     @property
     def regions_without_clusters(self) -> tuple[str, ...]:
-        """Regions of `regions_ever` without a cluster on offer: the stack has left them, or may go there one day."""
+        """The regions of `regions_ever` without a cluster on offer: the stack has left them, or may go there one
+        day."""
         offered = {one.region for one in self.clusters.values()}
         return (*(one for one in self.other_regions or () if one not in offered), *(self.former_regions or ()))
 

@@ -1,4 +1,4 @@
-"""`${name}` in a template's text, and what stands for it. Vertex AI expands `$(NAME)` by itself, not these."""
+"""Placeholders `${name}` in a template's text, and their values. Vertex AI expands `$(NAME)` by itself, not these."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ JOB, REQUEST, OUTPUT = "slipway.job", "slipway.request", "slipway.output"
 PACKAGE, SWEEP, EXPERIMENT_RUN = "slipway.package", "slipway.sweep", "slipway.experimentRun"
 BUILT_IN = (JOB, REQUEST, OUTPUT, PACKAGE, SWEEP, EXPERIMENT_RUN)
 """The submission's own values: display name, request id, and gs:// output directory; gs:// package, which --code
-replaces; the sweep it belongs to, empty outside of one; and the run of its experiment.
-"""
+replaces; the sweep it belongs to, empty outside of one; and the run of its experiment."""
 
 KIND = "slipway.kind"
 """The job's kind, as `--as` names it: filled in by a deployment, so that no catalog has it."""
@@ -19,32 +18,32 @@ KIND = "slipway.kind"
 NUMERIC = frozenset(
     {"replicaCount", "acceleratorCount", "bootDiskSizeGb", "maxTrialCount", "parallelTrialCount", "maxFailedTrialCount"}
 )
-"""Keys of a request under which a placeholder that is the whole text stands for a number."""
+"""The keys of a request under which a placeholder that is the whole text stands for a number."""
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 
 
 def placeholder(name: str) -> str:
-    """`${name}`"""
+    """Return `${name}`."""
     return f"${{{name}}}"
 
 
 def names(text: str) -> tuple[str, ...]:
-    """The placeholders in a text, in order."""
+    """Return the placeholders in a text, in order."""
     return tuple(_PLACEHOLDER.findall(text))
 
 
 def whole(text: str) -> str | None:
-    """The name when the text is one placeholder and nothing else."""
+    """Return the name when the text is one placeholder and nothing else."""
     match = _PLACEHOLDER.fullmatch(text)
     return match[1] if match else None
 
 
 def render(value: object) -> str:
-    """A parameter's value as arguments and environment carry it; JSON takes whole numbers as strings too."""
+    """Return a parameter's value as arguments and environment carry it; JSON takes whole numbers as strings too."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    # As JSON writes them: `str` of an enum's member is its name, whatever it equals.
+    # Written as in JSON: `str` of an enum's member is its name, whatever it equals.
     if isinstance(value, str):
         return str.__str__(value)
     plain = next((kind for kind in (int, float) if isinstance(value, kind)), None)
@@ -52,7 +51,7 @@ def render(value: object) -> str:
 
 
 def with_numbers(value: Any, key: str = "") -> Any:
-    """`value` (JSON, under `key`) with 1 for each placeholder that stands for a number."""
+    """Return `value` (JSON, under `key`) with 1 for each placeholder that stands for a number."""
     if isinstance(value, Mapping):
         return {inner: with_numbers(one, inner) for inner, one in value.items()}
     if isinstance(value, list):
@@ -61,7 +60,7 @@ def with_numbers(value: Any, key: str = "") -> Any:
 
 
 def fill(value: Any, values: Mapping[str, object]) -> Any:
-    """`value` (JSON) with each placeholder of `values` filled in; others are left as they are."""
+    """Return `value` (JSON) with each placeholder of `values` filled in; others are unchanged."""
 
     def replace(match: re.Match[str]) -> str:
         return render(values[match[1]]) if match[1] in values else match[0]

@@ -1,5 +1,5 @@
-"""A catalog that no longer offers some clusters, so that nobody is sent to them: they are being replaced in place, go
-with their stack, are dormant from now on, or have come to the end of their season since it was published."""
+"""A catalog that no longer offers some clusters, so that no job is sent to them: they are being replaced in place, go
+with their stack, become dormant, or have come to the end of their season since its publication."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.model import Catalog, Offer
 
 UNCOMMITTED = "uncommitted"
-"""In place of a commit: nobody can go on with that deployment, and what it did to the catalog is its own doing."""
+"""In place of a commit: nobody can continue that deployment, and its effect on the catalog is its own."""
 
 
 def begun(catalog: Catalog, commit: str) -> Catalog:
-    """Add the commit of a deployment that has begun; empty where nobody else has it, so as to go on."""
+    """Return the catalog with the commit of a deployment that has begun; empty where nobody else has it to continue
+    with."""
     return replace(catalog, under_way=commit or UNCOMMITTED)
 
 
 def withdrawn(catalog: Catalog, ids: Collection[str], since: datetime) -> Catalog:
-    """Withdraw the clusters of these ids, which are dormant then; their offers say so."""
+    """Withdraw the clusters of these ids, which become dormant; their offers say so."""
     going = {
         name: DormantCluster(**_fields(one), why="in-place", since=since)
         for name, one in catalog.clusters.items()
@@ -39,7 +40,7 @@ def taken_down(catalog: Catalog, ids: Collection[str], _: datetime) -> Catalog:
 
 
 def over(catalog: Catalog, dormant: Mapping[str, DormantCluster]) -> Catalog:
-    """Have the clusters of these names dormant, as they are here, and retiring: nobody is sent to them."""
+    """Return the catalog with these clusters dormant, as they are here, and retiring: no job is sent to them."""
     going = {name: dormant[name] for name, one in catalog.clusters.items() if name in dormant and not one.adopted}
     ids = (*catalog.retiring, *(catalog.clusters[name].id for name in going))
     return replace(_resting(catalog, going), retiring=tuple(dict.fromkeys(ids)))
@@ -47,7 +48,7 @@ def over(catalog: Catalog, dormant: Mapping[str, DormantCluster]) -> Catalog:
 
 def in_season(catalog: Catalog, now: datetime) -> Catalog:
     """Leave out the clusters whose season has ended by now: a job that is sent there would keep the cluster, and grow
-    it, until somebody deploys."""
+    it, until the next deployment."""
     ended = {
         name: DormantCluster(**_fields(one), why="season", since=one.season.ends)
         for name, one in catalog.clusters.items()
@@ -57,7 +58,8 @@ def in_season(catalog: Catalog, now: datetime) -> Catalog:
 
 
 def ended_between(then: Catalog, now: Catalog) -> tuple[str, ...]:
-    """The clusters whose season ended, where that is all that makes the one of the other; none where it is more."""
+    """Return the clusters whose season ended, where that is the whole difference between the two catalogs; else
+    none."""
     ended = {name: now.dormant[name] for name in then.clusters if name in now.dormant}
     return tuple(ended) if ended and over(then, ended) == now else ()
 
@@ -68,7 +70,7 @@ def _resting(catalog: Catalog, going: Mapping[str, DormantCluster]) -> Catalog:
 
 
 def _without(catalog: Catalog, why: Mapping[str, str], *, rest: bool = False) -> Catalog:
-    """Leave out some clusters, by name, and say why their offers are none now. `rest`: they may come again."""
+    """Leave out some clusters, by name, and give the reason in their offers. `rest`: they may come again."""
 
     def offer(one: Offer) -> Offer:
         name = one.cluster
@@ -91,7 +93,7 @@ def before_withdrawal(catalog: Catalog) -> Catalog:
 
 
 def replacing(catalog: Catalog) -> frozenset[str]:
-    """The names of clusters that a deployment which did not finish was replacing in place."""
+    """Return the names of clusters that an unfinished deployment was replacing in place."""
     return frozenset(name for name, one in catalog.dormant.items() if one.why == "in-place")
 
 
@@ -101,5 +103,5 @@ def unfinished(catalog: Catalog) -> bool:
 
 
 def _fields(cluster: Cluster) -> dict[str, Any]:
-    """Return the fields of a cluster that is offered."""
+    """Return the fields of a cluster on offer."""
     return {one.name: getattr(cluster, one.name) for one in fields(Cluster)}

@@ -1,1 +1,1 @@
-"""Making the clusters of a deployment, through scarcity and in place of their forerunners."""
+"""The creation of a deployment's clusters, through scarcity and in place of their predecessors."""

@@ -1,9 +1,9 @@
-"""Makes a cluster and waits until it runs, saying what happens. What the service refuses is tried again for a while.
+"""The creation of a cluster, with messages until it runs. Refused requests are repeated for a while.
 
 Where there are no machines, or no quota for them, the alternatives of the stack file are tried in their order, and all
-of them again after a pause. The id is ours, so sending the request again never makes a second cluster: a lost answer is
-looked up, not feared. A cluster that failed is cleared away: one in ERROR holds its name and no machines, and no job
-ever runs on it.
+of them again after a pause. The id is Slipway's, so a repeated request never makes a second cluster: a lost answer is
+looked up, not feared. A failed cluster is cleared away: in ERROR it holds its name and no machines, and no job ever
+runs on it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
 _READY = frozenset({"RUNNING", "UPDATING"})
 # gRPC codes of a failed creation that no second try can correct: a wrong field, a missing key, role or condition.
 _HOPELESS = frozenset({3, 5, 7, 9, 12, 16})
-_MOST_DOUBLED = 20  # A pause is long enough by then, and a number of any size is not one of seconds.
+_MOST_DOUBLED = 20  # The pause is long enough by then, and an unbounded power would exceed any number of seconds.
 _SAID_AFTER_S, _SAID_EVERY_S, _TOLD_TRIES = (60, 120, 300), 600, 3
 _KNOWN_BY = (STACK_LABEL, NAME_LABEL, HASH_LABEL)
 _FAILED = "ended in ERROR"
@@ -41,7 +41,7 @@ _NEXT_RUN = (
 
 
 class AgainError(Exception):
-    """Not made this time; another try may do. `what` happened, `why` in the service's words."""
+    """A failed try that another try may mend. `what` happened, `why` in the service's words."""
 
     def __init__(self, what: str, why: str, error: CloudError | None = None) -> None:
         super().__init__(what)
@@ -53,12 +53,13 @@ class AgainError(Exception):
 
     @property
     def settled(self) -> bool:
-        """Nothing is there and nothing is coming, for want of machines or of quota: others may be had."""
+        """Whether nothing exists and nothing is coming, for want of machines or of quota: alternatives may be had."""
         return self.what == _FAILED or self.exhausted
 
 
 class ClusterCreation:
-    """`failed` are the full names of clusters to clear away before. `meanwhile` says what there is until it is made."""
+    """The creation of a cluster. `failed` are the full names of clusters to clear away before. `meanwhile` tells what
+    submitters have until it is made."""
 
     def __init__(
         self,
@@ -74,15 +75,15 @@ class ClusterCreation:
         self.patience = policy.refused if within is None else within.total_seconds()
         self.began = cloud.now()
         self.tries = self.pauses = 0
-        self.troubles: dict[int, AgainError] = {}  # the last of each option
+        self.troubles: dict[int, AgainError] = {}  # the last trouble of each option
         self.warned, self.told_at = "", -inf
-        self.left: dict[str, str] = {}  # what stays behind, for the last words
-        self.accepted: set[str] = set()  # those of whom that was said
+        self.left: dict[str, str] = {}  # leftovers, for the last words
+        self.accepted: set[str] = set()  # the ids whose acceptance was told
         self.doubt = False  # whether the last request may have been carried out, unseen
 
     @property
     def cluster(self) -> CurrentCluster:
-        """The one that is being made: the one that was asked for first, or an alternative."""
+        """The cluster that is being made: the first configuration or an alternative."""
         return self.options[self.place]
 
     @property
@@ -92,7 +93,7 @@ class ClusterCreation:
         return self.cloud.vertex.at(region) if region else self.cloud.vertex
 
     def run(self) -> str:
-        """The id of the one that runs in the end.
+        """Make the cluster; return the id of the one that runs in the end.
 
         Raises SlipwayError, with what is left behind and what to type.
         """
@@ -107,7 +108,7 @@ class ClusterCreation:
                 self._go_on(trouble)
 
     def _go_on(self, trouble: AgainError) -> None:
-        """Go on with the next alternative at once, or with the first option after a pause. Raises when the time is
+        """Continue with the next alternative at once, or with the first option after a pause. Raises when the time is
         over."""
         self.troubles[self.place] = trouble
         spent = self.cloud.now() - self.began
@@ -133,7 +134,7 @@ class ClusterCreation:
             self.place = 0
 
     def _tell(self, wait: float, left: float) -> None:
-        """Say that it waits, what for and until when: of the first tries, and then once in a while."""
+        """Tell what it waits for and until when: at the first tries, and then once in a while."""
         now = self.cloud.now()
         if self.pauses > _TOLD_TRIES and now - self.told_at < _SAID_EVERY_S:
             return
@@ -148,7 +149,7 @@ class ClusterCreation:
         return min(self.policy.unreachable, self.patience) if isinstance(trouble.error, Unreachable) else self.patience
 
     def _send(self) -> Operation | None:
-        """The creation's operation; None where the cluster was found to be there already."""
+        """Return the creation's operation; None where the cluster was found to exist already."""
         id_ = self.cluster.id
         try:
             operation = self.vertex.create_persistent_resource(id_, self.cluster.request(self.cloud.stack))
@@ -156,7 +157,7 @@ class ClusterCreation:
             return operation
         except CloudError as error:
             self.doubt = not error.not_accepted
-            # 409: by the request whose answer was lost, by another `up`, or by somebody else. Labels tell.
+            # 409: after a request whose answer was lost, another `up`, or somebody else's. Labels tell.
             if isinstance(error, Conflict) or not error.not_accepted:
                 found = self._look()
                 if found is not None:
@@ -178,7 +179,7 @@ class ClusterCreation:
             raise AgainError("is not made", error.message, error) from error
 
     def _look(self) -> PersistentResource | None:
-        """The cluster, or None where there is none; what can't be read is tried again later."""
+        """Return the cluster, or None where there is none; a failure to read is retried later."""
         try:
             return self.vertex.persistent_resource(self.cluster.id)
         except NotFound:
@@ -187,7 +188,7 @@ class ClusterCreation:
             raise AgainError("can't be read", error.message, error) from error
 
     def _watch(self, operation: Operation | None) -> None:
-        """Until it runs. A failed one is cleared away."""
+        """Wait until it runs. A failed cluster is cleared away."""
         id_, policy, began = self.cluster.id, self.policy, self.cloud.now()
         if id_ not in self.accepted:
             self.cloud.say(f"cluster {_called(self.cluster)} is accepted and being made")
@@ -218,7 +219,7 @@ class ClusterCreation:
         )
 
     def _may_go_on(self, trouble: AgainError, silent: float) -> None:
-        """Busy or silent for a while, it is asked again; denied, it will not answer later either."""
+        """Return where a busy or silent service may be asked again; after a denial it will not answer later either."""
         denied = trouble.error and 400 <= trouble.error.status < 500 and trouble.error.status not in _AGAIN
         if trouble.error and (denied or silent >= self._bound(trouble)):
             raise ResourceError(
@@ -228,7 +229,7 @@ class ClusterCreation:
             ) from trouble.error
 
     def _gone(self, operation: Operation | None, state: str) -> None:
-        """Not there although it was accepted: the operation tells why, where there is one."""
+        """Raise for a cluster that is missing although it was accepted: the operation tells why, where there is one."""
         if operation is not None:
             try:
                 operation = self.vertex.operation(operation.name)
@@ -258,7 +259,7 @@ class ClusterCreation:
         self.left[name] = self.cloud.clear(name, self.cluster, self.policy.cleared)
 
     def _given_up(self, trouble: AgainError, spent: float) -> SlipwayError:
-        """The last words, with what became of each option the last time."""
+        """Return the last error, with the last trouble of each option."""
         last, first = self.cluster, self.options[0]
         times = f"{self.tries} tries in {span(spent)}" if self.tries > 1 else "one try"
         if self.doubt:

@@ -1,4 +1,4 @@
-"""Surroundings of a creation: the world, patience, and how clusters are removed for it."""
+"""The surroundings of a creation: the world, patience, and the removal of clusters for it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ from slipway.quota.request import Requested, lacks, more
 
 @dataclass(frozen=True)
 class CreationPolicy:
-    """Seconds. No new try is begun after `refused` of them, or after the stack file's `createWithin`, unless a person
-    `insists`; a cluster that was accepted is waited for, up to `made`.
+    """Limits in seconds. No new try is begun after `refused` of them, or after the stack file's `createWithin`, unless
+    a person `insists`; an accepted cluster is waited for, up to `made`.
 
-    `unreachable` is how long nothing may answer at all; pauses begin with `first` and double, up to `look` between two
-    looks at a cluster and `again` between two tries. `cleared` is how long a failed one may take to be gone.
+    `unreachable` is how long the service may not answer at all; pauses begin with `first` and double, up to `look`
+    between two looks at a cluster and `again` between two tries. `cleared` is the time that a failed cluster may take
+    to be gone.
     """
 
     refused: float = CREATE_WITHIN_S
@@ -59,7 +60,7 @@ class CreationContext:
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def removal(self, clusters: Iterable[PersistentResource], *, instead: str = "", **how: Any) -> Removal:
-        """The removal of these clusters; `instead` is for `must_be_idle`, the rest for the removal itself."""
+        """Return the removal of these clusters; `instead` is for `must_be_idle`, the rest for the removal itself."""
 
         def must_be_idle(names: Sequence[str]) -> None:
             for name in names:
@@ -75,7 +76,7 @@ class CreationContext:
         return all(found.labels.get(key) == labels[key] for key in known_by)
 
     def clear(self, name: str, successor: CurrentCluster, within: float) -> str:
-        """Remove a failed cluster (its id or full name), within so many seconds, or tell what stays, and why.
+        """Remove a failed cluster (its id or full name) within `within` seconds, or return what stays, and why.
 
         Only an earlier generation of its successor goes, and only in ERROR and without jobs.
         """
@@ -104,7 +105,7 @@ EVERY_S = 2.0
 
 @dataclass(frozen=True)
 class _Missing:
-    """`enough` is the limit that is needed, `limit` the one there is; `asked`, what became of the request."""
+    """A missing limit. `enough` is the needed limit, `limit` the present one; `asked`, the outcome of the request."""
 
     metric: str
     enough: int
@@ -113,8 +114,8 @@ class _Missing:
 
     @property
     def outlook(self) -> Literal["undecided", "too little", "refused"]:
-        """Undecided also while what was granted is not in force yet; too little, where it took over a request of
-        somebody else's as it was."""
+        """The outlook. Undecided also while a grant is not in force yet; too little, where an existing request of
+        somebody else was used unchanged."""
         asked = self.asked
         if asked is None or asked.state not in ("pending", "granted"):
             return "refused"
@@ -133,9 +134,9 @@ def await_grant(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Returns when the limits of a region are what is `awaited`, by metric. `clusters` are the ids of those that wait.
+    """Return when the limits of a region are those of `awaited`, by metric. `clusters` are the ids of those that wait.
 
-    What is still being decided is waited for a little. Raises PolicyError for what is not granted by then, CloudError
+    A pending decision is waited for a little. Raises PolicyError for a limit that is not granted by then, CloudError
     when the limits can't be read.
     """
     missing: list[_Missing] = []

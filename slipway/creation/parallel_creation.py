@@ -1,4 +1,4 @@
-"""The clusters that a deployment makes, all of them at once. None holds up another, or all else that is deployed."""
+"""The clusters that a deployment makes, all of them at once. None delays another, or the rest of the deployment."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ from slipway.quota.usage import drawn
 
 _AHEAD_S = 30 * 60.0
 PATIENCE = "SLIPWAY_CREATE_PATIENCE"
-"""How long a refused creation is tried again, as in 15m; quota is waited for no longer than that either."""
+"""The variable for how long a refused creation is tried again, as in 15m; quota is waited for no longer than that
+either."""
 
 FINDINGS = "SLIPWAY_FINDINGS"
-"""A file that is written when clusters were made, or could not be for want of machines."""
+"""The variable for a file that is written when clusters were made, or could not be for want of machines."""
 
 
 def creator(
@@ -46,10 +47,10 @@ def creator(
     offers: Offers,
     grace: GracePeriod,
 ) -> Callable[[Sequence[str]], Mapping[str, str]]:
-    """A function that makes clusters of the plan, by id, once all else is offered and what nobody needs is gone; each
-    when the limits that it needs of what is `awaited` are there, by metric, and what it replaces in place is gone. It
-    returns the ids of those that run: of the ones asked for, or of their alternatives. One that its season brings may
-    be missing.
+    """Return a function that makes clusters of the plan, by id, once everything else is offered and unneeded clusters
+    are gone; each when its limits in `awaited` are in force, by metric, and its predecessor in place is gone. It
+    returns the ids of the running ones: of the first configurations, or of their alternatives. A cluster that its
+    season brings may be missing.
 
     `place` is stack, project and region. Raises ConfigError.
     """
@@ -59,7 +60,7 @@ def creator(
     of_all = awaited.keys() - frozenset().union(*needs.values())
 
     def told(found: tuple[Finding, ...] = ()) -> None:
-        """Write for `slipway notices` what there were no machines for; none, where all clusters run."""
+        """Write for `slipway notices` which clusters had no machines; none, where all run."""
         if file := environ.get(FINDINGS):
             write_atomically(Path(file), json.dumps(to_document(stack, ["stock-out"], found)))
 
@@ -101,8 +102,8 @@ def creator(
 
 
 def remove_ahead(clusters: Sequence[PersistentResource], cloud: CreationContext, grace: GracePeriod) -> None:
-    """Removes what nobody needs any more, before others are made: those may not be had for days, and the engine deletes
-    last, and nothing when one could not be made. The interim catalog does not offer it."""
+    """Remove unneeded clusters before others are made: those may not be had for days, and the engine deletes last, and
+    not at all when a creation failed. The interim catalog does not offer them."""
     why = "it is not asked for any more, and nothing is made before it is gone"
     instead = "pulumi up again: it keeps the cluster until nothing runs on it"
     try:
@@ -118,10 +119,10 @@ def create_all(
     warn: Callable[[str], None],
     seasons: Collection[str] = (),
 ) -> Mapping[str, str]:
-    """The ids of those that run, by the ids that were asked for. `make` returns when one runs; `runs` is told those
-    that run, while others do not. One of the `seasons` that can't be made is said, and missing.
+    """Return the ids of the running clusters, by the first ids. `make` returns when one runs; `runs` is told of those
+    that run, while others do not. A failed one of the `seasons` is reported, and missing.
 
-    Raises the error of another one that can't be made, or of several as one, when all have ended.
+    Raises the error of another failed one, or of several as one, when all have ended.
     """
     errors: dict[str, Exception] = {}
     made: dict[str, str] = {}
@@ -164,7 +165,7 @@ def create_all(
 
 
 def _meanwhile(name: str, plan: Plan) -> str:
-    """The cluster that submitters have until it is made, in words."""
+    """Return the cluster that submitters have until it is made, as text."""
     gone = [one.id for one in plan.of(What.DELETE_FIRST) if one.cluster == name and one.why is Why.IN_PLACE]
     stay = sorted(one.id for one in plan.of(What.RETIRE, What.DELETE_LAST) if one.cluster == name)
     then = f"; until then {join(stay)} {'stays' if len(stay) == 1 else 'stay'} as before" if stay else ""
@@ -173,7 +174,7 @@ def _meanwhile(name: str, plan: Plan) -> str:
 
 
 def _living(plan: Plan, why: Why, name: str = "") -> tuple[PersistentResource, ...]:
-    """Clusters that go before anything is made; of all names without one."""
+    """Return clusters that go before anything is made, of one name or, without one, of all."""
     first = (one for one in plan.of(What.DELETE_FIRST) if one.why is why and name in ("", one.cluster))
     return tuple(one.living for one in first if one.living)
 

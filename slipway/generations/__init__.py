@@ -1,1 +1,1 @@
-"""Generations of a cluster: the current one, what becomes of the others, and what may not be done to one. Pure."""
+"""Generations of a cluster: the current one, the fate of the others, and the forbidden changes. Pure."""

@@ -1,4 +1,5 @@
-"""`Action`: what a deployment does about one cluster, and why. A plan decides it, and everybody else tells it."""
+"""`Action`: the step of a deployment about one cluster, with its reason. A plan decides it, and every display shows
+it."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from slipway.unfinished_jobs import UNLISTED
 
 
 class Why(StrEnum):
-    """The reason for an action. Frozen: a deployment publishes those of what is kept."""
+    """The reason for an action. Frozen: a deployment publishes the reasons of kept clusters."""
 
     _value_: str
     words: str
@@ -43,9 +44,9 @@ class Why(StrEnum):
 
 
 class What(StrEnum):
-    """Actions in the order of telling. TAKE: it lives, and becomes the current one. LEAVE: adopted, and not offered any
-    more. CLEAR: it failed, and goes before its successor is made. REFUSE: nothing is deployed while that is asked for.
-    """
+    """Actions in the order of display. TAKE: it lives, and becomes the current one. LEAVE: adopted, and no longer on
+    offer. CLEAR: it failed, and goes before its successor is made. REFUSE: nothing is deployed while that is asked
+    for."""
 
     CREATE = "create"
     TAKE = "take"
@@ -65,12 +66,12 @@ DELETE = (What.DELETE_FIRST, What.DELETE_LAST)
 
 @dataclass(frozen=True)
 class Action:
-    """`cluster` is the name that people type, `jobs` have not ended. `instead`: ids of its alternatives; of one that
-    goes, that of its successor, where it is to be made.
+    """A step about one cluster. `cluster` is its display name, `jobs` have not ended. `instead`: ids of its
+    alternatives; for a cluster that goes, that of its successor, where it is to be made.
 
-    `current` is what is declared, `living` what is there. `dormant`: of REST, and of one that goes because its entry
-    rests. `overdue`: it should have retired by now. `removed`: since when no entry names it, and with what limit.
-    `edited`: keys of a protected one. `when`: the date that brings it, of REST.
+    `current` is declared, `living` exists. `dormant`: for REST, and for a cluster that goes because its entry rests.
+    `overdue`: it should have retired by now. `removed`: since when no entry names it, and with what limit. `edited`:
+    keys of a protected cluster. `when`: for REST, the date that brings it.
     """
 
     cluster: str

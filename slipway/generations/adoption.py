@@ -1,7 +1,8 @@
-"""Clusters that somebody else made, and that the stack file names by their ids: taken as they are, and never changed.
+"""Adopted clusters: somebody else made them, the stack file names them by their ids, and they are used unchanged.
 
-The engine has no resource for one. So it can't change one or delete it, whatever becomes of the stack, and a lost state
-loses nothing. What the entry says is held against what lives at each deployment, as templates are proven by it. Pure.
+The engine has no resource for an adopted cluster. So it can't change or delete it, whatever becomes of the stack, and a
+lost state loses nothing. Each deployment compares the entry with the living cluster, as templates are proven by the
+entry. Pure.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _OUT = "name another, or take the entry out"
 
 
 def adopted(spec: ClusterSpec, adoption: Adoption, cluster: PersistentResource | None) -> CurrentCluster:
-    """The cluster with its own labels and display name, which the stack file does not have. None: it was not read."""
+    """Return the cluster with its own labels and display name, which the stack file does not have. None: it was not
+    read."""
     if cluster is None:
         return CurrentCluster(spec, adoption.id, "", import_=True, state="adopted, not read")
     named = replace(spec, display_name=cluster.display_name or spec.name, labels=cluster.labels)
@@ -39,9 +41,9 @@ def obstacles(
     place: str,
     kept: Container[str] = (),
 ) -> Iterator[str]:
-    """Reasons why a cluster can't be adopted as its entry says, a sentence each, with where to mend it. `clusters` by
-    id; `generated`: the first ids of what this stack makes; `kept`: ids that the engine has as its own; `place`: the
-    region and project, in words."""
+    """Yield the reasons why a cluster can't be adopted as its entry says, a sentence each, with where to mend it.
+    `clusters` by id; `generated`: the first ids of the stack's own clusters; `kept`: ids that the engine has as its
+    own; `place`: the region and project, as text."""
     id_, cluster = adoption.id, clusters.get(adoption.id)
     whose = cluster.labels.get(STACK_LABEL) if cluster else None
     if cluster is None:
@@ -69,8 +71,8 @@ def obstacles(
 
 
 def differences(spec: ClusterSpec, cluster: PersistentResource) -> Iterator[str]:
-    """Differences between an entry and what lives, a sentence each. While it grows or shrinks its numbers are not
-    looked at."""
+    """Yield the differences between an entry and the living cluster, a sentence each. While the cluster grows or
+    shrinks its numbers are not compared."""
     for one in compare(spec, as_asked(cluster.spec, spec, steady=cluster.state == STEADY)):
         last = one.key.rpartition(".")[2]
         mend = f"write `{last}: {one.written or one.after}`" if one.after else f"take `{last}` out"
@@ -81,6 +83,6 @@ def differences(spec: ClusterSpec, cluster: PersistentResource) -> Iterator[str]
 
 
 def _at(spec: ClusterSpec, key: str, words: str) -> str:
-    """`stacks/Pulumi.dev.yaml:12  slipway:persistentResources.ray.id: …`, as findings of a stack file begin."""
+    """Return `stacks/Pulumi.dev.yaml:12 slipway:persistentResources.ray.id: …`, as findings of a stack file begin."""
     line = spec.adopted.line(key) if spec.adopted else ""
     return f"{f'{line}  ' if line else ''}slipway:persistentResources.{spec.name}.{key}: {words}"

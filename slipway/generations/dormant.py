@@ -1,8 +1,7 @@
-"""Clusters that the stack file names and that are not asked for now: out of their season, or given up when idle.
+"""Dormant clusters: the stack file names them, and they are not wanted now: out of their season, or given up when idle.
 
-One that was given up stays so until its entry says something else: another `generation` or whatever makes another
-cluster of it, other dates, another limit. The published catalog remembers it, and nothing else does: where that is
-lost, the cluster is made again.
+A cluster that was given up stays so until its entry changes: another `generation` or another field of its fingerprint,
+other dates, another limit. Only the published catalog remembers it: where that is lost, the cluster is made again.
 """
 
 from __future__ import annotations
@@ -21,13 +20,14 @@ from slipway.live import Live, Unknown
 from slipway.season import Reason, why_dormant
 
 _SLOWEST = timedelta(days=30)
-"""From a job's making to its end: the service ends every job a week after its start, the rest is for its wait."""
+"""The longest time from a job's creation to its end: the service ends every job a week after its start, the rest is for
+its wait."""
 
 
 @dataclass(frozen=True)
 class Dormancy:
-    """`id` is the one that it would have. `since`: when its season ended, or its limit was reached; None where its
-    season has yet to begin. `lacks`: of one whose season has begun, by metric, what quota is missing, in words."""
+    """A cluster's dormancy. `id` is its id once it exists. `since`: when its season ended, or its limit was reached;
+    None before its season. `lacks`: for a cluster whose season has begun, the missing quota as text, by metric."""
 
     spec: ClusterSpec
     id: str
@@ -37,7 +37,7 @@ class Dormancy:
 
     @property
     def comes(self) -> bool:
-        """Tell whether it comes without an edit."""
+        """Whether it comes without an edit."""
         return self.why == "season" and self.since is None
 
     @property
@@ -53,13 +53,13 @@ class Dormancy:
 
 
 def ends_within(clusters: Iterable[ClusterSpec]) -> timedelta | None:
-    """The age of jobs that have to be looked at for their end; None where no cluster has an `idleLimit`."""
+    """Return the age up to which jobs have to be read for their end; None where no cluster has an `idleLimit`."""
     longest = max((one.season.idle_limit for one in clusters if one.season.idle_limit), default=None)
     return None if longest is None else longest + _SLOWEST
 
 
 def last_ends(jobs: Iterable[VertexJob]) -> Mapping[str, datetime]:
-    """The end of the last job on each cluster, by the cluster's id."""
+    """Return the end of the last job on each cluster, by the cluster's id."""
     found: dict[str, datetime] = {}
     for job in jobs:
         if job.end_time and job.persistent_resource_id:
@@ -79,9 +79,10 @@ def out_of_season(spec: ClusterSpec, fingerprint: str, now: datetime | None) -> 
 def given_up(
     current: CurrentCluster, clusters: Mapping[str, PersistentResource], live: Live, now: datetime | None
 ) -> Dormancy | Unknown | None:
-    """Tell whether a cluster in its season is given up: by an earlier deployment, or now, as it idles for long enough.
+    """Return the dormancy of a cluster that is given up in its season: by an earlier deployment, or now, after a long
+    enough idle time.
 
-    `clusters` are the living ones by id. Unknown where that can't be told of one that would be made.
+    `clusters` are the living ones by id. Unknown where that can't be told of a cluster that would be made.
     """
     spec, limit = current.spec, current.spec.season.idle_limit
     if limit is None or now is None:
@@ -98,8 +99,8 @@ def given_up(
 
 
 def idle_since(current: CurrentCluster, cluster: PersistentResource, live: Live, now: datetime) -> datetime | None:
-    """Since when a cluster has no job: its last one's end, its creation, or its season's beginning, whatever is last.
-    None for one that is in use, and where nobody can tell."""
+    """Return since when a cluster has no job: its last job's end, its creation, or its season's beginning, whichever is
+    last. None for a cluster in use, and where it can't be told."""
     jobs, ends = live.jobs, live.last_ends
     if isinstance(jobs, Unknown) or isinstance(ends, Unknown):
         return None
@@ -112,7 +113,7 @@ def idle_since(current: CurrentCluster, cluster: PersistentResource, live: Live,
 
 
 def undecided(current: Iterable[CurrentCluster], live: Live) -> tuple[str, ...]:
-    """A note where nobody can tell since when clusters idle."""
+    """Return a note where the idle time of clusters is unknown."""
     limited = [one.spec.name for one in current if one.spec.season.idle_limit]
     if not isinstance(live.last_ends, Unknown) or not limited:
         return ()
@@ -122,7 +123,8 @@ def undecided(current: Iterable[CurrentCluster], live: Live) -> tuple[str, ...]:
 def _remembered(
     catalog: PublishedCatalog | Unknown | None, spec: ClusterSpec, would_be: Container[str]
 ) -> Dormancy | None:
-    """`would_be`: the ids that it may have, as asked for first and as its alternatives."""
+    """Return the dormancy that the catalog remembers. `would_be`: the possible ids, of the first configuration and of
+    the alternatives."""
     if not isinstance(catalog, PublishedCatalog) or catalog.whole is None:
         return None
     known = catalog.whole.dormant.get(spec.name)

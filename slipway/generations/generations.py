@@ -1,7 +1,7 @@
-"""The living cluster that a name stands for, or the one to be made. Pure.
+"""The living cluster of a name, or the one to be made. Pure.
 
-An alternative is a generation of its own. One that runs stays, whatever comes before it in the stack file: what asks
-for machines again only because they may be there now would give away those that are.
+An alternative is a generation of its own. A running one stays, even if the stack file has another one before it:
+machines that exist are not given away for machines that may be available now.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Unknown
 
 SPENT_STATES = frozenset({"ERROR", "STOPPING"})
-# Which one is current, should there be several.
+# The order in which one of several becomes the current one.
 _PREFERENCE = {"RUNNING": 0, "UPDATING": 0, "REBOOTING": 1, "PROVISIONING": 2}
 
 Identify = Callable[[ClusterSpec], str]
-"""The fingerprint of a cluster in its stack, project and region."""
+"""A function that returns the fingerprint of a cluster in its stack, project and region."""
 
 
 def is_ours(cluster: PersistentResource, stack: str) -> bool:
-    """Tell whether a stack made it: its labels say so, and its id follows from them."""
+    """Tell whether a stack made the cluster: its labels say so, and its id follows from them."""
     name, fingerprint = cluster.labels.get(NAME_LABEL, ""), cluster.labels.get(HASH_LABEL, "")
     named = bool(name and fingerprint) and cluster.labels.get(STACK_LABEL) == stack
     return named and is_id_of(cluster.id, cluster_id(name, fingerprint))
@@ -42,9 +42,9 @@ def current_generation(
     catalog: PublishedCatalog | Unknown | None,
     home: str = "",
 ) -> CurrentCluster:
-    """The living cluster, of whichever alternative; else the first one, to be made, with those that may come in its
-    place. `clusters` and `ours` by id: all that hold one, and those that this stack made. `home`: the stack's region,
-    where somebody's copy of a cluster in another one is not that cluster."""
+    """Return the living cluster, of any alternative; else the first configuration, to be made, with its alternatives.
+    `clusters` and `ours` by id: all that hold one, and those that this stack made. `home`: the stack's region; a copy
+    of a cluster in another region is not that cluster."""
     published = catalog.clusters.get(spec.name) if isinstance(catalog, PublishedCatalog) else None
     options = [(option, identify(option)) for option in spec.options]
     usable = [
@@ -52,7 +52,7 @@ def current_generation(
         for place, (option, fingerprint) in enumerate(options)
         for item in ours.values()
         if not (home and item.region) or item.region == (option.region or home)
-        # By the label too: a name may look like another cluster's id.
+        # The label is compared too: a name may look like another cluster's id.
         if item.labels.get(NAME_LABEL, spec.name) == spec.name and is_id_of(item.id, cluster_id(spec.name, fingerprint))
         if item.state not in SPENT_STATES
     ]
@@ -78,8 +78,8 @@ def as_deployed(
     ours: Mapping[str, PersistentResource],
     catalog: PublishedCatalog | Unknown | None,
 ) -> tuple[ClusterSpec, str]:
-    """The alternative as which the cluster is published, or else lives, with its fingerprint; the first one where it is
-    neither."""
+    """Return the alternative in which the cluster is published, or else lives, with its fingerprint; the first
+    configuration where it is neither."""
     published = catalog.clusters.get(spec.name) if isinstance(catalog, PublishedCatalog) else None
     options = [(option, identify(option)) for option in spec.options]
     for id_ in (*([published] if published else []), *ours):
@@ -96,13 +96,13 @@ def taken_ids(
     ours: Mapping[str, PersistentResource],
     catalog: PublishedCatalog | Unknown | None,
 ) -> list[str]:
-    """A sentence for each cluster of somebody else that has an id of this stack."""
+    """Return a sentence for each cluster of another owner that has an id of this stack."""
     bases = [cluster_id(spec.name, identify(option)) for spec in wanted for option in spec.options]
     published = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
     return [
         f"cluster {cluster.id} has an id of this stack but not its labels ({STACK_LABEL}, {NAME_LABEL}, {HASH_LABEL}): "
         "somebody else made it; delete it by hand"
-        # Submissions are sent to the id of one that is offered, and the engine may have it as one of its own.
+        # Submissions are sent to the id of a cluster on offer, and the engine may have it as its own.
         f"{'' if published.lists(cluster.id) else ', or raise `generation` to get another id'}"
         for cluster in clusters
         if cluster.id not in ours and (published.lists(cluster.id) or any(is_id_of(cluster.id, base) for base in bases))
@@ -110,9 +110,8 @@ def taken_ids(
 
 
 def unlike(current: CurrentCluster, cluster: PersistentResource) -> str:
-    """A sentence where machines of a living cluster are not those that its id stands for, or empty. Their numbers are
-    the autoscaler's.
-    """
+    """Return a sentence where a living cluster's machines are not those of its id, or empty. Their numbers are the
+    autoscaler's."""
     asked = current.spec
     differs = (one for one in compare(asked, as_asked(cluster.spec, asked)) if one.of_machines)
     wrong = next(differs, None) if cluster.pools else None
@@ -130,11 +129,11 @@ def _free_id(name: str, fingerprint: str, clusters: Mapping[str, PersistentResou
 
 
 DELETABLE_STATES = RUNNING_STATES | {"ERROR"}
-"""In these the API deletes a cluster; in the others it refuses."""
+"""The states in which the API deletes a cluster; in the others it refuses."""
 
 
 def not_withdrawable(ids: Collection[str], catalog: PublishedCatalog | Unknown | None) -> Iterator[str]:
-    """A problem where clusters have to go from a catalog that this version does not read."""
+    """Yield a problem where clusters have to go from a catalog that this version does not read."""
     if ids and isinstance(catalog, PublishedCatalog) and catalog.whole is None and not catalog.damage:
         yield (
             f"{join(ids)} is to be replaced in place, and another version published the catalog: put the entry back, "

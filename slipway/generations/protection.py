@@ -1,4 +1,4 @@
-"""Refusals: to change a cluster that is protected, to replace one in place that is in use. Pure."""
+"""Refusals to change a protected cluster, or to replace a cluster in use in place. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NONE: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Refusal:
-    """`for_good`: only another stack file helps, so a preview ends with it too. The others go by with time."""
+    """A refusal. `for_good`: only another stack file helps, so a preview ends with it too. Others pass with time."""
 
     what: str
     why: str
@@ -37,7 +37,7 @@ class Refusal:
 
 
 def key_of(stack: str, name: str) -> str:
-    """The place of the cluster's entry."""
+    """Return the place of the cluster's entry."""
     return f"stacks/Pulumi.{stack}.yaml, slipway:persistentResources.{name}"
 
 
@@ -47,11 +47,12 @@ def protected(
     catalog: PublishedCatalog | Unknown | None,
     known: Mapping[str, str] = _NONE,
 ) -> Iterator[Action]:
-    """A refusal for each protected cluster that the stack file changes. `named`: its clusters with their fingerprints.
+    """Yield a refusal for each protected cluster that the stack file changes. `named`: its clusters with their
+    fingerprints.
 
-    It was protected when it was deployed last, which the published catalog tells: what the stack file says now may be a
-    part of the same edit. Where that catalog can't be read, the engine's state tells, which has the names of protected
-    clusters (`known`, by id), and the file's own word counts, both against what lives.
+    A cluster is protected if the last deployment had it so, which the published catalog tells: the stack file's present
+    word may be a part of the same edit. Where that catalog can't be read, the engine's state tells, which has the names
+    of protected clusters (`known`, by id), and the file's own word counts, both compared with the living clusters.
     """
     asked = {spec.name: (spec, fingerprint) for spec, fingerprint in named}
     whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
@@ -72,7 +73,7 @@ def protected(
 
 
 def _changed(was: Cluster, asked: tuple[ClusterSpec, str] | None) -> list[str]:
-    """The keys that are edited; empty when it stays the cluster that it is."""
+    """Return the edited keys; empty when the cluster stays the same."""
     if asked is None:
         return [_GONE]
     spec, fingerprint = asked
@@ -90,7 +91,7 @@ def _refused(name: str, id_: str, *changed: str) -> Action:
 
 
 def refusal(action: Action, stack: str) -> Refusal:
-    """The refusal to deploy anything while that is asked for."""
+    """Return the refusal to deploy anything while that is asked for."""
     old, key = action.id, key_of(stack, action.cluster)
     if action.why is Why.PROTECTED:
         return Refusal(
@@ -117,7 +118,7 @@ def undeletable(
     stack: str,
     known: Mapping[str, str] = _NONE,
 ) -> Refusal | None:
-    """The refusal to take a stack down: by the word of its file, or of what it deployed last: the catalog's, or where
+    """Return the refusal to take a stack down: by its file's word, or the last deployment's: the catalog's, or where
     that can't be read the state's (`known`: protected clusters' names by id)."""
     whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
     deployed = [one.name for one in whole.clusters.values() if one.replacement == PROTECT] if whole else known.values()

@@ -1,4 +1,4 @@
-"""Clusters as the catalog has them, and what the stack file said of them, as far as the catalog tells."""
+"""Clusters as the catalog has them, and their entries in the stack file, as far as the catalog tells."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SAME = (
     *("name", "display_name", "reserved_ip_ranges", "custom_service_account", "labels"),
     *("replacement", "generation", "season"),
 )
-"""Fields that a catalog has as a stack file does."""
+"""The fields that a catalog has as a stack file does."""
 
 
 def published(current: CurrentCluster, region: str) -> clusters.Cluster:
@@ -31,7 +31,7 @@ def published_dormant(dormant: Dormancy, region: str) -> clusters.DormantCluster
 
 
 def declared(cluster: clusters.Cluster) -> ClusterSpec:
-    """The spec that it was made of, from which its id follows: so a plan needs the catalog alone."""
+    """Return the spec that the cluster was made of, from which its id follows: so a plan needs the catalog alone."""
     peerings = tuple(DnsPeering(*one.split(" ", 2)) for one in cluster.dns_peerings)
     psc = PscInterface(cluster.network_attachment or None, peerings)
     return ClusterSpec(
@@ -50,8 +50,8 @@ def declared(cluster: clusters.Cluster) -> ClusterSpec:
 
 
 def differences(before: clusters.Cluster, after: ClusterSpec) -> tuple[FieldDifference, ...]:
-    """Every field in which a published cluster differs from another one. A catalog without display names is an earlier
-    version's, which told of pools alone."""
+    """Return every field in which two published clusters differ. A catalog without display names is an earlier
+    version's, which has pools alone."""
     found = compare(declared(before), after)
     return found if before.display_name else tuple(one for one in found if one.of_pools)
 
@@ -59,8 +59,8 @@ def differences(before: clusters.Cluster, after: ClusterSpec) -> tuple[FieldDiff
 def departures(
     before: clusters.Cluster, found: ClusterSpec, stack: str, *, steady: bool = True
 ) -> tuple[FieldDifference, ...]:
-    """Return the departures of a cluster as it lives, or as the engine is asked for it: with the labels that it is made
-    with, and with its number of machines. `steady` as `as_asked` has it."""
+    """Return the differences between a published cluster and the living one, or the one that the engine is asked for:
+    with its creation labels, and with its number of machines. `steady` is as in `as_asked`."""
     fingerprint = fingerprint_in(before.id, before.name)
     labels = CurrentCluster(declared(before), before.id, fingerprint, import_=True).labels(stack)
     asked = declared(replace(before, labels=labels))
