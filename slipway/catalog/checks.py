@@ -31,7 +31,7 @@ _KEYS: Mapping[str, str] = {
     **dict.fromkeys(("experiment", "experimentRun"), _TEXT),
     "values": _VALUES,
 }
-"""The readers of a request's values, by their keys, for a submission and the rules that it must obey."""
+"""The types of the values that a submission and its rules read from a request, by their keys."""
 
 _ITEMS: Mapping[str, tuple[type, ...]] = {_OBJECTS: (dict,), _TEXTS: (str,), _VALUES: (str, int, float)}
 

@@ -219,7 +219,7 @@ class ClusterCreation:
         )
 
     def _may_go_on(self, trouble: AgainError, silent: float) -> None:
-        """Return where a busy or silent service may be asked again; after a denial it will not answer later either."""
+        """Raise for a denial, which no later request mends, and for a service that is busy or silent for too long."""
         denied = trouble.error and 400 <= trouble.error.status < 500 and trouble.error.status not in _AGAIN
         if trouble.error and (denied or silent >= self._bound(trouble)):
             raise ResourceError(

@@ -1,1 +1,1 @@
-"""The forge: the place of a repository, its changes and its issues, as a job of its CI asks and writes it."""
+"""The forge: the place of a repository, its changes and its issues, as a CI job reads and writes them."""

@@ -1,6 +1,7 @@
-"""The port for a forge: the merge result and its approvals, the comment on a change, and issues that tell notices.
+"""The port for a forge: the merge result and its approvals, the comment on a change, and issues for notices.
 
-`github` and `gitlab` are its adapters. They tell the same values; what an approval is worth `slipway.review.gate` says.
+`github` and `gitlab` are its adapters. They return the same values; `slipway.review.gate` decides the worth of an
+approval.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from slipway.review.rendering.comment import MARKER
 
 
 class Forge(Protocol):
-    """Each method raises ResourceError where the forge does not tell, or refuses."""
+    """A forge. Each method raises ResourceError where the forge does not tell, or refuses."""
 
     def merge_result(self) -> MergeResult:
         """Read the merge result of the commit that the job runs for."""
 
     def tell(self, result: MergeResult, body: str) -> MergeResult:
-        """Make this the change's one comment; what it says already is left alone, as approvals are older."""
+        """Make this the change's one comment; an equal comment is left alone, as approvals are older."""
 
     def issues(self) -> tuple[Issue, ...]:
-        """Read the issues that were opened by whoever asks here: anybody can write one that looks like ours."""
+        """Read the issues that the caller opened: anybody can write one that looks like Slipway's."""
 
     def write(self, step: IssueStep) -> None:
         """Change an issue, or open one."""
@@ -36,7 +37,7 @@ def on_gitlab(environ: Mapping[str, str]) -> bool:
 
 def forge_of(environ: Mapping[str, str], checkout: Path, mark: str = MARKER) -> Forge:
     """Return the forge whose CI runs this; `checkout` is the repository's, at the commit that the job runs for, and the
-    comment on its change begins with `mark`. Raises ConfigError where it lacks what the forge is asked with."""
+    comment on its change begins with `mark`. Raises ConfigError for a missing variable."""
     if on_gitlab(environ):
         from slipway.forges.gitlab import GitLab
         from slipway.forges.trees import Trees
@@ -48,7 +49,7 @@ def forge_of(environ: Mapping[str, str], checkout: Path, mark: str = MARKER) -> 
 
 
 def words_of(environ: Mapping[str, str]) -> Words:
-    """Return the words of the forge whose CI runs this, without asking it."""
+    """Return the words of the forge whose CI runs this, without a request."""
     if on_gitlab(environ):
         from slipway.forges.gitlab import WORDS
 

@@ -1,6 +1,6 @@
-"""GitHub, asked from a workflow: which pull request this is, who approved it, its one comment, and issues.
+"""GitHub, read from a workflow: its pull request, the approvals, its one comment, and issues.
 
-Pull requests are asked for by GraphQL, which says whose reviews are a writer's; REST's `author_association` knows
+Pull requests are asked for by GraphQL, which tells whose reviews are a writer's; REST's `author_association` knows
 public members alone. https://docs.github.com/en/graphql/reference/pulls#object-pullrequest
 """
 
@@ -67,7 +67,7 @@ mutation($to: ID!, $body: String!) {
 
 
 class GitHub:
-    """`environ` is a workflow's. Raises ConfigError where it is not."""
+    """GitHub's adapter. `environ` is a workflow's. Raises ConfigError where it is not."""
 
     def __init__(self, environ: Mapping[str, str], mark: str = MARKER) -> None:
         if missing := [name for name in _VARIABLES if not environ.get(name)]:
@@ -93,7 +93,7 @@ class GitHub:
         return self._asked(_ASK, of, call, self._read, again=True)
 
     def tell(self, result: MergeResult, body: str) -> MergeResult:
-        """Makes this the pull request's one comment; what it says already is left alone, as approvals are older."""
+        """Make this the pull request's one comment; an equal comment is left alone, as approvals are older."""
         pull = result.pull_request
         if pull is None or (pull.comment and pull.comment.body.strip() == body.strip()):
             return result
@@ -117,7 +117,7 @@ class GitHub:
         fix = "give the job `contents: read` and `pull-requests: read` (write, to comment), then run it again"
         try:
             found = self._session.post(self._url, call, {"query": query, "variables": variables}, idempotent=again)
-            if errors := found.get("errors"):  # Beside whatever could be told without them.
+            if errors := found.get("errors"):  # An answer may have errors beside its data.
                 raise ResourceError(f"could not {call.doing}", why=join(_message(one) for one in errors), fix=fix)
             return shaped(call, lambda body: read(body["data"]), found)
         except CloudError as error:
@@ -174,13 +174,13 @@ def _message(error: object) -> str:
 
 
 def _login(body: Json) -> str:
-    """Empty for an account that is gone."""
+    """Return an account's login; empty for a deleted account."""
     return str((body["author"] or {}).get("login", ""))
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request to GitHub: `path` within the repository, `says` what it does."""
+    """A request to GitHub: `path` within the repository, `says` its purpose."""
 
     method: str
     path: str
@@ -189,7 +189,7 @@ class Request:
 
 
 def request(step: IssueStep) -> Request:
-    """Return what does a step: https://docs.github.com/en/rest/issues"""
+    """Return the request of a step: https://docs.github.com/en/rest/issues"""
     if step.comment:
         return Request("POST", f"issues/{step.number}/comments", {"body": step.comment}, step.says)
     body = {"title": step.title, "body": step.body} if step.title else {"body": step.body}
@@ -201,12 +201,13 @@ def request(step: IssueStep) -> Request:
 
 
 def issues_of(listed: Iterable[Mapping[str, Any]]) -> tuple[Issue, ...]:
-    """From `number`, `state` and `body` of each. Raises ValueError, TypeError or KeyError."""
+    """Return the issues of a list, from `number`, `state` and `body` of each. Raises ValueError, TypeError or
+    KeyError."""
     return tuple(Issue(int(one["number"]), one["state"] == "open", one["body"] or "") for one in listed)
 
 
 def _issue(body: Json) -> Issue | None:
-    """Read an item of the list; None for a pull request, which is among them, and for somebody else's."""
+    """Read an item of the list; None for a pull request, which is among them, and for a foreign issue."""
     if body["user"]["login"] != _BOT_OF_REST or body.get("pull_request") is not None:
         return None
     return issues_of([body])[0]

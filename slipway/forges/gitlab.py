@@ -1,9 +1,9 @@
-"""GitLab, asked from a job of its CI: which merge request this is, who approved it, its one note, and issues.
+"""GitLab, read from a CI job: its merge request, the approvals, its one note, and issues.
 
-GitLab says when somebody approved, and not of which commit: that is the one that the merge request had then, by the
-times of its versions. So an approval that GitLab keeps after a push is of the commit before it. Somebody who requests
-changes has no approval any more. A job's own token may neither read approvals nor write notes, so there is a token of a
-user who is a bot: https://docs.gitlab.com/ci/jobs/ci_job_token/, https://docs.gitlab.com/api/merge_request_approvals/
+GitLab tells the time of an approval, and not its commit: it is the merge request's commit at that time, by the times of
+its versions. So an approval that GitLab keeps after a push counts for the commit before it. A user who requests changes
+has no approval any more. A job's own token may neither read approvals nor write notes, so a bot user's token is needed:
+https://docs.gitlab.com/ci/jobs/ci_job_token/, https://docs.gitlab.com/api/merge_request_approvals/
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _REFERENCE = re.compile(r"(?<!\w)!(?=\d)")
 _BREAK = "\u200b"
 _ANEW = "open another merge request for the same branch"
 
-# Whether GitLab lets anybody approve what is merged is not documented.
+# Whether GitLab lets anybody approve a merged change is not documented.
 WORDS = Words(
     change="merge request",
     sign="!",
@@ -48,14 +48,14 @@ WORDS = Words(
 
 @dataclass(frozen=True)
 class _Version:
-    """A push to the merge request: its newest commit, and when GitLab knew of it."""
+    """A push to the merge request: its newest commit, and the time when GitLab knew of it."""
 
     at: str
     commit: str
 
 
 class GitLab:
-    """`environ` is a job's, with `GITLAB_TOKEN` beside it. Raises ConfigError where it is not."""
+    """GitLab's adapter. `environ` is a job's, with `GITLAB_TOKEN` beside it. Raises ConfigError where it is not."""
 
     def __init__(self, environ: Mapping[str, str], trees: Trees, mark: str = MARKER) -> None:
         if missing := [name for name in _VARIABLES if not environ.get(name)]:
@@ -73,7 +73,7 @@ class GitLab:
         self._rest = Rest(session, f"{url.rstrip('/')}/projects/{project}", fix)
 
     def merge_result(self) -> MergeResult:
-        """Read the merge result that is checked out, and the merge request that makes it or has made it."""
+        """Read the checked-out merge result, and the merge request that makes it or has made it."""
         tree, merged = self._trees.here, not self._open
         body = self._merged_as() if merged else self._request(self._open)
         pull = None if body is None else self._read(body)
@@ -137,7 +137,7 @@ class GitLab:
         )
 
     def _of_writers(self, approved: Sequence[tuple[int, Approval]], versions: Sequence[_Version]) -> list[Approval]:
-        """Approvals of people who may push here, each with the tree of the newest commit of its time."""
+        """Return the approvals of people who may push here, each with the tree of the newest commit of its time."""
         found = []
         for user, one in approved:
             level = self._rest.maybe(f"members/all/{user}", f"ask what {one.login} may do", _level)
@@ -149,7 +149,7 @@ class GitLab:
         return found
 
     def _comment(self, at: str, number: int) -> Comment | None:
-        """Return the oldest note that whoever asks here began as ours."""
+        """Return the caller's oldest note that begins with the mark."""
         me, doing, asked = self._me(), f"read the notes of !{number}", {"sort": "asc", "order_by": "created_at"}
         for note in self._rest.listed(f"{at}/notes", doing, dict, most=_MOST, fix=_ANEW, params=asked):
             if (note["author"] or {}).get("id") == me and note["body"].startswith(self._mark):
@@ -158,12 +158,13 @@ class GitLab:
 
 
 def _became(body: Json) -> str:
-    """The commit that the branch got by a merge: of its own, of a squash, or the newest one where it went forward."""
+    """Return the commit that the branch got by a merge: a merge commit, a squash, or the newest commit of a
+    fast-forward."""
     return str(body.get("merge_commit_sha") or body.get("squash_commit_sha") or body["sha"])
 
 
 def _approved(body: Json) -> tuple[tuple[int, Approval], ...]:
-    """Approvals with their users' ids. Raises LookupError for a GitLab that does not say when somebody approved."""
+    """Return approvals with their users' ids. Raises LookupError for a GitLab that does not tell their times."""
     people = body["approved_by"]
     return tuple(
         (int(one["user"]["id"]), Approval(one["user"]["username"], "", _at(one["approved_at"]))) for one in people
@@ -179,7 +180,7 @@ def _level(body: Json) -> int:
 
 
 def _is_bot(body: Json) -> bool:
-    """Tell whether it is no person; what GitLab does not say is taken for one."""
+    """Tell whether a user is not a person; an unknown user is taken for a bot."""
     return body.get("bot") is not False
 
 
@@ -192,7 +193,7 @@ def _issue(body: Json) -> Issue:
 
 
 def _at(text: str) -> str:
-    """RFC 3339 in UTC with all digits, which orders as text does: a server's own time zone may stand in an answer."""
+    """Return RFC 3339 in UTC with all digits, which sorts as text: answers may have a server's own time zone."""
     found = parse_timestamp(text)
     if found is None:
         raise ValueError("a time is empty")
@@ -200,5 +201,5 @@ def _at(text: str) -> str:
 
 
 def _inert(body: str) -> str:
-    """Markdown of which GitLab makes neither a command of `/close` nor a reference of `!3`."""
+    """Return Markdown in which GitLab finds neither a command like `/close` nor a reference like `!3`."""
     return _REFERENCE.sub(f"!{_BREAK}", _COMMAND.sub(f"{_BREAK}/", body))

@@ -1,4 +1,4 @@
-"""A forge's REST API: JSON objects, lists page by page, and refusals that say what mends them."""
+"""A forge's REST API: JSON objects, lists page by page, and refusals with their fix."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from slipway.errors import ResourceError
 Found = TypeVar("Found")
 
 _PAGE = 100
-"""Items of a page: the most that GitHub and GitLab give."""
+"""The items of a page: the most that GitHub and GitLab give."""
 
 
 @dataclass(frozen=True)
 class Rest:
-    """`url` is where all paths begin; `fix` mends a refusal."""
+    """A client. `url` is the beginning of all paths; `fix` mends a refusal."""
 
     session: Session
     url: str
     fix: str
 
     def get(self, path: str, doing: str, read: Callable[[Json], Found]) -> Found:
-        """Return what `read` makes of an object. `doing` continues "could not …"."""
+        """Return an object, as `read` reads it. `doing` continues "could not …"."""
         call = Call(doing)
         with _Refused(self.fix):
             return shaped(call, read, self.session.get(self._at(path), call))
 
     def maybe(self, path: str, doing: str, read: Callable[[Json], Found]) -> Found | None:
-        """Return what `get` does; None for what is not there, or is hidden from whoever asks."""
+        """Return what `get` does; None for a missing object, or one hidden from the caller."""
         call = Call(doing)
         with _Refused(self.fix):
             try:
@@ -43,8 +43,8 @@ class Rest:
     def listed(
         self, path: str, doing: str, read: Callable[[Json], Found], *, most: int, fix: str, params: Params | None = None
     ) -> Iterator[Found]:
-        """Yield what `read` makes of each item. Raises ResourceError, with this `fix`, where there are `most` or more,
-        a number of whole pages."""
+        """Yield each item, as `read` reads it. Raises ResourceError, with this `fix`, where there are `most` or more, a
+        number of whole pages."""
         call = Call(doing)
         for page in range(1, 1 + most // _PAGE):
             asked = {**(params or {}), "per_page": _PAGE, "page": page}
@@ -66,7 +66,7 @@ class Rest:
 
 
 class _Refused:
-    """Tells a refusal of the API's as one of a forge, which knows no role of Google's."""
+    """A context that raises the API's refusal as a forge's, without Google's roles."""
 
     def __init__(self, fix: str) -> None:
         self._fix = fix

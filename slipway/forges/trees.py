@@ -1,4 +1,4 @@
-"""Git trees of commits, as a checkout in a job of CI knows them: GitLab's API tells of no commit which tree it has."""
+"""Git trees of commits, as a CI job's checkout knows them: GitLab's API does not tell a commit's tree."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _PATIENCE = 120.0
 
 @dataclass(frozen=True)
 class Trees:
-    """`checkout` is a git checkout whose origin is the forge."""
+    """The trees of a checkout. `checkout` is a git checkout whose origin is the forge."""
 
     checkout: Path
 
     @property
     def here(self) -> str:
-        """The tree of the commit that is checked out. Raises ConfigError where there is none."""
+        """The tree of the checked-out commit. Raises ConfigError where there is none."""
         found = self._tree("HEAD")
         if not found:
             fix = "run this in the job's checkout"
@@ -30,7 +30,7 @@ class Trees:
         return found
 
     def of(self, commit: str) -> str:
-        """Return the tree of a commit, fetched where the checkout lacks it; empty where origin has it no more."""
+        """Return the tree of a commit, fetched where the checkout lacks it; empty where origin no longer has it."""
         if not _ID.fullmatch(commit):
             return ""
         found = self._tree(commit)
@@ -42,8 +42,8 @@ class Trees:
         return (self._git("rev-parse", "--quiet", "--verify", f"{commit}^{{tree}}") or "").strip()
 
     def _git(self, *words: str) -> str | None:
-        """Git's answer, None for a refusal."""
-        # What a checkout's own settings start is not ours to run.
+        """Return git's answer, None for a refusal."""
+        # A checkout's own settings may name programs, which must not run here.
         command = (
             "git",
             "-C",

@@ -1,7 +1,7 @@
-"""The fields of a gcloud job file: which there are, which type each has, and which a template has no use for.
+"""The fields of a gcloud job file: their names and types, and those that a template can't use.
 
 A file spells its keys as the API's JSON does (`workerPoolSpecs`) or as its Python types do (`worker_pool_specs`).
-Nothing in it is passed over in silence: a key that is not known here is a finding, with its line.
+Nothing in it is passed over in silence: an unknown key is a finding, with its line.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ UNSUPPORTED: Mapping[str, str] = {
     "protectedArtifactLocationId": "templates have no such field",
     "models": "templates have no such field",
 }
-"""By field of the job, why a template can't have it, and what has it instead."""
+"""By field of the job: why a template can't have it, and its replacement."""
 
 
 def field_of(part: DocumentPart, name: str) -> DocumentPart:
-    """A field of a mapping, however its key is spelled."""
+    """Return a field of a mapping, however its key is spelled."""
     return next((child for key, child in part.items() if camel(key) == name), part[name])
 
 
@@ -44,7 +44,7 @@ def text(part: DocumentPart) -> str | None:
 
 
 def count(part: DocumentPart) -> int | None:
-    """Read a whole number, also in quotes: the API's JSON has those of 64 bits so."""
+    """Read a whole number, also in quotes: the API's JSON quotes numbers of 64 bits."""
     value = part.value
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 19:
         return int(value)
@@ -68,17 +68,17 @@ def duration(part: DocumentPart) -> int | None:
 
 
 def items(part: DocumentPart) -> list[DocumentPart]:
-    """Return those of a list. Anything else is its only item, as for gcloud and on Google's own pages."""
+    """Return the items of a list. Anything else is its only item, as for gcloud and on Google's own pages."""
     return list(part.entries()) if isinstance(part.value, list) else [part]
 
 
 def several(read: Read) -> Read:
-    """Read a list; each item as `read` does."""
+    """Return a reader of a list, whose items `read` reads."""
     return lambda part: [read(one) for one in items(part)]
 
 
 def fields(known: Mapping[str, Read], unsupported: Mapping[str, str] | None = None) -> Read:
-    """Read a mapping; what is wrong with it is a finding, and null is as good as nothing."""
+    """Return a reader of a mapping; a mistake is a finding, and null counts as absent."""
 
     def mapping(part: DocumentPart) -> dict[str, Any] | None:
         if not isinstance(part.value, dict):
@@ -161,4 +161,4 @@ JOB = fields(
     },
     UNSUPPORTED,
 )
-"""A CustomJobSpec, which is what gcloud has a file's root to be."""
+"""A CustomJobSpec, which gcloud takes a file's root to be."""

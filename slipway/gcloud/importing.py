@@ -1,4 +1,4 @@
-"""A gcloud job file becomes a template: the same machines, and the same code with the same arguments."""
+"""The conversion of a gcloud job file to a template: the same machines, and the same code with the same arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STRATEGIES = ("STANDARD", "ON_DEMAND", "SPOT", "FLEX_START", "STRATEGY_UNSPECIF
 
 @dataclass(frozen=True)
 class Imported:
-    """A template. `notes`: what the job was told and its template is not, because Slipway does it."""
+    """A template. `notes`: the settings of the job that its template lacks, because Slipway sets them."""
 
     template: JobTemplate
     notes: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class Imported:
 
 @dataclass(frozen=True)
 class Naming:
-    """Facts that a job file lacks. `folder` has the code of a Python package, from the repository's root."""
+    """The facts that a job file lacks. `folder` has the code of a Python package, from the repository's root."""
 
     name: str
     summary: str
@@ -38,7 +38,7 @@ class Naming:
 
 
 def read(document: Document, naming: Naming) -> Imported:
-    """Raise ConfigError with everything that is wrong, each with its line."""
+    """Read a job file. Raises ConfigError with all mistakes, each with its line."""
     mistakes = list(document.mistakes)
     root = DocumentPart(document, (), mistakes)
     if not mistakes and (spec := field_of(root, CUSTOM_JOB.spec)).value is not None:
@@ -64,7 +64,7 @@ def _refusal(file: str, mistakes: list[FileMistake]) -> ConfigError:
 
 
 def _template(root: DocumentPart, found: Mapping[str, Any], naming: Naming) -> Imported | None:
-    """Return None where something is wrong, which is a mistake then."""
+    """Return the template; None after a mistake, which is then a finding."""
     notes: list[str] = []
     scheduling = found.get("scheduling", {})
     output = found.get("baseOutputDirectory", {}).get("outputUriPrefix", "")
@@ -130,7 +130,7 @@ def _scheduling(root: DocumentPart, asked: Mapping[str, Any]) -> Scheduling:
 
 
 def _no_parameters(part: DocumentPart) -> None:
-    """`${name}` would be a parameter of the template; in a job file it is text that nobody replaces."""
+    """Refuse `${name}`, which would be a parameter of the template; in a job file it is text that nothing replaces."""
     if isinstance(part.value, str):
         for name in names(part.value):
             fix = (

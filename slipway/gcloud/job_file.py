@@ -18,7 +18,8 @@ _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./@-]*")
 
 
 def job_file(body: Mapping[str, Any], kind: JobKind, *, project: str, region: str, about: str) -> str:
-    """YAML that ends without a line break. `body` is a whole request, every placeholder filled; `about`: of what.
+    """Return YAML that ends without a line break. `body` is a whole request, every placeholder filled; `about` names
+    its subject.
 
     Raises ConfigError for a kind that this command of gcloud does not send.
     """
@@ -33,7 +34,7 @@ def job_file(body: Mapping[str, Any], kind: JobKind, *, project: str, region: st
 
 
 def command(body: Mapping[str, Any], project: str, region: str) -> str:
-    """Return the whole command line: what is no part of a job's spec are flags of it."""
+    """Return the whole command line: settings outside a job's spec are its flags."""
     name, key = body["displayName"], body.get("encryptionSpec", {}).get("kmsKeyName")
     labels = ",".join(f"{label}={value}" for label, value in body.get("labels", {}).items())
     words = [*CUSTOM_JOB.gcloud.split(), f"--project={project}", f"--region={region}"]
@@ -49,7 +50,7 @@ def _once(spec: Mapping[str, Any]) -> list[str]:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Text that could be read as something else, by whatever version of YAML, is in quotes; no aliases."""
+    """A dumper that quotes text that some version of YAML could read as something else, and writes no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

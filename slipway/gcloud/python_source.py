@@ -1,4 +1,4 @@
-"""A template as the Python of its file: the same template gives the same text, formatted as the repository's."""
+"""A template as the Python of its file: the same template gives the same text, in the repository's format."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WIDTH = 120
 
 
 def python_source(template: JobTemplate) -> str:
-    """The file `templates/NAME.py`. Fields that have their default are left out."""
+    """Return the file `templates/NAME.py`. Fields at their default are left out."""
     body = _text(template, 0, "TEMPLATE = ", explode=True)
     used = sorted(_classes(template))
     imports = f"from slipway.template import {', '.join(used)}"
@@ -31,7 +31,7 @@ def _classes(value: Any) -> set[str]:
 
 
 def _given(value: Any) -> list[tuple[str, Any]]:
-    """Return the fields of a dataclass that do not have their default."""
+    """Return the fields of a dataclass that are not at their default."""
     return [(one.name, found) for one in fields(value) if (found := getattr(value, one.name)) != _default(one)]
 
 
@@ -40,7 +40,7 @@ def _default(one: Field[Any]) -> Any:
 
 
 def _text(value: Any, indent: int, before: str, *, explode: bool = False) -> str:
-    """Write `value` behind `before` on its line where it fits, else one part a line."""
+    """Return `value` behind `before` on its line where it fits, else one part a line."""
     if not isinstance(value, tuple | Mapping) and not is_dataclass(value):
         return _string(value) if isinstance(value, str) else repr(value)
     opening, parts, closing = _parts(value)

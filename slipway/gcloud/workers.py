@@ -1,4 +1,4 @@
-"""The worker pools of a gcloud job file as those of a template, with the code and the environment that they share."""
+"""The worker pools of a gcloud job file as a template's, with their shared code and environment."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Json = Mapping[str, Any]
 
 
 class WorkersReader:
-    """The worker pools of a file. `output` is the job's output directory, whose placeholder replaces it in arguments
-    and environment; `mounts` and `notes` are there after `read`."""
+    """A reader of a file's worker pools. `output` is the job's output directory, whose placeholder replaces it in
+    arguments and environment; `mounts` and `notes` are set by `read`."""
 
     def __init__(self, part: DocumentPart, folder: str, output: str) -> None:
         self.part, self.folder, self.output = part, folder, output.rstrip("/")
@@ -89,7 +89,7 @@ class WorkersReader:
             return worker  # Its accelerators are attached to it.
 
     def _arguments(self, pool: Json) -> list[str]:
-        """Leave out the launcher's, which each template's package gets by itself."""
+        """Return the arguments without the launcher's, which each template's package adds itself."""
         arguments: list[str] = next((pool[key].get("args", []) for key in _CODES if key in pool), [])
         launched = _launched(pool.get("pythonPackageSpec", {}))
         return launched.arguments if launched else arguments
@@ -121,13 +121,13 @@ class WorkersReader:
         return code
 
     def _env(self, pool: Json) -> list[tuple[str, str]]:
-        """Leave out what Slipway sets itself."""
+        """Return the environment without the variables that Slipway sets itself."""
         listed: list[Json] = next((pool[key].get("env", []) for key in _CODES if key in pool), [])
         named = [(one.get("name", ""), self._text(one.get("value", ""))) for one in listed]
         return [one for one in named if one[0] != VARIABLE]
 
     def _shared(self, what: str, each: list[tuple[DocumentPart, list[Any]]]) -> list[Any]:
-        """Hold all worker pools to one value: a template has it once."""
+        """Require the same value of all worker pools: a template has it once."""
         first = each[0][1]
         for part, found in each[1:]:
             if found != first:

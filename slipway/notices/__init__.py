@@ -1,1 +1,1 @@
-"""Notices that nobody asked for: an issue for each, touched only when its shape changes."""
+"""Notices without a request: an issue for each, touched only when its shape changes."""

@@ -1,7 +1,7 @@
-"""Notices as issues of a repository: which to open, change, close or leave alone. Pure; `slipway.forges` does it.
+"""Notices as issues of a repository: which to open, change, close or leave alone. Pure; `slipway.forges` writes them.
 
-An issue knows its notice by a marker that nobody sees: kind, stack, subject and shape. The marker of one that is over
-has no shape, so that the issue is taken up again, and no second one made, when it comes back.
+An issue knows its notice by a hidden marker: kind, stack, subject and shape. The marker of a past notice has no shape,
+so that its issue is reopened, and no second one made, when the notice comes back.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from slipway.findings.markdown import code, text
 from slipway.notices.notice import KINDS, Notice, Notices
 
 MOST = 10
-"""Issues that are opened or taken up again at once; the rest waits for its turn."""
+"""The most issues that are opened or reopened at once; the rest waits for its turn."""
 _LINES = 20
 _LONGEST_TITLE = 200
 _MARKER = re.compile(r"\A<!-- slipway-notice (?P<data>\{[^<>\n]*\}) -->\n?")
@@ -29,7 +29,7 @@ _FOOT = (
 
 @dataclass(frozen=True)
 class Issue:
-    """An issue of ours in the repository. `body` has the marker."""
+    """An issue of Slipway's in the repository. `body` has the marker."""
 
     number: int
     open: bool
@@ -38,9 +38,9 @@ class Issue:
 
 @dataclass(frozen=True)
 class IssueStep:
-    """A change of an issue, as `says` tells. `number`: of the issue, 0 for one that is to be opened. A `comment`
-    is written below it, and nothing else; without one, `body`, and `title` where it has one, take the place of what is
-    there. `open`: whether it is so afterwards, None where that stays as it is."""
+    """A change of an issue, described by `says`. `number`: of the issue, 0 for a new one. A `comment` is written below
+    it, and nothing else; without one, `body`, and `title` where it has one, replace the present ones. `open`: its state
+    afterwards, None for no change."""
 
     number: int
     says: str
@@ -58,9 +58,10 @@ class _Known:
 
 
 def steps(told: Notices, issues: Iterable[Issue]) -> tuple[IssueStep, ...]:
-    """Steps that make the issues tell of the notices, in this order. What was not looked at stays as it is."""
+    """Return the steps that make the issues tell the notices, in this order. Subjects that were not checked stay as
+    they are."""
     known: dict[tuple[str, str, str], _Known] = {}
-    # Of several for the same thing, the open one counts, else the newest.
+    # Among several for one subject, the open one counts, else the newest.
     for one in sorted(filter(None, map(_known, issues)), key=lambda one: (one.issue.open, one.issue.number)):
         known[one.key] = one
     wanted, found = {one.key for one in told.notices}, list[IssueStep]()
@@ -95,7 +96,7 @@ def _told(notice: Notice, there: _Known | None) -> Iterator[IssueStep]:
 
 
 def _over(there: _Known) -> Iterator[IssueStep]:
-    """Say so, and close it; nobody is told twice, and one that a person has closed is closed already."""
+    """Yield a comment and close the issue; it is told once, and an issue that a person has closed is closed already."""
     number, body = there.issue.number, _marker(there.key, "") + _MARKER.sub("", there.issue.body)
     if there.issue.open:
         yield IssueStep(number, f"says so in {number}", comment="It is over.")
@@ -105,7 +106,7 @@ def _over(there: _Known) -> Iterator[IssueStep]:
 
 
 def _known(issue: Issue) -> _Known | None:
-    """Read the marker; None where somebody took it away, or wrote one that is none."""
+    """Read the marker; None where it was removed, or is invalid."""
     found = _MARKER.match(issue.body.replace("\r\n", "\n"))
     try:
         data = json.loads(found["data"]) if found else None
@@ -119,7 +120,7 @@ def _known(issue: Issue) -> _Known | None:
 
 def _marker(key: tuple[str, str, str], shape: str) -> str:
     data = json.dumps(dict(zip(_KEYS, (*key, shape), strict=True)))
-    # No sign of it may end the comment that hides it.
+    # None of its characters may end the comment that hides it.
     for sign in "<>-":
         data = data.replace(sign, f"\\u{ord(sign):04x}")
     return f"<!-- slipway-notice {data} -->\n"
@@ -132,6 +133,7 @@ def _lines(notice: Notice) -> str:
 
 
 def _mend(line: Finding) -> str:
-    """The command is to be copied alone; a deletion without its condition is not to be copied at all."""
+    """Return the command alone, so that it can be copied; a deletion without its condition must not be copied at
+    all."""
     means = f" ({text(line.means)})" if line.means else ""
     return f": {code(line.fix)}{means}" if line.fix else ""

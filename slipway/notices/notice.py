@@ -1,4 +1,4 @@
-"""A notice: one thing that somebody should be told of, from the documents of other commands. Pure."""
+"""Notices: things that somebody should be told of, from the documents of other commands. Pure."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from slipway.season import MACHINES, moment_in_words
 RETIRING, SEASON, STOCK_OUT, DRIFT, DOCTOR = "retiring-overdue", "season-ends", "stock-out", "drift", "doctor"
 STOPPED = "deployment-stopped"
 KINDS = (STOCK_OUT, STOPPED, AWAITS, DOCTOR, RETIRING, DRIFT, SEASON)
-"""The most urgent first."""
+"""The kinds, the most urgent first."""
 
 SOON = timedelta(days=7)
 _OVERDUE, _OF_STACK = "cluster-retires-long", "stack"
 _NOT_TOLD = {_OVERDUE, AWAITS, "unread-part", "deployment-unfinished", "cluster-slow", "catalog-older"}
-"""Findings that another notice tells, or that come and go with each deployment; and what a mere reader may not see."""
+"""Findings that another notice covers, or that come and go with each deployment; and failures for want of a reader's
+permission."""
 _WAYS = "more time (createWithin), or other machines or another region (alternatives), in stacks/Pulumi.{stack}.yaml"
 _MENDS_DRIFT = {
     "stays": "take it back by hand, or declare it; a deployment leaves it as it is",
@@ -43,7 +44,7 @@ def line(sentence: str, fix: str = "", means: str = "") -> Finding:
 
 
 def _line(told: Mapping[str, Any]) -> Finding:
-    """From a finding's document, or a notice's, in which an earlier version wrote no `means`."""
+    """Return the line of a finding's document, or a notice's; an earlier version's has no `means`."""
     return line(str(told["sentence"]), told.get("mend") or "", told.get("means") or "")
 
 
@@ -56,8 +57,8 @@ _LINES = As(
 
 @dataclass(frozen=True)
 class Notice:
-    """`kind` is one of `KINDS`; `subject` tells it from others of its kind in the stack; `shape` stays the same until
-    it becomes something else."""
+    """A notice. `kind` is one of `KINDS`; `subject` tells it from others of its kind in the stack; `shape` stays the
+    same until the matter changes."""
 
     kind: Annotated[str, Form(KINDS.__contains__, "a kind that is known")]
     stack: str
@@ -80,22 +81,22 @@ _PAIRS = As(
 
 @dataclass(frozen=True)
 class Notices:
-    """Notices, and the kinds and stacks of which they are all, as (kind, stack). What was not looked at may be as it
-    was."""
+    """Notices, and the kinds and stacks that they cover completely, as (kind, stack). Others were not checked and may
+    be unchanged."""
 
     notices: tuple[Notice, ...] = ()
     looked: Annotated[frozenset[tuple[str, str]], At("lookedAt"), _PAIRS] = frozenset()
 
     def __add__(self, other: Notices) -> Notices:
-        """The first of two that speak of the same thing is told."""
+        """Return both, with the first of two notices on one subject."""
         known = {one.key for one in self.notices}
         new = tuple(one for one in other.notices if one.key not in known)
         return Notices(self.notices + new, self.looked | other.looked)
 
 
 def of_document(body: Any, source: str) -> Notices:
-    """From what `slipway doctor`, `schedule`, `drift` or `notices` prints with `--output json`, or from the findings
-    that a deployment wrote. Raises ConfigError."""
+    """Read the output of `slipway doctor`, `schedule`, `drift` or `notices` with `--output json`, or the findings that
+    a deployment wrote. Raises ConfigError."""
     kind = body.get("kind") if isinstance(body, dict) else None
     if not isinstance(kind, str) or kind not in _DOCUMENTS:
         raise ConfigError(
@@ -120,7 +121,7 @@ def of_run(jobs: Iterable[Mapping[str, Any]], told: Notices, by_hand: str) -> No
     for job in jobs:
         found = _JOB.fullmatch(job["name"])
         if found is None or job["conclusion"] not in {"success", *_FAILED}:
-            continue  # What was cancelled or skipped tells nothing, nor does what never had its turn: `up (dev)`.
+            continue  # A cancelled or skipped job tells nothing, nor does one that never had its turn: `up (dev)`.
         stack = found["stack"]
         looked.add((STOPPED, stack))
         if job["conclusion"] in _FAILED and stack not in short:
@@ -136,7 +137,7 @@ def of_run(jobs: Iterable[Mapping[str, Any]], told: Notices, by_hand: str) -> No
 
 
 def _of_findings(body: Mapping[str, Any]) -> Notices:
-    """Return notices of a deployment: what it had no machines for."""
+    """Return notices of a deployment: the clusters without machines."""
     stack = str(body["stack"])
     found = tuple(
         _notice(
@@ -154,7 +155,7 @@ def _of_findings(body: Mapping[str, Any]) -> Notices:
 def _of_doctor(body: Mapping[str, Any]) -> Notices:
     stack, found = str(body["stack"]), [one for one in body["findings"] if one["grade"] != "note"]
     if any(one["id"] == "unread" for one in found):
-        return Notices()  # What is not seen may be there all the same.
+        return Notices()  # An unreadable subject may exist all the same.
     told = [
         _notice(
             (RETIRING, stack, str(one["subject"])),
@@ -179,7 +180,7 @@ def _of_schedule(body: Mapping[str, Any]) -> Notices:
 
 
 def _waits(one: Mapping[str, Any], stack: str) -> Notice:
-    """The scheduled deployment succeeds while a season waits: nothing else tells of it."""
+    """Return the notice of a waiting season: its scheduled deployment succeeds, and nothing else tells of it."""
     name, lacks = str(one["cluster"]), sorted(map(str, one["lacks"]))
     what, mend = "quota", "end what draws it, or ask for more: slipway quota"
     if lacks == [MACHINES]:
@@ -189,8 +190,8 @@ def _waits(one: Mapping[str, Any], stack: str) -> Notice:
 
 
 def _due(one: Mapping[str, Any], stack: str, now: datetime) -> Notice | None:
-    """A season that begins without quota, told from the deployment of its entry on, as Google's answer may take days
-    or be no; one that ends soon."""
+    """Return the notice of a season: one that begins without quota, from the deployment of its entry on, as Google's
+    answer may take days or be no; or one that ends soon."""
     name, at = str(one["cluster"]), datetime.fromisoformat(one["time"]) if one["time"] else now
     when = moment_in_words(at)
     if one["what"] == "season-begins" and one.get("ready") is False:
@@ -226,5 +227,5 @@ _DOCUMENTS: Mapping[str, Callable[[Mapping[str, Any]], Notices]] = {
 
 
 def _notice(key: tuple[str, str, str], parts: Iterable[tuple[str, ...]], title: str, *lines: Finding) -> Notice:
-    """`key` as a notice has it, `parts` those of its shape."""
+    """Return a notice. `key` is as in a notice, `parts` make its shape."""
     return Notice(*key, shape(parts), f"{key[1]}: {title}", lines)

@@ -1,1 +1,1 @@
-"""A team's own rules over the facts of a stack, a row each. The stack file says which hold, and how strictly."""
+"""A team's own rules over the facts of a stack, a row each. The stack file sets which hold, and how strictly."""

@@ -1,4 +1,4 @@
-"""A rule of a team's policy, and what it looks at: the facts of a stack."""
+"""A rule of a team's policy, and its subject: the facts of a stack."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from slipway.rules.rule import Subject as Request
 
 MANDATORY, ADVISORY = "mandatory", "advisory"
 LEVELS = (MANDATORY, ADVISORY)
-"""A mandatory rule stops the deployment; an advisory one is told."""
+"""The levels: a mandatory rule stops the deployment; an advisory one is reported."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,12 @@ class DeclaredStack:
 
     @property
     def clusters(self) -> Iterable[Cluster]:
-        """Clusters of now, and those that a season is yet to bring: once it begins, it is too late to say no to
-        them."""
+        """The present clusters, and those of coming seasons: once a season begins, it is too late to refuse them."""
         return (*self.catalog.clusters.values(), *self.catalog.coming)
 
     @property
     def pools(self) -> Iterator[tuple[str, Pool]]:
-        """Pools by `cluster/pool`, and those that clusters may have instead by `cluster/pool (alternative N)`."""
+        """The pools by `cluster/pool`, and those of alternatives by `cluster/pool (alternative N)`."""
         for one in self.clusters:
             yield from ((f"{one.name}/{name}", pool) for name, pool in one.pools.items())
             for number, pools in enumerate(one.alternatives or (), 1):
@@ -52,20 +51,20 @@ class DeclaredStack:
         )
 
     def _region(self, offer: Offer) -> str:
-        """The region where its jobs run."""
+        """Return the region where an offer's jobs run."""
         cluster = self.catalog.clusters.get(offer.cluster) or self.catalog.dormant.get(offer.dormant)
         return (cluster.region if cluster else None) or self.catalog.region
 
 
 Breach = tuple[str, str]
-"""What breaks a rule, such as `cluster h100`, and how."""
+"""The subject that breaks a rule, such as `cluster h100`, and how."""
 Check = Callable[[DeclaredStack, Any], Iterable[Breach]]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """`key` is what the stack file calls it, `text` the rule in one sentence. `check` takes what the file gives the
-    rule, and yields each breach, which says what to do."""
+    """A rule. `key` is its key in the stack file, `text` the rule in one sentence. `check` takes the rule's setting,
+    and yields each breach with its way out."""
 
     key: str
     text: str
@@ -73,7 +72,7 @@ class Rule:
 
 
 def in_offers(found: Iterable[tuple[Template, Offer, str]]) -> Iterator[Breach]:
-    """Tell the same breach of several offers of a template as one: of `template lora (pool and spot)`."""
+    """Merge equal breaches of several offers of a template into one: of `template lora (pool and spot)`."""
     offers: dict[tuple[str, str], list[str]] = {}
     for template, offer, text in found:
         offers.setdefault((template.name, text), []).append(offer.capacity_type)

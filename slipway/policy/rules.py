@@ -1,4 +1,4 @@
-"""The rules that a policy may hold a stack to. The stack file's types have checked already what it gives a rule."""
+"""The rules that a policy may require of a stack. The stack file's types have already checked a rule's setting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from slipway.season import moment_in_words
 from slipway.stack.members import crowd
 
 _EVERYBODY = ("allUsers", "allAuthenticatedUsers")
-# What Workspace grants, and no more (P5).
+# The roles that Workspace grants, and no others (P5).
 _ROLES = ("aiplatform.user", "cloudquotas.viewer", "monitoring.viewer", "logging.viewer")
 
 
@@ -53,8 +53,8 @@ def _machines(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach
 
 
 def _costs(subject: DeclaredStack) -> Iterator[tuple[str, Bounds]]:
-    """Costs of what is there at once, with from when on in words. Each cluster as the dearest of what it may become;
-    those that are adopted cost their own people."""
+    """Yield the costs of all clusters that exist at once, with the date of their beginning as text. Each cluster counts
+    as its dearest configuration; adopted ones are paid for by their owners."""
     for begins, clusters in subject.catalog.at_once:
         found = Bounds(Price(), Price())
         for cluster in (one for one in clusters if not one.adopted):
@@ -103,7 +103,8 @@ def _headroom(subject: DeclaredStack, percent: float) -> Iterator[Breach]:
 
 
 def _labels(subject: DeclaredStack, required: Sequence[str]) -> Iterator[Breach]:
-    """An adopted cluster's labels are its owner's: no deployment could add one."""
+    """Yield clusters without the required labels, except adopted ones: a label there is the owner's, and no deployment
+    could add it."""
     for cluster in (one for one in subject.clusters if not one.adopted):
         missing = [label for label in required if not cluster.labels.get(label)]
         if missing:
@@ -171,7 +172,7 @@ def _no_code(subject: DeclaredStack) -> Iterator[Breach]:
 
 
 def _asked(check: Callable[[DeclaredStack], Iterable[Breach]]) -> Check:
-    """A rule that the stack file asks for by true."""
+    """Return a rule that the stack file switches on by true."""
     return lambda subject, asked: check(subject) if asked else ()
 
 
@@ -203,14 +204,14 @@ _OF_LEVEL = {MANDATORY: KINDS["policy-violated"], ADVISORY: KINDS["policy-advice
 
 
 def violations(facts: Facts) -> tuple[Finding, ...]:
-    """Every breach of the rules that the facts name in `policy`, the mandatory ones first. The name of a finding's
-    subject is the rule's key.
+    """Return every breach of the rules that the facts name in `policy`, the mandatory ones first. The name of a
+    finding's subject is the rule's key.
 
-    A rule that this version does not know is one that can't be shown to hold: it counts as broken.
+    A rule unknown to this version can't be shown to hold: it counts as broken.
     """
     stack = DeclaredStack(facts)
     return tuple(
-        # Frozen: approvals know what breaks a rule by its words up to a colon, as of `user:ada@acme.example`.
+        # Frozen: approvals recognise a breach by its words up to a colon, as of `user:ada@acme.example`.
         kind.of(Subject("policy", key, what.partition(":")[0]), f"{what}: {how}", field="slipway:policy")
         for level, kind in _OF_LEVEL.items()
         for key, setting in facts.policy.get(level, {}).items()
@@ -219,13 +220,13 @@ def violations(facts: Facts) -> tuple[Finding, ...]:
 
 
 def sentence(found: Finding) -> str:
-    """The sentence with the rule that it breaks: `cluster h100: label team is missing [advisory policy labels]`."""
+    """Return the sentence with the broken rule: `cluster h100: label team is missing [advisory policy labels]`."""
     level = MANDATORY if found.grade is Grade.BLOCKING else ADVISORY
     return f"{found.sentence} [{level} policy {found.subject.name}]"
 
 
 def refuse(found: tuple[Finding, ...]) -> None:
-    """Raises PolicyError when a mandatory rule is among those that are broken."""
+    """Raise PolicyError when a mandatory rule is broken."""
     broken = [f"{one.sentence} [{one.subject.name}]" for one in found if one.grade is Grade.BLOCKING]
     if broken:
         raise PolicyError(
@@ -236,7 +237,7 @@ def refuse(found: tuple[Finding, ...]) -> None:
 
 
 def _breaches(key: str, stack: DeclaredStack, setting: Any) -> Iterable[Breach]:
-    """A program that is under review may give a rule anything."""
+    """Yield a rule's breaches. A program under review may give a rule anything."""
     rule = BY_KEY.get(key)
     if rule is None:
         return ((f"unknown rule {key}", "this version of slipway can't check it"),)
