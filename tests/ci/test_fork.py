@@ -19,6 +19,7 @@ LOOKING = (
     "tests/ci/test_pull_requests.py",
     "tests/ci/test_workflows.py",
     "tests/docs/test_architecture.py",
+    "tests/docs/test_site.py",
     "tests/docs/test_templates.py",
     "tests/jobs",
     "tests/slipway/deployment/test_alternatives.py",
