@@ -1,1 +1,1 @@
-"""The board: one page of a stack as it is, and of its month, drawn by scripts that the page brings along."""
+"""The board: one page with a stack's present state and its month, drawn by scripts that the page contains."""

@@ -1,6 +1,6 @@
 """Bands: the machines of each pool over time, all of its generations together, and of jobs beside the pools. Pure.
 
-A band is what the page draws a job on. Its name is `h100/workers`, or the capacity type of jobs beside the pools.
+The page draws each job on a band. A band's name is `h100/workers`, or the capacity type of jobs beside the pools.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_BANDS = 24
 
 @dataclass(frozen=True)
 class Span:
-    """Machines that were live, None where nobody recorded it, and the most that there could be."""
+    """Machines that were live, None where they were not recorded, and the possible maximum."""
 
     begin: datetime
     end: datetime
@@ -33,9 +33,9 @@ class Span:
 
 @dataclass(frozen=True)
 class Band:
-    """`clusters`: ids of its generations, each with when it came and went, None while it is there. `machine` and
-    `per_hour` (of one machine) are the newest generation's; None and unknown beside the pools, where machines
-    differ."""
+    """A band. `clusters`: ids of its generations, each with the times of its beginning and end, None while it exists.
+    `machine` and `per_hour` (of one machine) are the newest generation's; None and unknown beside the pools, where
+    machines differ."""
 
     name: str
     region: str = ""
@@ -46,7 +46,7 @@ class Band:
 
     @property
     def usual_max(self) -> int:
-        """Return the maximum that held longest: while a cluster is replaced there are two for a time."""
+        """The maximum that held longest: while a cluster is replaced, two exist for a time."""
         held: dict[int, float] = {}
         for span in self.spans:
             most = span.max or span.live or 0
@@ -60,7 +60,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Place:
-    """A job's place: its band, by place in their order, and its lanes there; none before it started."""
+    """A job's place: the index of its band, and its lanes there; none before it started."""
 
     band: int
     count: int
@@ -68,7 +68,7 @@ class Place:
 
 
 def bands(timelines: Sequence[PoolTimeline], jobs: Iterable[PastJob]) -> tuple[Band, ...]:
-    """Return those of pools in the order of their clusters, then those beside them."""
+    """Return the bands of pools in the order of their clusters, then those beside them."""
     found: dict[str, list[PoolTimeline]] = {}
     for one in timelines:
         found.setdefault(f"{one.cluster}/{one.key.pool}", []).append(one)
@@ -79,7 +79,7 @@ def bands(timelines: Sequence[PoolTimeline], jobs: Iterable[PastJob]) -> tuple[B
 
 
 def places(history: History, bands: Sequence[Band]) -> Mapping[str, tuple[Place, ...]]:
-    """Return where each job is drawn, by its name."""
+    """Return each job's places, by its name."""
     stays: list[list[tuple[Stay, str]]] = [[] for _ in bands]
     index = {name: place for place, name in enumerate(one.name for one in bands)}
     found: dict[str, list[Place]] = {job.name: [] for job in history.jobs}
@@ -99,7 +99,7 @@ def places(history: History, bands: Sequence[Band]) -> Mapping[str, tuple[Place,
 
 
 def machines_on(job: PastJob) -> Mapping[str, int]:
-    """Return how many machines it has, or waits for, on each band."""
+    """Return how many machines a job has, or waits for, on each band."""
     found: dict[str, int] = {}
     for one in job.machines:
         name = f"{job.cluster}/{one.pool}" if job.cluster_id else job.capacity_type
@@ -108,7 +108,7 @@ def machines_on(job: PastJob) -> Mapping[str, int]:
 
 
 def most_used(bands: Sequence[Band], jobs: Iterable[PastJob]) -> tuple[Band, ...]:
-    """Return as many as a page has room for, in their order: those with the most jobs."""
+    """Return as many bands as a page has room for, in their order: those with the most jobs."""
     if len(bands) <= MOST_BANDS:
         return tuple(bands)
     count = Counter(name for job in jobs for name in machines_on(job))
@@ -125,7 +125,7 @@ def _of_pool(name: str, generations: Sequence[PoolTimeline], until: datetime | N
 
 
 def _together(spans: Sequence[PoolSpan]) -> Iterator[Span]:
-    """Add up generations that are there at once; neighbours that are alike become one."""
+    """Add up concurrent generations; equal neighbours become one."""
     moments = sorted({moment for span in spans for moment in (span.begin, span.end)})
     waiting, there = sorted(spans, key=lambda one: one.begin, reverse=True), list[PoolSpan]()
     last: Span | None = None

@@ -1,8 +1,8 @@
-"""Charts of now and of money, as specifications of Vega-Lite: data that the page's scripts draw.
+"""Charts of the present and of money, as specifications of Vega-Lite: data that the page's scripts draw.
 
-The page gives rows by name, a theme, and the parameters that a reader chooses. Colours are styles of the theme; people
-have ranks among those who use most, so that each has one colour everywhere. Words stand above a bar, never beside it:
-so a phone has room for both.
+The page provides rows by name, a theme, and the reader's parameters. Colours are styles of the theme; people have ranks
+by their use, so that each has one colour everywhere. Labels stand above a bar, never beside it: so a phone has room for
+both.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ Spec = Mapping[str, Any]
 PAGE = "page"
 """A width that the page replaces by its own."""
 OTHER = 8
-"""The rank of whoever has no colour."""
+"""The rank of people without a colour."""
 RANK = [
     {"calculate": "indexof(most[by] || [], datum[by] || '')", "as": "found"},
     {"calculate": f"datum.found < 0 ? {OTHER} : datum.found", "as": "rank"},
 ]
 MONEY = {"type": "quantitative", "formatType": "money"}
-"""The page's own function: of small sums it tells more than cents."""
+"""The page's own format, which shows small sums beyond cents."""
 BY_RANK = {"field": "rank", "type": "nominal", "scale": {"domain": [*range(OTHER + 1)]}, "legend": None}
 _STEP, _BAR = 46, 14
 
@@ -37,7 +37,7 @@ def chosen(*more: Spec) -> list[Spec]:
 
 
 def pools_now() -> Spec:
-    """A bar for each pool: who has its machines, which are free, and how many may come."""
+    """Return a bar for each pool: the holders of its machines, the free ones, and how many may come."""
     ends = {
         "stack": "machines",
         "groupby": ["name"],
@@ -52,7 +52,7 @@ def pools_now() -> Spec:
         *({"calculate": f"datum.share.{key}", "as": key} for key in ("what", "machines", "user")),
         {"calculate": "join(datum.share.jobs, ', ')", "as": "jobs"},
         ends,
-        # Colours of now are people's, whatever is chosen below.
+        # Present colours are people's, whatever is chosen below.
         {"calculate": "indexof(most.user || [], datum.user || '')", "as": "found"},
         {"calculate": f"datum.found < 0 ? {OTHER} : datum.found", "as": "rank"},
     ]
@@ -89,7 +89,7 @@ _STYLE = {"free": "idle", "room": "room"}
 
 
 def gauges() -> Spec:
-    """A bar for each quota with a limit: what is drawn of it, and a tick at what pools draw at their maximum."""
+    """Return a bar for each quota with a limit: its use, and a tick at the pools' maximum."""
     known = [{"filter": "datum.limit > 0"}]
     parts = [
         *known,
@@ -122,7 +122,7 @@ def gauges() -> Spec:
 
 
 def money_by_day() -> Spec:
-    """A bar for each day: dollars for pools' machines that jobs had, for those that idled, and beside the pools."""
+    """Return a bar for each day: dollars for pools' machines in use, for idle ones, and for jobs beside the pools."""
     day = [
         {"calculate": "toDate(datum.day)", "as": "begin"},
         {"calculate": "datum.begin + 864e5 * 0.86", "as": "end"},
@@ -156,7 +156,7 @@ def money_by_day() -> Spec:
 
 
 def money_by() -> Spec:
-    """A bar for each user, team or template: dollars of pools and beside them, and what idled."""
+    """Return a bar for each user, team or template: dollars of pools and beside them, and of idle machines."""
     parts = [
         {"fold": ["pool", "beside", "idle"], "as": ["what", "dollars"]},
         {"calculate": "indexof(['pool', 'beside', 'idle'], datum.what)", "as": "order"},
@@ -181,7 +181,7 @@ def money_by() -> Spec:
 
 
 def _rows(name: str, key: str = "name") -> dict[str, Any]:
-    """Begin a chart of bars, each below its words."""
+    """Return the beginning of a bar chart, with the labels above each bar."""
     y = {"field": key, "type": "nominal", "sort": None, "axis": None}
     return {
         "width": PAGE,
@@ -197,7 +197,7 @@ def _share(field: str) -> Spec:
 
 
 def _words(left: str, right: str, before: Sequence[Spec] = ()) -> list[Spec]:
-    """Write a name at the left and numbers at the right, above each bar."""
+    """Return a name at the left and numbers at the right, above each bar."""
     place = {"type": "text", "baseline": "bottom", "yOffset": -3, "clip": False}
     return [
         {

@@ -1,6 +1,6 @@
-"""Days of a stack, as UTC has them: machine hours of each band, used, idle and unknown, and their cost. Pure.
+"""Days of a stack in UTC: machine hours of each band, used, idle and unknown, and their cost. Pure.
 
-The same charges as `slipway usage` adds up, day by day.
+The charges are those of `slipway usage`, day by day.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DAY = timedelta(days=1)
 
 @dataclass
 class BandDay:
-    """Machine hours of a band on a day. `unknown`: hours of which nobody recorded how many machines were up, so that
+    """Machine hours of a band on a day. `unknown`: hours for which the number of machines was not recorded, so that
     `idle` leaves them out. `waited`: the most machines that jobs waited for at once."""
 
     used: float = 0.0
@@ -33,7 +33,7 @@ class BandDay:
 
 @dataclass
 class Day:
-    """USD of a day: of pools' machines that jobs had, of those that nobody had, and of jobs beside the pools."""
+    """USD of a day: of pools' machines in use, of idle ones, and of jobs beside the pools."""
 
     used: float = 0.0
     idle: float = 0.0
@@ -42,7 +42,7 @@ class Day:
 
 @dataclass(frozen=True)
 class Days:
-    """`bands`: by band, in their order, and day. Days are their midnights."""
+    """The days. `bands`: by band, in their order, and day. Days are their midnights."""
 
     bands: tuple[Mapping[datetime, BandDay], ...]
     money: Mapping[datetime, Day]
@@ -77,7 +77,7 @@ def days(history: History, timelines: Sequence[PoolTimeline], bands: Iterable[Ba
 
 
 def midnights(since: datetime, until: datetime) -> Iterator[datetime]:
-    """Yield the beginning of each day that some of a time is in."""
+    """Yield the beginning of each day that overlaps a time."""
     day = _midnight(since)
     while day < until:
         yield day
@@ -109,7 +109,7 @@ def _waits(history: History) -> Mapping[str, Mapping[datetime, int]]:
 
 
 def _wait(job: PastJob, history: History) -> tuple[datetime, datetime] | None:
-    """Return from when until when it waited, within the history; None where that tells nothing."""
+    """Return the beginning and end of a job's wait, within the history; None where that is not known."""
     if job.created is None:
         return None
     begin, end = max(job.created, history.since), job.started or job.ended or history.until

@@ -1,4 +1,4 @@
-"""The data of the page, as one versioned JSON: what `slipway jobs list` prints of a job, under the same keys.
+"""The data of the page, as one versioned JSON: jobs have the keys of `slipway jobs list`.
 
 Jobs are rows under one head, as a month has thousands of them.
 """
@@ -28,17 +28,17 @@ from .sweep import BoardSweep
 from .what_if import WhatIf
 
 MOST_JOBS = 4000
-"""The newest ones: of 3,000 the page has under 2 MB."""
+"""The number of newest jobs on the page: with 3,000 it has under 2 MB."""
 BY = ("user", "team", "template")
-"""What a job may be coloured by, and money counted by."""
+"""The groupings for the colours of jobs and the sums of money."""
 _LONGEST, _LONGEST_ERROR = 500, 160
 _COLOURED, _NAMES, _PREEMPTIONS = 8, 60, 20
 
 
 @dataclass(frozen=True)
 class BoardJob:
-    """A job as `slipway jobs list` has it; `on` is where it is drawn: the band's place, how many machines, and from and
-    to which lane for each range of them."""
+    """A job as `slipway jobs list` has it; `on` is its place: the band's index, the number of machines, and the first
+    and last lane of each range of them."""
 
     id: str
     region: str
@@ -61,7 +61,7 @@ class BoardJob:
 
 @dataclass(frozen=True)
 class DayOfBand:
-    """Machine hours. `unknown`: hours of which nobody recorded the machines; `waited`: the most waited for at once."""
+    """Machine hours. `unknown`: hours without a recorded number of machines; `waited`: the most waited for at once."""
 
     day: datetime
     used: float
@@ -72,7 +72,7 @@ class DayOfBand:
 
 @dataclass(frozen=True)
 class DayOfMoney:
-    """USD: of pools that jobs used, of jobs beside them, of pools that idled."""
+    """USD: of pools in use, of jobs beside them, of idle pools."""
 
     day: datetime
     used: float
@@ -82,9 +82,8 @@ class DayOfMoney:
 
 @dataclass(frozen=True)
 class BoardBand:
-    """Machines over time. `top`: of the highest lane; `queue`: the most that were waited for at once. `spans`: begin,
-    end, live (null: unknown) and the most. `generations`: each id, when it came, and when it
-    went."""
+    """Machines over time. `top`: the highest lane; `queue`: the most that were waited for at once. `spans`: begin, end,
+    live (null: unknown) and the maximum. `generations`: each id, its beginning, and its end."""
 
     name: str
     machine: str
@@ -106,11 +105,11 @@ class BoardDeployment:
 
 @dataclass(frozen=True)
 class Board:
-    """The contents of the page. `now` is None where nobody looked. `most`: the users, teams and templates with the most
-    machine time, the first of each first. `left_out`: jobs that are older; `bands_left_out`: those with the fewest
-    jobs. `usage`: what `slipway usage` prints, by each of these, without the `names_left_out` that cost least. `month`:
-    what was spent of `budget` (USD a month, None without one), None where the history does not reach back to the
-    month's beginning. `what_if`: what a replay says of other pools, None where nobody asks for it."""
+    """The contents of the page. `now` is None where it was not read. `most`: the users, teams and templates with the
+    most machine time, the largest first. `left_out`: the number of older jobs; `bands_left_out`: the bands with the
+    fewest jobs. `usage`: the output of `slipway usage`, by each of these, without the `names_left_out`, the cheapest
+    ones. `month`: the spent part of `budget` (USD a month, None without one), None where the history does not reach
+    back to the month's beginning. `what_if`: the result of a replay on other pools, None without one."""
 
     stack: str
     project: str
@@ -177,10 +176,10 @@ def board_of(
 
 
 def as_json(board: Board, schema: int) -> dict[str, Any]:
-    """Return the versioned document. Text from anywhere is shown with its number where it would turn what is read."""
+    """Return the versioned document. Text is shown with its code point where it would reorder what is read."""
     body = _harmless(codec.document(replace(board, jobs=())))
     heads = list(codec.document(board.jobs[0])) if board.jobs else []
-    # Without a key for each cell: thousands of jobs are most of the page.
+    # Rows without keys: thousands of jobs are most of the page.
     rows = [[_cell(getattr(job, one.name)) for one in fields(BoardJob)] for job in board.jobs]
     return {"schema": schema, "kind": "board", **body, "jobs": {"columns": heads, "rows": rows}}
 

@@ -1,6 +1,6 @@
-"""Lanes of a band: which of a pool's machines a job is drawn on, so that no two jobs lie on each other. Pure.
+"""Lanes of a band: the machines of a pool that a job is drawn on, without overlaps. Pure.
 
-The service tells how many machines a job has, never which: a lane is a place in a picture.
+The service tells how many machines a job has, never which: a lane is only a place in a picture.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime
 from heapq import heappop, heappush
 
 Lanes = tuple[tuple[int, int], ...]
-"""Ranges of lanes, each from its first up to, and not with, the second."""
+"""Ranges of lanes, each from its first up to, and not including, the second."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Stay:
 
 
 def arrange(stays: Iterable[Stay], most: int) -> list[Lanes]:
-    """Give each stay the lowest lanes that lie together, else the lowest of all; beyond `most` only where those below
-    are taken. `stays` are in the order of their beginnings."""
+    """Give each stay the lowest adjacent lanes, else the lowest of all; beyond `most` only where those below are taken.
+    `stays` are in the order of their beginnings."""
     free, top = [(0, most)] if most else [], most
     ends: list[tuple[datetime, Lanes]] = []
     found = []

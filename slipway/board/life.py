@@ -1,4 +1,4 @@
-"""The life of one job: its phases, what happened to it, how much of its machines it used, and its last lines."""
+"""The life of one job: its phases, its events, its utilization, and its last lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CHECKPOINT = re.compile(r"checkpoint|ckpt", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Phase:
-    """`what`: waiting, running or preempted."""
+    """A phase. `what`: waiting, running or preempted."""
 
     what: str
     begin: datetime
@@ -34,7 +34,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class Mark:
-    """Something that happened at one moment: an event that the service tells of, or a checkpoint."""
+    """An event of a job at one moment, from the service, or a checkpoint."""
 
     time: datetime
     what: str
@@ -54,7 +54,8 @@ class Use:
 
 @dataclass(frozen=True)
 class Life:
-    """`idle`: in words, for how long its accelerators were, and what that cost. `why`: what could not be read."""
+    """A job's life. `idle`: the idle time of its accelerators, and its cost, as text. `why`: the parts that could not
+    be read."""
 
     id: str
     name: str
@@ -67,7 +68,7 @@ class Life:
 
 
 def read_life(context: Context, job: VertexJob, *, lines: bool = True) -> Life:
-    """Read what is known of a job, all at once. What can't be read is in `why`, and nothing is raised."""
+    """Read a job's life, all parts at once. Failures to read are in `why`, and nothing is raised."""
     project = context.catalog.project
     logging, monitoring = context.brief.logging(project), context.brief.monitoring(project)
     with ThreadPoolExecutor(4, thread_name_prefix="life") as threads:
@@ -88,7 +89,7 @@ def life_of(
     now: datetime,
     why: Iterable[str] = (),
 ) -> Life:
-    """Pure."""
+    """Return a job's life. Pure."""
     marks = [Mark(one.at, one.kind, one.text) for one in events.all if one.at and one.kind != "running"]
     marks += checkpoints(saved)
     idle = idle_accelerators(use, job, job_cost(job, job.region, now, events))
@@ -106,7 +107,7 @@ def life_of(
 
 
 def phases(job: VertexJob, events: Iterable[JobEvent], now: datetime) -> Iterator[Phase]:
-    """Yield when it waited for its first start, when it ran, and when it had lost its machines."""
+    """Yield the phases: the wait for its first start, its runs, and the times without machines."""
     if job.create_time is None:
         return
     end = job.end_time or now
@@ -126,7 +127,7 @@ def phases(job: VertexJob, events: Iterable[JobEvent], now: datetime) -> Iterato
 
 
 def checkpoints(saved: Iterable[StoredObject]) -> Iterator[Mark]:
-    """Yield a mark for each minute in which objects were written that are called a checkpoint."""
+    """Yield a mark for each minute in which objects named as checkpoints were written."""
     found: dict[datetime, str] = {}
     for one in saved:
         if one.updated and _CHECKPOINT.search(one.at.name):

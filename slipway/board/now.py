@@ -1,4 +1,4 @@
-"""A stack at one moment: its pools and who is on them, the queue with reasons, what is due, quota, findings. Pure."""
+"""A stack at one moment: its pools with their users, the queue with reasons, due dates, quota, findings. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from slipway.quota.report import QuotaRow
 
 @dataclass(frozen=True)
 class Share:
-    """Machines of a pool: busy with jobs of `user`, free, or to come as jobs need them (`room`)."""
+    """Machines of a pool: busy with jobs of `user`, free, or possible as jobs need them (`room`)."""
 
     what: str
     machines: int
@@ -29,7 +29,7 @@ class Share:
 
 @dataclass(frozen=True)
 class PoolNow:
-    """The keys of `slipway pools`, and its machines by whose they are."""
+    """The keys of `slipway pools`, and the pool's machines by their holders."""
 
     name: str
     state: str
@@ -45,7 +45,7 @@ class PoolNow:
 
 @dataclass(frozen=True)
 class Waiting:
-    """A job without machines, and why."""
+    """A job without machines, and the reason."""
 
     id: str
     display_name: str
@@ -59,7 +59,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Gauge:
-    """A quota that the stack draws: `now` by it, at most `ceiling`, by `others` what is not its own."""
+    """A quota that the stack draws: `now` its own use, `ceiling` its maximum, `others` the use by others."""
 
     label: str
     region: str
@@ -72,8 +72,8 @@ class Gauge:
 
 @dataclass(frozen=True)
 class Now:
-    """`due` as `slipway schedule` has it, with what it `does` for people; `findings` as `slipway doctor` has them.
-    `unseen`: what could not be looked at, and why."""
+    """The present state. `due` as in `slipway schedule`, with its effect (`does`) on people; `findings` as in `slipway
+    doctor`. `unseen`: the parts that could not be read, and why."""
 
     pools: tuple[PoolNow, ...]
     waiting: tuple[Waiting, ...]
@@ -84,7 +84,7 @@ class Now:
 
 
 def pools_now(rows: Iterable[PoolRow]) -> Iterator[PoolNow]:
-    """Yield each pool. Machines that are busy with what no list has are nobody's."""
+    """Yield each pool. Busy machines without a listed job have no holder."""
     for row in rows:
         shares = [Share("busy", one.machines, one.name, one.jobs) for one in row.holders]
         known = sum(one.machines for one in shares)
@@ -111,7 +111,7 @@ def pools_now(rows: Iterable[PoolRow]) -> Iterator[PoolNow]:
 def queue(
     jobs: tuple[VertexJob, ...], clusters: Iterable[PersistentResource], names: Mapping[str, str], now: datetime
 ) -> Iterator[Waiting]:
-    """Yield the jobs that wait, the oldest first. `names`: what people call each cluster, by its id."""
+    """Yield the waiting jobs, the oldest first. `names`: the display name of each cluster, by its id."""
     there = {one.id: one for one in clusters}
     for job in sorted((one for one in jobs if waits(one)), key=lambda one: (one.create_time or now, one.id)):
         id_ = job.persistent_resource_id
@@ -129,7 +129,7 @@ def queue(
 
 
 def gauges(lines: Iterable[QuotaRow]) -> Iterator[Gauge]:
-    """Yield the quota that pools draw; what offers beside them may draw is a verdict, and no use."""
+    """Yield the quota that pools draw; the possible draw of offers beside them is a verdict, and no use."""
     for line in lines:
         if line.now is not None:
             name, others = f"{label(line.metric)}, {namespace(line.metric)}", line.others

@@ -29,8 +29,8 @@ _UNKNOWN = "–"
 
 
 def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
-    """Return the HTML of a board's JSON (`slipway.board.document.as_json`). `fresh_s`: seconds after which one that is
-    served asks for a newer one; 0 for a file."""
+    """Return the HTML of a board's JSON (`slipway.board.document.as_json`). `fresh_s`: seconds after which a served
+    page asks for a newer one; 0 for a file."""
     here = files(__package__)
     scripts = [here.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS]
     style = _colours() + here.joinpath("page.css").read_text(encoding="utf-8")
@@ -65,7 +65,7 @@ def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
 
 @dataclass(frozen=True)
 class Chart:
-    """A specification with the rows that it is given, by name, and the pixels that axes and words need beside it."""
+    """A specification with its rows, by name, and the pixels that axes and labels need beside it."""
 
     spec: Mapping[str, Any]
     uses: tuple[str, ...]
@@ -86,7 +86,7 @@ CHARTS: Mapping[str, Chart] = {
     "use": Chart(time_charts.use(), ("use",), 54),
 }
 _CHOSEN = {"days": 7, "by": "user"}
-"""What a reader may choose, as the page begins."""
+"""A reader's choices, at the page's first display."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def tiles(data: Mapping[str, Any]) -> Iterator[Tile]:
 
 
 def _month(month: Mapping[str, Any], budget: float | None) -> Tile:
-    """Return what was spent this month: the least, where not all of it is known."""
+    """Return this month's spending: a lower bound, where not all of it is known."""
     name = datetime.fromisoformat(f"{month['month']}-01").strftime("%B")
     least = "" if month["complete"] else "≥ "
     forecast = "" if month["forecast"] is None else f"{least}{_whole(month['forecast'])} by its end"
@@ -132,7 +132,7 @@ def _month(month: Mapping[str, Any], budget: float | None) -> Tile:
 
 
 def _whole(amount: float) -> str:
-    """Return USD, with cents where these are what is read."""
+    """Return USD, with cents where they matter."""
     return f"${amount:,.0f}" if amount >= 100 else _money(amount)
 
 
@@ -171,7 +171,7 @@ def _date(text: str) -> str:
 
 
 def _money(amount: str | float | None) -> str:
-    """Return a sum as `slipway jobs show` tells what a job has cost."""
+    """Return a sum in the format of `slipway jobs show`."""
     if amount is None:
         return _UNKNOWN
     return spent(Price(Decimal(str(amount)))) if float(amount) else "$0.00"
@@ -182,7 +182,7 @@ def _rate(amount: str | None) -> str:
 
 
 def _cost(row: Mapping[str, Any]) -> str:
-    """Return what a row of usage costs, with its bound."""
+    """Return the cost of a row of usage, with its bound."""
     if row["cost"] is None:
         return "?"
     most = "≤ " if row.get("costAtMost") or row.get("atMost") else ""
@@ -205,7 +205,7 @@ def _keys(points: list[Mapping[str, Any]], metric: str) -> list[str]:
 
 
 def _ordered(runs: list[Mapping[str, Any]], sweep: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the best runs first where it is known what is good, and those without the metric last."""
+    """Return the best runs first where the direction is known, and those without the metric last."""
     if sweep["maximize"] is None:
         return runs
     sign, metric = (-1 if sweep["maximize"] else 1), sweep["metric"]
@@ -213,7 +213,7 @@ def _ordered(runs: list[Mapping[str, Any]], sweep: Mapping[str, Any]) -> list[Ma
 
 
 def _happened(life: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return phases with how long they took, and what happened in them, by time."""
+    """Return the phases with their lengths, and the events in them, by time."""
     phases = [
         {"time": one["begin"], "what": one["what"], "text": _since(one["begin"], one["end"])} for one in life["phases"]
     ]
@@ -221,7 +221,7 @@ def _happened(life: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _change(sides: list[str]) -> str:
-    """`1–4 → 0–2`, and once what stays."""
+    """Return `1–4 → 0–2`, or one value where it stays."""
     before, after = (one or "none" for one in sides)
     return before if before == after else f"{before} → {after}"
 

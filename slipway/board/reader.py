@@ -1,6 +1,6 @@
-"""The thin shell of the board: reads a stack as the doctor does, its past, and of some jobs and sweeps all there is.
+"""The thin shell of the board: reads a stack as the doctor does, its past, and some jobs and sweeps in full.
 
-Whatever can't be read is said on the page, and hides nothing else.
+Failures to read are told on the page, and hide nothing else.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ from .sweep import MOST_RUNS, BoardSweep, board_study, board_sweep
 from .what_if import Change, what_if
 
 SWEEPS, LIVES = 2, 4
-"""The newest sweeps, and jobs that run or have failed, of which everything is read where nobody names others."""
+"""The number of newest sweeps, and of running or failed jobs, that are read in full by default."""
 _LISTED = 20 * MOST_RUNS
-"""Jobs of a sweep: the newest come first, and its first runs are shown."""
+"""The number of a sweep's jobs that are read: a list has the newest first, and the page shows the first runs."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The choice of what is shown: how much of the past, and which sweeps and jobs in full. `goal`: of a sweep's chart.
+    """The choice of what is shown: the length of the past, and the sweeps and jobs in full. `goal`: of a sweep's chart.
     `lines`: the last lines of those jobs' logs too. `change`: other pools, on which the past is replayed."""
 
     past: timedelta = timedelta(days=30)
@@ -66,8 +66,8 @@ class Wanted:
 
 
 def read_board(context: Context, wanted: Wanted, say: Callable[[str], None]) -> Board:
-    """`say` gets a sentence of what takes long. Raises what fetching the catalog raises, and ResourceError for a job or
-    sweep that was named and is not there."""
+    """Read the board. `say` gets a sentence for every slow part. Raises the errors of fetching the catalog, and
+    ResourceError for a named job or sweep that does not exist."""
     catalog, place = context.catalog, find(context, None)
     now = right_time(context.now, context.connection.session.time)
     with ThreadPoolExecutor(2, thread_name_prefix="board") as threads:
@@ -88,7 +88,7 @@ def _now(catalog: Catalog, seen: Picture) -> Now:
     recent = () if isinstance(seen.recent, Unknown) else seen.recent
     names = {**{id_: id_ for id_ in catalog.retiring}, **{one.id: one.name for one in catalog.clusters.values()}}
     due, why = _due(catalog, seen)
-    # Without its clusters, all that the catalog names would seem to be gone.
+    # Without its clusters, all of the catalog's would seem to be gone.
     pools = () if isinstance(seen.clusters, Unknown) else pools_now(rows(catalog, clusters, jobs, recent))
     ours = tuple(
         job for job in jobs if job.persistent_resource_id in names or job.labels.get(STACK_LABEL) == catalog.stack
@@ -104,7 +104,7 @@ def _now(catalog: Catalog, seen: Picture) -> Now:
 
 
 def _due(catalog: Catalog, seen: Picture) -> tuple[Sequence[Due], str]:
-    """Return what is due, and why that could not be told."""
+    """Return the due dates, and why they could not be told."""
     limits = Unknown("not read for this", "", "")
     ends = seen.recent if isinstance(seen.recent, Unknown) else last_ends(seen.recent)
     live = Live(clusters=seen.clusters, jobs=seen.jobs, limits=limits, catalog=as_published(catalog), last_ends=ends)
@@ -115,7 +115,7 @@ def _due(catalog: Catalog, seen: Picture) -> tuple[Sequence[Due], str]:
 
 
 def _lives(context: Context, wanted: Wanted, history: History) -> tuple[Life, ...]:
-    """Read those that were named, else the newest that run or have failed."""
+    """Read the named jobs, else the newest running or failed ones."""
     if wanted.jobs:
         stack = context.catalog.stack
         jobs = [find_jobs(context.vertex, one, stack=stack, of_template=False)[0] for one in wanted.jobs]
@@ -134,7 +134,7 @@ def _still_there(context: Context, names: Iterable[str]) -> Iterator[VertexJob]:
 
 
 def _sweeps(context: Context, wanted: Wanted, history: History) -> Iterator[BoardSweep]:
-    """Yield those that were named, else the newest sweeps and tuning jobs."""
+    """Yield the named sweeps, else the newest sweeps and tuning jobs."""
     if wanted.sweeps:
         for id_ in wanted.sweeps:
             if (found := _sweep(context, id_, wanted, history)) is None:
@@ -151,7 +151,7 @@ def _sweeps(context: Context, wanted: Wanted, history: History) -> Iterator[Boar
 
 def _sweep(context: Context, id: str, wanted: Wanted, history: History) -> BoardSweep | None:
     """Return a sweep by its id, or the trials of a tuning job by its full name; None where there are no runs. Raises
-    ConfigError where a sweep that was named has other metrics than the one to draw."""
+    ConfigError where a named sweep lacks the metric to draw."""
     if "/" in id:
         return board_study(context.vertex.job(id))
     listed = context.vertex.jobs_of_every_kind(sweep_filter(context.catalog.stack, id))

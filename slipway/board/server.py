@@ -1,7 +1,7 @@
 """The board on this machine's loopback: a page that is read anew when somebody looks and it is old.
 
-The address has a word that nobody can guess, as others may be on the machine; a request that names another host is
-refused, so that no site reaches it through a name of its own.
+The address has an unguessable word, as others may be on the machine; a request for another host name is refused, so
+that no site reaches it through a name of its own.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from slipway.errors import SlipwayError
 
 FRESH_S = 60.0
 _KEPT = 8
-"""Pages: one for each job that somebody looked at."""
+"""The number of pages kept: one for each job that was opened."""
 
 
 @dataclass
 class FreshPages:
-    """Pages by the job that each has in full, empty for none. `make` reads the stack; one at a time, as whoever comes
-    second gets what the first waited for. `now` is a clock in seconds."""
+    """Pages by the job that each has in full, empty for none. `make` reads the stack; one at a time, so that a second
+    caller gets the first one's page. `now` is a clock in seconds."""
 
     make: Callable[[str], str]
     now: Callable[[], float]
@@ -54,7 +54,7 @@ class FreshPages:
 
 
 class BoardServer(ThreadingHTTPServer):
-    """Serves pages until it is shut down. `address` is what to open."""
+    """A server of pages until its shutdown. `address` is the URL to open."""
 
     daemon_threads = True
 
@@ -64,7 +64,7 @@ class BoardServer(ThreadingHTTPServer):
         self.address = f"http://127.0.0.1:{self.server_port}/{self._word}/"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing of a browser that went away before it had all of a page."""
+        """Ignore the error of a browser that closed its connection early."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
@@ -90,7 +90,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.SERVICE_UNAVAILABLE, f"{problem.render()}\n", "text/plain")
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Say nothing: the address is in each request's line."""
+        """Write no log: the address is in each request's line."""
 
     def _answer(self, status: HTTPStatus, text: str, kind: str) -> None:
         body = text.encode()

@@ -1,4 +1,5 @@
-"""A sweep or a tuning job on the page: its runs with what varied, what came of them, and axes to draw them on. Pure."""
+"""A sweep or a tuning job on the page: its runs with their varying parameters and outcomes, and axes to draw them on.
+Pure."""
 
 from __future__ import annotations
 
@@ -16,15 +17,15 @@ from slipway.jobs.results import ResultRow, Results
 from slipway.prices import exact_text
 
 MOST_RUNS = 300
-"""Of a sweep, the first ones."""
+"""The number of a sweep's first runs on the page."""
 _CURVES, _STEPS, _AXES, _METRICS, _TEXT, _TICKS = 40, 60, 6, 8, 40, 5
 _APART = 8.0
-"""Numbers that lie so many times apart, and are all above 0, are drawn by their logarithms."""
+"""The ratio of the largest to the smallest number, all above 0, from which an axis is logarithmic."""
 
 
 @dataclass(frozen=True)
 class SweepRun:
-    """The keys of `slipway jobs list --metric`; `id` of the job, and `run` its number, or the trial's."""
+    """A run with the keys of `slipway jobs list --metric`; `id` of the job, and `run` its number, or the trial's."""
 
     id: str
     name: str
@@ -40,8 +41,8 @@ class SweepRun:
 
 @dataclass(frozen=True)
 class AxisPoint:
-    """The place of a run on an axis, from 0 to 1, and the value that it has there. `metric`: the number that is drawn,
-    `score` its place, 1 where it is best; None where the run has none."""
+    """The place of a run on an axis, from 0 to 1, and its value there. `metric`: the number that is drawn, `score` its
+    place, 1 for the best; None where the run has none."""
 
     run: str
     key: str
@@ -71,8 +72,8 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class BoardSweep:
-    """`metric`: the one that is drawn, empty where no run has any; `maximize` is None where nobody says what is good.
-    `left_out`: runs beyond those that the page has."""
+    """A sweep. `metric`: the one that is drawn, empty where no run has any; `maximize` is None without a known
+    direction. `left_out`: the number of runs that the page lacks."""
 
     id: str
     kind: str
@@ -89,7 +90,7 @@ class BoardSweep:
 
 def board_sweep(id: str, results: Results, metrics: Mapping[str, Metrics], total: int = 0) -> BoardSweep:
     """Return the runs of a sweep, drawn by the metric of its goal, else by the first. `metrics` are by the jobs' full
-    names; `total`: so many runs there are at least."""
+    names; `total`: the least number of runs."""
     rows, goal = results.rows[:MOST_RUNS], results.goal
     runs = tuple(_run(row, place) for place, row in enumerate(rows, 1))
     metric = goal.metric if goal else next(iter(results.metrics), "")
@@ -129,7 +130,7 @@ def board_study(job: VertexJob) -> BoardSweep:
 
 
 def _shown(metrics: tuple[str, ...], drawn: str) -> tuple[str, ...]:
-    """Return the first metrics, the one that is drawn among them."""
+    """Return the first metrics, the drawn one among them."""
     first = metrics[:_METRICS]
     return first if drawn in first or drawn not in metrics else (*first[:-1], drawn)
 
@@ -170,8 +171,8 @@ def _finite(metrics: Mapping[str, float]) -> Mapping[str, float]:
 def _values(
     runs: Sequence[SweepRun], parameters: Sequence[str], metric: str
 ) -> Iterator[tuple[str, Mapping[str, Scalar]]]:
-    """Yield each axis with the value of each run that has one: parameters that vary, and the metric last. A parameter
-    that is called as the metric is `params.NAME`, as in tables for pandas."""
+    """Yield each axis with the value of each run that has one: varying parameters, and the metric last. A parameter
+    with the metric's name is `params.NAME`, as in tables for pandas."""
     for name in parameters[: _AXES - 1]:
         values = {run.run: run.parameters[name] for run in runs if name in run.parameters}
         if len(set(map(render, values.values()))) > 1:
@@ -181,7 +182,7 @@ def _values(
 
 
 def _points(runs: Sequence[SweepRun], parameters: Sequence[str], metric: str, *, falls: bool) -> Iterator[AxisPoint]:
-    """`falls`: the least of the metric is best."""
+    """Return the runs' places on all axes. `falls`: the least value of the metric is best."""
     drawn = {run.run: run.metrics[metric] for run in runs if metric in run.metrics}
     scores = {run: 1 - place if falls else place for run, place in _places(drawn).items()}
     best = {run.run for run in runs if run.best}
@@ -204,7 +205,7 @@ def _ticks(runs: Sequence[SweepRun], parameters: Sequence[str], metric: str) -> 
 
 
 def _places(values: Mapping[str, Scalar]) -> Mapping[str, float]:
-    """Return places from 0 to 1, the same for one value: numbers by their size, texts in the order of the alphabet."""
+    """Return places from 0 to 1, the same for equal values: numbers by their size, texts in alphabetical order."""
     numbers = {run: _number(value) for run, value in values.items()}
     if any(number is None for number in numbers.values()):
         order = sorted({render(value) for value in values.values()})

@@ -20,7 +20,8 @@ _SIZE = {"field": "cost", "type": "quantitative", "scale": {"range": [25, 160], 
 
 
 def parallel() -> Spec:
-    """A line for each run, through its place on the axis of each parameter, to its metric: the better, the stronger."""
+    """Return a line for each run, through its place on the axis of each parameter, to its metric: the better, the
+    stronger."""
     axis = {"title": None, "labelAngle": 0, "labelLimit": 110, "domain": False, "ticks": False}
     x = {"field": "key", "type": "nominal", "sort": None, "axis": axis, "scale": {"type": "point", "padding": 0.2}}
     y = {"field": "place", "type": "quantitative", "axis": None, "scale": {"domain": [0, 1]}}
@@ -56,7 +57,7 @@ def parallel() -> Spec:
 
 
 def scatter() -> Spec:
-    """A point for each run: the metric over one parameter; the dearer, the larger; the best has a star."""
+    """Return a point for each run: the metric over one parameter; the dearer, the larger; the best has a star."""
     of_key = [_MINE, {"filter": "datum.key === key"}]
     place = {"field": "place", "type": "quantitative", "axis": None, "scale": {"domain": [-0.06, 1.06]}}
     axis = {"title": None, "tickCount": 4, "format": ".4~g"}
@@ -89,7 +90,7 @@ def scatter() -> Spec:
 
 
 def curves() -> Spec:
-    """The metric of each run over its steps."""
+    """Return the metric of each run over its steps."""
     axis = {"title": None, "tickCount": 4, "format": ".4~g"}
     return {
         "params": list(_OWN),

@@ -1,4 +1,4 @@
-"""Colours and letters of the page, light and dark, and what charts take of them."""
+"""Colours and fonts of the page, light and dark, also for the charts."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 PALETTE = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#76b7b2", "#d4a72c", "#9c755f", "#e88b9a")
-"""For those who use most, in this order: told apart on both grounds. Red is kept for what is wrong."""
+"""The colours of the largest users, in this order: distinct on both grounds. Red is kept for problems."""
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif'
 
 
 @dataclass(frozen=True)
 class Theme:
-    """`idle`: what is paid for and not used, `unknown`: what nobody recorded, `other`: whoever has no colour."""
+    """The theme. `idle`: paid and unused, `unknown`: not recorded, `other`: people without a colour."""
 
     page: str
     card: str
@@ -35,10 +35,10 @@ class Theme:
         return {key: getattr(self, key) for key in keys}
 
     def config(self) -> Mapping[str, Any]:
-        """Return the `config` of Vega-Lite. Styles are named by what they show; charts say nothing of colours."""
+        """Return the `config` of Vega-Lite. Styles are named by their meaning; charts name no colours."""
         plain = {"labelColor": self.muted, "titleColor": self.muted, "labelFontSize": 11, "titleFontSize": 11}
         return {
-            "mark": {"aria": False},  # The figure has a name, and its table says the rest.
+            "mark": {"aria": False},  # The figure has a name, and its table has the rest.
             "customFormatTypes": True,
             "background": None,
             "font": FONT,

@@ -19,9 +19,9 @@ _RANGE = {"type": "utc", "domain": [{"expr": _FROM}, {"expr": "now"}], "nice": F
 
 
 def band() -> Spec:
-    """The machines of a band: who had them, what idled, what nobody recorded; who waited above; marks between.
+    """Return the machines of a band: used, idle and unrecorded ones; the queue above; marks between.
 
-    `band`: its place; `top` and `queue`: the ends of the two scales, in machines.
+    `band`: its index; `top` and `queue`: the ends of the two scales, in machines.
     """
     own = ({"name": "band", "value": 0}, {"name": "top", "value": 1}, {"name": "queue", "value": 0})
     return {"params": chosen(*own), "spacing": 4, "vconcat": [_queue(), _machines()]}
@@ -33,7 +33,7 @@ _LIFETIME = {"type": "utc", "domain": [{"expr": "begin"}, {"expr": "end"}], "nic
 
 
 def life() -> Spec:
-    """The life of a job: when it waited, ran and had lost its machines, with what happened to it."""
+    """Return the life of a job: its wait, its runs and the times without machines, with its events."""
     x = {"field": "begin", "type": "temporal", "scale": _LIFETIME, "axis": _AXIS}
     phases = [{"calculate": f"toDate(datum.{key})", "as": key} for key in ("begin", "end")]
     told = [{"field": "what", "title": "was"}, when("begin", "from"), when("end", "to")]
@@ -55,12 +55,12 @@ def life() -> Spec:
             "tooltip": [{"field": "what"}, {"field": "text"}, when("at", "at")],
         },
     }
-    room = {"left": 44, "right": 0, "top": 0, "bottom": 0}  # as an axis has it, which the chart below has
+    room = {"left": 44, "right": 0, "top": 0, "bottom": 0}  # as on an axis of the chart below
     return {"params": _OF_LIFE, "padding": room, "width": PAGE, "height": 28, "layer": [*bars, marks]}
 
 
 def use() -> Spec:
-    """Shares of processors, memory and accelerators that a job used, a line for each replica and accelerator."""
+    """Return a job's utilization of processors, memory and accelerators, a line for each replica and accelerator."""
     return {
         "params": _OF_LIFE,
         "data": {"name": "use"},
@@ -91,9 +91,9 @@ def use() -> Spec:
 
 
 def change() -> Spec:
-    """The machines of a pool before and after: those that it had, and those that jobs held.
+    """Return the machines of a pool before and after: all of them, and those held by jobs.
 
-    `pool`: its place; `top`: the end of both scales, in machines.
+    `pool`: its index; `top`: the end of both scales, in machines.
     """
     own = ({"name": "pool", "value": 0}, {"name": "top", "value": 1})
     return {"params": chosen(*own), "spacing": 8, "vconcat": [_side("before"), _side("after", _AXIS)]}
@@ -141,7 +141,7 @@ def _time(field: str, axis: Spec | None = None) -> Spec:
 
 
 def _queue() -> Spec:
-    """Machines that jobs waited for: each adds them when it is created, and takes them away when it starts."""
+    """Return the machines that jobs waited for: each adds them at its creation, and takes them away at its start."""
     left = "datum.startTime ? toDate(datum.startTime) : datum.endTime ? toDate(datum.endTime) : now"
     axis = {"title": "wait", "values": {"expr": "queue ? [0, queue] : []"}, "format": "d", "grid": False}
     return {
@@ -261,7 +261,7 @@ def _marks(style: str, data: str, before: list[Spec], field: str) -> Spec:
 
 
 def _jobs(y: Any) -> Spec:
-    """A rectangle for each job and each range of lanes that it has."""
+    """Return a rectangle for each job and each range of its lanes."""
     lanes = "sequence(2, length(datum.place), 2)"
     return {
         "data": {"name": "jobs"},

@@ -1,4 +1,4 @@
-"""A change of pools on the page: what a replay of the past says of it, and each pool before and after. Pure."""
+"""A change of pools on the page: the result of a replay of the past, and each pool before and after. Pure."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .band import MOST_BANDS
 
 _HOUR = timedelta(hours=1)
 Machines = tuple[float, float]
-"""Machines that a pool had, and those of them that jobs held."""
+"""All machines of a pool, and those held by jobs."""
 Hour = tuple[datetime, Machines, Machines]
-"""From when on, and its machines before and after."""
+"""The beginning of an hour, and its machines before and after."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """Clusters before and after, and what each is called: `("as it is", "stacks/Pulumi.prod.yaml")`."""
+    """Clusters before and after, with the name of each: `("as it is", "stacks/Pulumi.prod.yaml")`."""
 
     names: tuple[str, str]
     before: tuple[ClusterSpec, ...]
@@ -45,8 +45,8 @@ class DayOfChange:
 
 @dataclass(frozen=True)
 class ChangedPool:
-    """A pool before and after; `bounds` are empty where it is not there. `hours` are means, each until the next
-    one; `top`: the most machines that it had."""
+    """A pool before and after; `bounds` are empty where it does not exist. `hours` are means, each until the next one;
+    `top`: the most machines that it had."""
 
     name: str
     machines: tuple[str, str]
@@ -58,8 +58,8 @@ class ChangedPool:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """A comparison as `slipway what-if` has it. `why_not`: why it tells no waits and no dollars, empty where it does;
-    else there are no pools. `rests_on`: what its figures rest on."""
+    """A comparison as in `slipway what-if`. `why_not`: why it has no waits and no dollars, empty where it has; then
+    there are no pools. `rests_on`: the basis of its figures."""
 
     names: tuple[str, str]
     headline: str
@@ -71,7 +71,7 @@ class WhatIf:
 
 
 def what_if(change: Change, history: History, catalog: Catalog) -> WhatIf:
-    """Return what a replay of the history's jobs says."""
+    """Return the result of a replay of the history's jobs."""
     found = Replayer.of(history, catalog).comparison(change.before, change.after)
     trusted = found.calibration.trusted
     pools = tuple(_pools(found)) if trusted else ()
@@ -87,7 +87,7 @@ def what_if(change: Change, history: History, catalog: Catalog) -> WhatIf:
 
 
 def _pools(found: Comparison) -> Iterator[ChangedPool]:
-    """Yield those that were there first, then new ones."""
+    """Yield the old pools first, then new ones."""
     before, after = ({use.pool.label: use for use in one.pools} for one in found.replays)
     start = found.until - timedelta(seconds=found.replays[0].length)
     moments = list(_moments(found.since, found.until))
@@ -107,7 +107,7 @@ def _pools(found: Comparison) -> Iterator[ChangedPool]:
 
 
 def means(steps: Sequence[PoolStep], ends: Sequence[float]) -> list[Machines]:
-    """Return the mean machines between each two moments, in seconds as those of steps; none in no time."""
+    """Return the mean machines between each two moments, in seconds as in steps; none for an empty time."""
     sums = [(0.0, 0.0) for _ in ends[1:]]
     place = 0
     for step, following in pairwise((*steps, PoolStep(ends[-1], 0, 0))):
@@ -137,7 +137,7 @@ def _moments(since: datetime, until: datetime) -> Iterator[datetime]:
 
 
 def _changes(hours: Iterable[Hour]) -> Iterator[Hour]:
-    """Yield hours that are not as the one before."""
+    """Yield hours that differ from the one before."""
     last: tuple[Machines, ...] = ()
     for at, before, after in hours:
         rounded = _rounded(before), _rounded(after)

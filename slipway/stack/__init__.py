@@ -1,1 +1,1 @@
-"""The stack file: what one environment declares, typed and checked as a whole."""
+"""The stack file: the declaration of one environment, typed and checked as a whole."""

@@ -1,4 +1,4 @@
-"""Bounds of a stack file's single values: checked with these words, and shown to editors in the JSON Schema."""
+"""Bounds of a stack file's single values: the check's messages, and the JSON Schema for editors."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ NAME = "[a-z]([a-z0-9-]*[a-z0-9])?"
 ACCOUNT = "[a-z][a-z0-9-]{4,28}[a-z0-9]"
 BUCKET = "[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]"
 VIOLATION = "bound"
-"""The kind of error that pydantic collects; `what` and `fix` are in its context."""
+"""The type of the errors that pydantic collects; `what` and `fix` are in its context."""
 
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """`wrong` says what is wrong with a value and what would be right, None for a right one; `schema` the same."""
+    """A bound. `wrong` returns the mistake in a value and its correction, None for a valid one; `schema` is the same in
+    JSON Schema."""
 
     wrong: Callable[[Any], tuple[str, str] | None]
     schema: Mapping[str, Any]
@@ -56,7 +57,7 @@ class Bound:
 
 
 def _number(least: int, most: int | None, what: str, fix: str) -> Bound:
-    """`what` has a place for the number."""
+    """Return the bound of a number; `what` has a place for it."""
     within = {"minimum": least, **({"maximum": most} if most is not None else {})}
     return Bound(
         lambda number: (
@@ -67,7 +68,7 @@ def _number(least: int, most: int | None, what: str, fix: str) -> Bound:
 
 
 def _text(pattern: str, what: str, fix: str, longest: int | None = None) -> Bound:
-    """`what` has a place for the text: `{}` in quotes, `{shown}` as messages repeat it."""
+    """Return the bound of a text; `what` has a place for it: `{}` in quotes, `{shown}` as messages repeat it."""
     form = re.compile(pattern)
 
     def wrong(text: str) -> tuple[str, str] | None:
@@ -84,8 +85,8 @@ def _name(of: str, longest: int, more: str) -> Bound:
 
 
 def _choice(names: tuple[str, ...], what: str, fix: str) -> Bound:
-    """`what` has a place for the text, in quotes and, as `named`, hidden where it may be secret; `fix` is for one that
-    is like no other."""
+    """Return the bound of a choice; `what` has a place for the text, in quotes and, as `named`, hidden where it may be
+    secret; `fix` is for a text without a similar choice."""
 
     def wrong(text: str) -> tuple[str, str] | None:
         if text in names:

@@ -1,4 +1,4 @@
-"""Mistakes of a cluster's entry as a whole: what must fit together in it, its alternatives, and adoption by `id`."""
+"""Mistakes of a cluster's entry as a whole: fields that must fit together, its alternatives, and adoption by `id`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ _RESERVED = frozenset({STACK_LABEL, NAME_LABEL, HASH_LABEL})
 
 
 def check_cluster(cluster: DocumentPart, region: str | None) -> None:
-    """`region` is None when it is not known to be one: then what depends on it is not judged."""
+    """Check a cluster's entry. `region` is None when it is not valid: then the checks that depend on it are left
+    out."""
     pools = cluster["pools"]
     if pools.value == {}:
         pools.wrong("has no pool", "at least one: workers: {machine: n1-standard-8, replicas: {min: 1, max: 4}}")
@@ -81,7 +82,7 @@ def _season(cluster: DocumentPart) -> None:
     try:
         late = begins is not None and ends is not None and moment(begins) >= moment(ends)
     except ValueError:
-        return  # The type check speaks about it.
+        return  # The type check reports it.
     for key in ("until", "idleLimit"):
         if cluster["replacement"].value == PROTECT and cluster[key].value is not None:
             cluster[key].wrong("would end a cluster that `replacement: protect` keeps", "one of the two")
@@ -117,14 +118,14 @@ def _replicas(replicas: DocumentPart) -> None:
 
 
 def machine_of(pool: DocumentPart) -> Machine | None:
-    """The machine of an entry with `machine` and `accelerator`, if it is one."""
+    """Return the machine of an entry with `machine` and `accelerator`, if it is valid."""
     type_ = pool["machine"].of(str)
     if type_ is None:
         return None
     accelerator = pool["accelerator"]
     asked, count = accelerator["type"].of(str), accelerator["count"].of(int)
     if accelerator.value is not None and asked is None:
-        asked = count = None  # The type check speaks about it.
+        asked = count = None  # The type check reports it.
     try:
         return machine(type_, asked, count)
     except MachineError as error:
@@ -165,7 +166,7 @@ def _refuse(part: DocumentPart) -> None:
 
 
 def _alternatives(cluster: DocumentPart, home: str | None) -> None:
-    """`home` is the stack's region, None where that is not known to be one."""
+    """Check the alternatives. `home` is the stack's region, None where that is not valid."""
     own = cluster["pools"].of(dict) or {}
     seen = [(own, home)]
     for alternative in cluster["alternatives"].entries():
@@ -196,7 +197,8 @@ def _alternatives(cluster: DocumentPart, home: str | None) -> None:
 
 
 def _region(cluster: DocumentPart, region: DocumentPart, home: str | None, machines: dict[str, Machine | None]) -> None:
-    """`machines`: those of the pools that are as in the cluster's own, by their names."""
+    """Check an alternative's region. `machines`: those of the pools that are unchanged from the cluster's own, by their
+    names."""
     named = str(region.value)
     if named not in regions():
         near = nearest(named, regions())

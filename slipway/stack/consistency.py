@@ -1,4 +1,4 @@
-"""Mistakes of a stack that types can't say: parts that must fit together, and names that are made from others."""
+"""Mistakes of a stack that types can't find: parts that must fit together, and names that are derived from others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REFUSED: Mapping[str, tuple[str, str]] = {
 
 
 def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
-    """Everything that is wrong among the well-formed parts of a document."""
+    """Return every mistake among the well-formed parts of a document."""
     root = DocumentPart(document)
     config = root["config"]
     if not re.fullmatch(NAME, stack) or len(stack) > LONGEST_STACK:
@@ -88,7 +88,7 @@ def _no_repeats(names: DocumentPart) -> None:
 
 
 def _workspace(workspace: DocumentPart, project: str, stack: str) -> None:
-    """Check the names that are made here; of given ones, the types speak."""
+    """Check derived names; the types check the given ones."""
     names = [workspace[key].of(str) for key in ("catalogBucket", "workBucket")]
     named = re.fullmatch(NAME, stack)
     for key, given, usual in zip(("catalogBucket", "workBucket"), names, default_buckets(project, stack), strict=True):
@@ -108,12 +108,12 @@ def _reservation(reservation: DocumentPart, region: str | None) -> None:
 
 
 def default_trainer(stack: str, name: str = "trainer") -> str:
-    """The account id of the workspace's trainer, or of another one by its name."""
+    """Return the account id of the workspace's trainer, or of another one by its name."""
     return f"slipway-{stack}-{name}"
 
 
 def check_trainers(config: DocumentPart, stack: str) -> None:
-    """Check the account ids that are made here, and that no two trainers have the same.
+    """Check derived account ids, and that no two trainers have the same.
 
     Two with one account would have the same secrets and people, whatever the file says.
     """
@@ -130,8 +130,7 @@ def check_trainers(config: DocumentPart, stack: str) -> None:
 
 
 def _accounts(config: DocumentPart, stack: str) -> Iterator[tuple[str, DocumentPart, str, bool]]:
-    """Return by name, empty for the workspace's, where the trainer stands, its account id, and whether that is made
-    here."""
+    """Yield by name, empty for the workspace's: the trainer's place, its account id, and whether that is derived."""
     named = re.fullmatch(NAME, stack) is not None
     parts = [("", config["slipway:workspace"]["trainer"])]
     parts += [(name, one["account"]) for name, one in config["slipway:trainers"].items() if re.fullmatch(NAME, name)]

@@ -1,5 +1,4 @@
-"""IAM members and addresses as stack files name them: what is wrong, what would be right, and whom a reviewer should
-see."""
+"""IAM members and addresses in stack files: their mistakes and corrections, and those that a reviewer should see."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ FORMS: Mapping[str, str] = {
     "principal:": rf"//{_POOL}/subject/\S+",
     "principalSet:": rf"//{_POOL}/{_SET}",
 }
-"""The form of what follows each prefix that a submitter may have."""
+"""The form of the part after each prefix that a submitter may have."""
 PATTERN = f"^({'|'.join(f'{prefix}{form}' for prefix, form in FORMS.items())})$"
 
 _RIGHT: Mapping[str, str] = {
@@ -47,7 +46,7 @@ _EVERYBODY = ("allusers", "allauthenticatedusers")
 
 
 def invalid_member(member: str) -> tuple[str, str] | None:
-    """Return what is wrong with a submitter, and what would be right; None for an IAM member that is allowed."""
+    """Return the mistake in a submitter and its correction; None for a permitted IAM member."""
     if member.lower() in _EVERYBODY:
         return f"{member} would let strangers run jobs", f"a group: {EXAMPLE}"
     if member.lower().startswith("deleted:"):
@@ -74,7 +73,7 @@ def invalid_member(member: str) -> tuple[str, str] | None:
 
 
 def crowd(member: str) -> str:
-    """Say who a member is, when that is everybody somewhere; else empty."""
+    """Describe a member that stands for everybody somewhere; else empty."""
     prefix, _, rest = member.partition(":")
     if prefix == "domain":
         return f"everybody with an account in {rest}"
@@ -84,7 +83,7 @@ def crowd(member: str) -> str:
 
 
 def is_address(text: str) -> bool:
-    """An address that mail can be sent to, in letters of either case."""
+    """Tell whether it is an email address, in letters of either case."""
     return re.fullmatch(ADDRESS, text.lower()) is not None
 
 
@@ -92,7 +91,7 @@ _MAY = "may submit, spend money and read all results"
 
 
 def check_warnings(document: Document) -> tuple[FileMistake, ...]:
-    """Return warnings in the order of the lines. Of what is wrong altogether, the mistakes speak."""
+    """Return warnings in the order of the lines. Mistaken values have none."""
     root = DocumentPart(document)
     config = root["config"]
     places = [config["slipway:workspace"], *(one for _, one in config["slipway:trainers"].items())]
@@ -105,5 +104,5 @@ def check_warnings(document: Document) -> tuple[FileMistake, ...]:
 
 
 def open_to(submitters: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the warnings as preview and `up` say them."""
+    """Return the warnings as preview and `up` word them."""
     return tuple(f"{who} {_MAY}: submitter {name}" for name in submitters if (who := crowd(name)))

@@ -1,4 +1,4 @@
-"""An edit of the bounds of pools in a stack file's text, where everything else stays as it is written. Pure."""
+"""An edit of the bounds of pools in a stack file's text, which leaves everything else as it is written. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from slipway.errors import ConfigError
 from slipway.stack.yaml_loader import StackLoader
 
 PoolBounds = Mapping[tuple[str, str], tuple[int, int]]
-"""The least and the most machines by cluster and pool; equal ones are a fixed size."""
+"""The minimum and maximum machines by cluster and pool; equal ones are a fixed size."""
 
 
 @dataclass(frozen=True)
 class _Replacement:
-    """Text that takes the place of some of the file's, from `start` to `end`."""
+    """Text that replaces the file's from `start` to `end`."""
 
     start: int
     end: int
@@ -25,7 +25,7 @@ class _Replacement:
 
 def with_bounds(text: str, bounds: PoolBounds) -> str:
     """Return the text of a stack file with other bounds of some pools. Raises ConfigError for a pool that is not
-    written where its cluster is: an alias or a merge gives the same bounds to several."""
+    written at its cluster: an alias or a merge gives the same bounds to several."""
     root = StackLoader(text).get_single_node()
     shared = _shared(root)
     pools = {name: _replicas(root, shared, *name) for name in bounds}
@@ -36,7 +36,7 @@ def with_bounds(text: str, bounds: PoolBounds) -> str:
 
 
 def _shared(root: yaml.Node | None) -> frozenset[int]:
-    """Return the ids of nodes that are written once and stand in several places."""
+    """Return the ids of nodes that are written once and used in several places."""
     seen: set[int] = set()
     twice: set[int] = set()
     left = [root] if root is not None else []
@@ -79,7 +79,7 @@ def _child(node: yaml.Node | None, key: str) -> yaml.Node | None:
 
 
 def _edits(node: yaml.Node, least: int, most: int) -> list[_Replacement]:
-    """A range stays one, written as it is; else the whole value is written anew."""
+    """Return the replacements. A range stays a range in its present form; any other value is written anew."""
     low, high = _child(node, "min"), _child(node, "max")
     if low is None or high is None or least == most:
         return [_Replacement(node.start_mark.index, _end(node), _written(least, most))]
@@ -96,7 +96,8 @@ def _scalar(node: yaml.Node, number: int) -> _Replacement:
 
 
 def _end(node: yaml.Node) -> int:
-    """A block's end is that of its last value: what follows may be a comment, or the next key's indent."""
+    """Return the end of a node. A block's end is that of its last value: the text after it may be a comment, or the
+    next key's indent."""
     if isinstance(node, yaml.MappingNode) and not node.flow_style:
         return max(int(child.end_mark.index) for child in _values(node))
     return int(node.end_mark.index)

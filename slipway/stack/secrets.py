@@ -1,4 +1,4 @@
-"""Nothing secret may be in a stack file: it is reviewed, published and kept forever."""
+"""The check for secrets, which must not be in a stack file: it is reviewed, published and kept forever."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FIX = (
 
 
 def check_secrets(document: Document) -> tuple[FileMistake, ...]:
-    """Keys that name a secret and values that look like one. The value itself is never repeated."""
+    """Return the keys that name a secret and the values that look like one. The value itself is never repeated."""
     return tuple(
         FileMistake(document.file, document.line(path), dotted(path), f"{what} in a stack file", _FIX)
         for path, what in _secrets(document.values, ())
@@ -34,8 +34,8 @@ def check_secrets(document: Document) -> tuple[FileMistake, ...]:
 
 
 def shown(value: Any, text: str = "the text ") -> str:
-    """A value as a message may repeat it: short, and not at all when it may be secret. `text`: what says that it is
-    one."""
+    """Return a value as a message may repeat it: short, and not at all when it may be secret. `text`: the context that
+    may tell so."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):
@@ -52,7 +52,7 @@ def shown(value: Any, text: str = "the text ") -> str:
 
 
 def named(value: Any) -> str:
-    """Return what `shown` does, for words that say already what kind of value it is."""
+    """Return what `shown` does, for a sentence that already names the kind of value."""
     return shown(value, text="")
 
 

@@ -1,4 +1,4 @@
-"""A stack as the rest of Slipway sees it: typed, checked, with every default resolved; or what is wrong."""
+"""A stack: typed, checked, with every default resolved; or its mistakes."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ from slipway.stack.yaml_file import Document, StackErrors
 
 @dataclass(frozen=True)
 class WorkspaceSettings:
-    """`submitters` are IAM members; bucket names; `trainer` is the account id of the trainer's service account.
+    """The workspace. `submitters` are IAM members; bucket names; `trainer` is the account id of the trainer's service
+    account.
 
-    `code` allows `submit --code` on templates that allow it too. `confirm_above`: USD an hour, None where nothing asks.
-    `board`: the hourly run writes the page into the catalog's bucket.
+    `code` allows `submit --code` on templates that allow it too. `confirm_above`: USD an hour, None for no
+    confirmation. `board`: the hourly run writes the page into the catalog's bucket.
     """
 
     submitters: tuple[str, ...]
@@ -66,12 +67,12 @@ class Stack:
 
     @property
     def other_regions(self) -> tuple[str, ...]:
-        """Regions where its clusters may come to be, besides its own."""
+        """The regions where its clusters may come to be, besides its own."""
         return tuple(dict.fromkeys(region for one in self.clusters for region in one.other_regions))
 
     @property
     def submitters(self) -> tuple[str, ...]:
-        """Everybody who may submit some template, once: as the workspace's trainer or as another one."""
+        """The members who may submit some template, each once: as the workspace's trainer or as another one."""
         others = (member for one in self.trainers.values() for member in one.submitters)
         return tuple(dict.fromkeys((*self.workspace.submitters, *others)))
 
@@ -80,7 +81,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def parse(document: Document, *, stack: str | None = None) -> Stack:
-    """The stack that a document declares. Its name comes from the file's, Pulumi.<stack>.yaml, unless given.
+    """Return the stack that a document declares. Its name comes from the file's, Pulumi.<stack>.yaml, unless given.
 
     Raises StackErrors with every mistake, in the order of the lines.
     """
@@ -90,11 +91,11 @@ def parse(document: Document, *, stack: str | None = None) -> Stack:
         secrets = check_secrets(document)
         structure = check_structure(document)
         rules = check_rules(document, name)
-        # What goes together says more of a key than what one value may be.
+        # A rule across values tells more about a key than the bound of its value.
         ruled = {(mistake.line, mistake.key) for mistake in rules}
         typed = structure if isinstance(structure, tuple) else ()
         others = [*(mistake for mistake in typed if (mistake.line, mistake.key) not in ruled), *rules]
-        # One mistake a key: what is secret may not be shown, and what can't be read has no type to speak about.
+        # One mistake for each key: a secret may not be shown, and an unreadable value has no type.
         hidden = {(mistake.line, mistake.key) for mistake in (*secrets, *document.mistakes)}
         mistakes += [*secrets, *(mistake for mistake in others if (mistake.line, mistake.key) not in hidden)]
         if not mistakes and isinstance(structure, StackFile):
@@ -106,10 +107,10 @@ NO_FILE = Document("", {})
 
 
 def from_config(config: Mapping[str, Any], *, stack: str, file: Document = NO_FILE) -> Stack:
-    """The stack of Pulumi's configuration, whose objects are JSON text, or of plain values.
+    """Return the stack of Pulumi's configuration, whose objects are JSON text, or of plain values.
 
-    They win over those of `file`, whose lines are kept for the errors. Raises StackErrors; without a file their
-    mistakes have neither file nor line.
+    They take precedence over those of `file`, whose lines are kept for the errors. Raises StackErrors; without a file
+    their mistakes have neither file nor line.
     """
     written: dict[str, Any] = file.values if isinstance(file.values, dict) else {}
     before: Any = written.get("config")
@@ -119,12 +120,12 @@ def from_config(config: Mapping[str, Any], *, stack: str, file: Document = NO_FI
 
 
 def stack_of(file: str) -> str:
-    """prod, of stacks/Pulumi.prod.yaml."""
+    """Return prod for stacks/Pulumi.prod.yaml."""
     return PurePath(file).name.removeprefix("Pulumi.").removesuffix(".yaml").removesuffix(".yml")
 
 
 def _plain(key: str, value: Any) -> Any:
-    """A value of Pulumi's configuration; structured ones of ours are JSON text there."""
+    """Return a value of Pulumi's configuration; Slipway's structured ones are JSON text there."""
     if isinstance(value, str) and key.startswith("slipway:"):
         try:
             return json.loads(value)

@@ -1,4 +1,4 @@
-"""Keys and types: what pydantic finds, in words and with what would be right; and the same as a JSON Schema."""
+"""Keys and types: pydantic's errors as messages with corrections; and the JSON Schema of the same types."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KINDS = {
     "model_type": "a mapping of keys and values",
 }
 
-# Keys that people will look for and that have no meaning (yet), by where they may be.
+# Keys that people will look for and that have no meaning (yet), by their possible places.
 _NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
     "id": (
         "only a cluster is adopted by its id, whole; a pool has the name that its id is",
@@ -82,11 +82,11 @@ class StackFile(BaseModel):
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema, generated from the types, so that it can't say anything else than the check does."""
+    """Return the JSON Schema, generated from the types, so that it always agrees with the check."""
     found = StackFile.model_json_schema(by_alias=True)
     found["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     found["title"] = "Slipway stack"
-    # Other tools' keys are free; a key of ours that is not known is a slip of the pen.
+    # Other tools' keys are free; an unknown key of Slipway's is a typing mistake.
     found["$defs"]["ConfigEntry"]["propertyNames"] = {"anyOf": [{"enum": list(OWN_KEYS)}, {"pattern": "^(?!slipway:)"}]}
     return found
 
@@ -97,7 +97,7 @@ def schema_text() -> str:
 
 
 def check_structure(document: Document) -> StackFile | tuple[FileMistake, ...]:
-    """The file as typed entries, or everything that keeps it from being so."""
+    """Return the file as typed entries, or every mistake that prevents that."""
     try:
         return StackFile.model_validate(document.values)
     except ValidationError as error:
@@ -105,7 +105,7 @@ def check_structure(document: Document) -> StackFile | tuple[FileMistake, ...]:
         meant = {
             (*path[:-1], _meant(path)) for one in details if one["type"] == "extra_forbidden" for path in (_path(one),)
         }
-        # A key that is written wrong is one mistake, and not a missing one besides.
+        # A misspelt key is one mistake, not also a missing key.
         return tuple(_mistake(document, one) for one in details if one["type"] != "missing" or _path(one) not in meant)
 
 
@@ -114,7 +114,7 @@ def _path(detail: Any) -> KeyPath:
 
 
 def _meant(path: KeyPath) -> str:
-    """The key that was meant by an unknown one; empty where none is like it."""
+    """Return the known key nearest to an unknown one; empty where none is like it."""
     return nearest(str(path[-1]), _keys(path[:-1])) or ""
 
 
@@ -178,7 +178,7 @@ def _field(path: KeyPath) -> FieldInfo | None:
 
 
 def _models(path: KeyPath) -> tuple[type[BaseModel], ...]:
-    """The entry types that a path may have."""
+    """Return the possible entry types of a path."""
     here: list[Any] = [StackFile]
     for part in path:
         after: list[Any] = []

@@ -1,4 +1,4 @@
-"""A YAML file as plain values, with the line of every key; its parts, read carefully; and what is wrong with it."""
+"""A YAML file as plain values, with the line of every key; its parts, read carefully; and its mistakes."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ class StackErrors(ConfigError):  # noqa: N818 - there are several, shown togethe
 
 
 def in_words(mistakes: Sequence[FileMistake]) -> list[str]:
-    """Return lines for people: where there are very many, the first ones, and how many more."""
+    """Return lines for people: of very many mistakes the first ones, and the number of the others."""
     more = len(mistakes) - _MOST_SHOWN
     return [*map(str, mistakes[:_MOST_SHOWN]), *([f"and {more} more"] if more > 0 else [])]
 
 
 @dataclass(frozen=True)
 class Document:
-    """`lines` holds the line (from 1) of each key and list item by its path. `mistakes`: what is wrong as YAML."""
+    """A document. `lines` holds the line (from 1) of each key and list item by its path. `mistakes`: errors of YAML."""
 
     file: str
     values: Any
@@ -63,19 +63,19 @@ class Document:
     mistakes: tuple[FileMistake, ...] = ()
 
     def line(self, path: KeyPath) -> int:
-        """The line of the nearest enclosing key that has one; 0 without a file."""
+        """Return the line of the nearest enclosing key that has one; 0 without a file."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1 if self.file else 0)
 
     def lines_below(self, path: KeyPath) -> dict[str, str]:
-        """Return FILE:LINE of a key and all that is in it, by the dotted path below it, which is empty for itself."""
+        """Return FILE:LINE of a key and all keys below it, by the dotted path below it, which is empty for itself."""
         deep = len(path)
         return {dotted(each[deep:]): f"{self.file}:{line}" for each, line in self.lines.items() if each[:deep] == path}
 
 
 def load(path: Path, *, shown_as: str | None = None) -> Document:
-    """Read a file; what is wrong with it as YAML is in the mistakes. Raises ConfigError when it can't be read."""
+    """Read a file; errors of YAML are in the mistakes. Raises ConfigError when it can't be read."""
     file = shown_as or str(path)
     try:
         content = path.read_bytes()
@@ -103,7 +103,7 @@ def from_text(text: str, file: str) -> Document:
 
 
 class _Reader:
-    """Walks the composed nodes once, so that keys keep their marks."""
+    """A reader that walks the composed nodes once, so that keys keep their marks."""
 
     def __init__(self, loader: StackLoader, file: str) -> None:
         self.loader = loader
@@ -132,16 +132,17 @@ class _Reader:
             self.open.discard(id(node))
 
     def _name(self, key: yaml.Node) -> str:
-        """A mapping's key. Raises ConstructorError, without looking into what is not a word: aliases may swell it."""
+        """Return a mapping's key. Raises ConstructorError for a key that is not a scalar, without reading it: aliases
+        may swell it."""
         if not isinstance(key, yaml.ScalarNode):
             raise yaml.constructor.ConstructorError(None, None, "a key that is not a word", key.start_mark)
         return str(key.value)
 
     def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
-        """The scalar's value; None, with a mistake, where it is not valid for the type it looks like."""
+        """Return the scalar's value; None, with a mistake, where it is not valid for the type it looks like."""
         try:
             value = self.loader.construct_object(node)
-        except (ValueError, LookupError, AttributeError):  # whatever the library's parsers of scalars stumble over
+        except (ValueError, LookupError, AttributeError):  # the errors of the library's parsers of scalars
             kind = node.tag.rpartition(":")[2]
             what, fix = f"looks like {kind}, but is not a valid one", "put it in quotes if it is text"
             if kind == "timestamp":
@@ -172,7 +173,7 @@ class _Reader:
             first.setdefault(name, line)
         self.loader.flatten_mapping(node)
         values: dict[str, Any] = {}
-        # Of several with one name the last counts; what is merged comes before the mapping's own.
+        # Of several equal keys the last counts; merged keys come before the mapping's own.
         for name, (key, child) in {self._name(key): (key, child) for key, child in node.value}.items():
             self.lines[*path, name] = key.start_mark.line + 1
             values[name] = self.value(child, (*path, name))
@@ -180,7 +181,7 @@ class _Reader:
 
 
 def dotted(path: KeyPath) -> str:
-    """The key path as people read it, without the file's own `config`."""
+    """Return the key path for people, without the file's own `config`."""
     parts = path[1:] if path[:1] == ("config",) else path
     text = ""
     for part in parts:
@@ -226,17 +227,17 @@ class DocumentPart:
         return DocumentPart(self.document, (*self.path, key), self.mistakes)
 
     def items(self) -> Iterator[tuple[str, DocumentPart]]:
-        """Children of a mapping; nothing when the value is not a mapping."""
+        """Yield the children of a mapping; none for any other value."""
         if isinstance(self.value, dict):
             yield from ((str(key), self[key]) for key in self.value)
 
     def entries(self) -> Iterator[DocumentPart]:
-        """Items of a list; nothing when the value is not a list."""
+        """Yield the items of a list; none for any other value."""
         if isinstance(self.value, list):
             yield from (self[index] for index in range(len(self.value)))
 
     def of(self, kind: type[T]) -> T | None:
-        """The value when it has this type. A bool is not an int."""
+        """Return the value when it has this type. A bool is not an int."""
         value = self.value
         return value if isinstance(value, kind) and not (kind is int and isinstance(value, bool)) else None
 

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 import yaml
 
 MOST_NODES = 200_000
-"""Aliases of aliases, and merges of merges, grow without bound; no stack file comes near this."""
+"""The most nodes: aliases of aliases, and merges of merges, grow without bound; no stack file comes near this."""
 
 TAG = "tag:yaml.org,2002:"
 _PLAIN = re.compile(
@@ -21,7 +21,7 @@ _OLD_OCTAL = re.compile(r"^([-+]?)0(?=[0-7]+$)")
 
 
 class StackLoader(yaml.SafeLoader):
-    """YAML whose bools and numbers are those of `pulumi up`; `yes`, `on` and `1:30` are text, and `0o17` is 15."""
+    """A loader whose bools and numbers are those of `pulumi up`; `yes`, `on` and `1:30` are text, and `0o17` is 15."""
 
     _merged = 0
 
@@ -32,14 +32,14 @@ class StackLoader(yaml.SafeLoader):
         return str(super().resolve(kind, value, implicit))  # type: ignore[no-untyped-call]
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Merges what the mapping merges, in place. Raises YAMLError before that is too much in all."""
+        """Merge the mapping's merge keys in place. Raises YAMLError before that exceeds the bound."""
         super().flatten_mapping(node)
         self._merged += len(node.value)
         if self._merged > MOST_NODES:
             raise yaml.YAMLError("its merges (<<) expand to more than a stack file can hold")
 
     def number(self, node: yaml.ScalarNode) -> float:
-        """A whole one is an int, as in the JSON that the engine hands on. Raises ValueError."""
+        """Return a number; a whole one is an int, as in the engine's JSON. Raises ValueError."""
         text = node.value.replace("_", "")
         if node.tag == f"{TAG}int":
             return int(_OLD_OCTAL.sub(r"\g<1>0o", text), 0)
@@ -47,7 +47,7 @@ class StackLoader(yaml.SafeLoader):
         return int(number) if number.is_integer() else number
 
     def moment(self, node: yaml.ScalarNode) -> str:
-        """`2027-01-10 00:00:00 +0000 UTC`, as the engine hands on a date without quotes. Raises ValueError."""
+        """Return `2027-01-10 00:00:00 +0000 UTC`, the engine's form of a date without quotes. Raises ValueError."""
         found: date = self.construct_yaml_timestamp(node)
         if not isinstance(found, datetime):
             found = datetime(found.year, found.month, found.day, tzinfo=UTC)
