@@ -7,6 +7,7 @@ catalog tells what was asked for; and of grants that somebody added, which the e
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -21,11 +22,12 @@ from slipway.generations.published_clusters import departures
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.review.preview import EngineStep, Preview, Resource
 from slipway.review.resources.drift import Then, changed, drift, grant_of, hand_edits, subject
-from slipway.review.touched import BUCKET, CLUSTER_TYPE
+from slipway.review.touched import BUCKET, BY_ITSELF, CLUSTER_TYPE, top
 from slipway.state import is_adopted_bucket
 
 PROVIDER = "pulumi:providers:gcp"
 _KNOWN_BY = tuple(f"labels.{key}" for key in (STACK_LABEL, NAME_LABEL, HASH_LABEL))
+_BY_ITSELF = re.compile(BY_ITSELF)
 _OF_PROJECT = ("projectOwner:", "projectEditor:", "projectViewer:")
 _DONE = ("same", "refresh", "read", "discard")
 
@@ -50,7 +52,12 @@ def of_engine(preview: Preview) -> Iterator[Finding]:
         if step.new and step.type.startswith(CLUSTER_TYPE):
             yield from _of_cluster(step, step.old, step.new)
         elif not (step.new and step.type == BUCKET and is_adopted_bucket(step.name)):  # Its settings are its owner's.
-            yield from hand_edits(step, again=step.urn in doing)
+            yield from _by_people(hand_edits(step, again=step.urn in doing))
+
+
+def _by_people(edits: Iterable[Finding]) -> Iterator[Finding]:
+    """Leave out what moves by itself."""
+    return (one for one in edits if not _BY_ITSELF.fullmatch(top(one.field)))
 
 
 def by_hand(found: Iterable[Finding], published: Catalog) -> Iterator[Finding]:
@@ -83,7 +90,7 @@ def _of_cluster(step: EngineStep, old: Resource, new: Resource) -> Iterator[Find
     try:
         was, now = (PersistentResource.read(one.inputs).spec for one in (old, new))
     except MISREAD:
-        yield from changed(step, old, new, Then.STAYS)
+        yield from _by_people(changed(step, old, new, Then.STAYS))
         return
     found = compare(was, replace(as_asked(now, was, steady=False), labels=was.labels))
     yield from _of_fields(subject(step, old), found, Then.STAYS)

@@ -5,7 +5,6 @@ Whoever looks at a stack is told each field, a review in one sentence what the d
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
@@ -17,9 +16,8 @@ from slipway.formatting import last_part
 from slipway.review.grants import form, place
 from slipway.review.preview import EngineStep, Resource
 from slipway.review.resources.bucket_fields import FIELDS
-from slipway.review.touched import ACCOUNT, BUCKET, BY_ITSELF, CLUSTER_TYPE, OBJECT, differences, overwritten, top
+from slipway.review.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, differences, overwritten, top
 
-_BY_ITSELF = re.compile(BY_ITSELF)
 _COMES_BACK = {BUCKET: ", and it comes back empty", ACCOUNT: ", and it comes back without what others granted it"}
 
 
@@ -66,7 +64,7 @@ def changed(step: EngineStep, old: Resource, new: Resource, then: Then) -> Itera
                 stays = then if key in old.inputs else Then.STAYS
                 yield drift(on, key, f"it {one}", stays, short=f"it {one._replace(then='')}")
     for edit in differences(old.inputs, new.inputs):
-        if not (step.type == BUCKET and top(edit.path) in FIELDS) and not _BY_ITSELF.fullmatch(top(edit.path)):
+        if not (step.type == BUCKET and top(edit.path) in FIELDS):
             yield drift(on, edit.path, str(edit).replace("`", ""), then, short=str(edit))
 
 

@@ -143,6 +143,11 @@ def test_an_edit_of_the_program_and_what_it_adopts_are_no_drift(snapshot: Snapsh
     assert one.sentence == snapshot
 
 
+def test_a_field_that_is_named_as_what_moves_by_itself_is_told_where_the_program_sets_it() -> None:
+    (one,) = refreshed(DATASET, {"expirationTime": 1}, {"expirationTime": 2}, {"expirationTime": 1})
+    assert (one.kind, "expirationTime" in one.sentence) == ("drift", True)
+
+
 def test_what_moves_by_itself_is_no_drift() -> None:
     same = {"location": "US"}
     assert refreshed(DATASET, same, same, same, outputs=({"etag": "a"}, {"etag": "b"})) == []
