@@ -1,8 +1,8 @@
-"""Slipway: training capacity and jobs on Vertex AI. `submit` runs a template from Python and gives its `Job`, `sweep`
-runs it many times and gives their `Sweep`; `job` and `jobs` find those that are there."""
+"""Slipway: training capacity and jobs on Vertex AI. `submit` runs a template from Python and returns its `Job`, `sweep`
+runs it many times and returns their `Sweep`; `job` and `jobs` find existing ones."""
 
 TYPE_CHECKING = False
-"""Type checkers take it for true. `typing` is not imported for it, as every command would wait for that."""
+"""True for type checkers. `typing` is not imported for it, as every command would wait for that."""
 if TYPE_CHECKING:
     from slipway.api import submit
     from slipway.job_api import Job, job, jobs
@@ -21,7 +21,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a name's module when it is asked for, so that importing slipway costs nothing."""
+    """Import a name's module on first use, so that importing slipway costs nothing."""
     import importlib
 
     if name in _MODULES:

@@ -3,7 +3,7 @@
 import gc
 import sys
 
-# What a command imports lives to its end: to look through it for garbage at every seven hundredth object costs a
+# A command's imports live to its end: the garbage collector's default search at every seven hundredth object costs a
 # twentieth of a submission.
 gc.set_threshold(200_000)
 

@@ -105,7 +105,7 @@ def _like(context: Context, name: str, asked: SubmissionRequest, *, own_code: bo
 
 @dataclass(frozen=True)
 class _LogDisplay:
-    """A submission told to the logger. `yes`: whatever it costs is confirmed."""
+    """A display that writes a submission's progress to the logger. `yes`: any cost is confirmed."""
 
     yes: bool
 

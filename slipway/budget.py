@@ -1,4 +1,4 @@
-"""A stack's budget, USD a month, and what of it is spent: as its stack file says, and as the last hourly run found."""
+"""A stack's budget, USD a month, and its spent part: as in its stack file, and as the last hourly run found."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from slipway.labels import label_value
 from slipway.season import moment, moment_text
 
 NAME = "history/budget.json"
-"""The ledger's object, in the catalog's bucket."""
+"""The name of the ledger's object, in the catalog's bucket."""
 WARNS_AT = 0.8
 STALE = 3 * 3600.0
-"""Seconds, after which a ledger tells its age where nothing is wrong as well: runs are hourly."""
+"""Seconds after which a ledger's age is shown even where nothing is wrong: runs are hourly."""
 
 _Moment = Annotated[datetime, As(lambda text: moment(str(text)), moment_text, "a date and a time with its zone")]
 _Usd = Annotated[float, Form(lambda amount: 0 <= amount < inf, "an amount")]
@@ -26,8 +26,9 @@ _Amounts = Annotated[Mapping[str, _Usd], Form(lambda some: len(some) <= 10_000, 
 
 @dataclass(frozen=True)
 class Budget:
-    """USD a month: of the stack as a whole (None for no limit), by team and by user; a limit of 0 is spent up at once.
-    `enforce`: what is spent up is refused, for the stack and its teams; a user is self-declared, and only warned."""
+    """USD a month: of the whole stack (None for no limit), by team and by user; a limit of 0 is spent at once.
+    `enforce`: submissions beyond it are refused, for the stack and its teams; a user is self-declared, and only
+    warned."""
 
     stack: _Usd | None = None
     teams: _Amounts = field(default_factory=dict)
@@ -37,8 +38,8 @@ class Budget:
 
 @dataclass(frozen=True)
 class Ledger:
-    """USD of one month (`2026-11`, UTC) up to `at`. `spent`: by the stack, machines that nobody used among it;
-    `forecast`: by the month's end, None where too little is known; not `complete`: some has no known price."""
+    """USD of one month (`2026-11`, UTC) up to `at`. `spent`: by the stack, including idle machines; `forecast`: by the
+    month's end, None where too little is known; not `complete`: some cost has no known price."""
 
     at: _Moment
     month: str
@@ -49,14 +50,14 @@ class Ledger:
     complete: bool = True
 
     def about(self, now: datetime) -> bool:
-        """Tell whether it is of the month that it is now."""
+        """Tell whether it is the present month's."""
         return self.month == month_of(now)
 
     def age(self, now: datetime) -> float:
         return max(0.0, (now - self.at).total_seconds())
 
     def at_least(self, other: Ledger) -> Ledger:
-        """Return it with nothing that was spent below what another one of its month has."""
+        """Return it with no spent amount below that of another ledger of its month."""
         if other.month != self.month:
             return self
         spent = max(self.spent, other.spent)
@@ -71,8 +72,8 @@ class Ledger:
 
 @dataclass(frozen=True)
 class BudgetShare:
-    """Somebody's part of a budget: `whose` is `stack prod`, `team vision` or `user ada`. `enforced`: beyond it nothing
-    more is sent."""
+    """A share of a budget: `whose` is `stack prod`, `team vision` or `user ada`. `enforced`: nothing is sent beyond
+    it."""
 
     whose: str
     limit: float
@@ -97,7 +98,8 @@ class BudgetShare:
 
     @property
     def words(self) -> str:
-        """`team vision has spent $27,600 of $30,000 this month, 92 %`, `team vision may spend nothing`"""
+        """The share as text: `team vision has spent $27,600 of $30,000 this month, 92 %`, `team vision may spend
+        nothing`"""
         if not self.limit:
             more = f", and has spent {usd(self.spent)} this month" if self.spent else ""
             return f"{self.whose} may spend nothing{more}"
@@ -113,7 +115,7 @@ def month_of(now: datetime) -> str:
 
 
 def shares(budget: Budget, ledger: Ledger, stack: str, team: str, user: str) -> Iterator[BudgetShare]:
-    """Yield what concerns a submission by a user of a team, as labels have them; the stack first."""
+    """Yield the shares that a submission counts for, by its labels' user and team; the stack first."""
     if budget.stack is not None:
         yield BudgetShare(f"stack {stack}", budget.stack, ledger.spent, budget.enforce)
     for name, limit in budget.teams.items():
@@ -125,7 +127,7 @@ def shares(budget: Budget, ledger: Ledger, stack: str, team: str, user: str) -> 
 
 
 def all_shares(budget: Budget, ledger: Ledger, stack: str) -> Iterator[BudgetShare]:
-    """Yield each limit with what is spent of it: the stack's, then teams' and users'."""
+    """Yield each limit with its spent part: the stack's, then teams' and users'."""
     names = [
         ("", ""),
         *((label_value(one), "") for one in budget.teams),
@@ -136,5 +138,5 @@ def all_shares(budget: Budget, ledger: Ledger, stack: str) -> Iterator[BudgetSha
 
 
 def age_words(ledger: Ledger, now: datetime) -> str:
-    """`as of 40 min ago`"""
+    """Return the ledger's age: `as of 40 min ago`."""
     return f"as of {span(ledger.age(now))} ago"

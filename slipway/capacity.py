@@ -1,4 +1,4 @@
-"""Capacity types, where machines come from: what each draws and costs, and how it behaves; one row each."""
+"""Capacity types, the sources of machines: what each draws and costs, and how it behaves; one row each."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ _ROWS = (
 )
 
 CAPACITY_TYPES: Mapping[str, CapacityType] = MappingProxyType({row.name: row for row in _ROWS})
-"""By name, in no order of preference: that is a template's."""
+"""Capacity types by name, in no order of preference: that is a template's."""
 
 WAIT_BY_THEMSELVES = frozenset(row.name for row in _ROWS if row.waits_by_itself)
 
@@ -109,10 +109,10 @@ _BY_STRATEGY: Mapping[str, str] = {row.strategy: row.name for row in _ROWS if ro
 
 
 def of_job(strategy: str, label: str = "", reserved: bool = False) -> str:
-    """The capacity type of a job beside the pools.
+    """Return the capacity type of a job beside the pools.
 
-    `strategy`: of its scheduling, empty where it is left out. `label`: the type that it was sent by, as its label says;
-    nothing of it counts where the strategy says otherwise. `reserved`: it takes machines of a reservation.
+    `strategy`: of its scheduling, empty where it is left out. `label`: the type in its label; it does not count where
+    the strategy disagrees. `reserved`: it takes machines of a reservation.
     """
     sent_by = CAPACITY_TYPES.get(label)
     if sent_by is not None and label != POOL and strategy in ("", sent_by.strategy or "STANDARD"):

@@ -1,4 +1,4 @@
-"""The time that a deployment decides by: this machine's, or the cloud's where this machine's is wrong; and waiting.
+"""The time of a deployment's decisions: this machine's, or the cloud's where this machine's is wrong; and waiting.
 
 Seasons, idle limits and `retireWithin` are compared with times that the cloud has noted. A clock that is hours ahead
 would end a season that has not ended, and delete a cluster that has not idled.
@@ -14,16 +14,16 @@ from slipway.errors import Fault
 from slipway.formatting import span
 
 TOLERANCE = timedelta(minutes=5)
-"""Reading takes its time, and the answer's is that of its end."""
+"""The tolerated difference: reading takes time, and the answer's time is that of its end."""
 
 
 def right_time(now: datetime, cloud: datetime | None) -> datetime:
-    """`now` is this machine's, `cloud` the cloud's own where an answer told it."""
+    """Return the right time. `now` is this machine's, `cloud` the cloud's own where an answer told it."""
     return now if cloud is None or abs(cloud - now) <= TOLERANCE else cloud
 
 
 def wrong_clock(now: datetime, cloud: datetime | None) -> Fault | None:
-    """The warning about it; None where the clock is right."""
+    """Return the warning about a wrong clock; None for a right one."""
     if cloud is None or right_time(now, cloud) == now:
         return None
     off = f"{span(abs((now - cloud).total_seconds()))} {'ahead of' if now > cloud else 'behind'}"
@@ -39,8 +39,8 @@ def poll(
     within: float = inf,
     now: Callable[[], float] | None = None,
 ) -> Iterator[float]:
-    """Wait for a state of the cloud: yield the seconds spent before each look, 0 before the first; end when `within`
-    is over.
+    """Wait for a state of the cloud: yield the seconds spent before each look, 0 before the first; end when `within` is
+    over.
 
     A pause takes `first` seconds, then twice as long each time, up to `longest`. `now` is a clock in seconds; without
     it the pauses alone count.

@@ -18,13 +18,14 @@ from slipway.season import ALWAYS, Season
 
 ACCOUNTS_FLAG = "gcloud ai persistent-resources create --enable-custom-service-account"
 ROLLOVER, IN_PLACE, PROTECT = "rollover", "in-place", "protect"
-"""Ways to carry out an edit of a cluster: a new one beside the old one, the old one deleted first, or not at all."""
+"""The ways to carry out an edit of a cluster: a new one beside the old one, the old one deleted first, or not at
+all."""
 
 CREATE_WITHIN_S = 15 * 60.0
-"""How long a creation is tried again where the stack file does not say."""
+"""The default time for which a creation is tried again."""
 
 SERVICE_ACCOUNT = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?@([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+gserviceaccount\.com"
-"""The form of a service account's address. Here because templates know it too, and need no YAML."""
+"""The form of a service account's address. Here because templates use it too, and need no YAML."""
 PROJECT = "([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]"
 """The form of a project's id."""
 
@@ -33,7 +34,7 @@ PROJECT = "([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]"
 class PoolSpec:
     """A resource pool: equal machines, a fixed number of them or as many as jobs need within bounds.
 
-    `replicas` is what the pool is created with. A fixed pool has min == max == replicas.
+    `replicas` is the number at its creation. A fixed pool has min == max == replicas.
     """
 
     name: str
@@ -44,7 +45,7 @@ class PoolSpec:
     replicas: int
 
     def request(self) -> dict[str, Any]:
-        """A `resourcePools` entry."""
+        """Return a `resourcePools` entry."""
         bounds = {"minReplicaCount": str(self.min), "maxReplicaCount": str(self.max)}
         return {
             "id": self.name,
@@ -56,7 +57,7 @@ class PoolSpec:
 
 @dataclass(frozen=True)
 class DnsPeering:
-    """`domain` ends with a dot."""
+    """A DNS zone to resolve. `domain` ends with a dot."""
 
     domain: str = ""
     target_project: str = ""
@@ -67,19 +68,19 @@ class DnsPeering:
 
     @property
     def written(self) -> str:
-        """Return the text of a stack file."""
+        """The text of a stack file."""
         return f"{{{', '.join(f'{key}: {value}' for key, value in codec.write(self).items())}}}"
 
 
 @dataclass(frozen=True)
 class PscInterface:
-    """Private Service Connect interface: a network attachment's name or full path, and DNS zones to resolve."""
+    """A Private Service Connect interface: a network attachment's name or full path, and DNS zones to resolve."""
 
     network_attachment: str | None = None
     dns_peerings: Annotated[tuple[DnsPeering, ...], At("dnsPeeringConfigs")] = ()
 
     def request(self) -> dict[str, Any]:
-        """A `pscInterfaceConfig`, of a cluster or a job."""
+        """Return a `pscInterfaceConfig`, for a cluster or a job."""
         return _given(codec.write(self))
 
 
@@ -87,14 +88,14 @@ class PscInterface:
 class Adoption:
     """A cluster that somebody else made, by its id: people submit to it, and no deployment ever changes or deletes it.
 
-    `lines`: where the stack file has the keys of its entry, by their dotted paths below it, as FILE:LINE.
+    `lines`: the places of its entry's keys in the stack file, by their dotted paths below it, as FILE:LINE.
     """
 
     id: str
     lines: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def line(self, key: str) -> str:
-        """Return the line of the key, or of what it would stand under; empty without a file."""
+        """Return the line of the key, or of its parent if it is missing; empty without a file."""
         while key and key not in self.lines:
             key = key.rpartition(".")[0]
         return self.lines.get(key, "")
@@ -113,15 +114,15 @@ class Alternative:
 
 @dataclass(frozen=True)
 class ClusterSpec:
-    """A persistent resource as asked for, every provider field resolved.
+    """A persistent resource as declared, every provider field resolved.
 
-    `name` is what people type; the id is derived (see slipway.fingerprint). `pools` are kept in the order of their
+    `name` is its display name; the id is derived (see slipway.fingerprint). `pools` are kept in the order of their
     names: the provider compares them by position, and the order of keys in a file must never replace a cluster.
     `labels` are the stack's own, without those Slipway adds. `generation` is raised by hand to get a fresh cluster.
-    `create_within` is how long its creation is tried again. `alternatives` may come in its place where its machines
-    can't be had, in this order; `alternative` says which of them this is, 0 for none. `region` is that of an
-    alternative which is elsewhere than its stack, empty for all others. One that is `adopted` is there already, and
-    what is asked for must be what it is.
+    `create_within` is how long its creation is tried again. `alternatives` may be made in its place where its machines
+    can't be had, in this order; `alternative` is this one's number among them, 0 for the first configuration. `region`
+    is set for an alternative outside the stack's region, empty for all others. An `adopted` cluster exists already, and
+    its declaration must match it.
     """
 
     name: str
@@ -150,7 +151,7 @@ class ClusterSpec:
 
     @property
     def options(self) -> tuple[ClusterSpec, ...]:
-        """The cluster as asked for first, then as each of its alternatives: each is a generation of its own."""
+        """The cluster in its first configuration, then in each of its alternatives: each is a generation of its own."""
         others = (
             replace(self, pools=one.pools, region=one.region, alternatives=(), alternative=number)
             for number, one in enumerate(self.alternatives, 1)
@@ -163,12 +164,12 @@ class ClusterSpec:
 
     @property
     def place_in_order(self) -> str:
-        """`alternative 1 in us-east4`, of an alternative."""
+        """The number and region of an alternative: `alternative 1 in us-east4`."""
         return f"alternative {self.alternative}{f' in {self.region}' if self.region else ''}"
 
     @property
     def other_regions(self) -> tuple[str, ...]:
-        """Regions where it is or may come to be, besides the stack's own."""
+        """The regions where it is or may come to be, besides the stack's own."""
         places = (self.region, *(one.region for one in self.alternatives))
         return tuple(dict.fromkeys(place for place in places if place))
 
@@ -177,7 +178,7 @@ class ClusterSpec:
 
     @property
     def closed(self) -> tuple[str, str] | None:
-        """Why no template can run on it, and what to do; None for one that takes jobs."""
+        """The reason why no template can run on it, and what to do; None for a cluster that takes jobs."""
         if self.custom_service_account:
             return None
         what = f"no template can run on cluster {self.name}: it was made without custom service accounts"
@@ -191,9 +192,10 @@ class ClusterSpec:
 
 @dataclass(frozen=True)
 class Reservation:
-    """`path` is projects/PROJECT/zones/ZONE/reservations/NAME. `machines` is how many it holds, 0 when nobody says.
+    """A reservation. `path` is projects/PROJECT/zones/ZONE/reservations/NAME. `machines` is the number it holds, 0 if
+    unknown.
 
-    Its machines equal a job's exactly: `machine`, and on N1 `accelerator` with its count, are empty when nobody says.
+    Its machines equal a job's exactly: `machine`, and on N1 `accelerator` with its count, are empty if unknown.
     """
 
     path: str
@@ -205,9 +207,9 @@ class Reservation:
 
 @dataclass(frozen=True)
 class CurrentCluster:
-    """The cluster a name stands for from now on. `state` is the live one's, empty when it is to be created.
+    """The cluster of a name from now on. `state` is the live one's, empty when it is to be created.
 
-    `alternatives`: those that may be created in its place, in order; none for one that is there. One that is adopted
+    `alternatives`: those that may be created in its place, in order; none for an existing cluster. An adopted cluster
     has no fingerprint, and the engine never hears of it.
     """
 
@@ -219,11 +221,12 @@ class CurrentCluster:
     alternatives: tuple[CurrentCluster, ...] = ()
 
     def labels(self, stack: str) -> dict[str, str]:
-        """Labels of the stack file, and the three by which a cluster is known as ours."""
+        """Return the labels of the stack file, and the three that mark a cluster as Slipway's."""
         return {**self.spec.labels, STACK_LABEL: stack, NAME_LABEL: self.spec.name, HASH_LABEL: self.fingerprint}
 
     def request(self, stack: str) -> dict[str, Any]:
-        """Field by field what the provider sends for the same declaration, as it takes the cluster over afterwards."""
+        """Return the request, field by field as the provider sends it for the same declaration, as the provider takes
+        the cluster over afterwards."""
         # Never false: the API leaves that out, and the provider would plan a replacement for it.
         spec, account = self.spec, {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
         return {
@@ -238,5 +241,5 @@ class CurrentCluster:
 
 
 def _given(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that say something."""
+    """Return the fields that are not empty."""
     return {key: value for key, value in body.items() if value}

@@ -1,9 +1,9 @@
 """The fields of a cluster and of its pools: one table, and the one comparison of two clusters.
 
-Whoever holds a cluster against another asks `compare`, which takes every form of one as a `ClusterSpec`: what the stack
-file asks for, what the catalog publishes (`slipway.generations.published_clusters.declared`), what lives and what the
-engine is asked for (`slipway.cloud.clusters.PersistentResource.spec`). Every field here is part of a cluster's
-fingerprint: none can change on a living cluster.
+Every comparison uses `compare`, which takes each form of a cluster as a `ClusterSpec`: the stack file's declaration,
+the catalog's (`slipway.generations.published_clusters.declared`), the living cluster and the engine's request
+(`slipway.cloud.clusters.PersistentResource.spec`). Every field here is part of a cluster's fingerprint: none can change
+on a living cluster.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from slipway.cluster import ClusterSpec, PoolSpec, PscInterface
 
 Of = TypeVar("Of", ClusterSpec, PoolSpec)
 GOOGLES = ("goog-", "pulumi-")
-"""Beginnings of labels that nobody wrote."""
+"""The prefixes of labels that no person wrote."""
 NAMES = ("displayName", "labels.")
-"""Beginnings of the keys for what people call a cluster, which jobs never see."""
+"""The prefixes of the keys for a cluster's names, which jobs never see."""
 
 
 @dataclass(frozen=True)
 class Field(Generic[Of]):
-    """`key`: as the stack file spells it, below the cluster or the pool. `words`: its value, empty for none; `written`:
-    the same as a stack file has it, where that is not how people say it."""
+    """A field. `key`: as the stack file spells it, below the cluster or the pool. `words`: its value, empty for none;
+    `written`: the value as a stack file has it, where that differs."""
 
     key: str
     words: Callable[[Of], str]
@@ -33,8 +33,8 @@ class Field(Generic[Of]):
 
 @dataclass(frozen=True)
 class FieldDifference:
-    """A field of a cluster from one value to another, each in words and empty for none. `key`: below the cluster's
-    entry in the stack file; `written`: `after` as that has it."""
+    """A change of a cluster's field from one value to another, each as text and empty for none. `key`: below the
+    cluster's entry in the stack file; `written`: `after` as that has it."""
 
     key: str
     before: str
@@ -47,17 +47,17 @@ class FieldDifference:
 
     @property
     def of_machines(self) -> bool:
-        """Tell whether machines differ, and not their number alone."""
+        """Whether machines differ, and not only their number."""
         return self.of_pools and self.key.split(".")[2:3] != ["replicas"]
 
 
 def size(pool: PoolSpec) -> str:
-    """`1–4`, of a pool that grows by itself; `2`"""
+    """Return a pool's size: `1–4`, if it is autoscaled; `2`."""
     return f"{pool.min}–{pool.max}" if pool.autoscaled else str(pool.replicas)
 
 
 def machines_in_words(pool: PoolSpec | None) -> str:
-    """`1–4 a3-highgpu-8g`; empty for none."""
+    """Return a pool's machines: `1–4 a3-highgpu-8g`; empty for none."""
     return f"{size(pool)} {pool.machine}" if pool else ""
 
 
@@ -66,7 +66,7 @@ def _size_written(pool: PoolSpec) -> str:
 
 
 def _attached(pool: PoolSpec) -> bool:
-    """Tell whether its machines are given their accelerators: the names of all others tell theirs."""
+    """Tell whether its machines have optional accelerators: all other machines' names tell theirs."""
     return bool(pool.machine.accelerator) and pool.machine.type.startswith("n1-")
 
 
@@ -110,7 +110,7 @@ POOL: tuple[Field[PoolSpec], ...] = (
 
 
 def compare(before: ClusterSpec, after: ClusterSpec) -> tuple[FieldDifference, ...]:
-    """Every field in which two clusters differ, in the order of the table; pools by their names."""
+    """Return every field in which two clusters differ, in the order of the table; pools by their names."""
     pools = sorted({*(pool.name for pool in before.pools), *(pool.name for pool in after.pools)})
     return (
         *_differing(CLUSTER, before, after),
@@ -124,7 +124,7 @@ def compare(before: ClusterSpec, after: ClusterSpec) -> tuple[FieldDifference, .
 
 
 def compare_pools(name: str, before: PoolSpec | None, after: PoolSpec | None) -> tuple[FieldDifference, ...]:
-    """Compare two pools as `compare` does clusters, whatever they are called; None for one that is not there."""
+    """Compare two pools as `compare` does clusters, whatever their names; None for a missing one."""
     if before is None or after is None:
         return (FieldDifference(f"pools.{name}", machines_in_words(before), machines_in_words(after), _written(after)),)
     other = ("replicas",) if before.autoscaled and after.autoscaled else ("replicas.min", "replicas.max")
@@ -133,16 +133,16 @@ def compare_pools(name: str, before: PoolSpec | None, after: PoolSpec | None) ->
 
 
 def same_pools(before: Mapping[str, PoolSpec], after: Mapping[str, PoolSpec]) -> bool:
-    """Tell whether no pool of the one or the other, by name, differs."""
+    """Tell whether the pools of both, by name, are equal."""
     return not any(compare_pools(name, before.get(name), after.get(name)) for name in {*before, *after})
 
 
 def as_asked(found: ClusterSpec, asked: ClusterSpec, *, steady: bool = True) -> ClusterSpec:
-    """Spell what lives as it was asked for where both mean the same: the order of lists, the short name of a network
-    attachment, what no request has (`generation`), labels of Google's.
+    """Return the living cluster in the declaration's spelling where both mean the same: the order of lists, the short
+    name of a network attachment, values without a request field (`generation`), Google's labels.
 
-    `steady`: its machines do not come or go now; else their number in a pool of a fixed size means nothing. Display
-    name and labels of one that is adopted are its owner's.
+    `steady`: its number of machines is not changing; otherwise the number in a pool of a fixed size means nothing.
+    Display name and labels of an adopted cluster are its owner's.
     """
     there, psc = _psc(found), _psc(asked)
     short = (there.network_attachment or "").rpartition("/")[2]
@@ -163,7 +163,7 @@ def as_asked(found: ClusterSpec, asked: ClusterSpec, *, steady: bool = True) -> 
 
 
 def strays(asked: ClusterSpec, found: ClusterSpec) -> Iterator[FieldDifference]:
-    """Pools that grow by themselves and are beyond their bounds; no number is told, as it moves."""
+    """Yield autoscaled pools beyond their bounds, without a number, as it moves."""
     for pool in found.pools:
         if pool.autoscaled and asked.pool(pool.name) and not pool.min <= pool.replicas <= pool.max:
             beyond = f"fewer than {pool.min}" if pool.replicas < pool.min else f"more than {pool.max}"
@@ -186,7 +186,7 @@ def _in_order(found: tuple[Item, ...], asked: tuple[Item, ...]) -> tuple[Item, .
 
 
 def _written(pool: PoolSpec | None) -> str:
-    """A whole pool as the stack file has it."""
+    """Return a whole pool as the stack file has it."""
     if pool is None:
         return ""
     values = {field.key: field.written(pool) or field.words(pool) for field in POOL if field.words(pool)}

@@ -1,8 +1,8 @@
 """Frozen dataclasses as JSON objects and back: one definition that writer and reader share.
 
-A field's key is its name in camelCase. A field without a default must be there; null stands for the default. `write`
-leaves out what is None, `document` writes it as null; `read` passes over keys that it does not know. `Annotated` says
-where a field differs: `KEY_OF_ENTRY`, `NOT_WRITTEN`, `MaybeText`, `At`, `Else`, `Form`, `Across`, `As`.
+A field's key is its name in camelCase. A field without a default is required; null stands for the default. `write`
+leaves None out, `document` writes it as null; `read` passes over unknown keys. `Annotated` marks a field's differences:
+`KEY_OF_ENTRY`, `NOT_WRITTEN`, `MaybeText`, `At`, `Else`, `Form`, `Across`, `As`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SNAKE = re.compile(r"_([a-z0-9])")
 
 
 class MalformedError(ValueError):
-    """A value that does not belong where it is. Each level that it passes on its way up adds to the place."""
+    """A value of a wrong form. Each level that it passes on its way up adds to the place."""
 
     def __init__(self, said: str, place: str = "") -> None:
         super().__init__(said)
@@ -36,27 +36,27 @@ class MalformedError(ValueError):
         return self
 
     def __str__(self) -> str:
-        """`templates.x.offers[2].cluster is 'gpu', where a cluster of this catalog is expected`"""
+        """Return `templates.x.offers[2].cluster is 'gpu', where a cluster of this catalog is expected`."""
         return f"{self.place} {self.said}".strip()
 
 
 def malformed(value: Any, expected: str, place: str = "") -> MalformedError:
-    """`value` is what is there, or MISSING."""
+    """Return the error of `value`, or MISSING."""
     found = "is missing" if value is MISSING else f"is {value!r}"
     return MalformedError(f"{found}, where {expected} is expected", place)
 
 
 KEY_OF_ENTRY = object()
-"""The field is the object's key in the mapping that holds it."""
+"""The mark of a field that is the object's key in the mapping that holds it."""
 NOT_WRITTEN = object()
-"""The field is not part of the document; it has a default."""
+"""The mark of a field outside the document; it has a default."""
 _MAYBE = object()
 MaybeText = Annotated[str, _MAYBE]
-"""Text that may be empty, which JSON tells by null, or by no key at all."""
+"""Text that may be empty, which in JSON is null, or a missing key."""
 
 
 def camel(name: str) -> str:
-    """`worker_pool_specs` as JSON spells it: `workerPoolSpecs`."""
+    """Return `worker_pool_specs` in JSON's spelling: `workerPoolSpecs`."""
     return _SNAKE.sub(lambda found: found[1].upper(), name)
 
 
@@ -69,14 +69,14 @@ class At:
 
 @dataclass(frozen=True)
 class Else:
-    """The value that a missing key or null means, for a field without a default."""
+    """The value of a missing key or null, for a field without a default."""
 
     value: Any
 
 
 @dataclass(frozen=True)
 class Form:
-    """A condition that a value of the right type must meet besides."""
+    """A further condition on a value of the right type."""
 
     fits: Callable[[Any], bool]
     expected: str
@@ -84,7 +84,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Across:
-    """A value that several keys of the object give together."""
+    """A value from several keys of the object together."""
 
     read: Callable[[Mapping[str, Any]], Any]
     write: Callable[[Any], Mapping[str, Any]]
@@ -92,8 +92,8 @@ class Across:
 
 @dataclass(frozen=True)
 class As:
-    """A value with a JSON form of its own. `read` raises LookupError, TypeError, ValueError or ArithmeticError for what
-    is not `expected`."""
+    """A value with a JSON form of its own. `read` raises LookupError, TypeError, ValueError or ArithmeticError for a
+    value that is not `expected`."""
 
     read: Callable[[Any], Any]
     write: Callable[[Any], Any]
@@ -102,7 +102,7 @@ class As:
 
 @dataclass(frozen=True)
 class _Reader:
-    """The way to read values of a type; `expected` says in words what is."""
+    """A reader of a type's values; `expected` describes them."""
 
     read: Callable[[Any], Any]
     expected: str
@@ -121,7 +121,7 @@ class _Field:
 
 
 def read(kind: type[T], body: Any, key: str = "") -> T:
-    """A `kind` from JSON that is parsed already. `key` is its own in the object around it. Raises MalformedError."""
+    """Read a `kind` from parsed JSON. `key` is its own in the object around it. Raises MalformedError."""
     if not isinstance(body, Mapping):
         raise malformed(body, "an object")
     values: dict[str, Any] = {}
@@ -140,12 +140,12 @@ def read(kind: type[T], body: Any, key: str = "") -> T:
 
 
 def write(value: Any) -> dict[str, Any]:
-    """The JSON of a dataclass that `read` reads."""
+    """Return the JSON of a dataclass that `read` reads."""
     return _object(value, document=False)
 
 
 def document(value: Any) -> Any:
-    """The JSON of a value for other programs. Objects have every key: null where nothing is known."""
+    """Return the JSON of a value for other programs. Objects have every key: null for unknown values."""
     return _json(value, document=True)
 
 
@@ -179,12 +179,12 @@ def _json(value: Any, *, document: bool) -> Any:
 
 
 def _word(value: Enum) -> str:
-    """An enumeration of texts by its value, any other by its name."""
+    """Return an enumeration of texts by its value, any other by its name."""
     return value.value if isinstance(value.value, str) else value.name.lower()
 
 
 def _under(part: str, read: Callable[[Any], Any], value: Any) -> Any:
-    """Read a value that is at `part`, which becomes part of the place of what is wrong with it."""
+    """Read a value at `part`, which becomes part of an error's place."""
     try:
         return read(value)
     except MalformedError as error:
@@ -252,12 +252,12 @@ _WORDS = {str: "a string", int: "a whole number", float: "a number", bool: "true
 
 
 def one_of(names: Iterable[str]) -> str:
-    """`one of a, b, c`"""
+    """Return `one of a, b, c`."""
     return f"one of {', '.join(names)}"
 
 
 def _plain(kinds: tuple[type, ...], expected: str) -> _Reader:
-    """JSON's own types: a whole number is a number too, and true is neither."""
+    """Return the reader of JSON's own types: a whole number is a number too, and true is neither."""
     allowed = (*kinds, int) if float in kinds else kinds
 
     def read_plain(value: Any) -> Any:
@@ -298,7 +298,7 @@ def _list(inner: _Reader) -> _Reader:
 
 
 def _mapping(held: Any) -> _Reader:
-    """A mapping by text. An object that has a field for its key is told it."""
+    """Return the reader of a mapping by text. An object that has a field for its key is given it."""
     inner, is_object = _reader(held), is_dataclass(held)
 
     def read_mapping(value: Any) -> Any:

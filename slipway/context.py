@@ -25,15 +25,15 @@ from slipway.formatting import join, seconds
 Found = TypeVar("Found")
 
 HURRIED = HttpPolicy(connect=5.0, read=15.0, attempts=2, longest_wait=2.0, whole=60.0)
-"""For reading what a verdict would like to know: a submission must not hang on it."""
+"""The policy for optional parts of a verdict: a submission must not wait long for them."""
 
 BRIEF = HttpPolicy(connect=5.0, read=5.0, attempts=2, longest_wait=1.0, whole=20.0)
-"""For what is shown beside the rest, which must not wait for it."""
+"""The policy for additions to a display, which must not wait for them."""
 
 
 @dataclass(frozen=True)
 class Clock:
-    """Time, so that a test can set it: `now` is aware and UTC; `monotonic` and `sleep` are in seconds."""
+    """Time, replaceable in tests: `now` is aware and UTC; `monotonic` and `sleep` are in seconds."""
 
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     monotonic: Callable[[], float] = time.monotonic
@@ -43,7 +43,7 @@ class Clock:
 @dataclass(frozen=True)
 class Context:
     """The process's environment, read once; tests give their own. `address` is the catalog's, if one was given.
-    `in_season`: the catalog without clusters whose season has ended since, as who submits needs it."""
+    `in_season`: the catalog without clusters whose season has ended since, as a submission needs it."""
 
     address: str | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
@@ -53,7 +53,7 @@ class Context:
     in_season: bool = False
 
     def __reduce__(self) -> tuple[Callable[..., Context], tuple[str | None]]:
-        """Leave out credentials: whoever reads it back has an environment of their own."""
+        """Leave out credentials: an unpickling process has an environment of its own."""
         return partial(Context, folder=self.folder, in_season=self.in_season), (self.address,)
 
     @cached_property
@@ -69,7 +69,7 @@ class Context:
         return self._fetched(self.connection)
 
     def _fetched(self, connection: Connection) -> Catalog:
-        """Go by the time of the answer that has the catalog, where this machine's clock is wrong."""
+        """Use the time of the answer that has the catalog, where this machine's clock is wrong."""
         found = fetch(connection.storage, self.selected)
         if not self.in_season or not any(one.season.ends for one in found.clusters.values()):
             return found
@@ -79,9 +79,10 @@ class Context:
         return in_season(found, right_time(self.now, connection.session.time))
 
     def anew(self) -> Context:
-        """Return the same with the catalog as published now, which takes one round trip. Raises what `fetch` raises."""
+        """Return the same with the catalog as published now, which takes one round trip. Raises the errors of
+        `fetch`."""
         again = replace(self)
-        # What the checkout remembers may be another catalog by now, and a session keeps its connections.
+        # The checkout may remember another catalog by now, and a session keeps its connections.
         known = {"selected": self.selected, "connection": self.connection}
         again.__dict__.update(known, catalog=self._fetched(self.hurried))
         return again
@@ -91,19 +92,19 @@ class Context:
         return self.vertex_by(self.connection)
 
     def vertex_by(self, connection: Connection) -> Vertex:
-        """Return a client of the stack's own region, and for lists wherever its jobs may be."""
+        """Return a client of the stack's own region, and for lists of all regions where its jobs may be."""
         return connection.vertex(self.catalog.project, self.catalog.region, self.catalog.regions_ever)
 
     @property
     def vertex_of_clusters(self) -> Vertex:
-        """Return a client of the stack's own region, and for lists of the others with clusters on offer."""
+        """The client of the stack's own region, and for lists of the others with clusters on offer."""
         catalog, spared = self.catalog, self.catalog.regions_without_clusters
         needed = [one for one in catalog.regions_ever if one not in spared]
         return self.connection.vertex(catalog.project, catalog.region, needed)
 
     def looked_up(self, read: Callable[[Vertex], Found], say: Callable[[str], None]) -> Found:
-        """Read all regions for people to look at; where that fails, those with clusters on offer, which `say` is told.
-        Raises CloudError where these fail too."""
+        """Read all regions for a display; where that fails, those with clusters on offer, which `say` is told. Raises
+        CloudError where these fail too."""
         catalog, spared = self.catalog, self.catalog.regions_without_clusters
         if not spared:
             return read(self.vertex)
@@ -128,7 +129,7 @@ class Context:
 
     @property
     def user(self) -> str:
-        """Return who submits, for the job's label: SLIPWAY_USER, the CI's actor, or the login name."""
+        """The submitter, for the job's label: SLIPWAY_USER, the CI's actor, or the login name."""
         named = self.environ.get("SLIPWAY_USER", "").strip() or self.environ.get("GITHUB_ACTOR", "").strip()
         if named:
             return named
@@ -139,17 +140,17 @@ class Context:
 
     @property
     def team(self) -> str:
-        """Return the team of whoever submits, where they may choose: SLIPWAY_TEAM."""
+        """The team of the submitter, where they may choose: SLIPWAY_TEAM."""
         return self.environ.get("SLIPWAY_TEAM", "").strip()
 
     @property
     def look_for(self) -> float:
-        """Return seconds to look for a job whose answer was lost, from SLIPWAY_LOOK_FOR. Raises ConfigError."""
+        """The seconds to look for a job whose answer was lost, from SLIPWAY_LOOK_FOR. Raises ConfigError."""
         return seconds(self.environ.get("SLIPWAY_LOOK_FOR", "").strip() or "60s")
 
     @property
     def no_contact(self) -> float:
-        """Return seconds without contact until waiting is given up, from SLIPWAY_NO_CONTACT. Raises ConfigError."""
+        """The seconds without contact until waiting is given up, from SLIPWAY_NO_CONTACT. Raises ConfigError."""
         return seconds(self.environ.get("SLIPWAY_NO_CONTACT", "").strip() or "1h")
 
     def console_link(self, job: VertexJob) -> str:
@@ -160,22 +161,23 @@ class Context:
         return f"https://console.cloud.google.com/vertex-ai/{page}"
 
     def elsewhere(self, region: str) -> str:
-        """Return ` in us-east4` for what is not in the stack's own region; else empty."""
+        """Return ` in us-east4` for another region than the stack's own; else empty."""
         return "" if region == self.catalog.region else f" in {region}"
 
     def crossing(self, region: str) -> str:
-        """Say what the price of a job there leaves out: its data is in the stack's region. Empty for a job at home."""
+        """Return the part that the price of a job there leaves out: its data is in the stack's region. Empty for a job
+        at home."""
         home = self.catalog.region
         return f"its data stays in {home}, and crosses regions at a price by the gigabyte" if region != home else ""
 
     def cluster_name(self, cluster_id: str) -> str:
-        """Return what people call a cluster; a retiring generation has its id."""
+        """Return a cluster's display name; a retiring generation has its id."""
         cluster = self.catalog.cluster_named(cluster_id)
         return cluster.name if cluster else cluster_id
 
 
 def context_of(address: str | None) -> Context:
-    """Return what a submission from Python starts from. Raises SlipwayError where the process's own folder is gone."""
+    """Return the context of a submission from Python. Raises SlipwayError where the process's own folder is gone."""
     try:
         return Context(address, in_season=True)
     except FileNotFoundError as problem:

@@ -1,8 +1,8 @@
-"""Facts: what a deployment makes of a stack, as components publish it and a review compares it.
+"""Facts: the result of a deployment, as components publish it and a review compares it.
 
-The catalog's own types, and what of a stack is not in a catalog. As JSON they are keys and numbers without prose, and
-keyed by name wherever there are several of something, so that an order alone is never a difference: where the order
-means something (a template's offers), each has its place as a number. Pure.
+They are the catalog's own types, and the parts of a stack that no catalog has. As JSON they are keys and numbers
+without prose, and keyed by name wherever there are several, so that an order alone is never a difference: where the
+order has a meaning (a template's offers), each has its place as a number. Pure.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CLUSTER, TEMPLATE = "slipway:components:PersistentResource", "slipway:components
 WORKSPACE, QUOTA, CATALOG = (f"slipway:components:{one}" for one in ("Workspace", "QuotaCheck", "Catalog"))
 """The types of the components that publish facts. Frozen: living stacks have them."""
 
-# Texts for people, and what every deployment changes although it means nothing to anybody.
+# Texts for people, and values that every deployment changes without an effect on anybody.
 _PROSE_OF_TEMPLATES, _PROSE_OF_OFFERS = ("summary", "codeWhy", "source"), ("why", "note")
 _OF_EACH_DEPLOYMENT = ("slipway-commit", "slipway-commit-dirty")
 _OFFERS, _IN = " offers", " in "
@@ -41,7 +41,7 @@ class QuotaLine:
 
     @staticmethod
     def key_of(metric: str, region: str, *, of_offers: bool) -> str:
-        """The key that tells it from others. Frozen: living stacks have it."""
+        """Return the key that tells it from others. Frozen: living stacks have it."""
         return f"{metric}{_OFFERS}" if of_offers else f"{metric}{_IN}{region}" if region else metric
 
     @property
@@ -50,7 +50,7 @@ class QuotaLine:
 
     @property
     def region(self) -> str:
-        """Empty for the stack's own."""
+        """The region; empty for the stack's own."""
         return self.key.partition(_IN)[2]
 
     @property
@@ -60,7 +60,7 @@ class QuotaLine:
 
 @dataclass(frozen=True)
 class QuotaFacts:
-    """`requests`: the limits that the stack asks for, by metric; None where it asks for none."""
+    """The quota facts. `requests`: the limits that the stack asks for, by metric; None where it asks for none."""
 
     region: str
     mode: str
@@ -71,9 +71,9 @@ class QuotaFacts:
 
 @dataclass(frozen=True)
 class Kept:
-    """A cluster, an account or a bucket that is not asked for any more and stays for now, by its id or name.
+    """A cluster, an account or a bucket that is no longer declared and stays for now, by its id or name.
 
-    `role`: a cluster's name, or catalog, work or trainer. `retiring`: why, a `slipway.generations.action.Why`.
+    `role`: a cluster's name, or catalog, work or trainer. `retiring`: the reason, a `slipway.generations.action.Why`.
     `jobs`: display names by name.
     """
 
@@ -87,7 +87,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class TrainerFacts:
-    """A trainer that templates choose by name: its address, and by member the role by which one may act as it."""
+    """A trainer that templates choose by name: its address, and by member the role that lets them act as it."""
 
     name: Annotated[str, KEY_OF_ENTRY]
     account: str
@@ -96,11 +96,11 @@ class TrainerFacts:
 
 @dataclass(frozen=True)
 class Facts:
-    """`catalog` as it is published. `submitters`: by member, the roles on the project by what they are for; theirs is
-    the workspace's trainer. `code`: whether the stack allows code of one's own. `policy`: by level, what the stack file
-    gives each rule. `kept` by id or name. `trainers`: the others, by name. `adopted`: names of buckets that somebody
-    else made. `shared`: members whose grants are not asked for any more and stay, with the stacks that need them; none
-    where nobody can tell."""
+    """The facts of a stack. `catalog` as it is published. `submitters`: by member, the roles on the project by their
+    purpose; their trainer is the workspace's. `code`: whether the stack allows a folder's own code. `policy`: by level,
+    the stack file's setting of each rule. `kept` by id or name. `trainers`: the others, by name. `adopted`: names of
+    buckets that somebody else made. `shared`: members whose grants are no longer declared and stay, with the stacks
+    that need them; none where that is not known."""
 
     catalog: Catalog
     submitters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -114,13 +114,13 @@ class Facts:
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Members who may submit something, as whichever trainer."""
+        """The members who may submit something, as any trainer."""
         others = (member for one in self.trainers.values() for member in one.submitters)
         return tuple(dict.fromkeys((*self.submitters, *others)))
 
     @cached_property
     def clusters(self) -> Mapping[str, Fact]:
-        """Clusters that components declare, by id: the current ones, and the retiring."""
+        """The clusters that components declare, by id: the current ones, and the retiring."""
         current = {one.id: {"cluster": one.name, **codec.write(one)} for one in self.catalog.clusters.values()}
         return {**current, **{one.id: _kept(one) for one in self.kept.values() if one.kind == "cluster"}}
 
@@ -151,7 +151,7 @@ class Facts:
 
     @property
     def published(self) -> Fact:
-        """Facts of the catalog beside its clusters and templates, which are named."""
+        """The facts of the catalog beside its clusters and templates, which are named."""
         catalog = self.catalog
         return {
             "stack": catalog.stack,
@@ -176,11 +176,11 @@ class Facts:
 
 
 def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None = None) -> Facts | None:
-    """Read what components publish: type, logical name and inputs of each. None where the catalog's is not there yet.
+    """Read published components: type, logical name and inputs of each. None where the catalog's does not exist yet.
 
-    `published`, where it is given, stands for what they say of clusters and templates.
+    `published`, if given, replaces their clusters and templates.
 
-    Raises codec.MalformedError for what this version does not write.
+    Raises codec.MalformedError for a form that this version does not write.
     """
     try:
         return _read(components, published)
@@ -235,7 +235,8 @@ def _catalog(declared: Fact, workspace: Fact, of_type: Mapping[str, Mapping[str,
 
 
 def offers_by_label(template: Template, usual_kind: str = "") -> Mapping[str, Offer]:
-    """A template's offers by what tells them apart, in order of preference. `usual_kind` where it is another's."""
+    """Return a template's offers by their distinguishing labels, in order of preference. `usual_kind`, where it is
+    another template's."""
     return {one.label(usual_kind or template.kind, with_cluster=True): one for one in template.offers}
 
 

@@ -1,4 +1,4 @@
-"""Files that are the old one or the new one, whatever happens in between."""
+"""Atomic files: a reader sees the old one or the new one, whatever happens in between."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644, durable: bool = True) -> None:
-    """Write `content` to `path`: a reader, or whoever comes after a kill, sees the old or the new one whole.
+    """Write `content` to `path`: a reader, also after a kill, sees the old or the new file whole.
 
     It is on the disk before the name points at it, unless `durable` is False: then a power cut, but no kill, may lose
     it. A device or a pipe is written to, never replaced, and a link stays one. Raises OSError with the old file
@@ -37,8 +37,8 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644, dur
 
 
 def rewrite(path: Path, content: str) -> None:
-    """Write as `write_atomically` does what somebody else made: with the mode that it has. Raises OSError, also for a
-    file that is read-only."""
+    """Rewrite a file that somebody else made, as `write_atomically` does: its mode stays. Raises OSError, also for a
+    read-only file."""
     mode = stat.S_IMODE(path.stat().st_mode)
     if not mode & 0o222:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
@@ -50,7 +50,7 @@ def _bytes(content: str | bytes) -> bytes:
 
 
 def leftovers(path: Path) -> list[Path]:
-    """Return what killed runs left of writing a file."""
+    """Return the leftovers of killed runs that were writing a file."""
     begun = re.compile(re.escape(_prefix(path)) + r"[a-z0-9_]{8}")
     return [one for one in path.parent.glob(".*") if begun.fullmatch(one.name)]
 
@@ -60,6 +60,6 @@ def _prefix(path: Path) -> str:
 
 
 def repository(folder: Path) -> Path:
-    """Return the top of the repository that a folder is in; the folder where there is none."""
+    """Return the top of the repository that contains a folder; the folder itself where there is none."""
     here = folder.resolve()
     return next((one for one in (here, *here.parents) if (one / ".git").exists()), here)

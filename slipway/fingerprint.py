@@ -1,6 +1,6 @@
 """The hash that tells one generation of a cluster from another.
 
-Frozen: a change of what is hashed, or how, would make every stack build new clusters. Golden tests hold it.
+Frozen: a change in the hashed values, or in the hash, would make every stack build new clusters. Golden tests hold it.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ HASH_LENGTH = 7
 LONGEST_ID = 63
 _FIRST = frozenset(("machine", "accelerator", "disk.type", "disk.sizeGb", "replicas", "replicas.min", "replicas.max"))
 """Fields of a pool that are hashed under the API's names; each later one is under its own key, where it is set."""
-# "-" hash "-" two digits: the room a name must leave.
+# The room for a name: "-" hash "-" two digits.
 LONGEST_NAME = LONGEST_ID - 1 - HASH_LENGTH - 3
 
 
 def fingerprint_of(stack: str, project: str, region: str, spec: ClusterSpec) -> str:
-    """Seven hexadecimal digits over every provider field that can't change on a living cluster. `region` is the
+    """Return seven hexadecimal digits over every provider field that can't change on a living cluster. `region` is the
     stack's, which an alternative may leave.
 
-    Left out are what may change: how it is replaced, when it is wanted, when to alarm, the provider's client-side
+    Left out are the changeable parts: the kind of replacement, the season, the alarm, the provider's client-side
     deletion policy, and the first number of machines of an autoscaled pool, which the autoscaler moves.
     """
     fields = {
@@ -52,12 +52,13 @@ def fingerprint_of(stack: str, project: str, region: str, spec: ClusterSpec) -> 
 
 
 def cluster_id(name: str, fingerprint: str, n: int = 1) -> str:
-    """The id of the n-th cluster of a generation: `name-hash`, then `name-hash-2` and so on when ids are spent."""
+    """Return the id of the n-th cluster of a generation: `name-hash`, then `name-hash-2` and so on when ids are
+    spent."""
     return f"{name}-{fingerprint}" if n == 1 else f"{name}-{fingerprint}-{n}"
 
 
 def fingerprint_in(id_: str, name: str) -> str:
-    """The fingerprint in an id that `cluster_id` made."""
+    """Return the fingerprint in an id that `cluster_id` made."""
     return id_.removeprefix(f"{name}-")[:HASH_LENGTH]
 
 

@@ -1,4 +1,4 @@
-"""Numbers and lists as people say them. Pure, in English, with units."""
+"""Numbers and lists as text for people. Pure, in English, with units."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|h|d)?")
 
 
 def join(words: Iterable[str], last: str = "and") -> str:
-    """`a, b and c`"""
+    """Return `a, b and c`."""
     listed = list(words)
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} {last} {listed[-1]}" if listed else ""
 
 
 def few(names: Iterable[str], most: int = 2) -> str:
-    """`a, b and 3 more`"""
+    """Return `a, b and 3 more`."""
     listed = list(names)
     return join([*listed[:most], f"{len(listed) - most} more"] if len(listed) > most else listed)
 
 
 def short(text: str, longest: int = 60) -> str:
-    """A value within a line: its spaces and newlines as one space, and no longer than that."""
+    """Return a value within a line: its spaces and newlines as one space, and at most so long."""
     line = " ".join(text[: 4 * longest].split())
     return line if len(line) <= longest and len(text) <= 4 * longest else f"{line[:longest]}…"
 
 
 def quoted(value: object) -> str:
-    """A value as a message repeats it: in quotes where it is text, and short."""
+    """Return a value as a message repeats it: in quotes where it is text, and short."""
     return repr(short(value) if len(value) > 60 else value) if isinstance(value, str) else short(repr(value))
 
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The known word that a person most likely meant; None where none is near. Case does not count, nor what all have
-    before a colon."""
-    from difflib import get_close_matches  # Only for who is mistaken: importing it costs time.
+    """Return the known word that a person most likely meant; None where none is near. Case does not count, nor a common
+    prefix before a colon."""
+    from difflib import get_close_matches  # Needed only after a mistake: importing it costs time.
 
     listed = list(known)
     start = f"{word.rpartition(':')[0]}:" if ":" in word else ""
@@ -50,19 +50,19 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
 
 
 def counted(count: int | str, role: str) -> str:
-    """`1 worker`, `2 workers`, `2 trials`, whether the role is named for one of them or for all."""
+    """Return `1 worker`, `2 workers`, `2 trials`, whether the role's name is singular or plural."""
     if str(count) == "1":
         return f"1 {role[:-1] if role.endswith('s') and not role.endswith('ss') else role}"
     return f"{count} {role if role.endswith('s') else f'{role}s'}"
 
 
 def span(seconds: float) -> str:
-    """A time span to about two digits: `42 s`, `14 min`, `3 h 12 min`, `9 days`."""
+    """Return a time span to about two digits: `42 s`, `14 min`, `3 h 12 min`, `9 days`."""
     return " ".join(span_parts(seconds))
 
 
 def span_parts(seconds: float) -> tuple[str, ...]:
-    """`("42", "s")`, `("3", "h", "12", "min")`"""
+    """Return `("42", "s")`, `("3", "h", "12", "min")`."""
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole}", "s"
@@ -76,18 +76,18 @@ def span_parts(seconds: float) -> tuple[str, ...]:
 
 
 def span_before(seconds: float, other: float) -> str:
-    """A span that another one follows, without its unit where that has the same: the `4` of `4–9 min`."""
+    """Return a span before another one, without its unit where both have the same: the `4` of `4–9 min`."""
     amount, *unit = span_parts(seconds)
     return amount if unit == list(span_parts(other)[1:]) and len(unit) == 1 else span(seconds)
 
 
 def span_or_dash(seconds: float | None) -> str:
-    """A time span; a dash where there is none."""
+    """Return a time span; a dash where there is none."""
     return "–" if seconds is None else span(seconds)
 
 
 def percent(share: float) -> str:
-    """`42 %`"""
+    """Return `42 %`."""
     return f"{share * 100:.0f} %"
 
 
@@ -97,12 +97,12 @@ def last_part(name: str) -> str:
 
 
 def usd(amount: float) -> str:
-    """USD, with cents where these are what is read: `$27,600`, `$0.56`, `$0`."""
+    """Return USD, with cents where they matter: `$27,600`, `$0.56`, `$0`."""
     return f"${amount:,.0f}" if amount >= 100 or not amount else f"${amount:,.2f}"
 
 
 def size(count: int) -> str:
-    """Bytes to about two digits: `42 bytes`, `3.4 MB`."""
+    """Return bytes to about two digits: `42 bytes`, `3.4 MB`."""
     if count == 1:
         return "1 byte"
     amount, unit = float(count), 0
@@ -112,7 +112,7 @@ def size(count: int) -> str:
 
 
 def exact(seconds: float) -> str:
-    """A measured time: `2.4 s`, `1 min 05 s`, `1 h 02 min`."""
+    """Return a measured time: `2.4 s`, `1 min 05 s`, `1 h 02 min`."""
     if seconds < 60:
         return f"{max(0.0, seconds):.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -122,14 +122,14 @@ def exact(seconds: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A running clock: `0:42`, `1:02:03`."""
+    """Return a running clock: `0:42`, `1:02:03`."""
     minutes, rest = divmod(max(0, int(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
 def seconds(text: str) -> float:
-    """`90`, `90s`, `10m`, `2h`, `1d` as seconds. Raises ConfigError."""
+    """Return `90`, `90s`, `10m`, `2h`, `1d` as seconds. Raises ConfigError."""
     match = _DURATION.fullmatch(text.strip().lower())
     if not match or not 0 < float(match.group(1)) < math.inf:
         raise ConfigError(

@@ -1,7 +1,7 @@
 """The installed distribution: its version, its commit, and the source to install it from once more.
 
-On the package index `slipway` is somebody else's, so nothing tells anybody to install that name. Imports here are late:
-every command imports this, and hardly any needs what they bring.
+On the package index `slipway` is somebody else's, so no message tells anybody to install that name. Imports here are
+late: every command imports this, and hardly any needs them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def version() -> str:
 
 
 def commit() -> str:
-    """Return the commit that this was built from, empty for a checkout and where nothing tells."""
+    """Return the commit that this was built from, empty for a checkout and where it is not known."""
     baked = (PACKAGE / "commit.txt").read_text(encoding="utf-8").strip()  # `git archive` writes it: .gitattributes.
     return str(direct_url().get("vcs_info", {}).get("commit_id", "")) or ("" if baked.startswith("$") else baked)
 
@@ -40,12 +40,12 @@ def checkout() -> bool:
 
 
 def laptop() -> str:
-    """Return how the local cloud's commands begin."""
+    """Return the beginning of the local cloud's commands."""
     return ".venv/bin/python -m local" if checkout() else ".venv/bin/python -P -m slipway.local"
 
 
 def adding(extra: str) -> str:
-    """Return what to type for an extra of this same slipway."""
+    """Return the command that installs an extra of this same slipway."""
     if checkout():
         return "make setup, then .venv/bin/slipway"
     return _install(requirement(direct_url(), extra))
@@ -60,7 +60,7 @@ def source(extra: str = "") -> str:
 
 
 def updating() -> str:
-    """Return what to do for a newer slipway: a command where its source stays the same, else the source."""
+    """Return how to get a newer slipway: a command where its source stays the same, else the source."""
     if checkout():
         return "update slipway: git pull in its checkout, then make setup"
     origin = direct_url()
@@ -86,8 +86,9 @@ def requirement(origin: Mapping[str, Any], extra: str = "") -> str:
     if "dir_info" in origin:
         return f"{unquote(parts.path)}{extras}"
     user, at, host = parts.netloc.rpartition("@")
-    name = f"{user.partition(':')[0]}{at}" if parts.scheme == "ssh" else ""  # Elsewhere a name may be a token.
-    url = parts._replace(netloc=f"{name}{host}", query="", fragment="").geturl()  # A query may sign.
+    # In other schemes a user name may be a token.
+    name = f"{user.partition(':')[0]}{at}" if parts.scheme == "ssh" else ""
+    url = parts._replace(netloc=f"{name}{host}", query="", fragment="").geturl()  # A query may be a signature.
     vcs = origin.get("vcs_info", {})
     prefix = f"{vcs['vcs']}+" if vcs else ""
     revision = f"@{vcs['commit_id']}" if vcs.get("commit_id") else ""
@@ -97,7 +98,7 @@ def requirement(origin: Mapping[str, Any], extra: str = "") -> str:
 
 
 def sha256(origin: Mapping[str, Any]) -> str:
-    """Return the archive's hash as pip writes it, or as uv does, behind its address; empty where none is known."""
+    """Return the archive's hash as pip or uv writes it, behind its address; empty where none is known."""
     from urllib.parse import parse_qs, urlsplit
 
     behind = parse_qs(urlsplit(str(origin.get("url", ""))).fragment)
@@ -105,9 +106,9 @@ def sha256(origin: Mapping[str, Any]) -> str:
 
 
 def beside_another() -> str:
-    """Return what to type where the index's `slipway` is in the same folder, empty where it is not.
+    """Return the command where the index's `slipway` is in the same folder, empty where it is not.
 
-    Both have files of the same names: the one that is removed takes the other's along.
+    Both have files of the same names: removing one takes the other's along.
     """
     try:
         names = os.listdir(PACKAGE.parent)  # noqa: PTH208 - at every start, where pathlib would take twice as long
@@ -140,7 +141,7 @@ def _install(source: str, *, newer: bool = False) -> str:
 
 
 def _pip(verb: str) -> str:
-    """With uv an environment may have no pip, and the one in use must be named."""
+    """Return pip's command. With uv an environment may have no pip, and the one in use must be named."""
     return f"uv pip {verb} --python {shlex.quote(sys.prefix)}" if _by_uv() else f"pip {verb}"
 
 

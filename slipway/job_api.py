@@ -1,6 +1,6 @@
-"""Jobs from Python: `slipway.job(NAME)`, `slipway.jobs(...)` and the `Job` that they give.
+"""Jobs from Python: `slipway.job(NAME)`, `slipway.jobs(...)` and the `Job` that they return.
 
-Nothing is printed. What the command would say beside its result goes to the logger `slipway` as INFO.
+Nothing is printed. The command's messages beside its result go to the logger `slipway` as INFO.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _log = logging.getLogger("slipway")
 
 @dataclass(frozen=True)
 class Job:
-    """A job as it was when it was last looked at: it does not change, `refresh` gives a newer one.
+    """A job at its last reading: it does not change, `refresh` returns a newer one.
 
-    `resource_name` is `projects/…/locations/…/customJobs/NUMBER`, or that of another kind. Two handles are equal
-    when they are of one job.
+    `resource_name` is `projects/…/locations/…/customJobs/NUMBER`, or that of another kind. Two handles of one job are
+    equal.
     """
 
     resource_name: str
@@ -45,7 +45,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        """The name that people use, and `slipway jobs` takes: `dask-digits-7k2p3f9a`."""
+        """The display name, which `slipway jobs` takes: `dask-digits-7k2p3f9a`."""
         return self._job.display_name
 
     @property
@@ -60,12 +60,12 @@ class Job:
 
     @property
     def dirty(self) -> bool | None:
-        """Tell whether the template was deployed with changes that this commit lacks; None where nothing tells."""
+        """Whether the template was deployed with changes that this commit lacks; None if unknown."""
         return self._job.revision.dirty
 
     @property
     def state(self) -> str:
-        """The API's name for it: `JOB_STATE_RUNNING`."""
+        """The API's name for its state: `JOB_STATE_RUNNING`."""
         return self._job.state
 
     @property
@@ -84,28 +84,27 @@ class Job:
 
     @property
     def best_trial(self) -> Trial | None:
-        """The best trial of a tuning job that has succeeded so far. None where there is none, or no one best."""
+        """The best trial of a tuning job that has succeeded so far. None where there is none, or no single best one."""
         return self._job.best_trial
 
     @property
     def metrics(self) -> Metrics:
-        """Its numbers by name, as its `metrics.json`, its run in an experiment or its best trial has them now: they are
-        read at each use. `metrics.steps` are those with steps; where there are none, `metrics.why` says why."""
+        """The metrics by name, as its `metrics.json`, its run in an experiment or its best trial has them now: they are
+        read at each use. `metrics.steps` are those with steps; where there are none, `metrics.why` tells the reason."""
         from slipway.jobs.metrics import read_metrics
 
         return read_metrics(self._context, [self.refresh()._job])[self.resource_name]
 
     def refresh(self) -> Job:
-        """The job as it is now. Raises CloudError."""
+        """Return the job as it is now. Raises CloudError."""
         return self._now(self._context.vertex.job(self.resource_name))
 
     def wait(self, timeout: float | None = None) -> Job:
-        """Waits for the end, at most `timeout` seconds, and gives the job as it is then.
+        """Wait for the end, at most `timeout` seconds, and return the job as it is then.
 
-        If this job is a duplicate, waits for the one that runs and returns that. Raises ResourceError for one that
-        failed or expired, or is a duplicate of one that is gone, Cancelled, Timeout (the job goes on), ConfigError for
-        a `timeout` that is not a number, and CloudError when there has been no contact for an hour
-        (SLIPWAY_NO_CONTACT).
+        For a duplicate, wait for the job that runs and return that. Raises ResourceError for a job that failed or
+        expired, or is a duplicate of a deleted one, Cancelled, Timeout (the job goes on), ConfigError for a `timeout`
+        that is not a number, and CloudError after an hour without contact (SLIPWAY_NO_CONTACT).
         """
         from slipway.jobs.claim import original
         from slipway.jobs.follower import follower_of
@@ -127,9 +126,9 @@ class Job:
         return self._now(follower.job)
 
     def logs(self, *, follow: bool = False) -> Iterator[str]:
-        """The lines of its log so far, each after the role that wrote it: `workers-1  epoch 3`.
+        """Yield the lines of its log so far, each after the role that wrote it: `workers-1 epoch 3`.
 
-        With `follow` they go on until the job has ended, however it ended. Raises CloudError.
+        With `follow` they go on until the job has ended, in whatever way. Raises CloudError.
         """
         from slipway.jobs.follower import LogLine, follower_of
         from slipway.jobs.log import WHOLE_LOG, job_filter, line
@@ -148,8 +147,8 @@ class Job:
             yield from line(entry, job).split("\n")
 
     def download(self, folder: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> Path:
-        """Fetches what it has written so far below its output directory into `folder`, else into one that is called as
-        the job, and gives that. What is there already is kept, so that the same call goes on after an interruption.
+        """Fetch its output so far below its output directory into `folder`, else into one with the job's name, and
+        return the folder. Existing files are kept, so that the same call continues after an interruption.
 
         Raises ConfigError where a file of the folder differs, unless `overwrite`; ResourceError for a job without an
         output directory, and, when the others are there, for objects that can't become files; and CloudError.
@@ -164,7 +163,7 @@ class Job:
         return into
 
     def cancel(self) -> None:
-        """Asks for its end; `wait` then raises Cancelled. Raises ResourceError for a job that has ended already."""
+        """Ask for its end; `wait` then raises Cancelled. Raises ResourceError for a job that has ended already."""
         from slipway.submission.ending import cancel_job
 
         cancel_job(self._context.vertex, self.refresh()._job, self._context.now)
@@ -181,10 +180,10 @@ class Job:
 
 
 class Jobs(tuple[Job, ...]):
-    """Jobs as they were when they were listed."""
+    """Jobs at the time of listing."""
 
     def results(self, sort: str | None = None) -> ResultTable:
-        """Their results beside each other: the parameters that vary, metrics, run time and cost, for
+        """Return their results side by side: the varying parameters, metrics, run time and cost, for
         `pandas.DataFrame`. `sort` is a metric, with `-` before it where more is better: the best first, and marked.
 
         Raises ConfigError for a metric that no job has, where they have others.
@@ -201,8 +200,8 @@ class Jobs(tuple[Job, ...]):
 
 
 def job(name: str, *, catalog: str | None = None) -> Job:
-    """The job of this name, number, resource name or request id; a template's name is its newest job. `catalog` is
-    `gs://BUCKET[/NAME]`, else what the command would use. Raises ResourceError, ConfigError and CloudError."""
+    """Return the job of this name, number, resource name or request id; a template's name is its newest job. `catalog`
+    is `gs://BUCKET[/NAME]`, else the command's default. Raises ResourceError, ConfigError and CloudError."""
     from slipway.jobs.finding import find_job
 
     check(name=name, catalog=catalog)
@@ -222,9 +221,9 @@ def jobs(
     everything: bool = False,
     catalog: str | None = None,
 ) -> Jobs:
-    """The newest jobs of the stack, those of a `template`, `user`, `team` or `state` (`running`) alone; of a `sweep`
-    the last job of each run, in their order. `limit`: at most so many, 20 unless it is a sweep. `everything`: of every
-    stack, by whatever means they were submitted.
+    """Return the newest jobs of the stack, only those of a `template`, `user`, `team` or `state` (`running`); of a
+    `sweep` the last job of each run, in their order. `limit`: the most jobs, 20 unless it is a sweep. `everything`: of
+    every stack, by whatever means they were submitted.
 
     Raises ConfigError and CloudError.
     """

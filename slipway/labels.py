@@ -1,8 +1,7 @@
-"""Labels that Slipway puts on clusters and jobs and what they tell, the parameters that a job's request carries, and
-what its launcher is told.
+"""Labels that Slipway puts on clusters and jobs, the parameters in a job's request, and its launcher's arguments.
 
-One variable in the environment of each replica has the parameters. Nothing else says what they were: arguments and
-machines made of them can't be read backwards.
+One variable in the environment of each replica has the parameters. Nothing else records them: arguments and machines
+made of them can't be read backwards.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 STACK_LABEL = "slipway-stack"
 NAME_LABEL = "slipway-name"
 HASH_LABEL = "slipway-hash"
-"""These three are a cluster's, set once when it is made, and say whose it is. Frozen: living clusters have them."""
+"""The three labels of a cluster, set once at its creation, which tell its owner. Frozen: living clusters have them."""
 
 REQUEST_LABEL = "slipway-request"
 TEMPLATE_LABEL = "slipway-template"
@@ -37,13 +36,13 @@ CODE_DIRTY_LABEL = "slipway-dirty"
 TEAM = "team"
 """A template's own label that names its team, and anybody's on a job that Slipway did not send."""
 RESERVED = ("slipway-", "goog-")
-"""The beginnings of labels that Slipway and Google set."""
+"""The prefixes of labels that Slipway and Google set."""
 
 VARIABLE = "SLIPWAY_PARAMETERS"
 MOST_BYTES = 32 * 1024
 
 MARK = "\udc24"
-"""A `$` of a value until `escaped` makes one of it again. No value has half a surrogate pair: it is `unfit`."""
+"""The stand-in for a `$` of a value until `escaped` restores it. No value has half a surrogate pair: it is `unfit`."""
 _READ_BY_SERVICE = re.compile(rf"{MARK}(?=[{MARK}$(])|(?<={MARK}){MARK}")
 
 SHORT = 7
@@ -57,74 +56,77 @@ UNKNOWN_COMMIT = "unknown"
 
 @dataclass(frozen=True)
 class Revision:
-    """`commit` in hexadecimal digits, or UNKNOWN_COMMIT outside of git, or empty for what does not tell. `dirty`: there
-    were changes besides it; None where that is not told."""
+    """A git revision. `commit` in hexadecimal digits, or UNKNOWN_COMMIT outside of git, or empty if not recorded.
+    `dirty`: there were changes besides it; None if not recorded."""
 
     commit: str
     dirty: bool | None
 
     def __str__(self) -> str:
-        """`3f9c2e1 with local changes`"""
+        """Return `3f9c2e1 with local changes`."""
         return f"{self.commit[:SHORT]} with local changes" if self.dirty else self.commit[:SHORT]
 
     @property
     def exact(self) -> bool:
-        """Tell whether it names one tree and no other."""
+        """Whether it names exactly one tree."""
         return self.dirty is False and self.commit not in ("", UNKNOWN_COMMIT)
 
     @property
     def short(self) -> str:
-        """`3f9c2e1+`, where there is little room."""
+        """The short form, `3f9c2e1+`."""
         return f"{self.commit[:SHORT]}+" if self.dirty else self.commit[:SHORT]
 
 
 def label_value(text: str) -> str:
-    """`text` made fit for a label's value; empty stays empty."""
+    """Return `text` made fit for a label's value; empty stays empty."""
     return _NOT_IN_LABELS.sub("-", text.lower()).strip("-_")[:63].strip("-_")
 
 
 def roles_value(roles: tuple[str, ...]) -> str:
-    """The roles of the worker pools in order, joined by `_`, or empty when they don't fit a label."""
+    """Return the roles of the worker pools in order, joined by `_`, or empty when they don't fit a label."""
     value = "_".join(label_value(role).replace("_", "-") for role in roles)
     return value if len(value) <= 63 else ""
 
 
 def roles_of(value: str) -> tuple[str, ...]:
-    """Roles from what `roles_value` wrote."""
+    """Return the roles in a value of `roles_value`."""
     return tuple(value.split("_")) if value else ()
 
 
 def label_filter(wanted: Mapping[str, str]) -> str:
-    """The API's filter for what has all of these labels."""
+    """Return the API's filter for resources with all of these labels."""
     return " AND ".join(f'labels.{key}="{value}"' for key, value in wanted.items())
 
 
 def capacity_type_label(labels: Mapping[str, str]) -> str:
-    """The capacity type that a job was sent by, empty where its labels do not tell; older jobs have another label."""
+    """Return the capacity type that a job was sent by, empty where its labels do not tell; older jobs have another
+    label."""
     return labels.get(CAPACITY_TYPE_LABEL) or labels.get(_EARLIER_CAPACITY_TYPE_LABEL, "")
 
 
 def team_of(labels: Mapping[str, str]) -> str:
-    """The team that a job counts for, empty where its labels name none."""
+    """Return the team that a job counts for, empty where its labels name none."""
     return labels.get(TEAM_LABEL) or labels.get(TEAM, "")
 
 
 def revision_of(labels: Mapping[str, str]) -> Revision:
-    """The reviewed commit that defined a job's template; older jobs do not tell whether there was more."""
+    """Return the reviewed commit that defined a job's template; older jobs do not tell whether there were changes
+    beyond it."""
     return Revision(labels.get(COMMIT_LABEL, ""), _TRUTH.get(labels.get(DIRTY_LABEL, "")))
 
 
 def code_revision_of(labels: Mapping[str, str]) -> Revision:
-    """The revision that --code packed: no commit for a tree that was never committed, and for the reviewed code."""
+    """Return the revision that --code packed: no commit for a tree that was never committed, and for the reviewed
+    code."""
     return Revision(labels.get(CODE_COMMIT_LABEL, ""), _TRUTH.get(labels.get(CODE_DIRTY_LABEL, "")))
 
 
 def unfit(value: float | str) -> str:
-    """The reason why no JSON can carry a value; an empty string when it can."""
+    """Return the reason why no JSON can carry a value; an empty string when it can."""
     if not isinstance(value, str):
         try:
             return "" if math.isfinite(value) else "is not finite"
-        except OverflowError:  # A whole number that no float holds, nor most of those who read it.
+        except OverflowError:  # A whole number that neither a float nor most readers can hold.
             return "is too large"
     try:
         value.encode()
@@ -134,32 +136,32 @@ def unfit(value: float | str) -> str:
 
 
 def excess(values: Mapping[str, float | str]) -> str:
-    """The reason why these values together are too much for one job, an empty string when they are not."""
+    """Return the reason why these values together are too much for one job, an empty string when they are not."""
     size = len(recorded(values).encode())
     return "" if size <= MOST_BYTES else f"take {size:,} bytes as JSON, at most {MOST_BYTES:,} (32 KB)"
 
 
 def escaped(text: str, *, expanded: bool = True) -> str:
-    """A text as it is sent, in which each `$` of a value is `MARK` yet. Where the service has texts `expanded`, it
-    takes `$(NAME)` for a variable and `$$` for `$`, as Kubernetes does: there a value's are doubled."""
+    """Return a text as it is sent; each `$` of a value is still `MARK` in it. Where the service has texts `expanded`,
+    it takes `$(NAME)` for a variable and `$$` for `$`, as Kubernetes does: there a value's are doubled."""
     return (_READ_BY_SERVICE.sub("$$", text) if expanded else text).replace(MARK, "$")
 
 
 def recorded(values: Mapping[str, int | float | str | bool]) -> str:
-    """The variable's value as it is sent: canonical JSON, so that equal parameters are equal texts."""
+    """Return the variable's value as it is sent: canonical JSON, so that equal parameters are equal texts."""
     text = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return escaped(text.replace("$", MARK))
 
 
 def record(spec: Mapping[str, Any], text: str) -> None:
-    """Add the variable to every worker pool of a CustomJobSpec that is used, in place."""
+    """Add the variable to every used worker pool of a CustomJobSpec, in place."""
     for pool in spec.get("workerPoolSpecs", ()):
         for task in (pool[key] for key in ("containerSpec", "pythonPackageSpec") if key in pool):
             task["env"] = [*(task.get("env") or ()), {"name": VARIABLE, "value": text}]
 
 
 class Launched(NamedTuple):
-    """What a package's launcher is told to start: a module and its arguments. `others` are the launcher's own."""
+    """A package launcher's start: a module and its arguments. `others` are the launcher's own."""
 
     module: str
     arguments: list[str]
@@ -167,7 +169,7 @@ class Launched(NamedTuple):
 
     @classmethod
     def read(cls, args: Sequence[str]) -> Launched | None:
-        """From all arguments of a package; None where no launcher starts it."""
+        """Read a package's arguments; None where no launcher starts it."""
         end = args.index("--") if "--" in args else 0
         own = list(args[:end])
         if "--module" not in own[:-1]:
@@ -180,8 +182,8 @@ class Launched(NamedTuple):
 
 
 def parameters_in(env: Iterable[str]) -> Mapping[str, int | float | str | bool] | None:
-    """The values from an environment of `NAME=value`, as it was sent; None where it does not have them, or something
-    that no submission records: anybody may have sent the job."""
+    """Return the values from an environment of `NAME=value`, as it was sent; None where it lacks them, or has a form
+    that no submission records: the job may be anybody's."""
     text = next((one.removeprefix(f"{VARIABLE}=") for one in env if one.startswith(f"{VARIABLE}=")), None)
     try:
         found = json.loads((text or "").replace("$$", "$"))

@@ -1,4 +1,4 @@
-"""Resources that live, as read once before anything is decided: each part a value, or why it is unknown."""
+"""Live resources, read once before any decision: each part a value, or the reason why it is unknown."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from slipway.cloud.quotas import QuotaPreference
 
 @dataclass(frozen=True)
 class Unknown:
-    """A part that could not be read. `api` is the host and the method, empty where nobody asked. `identity` is who
-    asked, `role` the role that would do, or what else, `on` what it is granted on, where that is known. `off`: the
+    """A part that could not be read. `api` is the host and the method, empty where nothing was asked. `identity` is the
+    caller, `role` the sufficient role or another remedy, `on` the resource it is granted on, if known. `off`: the
     project does not use the API at all."""
 
     why: str
@@ -28,7 +28,7 @@ class Unknown:
     off: bool = False
 
     def __str__(self) -> str:
-        """`storage.googleapis.com as ada@acme.example: denied; it needs roles/storage.objectViewer`"""
+        """Return `storage.googleapis.com as ada@acme.example: denied; it needs roles/storage.objectViewer`."""
         if not self.api:
             return self.why
         return f"{self.api}{f' as {self.identity}' if self.identity else ''}: {self.why}; it needs {self.role}"
@@ -36,10 +36,9 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Use:
-    """Use that a deletion would end: `jobs` that have not ended, and ids of `unlisted` clusters, whose machines are in
-    use although no list has a job on them. `unready`: by id the states of those that the cloud does not delete now, as
-    it deletes or reboots them. `clusters`: the ids of all that the stack made, None where only one thing was asked
-    for."""
+    """The use that a deletion would end: `jobs` that have not ended, and ids of `unlisted` clusters, whose machines are
+    busy without a listed job. `unready`: by id the states of clusters that the cloud does not delete now, as it deletes
+    or reboots them. `clusters`: the ids of all that the stack made, None where only one resource was asked about."""
 
     jobs: tuple[VertexJob, ...] = ()
     unlisted: tuple[str, ...] = ()
@@ -48,12 +47,12 @@ class Use:
 
 
 Neighbours = Mapping[str, PublishedCatalog | Unknown] | Unknown
-"""Catalogs of the project by their buckets; one is Unknown where it can't be read, all where nobody can list them."""
+"""Catalogs of the project by their buckets; an unreadable one is Unknown, and all are where they can't be listed."""
 UNLIMITED = -1
 
 
 class Increase(StrEnum):
-    """The chance of a higher limit, in words."""
+    """The chance of a higher limit, as text."""
 
     UNTOLD = ""
     POSSIBLE = "increase can be requested"
@@ -65,8 +64,7 @@ class Increase(StrEnum):
 
 @dataclass(frozen=True)
 class QuotaLimit:
-    """A limit in a region; -1 is unlimited. `quota_id`: under which name
-    to ask for it."""
+    """A limit in a region; -1 is unlimited. `quota_id`: the name to ask for it."""
 
     metric: str
     region: str
@@ -80,17 +78,15 @@ class Live:
     """A stack's view of its project: its own region, and the others that its clusters are in or may come to be in.
 
     `limits` of its own region by metric name without the service, and those of the other ones by their names in
-    `limits_elsewhere`; `preferences`, what was asked for of quotas, by their ids. `catalog` is None when none is
-    published.
+    `limits_elsewhere`; `preferences`, the requests for quota, by their ids. `catalog` is None when none is published.
 
-    `service_accounts`: display names by address. `beside` is what is published in the bucket that is asked for, where
-    the stack has its catalog in another one yet.
-    `skipped` says that nothing was read on purpose (SLIPWAY_LIVE=skip). `last_ends`: when the last job on a cluster
-    ended, by the cluster's id, as far back as some `idleLimit` needs it; empty where none does. `recent` are the newest
-    jobs, ended ones too, where somebody wants them. `time` is this machine's when it was read, or the cloud's own where
-    that is wrong; None where nobody told. `by_hand`: those of `buckets` that look as if somebody
-    else had made them; `lacking`: by bucket, the settings that the stack would give it, as gcloud's flags.
-    `neighbours` are read where the stack drops a grant that another one may need.
+    `service_accounts`: display names by address. `beside` is the catalog in the declared bucket, where the stack's own
+    is still in another one. `skipped` tells that nothing was read on purpose (SLIPWAY_LIVE=skip). `last_ends`: the end
+    of the last job on each cluster, by the cluster's id, as far back as some `idleLimit` needs it; empty where none
+    does. `recent` are the newest jobs, ended ones too, if asked for. `time` is this machine's at the reading, or the
+    cloud's own where that is wrong; None if unknown. `by_hand`: those of `buckets` that look as if somebody else had
+    made them; `lacking`: by bucket, the settings that the stack would give it, as gcloud's flags. `neighbours` are read
+    where the stack drops a grant that another one may need.
     """
 
     clusters: tuple[PersistentResource, ...] | Unknown
@@ -116,19 +112,19 @@ class Live:
         return self.catalog.whole if isinstance(self.catalog, PublishedCatalog) else None
 
     def limit(self, metric: str) -> QuotaLimit | None:
-        """The limit in the stack's own region; None also where limits could not be read."""
+        """Return the limit in the stack's own region; None also where limits could not be read."""
         return None if isinstance(self.limits, Unknown) else self.limits.get(metric)
 
     def without(self, ids: Iterable[str]) -> Live:
-        """Return what lives when these clusters are gone."""
+        """Return the live resources without these clusters."""
         gone = frozenset(ids)
         if isinstance(self.clusters, Unknown) or not gone:
             return self
         return replace(self, clusters=tuple(one for one in self.clusters if one.id not in gone))
 
     def at(self, region: str, *, home: bool) -> Live:
-        """Return what lives in one region: what draws its quota, and its limits. `home`: it is the stack's own.
-        What does not say where it is is there."""
+        """Return the live resources of one region: the users of its quota, and its limits. `home`: it is the stack's
+        own. Resources without a region are there."""
         if not self.limits_elsewhere:
             return self
         here = (region, "") if home else (region,)

@@ -1,8 +1,8 @@
 """Message types of Google's client libraries, each alone.
 
 A library's package imports every service on import, which costs more than the rest of a preview. The message types live
-in modules of their own, so they are imported past the package's `__init__`, under a stand-in package that is gone when
-this returns. Where that does not work (another layout, another release), the whole package is imported.
+in modules of their own, so they are imported past the package's `__init__`, under a temporary stand-in package. Where
+that does not work (another layout, another release), the whole package is imported.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Any
 
-# What one thread has begun to import is in `sys.modules` before it is whole.
+# A module that another thread has begun to import is in `sys.modules` before it is whole.
 _importing = threading.RLock()
 
 
 @cache
 def message(package: str, module: str, name: str) -> Any:
-    """The protobuf class NAME of a library, in MODULE of its types: (google.cloud.aiplatform_v1, custom_job, …)."""
+    """Return the protobuf class NAME of a library, in MODULE of its types: (google.cloud.aiplatform_v1, custom_job,
+    …)."""
     return getattr(narrow(package, module) or wide(package, module), name).pb()
 
 
 def wide(package: str, module: str) -> ModuleType:
-    """A module of types, by way of the whole package. Raises ImportError where the library is not installed."""
+    """Return a module of types, by way of the whole package. Raises ImportError where the library is not installed."""
     return import_module(f"{package}.types.{module}")
 
 
 def narrow(package: str, module: str) -> ModuleType | None:
-    """A module of types with nothing but what it needs; None when the package can't be imported like that."""
+    """Return a module of types with only its own imports; None when the package can't be imported like that."""
     with _importing:
         if package in sys.modules:
             return wide(package, module)
@@ -50,7 +51,7 @@ def narrow(package: str, module: str) -> ModuleType | None:
 
 @contextmanager
 def standing_in(folders: Mapping[str, str]) -> Iterator[None]:
-    """Meanwhile each package is its folder and nothing else, so that what is imported of it is imported alone."""
+    """Replace each package by its bare folder meanwhile, so that its modules are imported alone."""
     with _importing:
         before = {name: sys.modules.get(name) for name in folders}
         for name, folder in folders.items():

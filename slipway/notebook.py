@@ -14,13 +14,13 @@ _LEFT = ' style="text-align: left"'
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return a row for each fact that there is."""
+    """Return a row for each known fact."""
     rows = (f"<tr><th{_LEFT}>{_text(name)}</th>{_cell(value)}</tr>" for name, value in pairs if value)
     return f"<table>{''.join(rows)}</table>"
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return the first rows, and how many more there are."""
+    """Return the first rows, and the number of the others."""
     head = "".join(f"<th{_LEFT}>{_text(one)}</th>" for one in heads)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows[:_MOST_ROWS])
     more = f"<p>and {len(rows) - _MOST_ROWS:,} more</p>" if len(rows) > _MOST_ROWS else ""

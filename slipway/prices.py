@@ -1,10 +1,10 @@
 """Prices, in USD: sums that may lack parts, and the price book of machines and regions.
 
-What the book does not hold is left out of a sum, and the sum says so; nothing is guessed. Compute Engine's list prices
+A price that the book lacks is left out of a sum, and the sum says so; nothing is guessed. Compute Engine's list prices
 are tables beside `slipway.machines.price_tables`. Vertex AI's management fee is 15 % of Compute Engine's on-demand
 price without local SSD, whatever the machine itself costs: so a pool and a job on demand cost 1.15 times that price, a
-Spot job the Spot price and the fee. The table of flex-start has the fee in its prices; what that lacks costs at most
-what it costs on demand.
+Spot job the Spot price and the fee. The table of flex-start has the fee in its prices; a machine that it lacks costs at
+most its price on demand.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ FEE = Decimal("0.15")
 UNKNOWN_PRICE = "price unknown"
 MORE = "and more"
 NOTABLE = Decimal(10)
-"""USD a month: of less nothing is said."""
+"""USD a month below which a cost is not mentioned."""
 _SHARE, _MOST = Decimal("0.1"), Decimal(10 * HOURS_OF_A_MONTH)
-"""A rise is tolerated up to this share of what was paid, at most these USD."""
+"""The tolerated rise: this share of the price before, at most these USD."""
 _LEAST = Decimal("0.0001")
-"""USD; a cost below is not told in figures."""
+"""USD below which a cost is not told in figures."""
 _PER_GB = Decimal("0.0000001")
 
 
 @dataclass(frozen=True)
 class Price:
     """USD, mostly an hour. `known` is the sum of the parts whose price is known; not `complete`: there are others.
-    `at_most`: of some of it only an upper bound is known."""
+    `at_most`: some part is only an upper bound."""
 
     known: Decimal = Decimal(0)
     complete: bool = True
@@ -44,7 +44,7 @@ class Price:
 
     @property
     def unknown(self) -> bool:
-        """Tell whether nothing of it is known."""
+        """Whether no part of it is known."""
         return not self.complete and not self.known
 
     def __add__(self, other: Price) -> Price:
@@ -58,39 +58,39 @@ UNKNOWN = Price(complete=False)
 
 
 def price_text(price: Price | None) -> str | None:
-    """The known part of a price as catalogs have it: `1.1728`; None without any."""
+    """Return the known part of a price as catalogs have it: `1.1728`; None without any."""
     return None if price is None or price.unknown else f"{price.known:.4f}"
 
 
 def exact_text(price: Price | None) -> str | None:
-    """The known part of a price as JSON has it: `0.000123`; None without any."""
+    """Return the known part of a price as JSON has it: `0.000123`; None without any."""
     return None if price is None or price.unknown else f"{price.known:.6f}".rstrip("0").rstrip(".")
 
 
 Usd = Annotated[Price, As(lambda text: Price(Decimal(text)), exact_text, "USD as text")]
-"""In JSON the known part alone."""
+"""A price whose JSON is the known part alone."""
 
 
 def dollars(amount: Price, *, per: str = "h", most: str = "at most") -> str:
-    """`$1.31/h`, `at most $1.31/h`, `$1.31/h and more` where a part has no known price, `price unknown`."""
+    """Return `$1.31/h`, `at most $1.31/h`, `$1.31/h and more` where a part has no known price, `price unknown`."""
     words = f"${amount.known:,.2f}/{per}" if per else f"${amount.known:,.2f}"
     return UNKNOWN_PRICE if amount.unknown else bounded(words, amount, most)
 
 
 def figure(amount: Price, digits: int = 2) -> str:
-    """`1.17`, `1.17 and more`, `?`: an amount in a column of USD."""
+    """Return an amount in a column of USD: `1.17`, `1.17 and more`, `?`."""
     return "?" if amount.unknown else bounded(f"{amount.known:,.{digits}f}", amount)
 
 
 def bounded(words: str, amount: Price, most: str = "at most") -> str:
-    """The words for what is known of an amount, with `and more` or `at most` where that is not the price itself."""
+    """Return an amount's known part as text, with `and more` or `at most` where that is not the price itself."""
     if not amount.complete:
         return f"{words} {MORE}"
     return f"{most} {words}" if amount.at_most else words
 
 
 def spent(amount: Price) -> str:
-    """`$0.0074`, `at most $12.50`, `price unknown`: what a job has cost, which may be little."""
+    """Return the cost of a job, which may be little: `$0.0074`, `at most $12.50`, `price unknown`."""
     if amount.unknown:
         return UNKNOWN_PRICE
     words = f"${amount.known:.4f}" if amount.known < 1 else f"${amount.known:,.2f}"
@@ -98,18 +98,18 @@ def spent(amount: Price) -> str:
 
 
 def signed(by: Decimal, *, per: str = "h") -> str:
-    """`+$0.46/h`, `−$0.46/h`: by how much something costs more or less."""
+    """Return the change of a cost: `+$0.46/h`, `−$0.46/h`."""
     return f"{'−' if by < 0 else '+'}{dollars(Price(abs(by)), per=per)}"
 
 
 def is_steep(before: Decimal, after: Decimal) -> bool:
-    """Tell whether a rise is beyond what a stack tolerates; USD a month, or for a whole run."""
+    """Tell whether a rise is beyond a stack's tolerance; USD a month, or for a whole run."""
     return after - before >= NOTABLE and after - before > min(before * _SHARE, _MOST)
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """USD per hour: what a pool or cluster costs when idle, and at most; both lack the same parts, if any."""
+    """USD per hour: the cost of a pool or cluster when idle, and at most; both lack the same parts, if any."""
 
     floor: Price
     ceiling: Price
@@ -123,12 +123,12 @@ class Bounds:
 
 
 def hourly(spec: MachineSpec, region: str, capacity_type: str = POOL) -> Price:
-    """USD per hour of one machine with its boot disk, of a capacity type, while it runs: waiting is not billed.
+    """Return USD per hour of one machine with its boot disk, of a capacity type, while it runs: waiting is not billed.
 
     Unknown where the book has no price for the machine, and always for a reservation, whose price is between you and
-    Compute Engine; incomplete where its disk's is missing, and for accelerators attached to an N1 machine, of which
-    the book has no prices. That of flex-start is at most the one on demand, where the book has none for a machine that
-    it gives.
+    Compute Engine; incomplete where its disk's is missing, and for accelerators attached to an N1 machine, whose prices
+    the book lacks. For flex-start, an upper bound, the price on demand, where the book has none for a machine that
+    flex-start offers.
     """
     if capacity_type not in CAPACITY_TYPES:
         raise ValueError(f"unknown capacity type {capacity_type!r}; one of {', '.join(CAPACITY_TYPES)}")
@@ -146,14 +146,14 @@ def hourly(spec: MachineSpec, region: str, capacity_type: str = POOL) -> Price:
 
 
 def dearest(amounts: Iterable[Price]) -> Price:
-    """The highest by what is known; whole only where all are."""
+    """Return the highest by its known part; complete only where all are."""
     some = list(amounts)
     highest = max(some, key=lambda one: one.known, default=Price())
     return replace(highest, complete=all(one.complete for one in some))
 
 
 def per_hour(machines: Iterable[MachineGroup], region: str, capacity_type: str = POOL) -> Price:
-    """USD an hour of machines together, as `hourly` has each."""
+    """Return USD an hour of machines together, as `hourly` has each."""
     return sum((hourly(group.machine, region, capacity_type) * group.count for group in machines), Price())
 
 
@@ -165,7 +165,7 @@ def _flex_start_gives(type: str) -> bool:
 
 
 def total(clusters: Iterable[ClusterSpec], region: str) -> Bounds:
-    """Floor and ceiling of clusters together, of a stack in this region."""
+    """Return floor and ceiling of clusters together, of a stack in this region."""
     found = Bounds(Price(), Price())
     for cluster in clusters:
         for pool in cluster.pools:
@@ -175,8 +175,8 @@ def total(clusters: Iterable[ClusterSpec], region: str) -> Bounds:
 
 
 def price_in_words(price: Bounds) -> str:
-    """`$0.66/h idle, $1.97/h at most ($479 to $1,438 a month)`. Where a part has no known price, `$1.17/h and more
-    ($854 a month and more)`."""
+    """Return `$0.66/h idle, $1.97/h at most ($479 to $1,438 a month)`. Where a part has no known price, `$1.17/h and
+    more ($854 a month and more)`."""
     if price.floor == price.ceiling:
         return f"{dollars(price.floor)}{_month(price.floor)}"
     floor, ceiling = Price(price.floor.known), Price(price.ceiling.known)
@@ -192,7 +192,7 @@ def _month(*amounts: Price) -> str:
 
 
 def _machine(type: str, region: str, row: CapacityType) -> Decimal | None:
-    """USD per hour of the machine alone, the fee included."""
+    """Return USD per hour of the machine alone, the fee included."""
     price = None if row.price is None else cell(row.price, type, region)
     if price is None or row.with_fee:
         return price

@@ -30,7 +30,7 @@ Row = Mapping[str, str | float | None]
 class ResultTable(Sequence[Row]):
     """A mapping for each job, all with the same keys, so that `pandas.DataFrame(table)` is a frame: `job`, `state`,
     `params.NAME`, `metrics.NAME`, `run_seconds`, `cost` in USD and others. `rows` are the same with their types, and
-    `best` those that are best, where `sort` said what that is."""
+    `best` the best rows, where `sort` defines them."""
 
     def __init__(self, results: Results) -> None:
         self._results, self._flat = results, flat_rows(results)
@@ -80,7 +80,8 @@ def _cells(row: ResultRow, found: Results) -> list[str]:
 
 
 def table_of(context: Context | None, jobs: Sequence[VertexJob], sort: str | None) -> ResultTable:
-    """Read the metrics of all jobs at once. `context` is None where there are none. Raises ConfigError."""
+    """Return the results, with the metrics of all jobs read at once. `context` is None where there are none. Raises
+    ConfigError."""
     if context is None:
         return ResultTable(Results((), (), ()))
     if sort is not None and not isinstance(sort, str):

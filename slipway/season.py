@@ -1,4 +1,4 @@
-"""Seasons: from when, until when, and for how long without a job a cluster is wanted."""
+"""Seasons: the times between which a cluster is wanted, and its idle limit."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+
 """A date, or a date and a time with its zone, as a stack file has it."""
 
 Reason = Literal["season", "idle", "in-place"]
-"""Why a cluster is dormant: it is out of its season, it was given up after `idleLimit`, or a deployment is replacing it
-in place."""
+"""The reason why a cluster is dormant: it is out of its season, it was given up after `idleLimit`, or a deployment is
+replacing it in place."""
 
 MACHINES = "machines"
-"""What a cluster lacks whose season has begun and that could not be made; else it lacks quota, by its metrics."""
+"""The lack of a cluster whose season has begun and that could not be made; otherwise it lacks quota, by its metrics."""
 
 _OF_ENGINE = re.compile(r"(?P<date>\S+) (?P<time>[0-9:]{8})(?:\.[0-9]+)? (?P<zone>[+-][0-9]{4})(?: \S+)?")
-"""`2027-01-10 00:00:00 +0000 UTC`: what the engine makes of a date that stands in a stack file without quotes."""
+"""The engine's form of a date without quotes in a stack file: `2027-01-10 00:00:00 +0000 UTC`."""
 
 
 @dataclass(frozen=True)
 class Season:
-    """A cluster is wanted from `begins` on and no longer at `ends`, and is given up after `idle_limit` without a job.
-    None is no bound."""
+    """A season: a cluster is wanted from `begins` on and no longer at `ends`, and is given up after `idle_limit`
+    without a job. None is no bound."""
 
     begins: datetime | None = None
     ends: datetime | None = None
@@ -54,7 +54,7 @@ SomeDated = TypeVar("SomeDated", bound=Dated)
 def at_once(
     there: Iterable[SomeDated], coming: Iterable[SomeDated]
 ) -> Iterator[tuple[datetime | None, list[SomeDated]]]:
-    """Yield what is there at once: now (None), and from the beginning of each season to come on."""
+    """Yield the resources that exist at once: now (None), and from the beginning of each coming season on."""
     now, later = list(there), list(coming)
     yield None, now
     for begins in sorted({one.season.begins for one in later if one.season.begins}):
@@ -62,7 +62,7 @@ def at_once(
 
 
 def moment(text: str) -> datetime:
-    """Read a time as UTC; a date is its midnight there. Raises ValueError, also for a time without a zone."""
+    """Return a time as UTC; a date is its midnight there. Raises ValueError, also for a time without a zone."""
     if found := _OF_ENGINE.fullmatch(text):
         text = f"{found['date']}T{found['time']}{found['zone']}"
     elif not re.fullmatch(MOMENT, text):
@@ -75,18 +75,18 @@ def moment(text: str) -> datetime:
 
 
 def moment_text(when: datetime) -> str:
-    """`2027-01-10T00:00:00Z`"""
+    """Return `2027-01-10T00:00:00Z`."""
     return when.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def moment_in_words(when: datetime) -> str:
-    """`2027-01-10`, or `2027-01-10 08:30 UTC` where it is not midnight."""
+    """Return `2027-01-10`, or `2027-01-10 08:30 UTC` where it is not midnight."""
     utc = when.astimezone(UTC)
     return f"{utc:%Y-%m-%d}" if (utc.hour, utc.minute) == (0, 0) else f"{utc:%Y-%m-%d %H:%M} UTC"
 
 
 class WhyDormant(NamedTuple):
-    """How it is with a dormant cluster, as its name goes on, and what brings it back where that is to be told."""
+    """The state of a dormant cluster, as text after its name, and what brings it back, if that is to be told."""
 
     state: str
     back: str = ""
@@ -98,9 +98,9 @@ class WhyDormant(NamedTuple):
 def why_dormant(
     season: Season, why: Reason, since: datetime | None, lacks: Collection[str] = (), now: datetime | None = None
 ) -> WhyDormant:
-    """Tell why, for who would submit to the cluster. `since`: None where it has yet to come: its season has not begun,
-    or has and something `lacks`, or it has none and is being made. `now`: of one that was published before its season
-    began, where that may have begun since."""
+    """Return the reason for a submitter to the cluster. `since`: None before its season: that has not begun, or has and
+    something `lacks`, or there is none and the cluster is being made. `now`: for a cluster that was published before
+    its season began, as that may have begun since."""
     if lacks and season.begins is not None:
         what, which = ("machines", "") if MACHINES in lacks else ("quota", f": too little of {join(sorted(lacks))}")
         return WhyDormant(f"waits for {what} since its season began on {moment_in_words(season.begins)}{which}")

@@ -1,7 +1,7 @@
-"""The state of a stack, which is what the engine knows of it when a command begins.
+"""The state of a stack: the engine's knowledge of it when a command begins.
 
-Types, what they are read from, and where a stack is: a cluster, a bucket and an account never move, so neither does a
-stack that has any. Asking the engine is somebody else's; where that fails there is an `Unknown`.
+Types, their sources, and the place of a stack: a cluster, a bucket and an account never move, so neither does a stack
+that has any. Another module asks the engine; where that fails there is an `Unknown`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _REGIONS = "slipway:components:OtherRegions"
 
 @dataclass(frozen=True)
 class StateResource:
-    """A cluster, a bucket or an account, and the place it is in; an account has no region, and a bucket that somebody
-    else made no place: it is wherever they have it.
+    """A cluster, a bucket or an account, and its place; an account has no region, and an adopted bucket no place: it is
+    wherever its owner has it.
 
-    `logical` is the engine's name for it: `catalog`, `work`, `trainer`, and of a cluster its id, unless a person gave
+    `logical` is the engine's name for it: `catalog`, `work`, `trainer`, and for a cluster its id, unless a person gave
     another. `name` is the cloud's: an id, a bucket's name, an address.
     """
 
@@ -68,13 +68,14 @@ class StatePreference:
 class State:
     """A stack's resources as its last command left them; all empty before the first one.
 
-    What waits for its deletion (the old half of a replacement) is not in it: the engine does not tell. `catalog_bucket`
-    has the catalog that it published; `creation`: it has the object that lists the clusters made last. `submitters`:
-    members, as the stack file names them. `spared`: buckets that the engine may not empty. `adopted`: ids of clusters
-    that somebody else made, of which the engine knows no more than that. `protected`: the names of clusters that may
-    not be changed, by id, as they were deployed last. `called`: by an account's address its display name, which tells
-    who made it. `elsewhere`: ids of clusters that were made in another region than the stack's, as an alternative.
-    `other_regions`: where one may have been asked for, also by a command that was killed before it had one.
+    Resources that wait for their deletion (the old half of a replacement) are not in it: the engine does not tell.
+    `catalog_bucket` has the catalog that it published; `creation`: it has the object that lists the clusters made last.
+    `submitters`: members, as the stack file names them. `spared`: buckets that the engine may not empty. `adopted`: ids
+    of clusters that somebody else made, which is all that the engine knows of them. `protected`: the names of clusters
+    that may not be changed, by id, as of the last deployment. `called`: by an account's address its display name, which
+    tells who made it. `elsewhere`: ids of clusters that were made in another region than the stack's, as an
+    alternative. `other_regions`: regions where one may have been asked for, also by a command that was killed before it
+    had one.
     """
 
     clusters: tuple[StateResource, ...] = ()
@@ -93,7 +94,7 @@ class State:
     other_regions: frozenset[str] = frozenset()
 
     def regions_beside(self, region: str) -> tuple[str, ...]:
-        """Regions elsewhere than the stack where its clusters are, or may be."""
+        """Return the other regions than the stack's where its clusters are, or may be."""
         return tuple(sorted({*(one.region for one in self.clusters), *self.other_regions} - {"", region}))
 
     def has(self, project: str, region: str, cluster: str) -> bool:
@@ -107,7 +108,7 @@ def is_adopted_bucket(logical: str) -> bool:
 
 
 def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
-    """Read the engine's answer: for each URN its `type` and `outputs`. Outputs that are missing become ""."""
+    """Read the engine's answer: for each URN its `type` and `outputs`. Missing outputs become ""."""
     found = [_Resource.read(urn, body) for urn, body in sorted(resources.items())]
     objects = {one.parent: one for one in _of(found, _OBJECT)}
     return State(
@@ -142,7 +143,8 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
 
 @dataclass(frozen=True)
 class _Resource:
-    """`name` is the logical one, `parent` the type of the component around it, empty without one."""
+    """A resource of the engine. `name` is the logical one, `parent` the type of the component around it, empty without
+    one."""
 
     type: str
     parent: str
@@ -151,7 +153,7 @@ class _Resource:
 
     @classmethod
     def read(cls, urn: str, body: Mapping[str, Any]) -> _Resource:
-        """`urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME`, where a name may have anything in it."""
+        """Read `urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME`, where a name may contain anything."""
         _, _, types, name = urn.split("::", 3)
         parents, _, own = types.rpartition("$")
         return cls(own, parents.rpartition("$")[2], name, body.get("outputs") or {})
@@ -183,16 +185,16 @@ def _preference(one: _Resource) -> StatePreference:
 
 
 def _placed(resources: Iterable[_Resource], type_: str, name: str) -> Iterator[StateResource]:
-    """`name` is the output that has the resource's own."""
+    """Yield resources with their places. `name` is the output that has the resource's own name."""
     for one in _of(resources, type_):
         yield StateResource(one.name, one.text(name), one.text("project"), one.text("location").lower())
 
 
 def refuse_move(known: State, *, stack: str, project: str, region: str, others: Collection[str] = ()) -> None:
-    """Raises ConfigError when the stack has something in another project or region than it is to be deployed to.
+    """Raise ConfigError when the stack has resources in another project or region than its declared ones.
 
-    Clusters may have been made as alternatives in other regions: in one of `others`, or as the state says. Buckets that
-    the stack made are in its own, and so tell that it did not move.
+    Clusters may have been made as alternatives in other regions: in one of `others`, or as the state tells. Buckets
+    that the stack made are in its own, and so tell that it did not move.
     """
     stays, meant = any(one.region == region for one in known.buckets), {*others, *known.other_regions}
     clusters = tuple(
@@ -204,7 +206,7 @@ def refuse_move(known: State, *, stack: str, project: str, region: str, others: 
         f"{kind} {one.name}": place
         for kind, some in kinds.items()
         for one in some
-        # What the state does not say of a place is taken to be as configured.
+        # A part of a place that the state lacks is taken to be as configured.
         if (place := (one.project or project, one.region or region)) != (project, region)
     }
     if not elsewhere:
@@ -224,14 +226,15 @@ def refuse_move(known: State, *, stack: str, project: str, region: str, others: 
 
 
 def refuse_rename(known: State, alive: Mapping[str, str], stack: str) -> None:
-    """Raises ConfigError when clusters of the stack bear another's name. `alive`: by id the stack whose label a cluster
-    bears, "" without one; its labels never change."""
+    """Raise ConfigError when clusters of the stack bear another's name. `alive`: by id the stack in a cluster's label,
+    "" without one; its labels never change."""
     if called := {alive.get(one.name, "") for one in known.clusters} - {"", stack}:
         raise renamed(min(called), stack)
 
 
 def renamed(old: str, new: str) -> ConfigError:
-    """The error of a stack that was deployed under another name: a state can be renamed, and what it made can't."""
+    """Return the error of a stack that was deployed under another name: a state can be renamed, and its resources
+    can't."""
     return ConfigError(
         f"stack {new} was called {old} and can't be renamed, so nothing was changed",
         why=f"what it made bears the name {old} for good: as {new} protected clusters too would be made anew",
@@ -243,8 +246,8 @@ def renamed(old: str, new: str) -> ConfigError:
 def stack_locations(
     known: State | None, project: str, region: str, others: Iterable[str] = ()
 ) -> tuple[tuple[str, str], ...]:
-    """Projects and regions where clusters of the stack may be: where it is configured to be (in `others` as an
-    alternative), and where it has any or may have. `known` is None where nobody knows."""
+    """Return the projects and regions where clusters of the stack may be: its configured ones (in `others` as an
+    alternative), and those of its known and possible clusters. `known` is None if unknown."""
     clusters, asked = (known.clusters, known.other_regions) if known else ((), frozenset())
     places = {(one.project, one.region) for one in clusters if one.project and one.region}
     known_places = sorted(places | {(project, one) for one in asked})

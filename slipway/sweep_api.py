@@ -1,6 +1,6 @@
-"""A sweep from Python: `slipway.sweep(...)` and the `Sweep` it gives. The same code as `slipway submit --sweep`.
+"""A sweep from Python: `slipway.sweep(...)` and the `Sweep` it returns. The same code as `slipway submit --sweep`.
 
-Nothing is printed. What the command would say beside its result goes to the logger `slipway` as INFO.
+Nothing is printed. The command's messages beside its result go to the logger `slipway` as INFO.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ class Sweep:
     _context: Context = field(compare=False, repr=False)
 
     def jobs(self) -> tuple[Job, ...]:
-        """The job of each run as it is now, in the order of the runs; of one that was sent more than once the last.
+        """Return the job of each run as it is now, in the order of the runs; the last one for a run that was sent more
+        than once.
 
         Each has its `parameters`. Raises CloudError.
         """
@@ -114,8 +115,8 @@ class Sweep:
         return self._handles(found[index] for index in sorted(found))
 
     def results(self, sort: str | None = None) -> ResultTable:
-        """The result of each run: the parameters that vary, metrics, run time and cost. `pandas.DataFrame` takes it as
-        it is. `sort` is a metric, with `-` before it where more is better: the best first, and marked.
+        """Return the result of each run: the varying parameters, metrics, run time and cost. `pandas.DataFrame` takes
+        it unchanged. `sort` is a metric, with `-` before it where more is better: the best first, and marked.
 
         Raises ConfigError for a metric that no run has, where they have others, and CloudError.
         """
@@ -125,11 +126,11 @@ class Sweep:
         return facts((("sweep", self.id), ("runs", f"{self.count:,}"), ("stack", self._context.catalog.stack)))
 
     def wait(self, timeout: float | None = None) -> tuple[Job, ...]:
-        """Waits for the end of every run, at most `timeout` seconds, and gives their jobs, in the order of the runs.
+        """Wait for the end of every run, at most `timeout` seconds, and return their jobs, in the order of the runs.
 
-        Raises ResourceError when any failed or expired, or ran and nobody can tell how it ended, as its job is gone;
-        Cancelled when others were cancelled, Timeout (the runs go on), ConfigError for a `timeout` that is not a
-        number, and CloudError when there has been no contact for an hour (SLIPWAY_NO_CONTACT).
+        Raises ResourceError when any failed or expired, or ran and its end is not known, as its job is gone; Cancelled
+        when others were cancelled, Timeout (the runs go on), ConfigError for a `timeout` that is not a number, and
+        CloudError after an hour without contact (SLIPWAY_NO_CONTACT).
         """
         check_timeout(timeout)
         ended = until_ended(self._context, self._sent, _LogDisplay(self._context), timeout=timeout)
@@ -138,10 +139,10 @@ class Sweep:
         return self._handles(ended.jobs.values())
 
     def cancel(self) -> None:
-        """Asks for the end of every run that has not ended; `wait` then raises Cancelled.
+        """Ask for the end of every unfinished run; `wait` then raises Cancelled.
 
-        The same call with `retry_cancelled=True` goes on with it. Raises ResourceError where all have ended already,
-        and, once the others were asked, where one may be in a region that could not be looked at.
+        The same call with `retry_cancelled=True` continues it. Raises ResourceError where all have ended already, and,
+        once the others were asked, where one may be in a region that could not be read.
         """
         if problem := cancel_sweep(self._context, self.id).problem:
             raise problem
@@ -151,7 +152,7 @@ class Sweep:
 
 
 class _LogDisplay:
-    """A sweep told to the logger."""
+    """A display that writes a sweep's progress to the logger."""
 
     def __init__(self, context: Context, *, yes: bool = False) -> None:
         self._catalog, self._yes = context.catalog, yes
@@ -160,7 +161,7 @@ class _LogDisplay:
         _log.info(text)
 
     def state(self, text: Callable[[datetime], str]) -> None:
-        """Say nothing: whoever asks for the jobs sees how many run."""
+        """Write nothing: a reader of the jobs sees how many run."""
 
     def chosen(self, chosen: ChosenSweep) -> None:
         for choice in chosen.choices.values():

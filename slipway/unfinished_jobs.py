@@ -1,4 +1,4 @@
-"""Jobs that a deletion would harm: whether there are any, what each sort would lose, and how to end them. Pure."""
+"""Jobs that a deletion would harm: whether there are any, the loss of each sort, and how to end them. Pure."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _MOST_COMMANDS = 20
 
 
 def losses_of_cluster(use: Use) -> str:
-    """Tell why jobs keep the cluster that they are on."""
+    """Return why jobs keep their cluster."""
     return f"{', '.join(job.display_name for job in use.jobs)}: {_CANCELLED}"
 
 
 def losses_of_stack(use: Use) -> str:
-    """Tell why jobs keep a whole stack. Those on a cluster of its own would be cancelled; those on an adopted one, or
-    on machines of their own, would lose its account or buckets. Where nobody asked for the stack's clusters, any is
-    taken for one of them."""
+    """Return why jobs keep a whole stack. Those on a cluster of its own would be cancelled; those on an adopted one, or
+    on machines of their own, would lose its account or buckets. Where the stack's clusters are not known, any counts as
+    its own."""
     losses: dict[str, list[str]] = {}
     for job in use.jobs:
         on = job.persistent_resource_id
@@ -43,11 +43,11 @@ def must_be_idle(
     instead: str = "",
     rest: str = "",
 ) -> Use:
-    """Return the use of something that is to be deleted, when no job needs it.
+    """Return the use of a resource that is to be deleted, when no job needs it.
 
-    `stays` says in words that it is not deleted. `then`: what to do when the jobs have ended; `instead` of ending them,
-    where something else does; `rest`: another way out. Raises PolicyError when a job needs it, ResourceError when that
-    can't be told.
+    `stays` is the phrase that it is not deleted. `then`: what to do when the jobs have ended; `instead` of ending them,
+    another way; `rest`: a further way out. Raises PolicyError when a job needs it, ResourceError when that can't be
+    told.
     """
     also = f"\n{rest}" if rest else ""
     if isinstance(use, Unknown):
@@ -64,7 +64,7 @@ def must_be_idle(
 
 
 def ways_out(jobs: Sequence[VertexJob], then: str = "then again") -> str:
-    """The commands for all of them, a line for each job: either verb takes one. `then`: what to do after that."""
+    """Return the commands for all jobs, a line for each: either verb takes one. `then`: what to do after that."""
     lines = [f"slipway jobs wait {job.typed}, or slipway jobs cancel {job.typed}" for job in jobs[:_MOST_COMMANDS]]
     more = len(jobs) - len(lines)
     lines += [f"and so on for {more:,} more: slipway jobs list"] if more else []

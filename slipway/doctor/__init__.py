@@ -1,1 +1,1 @@
-"""Finds what is wrong with a stack, and what mends it: a frozen picture of its regions in, findings out; and drift."""
+"""The doctor: faults of a stack and their fixes, from a frozen picture of its regions; and drift."""

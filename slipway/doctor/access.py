@@ -1,4 +1,4 @@
-"""Permissions, of everybody and of whoever asks; and a finding for each part that could not be read."""
+"""Permissions of everybody and of the caller; and a finding for each part that could not be read."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ NEEDS = (
 
 
 def gaps(permissions: Permissions, place: Place, catalog: Catalog | None) -> tuple[Need, ...]:
-    """Ask each service what it would permit. Raises CloudError. What only a catalog names is asked of one that could be
-    read; what is not there is told elsewhere."""
+    """Ask each service which permissions the caller lacks. Raises CloudError. Names from a catalog are asked about only
+    once it was read; missing resources are reported elsewhere."""
     holders: dict[str, tuple[Holder, str]] = {
         "project": ("project", place.project),
         "catalog": ("bucket", place.address.bucket),
@@ -60,8 +60,8 @@ def gaps(permissions: Permissions, place: Place, catalog: Catalog | None) -> tup
 def read_policies(
     threads: Executor, connection: Connection, catalog: Catalog, identity: str
 ) -> Callable[[], tuple[Policy | UnseenPolicy, ...]]:
-    """Ask for all of them at once; what it returns waits for the answers. Of the project only what the trainers have
-    there is the stack's."""
+    """Begin to ask for all policies at once; the returned function waits for the answers. In the project's policy only
+    the trainers' grants are the stack's."""
     trainers = [one for one in dict.fromkeys((catalog.trainer, *catalog.trainers.values())) if one]
     holders: list[tuple[Holder, str]] = []
     holders += [("bucket", one) for one in (catalog.catalog_bucket, catalog.work_bucket) if one]
@@ -85,7 +85,7 @@ def _policy(
 
 
 def exposed(picture: Picture) -> Iterator[Finding]:
-    """Find what everybody may do, whoever granted it."""
+    """Find grants to everybody, whoever made them."""
     unseen = [one for one in picture.policies if isinstance(one, UnseenPolicy)]
     for on in (one.of for one in unseen if one.gone):
         yield KINDS["resource-gone"].of(on, f"{on} is not there any more", picture.up, "it makes it again")
@@ -109,7 +109,7 @@ def roles(picture: Picture) -> Iterator[Finding]:
 
 
 def unread(picture: Picture) -> Iterator[Finding]:
-    """Tell API, identity, reason and role for each part; an API that is switched off is told once."""
+    """Report API, identity, reason and role for each unread part; a disabled API is reported once."""
     backend = picture.backend
     vital = {
         "clusters": picture.clusters,

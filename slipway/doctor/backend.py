@@ -1,4 +1,4 @@
-"""The catalog, and what killed runs left: in the engine's backend, in this checkout's journals, among packages."""
+"""The catalog, and leftovers of killed runs: in the engine's backend, in this checkout's journals, among packages."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from slipway.live import Unknown
 from slipway.state import State
 
 _LONGEST_RUN = timedelta(hours=3)
-"""After which CI ends a deployment, and longer than one waits for a cluster."""
+"""The time after which CI ends a deployment; it is longer than the wait for any cluster."""
 _ABANDONED = timedelta(minutes=10)
 _KEPT = timedelta(days=90)
 _AT_ONCE = 5
-"""So many packages are named in one command."""
+"""The most packages in one command."""
 _CALLED = {"creation": "clusters/asked-for.json (the object whose writing makes the clusters)"}
-"""The engine knows by a name of its own, which tells nobody anything, what people see in the bucket."""
+"""The names that people see in the bucket, by the engine's own, which tell nobody anything."""
 
 
 def catalog(picture: Picture) -> Iterator[Finding]:
@@ -50,12 +50,13 @@ def catalog(picture: Picture) -> Iterator[Finding]:
 
 
 def _missing(subject: Subject, picture: Picture) -> Finding:
-    """A run that takes a stack down deletes its catalog first, and then its clusters."""
+    """Return the finding of a missing catalog. A run that takes a stack down deletes the catalog first, and then the
+    clusters."""
     backend = picture.backend
     state = backend.state if backend else None
     known = state if isinstance(state, State) else State()
     there = (picture.there.get(one.name) for one in known.clusters)
-    # What was pending a later run has cleared; that the cloud deletes a cluster tells as much.
+    # A later run has cleared the pending steps; a cluster in deletion tells as much.
     if backend and (backend.deletes or any(one and one.state == "STOPPING" for one in there)):
         words = f"stack {picture.stack} has no catalog, as a run that takes it down has not come to its end"
         return KINDS["catalog-missing"].of(subject, words, *picture.go_on)
@@ -65,8 +66,8 @@ def _missing(subject: Subject, picture: Picture) -> Finding:
 
 
 def _unfinished(published: PublishedCatalog, picture: Picture) -> Iterator[Finding]:
-    """The catalog is written last: what the state has and it does not is of a deployment that ended before. One that
-    replaces a cluster in place takes it out of the catalog first."""
+    """Find an unfinished deployment: the catalog is written last, so a resource that only the state has is of a
+    deployment that ended before. A deployment that replaces a cluster in place takes it out of the catalog first."""
     backend, kind = picture.backend, KINDS["deployment-unfinished"]
     ended = backend is not None and not backend.busy
     for one in published.whole.dormant.values() if published.whole else ():

@@ -36,7 +36,7 @@ _ENGINE_S = 60
 
 @dataclass(frozen=True)
 class _Folder:
-    """A backend's files. Names are relative to it."""
+    """A backend's files in a folder. Names are relative to it."""
 
     address: str
     path: Path
@@ -46,7 +46,7 @@ class _Folder:
         return sorted(str(file.relative_to(self.path)) for file in files)
 
     def content(self, name: str) -> bytes | None:
-        """Read a file; None for one that is not there. Raises OSError."""
+        """Read a file; None for a missing one. Raises OSError."""
         try:
             return (self.path / name).read_bytes()
         except FileNotFoundError:
@@ -55,7 +55,7 @@ class _Folder:
 
 @dataclass(frozen=True)
 class _Bucket:
-    """A backend in Cloud Storage, where an object is there as a whole or not at all. Raises CloudError."""
+    """A backend in Cloud Storage, where objects are always whole. Raises CloudError."""
 
     address: str
     at: Location
@@ -83,7 +83,7 @@ _Files = _Folder | _Bucket
 
 
 def look(checkout: Path, environ: Mapping[str, str], storage: Storage, stack: str, identity: str) -> Backend | str:
-    """Read what the backend has of a stack, or tell why nobody looked."""
+    """Read a stack in the backend, or tell why it was not read."""
     project, url = _settings(checkout, environ)
     address = url.partition("?")[0]
     if not url:
@@ -107,7 +107,7 @@ def look(checkout: Path, environ: Mapping[str, str], storage: Storage, stack: st
 
 
 def _understood(found: Backend, latest: dict[str, Any]) -> Backend:
-    """Add what a deployment's document says; one of another form is an `Unknown`."""
+    """Add a deployment's document; one of another form is an `Unknown`."""
     try:
         pending = [one for one in latest.get("pending_operations") or () if isinstance(one, dict)]
         living = (one for one in latest.get("resources") or () if not one.get("delete"))
@@ -123,7 +123,7 @@ def _understood(found: Backend, latest: dict[str, Any]) -> Backend:
 
 
 def _exported(found: Backend, checkout: Path, environ: Mapping[str, str], stack: str) -> Backend | str:
-    """Ask the engine for a state that it alone can read, such as one in S3, or tell why nobody looked."""
+    """Ask the engine for a state that it alone can read, such as one in S3, or tell why it was not read."""
     if (pulumi := shutil.which("pulumi", path=environ.get("PATH"))) is None:
         return f"the state: it is in {found.address}, which pulumi alone can read, and it is not on PATH"
     command = (pulumi, "stack", "export", "--stack", stack, "--non-interactive")
@@ -153,14 +153,14 @@ def _files(address: str, storage: Storage) -> _Files | Unknown:
     try:
         folder = Path(unquote(address.removeprefix("file://")) or ".").expanduser()
         return _Folder(address, folder) if folder.is_dir() else nowhere
-    except RuntimeError:  # A home that nobody has.
+    except RuntimeError:  # The user has no home.
         return nowhere
     except OSError as problem:
         return replace(nowhere, why=problem.strerror or str(problem))
 
 
 def _settings(checkout: Path, environ: Mapping[str, str]) -> tuple[str, str]:
-    """Read the project's name and the backend's address, as the engine finds them."""
+    """Return the project's name and the backend's address, as the engine finds them."""
     try:
         body = yaml.safe_load((checkout / "Pulumi.yaml").read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError):
@@ -182,8 +182,8 @@ def _logged_in(environ: Mapping[str, str]) -> str:
 
 
 def _parsed(name: str, content: bytes) -> Any:
-    """The JSON in a state's file of this name. Raises ValueError where it was cut off: an EOFError would be a person's
-    end of the input elsewhere."""
+    """Return the JSON in a state's file of this name. Raises ValueError for a truncated one: elsewhere, an EOFError
+    means that a person ended the input."""
     if name.endswith(_PACKED):
         try:
             content = gzip.decompress(content)

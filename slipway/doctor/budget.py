@@ -12,7 +12,7 @@ from slipway.findings.kinds import KINDS
 from slipway.formatting import span, usd
 
 _LATE_S = 24 * 3600.0
-"""Runs are hourly: one that is so old tells that they have stopped."""
+"""The age of a ledger that tells that the hourly runs have stopped."""
 
 
 def budget(picture: Picture) -> Iterator[Finding]:
@@ -42,7 +42,7 @@ def budget(picture: Picture) -> Iterator[Finding]:
 
 
 def _has_just_begun(found: Ledger | str | None, now: datetime) -> bool:
-    """Tell whether the month is younger than the last run: the next one tells what is spent of it."""
+    """Tell whether the month began after the last run: the next one tells its spending."""
     if not isinstance(found, Ledger) or found.month != month_of(found.at):
         return False
     return found.age(now) <= _LATE_S and not found.about(now)

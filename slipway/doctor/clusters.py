@@ -1,4 +1,4 @@
-"""Clusters that are broken, that nobody keeps, or that are there for too long."""
+"""Clusters that are broken, unknown to the stack, or too old."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def clusters(picture: Picture) -> Iterator[Finding]:
 
 
 def _adopted(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
-    """Tell only that jobs can't run on it: the rest is its owner's business."""
+    """Report only that jobs can't run on an adopted cluster: the rest is its owner's business."""
     if cluster.state in ("ERROR", "STOPPING"):
         name = next(name for name, id_ in picture.offered.clusters.items() if id_ == cluster.id)
         words = f"cluster {cluster.id}, adopted as {name}, is in {cluster.state}{_error(cluster)}"
@@ -80,7 +80,7 @@ def _ours(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
 
 
 def _unknown(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
-    """The state does not know it, where that was read, else the catalog."""
+    """Find clusters that the state does not know, where that was read, else the catalog."""
     subject, called, costs = Subject("cluster", cluster.id), picture.called(cluster), dollars(picture.per_hour(cluster))
     backend = picture.backend
     busy = Grade.NOTE if backend is not None and backend.busy else None
@@ -99,9 +99,10 @@ def _unknown(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
 
 
 def _retires(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
-    """Counted from its successor's making, the end of its season, or the deployment that dropped its entry. Else it is
-    known only that it retires since the catalog that says so was published at the latest: no alarm until that is too
-    long, and told all the same, as it is paid for meanwhile."""
+    """Report a retiring cluster that is overdue: counted from its successor's creation, the end of its season, or the
+    deployment that dropped its entry. Otherwise the retirement is only known to have begun by the publication of the
+    catalog that has it: no alarm until that is too long ago, but a note all the same, as the cluster is paid for
+    meanwhile."""
     name, whole = cluster.labels[NAME_LABEL], picture.catalog
     successor = picture.there.get(picture.offered.clusters.get(name, ""))
     rests = whole.dormant.get(name) if whole else None
@@ -133,7 +134,7 @@ def _retires(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
 
 
 def _use(cluster: PersistentResource, picture: Picture) -> tuple[str, str]:
-    """Tell who uses it now, and by which command that is seen; each is empty where there is none."""
+    """Return who uses it now, and the command that shows that; each is empty where there is none."""
     if jobs := picture.jobs_on(cluster):
         words = f"{join(job.display_name for job in jobs)} {'is' if len(jobs) == 1 else 'are'} on it"
         return words, f"slipway jobs show {jobs[0].typed}{picture.of_catalog}"
@@ -141,7 +142,7 @@ def _use(cluster: PersistentResource, picture: Picture) -> tuple[str, str]:
 
 
 def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
-    """Name no deletion while it does something."""
+    """Report other states, without a deletion while the service works on the cluster."""
     stack, subject = cluster.labels.get(STACK_LABEL, ""), Subject("cluster", cluster.id)
     called, region = picture.called(cluster), cluster.region or picture.region
     use, mend = _use(cluster, picture)

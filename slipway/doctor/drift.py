@@ -1,7 +1,7 @@
-"""Drift: what a person did to what a stack deployed, field by field, in words. What the autoscaler does is none.
+"""Drift: manual changes to a deployed stack, field by field, as text. The autoscaler's changes are none.
 
-The engine's refresh tells what differs from its own state; of clusters, which no deployment changes in place, the
-catalog tells what was asked for; and of grants that somebody added, which the engine never sees, the policies.
+The engine's refresh tells the differences from its own state; for clusters, which no deployment changes in place, the
+catalog tells the declared values; and the policies tell added grants, which the engine never sees.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _DONE = ("same", "refresh", "read", "discard")
 
 
 def shape_of(found: Iterable[Finding], unread: Iterable[str] = ()) -> str:
-    """A hash that stays the same until a person changes something else, or back."""
+    """Return a hash that changes only with a person's next change, also back."""
     return shape([*((one.subject, one.field, one.sentence) for one in found), *(("unread", one) for one in unread)])
 
 
 def together(engine: Iterable[Finding], live: Iterable[Finding]) -> tuple[Finding, ...]:
     """Keep each field once. The live one tells more: to the engine the successor of a deleted cluster is another
-    resource, and the old one gone for good."""
+    resource, and the old one is gone for good."""
     once = {(one.subject, one.field): one for one in (*engine, *live)}
     return tuple(sorted(once.values(), key=lambda one: (one.subject, one.field)))
 
@@ -61,8 +61,8 @@ def _by_people(edits: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def by_hand(found: Iterable[Finding], published: Catalog) -> Iterator[Finding]:
-    """Leave out what a deployment did that did not come to its end: it writes the catalog, and deletes what nobody
-    needs, before it makes others."""
+    """Leave out the changes of an unfinished deployment: it writes the catalog, and deletes unneeded clusters, before
+    it makes others."""
     if not unfinished(published):
         yield from found
         return
@@ -73,8 +73,8 @@ def by_hand(found: Iterable[Finding], published: Catalog) -> Iterator[Finding]:
 
 
 def of_clusters(catalog: Catalog, clusters: Iterable[PersistentResource]) -> Iterator[Finding]:
-    """Compare those that are offered with what the catalog asked for. No deployment changes a living cluster: what
-    differs stays, but for one that is gone. Of an adopted one its owner's word counts."""
+    """Compare the clusters on offer with the catalog's declaration. No deployment changes a living cluster: a
+    difference stays, except that a deleted cluster is made again. An adopted cluster is its owner's."""
     there = {(cluster.region or catalog.region, cluster.id): cluster for cluster in clusters}
     for name, published in catalog.clusters.items():
         on, live = Subject("cluster", published.id), there.get((catalog.region_of(name), published.id))
@@ -86,7 +86,7 @@ def of_clusters(catalog: Catalog, clusters: Iterable[PersistentResource]) -> Ite
 
 
 def _of_cluster(step: EngineStep, old: Resource, new: Resource) -> Iterator[Finding]:
-    """Leave out labels, which its inputs may lack; whether it grows or shrinks now is not known."""
+    """Compare a cluster without labels, which its inputs may lack; whether it grows or shrinks now is not known."""
     try:
         was, now = (PersistentResource.read(one.inputs).spec for one in (old, new))
     except MISREAD:
@@ -104,8 +104,8 @@ def _of_fields(on: Subject, found: Iterable[FieldDifference], then: Then) -> Ite
 
 
 def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Finding]:
-    """Find grants beside those that the stack made: the engine knows its own alone. Who else may use an adopted bucket
-    is its owner's to say."""
+    """Find grants that the stack did not make: the engine knows its own alone. The other users of an adopted bucket are
+    its owner's business."""
     granted = {key for step in preview.standing.values() if (key := grant_of(step))}
     buckets = (step for step in preview.standing.values() if step.type == BUCKET and is_adopted_bucket(step.name))
     theirs = {subject(step, step.old) for step in buckets if step.old}
@@ -123,8 +123,8 @@ def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Findin
 
 
 def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
-    """Find labels that somebody added to a bucket, by its name: the provider hides those that it did not write. Those
-    of an adopted one are its owner's."""
+    """Find labels that somebody added to a bucket, by its name: the provider hides labels that it did not write. Those
+    of an adopted bucket are its owner's."""
     steps = [step for step in preview.standing.values() if step.old is not None]
     of_all = {key for step in steps if step.old and step.type == PROVIDER for key in _defaults(step.old)}
     for step in steps:

@@ -1,4 +1,4 @@
-"""`examine`: everything that is wrong with a stack, the worst first."""
+"""`examine`: all faults of a stack, the worst first."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
     packages,
     roles,
 )
-"""In the order in which findings of one grade are told."""
+"""The checks, in the order of their findings of one grade."""
 
 
 def examine(picture: Picture) -> tuple[Finding, ...]:
-    """Pure. What could not be read is among them, and hides nothing else."""
+    """Return all findings. Pure. Unread parts are among them, and hide nothing else."""
     found = [finding for family in FAMILIES for finding in family(picture)]
     return tuple(sorted(found, key=lambda one: -one.grade))

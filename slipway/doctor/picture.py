@@ -1,4 +1,4 @@
-"""A stack and its regions as they are at one moment, frozen: all that a doctor looks at. Types only."""
+"""The frozen picture of a stack and its regions at one moment: everything that the doctor reads. Types only."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _REVOKE = {
     "project": "gcloud projects remove-iam-policy-binding ",
 }
 WAITS = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING"})
-"""The states of a job that has no machines yet."""
+"""The states of a job without machines yet."""
 
 
 @dataclass(frozen=True)
 class Lock:
-    """The engine's lock on a stack. `file` is its address. `alive`: whether its holder's process is there; None where
-    that is another machine's. `damaged`: it was cut off in the writing."""
+    """The engine's lock on a stack. `file` is its address. `alive`: whether its holder's process exists; None on
+    another machine. `damaged`: it was cut off in the writing."""
 
     file: str
     user: str = ""
@@ -49,8 +49,8 @@ class Lock:
 
 @dataclass(frozen=True)
 class Backend:
-    """The engine's own files. `state` is None where it has no such stack. `pending`: names of what a killed run was
-    making or deleting; `deletes`: all of that was being deleted."""
+    """The engine's own files. `state` is None where it has no such stack. `pending`: names of resources that a killed
+    run was making or deleting; `deletes`: all of them were being deleted."""
 
     address: str
     state: State | Unknown | None
@@ -60,14 +60,14 @@ class Backend:
 
     @property
     def busy(self) -> bool:
-        """A deployment may be under way."""
+        """Whether a deployment may be under way."""
         return not isinstance(self.locks, Unknown) and any(lock.alive is not False for lock in self.locks)
 
 
 @dataclass(frozen=True)
 class Submission:
     """A submission that this machine recorded and that no process holds. `job` is empty where no answer came. `words`
-    are typed after the template to send the same again; None where they are not known."""
+    are the words after the template that send the same again; None where they are not known."""
 
     request_id: str
     template: str
@@ -79,7 +79,8 @@ class Submission:
 
 @dataclass(frozen=True)
 class Need:
-    """A role that commands (`verbs`) need, and one permission that stands for it. `on` is what it is granted on."""
+    """A role that commands (`verbs`) need, and one permission that stands for it. `on` is the resource it is granted
+    on."""
 
     on: str
     permission: str
@@ -89,7 +90,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Policy:
-    """The grants on a resource now. `ours`: members for whom alone it is looked at, as what others have there is not
+    """The present grants on a resource. `ours`: the only members that are compared, as other members' grants are not
     the stack's; empty for all."""
 
     on: Subject
@@ -97,7 +98,8 @@ class Policy:
     ours: frozenset[str] = frozenset()
 
     def revoke(self, one: Bound) -> str:
-        """The command that takes a grant away. Where others have conditions, gcloud wants to be told which is meant."""
+        """Return the command that takes a grant away. Where other grants have conditions, gcloud requires the
+        condition's name."""
         which = " --all" if one.condition else " --condition=None" if any(b.condition for b in self.bound) else ""
         who = f"--member={shlex.quote(one.member)} --role={one.role}{which}"
         return f"{_REVOKE[self.on.what]}{shlex.quote(self.on.name)} {who}"
@@ -105,7 +107,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class UnseenPolicy(Unknown):
-    """The policy `of` a resource could not be read; `gone`: the service does not have the resource any more."""
+    """The policy of `of`, which could not be read; `gone`: the service no longer has the resource."""
 
     of: Subject = field(kw_only=True)
     gone: bool = field(default=False, kw_only=True)
@@ -113,13 +115,14 @@ class UnseenPolicy(Unknown):
 
 @dataclass(frozen=True, kw_only=True)
 class Picture(Place):
-    """A place with what was seen there: each part a value, an `Unknown` with its reason, or None where nobody looked.
+    """A place with its resources at one moment: each part a value, an `Unknown` with its reason, or None where it was
+    not read.
 
-    `published` is None where nothing is. `recent` are the newest jobs made since `recent_since`, ended ones too.
-    `commits`: the subjects of those since the catalog's that touch what is deployed, newest first. `policies`: who may
-    do what, one for each bucket and account and for the project. `clock`: what is wrong with this machine's, as `now`
-    is the cloud's then. `unseen`: what was not looked at and why, a phrase each. `use`: what the stack's jobs used of
-    their machines lately. `ledger`: what is spent of the stack's budget, or why that is not known.
+    `published` is None without a catalog. `recent` are the newest jobs made since `recent_since`, ended ones too.
+    `commits`: the subjects of those since the catalog's that touch deployed files, newest first. `policies`: one for
+    each bucket and account and for the project. `clock`: the fault of this machine's, as `now` is the cloud's then.
+    `unseen`: the parts that were not read and why, a phrase each. `use`: the recent utilization of the stack's jobs.
+    `ledger`: the spent part of the stack's budget, or why that is not known.
     """
 
     now: datetime
@@ -143,7 +146,7 @@ class Picture(Place):
 
     @property
     def offered(self) -> PublishedCatalog:
-        """The catalog; one that offers nothing where none could be read."""
+        """The catalog; an empty one where none could be read."""
         return self.published if isinstance(self.published, PublishedCatalog) else PublishedCatalog()
 
     @property
@@ -160,7 +163,7 @@ class Picture(Place):
 
     @property
     def go_on(self) -> tuple[str, str]:
-        """Name both ways: nobody can tell an `up` from a `destroy` that was killed."""
+        """Both ways to go on: a killed `up` and a killed `destroy` look the same."""
         busy = self.backend is not None and self.backend.busy
         when = "unless it is still at work" if busy else "which goes on from there"
         keep = f"to keep it: {self.up}, which makes what its file asks for"
@@ -168,28 +171,28 @@ class Picture(Place):
 
     @property
     def contact(self) -> str:
-        """Google may ask this address about quota; empty where the stack's file has none."""
+        """The address that Google may ask about quota; empty where the stack's file has none."""
         return text_at(self.document, "slipway:quota", "contactEmail") if self.document else ""
 
     def line(self, *keys: str) -> str:
-        """`stacks/Pulumi.dev.yaml:14`, where a key of a cluster stands; `its stack file` without a checkout."""
+        """Return the place of a cluster's key, `stacks/Pulumi.dev.yaml:14`; `its stack file` without a checkout."""
         if self.document is None:
             return "its stack file"
         return f"{self.document.file}:{self.document.line(('config', 'slipway:persistentResources', *keys))}"
 
     @property
     def there(self) -> Mapping[str, PersistentResource]:
-        """The clusters by id; none where they could not be read. What is adopted is in the stack's own region, and
-        another one may have a cluster of that id."""
+        """The clusters by id; none where they could not be read. Adopted ones are in the stack's own region, and
+        another region may have a cluster of that id."""
         clusters = () if isinstance(self.clusters, Unknown) else self.clusters
         return {one.id: one for one in clusters if one.id not in self.offered.adopted or self.at_home(one)}
 
     def at_home(self, one: PersistentResource | VertexJob) -> bool:
-        """Tell whether it is in the stack's own region, or does not say where it is."""
+        """Tell whether it is in the stack's own region, or has no region."""
         return one.region in ("", self.region)
 
     def called(self, cluster: PersistentResource) -> str:
-        """`cluster gpu-1a2b3c4`; `cluster gpu-1a2b3c4 in us-east4` where that is not the stack's own region."""
+        """Return `cluster gpu-1a2b3c4`; `cluster gpu-1a2b3c4 in us-east4` outside the stack's own region."""
         return f"cluster {cluster.id}" + ("" if self.at_home(cluster) else f" in {cluster.region}")
 
     def jobs_on(self, cluster: PersistentResource) -> tuple[VertexJob, ...]:
@@ -197,7 +200,7 @@ class Picture(Place):
         return tuple(job for job in jobs if on(job, cluster) and not job.ended)
 
     def per_hour(self, cluster: PersistentResource, *pools: ResourcePool) -> Price:
-        """Sum the machines of the moment, in these of its pools or in all."""
+        """Return the price of the present machines, in these of its pools or in all."""
         region = cluster.region or self.region
         return per_hour((MachineGroup(pool.machine, pool.replicas) for pool in pools or cluster.pools), region)
 
@@ -205,11 +208,11 @@ class Picture(Place):
         return per_hour(job.machines, job.region or self.region, job.capacity_type)
 
     def since(self, moment: datetime) -> str:
-        """`3 h 12 min`"""
+        """Return the time since a moment: `3 h 12 min`."""
         return span((self.now - moment).total_seconds())
 
 
 def on(job: VertexJob, cluster: PersistentResource) -> bool:
-    """Tell whether it runs there, or waits for it. Clusters of two regions may have the same id."""
+    """Tell whether a job runs on a cluster, or waits for it. Clusters of two regions may have the same id."""
     elsewhere = job.region and cluster.region and job.region != cluster.region
     return job.persistent_resource_id == cluster.id and not elsewhere

@@ -1,4 +1,4 @@
-"""The stack that is looked at, and its place: of a stack file in this checkout, or of a catalog alone."""
+"""The stack to examine, and its place: that of a stack file in this checkout, or of a catalog alone."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from slipway.stack.yaml_file import Document, DocumentPart, load
 
 @dataclass(frozen=True)
 class Place:
-    """`address` is the catalog's; `of_catalog` follows a command that goes by the chosen catalog, where that is not
-    this one: ` --catalog gs://…`.
+    """The place of a stack. `address` is the catalog's; `of_catalog` follows a command that uses the selected catalog,
+    where that is another: ` --catalog gs://…`.
 
-    `checkout` is the folder that has `document`, the stack's file; both None without one. `stacks` are all that it has
-    files of, and `spoken_for` the ids of clusters that some of these adopt.
+    `checkout` is the folder of `document`, the stack's file; both None without one. `stacks` are all that it has files
+    of, and `spoken_for` the ids of clusters that some of these adopt.
     """
 
     stack: str
@@ -38,7 +38,7 @@ class Place:
 
     @property
     def declared_regions(self) -> tuple[str, ...]:
-        """Regions where the stack's file lets clusters come to be, besides `region`."""
+        """The regions where the stack's file lets clusters come to be, besides `region`."""
         clusters = _clusters(self.document) if self.document else ()
         options = (one for entry in clusters for one in entry["alternatives"].entries())
         named = dict.fromkeys(region for one in options if (region := one["region"].of(str)))
@@ -46,8 +46,8 @@ class Place:
 
 
 def find(context: Context, stack: str | None) -> Place:
-    """Raises ConfigError where nothing tells which stack, or the stack's file does not say where it is; what fetching a
-    catalog raises where nothing else tells."""
+    """Return the place. Raises ConfigError where no stack is named, or the stack's file lacks its place, and the errors
+    of fetching a catalog where nothing else tells."""
     root = next((one for one in (context.folder, *context.folder.parents) if (one / "Pulumi.yaml").is_file()), None)
     files = _files(root) if root else {}
     place = _named(context, stack, files) if stack is not None else _chosen(context, files)
@@ -81,7 +81,7 @@ def _named(context: Context, stack: str, files: Mapping[str, Document]) -> Place
     if place is None:
         why = "; ".join(map(str, document.mistakes[:1])) or "it lacks gcp:project or gcp:region"
         raise ConfigError(f"{document.file} does not say where the stack is", why=why, fix=f"slipway check {stack}")
-    # A catalog that was named for this call is another's only by mistake, which its stack shows.
+    # A catalog that was named for this call is another stack's only by mistake, which its stack's name shows.
     return replace(place, address=context.selected.location) if context.address else place
 
 
@@ -99,7 +99,7 @@ def _chosen(context: Context, files: Mapping[str, Document]) -> Place:
     catalog = context.catalog
     own = files.get(catalog.stack)
     if own is not None and text_at(own, "gcp:project") != catalog.project:
-        own = None  # Another repository's stack, of which nothing here tells.
+        own = None  # The stack of another repository, unknown here.
     return Place(catalog.stack, catalog.project, catalog.region, address, document=own)
 
 
@@ -112,7 +112,7 @@ def _of_file(stack: str, document: Document) -> Place | None:
 
 
 def _files(root: Path) -> dict[str, Document]:
-    """Load stack files by the stacks' names; one that can't be read is left out."""
+    """Load stack files by the stacks' names; unreadable ones are left out."""
     found = {}
     for path in sorted((root / "stacks").glob("Pulumi.*.yaml")):
         try:
@@ -129,7 +129,7 @@ def _clusters(document: Document) -> Iterator[DocumentPart]:
 
 
 def text_at(document: Document, *keys: str) -> str:
-    """A text below `config`; empty where there is none."""
+    """Return a text below `config`; empty where there is none."""
     part = DocumentPart(document)["config"]
     for key in keys:
         part = part[key]

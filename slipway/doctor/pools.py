@@ -1,4 +1,4 @@
-"""Pools and jobs that idle, jobs on machines of their own beside pools with room, and quota that is nearly used up."""
+"""Idle pools and jobs, jobs on machines of their own beside pools with room, and nearly exhausted quota."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from slipway.submission.ending import recover
 
 _POOL_IDLE = timedelta(days=1)
 _JOB_IDLE, _LATE = timedelta(minutes=15), timedelta(minutes=4)
-"""For so long; and samples come late by so much."""
+"""The least idle time of a job, and the delay of samples."""
 _MOST = 100
 _NEARLY = 0.9
 
 
 def pools(picture: Picture) -> Iterator[Finding]:
-    """An adopted one is left out: whoever made it pays for it, and knows what for."""
+    """Find idle pools, without adopted ones: those are paid for by their owners, who know their purpose."""
     for cluster in _current(picture):
         for pool in cluster.pools if cluster.id not in picture.offered.adopted else ():
             yield from _idle(cluster, pool, picture)
 
 
 def _current(picture: Picture) -> list[PersistentResource]:
-    """The clusters that take the stack's jobs."""
+    """Return the clusters that take the stack's jobs."""
     ids = picture.offered.clusters.values()
     return [one for one in picture.there.values() if one.id in ids and one.state in RUNNING_STATES]
 
@@ -81,7 +81,7 @@ def _on(job: VertexJob, cluster: PersistentResource, pool: ResourcePool) -> bool
 
 def jobs(picture: Picture) -> Iterator[Finding]:
     for job in () if isinstance(picture.jobs, Unknown) else picture.jobs:
-        # What the service runs for a pipeline or a trial is a job of its own, and told as that.
+        # The job that the service runs for a pipeline or a trial is reported on its own.
         if job.ended or job.persistent_resource_id or not (job.kind.runs_itself or job.kind.has_trials):
             continue
         if job.labels.get(STACK_LABEL, picture.stack) != picture.stack:
@@ -92,7 +92,7 @@ def jobs(picture: Picture) -> Iterator[Finding]:
 
 
 def _room(job: VertexJob, cluster: PersistentResource) -> str:
-    """Name the pools that have, or can grow by, all the machines that a job takes; empty where they do not."""
+    """Name the pools that have, or can grow by, all the machines of a job; empty where they do not."""
     demand = Demand.of(job)
     needs = by_pool(demand, cluster)
     free = {pool.id: pool.ceiling - pool.used for pool in cluster.pools}
@@ -119,7 +119,7 @@ def _beside(job: VertexJob, fits: str, picture: Picture) -> Finding:
 
 
 def submitted(catalog: Catalog | None, job: VertexJob) -> tuple[str, ...] | None:
-    """Return the words after the template, flags aside; None where the job does not tell them all, as with a folder's
+    """Return the words after the template, without flags; None where the job does not tell them all, as with a folder's
     code."""
     template = catalog.templates.get(job.template) if catalog else None
     if catalog is None or template is None or CODE_LABEL in job.labels:
@@ -134,20 +134,20 @@ def submitted(catalog: Catalog | None, job: VertexJob) -> tuple[str, ...] | None
 
 
 def sampled(jobs: tuple[VertexJob, ...] | Unknown, stack: str, now: datetime) -> tuple[str, ...]:
-    """The numbers of a stack's jobs that have run for so long that they can have idled."""
+    """Return the numbers of a stack's jobs that have run for long enough to be idle."""
     found = () if isinstance(jobs, Unknown) else jobs
     old = [one for one in found if one.start_time and one.start_time <= now - _JOB_IDLE - _LATE]
     return tuple(id_ for one in old if one.labels.get(STACK_LABEL) == stack for id_ in one.run_ids)[:_MOST]
 
 
 def use_of(monitoring: Monitoring, jobs: tuple[str, ...], now: datetime) -> tuple[Series, ...]:
-    """Raises CloudError."""
+    """Read the utilization of jobs. Raises CloudError."""
     found = (monitoring.series(metric, jobs, now - _JOB_IDLE - _LATE, now) for metric in (CPU, ACCELERATOR))
     return tuple(one for part in found for one in part if one.points)
 
 
 def idle_jobs(picture: Picture) -> Iterator[Finding]:
-    """Find those of which every replica was sampled for so long, and used nothing."""
+    """Find jobs of which every replica was sampled for that time, and used nothing."""
     use = () if isinstance(picture.use, Unknown) else picture.use
     for job in () if isinstance(picture.jobs, Unknown) else picture.jobs:
         used = [one for one in use if one.job in job.run_ids and one.points[-1].at >= picture.now - 2 * _LATE]
@@ -170,7 +170,7 @@ def quota(picture: Picture) -> Iterator[Finding]:
             yield from _nearly(line, picture)
         for one in picture.quota.findings:
             if one.kind == AWAITS:
-                # What nobody has asked for yet; else where the answers stand.
+                # Metrics without a request; else those whose answers are pending.
                 short = (line for line in one.facts["lines"] if not line.requested and line.limit is not None)
                 asks = dict.fromkeys(_ask_for_more(line, line.limit, picture) for line in short)
                 yield replace(one, fix=join(asks) or f"slipway quota{picture.of_catalog}")
@@ -193,7 +193,7 @@ def _nearly(line: QuotaRow, picture: Picture) -> Iterator[Finding]:
 
 
 def _ask_for_more(line: QuotaRow, limit: int, picture: Picture) -> str:
-    """Ask for as much as is drawn at most, or a quarter more, in whole machines."""
+    """Return how to ask for the maximum draw, or a quarter more, in whole machines."""
     if line.increase != Increase.POSSIBLE:
         return "free some of it, or use machines of another type"
     more = line.enough if line.enough > limit else limit + line.each * ceil(limit / 4 / line.each)

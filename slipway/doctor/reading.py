@@ -1,4 +1,5 @@
-"""The thin shell: reads a picture, or what drift is compared with. What can't be read is said, and hides nothing."""
+"""The thin shell: reads a picture, or the values that drift is compared with. Failures to read are told, and hide
+nothing else."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ _DEPLOYED = ("templates", "jobs", "components", "policy", "__main__.py")
 
 
 def picture(context: Context, place: Place, say: Callable[[str], None]) -> Picture:
-    """`say` gets a sentence of what is still being read after a second."""
+    """Read the picture. `say` gets a sentence about the parts that are still being read after a second."""
     here, who, connection = context.now, identity(context.environ), context.connection
     scope = LiveScope(
         place.project,
@@ -90,7 +91,7 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
         now = right_time(here, live.time)
         since, recent = now - timedelta(days=DAYS), live.recent
         if not isinstance(recent, Unknown) and len(recent) >= _MOST_RECENT:
-            since = recent[-1].create_time or since  # Whatever is older was not looked at.
+            since = recent[-1].create_time or since  # Older jobs were not read.
         quota: QuotaReport | Unknown | None = None
         if catalog is not None:
             unread = [part for part in (live.limits, *live.limits_elsewhere.values()) if isinstance(part, Unknown)]
@@ -121,7 +122,7 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
 
 
 def _elsewhere(place: Place, catalog: Catalog | None, backend: object) -> tuple[str, ...]:
-    """Other regions that its file, its catalog or the engine names."""
+    """Return the other regions in its file, its catalog or the engine's state."""
     home = catalog.region if catalog else place.region
     state = backend.state if isinstance(backend, Backend) else None
     of_state = state.regions_beside(home) if isinstance(state, State) else ()
@@ -137,7 +138,7 @@ def _commits(place: Place, catalog: Catalog | None) -> tuple[str, ...]:
 
 
 def _submissions(context: Context, place: Place, catalog: Catalog | None) -> Iterable[Submission]:
-    """Interrupted ones of this machine's journal that no process holds."""
+    """Return the interrupted submissions in this machine's journal that no process holds."""
     try:
         journal = SubmissionJournal.find(context.folder, context.environ, place.project, place.stack)
     except SlipwayError:
@@ -164,7 +165,7 @@ def _unseen(place: Place, backend: object, catalog: Catalog | None) -> Iterable[
 
 
 def _typed(catalog: Catalog | None, entry: JournalEntry) -> tuple[str, ...] | None:
-    """Return the words after the template, as the recorded request tells; its kind stands nowhere else."""
+    """Return the words after the template, from the recorded request; its kind is nowhere else."""
     for kind in KINDS.values():
         with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):
             job = VertexJob.read(entry.body or {}, kind)
@@ -183,14 +184,14 @@ def awaited(parts: Mapping[str, Future[Any]], say: Callable[[str], None], patien
 
 @dataclass(frozen=True)
 class Drifted:
-    """`unread`: what could not be compared, a sentence each."""
+    """Drift. `unread`: the parts that could not be compared, a sentence each."""
 
     found: tuple[Finding, ...]
     unread: tuple[str, ...] = ()
 
 
 def drifted(preview: Preview, connection: Connection | None, identity: str) -> Drifted:
-    """Read drift. Without a connection nothing but the events is looked at, which is said."""
+    """Read drift. Without a connection only the events are read, which is told."""
     unread = [] if preview.complete else [f"all of it: {preview.why}"]
     live: list[Finding] = []
     engine = tuple(of_engine(preview))
@@ -212,7 +213,7 @@ def drifted(preview: Preview, connection: Connection | None, identity: str) -> D
 
 
 def _live(preview: Preview, connection: Connection, whole: Catalog, identity: str) -> tuple[list[Finding], list[str]]:
-    # An idle alternative elsewhere that nobody offers is no drift.
+    # An idle alternative elsewhere that is not on offer is no drift.
     regions = dict.fromkeys(map(whole.region_of, ("", *whole.clusters)))
     buckets = [one for one in (whole.catalog_bucket, whole.work_bucket) if one]
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="drift") as threads:

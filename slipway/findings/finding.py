@@ -1,4 +1,4 @@
-"""Findings: each one thing that somebody is told, as data; whoever shows it decides how."""
+"""Findings as data, one for each thing to tell; each display decides how to show them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from slipway.codec import NOT_WRITTEN, As, At, MaybeText
 
 
 class Grade(IntEnum):
-    """NOTE is for knowing. WARNING may hurt, costs money or machines, or soon breaks. BLOCKING asks somebody to mend
-    it, or to approve a loss of jobs, data, capacity or access."""
+    """The grade of a finding. NOTE is for information. WARNING may hurt, costs money or machines, or soon breaks.
+    BLOCKING asks somebody to mend it, or to approve a loss of jobs, data, capacity or access."""
 
     NOTE = 1
     WARNING = 2
@@ -32,7 +32,7 @@ class Grade(IntEnum):
 
 
 class Section(StrEnum):
-    """Subjects of kinds. A review lists sections in this order among those that are equally bad."""
+    """Subjects of kinds. A review lists sections in this order among findings of one grade."""
 
     CLUSTERS = "clusters"
     MONEY = "money"
@@ -47,9 +47,9 @@ class Section(StrEnum):
 
 
 class Subject(str):
-    """The thing that a finding is about: `what` it is (`template`), its `name` (`lora`), and which `part` of it
-    (`parameter rank`). Its text, all three with spaces between, is its key: approvals and issues know it by that, so
-    nothing that moves by itself may be in it."""
+    """The subject of a finding: `what` it is (`template`), its `name` (`lora`), and its `part` (`parameter rank`). Its
+    text, all three with spaces between, is its key, by which approvals and issues know it, so nothing that moves by
+    itself may be in it."""
 
     what: str
     name: str
@@ -62,12 +62,12 @@ class Subject(str):
 
     @property
     def cluster(self) -> str:
-        """The name of the cluster that it is, or whose pool it is; empty for all else."""
+        """The name of its cluster, also for a pool; empty for all other subjects."""
         return self.name.partition("/")[0] if self.what in ("cluster", "pool") else ""
 
     @classmethod
     def read(cls, key: str) -> Self:
-        """From its key, as a document has it."""
+        """Read a key, as a document has it."""
         what, _, rest = key.partition(" ")
         name, _, part = rest.partition(" ")
         return cls(what, name, part)
@@ -79,14 +79,13 @@ _GRADE = As({grade.review_word: grade for grade in Grade}.__getitem__, lambda on
 
 @dataclass(frozen=True)
 class Finding:
-    """`kind` is one of `slipway/findings/kinds.py:KINDS`.
+    """A finding. `kind` is one of `slipway/findings/kinds.py:KINDS`.
 
-    `sentence` tells a person who is hit and how: at most 30 words, no full stop. `clause` is the part of it that a
-    headline has, or another finding's line where this one follows from that: at most 70 characters, empty for all of
-    the sentence. `details` are who and what is concerned, a line each.
-    `field` is the key of the stack file or the template that did it. `fix` is a command to paste as it stands, or says
-    what to change or find out; `means` what that does. `cost`: USD an hour. `facts`: what other code has to know, by
-    name.
+    `sentence` tells a person who is hit and how: at most 30 words, no full stop. `clause` is its part for a headline,
+    or for another finding's line where this one follows from that: at most 70 characters, empty for the whole sentence.
+    `details` name the people and things concerned, a line each. `field` is the key of the stack file or the template
+    that caused it. `fix` is a command to paste unchanged, or tells what to change or find out; `means` its effect.
+    `cost`: USD an hour. `facts`: values for other code, by name.
     """
 
     section: Section
@@ -107,12 +106,11 @@ class Finding:
 
     @property
     def key(self) -> tuple[str, str]:
-        """A key that two findings of one thing share."""
+        """The key that two findings of one subject share."""
         return self.kind, self.subject
 
     def document(self, *keys: str) -> dict[str, Any]:
-        """Return it for JSON by these keys, or by those of `slipway doctor`, as all documents but a review's spell
-        them. Frozen."""
+        """Return the JSON with these keys, or those of `slipway doctor`, as in all documents but a review's. Frozen."""
         spelled = {
             "id": self.kind,
             "grade": self.grade.doctor_word,
@@ -126,8 +124,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class FindingKind:
-    """A row of the registry. `usual` is the grade unless somebody knows better. `means` continues "this is found
-    when …"."""
+    """A row of the registry. `usual` is the default grade. `means` continues "this is found when …"."""
 
     word: str
     section: Section
@@ -149,18 +146,19 @@ class FindingKind:
         clause: str = "",
         **facts: Any,
     ) -> Finding:
-        """`more` ends the sentence with what a headline leaves out: why, or what follows."""
+        """Return a finding. `more` ends the sentence with the part that a headline leaves out: the reason, or the
+        result."""
         told = (subject, grade or self.usual, sentence + more, tuple(details), field, float(cost))
         return Finding(self.section, self.word, *told, clause or (sentence if more else ""), fix, means, facts)
 
 
 def shape(parts: Iterable[tuple[str, ...]]) -> str:
-    """Twelve hexadecimal digits that change only when something comes, goes or becomes something else: not with time,
+    """Return twelve hexadecimal digits that change only when a part comes, goes or becomes another: not with time,
     order or an amount."""
     text = "\n".join("\t".join(part) for part in sorted(set(parts)))
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def shape_of(findings: Iterable[Finding]) -> str:
-    """Return the shape of what blocks or warns."""
+    """Return the shape of blocking findings and warnings."""
     return shape(one.key for one in findings if one.grade is not Grade.NOTE)

@@ -1,4 +1,4 @@
-"""Grades of a review's kinds: those that a team sets in place of the usual ones, and those that need nobody. Pure."""
+"""Grades of a review's kinds: a team's own in place of the defaults, and those that need nobody. Pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from slipway.findings.finding import Finding, FindingKind, Grade, Section
 from slipway.findings.kinds import KINDS
 
 GRADES = "grades"
-"""The key of a policy that has a team's own."""
+"""The key of a policy that has a team's own grades."""
 BY_WORD: Mapping[str, Grade] = {grade.review_word: grade for grade in Grade}
 REVIEWED: Mapping[str, FindingKind] = {
     word: kind for word, kind in KINDS.items() if kind.section not in (Section.HEALTH, Section.NOTICES)
 }
-"""Kinds that reviews tell."""
+"""The kinds in reviews."""
 
 _ANNOUNCED = frozenset(
     {
@@ -45,21 +45,21 @@ _ANNOUNCED = frozenset(
         *((kind, grade) for kind in ("idle-cost", "most-cost", "run-cost") for grade in (Grade.NOTE, Grade.WARNING)),
     }
 )
-"""Kinds, with their grades, of what a deployment by itself may do: retire what is idle, let go of what was kept for
-jobs (nothing else makes a mere change of an account's or a bucket's deletion), clear what failed, make what a season
-begins with or what there were no machines for, and what follows from that, in money too. That a generation is overdue
-is an alarm, which ends no job, and only a deployment keeps that it was told. An edit that nobody deployed has a kind of
-its own beside those that follow from it; a cluster that it adds is known by its name."""
+"""Kinds, with their grades, of the effects that a deployment may have by itself: it may retire idle clusters, delete
+what was kept for jobs (the only cause of a mere change of an account's or a bucket's deletion), clear failed clusters,
+make the clusters of a season or those that lacked machines, with all that follows, in money too. An overdue generation
+is an alarm, which ends no job, and only a deployment records that it was told. An undeployed edit has a kind of its own
+beside those that follow from it; a cluster that it adds is known by its name."""
 
 
 def is_announced(one: Finding) -> bool:
-    """Tell whether a deployment by itself may do it."""
+    """Tell whether a deployment by itself may cause the finding."""
     return (one.kind, one.grade) in _ANNOUNCED
 
 
 def wrong(grades: Mapping[str, str]) -> tuple[str, str] | None:
-    """Say what is wrong with a team's grades, and what would be right: a deployment by itself would do unasked what
-    has a grade that was announced."""
+    """Return the mistake in a team's grades and its correction: a deployment by itself would have an effect, unasked,
+    with a grade that was announced."""
     for kind, word in grades.items():
         grade, usual = BY_WORD[word], KINDS[kind].usual
         if grade < usual and (kind, grade) in _ANNOUNCED:
@@ -71,9 +71,8 @@ def wrong(grades: Mapping[str, str]) -> tuple[str, str] | None:
 def regraded(
     findings: Iterable[Finding], deployed: Mapping[str, str], declared: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Put a team's grades in place of the usual ones: those of the deployed stack file, and of the declared one what is
-    graver, so that no change makes itself harmless. A finding that was graded otherwise than its kind usually is keeps
-    its grade."""
+    """Put a team's grades in place of the defaults: the deployed stack file's, and the declared one's where they are
+    graver, so that no change makes itself harmless. A finding whose grade is not its kind's default keeps it."""
     for one in findings:
         usual = KINDS[one.kind].usual
         team = max(BY_WORD.get(str(grades.get(one.kind)), usual) for grades in (deployed, declared))
@@ -81,7 +80,7 @@ def regraded(
 
 
 def moved(deployed: Mapping[str, str], declared: Mapping[str, str]) -> Iterator[tuple[str, Grade, Grade]]:
-    """Yield kinds whose grade as declared differs from the deployed one, with both."""
+    """Yield kinds whose declared grade differs from the deployed one, with both."""
     for kind in sorted(REVIEWED.keys() & {*deployed, *declared}):
         usual = KINDS[kind].usual
         was, becomes = (BY_WORD.get(str(grades.get(kind)), usual) for grades in (deployed, declared))

@@ -1,5 +1,5 @@
-"""The kinds of findings, a row each: its word, the section it is told in, how bad it usually is, what it means. A kind
-makes its findings, also of a document."""
+"""The kinds of findings, a row each: its word, its section, its default grade, its meaning. A kind makes its findings,
+also from a document."""
 
 from __future__ import annotations
 
@@ -260,40 +260,41 @@ FOLLOWING = frozenset(
         "run-cost",
     }
 )
-"""What follows from another consequence for the same cluster or template, and is told with that."""
+"""Kinds that follow from another consequence for the same cluster or template, and are told with it."""
 REPEATED: Mapping[str, str] = {
     "cluster-deleted": "jobs-cancelled",
     "offer-gone": "no-offer-left",
     "offer-unavailable": "no-offer-left",
 }
-"""What another kind says of the same cluster or template: it is folded under that."""
+"""Kinds that another kind for the same cluster or template covers: they are folded under that."""
 LASTING = frozenset({"timeout-changed"})
-"""What a run costs at most where an hour of it costs what it did."""
+"""The cost bound of a whole run, where its hourly cost is unchanged."""
 COSTING = frozenset({"cluster-new-generation", "pool-unused"})
-"""What costs, and takes nothing from anybody: others that block come first, as do all others where it costs nothing."""
+"""Kinds that cost money, and take nothing from anybody: other blocking findings come first, and all others where
+nothing is to pay."""
 IN_TABLE = frozenset({"idle-cost", "most-cost"})
-"""What a comment's table has, so that no line need say it beside others."""
+"""Kinds in a comment's table, so that no line need repeat them beside others."""
 OPEN = frozenset({"what-if"})
-"""What stands open though it is only for knowing: it says what the change is good for."""
+"""Notes that are shown open, as they tell the benefit of the change."""
 FAILED, AWAITS = "preview-failed", "season-awaits-quota"
 REFUSING = frozenset({"policy-violated", "quota-short-now", "quota-short-in-overlap"})
-"""What a deployment is refused for: it says why, so that the refusal need not."""
+"""Kinds that a deployment is refused for: they tell why, so that the refusal need not."""
 FIRST = frozenset({FAILED, "policy-added", "policy-weaker"}) | REFUSING
-"""What is told before all else, however it is graded."""
+"""Kinds that come before all others, whatever their grade."""
 
 
 DOCUMENT = "findings"
-"""The kind of document that the findings of a run are written as, for whoever comes after it."""
+"""The kind of document for the findings of a run, for later commands."""
 
 
 def to_document(stack: str, looked: Iterable[str], findings: Iterable[Finding]) -> dict[str, Any]:
-    """`looked`: the kinds of which these are all that there are."""
+    """Return the document. `looked`: the kinds that these findings cover completely."""
     listed = [one.document("kind", "subject", "sentence", "fix", "facts") for one in findings]
     return {"schema": 1, "kind": DOCUMENT, "stack": stack, "lookedAt": list(looked), "findings": listed}
 
 
 def of_document(body: Mapping[str, Any]) -> tuple[Finding, ...]:
-    """Raises KeyError, TypeError or ValueError."""
+    """Return the findings of a document. Raises KeyError, TypeError or ValueError."""
     return tuple(
         KINDS[one["kind"]].of(Subject.read(one["subject"]), str(one["sentence"]), str(one["fix"]), **one["facts"])
         for one in body["findings"]

@@ -1,4 +1,4 @@
-"""Sentences as Markdown that shows them and nothing else, whatever text from elsewhere is in them. Pure."""
+"""Sentences as Markdown that shows them and nothing else, whatever text they contain. Pure."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 
 _CODE = re.compile(r"`([^`\n]+)`")
 _ACTIVE = re.compile(r"[\\`*_\[\]|~$]")
-"""What may begin a link, an emphasis, a table's cell or a formula."""
+"""Characters that may begin a link, an emphasis, a table's cell or a formula."""
 _REFERENCE = re.compile(r"(?i)(?<!\w)(@)(?=\w)|(#)(?=\d)|\b(GH)(?=-\d)|\b(http)(?=s?:)|\b(www)(?=\.)")
-"""What GitHub makes a mention, a reference or a link of, although it is only text."""
+"""Plain text that GitHub turns into a mention, a reference or a link."""
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
 )
@@ -17,19 +17,20 @@ _BREAK = "&#8203;"
 
 
 def text(sentence: str) -> str:
-    """Names in backticks become code; all else is shown as it is: no link, mention, tag or table of a name's making."""
+    """Return a sentence whose names in backticks become code; all else is shown unchanged: no name makes a link,
+    mention, tag or table."""
     parts = _CODE.split(_flat(sentence))
     return "".join(code(part) if index % 2 else _shown(part) for index, part in enumerate(parts))
 
 
 def code(name: str) -> str:
-    """A name as code, also in a table's cell, where a bar would end it."""
+    """Return a name as code, also in a table's cell, where a bar would end it."""
     plain = _flat(name).replace("`", "'").strip()
     return f"<code>{_shown(plain)}</code>" if "|" in plain else f"`{plain}`"
 
 
 def block(lines: str) -> str:
-    """Lines as they are, in a fence that nothing in them can end."""
+    """Return lines unchanged, in a fence that nothing in them can end."""
     clean = _CONTROL.sub(" ", lines)
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", clean)), default=0))
     return f"{fence}text\n{clean}\n{fence}"

@@ -13,5 +13,5 @@ KINDS: Mapping[str, JobKind] = MappingProxyType({kind.name: kind for kind in (CU
 
 
 def kind_of(name: str) -> JobKind:
-    """The kind in `projects/P/locations/R/COLLECTION/NUMBER`; a name without a collection is a custom job's."""
+    """Return the kind in `projects/P/locations/R/COLLECTION/NUMBER`; a name without a collection is a custom job's."""
     return next((kind for kind in KINDS.values() if f"/{kind.collection}/" in name), CUSTOM_JOB)

@@ -1,5 +1,4 @@
-"""The kinds of jobs: how each compiles, reads back and is listed; JobKind answers for
-a kind that says nothing else."""
+"""The kinds of jobs: how each compiles, reads back and is listed; JobKind has the defaults."""
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ Json = Mapping[str, Any]
 
 
 class JobKind(ABC):
-    """`name` as people and templates say it, `words` in sentences; `collection` in resource names, `message` the
-    official type with its `module`, `spec` the key of the CustomJobSpec. One object for each kind."""
+    """A kind of job. `name` is its word for people and templates, `words` in sentences; `collection` in resource names,
+    `message` the official type with its `module`, `spec` the key of the CustomJobSpec. One object for each kind."""
 
     name: ClassVar[str]
     words: ClassVar[str]
@@ -30,26 +29,26 @@ class JobKind(ABC):
     """The command of gcloud that sends one, empty where job files are not written for it."""
 
     takes: ClassVar[tuple[str, ...]] = ()
-    """What a template says for this kind alone: `study`, `model`."""
+    """The settings of a template for this kind alone: `study`, `model`."""
 
     needs: ClassVar[tuple[str, ...]] = ()
-    """What of that a template of this kind must say."""
+    """The ones among them that a template of this kind requires."""
 
     has_trials: ClassVar[bool] = False
-    """It runs its spec many times, each time as a custom job with a claim of its own."""
+    """Whether it runs its spec many times, each time as a custom job with a claim of its own."""
 
     runs_itself: ClassVar[bool] = False
-    """Its replicas log, and sign claims, under its own number, and not under that of a job behind it."""
+    """Whether its replicas log, and sign claims, under its own number, and not under that of a job behind it."""
 
     ended: ClassVar[tuple[str, ...]] = ("CANCELLED", "EXPIRED", "FAILED", "PARTIALLY_SUCCEEDED", "SUCCEEDED")
-    """The states that its jobs never leave, without the prefix."""
+    """The final states of its jobs, without the prefix."""
 
     cancel_method: ClassVar[str] = "cancel"
 
     _only: ClassVar[Self]
 
     def __new__(cls) -> Self:
-        """The one that there is, also for who copies or unpickles it: what has the same kind compares equal."""
+        """Return the only object of the kind, also for copies and unpickling: jobs of one kind compare equal."""
         if "_only" not in cls.__dict__:
             cls._only = super().__new__(cls)
         return cls._only
@@ -57,24 +56,24 @@ class JobKind(ABC):
     def __repr__(self) -> str:
         return f"<{self.words}>"
 
-    # How it compiles
+    # Compiling
 
     def arguments(self, arguments: tuple[str, ...], study: Study | None) -> list[str]:
-        """Return the template's arguments that the request names."""
+        """Return the template's arguments for the request."""
         return list(arguments)
 
     @abstractmethod
     def body(self, spec: Json, study: Study | None, model: ModelUpload | None) -> dict[str, Any]:
-        """The request around a CustomJobSpec, without its name and labels."""
+        """Return the request around a CustomJobSpec, without its name and labels."""
 
     def parsed(self, body: Json, parse: Callable[[JobKind, Json], Any]) -> Any:
-        """The body as the official message, which `parse` makes; it raises for what does not belong there."""
+        """Return the body as the official message, which `parse` makes; it raises for unknown fields."""
         return parse(self, body)
 
-    # How it reads back
+    # Reading back
 
     def spec_of(self, body: Json) -> dict[str, Any]:
-        """The CustomJobSpec of a request or resource of this kind; empty when there is none."""
+        """Return the CustomJobSpec of a request or resource of this kind; empty when there is none."""
         found = body.get(self.spec, {})
         return found if isinstance(found, dict) else {}
 
@@ -83,7 +82,7 @@ class JobKind(ABC):
         return 1
 
     def living(self, body: Json) -> tuple[Json, int]:
-        """The CustomJobSpec of a job that the service tells of, and how many such specs run at once."""
+        """Return the CustomJobSpec of a job in the service's answer, and how many such specs run at once."""
         return self.spec_of(body), self.trials(body)
 
     def state(self, body: Json) -> str:
@@ -91,13 +90,13 @@ class JobKind(ABC):
         return str(body.get("state", "JOB_STATE_UNSPECIFIED"))
 
     def backing(self, body: Json) -> str:
-        """The name of the job that it runs as, empty while it has none, and for a job that runs itself."""
+        """Return the name of the job that runs for it, empty while there is none, and for a job that runs itself."""
         return ""
 
-    # How it is listed
+    # Listing
 
     def filter(self, filter: str) -> str:
-        """The API's filter for a list, from one that names states as a custom job's are named."""
+        """Return the API's filter for a list, from one with a custom job's states."""
         return filter
 
 
@@ -127,7 +126,7 @@ class TuningJobKind(JobKind):
         return [argument for argument in arguments if not argument.startswith(searched)]
 
     def body(self, spec: Json, study: Study | None, model: ModelUpload | None) -> dict[str, Any]:
-        from slipway.kinds.settings import study_spec  # Which no submission needs.
+        from slipway.kinds.settings import study_spec  # No submission needs it.
 
         assert study is not None, "checked when the template was made"
         failed = {"maxFailedTrialCount": study.max_failed_trials} if study.max_failed_trials else {}
@@ -165,12 +164,13 @@ class TrainingPipelineKind(JobKind):
         }
 
     def parsed(self, body: Json, parse: Callable[[JobKind, Json], Any]) -> Any:
-        """The inputs are any JSON to the pipeline's own type: a custom job's knows better."""
+        """Return the inputs as a custom job's message: to the pipeline's own type they are any JSON."""
         parse(CUSTOM_JOB, {CUSTOM_JOB.spec: body[self.spec]})
         return parse(self, body)
 
     def living(self, body: Json) -> tuple[Json, int]:
-        """Read a living one. Its inputs are a job's spec or a tuning job's, in either spelling of the keys."""
+        """Read a job in the service's answer. Its inputs are a job's spec or a tuning job's, in either spelling of the
+        keys."""
         inputs = _in_camel_case(self.spec_of(body))
         tunes = TUNING_JOB.spec_of(inputs)
         return (tunes, TUNING_JOB.trials(inputs)) if tunes else (inputs, 1)
@@ -179,7 +179,7 @@ class TrainingPipelineKind(JobKind):
         return super().state(body).replace("PIPELINE_STATE_", "JOB_STATE_")
 
     def backing(self, body: Json) -> str:
-        """The one that the service made of it. Of a pipeline that others made it may be a tuning job."""
+        """Return the job that the service made for the pipeline. For a pipeline of others it may be a tuning job."""
         metadata = body.get("trainingTaskMetadata", {})
         found = metadata if isinstance(metadata, Mapping) else {}
         return str(found.get("backingCustomJob") or found.get("backingHyperparameterTuningJob") or "")
@@ -189,8 +189,8 @@ class TrainingPipelineKind(JobKind):
 
 
 def _in_camel_case(value: Any) -> Any:
-    """JSON with its keys in camelCase and without null: the SDK sends pipelines' inputs in snake_case, others send null
-    for what they leave out, and they come back like that."""
+    """Return JSON with its keys in camelCase and without null: the SDK sends pipelines' inputs in snake_case, others
+    send null for omitted values, and both come back unchanged."""
     if isinstance(value, Mapping):
         known = {key: one for key, one in value.items() if one is not None}
         return {camel(key): _in_camel_case(one) for key, one in known.items()}

@@ -1,5 +1,5 @@
-"""Settings that a template gives for one kind of job alone: the study of a tuning job, also as the API's StudySpec, and
-the model that a training pipeline uploads."""
+"""Settings of a template for one kind of job alone: the study of a tuning job, also as the API's StudySpec, and the
+model that a training pipeline uploads."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Search:
     conditions: tuple[Condition, ...] = ()
 
     def problems(self) -> Iterator[str]:
-        """Return what makes it unclear what is meant; whether the service takes it is a rule."""
+        """Yield ambiguities; whether the service takes it is left to a rule."""
         numbers = self.kind in ("double", "integer")
         if self.kind not in ("double", "integer", "categorical", "discrete"):
             yield f"{self.name}: unknown kind {self.kind!r}; known: double, integer, categorical, discrete"
@@ -61,7 +61,7 @@ class Search:
                 yield from inner.problems()
 
     def _no_numbers(self) -> Iterator[str]:
-        """Return the values that would be sent as something else, or not at all."""
+        """Yield the values that would be sent as others, or not at all."""
         if self.kind == "categorical":
             return
         what = "whole number" if self.kind == "integer" else "number"
@@ -75,7 +75,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Stopping:
-    """Ends a trial early that will not be good: `rule` is "median", "decay-curve" or "convex".
+    """The early end of unpromising trials: `rule` is "median", "decay-curve" or "convex".
 
     `use_elapsed_duration` compares by time run, otherwise by steps.
     """
@@ -86,7 +86,7 @@ class Stopping:
 
 @dataclass(frozen=True)
 class Study:
-    """`max_trials` and `parallel_trials` are numbers or placeholders of int parameters.
+    """The search of a tuning job. `max_trials` and `parallel_trials` are numbers or placeholders of int parameters.
 
     `algorithm`: "bayesian", "grid" or "random". `max_failed_trials` 0 leaves it to the service. `measurement` of a
     trial that counts: its "best" or its "last". `stopping` ends single trials; the study ends after
@@ -105,11 +105,11 @@ class Study:
     seconds_without_progress: int | None = None
 
     def names(self) -> tuple[str, ...]:
-        """Every parameter that is searched, conditional ones too."""
+        """Return every searched parameter, conditional ones too."""
         return tuple(name for parameter in self.parameters for name in _names(parameter))
 
     def problems(self) -> Iterator[str]:
-        """Return what makes it unclear what is meant, except for its counts of trials."""
+        """Yield ambiguities, except in its counts of trials."""
         known = (
             ("algorithm", self.algorithm, ("bayesian", "grid", "random")),
             ("measurement", self.measurement, ("best", "last")),
@@ -144,7 +144,7 @@ _PARENTS = {
 
 
 def study_spec(study: Study) -> dict[str, Any]:
-    """Canonical JSON. The Bayesian algorithm is the API's unspecified one."""
+    """Return canonical JSON. The Bayesian algorithm is the API's unspecified one."""
     spec: dict[str, Any] = {
         "metrics": [{"metricId": metric.id, "goal": metric.goal.upper()} for metric in study.metrics],
         "parameters": [_parameter(search) for search in study.parameters],
@@ -184,7 +184,7 @@ def _condition(parent: Search, condition: Condition, inner: Search) -> dict[str,
 
 
 def _sent(search: Search, value: float | str | None) -> float | str:
-    """A value of that kind as the API has it: integers are int64, which JSON carries as text."""
+    """Return a value of that kind as the API has it: integers are int64, which JSON carries as text."""
     assert value is not None, "checked when the template was made"
     if search.kind == "categorical":
         return str(value)
@@ -193,13 +193,14 @@ def _sent(search: Search, value: float | str | None) -> float | str:
 
 @dataclass(frozen=True)
 class ModelUpload:
-    """`artifact` is a folder under the output directory: what the code wrote to AIP_MODEL_DIR, unless said otherwise.
+    """The upload of a model. `artifact` is a folder under the output directory: by default the one that the code wrote
+    as AIP_MODEL_DIR.
 
     `serving_image` is the container that serves it, from `serving_port` on `predict_route`, healthy where
     `health_route` answers, by the image's own defaults where they are None. In `serving_args` the service expands
-    `$(AIP_STORAGE_URI)`, the folder. `shared_memory_mb` is what its processes share.
+    `$(AIP_STORAGE_URI)`, the folder. `shared_memory_mb` is shared by its processes.
 
-    `model_id` names a new model; `parent_model` (projects/…/models/ID) makes a new version of one that exists. Both may
+    `model_id` names a new model; `parent_model` (projects/…/models/ID) makes a new version of an existing one. Both may
     hold placeholders, as may the arguments.
     """
 
