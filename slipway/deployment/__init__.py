@@ -1,1 +1,1 @@
-"""A deployment: its commit, the decisions about clusters, and how these are told and carried out."""
+"""A deployment: its commit, the decisions about clusters, and how these are reported and carried out."""

@@ -1,4 +1,4 @@
-"""`decide`: what a deployment does about each cluster, given which ones are wanted and what lives, and why. Pure."""
+"""`decide`: the step of a deployment about each cluster, with its reason, from the wanted and the living ones. Pure."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Clusters = Mapping[str, PersistentResource]
 
 
 def by_id(live: Live, adopted: Container[str], region: str, stack: str) -> tuple[Clusters, Clusters]:
-    """Clusters that live, and those of them that the stack made. Somebody may have made one by hand in another region,
-    of the same request: then that at home is the stack's. What is adopted is at home, and another region may have one
-    of its id."""
+    """Return the living clusters, and those that the stack made. Somebody may have made one by hand in another region,
+    by the same request: then the one at home is the stack's. Adopted ones are at home, and another region may have one
+    of the same id."""
     there = () if isinstance(live.clusters, Unknown) else live.clusters
     ordered = sorted(there, key=lambda one: one.region in ("", region))
     living = {one.id: one for one in ordered if one.id not in adopted or one.region in ("", region)}
@@ -43,7 +43,7 @@ def decide(
     region: str,
     now: datetime | None,
 ) -> tuple[Action, ...]:
-    """The actions, in the order of telling. `current` are wanted now, `dormant` later or once they are edited."""
+    """Return the actions, in the order of display. `current` are wanted now, `dormant` later or after an edit."""
     adopted, catalog = {one.id for one in current if one.spec.adopted}, live.catalog
     living, ours = by_id(live, adopted, region, stack)
     unended = () if isinstance(live.jobs, Unknown) else tuple(job for job in live.jobs if not job.ended)
@@ -70,7 +70,7 @@ def decide(
             gone = _removed(cluster, named, catalog, now)
             late = _overdue(follows, rests, living, now, gone)
             yield replace(goes, what=What.RETIRE, why=why, overdue=late, removed=gone)
-            # One that was another's predecessor already has not the machines that are to be replaced.
+            # A cluster that was another's predecessor already lacks the machines that are to be replaced.
             if first and cluster.id not in published.retiring:
                 yield replace(goes, what=What.REFUSE, why=why)
         elif creates and _goes_ahead(cluster, follows, catalog, ours, rests=rests is not None):
@@ -91,8 +91,8 @@ def decide(
 
 
 def of_catalog(catalog: Catalog, deployed: Catalog | None, live: Live, now: datetime) -> tuple[Action, ...]:
-    """Actions of the deployment that publishes `catalog` where `deployed` was published before. Where what lives
-    could not be read, nothing is said of what is not asked for any more."""
+    """Return the actions of the deployment that publishes `catalog` where `deployed` was published before. Where the
+    living clusters could not be read, nothing is told of those that are no longer declared."""
     there = {} if isinstance(live.clusters, Unknown) else {one.id: one for one in live.clusters}
     current = [
         CurrentCluster(
@@ -129,7 +129,7 @@ def _asked(one: CurrentCluster, cluster: PersistentResource | None, published: P
 
 
 def _why_asked(one: CurrentCluster, whole: Catalog | None) -> Why:
-    """Tell whether the entry is deployed as it is: then nobody but time brings what was dormant."""
+    """Tell whether the entry is deployed unchanged: then only time brings a dormant cluster."""
     was = (whole.clusters.get(one.spec.name) or whole.dormant.get(one.spec.name)) if whole else None
     if whole is None or was is None:
         return Why.ASKED
@@ -156,7 +156,7 @@ def _why_keep(
     follows: CurrentCluster | None,
     catalog: PublishedCatalog | Unknown | None,
 ) -> Why | Unknown | None:
-    """The reason why it stays declared; None when it goes. `follows` is its successor, `jobs` have not ended."""
+    """Return the reason why it stays declared; None when it goes. `follows` is its successor, `jobs` have not ended."""
     if jobs:
         return Why.JOBS
     if cluster.state == "STOPPING":
@@ -165,19 +165,19 @@ def _why_keep(
         return Why.IN_USE
     if cluster.state not in DELETABLE_STATES:
         return Why.BUSY_STATE
-    # One that is made by this `up` needs no rule: what it follows is deleted last (or see `_goes_ahead`), and not when
-    # a create failed.
+    # A successor that this `up` makes needs no rule: its predecessor is deleted last (or see `_goes_ahead`), and not
+    # when a create failed.
     if follows is not None and follows.import_ and follows.state not in RUNNING_STATES:
         return Why.SUCCESSOR
     if isinstance(catalog, Unknown):
         return catalog
     if catalog is not None and catalog.damage:
-        return Why.DAMAGED  # It may be offered to submitters: the catalog of this deployment ends that.
+        return Why.DAMAGED  # It may be on offer: the catalog of this deployment ends that.
     return None if catalog is not None and catalog.lists(cluster.id) else Why.UNPUBLISHED
 
 
 def _goes_first(cluster: PersistentResource, follows: CurrentCluster | None) -> bool:
-    """Tell whether its successor needs its machines, as there may be none for both. A failed one has none."""
+    """Tell whether its successor needs its machines, as there may be none for both. A failed cluster has none."""
     replaces = follows is not None and not follows.import_ and follows.spec.replacement == IN_PLACE
     return replaces and not cluster.failed
 
@@ -190,9 +190,9 @@ def _goes_ahead(
     *,
     rests: bool,
 ) -> bool:
-    """Tell whether one that goes need not wait for what this deployment makes, which may take days: nobody is sent to
-    it any more, or it `rests` from now on. One that may still be needed, as its successor is not there or not offered
-    yet, waits. `ours` are the living ones by id. A failed one holds nothing."""
+    """Tell whether a cluster that goes need not wait for the creations of this deployment, which may take days: no job
+    is sent to it any more, or it `rests` from now on. A cluster that may still be needed, as its successor does not
+    exist or is not on offer yet, waits. `ours` are the living ones by id. A failed one holds nothing."""
     if cluster.failed or not isinstance(catalog, PublishedCatalog) or catalog.damage:
         return False
     name = cluster.labels[NAME_LABEL]
@@ -209,8 +209,8 @@ def _overdue(
     now: datetime | None,
     gone: Removed | None = None,
 ) -> bool:
-    """Count from its successor's creation, or from when it was not asked for any more; `gone` is of an entry that the
-    stack file does not have."""
+    """Tell whether it should be gone, counted from its successor's creation, or from the time when it was no longer
+    declared; `gone` is for an entry that the stack file lacks."""
     if follows is not None:
         within, since = follows.spec.retire_within, clusters[follows.id].create_time if follows.id in clusters else None
     elif rests is not None:
@@ -226,8 +226,8 @@ def _removed(
     catalog: PublishedCatalog | Unknown | None,
     now: datetime | None,
 ) -> Removed | None:
-    """The time by which it should be gone where no entry says so any more: as the catalog remembers it, or from now on
-    by the limit of the entry that was deployed last. None for one that is `named` by an entry, and where there is no
+    """Return the time by which it should be gone where no entry tells that any more: as the catalog remembers it, or
+    from now on by the limit of the last deployed entry. None for a cluster `named` by an entry, and where there is no
     limit."""
     name = cluster.labels[NAME_LABEL]
     whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None

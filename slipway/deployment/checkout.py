@@ -1,4 +1,4 @@
-"""The reviewed commit that a deployment is made from, to which every job can be traced."""
+"""The reviewed commit of a deployment, to which every job can be traced."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from slipway.labels import SHORT, UNKNOWN_COMMIT, Revision
 from slipway.packages.source_package import is_packed
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
-# What a deployment publishes is what is in these, whether git ignores it or not.
+# A deployment publishes the files in these, whether git ignores them or not.
 _PUBLISHED = ("templates/*.py", "jobs/*/*")
 _ELSEWHERE = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"})
 
 
 def checkout_revision(checkout: Path, environ: Mapping[str, str]) -> Revision:
-    """The checkout's commit as git tells it. `SLIPWAY_COMMIT` is believed only where there is no git to ask: a
+    """Return the checkout's commit as git tells it. `SLIPWAY_COMMIT` is used only where there is no git to ask: a
     tarball, an image.
 
     Raises ConfigError for a `SLIPWAY_COMMIT` that is not a commit, or not the checkout's.
@@ -47,8 +47,8 @@ def checkout_revision(checkout: Path, environ: Mapping[str, str]) -> Revision:
 
 
 def commits_since(checkout: Path, commit: str, paths: Iterable[str]) -> tuple[str, ...]:
-    """`3f9c2e1 Its subject` of each commit of the checkout since another that touches any of some paths, newest first;
-    none where git does not tell."""
+    """Return `3f9c2e1 Its subject` of each commit of the checkout since another that touches any of some paths, newest
+    first; none where git does not tell."""
     if not _COMMIT.fullmatch(commit):
         return ()
     told, _ = _git(checkout, "log", "--format=%h %s", f"{commit}..HEAD", "--", *paths)
@@ -79,15 +79,15 @@ def _given(environ: Mapping[str, str]) -> str:
 
 
 def _ignored(checkout: Path) -> bool:
-    """Tell whether git ignores something that is published all the same, but for what Python and tools leave there."""
+    """Tell whether git ignores a published file, except those that Python and tools leave there."""
     listed, _ = _git(checkout, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", *_PUBLISHED)
     return any(is_packed(PurePosixPath(name)) for name in listed.split("\0") if name)
 
 
 def _git(checkout: Path, *arguments: str) -> tuple[str, str]:
-    """Git's answer, and its refusal. Both are empty where there is no git, or no checkout of its own."""
+    """Return git's answer, and its refusal. Both are empty where there is no git, or no checkout of its own."""
     command = ["git", "--no-optional-locks", "-C", str(checkout), *arguments]
-    # A git hook sets variables that would make git look at another checkout than this one.
+    # A git hook sets variables that would make git read another checkout than this one.
     plain = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
     environ = {**plain, "LC_ALL": "C"}
     try:

@@ -1,4 +1,4 @@
-"""Jobs that a deletion would end, asked for at the last moment."""
+"""Jobs that a deletion would end, read at the last moment."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from slipway.live import Unknown, Use
 from slipway.state import State
 
 _AT_ONCE = 8
-_UNREADY = frozenset({"STOPPING", "REBOOTING"})  # What is being made is waited for before anything is planned.
+# Clusters that are being made are waited for before anything is planned.
+_UNREADY = frozenset({"STOPPING", "REBOOTING"})
 _NOTHING = State()
 
 
 @dataclass(frozen=True)
 class GuardSubject:
-    """The thing that a deletion would take from jobs: a cluster (its full name), a bucket, an account (its address) or
-    an account's grant on a bucket; the whole stack where none is named."""
+    """The resource that a deletion would take from jobs: a cluster (its full name), a bucket, an account (its address)
+    or an account's grant on a bucket; the whole stack where none is named."""
 
     cluster: str = ""
     account: str = ""
@@ -31,7 +32,7 @@ class GuardSubject:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The bare names of all that it is."""
+        """The bare names of all its resources."""
         return tuple(filter(None, (self.cluster.rpartition("/")[2], self.account, self.bucket)))
 
     def __str__(self) -> str:
@@ -43,7 +44,8 @@ class GuardSubject:
 
 
 def use_of_cluster(connection: Connection, cluster: str) -> Use | Unknown:
-    """Use of a cluster (`projects/P/locations/L/persistentResources/ID`), as the cluster and the jobs tell it."""
+    """Return the use of a cluster (`projects/P/locations/L/persistentResources/ID`), as the cluster and the jobs tell
+    it."""
     _, project, _, region, _, id_ = cluster.split("/")
     reader = Reader(connection, LiveScope(project, region), where=f" in {region}")
     return _use(reader, {id_}, lambda job: job.persistent_resource_id == id_)
@@ -57,9 +59,10 @@ def use_of_stack(
     names: Collection[str] = (),
     needed: Collection[str] = (),
 ) -> Use | Unknown:
-    """Use of all clusters that bear the stack's label, and of its accounts (addresses) and buckets (`names`).
+    """Return the use of all clusters with the stack's label, and of its accounts (addresses) and buckets (`names`).
 
-    With `needed` the jobs that need all of those, wherever they run; what no list shows yet may need them as well.
+    With `needed` it includes the jobs that need any of those, wherever they run; jobs that no list shows yet may need
+    them as well.
     """
     reader = Reader(connection, LiveScope(project, region), where=f" in {region}")
     listed = reader.clusters()
@@ -95,13 +98,14 @@ def guarded_use(
     known: State | Unknown = _NOTHING,
     spared: frozenset[str] = frozenset(),
 ) -> Callable[[GuardSubject], Use | Unknown]:
-    """The question that the guard asks before a deletion: who needs what would go.
+    """Return the guard's question before a deletion: who needs the resource.
 
-    `where`: the projects and regions that the stack lives in, once they are known. `spared`: ids of clusters that stay
-    whatever happens.
+    `where`: the projects and regions of the stack, once they are known. `spared`: ids of clusters that stay in any
+    case.
     """
     before = _NOTHING if isinstance(known, Unknown) else known
-    catalogs = [one.name for one in before.buckets if one.logical.startswith(CATALOG)]  # the others outlive their stack
+    # The others outlive their stack.
+    catalogs = [one.name for one in before.buckets if one.logical.startswith(CATALOG)]
     names = [*(one.name for one in before.accounts), *catalogs]
 
     def ask(subject: GuardSubject) -> Use | Unknown:

@@ -1,4 +1,4 @@
-"""A deployment: a stack with its templates proven, and everything that is decided before a resource is declared.
+"""A deployment: a stack with its templates proven, and all decisions before a resource is declared.
 
 Pure, but for `prove_stack` and `build_packages`, which read files.
 """
@@ -45,12 +45,13 @@ from slipway.template.worker_pool import Package
 
 _NOTHING = State()
 Packages = Mapping[str, Mapping[Package, SourcePackage]]
-"""Built ones, by template and what it says of its code."""
+"""The built packages, by template and declaration of its code."""
 
 
 @dataclass(frozen=True)
 class ProvenStack:
-    """`templates`, `placements` and `sources` (file and line) by the template's name; `metrics`: all that is drawn."""
+    """A stack with its templates. `templates`, `placements` and `sources` (file and line) by the template's name;
+    `metrics`: all that are drawn."""
 
     stack: Stack
     templates: Mapping[str, JobTemplate]
@@ -60,7 +61,8 @@ class ProvenStack:
 
 
 def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
-    """`folder` has the templates. Raises ConfigError for those that can't be read, or fit nowhere."""
+    """Prove a stack's templates. `folder` has the templates. Raises ConfigError for those that can't be read, or fit
+    nowhere."""
     templates = {template.name: template for template in load(stack.templates, folder)}
     placements = prove_all(templates.values(), StackResources(stack.clusters, stack.region, stack.reservations))
     sources = {name: source(name, folder) for name in templates}
@@ -69,7 +71,7 @@ def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
 
 
 def _placements(proven: ProvenStack, plan: Plan) -> Mapping[str, tuple[Placement, ...]]:
-    """Placements on the clusters as they are: alternatives of what was proven first, or their predecessors."""
+    """Return the placements on the clusters as they are: alternatives of the proven ones, or their predecessors."""
     stack, there = proven.stack, chosen(proven.stack.clusters, plan)
     if [(one.pools, one.region) for one in there] == [(one.pools, one.region) for one in stack.clusters]:
         return proven.placements
@@ -89,7 +91,7 @@ def _draws(
 class Deployment:
     """A deployment as components declare it, and the `warnings` that people read before.
 
-    `writers`: trainers whose jobs write metrics, as `metric_writers` gives them. `violations`: of the stack's own
+    `writers`: trainers whose jobs write metrics, as returned by `metric_writers`. `violations`: of the stack's own
     policy.
     """
 
@@ -106,7 +108,7 @@ class Deployment:
     warnings: tuple[str, ...]
 
     def refuse(self) -> None:
-        """Raises PolicyError when quota does not suffice, or the stack breaks a mandatory rule of its own."""
+        """Raise PolicyError when quota does not suffice, or the stack breaks a mandatory rule of its own."""
         refuse_violations(self.violations)
         refuse_shortage(self.report, self.stack.region)
 
@@ -130,7 +132,7 @@ def plan_deployment(
     now: datetime,
     known: State | Unknown = _NOTHING,
 ) -> Deployment:
-    """`known` is what the engine knows of the stack. Lack of quota is reported.
+    """Plan a deployment. `known` is the engine's state of the stack. Lack of quota is reported.
 
     Raises ConfigError when a template can't be compiled, or its catalog not be read.
     """
@@ -209,7 +211,7 @@ def plan_deployment(
 
 
 def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Facts:
-    """Facts that components publish."""
+    """Return the facts that components publish."""
     kept = (*map(_kept, plan.retiring), *map(_kept, plan.workspace.retiring))
     return Facts(
         catalog=catalog,
@@ -236,7 +238,7 @@ def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Fa
 
 
 def _line(line: QuotaRow) -> QuotaLine:
-    """The line without its use now, which an autoscaler moves."""
+    """Return the line without its present use, which an autoscaler moves."""
     return QuotaLine(line.key, line.state, line.short, dict(line.drawn), line.ceiling, line.limit)
 
 

@@ -1,9 +1,8 @@
 """The catalog while clusters are being made or removed, which Slipway publishes itself: the engine's comes last.
 
-All else that is deployed goes before clusters that are made, as that may take days. One that is not there yet is
-offered as its predecessor, where that lives; so is one whose entry is gone, as what is made may come in its place. The
-catalog says which commit is under way, so that the next deployment goes on where this one is killed, that of the
-schedule too.
+Clusters are made after the rest of a deployment, as that may take days. A cluster that does not exist yet is offered as
+its predecessor, if that lives; so is one whose entry is gone, as a new one may come in its place. The catalog names the
+commit under way, so that the next deployment, a scheduled one too, continues where this one is killed.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ from slipway.packages.source_package import SourcePackage
 from slipway.season import MACHINES
 
 CatalogOf = Callable[[Mapping[str, str]], Catalog]
-"""The catalog, given the ids of the new clusters that run, by the ids that were asked for."""
+"""A function that returns the catalog, given the ids of the new clusters that run, by the first ids."""
 
 
 def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> CatalogOf:
-    """The catalog when some of the clusters to be made run. `catalog_of` gives what is published of a plan. Pure.
+    """Return the catalog while some of the clusters to be made run. `catalog_of` returns a plan's catalog. Pure.
 
-    What waits for clusters that are being made is as it is published: their predecessors, and templates that would
-    lose these.
+    The parts that wait for clusters being made stay as published: their predecessors, and templates that would lose
+    these.
     """
     whole, there = live.deployed, () if isinstance(live.clusters, Unknown) else live.clusters
     usable = {one.id for one in there if one.state not in SPENT_STATES}
@@ -70,7 +69,7 @@ def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> Ca
 
 
 def _there(plan: Plan, offered: Mapping[str, Cluster], named: Collection[str], made: Collection[str]) -> Plan:
-    """The plan for what is there when of the clusters to be made, by the ids asked for, these run."""
+    """Return the plan for the existing clusters when these of the clusters to be made run, by the first ids."""
     current, dormant = [], list(plan.dormant)
     stays = {name: CurrentCluster(declared(one), one.id, "", import_=True) for name, one in offered.items()}
     for one in plan.current:
@@ -86,16 +85,16 @@ def _there(plan: Plan, offered: Mapping[str, Cluster], named: Collection[str], m
 
 
 def _loses(before: Template, now: Template, clusters: Collection[str]) -> bool:
-    """Tell whether a template would not be offered any more on one of these clusters."""
+    """Tell whether a template would no longer be offered on one of these clusters."""
     was, is_ = ({offer.cluster for offer in one.offers if offer.available} for one in (before, now))
     return bool((was - is_) & set(clusters))
 
 
 @dataclass(frozen=True)
 class Offers:
-    """Catalogs that are published: `before`, as the deployment began, in `bucket`; `interim`, while clusters are being
-    made; `final`, by the engine. `packages` are what the interim's templates need. Without `revision` no commit is
-    under way. `withdrawn` gives a catalog without clusters of some ids, as of a time."""
+    """Catalogs that are published: `before`, at the beginning of the deployment, in `bucket`; `interim`, while clusters
+    are being made; `final`, by the engine. `packages` are those of the interim's templates. Without `revision` no
+    commit is under way. `withdrawn` returns a catalog without clusters of some ids, as of a time."""
 
     before: Catalog | None
     interim: CatalogOf
@@ -108,7 +107,7 @@ class Offers:
 
 
 class InterimCatalog:
-    """Threads share it."""
+    """The publisher of the interim catalog. Threads share it."""
 
     def __init__(self, offers: Offers, storage: Storage, warn: Callable[[str], None]) -> None:
         self._offers, self._storage, self._warn = offers, storage, warn
@@ -125,7 +124,7 @@ class InterimCatalog:
             self._publish()
 
     def withdraw(self, ids: Collection[str]) -> None:
-        """Send nobody to these clusters any more. Raises CloudError."""
+        """Take these clusters out of the catalog. Raises CloudError."""
         with self._lock:
             self._withdrawn |= frozenset(ids)
             self._publish()
@@ -155,7 +154,8 @@ class InterimCatalog:
             self._storage.create(Location(catalog.catalog_bucket, one.path), one.content, "application/gzip")
         self._packages = ()
         if revision := offers.revision:
-            known = not revision.dirty and revision.commit != UNKNOWN_COMMIT  # Else nobody has it, so as to go on.
+            # Otherwise nobody else has the commit to continue with.
+            known = not revision.dirty and revision.commit != UNKNOWN_COMMIT
             catalog = begun(catalog, revision.commit if known else "")
         self._write(document.write(catalog))
 

@@ -44,14 +44,14 @@ def read_and_plan(
     writers: Collection[str] = (),
     known: State | Unknown = _NOTHING,
 ) -> tuple[Live, Plan]:
-    """Reads what lives, and the limits of some quota metrics, and plans. `known` is what the engine knows of the stack.
-    `writers`: the trainers, by name, whose jobs write metrics.
+    """Read the live resources, and the limits of some quota metrics, and plan. `known` is the engine's state of the
+    stack. `writers`: the trainers, by name, whose jobs write metrics.
 
-    Outside of preview it waits for clusters that are still being made. Where `now` is far from the cloud's own time,
-    that counts.
+    Outside of preview, wait for clusters that are still being made. Where `now` is far from the cloud's own time, that
+    counts.
 
-    Raises ResourceError when what lives can't be told or forbids the plan, PolicyError for a change of a cluster that
-    is protected, or is to be replaced in place while it is in use; AuthError without credentials.
+    Raises ResourceError when the live resources can't be told or forbid the plan, PolicyError for a change of a
+    protected cluster, or for an in-place replacement of one in use; AuthError without credentials.
     """
     before = _NOTHING if isinstance(known, Unknown) else known
     workspace, skips = asked_for(stack), _skips(environ, preview=preview)
@@ -72,7 +72,7 @@ def read_and_plan(
         found = look(time, regions)
         if not isinstance(found.clusters, Unknown):
             refuse_rename(before, {one.id: one.labels.get(STACK_LABEL, "") for one in found.clusters}, stack.name)
-        # A state that was lost does not tell where clusters are, and a stack file not where they were.
+        # A lost state does not tell where clusters are, and a stack file not where they were.
         published = found.deployed.regions if found.deployed and found.deployed.stack == stack.name else ()
         more = tuple(one for one in published if one not in (stack.region, *regions))
         return look(time, (*regions, *more)) if more else found
@@ -115,7 +115,7 @@ def read_and_plan(
 
 
 def refuse(refusals: tuple[Refusal, ...], *, preview: bool) -> None:
-    """Raises PolicyError for what may not be done to clusters; a preview goes on where time alone helps."""
+    """Raise PolicyError for forbidden changes of clusters; a preview continues where time alone helps."""
     held = [one for one in refusals if one.for_good] or ([] if preview else list(refusals))
     if len(held) > 1:
         raise PolicyError(
@@ -128,7 +128,7 @@ def refuse(refusals: tuple[Refusal, ...], *, preview: bool) -> None:
 
 
 def asked_for(stack: Stack) -> dict[str, str]:
-    """Buckets' names and trainers' addresses by their roles."""
+    """Return buckets' names and trainers' addresses by their roles."""
     return {
         CATALOG: stack.workspace.catalog_bucket,
         WORK: stack.workspace.work_bucket,
@@ -160,7 +160,7 @@ def _scope(stack: Stack, known: State, metrics: frozenset[str], *, preview: bool
         buckets=(catalog, work),
         accounts=tuple(dict.fromkeys((*accounts, *(one.name for one in known.accounts)))),
         metrics=metrics,
-        # Both read alike; the official type is imported where something is deployed, and no preview waits for that.
+        # Both read alike; the official type is imported for a deployment, and no preview waits for it.
         read_quota=QuotaInfo.read if preview else quota_info,
         published=known.catalog_bucket,
         ends_within=ends_within(stack.clusters),
@@ -168,8 +168,8 @@ def _scope(stack: Stack, known: State, metrics: frozenset[str], *, preview: bool
 
 
 def _taken(found: Live, stack: Stack, known: State) -> list[str]:
-    """Tell whether the catalog bucket that is asked for is another stack's. Raises ConfigError where the catalog that
-    this one published bears another's name."""
+    """Return the problem of a declared catalog bucket that is another stack's. Raises ConfigError where this stack's
+    own catalog bears another's name."""
     there = found.catalog if found.beside is None else found.beside
     if isinstance(found.beside, Unknown):
         return _unread(found.beside)
@@ -184,7 +184,7 @@ def _taken(found: Live, stack: Stack, known: State) -> list[str]:
 
 
 def _lent(found: Live, stack: Stack, known: State) -> list[str]:
-    """Tell whether the trainer account that is asked for is another stack's."""
+    """Return the problem of a declared trainer account that is another stack's."""
     if isinstance(found.service_accounts, Unknown):
         return []
     ours = {one.name for one in known.accounts}
@@ -208,7 +208,7 @@ def settle(
     wait: bool,
     sleep: Callable[[float], None] = time.sleep,
 ) -> tuple[Live, Plan]:
-    """Read what lives and plan; with `wait`, again until no current cluster is provisioning.
+    """Read the live resources and plan; with `wait`, again until no current cluster is provisioning.
 
     Raises Timeout after two hours.
     """

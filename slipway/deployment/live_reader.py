@@ -1,7 +1,7 @@
-"""Questions for each part of what lives. What can't be read is `Unknown` with a reason, never empty.
+"""Questions for each part of the live resources. An unreadable part is `Unknown` with a reason, never empty.
 
-Only an API that is switched off counts as empty, and only where the caller says so (in preview): nothing can live
-behind it. A new project begins like that.
+Only a disabled API counts as empty, and only where the caller says so (in preview): nothing can live behind it. A new
+project begins like that.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ _LATEST = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Recent:
-    """The newest jobs of the last `days`, ended ones too: `most` of them, and of a `stack` alone where one is named.
+    """The newest jobs of the last `days`, ended ones too: `most` of them, and only those of a `stack` where one is
+    named.
 
     A list is read page by page, so several `windows` of the time are read at once.
     """
@@ -49,7 +50,7 @@ class Recent:
     windows: int = 1
 
     def filter(self, window: int, now: datetime) -> str:
-        """The API's, for jobs of one part of the time; the first is the latest."""
+        """Return the API's filter for jobs of one part of the time; the first is the latest."""
         step = timedelta(days=self.days) / self.windows
         parts = [f'labels.{STACK_LABEL}="{self.stack}"'] if self.stack else []
         parts.append(f'create_time>="{moment_text(now - (window + 1) * step)}"')
@@ -63,14 +64,13 @@ class Recent:
 
 @dataclass(frozen=True)
 class LiveScope:
-    """The place to look in, also for `buckets` and `accounts` by their names and addresses. `catalog` is the catalog
-    object's name, `published` the bucket that has it now, where that is another one than it will be in.
+    """The place to read, also for `buckets` and `accounts` by their names and addresses. `catalog` is the catalog
+    object's name, `published` the bucket that has it now, where it will move to another one.
 
-    `metrics` are those whose limits matter, and `read_quota` turns what is listed of one into a value. `now` is this
-    machine's time. Ended jobs are looked at where they were made within `ends_within` before, and the newest ones as
-    `recent` tells; None for none. `elsewhere`: other regions to look for clusters and jobs in. `spared`: regions that
-    are left out where they can't be read, and why that does no harm. `neighbours`: other stacks' catalogs matter.
-    `kinds`: of jobs that are looked for.
+    `metrics` are those whose limits matter, and `read_quota` turns a listed one into a value. `now` is this machine's
+    time. Ended jobs are read where they were made within `ends_within` before, and the newest ones as in `recent`; None
+    for none. `elsewhere`: other regions with clusters and jobs. `spared`: regions that are left out where they can't be
+    read, and why that does no harm. `neighbours`: other stacks' catalogs matter. `kinds`: of the jobs that are read.
     """
 
     project: str
@@ -92,8 +92,8 @@ class LiveScope:
 
 
 class Reader:
-    """A method per list, each of which may run in a thread of its own. `where`: the region that is named in words
-    where something can't be read."""
+    """A reader with a method per list, each of which may run in a thread of its own. `where`: the region that is named
+    in a failure."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class Reader:
         self.warnings: list[str] = []
 
     def at(self, region: str) -> Reader:
-        """A reader of one region, which it names where something can't be read, if that is another one."""
+        """Return a reader of one region, which names it in failures if it is another one."""
         if region == self.wanted.region:
             return self
         wanted = replace(self.wanted, region=region)
@@ -122,22 +122,22 @@ class Reader:
         return self._of_vertex("persistentResources.list", self.vertex.persistent_resources, ())
 
     def cluster(self, id_: str) -> PersistentResource | Unknown | None:
-        """A cluster by its own word; None when it is not there."""
+        """Return a cluster from its own answer; None when it does not exist."""
         one = "persistentResources.get"
         return self._of_vertex(one, lambda: self.vertex.persistent_resource(id_), None, may_lack=True)
 
     def jobs(self, kind: JobKind) -> tuple[VertexJob, ...] | Unknown:
-        """Jobs that have not ended."""
+        """Return the jobs that have not ended."""
         return self._of_vertex(f"{kind.collection}.list", lambda: tuple(self.vertex.active_jobs(kind)), ())
 
     def last_ends(self, since: datetime) -> Mapping[str, datetime] | Unknown:
-        """The end of the last job on each cluster, by the cluster's id, of the jobs made since then."""
+        """Return the end of the last job on each cluster, by the cluster's id, among jobs made since then."""
         made = f'create_time>"{moment_text(since)}"'
         what = f"{CUSTOM_JOB.collection}.list"
         return self._of_vertex(what, lambda: last_ends(self.vertex.jobs_of_every_kind(made)), {})
 
     def recent(self, kind: JobKind, recent: Recent, window: int, now: datetime) -> tuple[VertexJob, ...] | Unknown:
-        """The newest of one kind, of one part of the time before `now`."""
+        """Return the newest jobs of one kind, in one part of the time before `now`."""
         made = recent.filter(window, now)
         what = f"{kind.collection}.list"
         return self._of_vertex(what, lambda: tuple(islice(self.vertex.jobs(kind, made), recent.most)), ())
@@ -152,7 +152,7 @@ class Reader:
         )
 
     def preferences(self) -> Mapping[str, QuotaPreference] | Unknown:
-        """Preferences by the id of the quota. Where the API is switched off that is said of its limits already."""
+        """Return preferences by the id of the quota. A disabled API is reported with the limits already."""
         quotas, api = self.connection.quotas(self.wanted.project), "cloudquotas.googleapis.com quotaPreferences.list"
         try:
             return {one.quota_id: one for one in quotas.preferences(self.wanted.region)}
@@ -165,7 +165,7 @@ class Reader:
         return self.asked(f"aiplatform.googleapis.com {method}{self.where}", _VERTEX, get, empty, may_lack=may_lack)
 
     def catalog(self, bucket: str = "") -> PublishedCatalog | Unknown | None:
-        """The catalog in a bucket, without one in that where the stack publishes now."""
+        """Return the catalog in a bucket, without one in the stack's present bucket."""
         wanted, storage = self.wanted, self.connection.storage
         at = Location(bucket or wanted.published or wanted.catalog_bucket, wanted.catalog)
 
@@ -175,18 +175,18 @@ class Reader:
         return self.asked(f"storage.googleapis.com {at}", _OBJECTS, existing, None, may_lack=True)
 
     def buckets(self) -> tuple[Json, ...] | Unknown:
-        """The service's descriptions of the project's."""
+        """Return the service's descriptions of the project's buckets."""
         project, storage = self.wanted.project, self.connection.storage
         api = f"storage.googleapis.com buckets.list {project}"
         return self.asked(api, _BUCKETS, lambda: tuple(storage.buckets(project)), ())
 
     def bucket(self, name: str) -> Mapping[str, Mapping[str, Any]] | Unknown:
-        """The service's description by its name; empty when it is not there."""
+        """Return the service's description by a bucket's name; empty when it does not exist."""
         api, storage = f"storage.googleapis.com buckets.get {name}", self.connection.storage
         return self.asked(api, _BUCKETS, lambda: {name: storage.bucket(name)}, {}, may_lack=True)
 
     def service_account(self, address: str) -> Mapping[str, str] | Unknown:
-        """The display name by the address; empty when it is not there."""
+        """Return the display name by the address; empty when it does not exist."""
         project = self.wanted.project
         call = Call(f"look at service account {address}", "iam.serviceAccounts.get", f"project {project}")
         url = f"{self.connection.endpoints.of('iam')}projects/{project}/serviceAccounts/{address}"
@@ -199,9 +199,10 @@ class Reader:
     def asked(
         self, api: str, role: str, get: Callable[[], Found], empty: Found, *, may_lack: bool = False
     ) -> Found | Unknown:
-        """An API's answer. With `may_lack`, what is not there is empty; a list is never taken to be so.
+        """Return an API's answer. With `may_lack`, a missing resource is empty; a list is never taken to be so.
 
-        `role` is what whoever asks lacks where that is refused, "" for the one that the refusal names."""
+        `role` is the caller's missing role after a refusal, "" for the one that the refusal names.
+        """
         try:
             return get()
         except CloudError as error:
@@ -214,14 +215,14 @@ class Reader:
 
 
 def unanswered(error: CloudError, api: str, role: str, identity: str) -> Unknown:
-    """`role` helps only where something was refused."""
+    """Return the Unknown of a failure. `role` helps only after a refusal."""
     login = "a fresh login: gcloud auth application-default login"
     needs = role if isinstance(error, Denied) else login if isinstance(error, Unauthenticated) else "the API to answer"
     return Unknown(error.message or str(error), api, needs, identity, error.call.on, error.switched_off)
 
 
 def merged(parts: Iterable[Mapping[str, Found] | Unknown]) -> Mapping[str, Found] | Unknown:
-    """Merge parts by name; where one can't be read, nobody knows."""
+    """Merge parts by name; an unreadable part makes the whole unknown."""
     found: dict[str, Found] = {}
     for part in parts:
         if isinstance(part, Unknown):
@@ -231,7 +232,7 @@ def merged(parts: Iterable[Mapping[str, Found] | Unknown]) -> Mapping[str, Found
 
 
 def all_or_unknown(parts: Iterable[Iterable[Found] | Unknown]) -> tuple[Found, ...] | Unknown:
-    """Join lists; where one can't be read, nobody knows."""
+    """Join lists; an unreadable list makes the whole unknown."""
     found: list[Found] = []
     for part in parts:
         if isinstance(part, Unknown):
@@ -248,7 +249,8 @@ _INELIGIBLE = {
 
 
 def limits(infos: Iterable[QuotaInfo], region: str) -> dict[str, QuotaLimit]:
-    """The limits of a region by metric, without the service's name. A quota silent on a region is left out."""
+    """Return the limits of a region by metric, without the service's name. Quotas without a limit there are left
+    out."""
     found: dict[str, QuotaLimit] = {}
     for info in infos:
         metric, limit = info.metric.removeprefix(f"{SERVICE}/"), info.limit(region)
@@ -264,7 +266,8 @@ def _increase(info: QuotaInfo) -> Increase:
 
 
 def quota_info(body: Json) -> QuotaInfo:
-    """Fields and reasons of a newer API are passed over. Raises ValueError for values of another type."""
+    """Return a quota; fields and reasons of a newer API are passed over. Raises ValueError for values of another
+    type."""
     from google.protobuf.json_format import ParseDict, ParseError
 
     empty = message("google.cloud.cloudquotas_v1", "resources", "QuotaInfo")()

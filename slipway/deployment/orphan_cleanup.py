@@ -1,5 +1,5 @@
-"""Clusters that a stack made and its state lacks, which the engine therefore never deletes: found and deleted before
-the engine deletes what it has."""
+"""Clusters that a stack made and its state lacks, which the engine therefore never deletes: they are found and deleted
+before the engine deletes its own."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Say = Callable[[str], None]
 
 
 class OrphanCleanup:
-    """The clusters of a stack wherever it lives. `file` is the stack file, where that can be read."""
+    """The clusters of a stack in all its places. `file` is the stack file, where that can be read."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class OrphanCleanup:
         now: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Raises AuthError without credentials, ConfigError for an invalid variable."""
+        """Begin. Raises AuthError without credentials, ConfigError for an invalid variable."""
         self._insists, self._known, self._stack = insists(environ), known, stack
         self._grace, self._say, self._warn = GracePeriod.of(environ), say, warn
         self._now, self._sleep = now, sleep
@@ -83,7 +83,7 @@ class OrphanCleanup:
         self._readers = {self.where[0]: self._here, **{place: self._reader(*place) for place in self.where[1:]}}
 
     def _reader(self, project: str, region: str) -> Reader:
-        """A reader of a place besides the stack's own, which it names where something can't be read."""
+        """Return a reader of another place than the stack's own, which it names in failures."""
         return Reader(self._connection, LiveScope(project, region), self._here.identity, where=f" in {region}")
 
     def run(self, *, preview: bool, within_s: float = WITHIN_S) -> frozenset[str]:
@@ -103,7 +103,7 @@ class OrphanCleanup:
         return frozenset(one.id for one in found if self._insists)
 
     def shared_grants(self) -> tuple[SharedGrant, ...]:
-        """The stack's grants that another stack of the project needs, or may need."""
+        """Return the stack's grants that another stack of the project needs, or may need."""
         if isinstance(self._known, Unknown) or not (drops := dropped(self._known)):
             return ()
         seen = stacks_of(all_or_unknown(one.clusters() for one in self._readers.values()))
@@ -111,7 +111,7 @@ class OrphanCleanup:
         return shared(drops, others, self._known, stack=self._stack, project=project, seen=seen)
 
     def must_leave_none(self) -> None:
-        """Raises SlipwayError when a stack that is taken down unasked has a protected cluster, or would leave one that
+        """Raise SlipwayError when a stack that is taken down unasked has a protected cluster, or would leave one that
         it made; and when it would take grants along that another stack needs."""
         found = self._found()
         if found and not self._insists:
@@ -129,7 +129,7 @@ class OrphanCleanup:
             )
 
     def _found(self) -> Clusters:
-        """Raises PolicyError for a protected cluster, ResourceError where it can't be told."""
+        """Return the orphans. Raises PolicyError for a protected cluster, ResourceError where it can't be told."""
         self._must_not_be_protected()
         if isinstance(self._known, Unknown):
             return self._untold("which clusters the stack's state lacks", self._known)
@@ -143,7 +143,7 @@ class OrphanCleanup:
         return lacking
 
     def _untold(self, what: str, part: Unknown) -> Clusters:
-        """Return None for whoever insists. Raises ResourceError."""
+        """Return None when a person insists. Raises ResourceError."""
         if not self._insists:
             fix = f"correct that and run it again\n{_INSIST}"
             raise ResourceError(f"{NOT_DOWN}: can't tell {what}", why=str(part), fix=fix)
@@ -156,7 +156,7 @@ class OrphanCleanup:
         if refusal := undeletable(self._specs, catalog, self._stack, known):
             raise refusal.error
         whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
-        # There too: a stack file that was edited, and a state that was lost, do not tell it.
+        # These too: an edited stack file and a lost state do not tell them.
         for region in whole.regions if whole and whole.stack == self._stack else ():
             place = (self.where[0][0], region)
             if place not in self._readers:
@@ -164,8 +164,8 @@ class OrphanCleanup:
                 self.where = (*self.where, place)
 
     def _clusters(self) -> Clusters | Unknown:
-        """Clusters that are listed, and those that the stack file tells and that were made too short ago for that.
-        Their names have the places that the state has."""
+        """Return the listed clusters, and those of the stack file that are too new for a list. Their names have the
+        places in the state."""
         found: dict[str, PersistentResource] = {}
         for place, reader in self._readers.items():
             listed = reader.clusters()
@@ -189,7 +189,7 @@ class OrphanCleanup:
             return self._connection.vertex(*_place(name))
 
         def must_be_idle(_: object) -> None:
-            """No cluster of the whole stack is in use, nor one of these, which a list may lack."""
+            """Require that no cluster of the whole stack is in use, nor one of these, which a list may lack."""
             uses = (use_of_stack(self._connection, *place, self._stack) for place in self.where)
             for use in chain(uses, (use_of_cluster(self._connection, one.name) for one in found)):
                 unfinished_jobs.must_be_idle(use, NOT_DOWN, losses_of_stack, rest=_INSIST)
@@ -209,8 +209,8 @@ class OrphanCleanup:
         )
 
     def _withdrawn(self, ids: Collection[str]) -> InterimCatalog | None:
-        """The catalog, without these clusters. Where it can't be withdrawn from that is said, and the destruction goes
-        on: it asks for jobs before it deletes anything."""
+        """Return the catalog, without these clusters. A failure is reported, and the destruction goes on: it asks for
+        jobs before it deletes anything."""
         catalog = self._here.catalog() if self._bucket else Unknown("nobody can tell its bucket", "", "")
         if isinstance(catalog, Unknown):
             why = catalog.why
@@ -234,7 +234,7 @@ class OrphanCleanup:
 
 
 def insists(environ: Mapping[str, str]) -> bool:
-    """Tell whether a person insists on leaving them. Raises ConfigError for a word that is not known."""
+    """Tell whether a person insists on leaving them. Raises ConfigError for an unknown word."""
     word = environ.get(VARIABLE, "")
     if word not in ("", LEAVE):
         raise ConfigError(f"invalid {VARIABLE}={word}", fix=f"{VARIABLE}={LEAVE}, or unset it")
@@ -242,7 +242,7 @@ def insists(environ: Mapping[str, str]) -> bool:
 
 
 def orphans(found: Iterable[PersistentResource], known: State, stack: str) -> Clusters:
-    """Clusters that the stack made, by labels and id, and that its state lacks."""
+    """Return the clusters that the stack made, by labels and id, and that its state lacks."""
     return tuple(one for one in found if is_ours(one, stack) and not known.has(*_place(one.name), one.id))
 
 

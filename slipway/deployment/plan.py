@@ -1,7 +1,7 @@
-"""`plan`: which clusters to declare, given what is asked for and what lives.
+"""`plan`: the clusters to declare, from the declared and the living ones.
 
 No edit kills a job and no edit gives machines away: a cluster that must change is made beside the old one, and the old
-one is let go when nothing runs on it any more.
+one goes when nothing runs on it any more.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from slipway.season import MACHINES
 from slipway.state import State
 
 Waits = Mapping[str, Mapping[str, str]]
-"""Quota that is missing for clusters whose season has begun, in words by metric, by the cluster's name."""
+"""Missing quota for each cluster whose season has begun, as text by metric, by the cluster's name."""
 _NONE: Waits = {}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Actions, cluster by cluster, in the order of telling. With `problems` nothing may be declared: they are to be
-    shown, and the run stops. `workspace` are the accounts and buckets. `notes` are for the person's eyes. `refusals`
-    say what may not be done: with some, `up` changes nothing."""
+    """Actions, cluster by cluster, in the order of display. With `problems` nothing may be declared: they are shown,
+    and the run stops. `workspace` has the accounts and buckets. `notes` are for people. `refusals` name forbidden
+    changes: with some, `up` changes nothing."""
 
     actions: tuple[Action, ...] = ()
     refusals: tuple[Refusal, ...] = ()
@@ -49,17 +49,17 @@ class Plan:
 
     @property
     def current(self) -> tuple[CurrentCluster, ...]:
-        """Clusters that are declared as the stack file asks for them."""
+        """The clusters that are declared as in the stack file."""
         return tuple(one.current for one in self.actions if one.current)
 
     @property
     def dormant(self) -> tuple[Dormancy, ...]:
-        """Clusters that the stack file names and that are not declared for now."""
+        """The clusters that the stack file names and that are not declared for now."""
         return tuple(one.dormant for one in self.of(What.REST) if one.dormant)
 
     @property
     def seasons(self) -> frozenset[str]:
-        """Ids of those that are made because their seasons have begun."""
+        """The ids of those that are made because their seasons have begun."""
         return frozenset(one.id for one in self.of(What.CREATE) if one.why is Why.SEASON)
 
     @property
@@ -68,18 +68,18 @@ class Plan:
 
     @property
     def first(self) -> frozenset[str]:
-        """Ids of what `up` itself deletes before it makes anything, but for what failed; also of what is in use yet, as
-        it makes nothing before that has ended."""
+        """The ids that `up` itself deletes before it makes anything, without failed clusters; also of those still in
+        use, as it makes nothing before that has ended."""
         held = (one.id for one in self.of(What.REFUSE) if one.why is not Why.PROTECTED)
         return self.ids(What.DELETE_FIRST) | frozenset(held)
 
     @property
     def old(self) -> frozenset[str]:
-        """Ids of the stack's generations that live and are not asked for any more."""
+        """The ids of the stack's generations that live and are no longer declared."""
         return self.ids(What.RETIRE, *DELETE)
 
     def with_clusters(self, current: Iterable[CurrentCluster], dormant: Iterable[Dormancy]) -> Plan:
-        """Return the plan with these clusters there, and those dormant."""
+        """Return the plan with these clusters present, and those dormant."""
         there = {one.id: one for one in current}
         others = (one for one in self.actions if not one.current and one.what is not What.REST)
         old = (one for one in others if one.what is not What.RETIRE or one.id not in there)
@@ -98,11 +98,11 @@ def plan(
     workspace: Mapping[str, str] | None = None,
     waits: Waits = _NONE,
 ) -> Plan:
-    """Decide about each cluster that is asked for or that lives. Pure: the same arguments give the same plan.
+    """Decide about each cluster that is declared or that lives. Pure: the same arguments give the same plan.
 
-    `known` is what the engine knows, `workspace` what is asked for by role: buckets' names and the trainer's address.
-    A cluster is ours when its labels say stack, name and hash, and its id is one that these give. Without `now` every
-    cluster is in its season and none is late. `waits`: those that are left dormant for want of quota.
+    `known` is the engine's state of the stack, `workspace` the declared names by role: buckets' names and the trainer's
+    address. A cluster is the stack's when its labels name stack, name and hash, and its id follows from these. Without
+    `now` every cluster is in its season and none is late. `waits`: those that stay dormant for want of quota.
     """
 
     def identify(spec: ClusterSpec) -> str:
@@ -188,14 +188,14 @@ def plan(
 
 
 def former_regions(live: Live, now: Collection[str]) -> tuple[str, ...]:
-    """Regions that the catalog has so far and the next one, of the regions `now`, would not have any more."""
+    """Return the regions in the present catalog that the next one, with the regions `now`, would lack."""
     return tuple(one for one in live.deployed.regions_ever if one not in now) if live.deployed else ()
 
 
 def regions_of_old(plan: Plan, known: State | Unknown) -> Iterator[str]:
-    """Regions of clusters that are not asked for after this deployment: of those that retire, and those that should go
-    and that the engine does not know, as its state was lost. The next deployment finds these there and takes them over.
-    """
+    """Yield the regions of clusters that are not declared after this deployment: of those that retire, and of those
+    that should go and that the engine does not know, as its state was lost. The next deployment finds these there and
+    takes them over."""
     engine = set() if isinstance(known, Unknown) else {one.name for one in known.clusters}
     for one in plan.of(What.RETIRE, *DELETE):
         if one.living and (one.what is What.RETIRE or (one.id not in engine and one.living.state != "STOPPING")):
@@ -203,8 +203,8 @@ def regions_of_old(plan: Plan, known: State | Unknown) -> Iterator[str]:
 
 
 def as_made(plan: Plan, made: Mapping[str, str], *, last: bool = False) -> Plan:
-    """The plan once its clusters run: `made` are the ids of those that do, by the ids that were to be made. At `last`
-    one that its season brings and that does not run is dormant, for want of machines."""
+    """Return the plan once its clusters run: `made` are their ids, by the first ids. At `last` a season's cluster that
+    does not run is dormant, for want of machines."""
 
     def settled(one: CurrentCluster) -> CurrentCluster:
         other = next((other for other in one.alternatives if made.get(one.id) == other.id), None)
@@ -216,13 +216,13 @@ def as_made(plan: Plan, made: Mapping[str, str], *, last: bool = False) -> Plan:
 
 
 def chosen(declared: Iterable[ClusterSpec], plan: Plan) -> tuple[ClusterSpec, ...]:
-    """The declared clusters as they are, or are to be made, and what is there beside them."""
+    """Return the declared clusters as they are, or are to be made, and the other existing ones."""
     now = {one.spec.name: one.spec for one in plan.current}
     return (*(now.pop(spec.name, spec) for spec in declared), *now.values())
 
 
 def absent(declared: Iterable[ClusterSpec], there: Iterable[ClusterSpec]) -> tuple[ClusterSpec, ...]:
-    """Alternatives that the clusters are not."""
+    """Return the configurations that the clusters do not have."""
     now = {one.name: (one.pools, one.region) for one in there}
     return tuple(
         option for spec in declared for option in spec.options if (option.pools, option.region) != now[spec.name]

@@ -32,7 +32,7 @@ Held = TypeVar("Held")
 
 
 def compile_context(stack: Stack, revision: Revision, plan: Plan) -> CompileContext:
-    """The stack's part in every template."""
+    """Return the stack's part of every template."""
     workspace = stack.workspace
     return CompileContext(
         stack=stack.name,
@@ -51,7 +51,7 @@ def compile_context(stack: Stack, revision: Revision, plan: Plan) -> CompileCont
 
 
 def readable(catalog: model.Catalog) -> model.Catalog:
-    """Return the catalog, once it has been read as everybody who submits will. Raises ConfigError."""
+    """Return the catalog, once it has been read as every submitter will. Raises ConfigError."""
     try:
         document.read(document.write(catalog).encode(), model.NAME)
     except (ConfigError, TypeError, ValueError) as problem:
@@ -64,8 +64,7 @@ def readable(catalog: model.Catalog) -> model.Catalog:
 
 
 def rehearse(template: JobTemplate, stack: Stack) -> model.Template:
-    """Publish a template to nobody, as far as the stack file tells: for a check without the engine. Return what would
-    be published.
+    """Publish a template to nobody, as far as the stack file tells: for a check without the engine. Return the result.
 
     Raises the ConfigError that a preview would raise for this template, whatever lives in the cloud.
     """
@@ -87,7 +86,7 @@ def catalog_of(
     templates: Mapping[str, model.Template],
     other_regions: Iterable[str] = (),
 ) -> model.Catalog:
-    """The whole of it. `other_regions`: where clusters of the stack are, besides those that the stack file names."""
+    """Return the whole catalog. `other_regions`: regions of the stack's clusters that the stack file does not name."""
     return model.Catalog(
         stack=stack.name,
         project=stack.project,
@@ -122,7 +121,7 @@ def asleep(placements: tuple[Placement, ...], dormant: Iterable[Dormancy]) -> tu
 
 
 def draws(template: JobTemplate, placements: tuple[Placement, ...]) -> tuple[OfferDraw, ...]:
-    """Quota that each placement draws beside the pools at the usual replicas, by its label."""
+    """Return the quota that each placement draws beside the pools at the usual replicas, by its label."""
     once: dict[str, Placement] = {}
     for placement in placements:
         once.setdefault(placement.label, placement)
@@ -153,8 +152,8 @@ def template_entry(
     requirements: Iterable[str] = (),
     known: model.Template | None = None,
 ) -> model.Template:
-    """A template's part of the catalog. `verdicts` by the placements' labels, `packages` are names in the catalog
-    bucket, and `requirements` what these install. `known` is the part that is published under its name.
+    """Return a template's part of the catalog. `verdicts` by the placements' labels, `packages` are names in the
+    catalog bucket, and `requirements` those of the packages. `known` is the published part of that name.
 
     Raises ConfigError when the official message type, or a rule of the service, rejects the template.
     """
@@ -180,7 +179,7 @@ def template_entry(
 
 
 def _code_refusal(template: JobTemplate, context: CompileContext) -> str:
-    """The reason why --code is forbidden, empty when it is not."""
+    """Return the reason why --code is forbidden, empty when it is not."""
     if not template.code_flag:
         return f"template {template.name} does not allow it; its file would say code_flag=True"
     if not context.code_allowed:
@@ -245,13 +244,13 @@ def _roles(workers: tuple[WorkerPool, ...]) -> tuple[str, ...]:
 
 
 def _aligned(workers: tuple[WorkerPool, ...], values: list[Held], gap: Held) -> tuple[Held, ...]:
-    """A value for each place in the request, `gap` where a worker pool is skipped."""
+    """Return a value for each place in the request, `gap` where a worker pool is skipped."""
     at = dict(zip(places(workers), values, strict=True))
     return tuple(at.get(place, gap) for place in range(max(at) + 1))
 
 
 def _usual_price(template: JobTemplate, placement: Placement, region: str) -> Price:
-    """USD per hour of all machines at the usual replicas."""
+    """Return USD per hour of all machines at the usual replicas."""
     times = template.trials_at_once(placement.kind)
     prices = (
         hourly(worker.spec, region, placement.capacity_type) * (template.replicas(worker)[1] * times)

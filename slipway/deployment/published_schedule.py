@@ -1,4 +1,5 @@
-"""The schedule of a published catalog: what its deployments bring by themselves, as far as it tells. Pure."""
+"""The schedule of a published catalog: the events that its deployments bring by themselves, as far as it tells.
+Pure."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from slipway.live import Live
 
 
 def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
-    """Return what a deployment of what is published does, and what later ones do, but for what is being replaced in
-    place: the catalog does not tell which cluster that is to be. Pure.
+    """Return the events of the next and later deployments of the published catalog, without clusters that are being
+    replaced in place: the catalog does not tell their successors. Pure.
 
     Raises ConfigError for a catalog that does not tell all of its clusters, ResourceError where nothing can be planned.
     """

@@ -1,8 +1,8 @@
 """The one way in which Slipway removes clusters: withdraw them from the catalog, let time pass, ask who uses them,
-delete them and see them gone, or offer again what stays.
+delete them and see them gone, or offer the remaining ones again.
 
-The engine deletes what it has by itself, behind the guard, which lets time pass in the same way. What is killed in
-between goes on with the next run: the catalog has the withdrawal, and the cloud what was deleted.
+The engine deletes its own behind the guard, which lets time pass in the same way. After a kill the next run continues:
+the catalog has the withdrawal, and the cloud tells what was deleted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class GracePeriod:
     """The time for which a cluster must be out of the catalog before it may be deleted, in seconds. `clock` may start
     anywhere, and never goes back.
 
-    A job that somebody sent by the catalog may be accepted, not placed yet and in no list yet: nothing shows it.
+    A job that was sent by the catalog may be accepted, and not placed or listed yet: nothing shows it.
     """
 
     def __init__(self, wanted: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -60,31 +60,31 @@ class GracePeriod:
             ) from error
 
     def began_with(self, catalog: PublishedCatalog | Unknown | None, *keeps: str) -> None:
-        """Note what was published when this deployment began: what it left out has been left out for as long. `keeps`:
-        the bucket where this deployment publishes, and its accounts."""
+        """Note the catalog at the beginning of this deployment: clusters that it lacked have been withdrawn for as long
+        as it was published. `keeps`: the bucket where this deployment publishes, and its accounts."""
         self._keeps = frozenset(keeps)
         if isinstance(catalog, PublishedCatalog) and catalog.age is not None and not catalog.damage:
             self._published, self._published_at = catalog, self._clock() - catalog.age.total_seconds()
 
     def replaced(self, name: str) -> bool:
-        """Tell whether this deployment has another bucket to publish in, or another account, than this one."""
+        """Tell whether this deployment publishes in another bucket, or has another account, than this one."""
         return bool(self._keeps) and name not in self._keeps
 
     def withdraw(self, names: Iterable[str]) -> None:
-        """Note that nobody is sent to these clusters from now on."""
+        """Note that no job is sent to these clusters from now on."""
         now = self._clock()
         self._withdrawn |= {name: now for name in names if name not in self._withdrawn}
 
     def offer_again(self, names: Iterable[str]) -> None:
-        """Take that back."""
+        """Undo a withdrawal."""
         for name in names:
             self._withdrawn.pop(name, None)
 
     def left(self, name: str) -> float:
-        """Seconds to wait for a cluster, an account or a bucket yet, 0 when its time is over.
+        """Return the seconds to wait for a cluster, an account or a bucket, 0 when its time is over.
 
-        What was withdrawn by itself counts from then. All else counts from the first question about any of it in this
-        deployment. That comes after the new catalog was published; in a destruction after the catalog was deleted,
+        The time begins with its own withdrawal. Otherwise it begins with the first question about any of the others in
+        this deployment. That comes after the new catalog was published; in a destruction after the catalog was deleted,
         which goes first of all.
         """
         now = self._clock()
@@ -106,12 +106,12 @@ _FIRST_S, _TRIES = 0.5, 5
 
 @dataclass
 class Removal:
-    """`names` are full names of clusters, `vertex` gives the client for one. `must_be_idle` raises when one of these is
-    in use, or when that can't be told.
+    """A removal. `names` are full names of clusters, `vertex` returns a cluster's client. `must_be_idle` raises when
+    one of them is in use, or when that can't be told.
 
-    `grace` and `offers` are None where no catalog offers them. `deletable`: the states in which one is deleted; others
-    are waited for, up to `within` seconds. `why` they go, what `stays` when they do not, as in `the stack stays: `, and
-    what to do `again` then are for people.
+    `grace` and `offers` are None where no catalog offers them. `deletable`: the states in which a cluster is deleted;
+    others are waited for, up to `within` seconds. For messages: `why` they go, what `stays` when they do not, as in
+    `the stack stays: `, and what to do `again` then.
     """
 
     names: Sequence[str]
@@ -131,9 +131,9 @@ class Removal:
     _going: set[str] = field(default_factory=set)
 
     def run(self) -> None:
-        """Returns when all are gone. After an error what was not deleted is offered again.
+        """Return when all are gone. After an error the remaining ones are offered again.
 
-        Raises what `must_be_idle` raises, Timeout, ResourceError when one lives on, CloudError.
+        Raises the errors of `must_be_idle`, Timeout, ResourceError when one lives on, CloudError.
         """
         if not self.names:
             return
@@ -183,7 +183,7 @@ class Removal:
             )
 
     def _settled(self) -> dict[str, PersistentResource]:
-        """Clusters that are there, by name, when none is being made or deleted any more."""
+        """Return the existing clusters, by name, when none is being made or deleted any more."""
         busy: list[PersistentResource] = []
         said = ""
         for _ in poll(self.pause, _FIRST_S, LOOK_EVERY_S, within=self.within, now=self.now):
@@ -201,7 +201,7 @@ class Removal:
         )
 
     def _look(self, name: str) -> PersistentResource | None:
-        """The cluster, or None when it is gone, which is said once."""
+        """Return the cluster, or None when it is gone, which is told once."""
         try:
             return self.vertex(name).persistent_resource(name)
         except NotFound:
@@ -216,7 +216,7 @@ class Removal:
         try:
             self.vertex(name).delete_persistent_resource(name)
         except (NotFound, Refused, Conflict):
-            return  # It is gone, or going: its state tells which, and is asked for next.
+            return  # It is gone, or going: its state tells which, and is read next.
         except CloudError as error:
             if error.not_accepted:
                 self._going.discard(id_)
@@ -230,8 +230,8 @@ def let_time_pass(
     say: Callable[[str], None],
     pause: Callable[[float], object],
 ) -> None:
-    """Waits for the seconds that are `left`, until a job that was sent by the catalog would be known, and asks again at
-    each look. `what` is about to happen, in words."""
+    """Wait for the seconds that are `left`, until a job that was sent by the catalog would be known, and ask again at
+    each look. `what` names the coming step."""
     wait = left()
     if wait:
         say(
@@ -245,7 +245,7 @@ def let_time_pass(
 
 
 def _named(words: Sequence[str]) -> str:
-    """`cluster a`, `clusters a and b`"""
+    """Return `cluster a`, `clusters a and b`."""
     return f"cluster{'' if len(words) == 1 else 's'} {join(words)}"
 
 

@@ -1,4 +1,4 @@
-"""Events that deployments bring by themselves: when, at which cost until then, and with which quota. Pure."""
+"""Events that deployments bring by themselves: their times, costs until then, and quota. Pure."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _BY_ITSELF = {
 
 @dataclass(frozen=True)
 class Due:
-    """An event of a cluster that people call `name`. `at` is None where nobody knows when it is due, and past only
-    for who looks at what was published before that. `now`: the next deployment does it. `per_hour` is what the cluster
-    costs until then. `readiness`: of a season that is to begin, whether there is quota for it. `why` is for people."""
+    """An event of the cluster `name`. `at` is None for an unknown time, and past only for a reader of an older catalog.
+    `now`: the next deployment does it. `per_hour` is the cluster's cost until then. `readiness`: for a coming season,
+    whether there is quota for it. `why` is for people."""
 
     name: str
     id: str
@@ -54,17 +54,17 @@ class Due:
 
     @property
     def does(self) -> str:
-        """`season ends`"""
+        """The event as text: `season ends`"""
         return _BY_ITSELF[self.what]
 
     def until(self, now: datetime) -> Price | None:
-        """USD in all until it is due; None where nobody knows when that is."""
+        """Return USD in all until it is due; None for an unknown time."""
         if self.at is None:
             return None
         return self.per_hour * (Decimal(max(0.0, (self.at - now).total_seconds())) / 3600)
 
     def document(self, now: datetime) -> Mapping[str, Any]:
-        """Return the event for JSON, with what it costs from `now` on."""
+        """Return the event for JSON, with its cost from `now` on."""
         lacking = self.readiness.lacking if self.readiness else ()
         return {
             "cluster": self.name,
@@ -85,7 +85,7 @@ class Due:
         }
 
     def words(self, now: datetime) -> str:
-        """`season ends 2026-12-20, in 29 days: $101.14/h, $70,392.00 until then`"""
+        """Return `season ends 2026-12-20, in 29 days: $101.14/h, $70,392.00 until then`."""
         if self.at is None:
             return f"{self.does}: {self.why}"
         late, begins = self.at <= now, self.what == "season-begins"
@@ -99,7 +99,7 @@ class Due:
 
 
 def schedule(plan: Plan, live: Live, region: str, now: datetime) -> tuple[Due, ...]:
-    """Events in order: of the next deployment, then those that wait for jobs, then the rest by date."""
+    """Return events in order: of the next deployment, then those that wait for jobs, then the rest by date."""
     ready = prepared(plan.actions, live, region, now)
     found = [due for action in plan.actions for due in _due(action, live, region, now, ready)]
     order = {True: 0, False: 1}
@@ -107,7 +107,7 @@ def schedule(plan: Plan, live: Live, region: str, now: datetime) -> tuple[Due, .
 
 
 def costs(cluster: PersistentResource, region: str) -> Price:
-    """USD an hour of the machines that are up, in the cluster's own region; `region` where it does not say that."""
+    """Return USD an hour of the machines that are up, in the cluster's own region; in `region` where it has none."""
     return per_hour(cluster.machines, cluster.region or region)
 
 
@@ -139,7 +139,7 @@ def _due(action: Action, live: Live, region: str, now: datetime, ready: Mapping[
 def dates(
     current: CurrentCluster, cluster: PersistentResource | None, live: Live, region: str, now: datetime
 ) -> Iterator[Due]:
-    """The end of a cluster's season, and of its `idleLimit` if that is earlier. `cluster` is the living one."""
+    """Yield the end of a cluster's season, and of its `idleLimit` if that is earlier. `cluster` is the living one."""
     name, season = current.spec.name, current.spec.season
     price = costs(cluster, region) if cluster else total((current.spec,), region).floor
     if season.ends:
@@ -153,7 +153,7 @@ def dates(
 def _retiring(one: Action, price: Price) -> Due:
     state = one.living.state if one.living else ""
     if one.why is Why.BUSY_STATE and state == "PROVISIONING":
-        # What is published does not name it yet, or not any more.
+        # The published catalog does not name it yet, or no longer.
         why = "still being made; a deployment that asks for it takes it over, any other deletes it when idle"
         return Due(one.cluster, one.id, "unfinished", why, per_hour=price)
     if one.jobs:
@@ -174,11 +174,11 @@ _NAMED = 4
 
 
 def wait_for_quota(decided: Plan, live: Live, stack: Stack, again: Callable[[Waits], Plan]) -> Plan:
-    """The plan without the clusters that a season brings and that lack quota, the last declared first, until the others
-    fit; then with each of them again that fits after all. `again` plans with some that wait.
+    """Return the plan without the clusters that a season brings and that lack quota, the last declared first, until the
+    others fit; then with each of them that fits after all. `again` plans with some that wait.
 
-    A season begins with nobody there, and may need what another one gives back when its jobs have ended, which it never
-    would if the deployment stopped before it is withdrawn. Nor may it stop what somebody has edited.
+    A new season has no users yet, and may need the quota that another one gives back when its jobs have ended; that
+    would never happen if the deployment stopped before the other is withdrawn. Nor may a season stop an edit.
     """
     waits: dict[str, Mapping[str, str]] = {}
     while lacking := _lacking(decided, live, stack):
@@ -186,7 +186,7 @@ def wait_for_quota(decided: Plan, live: Live, stack: Stack, again: Callable[[Wai
         decided = again(waits)
     if not waits:
         return decided
-    # One may have been left out before another that took its room and does not fit by itself.
+    # A cluster may have been left out before another one that took its room and does not fit by itself.
     for name in [one.name for one in stack.clusters if one.name in waits]:
         others = {other: lacks for other, lacks in waits.items() if other != name}
         if lacking := _lacking(again(others), live, stack):
@@ -199,8 +199,8 @@ def wait_for_quota(decided: Plan, live: Live, stack: Stack, again: Callable[[Wai
 def with_seasons(
     asked: Iterable[QuotaRequest], plan: Plan, now: datetime, at: Callable[[tuple[CurrentCluster, ...]], QuotaReport]
 ) -> tuple[QuotaRequest, ...]:
-    """Requests that are `asked` for, and those that the clusters lack that come with their seasons, each beside those
-    that are wanted then. `at` reports on these clusters, and none of the stack's others."""
+    """Return the requests that are `asked` for, and those for clusters of coming seasons, each beside the others that
+    are wanted then. `at` reports on these clusters, and none of the stack's others."""
     found = {one.metric: one for one in asked}
     for report in by_season(plan.current, _coming(plan.actions), now, at).values():
         for one in report.requests:
@@ -218,7 +218,7 @@ def prepared(
     strict: bool = False,
     asked: Mapping[str, int] | None = None,
 ) -> Mapping[str, Readiness]:
-    """Readiness of the clusters whose seasons are to come, by name. `asked`: the limits that the stack asks for, by
+    """Return the readiness of the clusters of coming seasons, by name. `asked`: the limits that the stack asks for, by
     metric."""
     return readiness(
         [one.current for one in actions if one.current],
@@ -238,8 +238,8 @@ def _coming(actions: Iterable[Action]) -> tuple[CurrentCluster, ...]:
 
 
 def _lacking(decided: Plan, live: Live, stack: Stack) -> Mapping[str, Mapping[str, str]]:
-    """Quota that is missing, in words by metric, by the name of each cluster that a season brings and that does not
-    fit."""
+    """Return the missing quota, as text by metric, for each cluster whose season begins but does not fit, by cluster
+    name."""
     come = [one for one in decided.current if one.id in decided.seasons]
     if not come or stack.quota.mode == "warn":
         return {}
@@ -257,7 +257,7 @@ def _lacking(decided: Plan, live: Live, stack: Stack) -> Mapping[str, Mapping[st
 
 
 def _words(line: QuotaRow, by: int, live: Live) -> str:
-    """`quota X in us-central1 is short by 8 (limit 8; drawn by first-1a2b3c4 8)`"""
+    """Return `quota X in us-central1 is short by 8 (limit 8; drawn by first-1a2b3c4 8)`."""
     who = sorted(_who(line, live), key=lambda one: (-one[1], one[0]))
     named = [f"{name} {amount:,}" for name, amount in who[:_NAMED]]
     others = [f"{len(who) - _NAMED} others"] if len(who) > _NAMED else []
@@ -265,7 +265,7 @@ def _words(line: QuotaRow, by: int, live: Live) -> str:
 
 
 def _who(line: QuotaRow, live: Live) -> Iterator[tuple[str, int]]:
-    """Clusters of whichever stack, and jobs beside them, with what they hold."""
+    """Yield clusters of all stacks, and jobs beside them, with the amounts that they hold."""
     there = live.at(line.region, home=not line.elsewhere)
     if isinstance(there.clusters, Unknown) or isinstance(there.jobs, Unknown):
         return

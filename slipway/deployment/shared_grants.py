@@ -1,8 +1,8 @@
 """Grants that another stack of the project needs as well: a deployment that drops one, and a destruction, leave it.
 
-A role has a member once, however many stacks ask for it, and whoever takes it away takes it from all of them. So
-one that is not asked for any more stays declared until no other stack's catalog names it, and outlives a stack that
-is destroyed. Where that can't be told it stays too, which is said. Pure.
+A role has a member once, however many stacks ask for it, and its removal takes it from all of them. So an undeclared
+grant stays declared to the engine until no other stack's catalog names it, and outlives a destroyed stack. Where that
+can't be told it stays too, which is reported. Pure.
 """
 
 from __future__ import annotations
@@ -30,17 +30,18 @@ from slipway.live import Neighbours, Unknown
 from slipway.state import State, StateGrant, is_adopted_bucket
 
 if TYPE_CHECKING:
-    from slipway.stack.stack import Stack  # pydantic, which a review alone has not
+    from slipway.stack.stack import Stack  # pydantic, which a review alone lacks
 
 Right = tuple[str, str, str]
-"""Role, member (as IAM compares it), and what it is on, as StateGrant has it."""
+"""Role, member (as IAM compares it), and the resource, as in StateGrant."""
 
 
 def rights(
     submitters: Mapping[str, Iterable[str]], work: str, accounts: Iterable[str], writers: Iterable[str]
 ) -> frozenset[Right]:
-    """The rights on what two stacks can have in common: the project, a work bucket, and accounts that somebody else
-    made. `submitters` by the address of the trainer that they submit as; `writers`: accounts that write metrics."""
+    """Return the rights on the resources that two stacks can share: the project, a work bucket, and accounts that
+    somebody else made. `submitters` by the address of the trainer that they submit as; `writers`: accounts that write
+    metrics."""
     found: list[Right] = []
     for account, members in submitters.items():
         for member in members:
@@ -52,14 +53,14 @@ def rights(
 
 
 def submitters_of(stack: Stack) -> dict[str, tuple[str, ...]]:
-    """Members by the address of the trainer that they may submit as."""
+    """Return members by the address of the trainer that they may submit as."""
     of = {stack.workspace.trainer: stack.workspace.submitters}
     of |= {one.account: one.submitters for one in stack.trainers.values()}
     return {trainer_email(account, stack.project): tuple(sorted(members)) for account, members in of.items()}
 
 
 def asked_of(stack: Stack, writers: Collection[str]) -> frozenset[Right]:
-    """The rights that a stack asks for. `writers`: the trainers, by name, whose jobs write metrics; "" is the
+    """Return the rights that a stack asks for. `writers`: the trainers, by name, whose jobs write metrics; "" is the
     workspace's."""
     named = {"": stack.workspace.trainer, **{name: one.account for name, one in stack.trainers.items()}}
     accounts = {name: trainer_email(account, stack.project) for name, account in named.items()}
@@ -68,14 +69,14 @@ def asked_of(stack: Stack, writers: Collection[str]) -> frozenset[Right]:
 
 
 def stacks_of(clusters: Iterable[PersistentResource] | Unknown) -> frozenset[str]:
-    """The stacks that made them; empty where they can't be read."""
+    """Return the stacks that made the clusters; empty where they can't be read."""
     some = () if isinstance(clusters, Unknown) else clusters
     return frozenset(one.labels[STACK_LABEL] for one in some if STACK_LABEL in one.labels)
 
 
 def dropped(known: State, asked: Collection[Right] = ()) -> tuple[StateGrant, ...]:
-    """Grants that the stack has and does not ask for any more, of those that another stack may need. A bucket and an
-    account that the stack made itself are no other stack's, and what such an account may do neither."""
+    """Return the grants that the stack has and no longer declares, and that another stack may need. A bucket and an
+    account that the stack made itself are no other stack's, and neither are such an account's rights."""
     theirs = others_accounts(known)
     own = {f"serviceAccount:{one.name}" for one in known.accounts if one.name not in theirs}
     places = {"", *theirs, *(f"gs://{one.name}" for one in known.buckets if is_adopted_bucket(one.logical))}
@@ -91,8 +92,8 @@ def shared(
     project: str,
     seen: Iterable[str] = (),
 ) -> tuple[SharedGrant, ...]:
-    """Return the grants that stay. `stack` is the one that drops them, and `known` its state; `seen`: stacks that
-    have clusters in the project, each of which must have a catalog."""
+    """Return the grants that stay. `stack` is the one that drops them, and `known` its state; `seen`: stacks that have
+    clusters in the project, each of which must have a catalog."""
     if isinstance(neighbours, Unknown):
         return tuple(SharedGrant(one, unread=(str(neighbours),)) for one in grants)
     own = {known.catalog_bucket, *(one.name for one in known.buckets)}
@@ -114,7 +115,7 @@ def shared(
 
 
 def by_member(some: Iterable[SharedGrant]) -> dict[str, tuple[str, ...]]:
-    """The stacks that need what stays, by member; none where nobody can tell."""
+    """Return the stacks that need the remaining grants, by member; none where that is not known."""
     found: dict[str, set[str]] = {}
     for one in some:
         found.setdefault(one.grant.member, set()).update(one.stacks)
@@ -122,7 +123,7 @@ def by_member(some: Iterable[SharedGrant]) -> dict[str, tuple[str, ...]]:
 
 
 def who_needs(stacks: Sequence[str], quote: str = "") -> str:
-    """`stack prod needs`, `stacks dev and prod need`"""
+    """Return `stack prod needs`, `stacks dev and prod need`."""
     names = join(f"{quote}{one}{quote}" for one in stacks)
     return f"stack {names} needs" if len(stacks) == 1 else f"stacks {names} need"
 
@@ -136,7 +137,7 @@ def _whole(some: Iterable[PublishedCatalog | Unknown]) -> Iterator[Catalog]:
 
 
 def _unread(at: str, one: PublishedCatalog | Unknown) -> str:
-    """The reason why nobody can tell whom the catalog at an address names; empty where it tells."""
+    """Return the reason why the members in the catalog at an address are unknown; empty where they are known."""
     if isinstance(one, Unknown):
         return str(one)
     if one.whole is None:
@@ -147,6 +148,7 @@ def _unread(at: str, one: PublishedCatalog | Unknown) -> str:
 
 
 def _needs(catalog: Catalog) -> frozenset[Right]:
-    """A catalog does not tell whether jobs of an account write metrics: each of them may."""
+    """Return the rights that a catalog needs. It does not tell whether jobs of an account write metrics: each of them
+    may."""
     accounts = (catalog.trainer, *catalog.trainers.values())
     return rights(catalog.submitters or {}, catalog.work_bucket, accounts, accounts)

@@ -1,4 +1,4 @@
-"""A snapshot of a stack's regions, read at once for all that decide or tell: program, review, doctor, schedule."""
+"""A snapshot of a stack's regions, read at once for every decision and report: program, review, doctor, schedule."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, me
 from slipway.live import Live, Neighbours, Unknown
 
 AT_ONCE = 256
-"""Threads at most, begun as needed: no answer of one API, in one region, may depend on how many others are asked."""
+"""The most threads, begun as needed: no answer of one API, in one region, may depend on the number of other
+requests."""
 _BUCKETS_AT_ONCE = 32
 CATALOG, _BESIDE, _CLUSTERS, _ENDS = "the catalog", "the catalog beside", "clusters", "ended jobs"
 _QUOTA, _REQUESTS, _NEIGHBOURS = "quota", "requests for quota", "catalogs of other stacks"
 
 
 class Snapshot:
-    """Parts of what lives, each asked for by a thread as soon as somebody wants it.
+    """The parts of the live resources, each read by a thread on first use.
 
-    Times are the cloud's where this machine's clock is wrong: what was looked for by a wrong one is looked for again.
+    Times are the cloud's where this machine's clock is wrong: a reading by the wrong time is repeated.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class Snapshot:
 
     @property
     def parts(self) -> Mapping[str, Future[Any]]:
-        """Parts that were asked for, by name."""
+        """The parts that were asked for, by name."""
         home = self._wanted.region
         return {f"{what} in {at}" if at not in ("", home) else what: part for (what, at), part in self._asked.items()}
 
@@ -51,7 +52,7 @@ class Snapshot:
         self._asked[what, region] = self._threads.submit(read)
 
     def found(self, what: str, nothing: object = None, region: str = "") -> Any:
-        """Wait for a part; `nothing` where nobody asked for it."""
+        """Wait for a part; `nothing` where it was not asked for."""
         part = self._asked.get((what, region))
         return nothing if part is None else part.result()
 
@@ -65,13 +66,13 @@ class Snapshot:
             self._look_back(region, self._wanted.now)
 
     def look_at_quota(self, metrics: frozenset[str]) -> None:
-        """Ask for the limits of these metrics in the regions that are looked in, and for requests for more."""
+        """Ask for the limits of these metrics in the snapshot's regions, and for requests for more."""
         for region, place in self._places.items():
             self.ask(_QUOTA, partial(place.limits, metrics), region)
         self.ask(_REQUESTS, self.reader.preferences)
 
     def live(self) -> Live:
-        """Wait for everything that was asked for, and return it."""
+        """Wait for all requested parts, and return them."""
         wanted, session = self._wanted, self.reader.connection.session
         for part in tuple(self._asked.values()):
             part.result()
@@ -129,7 +130,7 @@ class Snapshot:
                 self.ask(words, partial(place.recent, kind, wanted.recent, n, now), region)
 
     def _left_out(self, region: str) -> bool:
-        """Tell whether something of a region that can be spared can't be read, which is said."""
+        """Tell whether a part of a region that can be spared is unreadable, which is reported."""
         if region not in self._wanted.spared:
             return False
         parts = (part.result() for (_, at), part in self._asked.items() if at == region)
@@ -140,7 +141,7 @@ class Snapshot:
 
 
 def skipped() -> Live:
-    """Nothing was read, on purpose. For preview alone."""
+    """Return the Live of a preview that reads nothing, on purpose."""
     unread = Unknown("SLIPWAY_LIVE=skip", "none", "none")
     return Live(clusters=(), jobs=(), limits=unread, catalog=None, skipped=True)
 
@@ -148,8 +149,8 @@ def skipped() -> Live:
 def read(
     connection: Connection, wanted: LiveScope, *, identity: str = "", off_is_empty: bool
 ) -> tuple[Live, list[str]]:
-    """Read what lives as far as it is wanted, with warnings. With `off_is_empty` an API that is switched off has
-    nothing in it, with a warning.
+    """Read the wanted live resources, with warnings. With `off_is_empty` a disabled API has nothing in it, with a
+    warning.
 
     Sends nothing but GETs. Raises nothing for an API's refusal: that becomes `Unknown`, with `identity` in it.
     """
@@ -173,8 +174,8 @@ def read(
 
 
 def neighbours(reader: Reader) -> Neighbours:
-    """The catalogs of the project, this stack's own as well. One in a bucket that somebody else made does not count:
-    whoever may write there, a submitter of the past too, could name themselves."""
+    """Return the catalogs of the project, this stack's own as well. A catalog in an adopted bucket does not count:
+    anybody who may write there, a former submitter too, could name themselves."""
     listed = reader.buckets()
     if isinstance(listed, Unknown):
         return listed
@@ -187,7 +188,7 @@ def neighbours(reader: Reader) -> Neighbours:
 def made_by_us(bucket: Mapping[str, Any], *, catalog: bool) -> bool:
     """Tell whether Slipway made a bucket: then a rule lets old packages or claims age away from its first moment on.
 
-    The work bucket of another stack, which may be gone, is somebody else's where a catalog is to be: a destruction
+    The work bucket of another stack, which may be gone, counts as adopted where a catalog is declared: a destruction
     empties a catalog's bucket, and that one has people's results.
     """
     prefix, rules = "packages/" if catalog else "claims/", bucket.get("lifecycle", {}).get("rule", [])
@@ -195,8 +196,8 @@ def made_by_us(bucket: Mapping[str, Any], *, catalog: bool) -> bool:
 
 
 def lacks(bucket: Mapping[str, Any], *, catalog: bool) -> tuple[str, ...]:
-    """The settings of a bucket that Slipway would make otherwise and that matter to it, as the flags of gcloud that
-    set them. Rules of its lifecycle are none: how long people keep what is theirs is theirs to say."""
+    """Return the settings of a bucket in which it differs from Slipway's own, as the flags of gcloud that set them.
+    Lifecycle rules are not among them: the owner decides how long objects are kept."""
     access = bucket.get("iamConfiguration", {})
     missing = {
         "--uniform-bucket-level-access": not access.get("uniformBucketLevelAccess", {}).get("enabled"),

@@ -29,7 +29,7 @@ _MEANS: Mapping[str, str] = {
 
 
 def workspace(plan: Plan, now: datetime, catalog: str) -> Iterator[str]:
-    """A line for each account and bucket that is not asked for any more, with what to type about it."""
+    """Yield a line for each account and bucket that is no longer declared, with its command."""
     old = (*plan.workspace.retiring, *plan.workspace.released)
     for one in plan.workspace.retiring:
         jobs = join(f"{job.display_name} ({job.owner_and_age(now)})" for job in one.jobs)
@@ -48,7 +48,7 @@ def workspace(plan: Plan, now: datetime, catalog: str) -> Iterator[str]:
 
 
 def overdue(retiring: Action) -> str:
-    """The warning for a generation that is still there after the stack's `retireWithin`."""
+    """Return the warning for a generation that still exists after the stack's `retireWithin`."""
     jobs = join(job.display_name for job in retiring.jobs)
     late = f"cluster {retiring.id} should have retired by now"
     if not jobs:
@@ -57,14 +57,14 @@ def overdue(retiring: Action) -> str:
 
 
 def shared_grants(some: Iterable[SharedGrant]) -> str:
-    """Name the grants that a destruction leaves, as another stack needs them; empty for none."""
+    """Return the grants that a destruction leaves, as another stack needs them; empty for none."""
     needed = by_member(one for one in some if one.stacks)
     return "\n".join(f"the roles of {member} stay, as {who_needs(stacks)} them" for member, stacks in needed.items())
 
 
 def untold_grants(some: Iterable[SharedGrant], project: str = "") -> tuple[str, ...]:
-    """A warning where nobody can tell whether another stack needs what is not asked for any more. With `project` the
-    stack is being destroyed: no later deployment takes it away, so commands do."""
+    """Return a warning where it is unknown whether another stack needs undeclared grants. With `project` the stack is
+    being destroyed: no later deployment takes them away, so the warning has commands."""
     untold = [one for one in some if not one.stacks]
     if not untold:
         return ()
@@ -85,7 +85,7 @@ def _taking(one: SharedGrant, project: str) -> str:
 
 
 def outliving(known: State) -> str:
-    """Things that a destruction leaves on purpose, and how to delete them; empty for none."""
+    """Return the resources that a destruction leaves on purpose, and how to delete them; empty for none."""
     theirs = [one.name for one in known.buckets if is_adopted_bucket(one.logical)]
     buckets = (one.name for one in known.buckets if one.logical.startswith(WORK) and one.name not in theirs)
     results = (f"bucket gs://{name} stays, with people's results\n{_removal(name)}" for name in buckets)
@@ -101,7 +101,7 @@ def _removal(bucket: str) -> str:
 
 
 def kept_settings(names: Iterable[str], lacking: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """A warning for each of these buckets that lacks something, with the command for whoever owns it."""
+    """Yield a warning for each of these buckets with missing settings, with the command for its owner."""
     for name in sorted(names):
         if flags := lacking.get(name, ()):
             why = join(_MEANS[flag] for flag in flags)
@@ -112,7 +112,8 @@ def kept_settings(names: Iterable[str], lacking: Mapping[str, tuple[str, ...]]) 
 
 
 def lost(buckets: Mapping[str, str]) -> Iterator[str]:
-    """A warning for each that its owner has deleted, by its role: another one of the same name is nobody's but ours."""
+    """Yield a warning for each bucket that its owner has deleted, by its role: a new one of the same name is the
+    stack's own."""
     for role, name in sorted(buckets.items()):
         yield (
             f"bucket gs://{name}, which was there before the stack, is gone: a deployment makes an empty one of this "
@@ -122,8 +123,9 @@ def lost(buckets: Mapping[str, str]) -> Iterator[str]:
 
 
 def of_alternatives(plan: Plan, live: Live, stack: Stack, templates: Iterable[JobTemplate]) -> Iterator[str]:
-    """Quota that the alternatives of clusters to be made lack, which is no error: others may be had; and templates that
-    fit such a cluster otherwise, each with the reason why not so."""
+    """Yield the quota that the alternatives of clusters to be made lack, which is no error, as other alternatives
+    remain; and the templates that fit another configuration of such a cluster, each with the reason why not this
+    one."""
     known = tuple(templates)
     for one in plan.current:
         unfit = misfits(known, one.spec) if one.alternatives else {}
@@ -138,7 +140,7 @@ def of_alternatives(plan: Plan, live: Live, stack: Stack, templates: Iterable[Jo
 
 
 def made_otherwise(before: Plan, after: Plan, templates: Iterable[JobTemplate], region: str) -> Iterator[str]:
-    """A sentence for each cluster that was made as an alternative. `before`: what was asked for first."""
+    """Yield a sentence for each cluster that was made as an alternative. `before`: the first configurations."""
     known, first = tuple(templates), {one.spec.name: one.spec for one in before.current}
     for one in after.current:
         spec, asked = one.spec, first[one.spec.name]

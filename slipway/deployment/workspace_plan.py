@@ -1,12 +1,12 @@
 """The plan of the workspace: which accounts and buckets are declared, which retire, and which are let go.
 
-Accounts and buckets retire as clusters do: what an unfinished job needs stays until it has ended. A bucket or an
+Accounts and buckets retire as clusters do: those that an unfinished job needs stay until it has ended. A bucket or an
 account can't be renamed, and the provider would replace it: make another and delete this one, whoever uses it. So the
-other one is another resource, with a logical name of its own, and this one keeps the name that it has.
+new one is another resource, with a logical name of its own, and the old one keeps its name.
 
-A bucket that somebody else made keeps its settings and outlives the stack. Its logical name says so, with a dot where
-the others have a dash: nothing in the bucket tells it from one of ours whose rules somebody took away. When its owner
-deletes it, the one that is made in its place is ours.
+An adopted bucket keeps its settings and outlives the stack. Its logical name says so, with a dot where the others have
+a dash: nothing in the bucket tells it from one of the stack's own whose rules somebody removed. When its owner deletes
+it, the bucket made in its place is the stack's own.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ SUBMITTER_ROLES: Mapping[str, str] = {
 }
 """Roles of a submitter on the project, by their purposes."""
 ACT_AS = "roles/iam.serviceAccountUser"
-"""The role on a trainer's account: without it nobody submits as that trainer, and with it one runs any code as it."""
+"""The role on a trainer's account: it is needed to submit as that trainer, and permits running any code as it."""
 WRITES_METRICS = "roles/aiplatform.user"
 """The role on the project of a trainer whose jobs write metrics to Vertex AI."""
 READS, CREATES, WRITES = (f"roles/storage.object{one}" for one in ("Viewer", "Creator", "User"))
-"""The roles on buckets: of whoever reads, of a submitter on the work bucket, of a trainer on it."""
+"""The roles on buckets: of a reader, of a submitter on the work bucket, of a trainer on it."""
 
 
 @dataclass(frozen=True)
 class RetiringWorkspaceResource:
-    """An account or a bucket that is not asked for any more. `name` is its address or its own.
+    """An account or a bucket that is no longer declared. `name` is its address or its own.
 
     `logical` is its name in the engine's state. `grants`: the roles on the project that the account has, by logical
     name. `adopted`: somebody else made it.
@@ -70,7 +70,7 @@ class RetiringWorkspaceResource:
 
 @dataclass(frozen=True)
 class SharedGrant:
-    """A grant that is not asked for any more and stays. `stacks` need it; where they are empty nobody can tell, and
+    """A grant that is no longer declared and stays. `stacks` need it; where they are empty that is not known, and
     `unread` has the reasons."""
 
     grant: StateGrant
@@ -80,12 +80,13 @@ class SharedGrant:
 
 @dataclass(frozen=True)
 class WorkspacePlan:
-    """`logical`: the logical names of what is asked for, by role. `retiring` stays for now, `released` is let go.
+    """The workspace's plan. `logical`: the logical names of declared resources, by role. `retiring` stays for now,
+    `released` is let go.
 
     `grants`: by a trainer's role, the roles on the project, by logical name, that its account keeps while jobs run as
     it. `adopted`: buckets that somebody else made, which outlive the stack; `untouched`: those of them that keep their
-    settings too, which the first versions did not leave them. `lost`: by role, those that are asked for and that their
-    owners have deleted. `shared`: grants that are not asked for any more and that other stacks need.
+    settings too, which the first versions overwrote. `lost`: by role, declared buckets that their owners have deleted.
+    `shared`: grants that are no longer declared and that other stacks need.
     """
 
     logical: Mapping[str, str] = field(default_factory=lambda: {role: role for role in (CATALOG, WORK, TRAINER)})
@@ -106,11 +107,11 @@ def plan_workspace(
     by_hand: Collection[str] = (),
     there: Collection[str] | None = None,
 ) -> WorkspacePlan:
-    """`wanted`: by role, the name of what is asked for. `doubt`: why jobs may be missing, which keeps everything.
-    `by_hand`: buckets that look as if somebody else had made them, which counts until the engine knows them: from then
-    on it tells. `there`: the buckets that are asked for and exist; None where nobody looked.
+    """Plan the workspace. `wanted`: by role, the declared name. `doubt`: why jobs may be missing, which keeps
+    everything. `by_hand`: buckets that look adopted, which counts until the engine knows them: from then on its state
+    tells. `there`: the declared buckets that exist; None where they were not read.
 
-    An account that was one trainer's and is another's now is the same resource as before.
+    An account that moves from one trainer to another stays the same resource.
     """
     logical: dict[str, str] = {}
     retiring: list[RetiringWorkspaceResource] = []
@@ -124,7 +125,7 @@ def plan_workspace(
         old = {one: each for one, each in _of(role, known).items() if each != lost.get(role)}
         logical[role] = _logical(role, name, old, adopted=name in untouched)
         if role in trainers and role != TRAINER:
-            continue  # What becomes of accounts is decided with the workspace's own.
+            continue  # The fate of accounts is decided with the workspace's own.
         asked = trainers.values() if role == TRAINER else (name,)
         for known_as, each in old.items():
             if each not in asked:
@@ -144,8 +145,8 @@ def plan_workspace(
 
 
 def exchanged(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Refusal]:
-    """A refusal for each bucket that the stack has as one and is to have as the other: the engine deletes the old
-    resource last, and with it what the new one is."""
+    """Yield a refusal for each bucket that changes between two roles: the engine deletes the old resource last, and
+    with it the new one's bucket."""
     for role, other in ((CATALOG, WORK), (WORK, CATALOG)):
         name = wanted.get(role, "")
         if name and name in _of(other, known).values():
@@ -163,7 +164,7 @@ def _users(name: str, jobs: tuple[VertexJob, ...]) -> tuple[VertexJob, ...]:
 
 
 def _of(role: str, known: State) -> dict[str, str]:
-    """Names of what the state has in a role, by logical names."""
+    """Return the state's names in a role, by logical names."""
     some, own = (known.accounts, TRAINER) if _is_trainer(role) else (known.buckets, role)
     return {
         one.logical: one.name
@@ -173,7 +174,8 @@ def _of(role: str, known: State) -> dict[str, str]:
 
 
 def _logical(role: str, name: str, old: Mapping[str, str], *, adopted: bool) -> str:
-    """The one it has; else the plain one, which is frozen for the first; else one that tells it from the others."""
+    """Return the existing logical name; else the plain one, which is frozen for the first; else one that differs from
+    the others."""
     same = [logical for logical, each in old.items() if each == name]
     if same:
         return same[0]
@@ -185,7 +187,7 @@ def _logical(role: str, name: str, old: Mapping[str, str], *, adopted: bool) -> 
 
 
 def _grants(name: str, known: State) -> dict[str, str]:
-    """Its roles on the project, by their logical names; not what it has as a submitter."""
+    """Return an account's roles on the project, by their logical names, without those that it has as a submitter."""
     return {
         one.name: one.role
         for one in known.grants
@@ -194,7 +196,7 @@ def _grants(name: str, known: State) -> dict[str, str]:
 
 
 def other_trainer(name: str) -> str:
-    """The role of a trainer that the stack file names under slipway:trainers."""
+    """Return the role of a trainer that the stack file names under slipway:trainers."""
     return f"{TRAINER} {name}"
 
 
@@ -203,34 +205,34 @@ def _is_trainer(role: str) -> bool:
 
 
 def other_logical(account: str) -> str:
-    """The logical name of such a trainer's account (an id or an address), whatever templates call the trainer. It is
-    never one of the workspace's own, which have a dash where this has a dot."""
+    """Return the logical name of such a trainer's account (an id or an address), whatever templates call the trainer.
+    It is never one of the workspace's own, which have a dash where this has a dot."""
     return f"{_OTHER}{account.partition('@')[0]}"
 
 
 def trainer_email(account: str, project: str) -> str:
-    """The address of an account id; a project of a domain (`example.com:team`) is written the other way round."""
+    """Return the address of an account id; a domain's project (`example.com:team`) is written the other way round."""
     domain, colon, name = project.rpartition(":")
     return f"{account}@{f'{name}.{domain}' if colon else project}.iam.gserviceaccount.com"
 
 
 def trainer_display_name(stack: str) -> str:
-    """The account's name for people and other stacks, which tells whose it is."""
+    """Return the account's name for people and other stacks, which tells its owner."""
     return f"{_CALLED}{stack})"
 
 
 def trainer_owner(called: str) -> str:
-    """The stack that an account's display name tells; empty for one that somebody made by hand."""
+    """Return the stack in an account's display name; empty for an account made by hand."""
     return called.removeprefix(_CALLED).removesuffix(")") if called.startswith(_CALLED) else ""
 
 
 def others_accounts(known: State) -> tuple[str, ...]:
-    """Addresses of the accounts that somebody else made, which the engine leaves where they are."""
+    """Return the addresses of accounts that somebody else made, which the engine leaves alone."""
     return tuple(address for address, called in known.called.items() if not trainer_owner(called))
 
 
 def metric_writers(templates: Iterable[JobTemplate]) -> frozenset[str]:
-    """The trainers, by name, whose jobs write metrics to Vertex AI (WRITES_METRICS); "" is the workspace's."""
+    """Return the trainers, by name, whose jobs write metrics to Vertex AI (WRITES_METRICS); "" is the workspace's."""
     return frozenset(
         one.trainer or "" for one in templates if one.service_account is None and (one.experiment or one.tensorboard)
     )

@@ -1,1 +1,1 @@
-"""Does what is declared fit the quota: pure rules over limits, live machines and jobs."""
+"""The quota check: pure rules on limits, live machines and jobs for a stack's declaration."""

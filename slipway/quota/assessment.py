@@ -1,4 +1,4 @@
-"""`assess`: may this deployment draw what it draws, and what would its pools and templates draw at most."""
+"""`assess`: whether this deployment's draw is within quota, and the most that its pools and templates would draw."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def assess(
     old: frozenset[str] = frozenset(),
     known: tuple[StatePreference, ...] = (),
 ) -> QuotaReport:
-    """Judge a plan's current clusters and the templates' offers against the limits of the regions that they are in.
+    """Judge a plan's current clusters and the templates' offers against the limits of their regions.
 
-    What this `up` creates must fit at its initial sizes into the limit less everything that lives, with no credit for
-    what it deletes afterwards; `live` is without what it deletes before. Ceilings are for later, when this stack's old
-    generations (`old`, their ids) are gone: others alone are in their way. Ceilings and offers are reported, and must
-    fit with `strict`. An offer is judged against the limit alone: the catalog outlives what runs now. What can't be
-    told stops an `up` that creates something, and warns otherwise. Mode `warn` turns every error into a warning. So
-    does mode `request` for what is asked for and may still be granted, which no cluster is made before; `known` are the
-    requests that the stack has made until now. `region` is the stack's own: elsewhere nothing is requested, as what
-    lacks quota there is an alternative, and the next one is tried.
+    The creations of this `up` must fit at their initial sizes into the limit less everything that lives, with no credit
+    for later deletions; `live` is without earlier ones. Ceilings are for later, when this stack's old generations
+    (`old`, their ids) are gone: only other users reduce their room. Ceilings and offers are reported, and must fit with
+    `strict`. An offer is judged against the limit alone: the catalog outlives the present use. An unknown limit stops
+    an `up` that creates something, and is a warning otherwise. Mode `warn` turns every error into a warning. So does
+    mode `request` for a limit that is asked for and may still be granted, before which no cluster is made; `known` are
+    the stack's earlier requests. `region` is the stack's own: elsewhere nothing is requested, as a cluster without
+    quota there is an alternative, and the next one is tried.
     """
     places = dict.fromkeys((region, *(one.spec.region for one in current if one.spec.region)))
     found: list[QuotaReport] = []
@@ -81,7 +81,7 @@ def _of_region(
     if mode == "request" and isinstance(live.preferences, Unknown):
         words = f"cannot tell which quota was asked for, so no more is: {live.preferences}"
         warnings.append(UNKNOWN(Subject("quota", "requests"), words))
-    # Before what became of earlier requests comes what this deployment asks for.
+    # This deployment's request comes before the outcome of earlier ones.
     new = {one.metric: Requested("new", one.value) for one in asked if one.sends}
     creates = any(not item.import_ for item in grounds.current)
     (errors if creates and not preview else warnings).extend(dict.fromkeys(unsure(grounds)))
@@ -101,7 +101,7 @@ def _of_region(
 
 
 def _awaited(lines: Iterable[QuotaRow], hoped: set[str], *, strict: bool) -> dict[str, int]:
-    """The limits that must be there before clusters are made, by metric."""
+    """Return the limits that must be in force before clusters are made, by metric."""
     found: dict[str, int] = {}
     for line in lines:
         if line.metric in hoped and line.limit is not None and line.limit != UNLIMITED:
@@ -112,7 +112,7 @@ def _awaited(lines: Iterable[QuotaRow], hoped: set[str], *, strict: bool) -> dic
 
 
 def _line(grounds: Grounds, metric: str, who: str, drawn: Mapping[str, int], now: int | None = None) -> QuotaRow:
-    """Hold what is drawn of a metric at most against its limit, as far as pools and offers have it in common."""
+    """Compare the most that is drawn of a metric with its limit, the common part of pools and offers."""
     listed, used = grounds.limit(metric), grounds.usage
     limit = listed if isinstance(listed, QuotaLimit) else None
     state: LineState = "ok" if limit else "unchecked" if grounds.unchecked(metric) else "unknown"
@@ -173,7 +173,7 @@ def _of_offers(grounds: Grounds, metric: str, draws: list[tuple[OfferDraw, Need]
 
 
 def _verdict(grounds: Grounds, draw: OfferDraw, needs: Iterable[Need]) -> OfferVerdict:
-    """An offer of which nothing can be told is available, and says so."""
+    """Return an offer's verdict; one without any known limit is available, and says so."""
     if draw.refusal:
         return OfferVerdict(False, draw.refusal, draw.intended, dormant=draw.dormant)
     lacking, unsure = [], []
@@ -194,7 +194,7 @@ def _verdict(grounds: Grounds, draw: OfferDraw, needs: Iterable[Need]) -> OfferV
 
 
 def _remarks(shares: list[Share], room: int, now: int) -> list[str]:
-    """Tell what does not fit into so much room: growth, and the largest cluster beside the one that it replaces."""
+    """Return what does not fit into the room: growth, and the largest cluster beside the one that it replaces."""
     beside: Counter[str] = Counter()
     for share in shares:
         if share.cluster.spec.replacement != IN_PLACE:
@@ -204,7 +204,7 @@ def _remarks(shares: list[Share], room: int, now: int) -> list[str]:
 
 
 def _at_most(shares: list[Share], room: int) -> str:
-    """Tell how far pools can grow, where that is not to their maximum."""
+    """Return how far pools can grow, where that is below their maximum."""
     lacking = sum(share.ceiling for share in shares) - room
     if lacking <= 0:
         return ""

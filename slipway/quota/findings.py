@@ -1,4 +1,4 @@
-"""Findings of a verdict on quota: what does not fit now, or will not later, of pools and offers; what can't be told."""
+"""Findings of a quota verdict: pools and offers that do not fit now or later, and unknown limits."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _fix(grounds: Grounds, line: QuotaRow, enough: int) -> str:
 
 
 def beyond(lines: Iterable[QuotaRow]) -> Iterator[Finding]:
-    """Pools that can't reach their maximum."""
+    """Find pools that can't reach their maximum."""
     for line in lines:
         if line.at_most and not line.short:
             yield KINDS["quota-short-at-most"].of(
@@ -71,7 +71,7 @@ def beyond(lines: Iterable[QuotaRow]) -> Iterator[Finding]:
 
 
 def unsure(grounds: Grounds) -> Iterator[Finding]:
-    """Tell why nobody knows whether what is drawn now fits."""
+    """Tell why it is unknown whether the present draw fits."""
     for metric in grounds.shares:
         limit = grounds.limit(metric)
         if isinstance(limit, str) and not grounds.unchecked(metric):
@@ -99,7 +99,7 @@ def notes(grounds: Grounds) -> Iterator[Finding]:
 
 
 def cannot_run(grounds: Grounds, offers: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
-    """Templates that no offer is left of."""
+    """Find templates without any available offer."""
     for template, by_label in offers.items():
         if not any(item.available or item.dormant for item in by_label.values()):
             told = "; ".join(f"{label}: {item.why}" for label, item in by_label.items())
@@ -113,7 +113,7 @@ def cannot_run(grounds: Grounds, offers: Mapping[str, Mapping[str, OfferVerdict]
 
 
 def draws_by_metric(grounds: Grounds) -> list[tuple[str, list[tuple[OfferDraw, Need]]]]:
-    """The draws of offers by metric, the largest of each first."""
+    """Return the draws of offers by metric, the largest of each first."""
     drawn: dict[str, list[tuple[OfferDraw, Need]]] = {}
     for draw, needs in grounds.draws:
         for need in needs:
@@ -122,7 +122,7 @@ def draws_by_metric(grounds: Grounds) -> list[tuple[str, list[tuple[OfferDraw, N
 
 
 def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
-    """Offers that lack quota, by metric, and those that something else rules out but the template itself."""
+    """Find offers that lack quota, by metric, and those that are ruled out by anything but the template itself."""
     for metric, draws in draws_by_metric(grounds):
         limit, who = grounds.limit(metric), dict[str, list[tuple[str, int]]]()
         for draw, need in draws:
@@ -149,6 +149,6 @@ def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdi
 
 
 def _amounts(drawn: list[tuple[str, int]]) -> str:
-    """`8`, or from the least to the most: `12–208`."""
+    """Return `8`, or from the least to the most: `12–208`."""
     amounts = [amount for _, amount in drawn]
     return f"{amounts[0]:,}" if amounts[0] == amounts[-1] else f"{amounts[-1]:,}–{amounts[0]:,}"

@@ -1,7 +1,7 @@
-"""More quota, asked for: what became of a request, which ones a stack declares, and what a person sends by hand. Pure.
+"""Requests for more quota: their outcomes, those that a stack declares, and those that a person sends. Pure.
 
-A request is a quota preference of the API: one for each quota and region, whoever made it. It is never deleted, so it
-is never lowered here either.
+A request is a quota preference of the API: one for each quota and region, whoever made it. It is never deleted, so
+Slipway never lowers it either.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from slipway.state import StatePreference
 
 
 def preference_id(quota: str, region: str) -> str:
-    """The id of a new preference: the same for everybody who asks for the same."""
+    """Return the id of a new preference: the same for equal requests."""
     return f"aiplatform_googleapis_com-{quota}_{region}"
 
 
 def quota_of(live: Live, metric: str) -> str:
-    """The quota's id as the service lists it, else by the pattern of the known ones; empty where neither tells."""
+    """Return the quota's id as the service lists it, else by the pattern of the known ones; empty where neither
+    tells."""
     limit = live.limit(metric)
     return (limit.quota_id if limit else "") or quota_id(metric) or ""
 
 
 def requested(live: Live, metric: str, enough: int) -> Requested | None:
-    """Tell what became of the request for more of a metric. Without one, tell that it is hopeless where more would be
+    """Return the outcome of the request for more of a metric. Without one, return that it is hopeless where more is
     needed and can't be had; else None."""
     if there := preference_of(live, metric):
         return became_of(there)
@@ -41,7 +42,7 @@ def requested(live: Live, metric: str, enough: int) -> Requested | None:
 
 
 def preference_of(live: Live, metric: str) -> QuotaPreference | None:
-    """The request for a metric's quota; None also where that could not be read."""
+    """Return the request for a metric's quota; None also where that could not be read."""
     return None if isinstance(live.preferences, Unknown) else live.preferences.get(quota_of(live, metric))
 
 
@@ -57,10 +58,10 @@ def became_of(there: QuotaPreference) -> Requested:
 def requests(
     lines: Iterable[QuotaRow], live: Live, known: Iterable[StatePreference] = (), *, strict: bool = False
 ) -> tuple[QuotaRequest, ...]:
-    """A request for each quota that does not suffice at most and that more can be had of; and those that the stack has
-    already (`known`, as the engine has them), while it draws the quota. They are raised for what others use where
-    nothing goes on without: for what is made now, and with `strict`. Else anybody's job would raise a limit for good.
-    """
+    """Return a request for each quota that is short at the maximum and can be raised; and the stack's existing ones
+    (`known`, as the engine has them), while it draws the quota. They are raised for the use by others where it blocks
+    the deployment: for clusters that are made now, and with `strict`. Otherwise anybody's job would raise a limit for
+    good."""
     by_metric: dict[str, list[QuotaRow]] = {}
     for line in lines:
         by_metric.setdefault(line.metric, []).append(line)
@@ -82,7 +83,7 @@ def _request(
     if there is None:
         id_ = preference_id(quota, region)
         return QuotaRequest(metric, region, quota, id_, wanted, wanted) if wanted and can else None
-    # Somebody may have made it under another id, and known is only the one that is there.
+    # Somebody may have made it under another id; only the existing one is known.
     is_ours = ours is not None and ours.id == there.id
     if not (wanted or is_ours):
         return None
@@ -95,7 +96,7 @@ def _request(
 
 @dataclass(frozen=True)
 class Ask:
-    """A request to send: `preference` as it is to be, of the metric with this limit."""
+    """A request to send: the new `preference`, for the metric with this limit."""
 
     metric: str
     limit: int
@@ -103,7 +104,7 @@ class Ask:
 
 
 def parsed(word: str) -> tuple[str, int | None]:
-    """The metric and the limit of `METRIC[=VALUE]`, the metric with or without what all have in front of it.
+    """Return the metric and the limit of `METRIC[=VALUE]`, the metric with or without the common prefix.
 
     Raises ConfigError for a limit that is not a number.
     """
@@ -117,8 +118,8 @@ def parsed(word: str) -> tuple[str, int | None]:
 
 
 def all_short(lines: Iterable[QuotaRow], live: Live) -> list[Ask]:
-    """Requests for what is short now or at most and can be raised, where none for as much is there already. In the
-    stack's own region: what is elsewhere is an alternative, and may be left out."""
+    """Return requests for the metrics that are short now or at the maximum and can be raised, unless a sufficient one
+    exists. Only for the stack's own region: clusters elsewhere are alternatives, and may be left out."""
     found = []
     for metric, enough in _enough(lines, live).items():
         limit, there = live.limit(metric), preference_of(live, metric)
@@ -129,10 +130,10 @@ def all_short(lines: Iterable[QuotaRow], live: Live) -> list[Ask]:
 
 
 def ask_for(word: str, lines: Iterable[QuotaRow], live: Live) -> Ask:
-    """The request of `METRIC[=VALUE]` in the stack's own region; without a value, for what would be enough.
+    """Return the request of `METRIC[=VALUE]` in the stack's own region; without a value, for a sufficient limit.
 
-    Raises ConfigError for a metric that is not there and a limit that is none to ask for, ResourceError for one that
-    is asked for already, PolicyError where no increase can be had.
+    Raises ConfigError for an unknown metric and an impossible limit, ResourceError for an existing request, PolicyError
+    where no increase can be had.
     """
     metric, value = parsed(word)
     lines = [line for line in lines if not line.elsewhere]
@@ -160,8 +161,8 @@ def ask_for(word: str, lines: Iterable[QuotaRow], live: Live) -> Ask:
 
 
 def by_gcloud(project: str, line: QuotaRow, value: int, ids: Mapping[str, str] | None) -> str:
-    """The command that asks for a limit in the line's region; empty where nobody knows the quota's id. `ids`: those
-    that are published, by metric."""
+    """Return the command that asks for a limit in the line's region; empty where the quota's id is unknown. `ids`: the
+    published ones, by metric."""
     id_ = quota_id(line.metric, ids)
     if not id_:
         return ""
@@ -172,7 +173,7 @@ def by_gcloud(project: str, line: QuotaRow, value: int, ids: Mapping[str, str] |
 
 
 def _enough(lines: Iterable[QuotaRow], live: Live) -> dict[str, int]:
-    """Limits that would do, by the metrics that are short at home."""
+    """Return sufficient limits, by the metrics that are short at home."""
     found: dict[str, int] = {}
     for line in lines:
         limit = live.limit(line.metric)

@@ -1,4 +1,4 @@
-"""Quota metrics that a machine draws, and how much of each.
+"""The quota metrics that a machine draws, and how much of each.
 
 Names are those of service aiplatform.googleapis.com, without the service, each limited per region. They are for finding
 the metric in a listed `quotaInfos`; those marked as not documented are inferred by pattern.
@@ -35,7 +35,8 @@ class Need:
 
 
 def needs(group: MachineGroup, *, preemptible: bool = False) -> tuple[Need, ...]:
-    """GPUs, vCPUs and GB of disk that so many machines draw. Raises MachineError for one that the table does not have.
+    """Return the GPUs, vCPUs and GB of disk that so many machines draw. Raises MachineError for a machine that the
+    table lacks.
 
     Preemptible draws (Spot and flex-start) share one CPU metric over all families; there is no preemptible disk metric.
     No metric is known for hyperdisks, for preemptible TPUs, and for the CPUs of TPU machines: they draw nothing that
@@ -57,8 +58,8 @@ def needs(group: MachineGroup, *, preemptible: bool = False) -> tuple[Need, ...]
 
 
 def unmetered(groups: Iterable[MachineGroup], *, preemptible: bool) -> tuple[str, ...]:
-    """Name what they draw of which no metric is known: disks and, where they are preemptible, accelerators. Raises
-    MachineError as `needs` does."""
+    """Return the draws without a known metric: disks and, for preemptible machines, accelerators. Raises MachineError
+    as `needs` does."""
     found: list[str] = []
     for one in groups:
         shape = _shape(one.machine)
@@ -77,7 +78,8 @@ def _disks(disk: Disk, replicas: int) -> Iterator[Need]:
 
 
 def needs_of(groups: Iterable[MachineGroup], *, preemptible: bool = False) -> tuple[Need, ...]:
-    """The needs of several groups of machines, summed by metric. Raises MachineError for an unknown machine type."""
+    """Return the needs of several groups of machines, summed by metric. Raises MachineError for an unknown machine
+    type."""
     found: dict[str, Need] = {}
     for need in (need for group in groups for need in needs(group, preemptible=preemptible)):
         before = found.get(need.metric)
@@ -86,7 +88,7 @@ def needs_of(groups: Iterable[MachineGroup], *, preemptible: bool = False) -> tu
 
 
 def drawn_by(capacity_type: str, groups: Iterable[MachineGroup]) -> tuple[Need, ...]:
-    """The needs of machines of a job's own. Empty for those whose shape is not known, and where no rule is known."""
+    """Return the needs of a job's own machines. Empty for an unknown shape, and where no rule is known."""
     row = CAPACITY_TYPES[capacity_type]
     if row.draws not in (ON_DEMAND_QUOTA, PREEMPTIBLE):
         return ()
@@ -107,7 +109,7 @@ def namespace(metric: str) -> str:
 
 
 def label(metric: str) -> str:
-    """The metric in a person's words: H100 GPUs, A3 vCPUs, PD SSD GB."""
+    """Return the metric in a person's words: H100 GPUs, A3 vCPUs, PD SSD GB."""
     rest = metric.removeprefix(PREFIX).removeprefix("preemptible_")
     for one in all_accelerators():
         if rest == one.quota:
@@ -121,8 +123,8 @@ def label(metric: str) -> str:
 
 
 def quota_id(metric: str, listed: Mapping[str, str] | None = None) -> str | None:
-    """The quota's id in the Cloud Quotas API: as `listed` by the service, by metric, else where its pattern is known:
-    GPUs, TPUs, and the preemptible CPUs."""
+    """Return the quota's id in the Cloud Quotas API: as `listed` by the service, by metric, else where its pattern is
+    known: GPUs, TPUs, and the preemptible CPUs."""
     if listed and metric in listed:
         return listed[metric]
     kind = "Preemptible" if namespace(metric) == PREEMPTIBLE else ""
@@ -135,16 +137,16 @@ def quota_id(metric: str, listed: Mapping[str, str] | None = None) -> str | None
 
 
 ALL_SHORT_COMMAND = "slipway quota --request --contact EMAIL"
-"""The command that asks for all that is short."""
+"""The command that asks for all missing quota."""
 
 
 def request_command(metric: str, limit: int) -> str:
-    """The command that asks for that limit."""
+    """Return the command that asks for that limit."""
     return f"slipway quota --request {metric}={limit} --contact EMAIL"
 
 
 def rank(metric: str) -> tuple[bool, int, str]:
-    """Order of the table: on-demand before preemptible; GPUs and TPUs, vCPUs, disks."""
+    """Return the order in the table: on-demand before preemptible; GPUs and TPUs, vCPUs, disks."""
     kind = 0 if metric.endswith("_gpus") or f"{PREFIX}tpu" in metric else 1 if metric.endswith("cpus") else 2
     return namespace(metric) == PREEMPTIBLE, kind, metric
 

@@ -1,4 +1,4 @@
-"""A verdict on quota, what it is made of, and the table that preview and `slipway quota` print of it."""
+"""A verdict on quota, its parts, and the table that preview and `slipway quota` print of it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _HEADS = ("NOW", _RETIRING, "CEILING", "LIMIT", "USED BY OTHERS")
 class OfferDraw:
     """The machines that an offer of a template draws with the default parameters, beside the pools.
 
-    One by `pool` draws nothing (`machines` empty): the pool holds the machines already. `label`: what tells the offer
-    from the template's others. `refusal`: why it can't be taken, whatever the quota; `intended` where the template
-    itself says so. `doubtful`: no page says whether it draws them (reservations), so lacking quota is told and no
-    hindrance. `dormant`: it can't be taken for now, as its cluster is not there, and that is meant so.
+    An offer by `pool` draws nothing (`machines` empty): the pool holds the machines already. `label`: the offer's among
+    the template's others. `refusal`: why it can't be taken, whatever the quota; `intended` where the template itself
+    says so. `doubtful`: no page says whether it draws them (reservations), so lacking quota is reported and does not
+    block. `dormant`: it can't be taken for now, as its cluster intentionally does not exist.
     """
 
     template: str
@@ -43,8 +43,8 @@ class OfferDraw:
 
 @dataclass(frozen=True)
 class OfferVerdict:
-    """`why`, in words: why the offer is not available; of one that is, what could not be told. `lacks_quota`: for lack
-    of quota alone, which may be granted any day. `intended` and `dormant`: as of the draw."""
+    """The verdict on an offer. `why`, as text: why the offer is not available; for an available one, the unknown part.
+    `lacks_quota`: for lack of quota alone, which may be granted any day. `intended` and `dormant` as in the draw."""
 
     available: bool
     why: str = ""
@@ -54,7 +54,8 @@ class OfferVerdict:
 
 
 LineState = Literal["ok", "tight", "short", "unknown", "unchecked"]
-"""`tight`: it suffices now, and not at the maximum or for a rollover. `unchecked`: the service lists no such quota."""
+"""The state of a row. `tight`: it suffices now, and not at the maximum or for a rollover. `unchecked`: the service
+lists no such quota."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +63,12 @@ class QuotaRow:
     """A row of the table: one metric in one region, of pools or (`now` is None) of offers.
 
     `now`: what this stack's clusters hold or will hold after this `up` at their initial sizes; `ceiling`: at their
-    maximum; for offers, what the largest draws. `limit` None is unknown, -1 unlimited. `retiring`: what old
-    generations of this stack draw until they are gone. `others`: all else that draws in the region, clusters of other
-    stacks and jobs beside the pools. `enough`: the limit that would do; `short`: by how much it does not suffice now.
-    `created`: what clusters that are to be made draw at first, by name. `each`: what one machine draws, of several the
-    one that draws most. `drawn`: at most, by cluster/pool or by template and offer. `requested`: what becomes of a
-    request for more. `elsewhere`: in another region than the stack's own. `who`, `verdict` and `at_most`
-    (how far pools can grow, empty where that is to their maximum) are for people.
+    maximum; for offers, the draw of the largest. `limit` None is unknown, -1 unlimited. `retiring`: the draw of this
+    stack's old generations until they are gone. `others`: all other draws in the region, by other stacks' clusters and
+    jobs beside the pools. `enough`: the sufficient limit; `short`: the missing amount now. `created`: the first draw of
+    clusters to be made, by name. `each`: one machine's draw, the largest of several. `drawn`: at most, by cluster/pool
+    or by template and offer. `requested`: the outcome of a request for more. `elsewhere`: in another region than the
+    stack's own. `who`, `verdict` and `at_most` (how far pools can grow, empty for their maximum) are for people.
     """
 
     metric: str
@@ -97,19 +97,19 @@ class QuotaRow:
 
     @property
     def room(self) -> int | None:
-        """The limit less what others draw, which is this stack's when its old generations are gone; None without a
-        limit, and where it can't be told."""
+        """The limit less the draw of others: this stack's room when its old generations are gone; None without a limit,
+        and for an unknown one."""
         return (
             None if self.limit is None or self.limit == UNLIMITED or self.others is None else self.limit - self.others
         )
 
     def lacks(self, *, strict: bool) -> int:
-        """The amount that is missing now; with `strict`, at the maximum of pools."""
+        """Return the amount that is missing now; with `strict`, at the maximum of pools."""
         growth = strict and self.now is not None and self.room is not None
         return self.short or (max(0, self.ceiling - (self.room or 0)) if growth else 0)
 
     def shortage(self, by: int, more: str) -> str:
-        """`quota X in us-central1 is short by 1 (limit 1; asked for 2: pending)`"""
+        """Return `quota X in us-central1 is short by 1 (limit 1; asked for 2: pending)`."""
         limit = f"limit {'unknown' if self.limit is None else f'{self.limit:,}'}"
         return f"quota {self.metric} in {self.region} is short by {by:,} ({'; '.join(filter(None, (limit, more)))})"
 
@@ -119,8 +119,8 @@ class QuotaRow:
 
 @dataclass(frozen=True)
 class QuotaReport:
-    """`findings` that block stop the deployment. `offers` by template, then label. `requests` are the stack's own;
-    `awaited`, by metric, the limits without which no cluster is made."""
+    """The report. Blocking `findings` stop the deployment. `offers` by template, then label. `requests` are the stack's
+    own; `awaited`, by metric, the limits without which no cluster is made."""
 
     lines: tuple[QuotaRow, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -138,7 +138,7 @@ class QuotaReport:
 
 
 def refuse_shortage(report: QuotaReport, region: str) -> None:
-    """Raises PolicyError when the report has errors."""
+    """Raise PolicyError when the report has errors."""
     if report.errors:
         raise PolicyError(
             f"quota does not suffice in {region}, so nothing was changed",
@@ -148,11 +148,12 @@ def refuse_shortage(report: QuotaReport, region: str) -> None:
 
 
 def tables(report: QuotaReport) -> list[list[tuple[str, ...]]]:
-    """A table as cells for each region: its heads, beginning with the region's name, and its rows. Three columns of
-    words come first, then numbers, and the verdict.
+    """Return a table as cells for each region: its heads, beginning with the region's name, and its rows. Three columns
+    of words come first, then numbers, and the verdict.
 
-    `–` is nothing, `∞` unlimited, `?` not known. What retires has a column where anything does. An empty first cell
-    means that of the row above."""
+    `–` is nothing, `∞` unlimited, `?` unknown. Retiring generations have a column where there are any. An empty first
+    cell repeats the row above.
+    """
     retires = any(line.retiring for line in report.lines)
     shown = [head for head in _HEADS if retires or head != _RETIRING]
     found = []
@@ -167,7 +168,7 @@ def tables(report: QuotaReport) -> list[list[tuple[str, ...]]]:
 
 
 def table(report: QuotaReport) -> str:
-    """Plain text without a final newline, one block per region; empty when nothing is drawn."""
+    """Return plain text without a final newline, one block per region; empty when nothing is drawn."""
     return "\n\n".join(map(_aligned, tables(report)))
 
 
@@ -185,7 +186,7 @@ def _aligned(rows: list[tuple[str, ...]]) -> str:
 
 def _row(line: QuotaRow, shown: list[str]) -> tuple[str, ...]:
     limit = "?" if line.limit is None else "∞" if line.limit == UNLIMITED else f"{line.limit:,}"
-    # Whether more can be had matters only where it is not enough.
+    # A possible increase matters only where the limit is too small.
     told = str(line.requested) if line.requested else line.increase if line.verdict != "ok" else ""
     numbers = {
         "NOW": "–" if line.now is None else f"{line.now:,}",

@@ -1,4 +1,4 @@
-"""A request for more quota: what a stack declares, and what becomes of it. In the API it is a quota preference."""
+"""A request for more quota: the stack's declaration, and its outcome. In the API it is a quota preference."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from slipway.codec import MaybeText
 from slipway.live import UNLIMITED, QuotaLimit
 
 RequestState = Literal["new", "pending", "granted", "partly", "hopeless"]
-"""`new`: this deployment asks. `hopeless`: nothing was granted, or more can't be had at all."""
+"""The state of a request. `new`: this deployment asks. `hopeless`: nothing was granted, or no increase is possible."""
 
 
 @dataclass(frozen=True)
 class Requested:
-    """The state of a request for a higher limit; -1 is none. `asked` is None where nobody asked, as it is hopeless.
+    """A request for a higher limit and its state; -1 is unlimited. `asked` is None without a request, as it is
+    hopeless.
 
-    `granted` is None until anything is. `why`: the reason for what was not granted.
+    `granted` is None until a value is granted. `why`: the reason for the missing part.
     """
 
     state: RequestState
@@ -26,7 +27,7 @@ class Requested:
     why: MaybeText = ""
 
     def __str__(self) -> str:
-        """`asked for 16: pending`, `asked for 16: 12 granted (quota is scarce)`"""
+        """Return `asked for 16: pending`, `asked for 16: 12 granted (quota is scarce)`."""
         if self.asked is None:
             return self.why
         asked = limit_in_words(self.asked)
@@ -53,10 +54,11 @@ def more(one: int, other: int) -> bool:
 
 @dataclass(frozen=True)
 class QuotaRequest:
-    """A quota preference that a stack declares. `value`: the limit that it asks for; `wanted`: the one that would do.
+    """A quota preference that a stack declares. `value`: the limit that it asks for; `wanted`: the sufficient one.
 
-    `id` is the preference's. `there` is how it is now; None where there is none, or nobody could look. `known`: the
-    engine's state has it. One that is there and not known is adopted as it is; the deployment after that may raise it.
+    `id` is the preference's. `there` is its present state; None where there is none, or it was not read. `known`: the
+    engine's state has it. An existing one that is not known is adopted unchanged; the deployment after that may raise
+    it.
     """
 
     metric: str
@@ -74,10 +76,10 @@ class QuotaRequest:
 
     @property
     def sends(self) -> bool:
-        """Tell whether this deployment asks for anything that was not asked for."""
+        """Whether this deployment asks for something new."""
         return self.there.preferred != self.value if self.there else not self.known
 
     @property
     def open(self) -> bool:
-        """Tell whether more may come of it without anybody's doing but the next deployment's."""
+        """Whether more may be granted without an action beyond the next deployment."""
         return self.sends or more(self.wanted, self.value) or (self.there is not None and self.there.reconciling)

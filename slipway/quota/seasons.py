@@ -1,6 +1,6 @@
-"""Quota of what is deployed, and of clusters whose seasons are to come, on the day of each. Pure.
+"""The quota of deployed clusters, and of those of coming seasons, on the day of each. Pure.
 
-These draw nothing until then. Limits, and what others draw, count as they are now.
+Coming clusters draw nothing until then. Limits, and the draw of others, count as they are now.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from slipway.season import moment_in_words
 
 @dataclass(frozen=True)
 class Readiness:
-    """`lines` are of what the cluster draws when its season `begins`, beside the others that are wanted then.
-    `unsure`: why nobody can tell whether that suffices."""
+    """The readiness of a cluster. `lines` are of its draw when its season `begins`, beside the others that are wanted
+    then. `unsure`: why it is unknown whether quota suffices."""
 
     begins: datetime
     lines: tuple[QuotaRow, ...] = ()
@@ -39,17 +39,17 @@ class Readiness:
 
     @property
     def ready(self) -> bool | None:
-        """Tell whether nothing is missing; None where nobody can."""
+        """Whether nothing is missing; None if unknown."""
         return False if self.lacking else None if self.unsure else True
 
     @property
     def awaited(self) -> bool:
-        """Google has yet to answer for all that is missing."""
+        """Whether Google has yet to answer for everything that is missing."""
         return all(one.requested and one.requested.state in ("new", "pending") for one in self.lacking)
 
     @property
     def why(self) -> str:
-        """The quota that is short, and by how much; empty where none is."""
+        """The missing quota, with amounts; empty where none is."""
         return join(one.shortage(one.short, str(one.requested or one.increase)) for one in self.lacking)
 
     def __str__(self) -> str:
@@ -80,8 +80,8 @@ def readiness(
     strict: bool = False,
     asked: Mapping[str, int] | None = None,
 ) -> Mapping[str, Readiness]:
-    """Readiness by name of the clusters `coming` by a date that is still ahead; none where nothing was read. `old` are
-    ids of what is not asked for any more, `asked` the limits that the stack asks for, by metric."""
+    """Return the readiness by name of the clusters `coming` by a date that is still ahead; none where nothing was read.
+    `old` are ids that are no longer declared, `asked` the limits that the stack asks for, by metric."""
     if live.skipped:
         return {}
 
@@ -110,7 +110,7 @@ def findings(found: Mapping[str, Readiness]) -> Iterator[Finding]:
 
 
 def with_coming(report: QuotaReport, found: Mapping[str, Readiness]) -> QuotaReport:
-    """The report of what is there, with what clusters to come draw and lack."""
+    """Return the report on existing clusters, with the draw and the lack of coming ones."""
     lines = {line.key: line for line in report.lines}
     for one in sorted(found.values(), key=lambda one: one.begins):
         for line in one.lines:
@@ -137,7 +137,7 @@ def _of(
 
 
 def _asked(line: QuotaRow, asked: Mapping[str, int]) -> QuotaRow:
-    """Add what this deployment asks for, where nobody has asked for as much."""
+    """Add this deployment's request, where no sufficient one exists."""
     amount, known = 0 if line.elsewhere else asked.get(line.metric, 0), line.requested
     if not amount or (known and known.asked is not None and not more(amount, known.asked)):
         return line
@@ -145,7 +145,7 @@ def _asked(line: QuotaRow, asked: Mapping[str, int]) -> QuotaRow:
 
 
 def judge(catalog: Catalog, live: Live, now: datetime, draws: tuple[OfferDraw, ...] = ()) -> QuotaReport:
-    """Report on what the catalog has deployed and offers, and on what seasons are to bring. Pure."""
+    """Report on the catalog's deployed clusters and its offers, and on those of coming seasons. Pure."""
     alive = () if isinstance(live.clusters, Unknown) else live.clusters
     states = {cluster.id: cluster.state for cluster in alive}
     current = tuple(
@@ -162,12 +162,12 @@ def judge(catalog: Catalog, live: Live, now: datetime, draws: tuple[OfferDraw, .
 
 
 def metrics(catalog: Catalog, draws: tuple[OfferDraw, ...] = ()) -> frozenset[str]:
-    """Metrics whose limits the verdict needs."""
+    """Return the metrics whose limits the verdict needs."""
     return drawn(map(spec, (*catalog.clusters.values(), *catalog.coming)), draws)
 
 
 def quota_ids(live: Live) -> Mapping[str, str] | None:
-    """The ids of the quotas that were read, by metric; where they could not be, those that are published, if any."""
+    """Return the ids of the quotas that were read, by metric; where they could not be, the published ones, if any."""
     if not isinstance(live.limits, Unknown):
         return {metric: limit.quota_id for metric, limit in live.limits.items() if limit.quota_id}
     return live.deployed.quotas if live.deployed else None

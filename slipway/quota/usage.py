@@ -1,6 +1,6 @@
 """The grounds of a verdict: who draws which metric, how much lives, and which limits are known.
 
-What is drawn now is counted from live clusters and the jobs beside them, as no API tells it surely.
+The present draw is counted from live clusters and the jobs beside them, as no API tells it reliably.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _NOT_STARTED = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PAUSED"})
 
 @dataclass(frozen=True)
 class Usage:
-    """Amounts by metric: what the stack's current clusters hold, its old generations, and all else.
+    """Amounts by metric: held by the stack's current clusters, by its old generations, and by all others.
 
-    `uncounted`: what was left out.
+    `uncounted`: the parts left out.
     """
 
     own: Mapping[str, int] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Share:
-    """A pool's draw of a metric: `each` per machine, `now` after this `up`, `initial` when it is made."""
+    """A pool's draw of a metric: `each` per machine, `now` after this `up`, `initial` at its creation."""
 
     cluster: CurrentCluster
     pool: PoolSpec
@@ -57,7 +57,7 @@ class Share:
 
 
 def drawn(clusters: Iterable[ClusterSpec], offers: Iterable[OfferDraw]) -> frozenset[str]:
-    """The metrics that clusters' pools and templates' offers draw: those whose limits a verdict asks for."""
+    """Return the metrics that clusters' pools and templates' offers draw: those whose limits a verdict asks for."""
     of_pools = (need for cluster in clusters for pool in cluster.pools for need in _needs_of_one(pool))
     of_offers = (need for draw in offers for need in needs_of(draw.machines, preemptible=draw.preemptible))
     return frozenset(need.metric for need in (*of_pools, *of_offers))
@@ -69,7 +69,7 @@ def usage(
     own: frozenset[str] = frozenset(),
     old: frozenset[str] = frozenset(),
 ) -> Usage:
-    """Live machines of every cluster, retiring ones too, and of jobs that run beside the clusters.
+    """Count the live machines of every cluster, retiring ones too, and of jobs that run beside the clusters.
 
     `own` and `old` are ids: of the stack's current clusters, and of its generations that go when they can.
 
@@ -82,7 +82,7 @@ def usage(
     others: Counter[str] = Counter()
     uncounted: list[str] = []
     for cluster in clusters:
-        if not cluster.failed:  # One that is being deleted has its machines until it is gone.
+        if not cluster.failed:  # A cluster in deletion has its machines until it is gone.
             target = mine if cluster.id in own else leaving if cluster.id in old else others
             uncounted += _count(target, cluster.machines, preemptible=False, who=f"cluster {cluster.id}")
     for job in jobs:
@@ -140,7 +140,7 @@ class Grounds:
         self._inferred = frozenset(inferred)
 
     def limit(self, metric: str) -> QuotaLimit | str:
-        """The limit, or why it can't be told."""
+        """Return the limit, or why it can't be told."""
         if self.live.skipped:
             return "nothing was read"
         if isinstance(self.live.limits, Unknown):
@@ -148,12 +148,12 @@ class Grounds:
         return self.live.limits.get(metric) or f"{metric} is not among the quotas that the service lists"
 
     def unchecked(self, metric: str) -> bool:
-        """Tell whether a name was inferred that the service does not list: there is nothing to hold against it."""
+        """Tell whether a name was inferred that the service does not list: then there is no limit to compare with."""
         limits = self.live.limits
         return metric in self._inferred and not isinstance(limits, Unknown) and metric not in limits
 
     def lacking(self, need: Need) -> int:
-        """The amount by which the limit alone is too small; 0 where it suffices or can't be told."""
+        """Return the amount by which the limit alone is too small; 0 where it suffices or can't be told."""
         limit = self.limit(need.metric)
         return need.amount - limit.limit if isinstance(limit, QuotaLimit) and lacks(limit, need.amount) else 0
 
