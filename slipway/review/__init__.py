@@ -1,2 +1,2 @@
-"""The review of a change before it is made: deployed and declared compared, in words of jobs, capacity, money, people
-and data."""
+"""The review of a change before it is made: a comparison of the deployed and the declared stack, by jobs, capacity,
+money, people and data."""

@@ -28,7 +28,7 @@ def budgets(change: Change) -> Iterator[Finding]:
 
 
 def _limits(old: Budget, new: Budget) -> Iterator[Finding]:
-    """A limit that is raised or dropped takes the brake off; one that is lowered may stop people."""
+    """Find changed limits: a raised or dropped one removes the brake; a lowered one may stop people."""
     pairs = [("the stack", "stack", old.stack, new.stack)]
     for noun, before, after in (("team", old.teams, new.teams), ("user", old.users, new.users)):
         pairs += [(f"{noun} {one}", f"{noun}s.{one}", before.get(one), after.get(one)) for one in _names(before, after)]
@@ -52,7 +52,7 @@ def _changed(key: str, words: str, grade: Grade) -> Finding:
 
 
 def _share(limit: float, found: Money) -> Iterator[Finding]:
-    """Say what share the pools take by themselves, where that changes."""
+    """Find a changed share that the pools take by themselves."""
     if found.idle.before == found.idle.after and found.most.before == found.most.after:
         return
     before, idle, most = (_part(one, limit) for one in (found.idle.before, found.idle.after, found.most.after))

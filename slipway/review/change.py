@@ -1,7 +1,7 @@
 """A change of one stack, as far as it is known: every comparison in this folder takes it.
 
 Some of it was announced: a deployment said that time alone would bring it, once it has. A scheduled deployment is there
-for that; in the review of a pull request it is a change that nobody has to approve.
+for that; in the review of a pull request it needs no approval.
 """
 
 from __future__ import annotations
@@ -31,13 +31,12 @@ from slipway.review.words import Edit
 
 @dataclass(frozen=True)
 class Files:
-    """Files that a change touches, relative to the checkout; `removed` are those of them that it deletes.
-    `template_code`: by file, what those of templates do beside declaring one, in words. `job_code`: of files of jobs
-    that could be read on both sides, how they differ. `stacks`: the edits of each stack's file. `addresses`: of
-    people, on lines that differ. `pins`: what requirements.txt pins on both sides, None where nobody read it; `laptop`:
-    the same of requirements-local.txt.
-    `reached`: files and folders that something of the project's folder leads to. `of_slipway`: the base branch has
-    slipway's own source, by which it deploys and judges; a team's repository has not."""
+    """The files of a change, relative to the checkout; `removed` are those that it deletes. `template_code`: by file,
+    what a template's file does beside declaring one, as text. `job_code`: the differences of files of jobs that could
+    be read on both sides. `stacks`: the edits of each stack's file. `addresses`: of people, on lines that differ.
+    `pins`: those of requirements.txt on both sides, None where it was not read; `laptop`: the same of
+    requirements-local.txt. `reached`: files and folders that the project's folder refers to. `of_slipway`: the base
+    branch has slipway's own source, by which it deploys and judges; a team's repository has not."""
 
     touched: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()
@@ -56,14 +55,15 @@ NO_FILES = Files()
 
 @dataclass(frozen=True)
 class Change:
-    """`before` is what is deployed: the published catalog, which names nothing that is not there, and of what no
-    catalog has (who may submit, quota, what is kept) the components' own last inputs. None: nothing is deployed, or
-    nobody can tell, which `unread` says. `after` is what the program declares; None where it refused before it could.
+    """A change. `before` is the deployed stack: the published catalog, which names nothing that does not exist, and the
+    components' own last inputs for the parts that no catalog has (submitters, quota, kept resources). None: nothing is
+    deployed, or that is unknown, as `unread` says. `after` is the program's declaration; None where it refused before
+    it could declare.
 
     `live` are clusters, jobs that have not ended, limits. `recent` are the jobs of the last 30 days, ended ones too.
-    `preview` is None where the engine has not been asked (the program itself, at the start of a preview).
-    `unread`: what the comparison had to do without, a sentence each, for the first line. `notes`: what else a reader
-    should know of how it was made.
+    `preview` is None without the engine (in the program itself, at the start of a preview). `unread`: the parts that
+    the comparison lacked, a sentence each, for the first line. `notes`: other facts about the comparison for its
+    reader.
     """
 
     stack: str
@@ -92,12 +92,12 @@ class Change:
 
     @cached_property
     def actions(self) -> tuple[Action, ...]:
-        """Return what a deployment does, as this version decides it for what the program publishes."""
+        """The actions of the deployment, as this version decides them for the program's publication."""
         return of_catalog(self.new, self.old, self.live, self.now) if self.new else ()
 
     @cached_property
     def actions_before(self) -> tuple[Action, ...]:
-        """Return what the same deployment does without this change."""
+        """The actions of the same deployment without this change."""
         return of_catalog(self.old, self.old, self.live, self.now) if self.old else ()
 
     def of(self, *what: What) -> tuple[Action, ...]:
@@ -112,7 +112,7 @@ class Change:
 
     @cached_property
     def jobs(self) -> tuple[VertexJob, ...]:
-        """Return the jobs that have not ended; none where they could not be read."""
+        """The jobs that have not ended; none where they could not be read."""
         return () if isinstance(self.live.jobs, Unknown) else tuple(job for job in self.live.jobs if not job.ended)
 
     def jobs_on(self, id_: str) -> tuple[VertexJob, ...]:
@@ -120,13 +120,13 @@ class Change:
 
     @cached_property
     def going(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Return names of what goes or is forgotten, and of the accounts that go."""
+        """The names of deleted and forgotten resources, and of the accounts that go."""
         gone = frozenset(one.physical for one in self.touched if one.goes or one.fate is Fate.FORGOTTEN)
         return gone, frozenset(one.physical for one in self.touched if one.goes and one.type == ACCOUNT)
 
     @cached_property
     def living(self) -> Mapping[str, PersistentResource] | None:
-        """Clusters by id; None where they could not be read."""
+        """The clusters by id; None where they could not be read."""
         clusters = self.live.clusters
         if self.live.skipped or isinstance(clusters, Unknown):
             return None
@@ -134,7 +134,7 @@ class Change:
 
     @property
     def retiring(self) -> frozenset[str]:
-        """Ids of clusters that were retiring before."""
+        """The ids of clusters that were retiring before."""
         if self.before is None:
             return frozenset()
         kept = (one.id for one in self.before.kept.values() if one.kind == "cluster")
@@ -142,8 +142,8 @@ class Change:
 
 
 def let_go(change: Change, id_: str) -> Kept | None:
-    """Return the account or bucket that was kept for jobs alone and that nothing needs any more. None for what the
-    deployed catalog still sends jobs to: that was not given up by a deployment that came to its end."""
+    """Return the account or bucket that was kept for jobs alone and that nothing needs any more. None for one that the
+    deployed catalog still sends jobs to: no completed deployment gave that up."""
     if change.before is None or change.after is None or id_ in change.after.kept or _needed(id_, change):
         return None
     asked_for = {*_names(change.before.catalog), *_names(change.after.catalog)}
@@ -152,7 +152,7 @@ def let_go(change: Change, id_: str) -> Kept | None:
 
 
 def lapsed(change: Change, account: str, role: str, place: str) -> bool:
-    """Tell whether a role that the workspace granted an account was kept for jobs alone that have ended. `place`: empty
+    """Tell whether a role that the workspace granted an account was kept only for jobs that have ended. `place`: empty
     for the project."""
     if let_go(change, account):
         return True
@@ -162,37 +162,37 @@ def lapsed(change: Change, account: str, role: str, place: str) -> bool:
 
 
 def come_by_time(change: Change) -> frozenset[str]:
-    """Names of clusters that were dormant and are not any more, by what was deployed."""
+    """Return the names of clusters that the deployed dates bring back."""
     return frozenset(one.cluster for one in change.actions if one.current and one.why in (Why.SEASON, Why.AWAITED))
 
 
 def added(change: Change) -> frozenset[str]:
-    """Names of clusters that nobody has deployed yet, or not as what they are made as."""
+    """Return the names of clusters that are not deployed yet, or not in the configuration that is made."""
     known = {*change.old.clusters, *come_by_time(change)} if change.old else set()
     return frozenset(change.new.clusters if change.new else ()) - known
 
 
 def gone_by_time(change: Change) -> frozenset[str]:
-    """Names of clusters that are dormant now, by the dates that were deployed."""
+    """Return the names of clusters that the deployed dates have made dormant."""
     return frozenset(one.cluster for one in change.of(What.REST) if one.why is Why.SEASON)
 
 
 def drawn_by_season(change: Change, metric: str) -> bool:
-    """Tell whether more of a quota is drawn because seasons begin, and for nothing else."""
+    """Tell whether a quota is drawn more only because seasons begin."""
     more = _drawing_more(change, metric)
     return more is not None and bool(more) and more <= come_by_time(change)
 
 
 def drawn_as_deployed(change: Change, metric: str) -> bool:
-    """Tell whether a quota is drawn by what is deployed already, and by what comes with its season."""
+    """Tell whether a quota is drawn by deployed clusters, and by those of deployed seasons."""
     more = _drawing_more(change, metric)
     deployed = {one.cluster for one in change.actions if one.why is Why.DEPLOYED}
     return more is not None and more <= come_by_time(change) | deployed
 
 
 def _drawing_more(change: Change, metric: str) -> frozenset[str] | None:
-    """Clusters and offers that draw more of a quota in the stack's own region than was declared last, or will with
-    their seasons. None where it is checked in another way."""
+    """Return the clusters and offers that draw more of a quota in the stack's own region than in the last declaration,
+    or will with their seasons. None where it is checked in another way."""
     if change.before is None or change.after is None:
         return None
     before, after = change.before.quota, change.after.quota
@@ -221,7 +221,8 @@ def _names(catalog: Catalog) -> tuple[str, ...]:
 
 
 def _writes_metrics(catalog: Catalog, account: str) -> bool:
-    """Tell whether some template asks for what `workspace_plan.metric_writers` tells; true for an account of none."""
+    """Tell whether some template meets the condition of `workspace_plan.metric_writers`; true for an account of no
+    template."""
     if account not in _names(catalog):
         return True
     specs = (job_spec(offer) for template in catalog.templates.values() for offer in template.offers)

@@ -1,7 +1,7 @@
 """The engine's stream of events, as `pulumi preview --json` writes it, a JSON object a line, read into values.
 
-Never raises: a stream may be cut, be another engine's, or that of a preview which failed. What is missing then is said.
-The first event has the stack's configuration in the plain; nothing of it is kept.
+Never raises: a stream may be cut, be another engine's, or that of a failed preview. Missing parts are told. The first
+event has the stack's configuration in the plain; none of it is kept.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from slipway.facts import Fact
 from slipway.review.preview import SECRET, UNKNOWN, EngineStep, Objection, Preview, Resource
 
 STREAMING = {"PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "1"}
-"""What makes the engine write events, and not one document at the end."""
+"""The variable that makes the engine write events, and not one document at the end."""
 
-# How the engine marks values that are not plain JSON, and what it marks secrets with.
+# The engine's marks of values that are not plain JSON, and of secrets.
 _SIGNATURE, _SECRET = "4dabf18193072939515e22adb298388d", "1b47061264138c4ac30d75fd1eb44270"
-# What it writes in the place of a text, a truth, a number, a list, a file, an archive, a mapping it does not know yet.
+# The engine's stand-ins for an unknown text, truth, number, list, file, archive, mapping.
 _UNKNOWN = frozenset(
     {
         "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
@@ -32,10 +32,9 @@ _UNKNOWN = frozenset(
     }
 )
 _ENGINE = "pulumi:pulumi:Stack"
-# What Pulumi's Python says of each resource and hook that a program registers, where it says anything.
+# The messages of Pulumi's Python for each resource and hook that a program registers, where it writes any.
 _RESOURCE, _HOOK = "registering resource: ", "do_register_resource_hook "
-# What a refresh of the provider writes among inputs, and no program has so: what contents are compared by, and the
-# bucket of a grant by its path.
+# Inputs that only a refresh of the provider writes: the checksum of contents, and the bucket of a grant by its path.
 _CHECKSUM, _BUCKET, _PATH = "detectMd5hash", "bucket", "b/"
 _NOT_DONE = ("same", "refresh", "read", "read-replacement")
 
@@ -43,7 +42,7 @@ Published = tuple[str, str, Fact]
 
 
 def read(lines: Iterable[str]) -> Preview:
-    """Read a stream; what is not JSON in it (a warning of the shell) is passed over."""
+    """Read a stream; lines that are not JSON (a warning of the shell) are passed over."""
     stream = _Stream()
     for line in lines:
         if line.lstrip().startswith("{"):
@@ -55,7 +54,7 @@ def read(lines: Iterable[str]) -> Preview:
 
 
 def declared(preview: Preview) -> tuple[Published, ...]:
-    """Type, logical name and inputs of each component, as they would be deployed."""
+    """Return type, logical name and inputs of each component, as they would be deployed."""
     gone = {step.urn for step in preview.steps if step.new is None}
     steps = {urn: step for urn, step in preview.standing.items() if urn not in gone}
     steps |= {step.urn: step for step in preview.steps if step.new is not None}
@@ -117,7 +116,7 @@ class _Stream:
 
     def preview(self) -> Preview:
         why = "; ".join(self._missing())
-        # By name: the engine tells each when its turn has come, which no two runs have in the same order.
+        # Sorted by name: the engine's order differs from run to run.
         steps, errors = tuple(self.steps[key] for key in sorted(self.steps)), tuple(self.errors)
         standing = {urn: self.standing[urn] for urn in sorted(self.standing)}
         warnings = tuple(sorted(self.warnings))
@@ -186,9 +185,10 @@ def _resource(state: Mapping[str, Any] | None) -> Resource | None:
 
 
 def _plain(value: Any) -> Any:
-    """Leave out the engine's own keys; a secret in either of the shapes that it writes is `SECRET`, a file its hash,
-    and what is not known yet `UNKNOWN`."""
-    if isinstance(value, dict):  # As JSON has it: to ask for any mapping takes most of the time of a large preview.
+    """Return a value without the engine's own keys; a secret in either of its two forms is `SECRET`, a file its hash,
+    and an unknown value `UNKNOWN`."""
+    # A JSON mapping is always a dict: a test for any mapping takes most of the time of a large preview.
+    if isinstance(value, dict):
         if value.get(_SIGNATURE) == _SECRET:
             return SECRET
         if _SIGNATURE in value:

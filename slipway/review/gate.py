@@ -1,8 +1,8 @@
-"""The gate: what of a review needs an approval, who gave one, and whether what was approved still holds. Pure;
-`slipway.forges` asks.
+"""The gate: the parts of a review that need an approval, the approvers, and whether an approval still holds. Pure;
+`slipway.forges` reads the forge.
 
-An approval is of a git tree, by somebody who has read the comment. Whoever may write to a repository can edit the
-comment and set a check of any name, so neither is an approval.
+An approval is of a git tree, by somebody who has read the comment. Any writer to a repository can edit the comment and
+set a check of any name, so neither is an approval.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from slipway.review.rendering.redaction import hidden
 from slipway.review.review import Review
 
 TOLERANCE = Decimal(1)
-"""USD an hour by which a deployment may cost more than what was approved: prices and rounding move."""
+"""USD an hour by which a deployment may cost more than approved: prices and rounding move."""
 _SHOWN = 12
-"""Digits of a git tree."""
+"""The displayed digits of a git tree."""
 
 
 @dataclass(frozen=True)
 class GateObstacle:
-    """Why the gate stays shut. `kind` and `subject` are the consequence's, empty for money and for what is unknown."""
+    """A reason why the gate stays shut. `kind` and `subject` are the consequence's, empty for money and for unknown
+    parts."""
 
     stack: str
     sentence: str
@@ -45,16 +46,15 @@ def _unknown(review: Review, known: tuple[str, ...] = ()) -> Iterator[GateObstac
 
 
 def unapproved(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
-    """Yield what asks for an approval: blocking consequences of this change, and what could not be told."""
+    """Yield what needs an approval: blocking consequences of this change, and unknown parts."""
     for review in reviews:
         yield from _unknown(review)
         yield from (_consequence(review, one) for one in review.yours if one.grade is Grade.BLOCKING)
 
 
 def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
-    """Yield what a scheduled deployment has no business to do: another commit than the deployed one, what somebody
-    changed by hand, and all that can't be told. What somebody began to deploy, of the same commit, it may go on with.
-    """
+    """Yield what a scheduled deployment must not do: another commit than the deployed one, manual changes, and all
+    unknown parts. It may continue a deployment of the same commit."""
     for review in reviews:
         if review.stray:
             yield GateObstacle(review.stack, review.stray)
@@ -67,8 +67,8 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
 
 
 def _begun(one: Finding, review: Review) -> bool:
-    """Tell whether a deployment that was cut short began it. What blocks may be so for what lives now, but for the
-    machines of a cluster that is being replaced in place: those are as good as gone."""
+    """Tell whether a deployment that was cut short began it. A blocking effect may concern live clusters, except for
+    the machines of a cluster that is being replaced in place: those are as good as gone."""
     if review.begun is None or one.kind == "drift":
         return False
     own = one.subject.cluster in review.begun and one.kind != "jobs-cancelled"
@@ -76,9 +76,9 @@ def _begun(one: Finding, review: Review) -> bool:
 
 
 def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal = TOLERANCE) -> Iterator[GateObstacle]:
-    """Yield what goes beyond what was approved: a blocking consequence of a subject that had none, a subject that is
-    hit harder, USD an hour beyond `tolerance`. How many jobs are on a retiring cluster is in no subject, and moves all
-    the time."""
+    """Yield what goes beyond the approval: a blocking consequence of a subject that had none, a subject that is hit
+    harder, USD an hour beyond `tolerance`. The number of jobs on a retiring cluster is in no subject, and moves all the
+    time."""
     before = {review.stack: review for review in approved}
     for review in now:
         known = before.get(review.stack, Review(review.stack))
@@ -92,7 +92,7 @@ def _graver(now: Review, approved: Review) -> Iterator[GateObstacle]:
     for one in approved.consequences:
         graded.setdefault(one.key, []).append(one.grade)
     for one in now.consequences:
-        # A comment that hides people's addresses has several subjects alike: each stands for one.
+        # A comment that hides people's addresses has several equal subjects: each stands for one.
         known = graded.get(one.key) or graded.get((one.kind, hidden(one.subject)))
         was = known.pop(0) if known else None
         if (was is None and one.grade is Grade.BLOCKING) or (was is not None and one.grade > was):
@@ -116,8 +116,8 @@ def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[GateO
 
 @dataclass(frozen=True)
 class Words:
-    """A forge's words: for a change, for its number, for deploying although nobody approved, and for deploying by hand.
-    `approved_late`: whether somebody may still approve what is merged."""
+    """A forge's words: for a change, for its number, for deploying without an approval, and for deploying by hand.
+    `approved_late`: whether a merged change may still be approved."""
 
     change: str = "pull request"
     sign: str = "#"
@@ -128,8 +128,8 @@ class Words:
 
 @dataclass(frozen=True)
 class Approval:
-    """The newest word of a person who may write, where it approves. `tree`: of the commit that it is of, empty where
-    that is gone. `at` is RFC 3339 in UTC, and orders as text does."""
+    """The newest approval of a person who may write. `tree`: of its commit, empty where that is gone. `at` is RFC 3339
+    in UTC, and sorts as text."""
 
     login: str
     tree: str
@@ -138,7 +138,7 @@ class Approval:
 
 @dataclass(frozen=True)
 class Comment:
-    """The review's own; `changed`: when anybody wrote to it last, as `Approval.at`. `reviews` are what it tells, of
+    """The review's own comment; `changed`: the time of the last edit, as `Approval.at`. `reviews` are its contents, of
     `tree`; both empty where it was damaged."""
 
     id: str
@@ -177,7 +177,7 @@ class MergeResult:
 
     @property
     def approvers(self) -> tuple[str, ...]:
-        """People who approved this very tree, and not their own, after the comment was written as it is."""
+        """The people who approved this very tree, not their own, after the last edit of the comment."""
         comment = self.pull_request.comment if self.pull_request else None
         written = comment.changed if comment else ""
         return tuple(one.login for one in self._of_this_tree if one.at >= written)
@@ -216,8 +216,8 @@ class MergeResult:
 
 
 def obstacles(reviews: Iterable[Review], result: MergeResult, tolerance: Decimal) -> Iterator[GateObstacle]:
-    """Yield what stands in the way: before the merge, what needs an approval and has none; after it, what goes beyond
-    the comment, too."""
+    """Yield the obstacles: before the merge, what needs an approval and has none; after it, also what goes beyond the
+    comment."""
     pull = result.pull_request
     if pull is None or not result.merged:
         yield from () if result.approvers else unapproved(reviews)

@@ -1,4 +1,4 @@
-"""Grants: who has which role on what, read from IAM resources of any kind, additive or authoritative."""
+"""Grants: member, role and resource, read from IAM resources of any kind, additive or authoritative."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _WORDS: Mapping[str, str] = {
     "folder": "folder",
     "billing": "billing account",
 }
-"""On what, where the type itself does not say it; the project needs no word."""
+"""The word for the resource, where the type itself does not tell; the project needs no word."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """`what` it is on, in a word, empty for the project. `whole`: the role's members (`Binding`) or all roles
-    (`Policy`) are set altogether, and whoever is not listed loses them, unseen by the engine."""
+    """The form of a grant. `what` is the resource's word, empty for the project. `whole`: the role's members
+    (`Binding`) or all roles (`Policy`) are set altogether, and unlisted members lose them, unseen by the engine."""
 
     what: str
     whole: str = ""
@@ -35,9 +35,9 @@ class Form:
 
 @dataclass(frozen=True)
 class Grant:
-    """`member` has UNKNOWN and the grant's logical name in its place where only the deployment will tell it. `on` is in
-    words, "bucket `results`"; `what` that is, as `Form` has it, and `place` its name, both empty for a project. `ours`:
-    the workspace grants it."""
+    """A grant. An unknown `member` is UNKNOWN with the grant's logical name until the deployment. `on` is text, "bucket
+    `results`"; `what` its word, as in `Form`, and `place` its name, both empty for a project. `ours`: the workspace
+    grants it."""
 
     member: str
     role: str
@@ -49,13 +49,13 @@ class Grant:
 
     @property
     def words(self) -> str:
-        """`roles/logging.viewer` on project `acme`"""
+        """The grant as text: `roles/logging.viewer` on project `acme`"""
         under = f", under condition `{self.condition}`" if self.condition else ""
         return f"`{self.role}` on {self.on}{under}"
 
 
 def form(type_: str) -> Form | None:
-    """Return the form; None for what grants nothing."""
+    """Return the form; None for a type that grants nothing."""
     match = _IAM.match(type_)
     if match is None:
         return None
@@ -65,7 +65,7 @@ def form(type_: str) -> Form | None:
 
 
 def grants(one: Touched, resource: Resource | None) -> Iterator[Grant]:
-    """Return what a resource grants in one of its states; nothing where it is not there, or its policy can't be
+    """Yield the grants of a resource in one of its states; none where it does not exist, or its policy can't be
     read."""
     is_form = form(one.type)
     if resource is None or is_form is None:
@@ -78,7 +78,7 @@ def grants(one: Touched, resource: Resource | None) -> Iterator[Grant]:
 
 
 def gained_and_lost(some: Iterable[Touched]) -> tuple[tuple[Grant, ...], tuple[Grant, ...]]:
-    """Grants that come, and grants that go; one that only changes its logical name is neither."""
+    """Return the grants that come, and those that go; a change of the logical name is neither."""
     before: dict[Grant, None] = {}
     after: dict[Grant, None] = {}
     for one in some:
@@ -89,7 +89,7 @@ def gained_and_lost(some: Iterable[Touched]) -> tuple[tuple[Grant, ...], tuple[G
 
 
 def place(on: Form, inputs: Mapping[str, Any]) -> tuple[str, str]:
-    """On what, in words and by name."""
+    """Return the resource as text and by name."""
     if not on.what:
         project = inputs.get("project")
         return (f"project `{project}`" if project else "the project"), ""

@@ -1,4 +1,4 @@
-"""A file of a job's code before and after: whether jobs run anything else, and with which constants. Pure."""
+"""A file of a job's code before and after: whether jobs run another program, and with which constants. Pure."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _Functions = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant of a module from one value to another, as Python writes them. `saves`: by its name, or by the comment
-    on its line, it is how much is between two of what is saved."""
+    """A change of a module's constant, with values as Python writes them. `saves`: by its name, or by the comment on
+    its line, it is the distance between two checkpoints."""
 
     name: str
     before: str
@@ -32,7 +32,7 @@ class Constant:
 
     @property
     def rarer(self) -> float:
-        """How many times as much it is; 0 where nothing is saved by it, or not less."""
+        """The factor of an increased distance; 0 for any other constant, and for no increase."""
         if not (self.saves and _NUMBER.fullmatch(self.before) and _NUMBER.fullmatch(self.after)):
             return 0
         before, after = float(self.before), float(self.after)
@@ -41,8 +41,8 @@ class Constant:
 
 @dataclass(frozen=True)
 class CodeEdit:
-    """`same`: only comments, docstrings, hints of types or the form differ. `missing`: names that the file still uses,
-    and does not define any more."""
+    """An edit of code. `same`: only comments, docstrings, type hints or the form differ. `missing`: names that the file
+    still uses, and no longer defines."""
 
     same: bool = False
     constants: tuple[Constant, ...] = ()
@@ -50,7 +50,7 @@ class CodeEdit:
 
 
 def edit(file: str, before: str, after: str) -> CodeEdit:
-    """Compare two texts of a file; what can't be read as Python is other code."""
+    """Compare two texts of a file; text that can't be parsed as Python counts as other code."""
     if not file.endswith(".py"):
         return CodeEdit()
     try:
@@ -79,7 +79,7 @@ def _used(tree: ast.Module) -> set[str]:
 
 
 def _defined(some: Iterable[ast.AST]) -> set[str]:
-    """Names that these bind, the built-in ones, and `*` where an import could bind any."""
+    """Return the names that these bind, the built-in ones, and `*` where an import could bind any."""
     found: set[str] = set(dir(builtins))
     for one in some:
         if isinstance(one, _Functions | ast.ClassDef | ast.ExceptHandler) and one.name:
@@ -96,9 +96,9 @@ def _defined(some: Iterable[ast.AST]) -> set[str]:
 
 
 def _bare(source: str, *, hints: bool = True) -> ast.Module:
-    """Leave out what no run of it sees. Hints stay where something could read them: on fields of classes, on decorated
-    functions, and where the file asks for any. As bytes, since a first line may have the rest read in another coding.
-    """
+    """Return the module without the parts that have no effect on a run. Hints stay where code could read them: on
+    fields of classes, on decorated functions, and where the file asks for any. The source is parsed as bytes, since a
+    first line may declare another coding."""
     tree = ast.parse(source.encode())
     _strip(tree, docstrings="__doc__" not in source, hints=hints and not _READS_HINTS.search(source))
     used = _used(tree)
@@ -109,7 +109,7 @@ def _bare(source: str, *, hints: bool = True) -> ast.Module:
 
 
 def _for_hints(one: ast.stmt, used: set[str]) -> bool:
-    """Tell whether it imports what hints alone name, which nothing uses once they are gone."""
+    """Tell whether it imports names that only hints use, and nothing uses without them."""
     if not (isinstance(one, ast.ImportFrom) and one.module in _HINTS):
         return False
     return not any((each.asname or each.name) in used for each in one.names)

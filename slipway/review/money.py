@@ -45,12 +45,12 @@ class Amount:
 
     @property
     def difference(self) -> Decimal:
-        """Return the difference of what is known."""
+        """The difference of the known parts."""
         return self.after.known - self.before.known
 
     @property
     def monthly(self) -> Decimal:
-        """Return the difference in USD a month."""
+        """The difference in USD a month."""
         return self.difference * HOURS_OF_A_MONTH
 
     @property
@@ -60,8 +60,8 @@ class Amount:
 
     @property
     def told(self) -> bool:
-        """Tell whether the difference says more than what is unknown could take back: what is not known any more has
-        become no cheaper, and what was not known before no dearer."""
+        """Whether the difference holds whatever the unknown parts are: newly unknown parts have become no cheaper, and
+        formerly unknown ones no dearer."""
         if self.before.complete == self.after.complete:
             return bool(self.difference)
         return self.difference > 0 if self.before.complete else self.difference < 0
@@ -69,9 +69,9 @@ class Amount:
 
 @dataclass(frozen=True)
 class Money:
-    """Costs of the stack's clusters: `idle` with nothing running, `most` with every pool at its maximum, at the
-    dearest time, seasons to come included, as `slipway check` counts them. `overlap`: what old generations cost beside
-    that until they are gone. Before a first deployment amounts are 0; where nobody could tell, unknown."""
+    """The costs of the stack's clusters: `idle` with nothing running, `most` with every pool at its maximum, at the
+    dearest time, coming seasons included, as `slipway check` counts them. `overlap`: the additional cost of old
+    generations until they are gone. Before a first deployment amounts are 0; unreadable ones are unknown."""
 
     idle: Amount
     most: Amount
@@ -139,7 +139,7 @@ def _confirmation(change: Change) -> Iterator[Finding]:
 
 
 def _unpriced(old: Catalog, new: Catalog) -> Iterator[Finding]:
-    """Pools whose machines the price book does not know, or not whole, and that are new or have others."""
+    """Find pools whose machines have no complete price in the book, and that are new or have other machines."""
     for cluster in new.clusters.values():
         before = old.clusters[cluster.name].pools if cluster.name in old.clusters else {}
         for pool in cluster.pools.values():

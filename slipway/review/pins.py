@@ -1,4 +1,5 @@
-"""Pins of a team's repository: the slipway that it names is its guard and its judge, so another one is told. Pure."""
+"""The pins of a team's repository: the slipway that it names is its guard and its judge, so a change of it is reported.
+Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ _LONGEST = 160
 
 @dataclass(frozen=True)
 class Pin:
-    """A requirement: its package, what is asked for (a version or an address), and the hashes that it may have."""
+    """A requirement: its package, the pinned version or address, and its possible hashes."""
 
     name: str
     asks: str
@@ -32,13 +33,13 @@ class Pin:
 
     @property
     def version(self) -> str:
-        """Return the version as its name or address says it; empty where neither does."""
+        """The version, as its name or address tells it; empty where neither does."""
         found = _WHEEL.search(self.asks) or _EXACT.match(self.asks)
         return found[1] if found else ""
 
     @property
     def sha256(self) -> str:
-        """The hash of the one file that this can be; empty where it may be several, or any."""
+        """The hash of the one file that this can be; empty where there may be several, or any."""
         (one, *others) = sorted(self.hashes) or [""]
         return "" if others else one.removeprefix("sha256:")
 
@@ -50,7 +51,7 @@ class Pin:
         return address if re.match(r"(file|https?)://", address) else ""
 
     def __str__(self) -> str:
-        """`0.2.0`, or `3f2a91c0b7d4` of git, or the place that it comes from."""
+        """Return `0.2.0`, or `3f2a91c0b7d4` of git, or the address."""
         if self.version:
             return self.version
         found = _REVISION.search(self.asks)
@@ -59,8 +60,8 @@ class Pin:
 
 @dataclass(frozen=True)
 class Pins:
-    """Pins of `requirements.txt` and the files that it includes, before a change and after it. `notes`: of the
-    releases between the two, a line each; `unnoted` says why there are none."""
+    """The pins of `requirements.txt` and its included files, before a change and after it. `notes`: of the releases
+    between the two, a line each; `unnoted`: the reason why there are none."""
 
     before: Mapping[str, Pin]
     after: Mapping[str, Pin]
@@ -69,13 +70,13 @@ class Pins:
 
     @property
     def slipway(self) -> tuple[Pin | None, Pin | None] | None:
-        """Slipway's own, where they differ."""
+        """Slipway's own pins, where they differ."""
         both = self.before.get(NAME), self.after.get(NAME)
         return None if both[0] == both[1] else both
 
     @property
     def others(self) -> tuple[str, ...]:
-        """Other packages that differ, a line each."""
+        """The other packages that differ, a line each."""
         return tuple(self._others())
 
     def _others(self) -> Iterator[str]:
@@ -88,7 +89,7 @@ class Pins:
 
 
 def read(text: str) -> dict[str, Pin]:
-    """Return pins by package, as pip names them; a requirement without a name goes by its address."""
+    """Return pins by package, as pip names them; a requirement without a name is listed by its address."""
     found: dict[str, Pin] = {}
     for bare in lines(text):
         if bare.startswith("-") and not re.match(r"(-e|--editable)\b", bare):

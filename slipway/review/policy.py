@@ -18,7 +18,7 @@ from slipway.review.preview import Objection
 
 _FILE = "slipway:policy"
 _OURS = "slipway"
-"""The pack of this repository, whose rules are those of the stack file, told from the facts."""
+"""The pack of this repository, whose rules are those of the stack file, reported by the facts."""
 _LONGEST_MESSAGE = 300
 _LONGEST = 60
 _MOST = 20
@@ -26,8 +26,7 @@ _MORE_ASKS_MORE = ("labels", "quotaHeadroom")
 
 
 def policy(change: Change) -> Iterator[Finding]:
-    """Judge by this version's rules, not by those of the one under review. What was broken before is a standing
-    warning."""
+    """Judge by this version's rules, not by those of the one under review. An earlier breach is a standing warning."""
     yield from _of_packs(change)
     if change.after is None:
         return
@@ -44,7 +43,7 @@ def _in_words(one: Finding) -> Finding:
 
 
 def _of_packs(change: Change) -> Iterator[Finding]:
-    """Yield what packs of a team's own object to, which the engine starts beside the program, rule by rule."""
+    """Yield the objections of a team's own packs, which the engine starts beside the program, rule by rule."""
     by_rule: dict[tuple[str, str], list[Objection]] = {}
     for one in change.preview.objections if change.preview else ():
         if one.pack != _OURS:
@@ -65,7 +64,7 @@ def _of_packs(change: Change) -> Iterator[Finding]:
 
 
 def policy_in_words(change: Change) -> str:
-    """`ok`, `2 broken` of the mandatory rules, `2 advised` where only advisory ones are; `none` without rules."""
+    """Return `ok`, `2 broken` for mandatory rules, `2 advised` for advisory ones alone; `none` without rules."""
     packs = [one.grade for one in _of_packs(change)]
     if change.after is None:
         return "unknown"
@@ -90,7 +89,7 @@ def _violations(facts: Facts | None) -> Mapping[tuple[str, str], Finding]:
 
 
 def _changed(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
-    """Rules that ask for more or less than before."""
+    """Find rules that have become stricter or milder."""
     for key in dict.fromkeys(key for side in (before, after) for level in LEVELS for key in side.get(level, {})):
         was, level = _setting(before, key)
         now, becomes = _setting(after, key)
@@ -117,7 +116,7 @@ def _changed(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mappin
 
 
 def _text(key: str, setting: Any) -> str:
-    """Quote the rule, with what it was given: `; it says “A job …” (12)`"""
+    """Quote the rule, with its setting: `; it says “A job …” (12)`"""
     if key not in BY_KEY:
         return ""
     given = "" if isinstance(setting, bool | None) else f" ({short(_shown(setting), _LONGEST)})"

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 SECRET = "[secret]"
-"""In the place of every value that the engine keeps to itself."""
+"""The stand-in for every value that the engine hides."""
 UNKNOWN = "[known once deployed]"
-"""In the place of what only the deployment will tell, such as the address of an account that it makes."""
+"""The stand-in for a value that only the deployment will tell, such as the address of an account that it makes."""
 
 
 @dataclass(frozen=True)
 class Resource:
-    """A resource as it is in the state, or as the program asks for it. Inputs without the engine's own keys (`__…`);
-    secrets are `SECRET`. `retained`: it stays in the cloud when it leaves the state; `protected`: it can't be deleted.
-    """
+    """A resource in the state, or in the program's declaration. Inputs without the engine's own keys (`__…`); secrets
+    are `SECRET`. `retained`: it stays in the cloud when it leaves the state; `protected`: it can't be deleted."""
 
     inputs: Mapping[str, Any] = field(default_factory=dict)
     outputs: Mapping[str, Any] = field(default_factory=dict)
@@ -26,7 +25,7 @@ class Resource:
 
     @property
     def stays(self) -> bool:
-        """Tell whether it stays in the cloud when it leaves the state."""
+        """Whether it stays in the cloud when it leaves the state."""
         return self.retained or self.inputs.get("deletionPolicy") == "ABANDON"
 
 
@@ -55,7 +54,7 @@ class EngineStep:
 
 @dataclass(frozen=True, order=True)
 class Objection:
-    """A rule of a policy pack that is broken: `about` the logical name of a resource, or the stack's; `mandatory`: the
+    """A broken rule of a policy pack: `about` is the logical name of a resource, or the stack's; `mandatory`: the
     engine deploys nothing then."""
 
     pack: str
@@ -67,14 +66,14 @@ class Objection:
 
 @dataclass(frozen=True)
 class Preview:
-    """`steps` are what would be done, without refreshes and without what stays the same; what stays the same but for
-    its protection, or for being retained, is among them. `standing` are all components and resources that were
-    refreshed, by URN: `old` as deployed, `new` as they are now, None for what somebody deleted by hand.
+    """The preview. `steps` are the intended ones, without refreshes and without unchanged resources; a changed
+    protection or retention counts as a change. `standing` are all components and resources that were refreshed, by URN:
+    `old` as deployed, `new` as they are now, None for a resource deleted by hand.
 
-    `errors` are what the engine and the program said of a failure, `warnings` what else they warned of, in their
-    words. `why` says of one that is not complete what is missing, and for what reason.
-    `hooks` are the names of those that the program registered; None where the events do not tell. `stack` is whose
-    preview it is, empty where no event tells. `objections` are those of policy packs that the engine started beside it.
+    `errors` are the messages of engine and program about a failure, `warnings` their other messages. `why` tells the
+    missing part of an incomplete one, with the reason. `hooks` are the names of those that the program registered; None
+    where the events do not tell. `stack` is its name, empty where no event tells. `objections` are those of policy
+    packs that the engine started beside it.
     """
 
     steps: tuple[EngineStep, ...] = ()
@@ -88,5 +87,5 @@ class Preview:
 
     @property
     def complete(self) -> bool:
-        """Tell whether the engine ended by itself and computed everything, deletions too."""
+        """Whether the engine ended by itself and computed everything, deletions too."""
         return not self.why

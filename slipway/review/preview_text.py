@@ -1,4 +1,4 @@
-"""The first lines of `pulumi preview` and `up`: the consequences, from what the program itself knows. Pure."""
+"""The first lines of `pulumi preview` and `up`: the consequences, as far as the program itself knows them. Pure."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from slipway.review.templates.usage import UNASKED
 from slipway.state import State
 
 UNTOUCHED = "clusters, templates, people, quota and prices stay as they are"
-"""What the program can tell. The engine may have steps all the same, which stand below."""
+"""The parts that the program can tell. The engine may have steps all the same, which follow below."""
 
 
 def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, *, preview: bool) -> tuple[str, ...]:
-    """Messages, one after the other. Where nothing is deployed, or nobody can tell what is, it is compared with
+    """Return messages, one after the other. Where nothing is deployed, or that is unknown, the comparison is with
     nothing."""
     catalog, plan = deployment.live.deployed, deployment.plan
     after = replace(deployment.facts, catalog=as_declared(deployment.catalog))
@@ -45,9 +45,9 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
 def _before(
     catalog: Catalog, after: Facts, known: State, published: Mapping[str, Collection[str]] | None = None
 ) -> Facts:
-    """Facts of what is deployed. What neither catalog nor state has (how quota is checked, the policy) is as in
-    `after`: not compared. `published`: who may submit, as the catalog says; one that is not there any more may have
-    roles that another stack needs."""
+    """Return the facts of the deployed stack. Parts in neither catalog nor state (how quota is checked, the policy) are
+    as in `after`: not compared. `published`: the submitters in the catalog; a former one may have roles that another
+    stack needs."""
     current = {catalog.trainer, catalog.work_bucket, catalog.catalog_bucket}
     clusters = {one.id for one in catalog.clusters.values()}
     # Without its bucket there is no state: it was lost, or nothing is deployed yet.

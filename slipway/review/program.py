@@ -1,4 +1,4 @@
-"""The program itself: its files, what deploys and approves, and a preview that fails."""
+"""The program itself: its files, the files that deploy and approve, and a preview that fails."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _GUARDING = (
 )
 _JUDGING = ("slipway/review/", "slipway/forges/", "slipway/policy/", "slipway/cli/review")
 _PROGRAM = ("components/", "slipway/", "__main__.py", "Pulumi.")
-"""The engine takes `Pulumi.json` before `Pulumi.yaml`, and a stack's file at the top where it is given no other."""
+"""The program's files. The engine takes `Pulumi.json` before `Pulumi.yaml`, and a stack's file at the top where it is
+given no other."""
 _SHADOWING = ("slipway/", "__main__.py", "Pulumi.")
 """In a team's repository: a folder of that name would be imported in place of the package."""
 ELSEWHERE = (
@@ -44,8 +45,8 @@ ELSEWHERE = (
     "slipway/sweeps/",
     "slipway/whatif/",
 )
-"""What no deployment imports."""
-# What Python imports, where the program finds it: in the folder of `__main__.py`, before all that is installed.
+"""Modules that no deployment imports."""
+# Files that Python imports, where the program finds them: in the folder of `__main__.py`, before all installed ones.
 _CODE = (".py", ".pyc", ".so", ".pth", ".zip")
 _NOT_IMPORTED = ("docs/", "jobs/", "templates/", "tests/")
 _NOT_IMPORTED_HERE = (*_NOT_IMPORTED, "bench/", "journey/", "local/")
@@ -54,7 +55,7 @@ _DATA = (".csv", ".json")
 _INSTALLED = re.compile(r"^\.venv(/|$)|\.(dist|egg)-info(/|$)")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
 _PACKAGES = (LAPTOP, "Pipfile", "Pipfile.lock", "poetry.lock", "pyproject.toml", "setup.cfg", "uv.lock")
-"""By what the engine, or whoever sets it up, installs packages for a program."""
+"""The files by which the engine, or its setup, installs packages for a program."""
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _TEMPLATE = re.compile(r"templates/(\w+)\.py")
 _CLUSTERS = "slipway:persistentResources."
@@ -127,7 +128,8 @@ def _edited(files: Files, *, guarded: bool) -> Iterator[Finding]:
 
 
 def _same_slipway(files: Files) -> bool:
-    """Tell whether the laptop's pins get the very slipway that the deployment's do, and nothing else: that is told."""
+    """Tell whether the laptop's pins get the very slipway of the deployment's, and nothing else: that one is
+    reported."""
     both = [pins.slipway if pins and not pins.others else None for pins in (files.pins, files.laptop)]
     return both[0] is not None and both[0] == both[1]
 
@@ -191,7 +193,7 @@ def _failed(change: Change) -> Iterator[Finding]:
 
 
 def _meets(change: Change) -> Iterator[str]:
-    """Yield the edits of what the program refused to declare, and the jobs that they concern."""
+    """Yield the edits of a refused declaration, and the jobs that they concern."""
     edits = change.files.stacks.get(change.stack, ())
     yield from (f"edited: {each}" for each in edits)
     clusters = {each.key.split(".")[1] for each in edits if each.key.startswith(_CLUSTERS)}

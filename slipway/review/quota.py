@@ -1,4 +1,4 @@
-"""Quota: what does not fit now, at most, or while both generations are there; and how strictly that is checked."""
+"""Quota: the parts that do not fit now, at most, or while both generations exist; and how strictly that is checked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _STRICTER = {
 
 @dataclass(frozen=True)
 class _Ground:
-    """`before` are lines of what is deployed; `use` is by region, empty where nobody could count it."""
+    """The grounds of a comparison. `before` are lines of the deployed stack; `use` is by region, empty where it could
+    not be counted."""
 
     change: Change
     before: Mapping[str, QuotaLine]
@@ -54,8 +55,8 @@ def quota(change: Change) -> Iterator[Finding]:
 
 
 def quota_in_words(change: Change) -> str:
-    """Say how the stack stands once it is deployed: `ok`, `ok now, short if pools grow`, `short`, `ok for pools, short
-    for TEMPLATE`, `unknown`, `nothing drawn`; and what becomes of the requests for what is short."""
+    """Return how the stack stands once it is deployed: `ok`, `ok now, short if pools grow`, `short`, `ok for pools,
+    short for TEMPLATE`, `unknown`, `nothing drawn`; and the outcome of the requests for the missing quota."""
     lines = () if change.after is None else tuple(change.after.quota.lines.values())
     pools = [line for line in lines if not line.of_offers]
     if short := [line for line in pools if line.short]:
@@ -122,7 +123,7 @@ def _now(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
 
 
 def _at_most(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
-    """Others alone are in the way of pools at their maximum, when old generations are gone."""
+    """Find pools that can't reach their maximum once old generations are gone: only others reduce their room."""
     was, others = ground.before.get(line.key), ground.used(line).others.get(line.metric, 0)
     if line.limit is None or line.limit == UNLIMITED:
         return
@@ -145,7 +146,7 @@ def _at_most(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
 
 
 def _in_machines(ground: _Ground, line: QuotaLine, room: int) -> str:
-    """`beyond 4 of 6 machines`, where one pool alone draws the metric."""
+    """Return `beyond 4 of 6 machines`, where one pool alone draws the metric."""
     catalog, who = ground.change.new, next(iter(line.drawn), "")
     cluster, _, pool = who.partition("/")
     found = catalog.clusters[cluster].pools.get(pool) if catalog and cluster in catalog.clusters else None
@@ -158,7 +159,7 @@ def _offers(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
     was = ground.before.get(line.key)
     if not line.short or (was and was.short >= line.short):
         return
-    # What is as short as before is nobody's news.
+    # An unchanged shortage is no news.
     more = {who: much for who, much in line.drawn.items() if much > (was.drawn.get(who, 0) if was else 0)}
     line = replace(line, drawn=more or line.drawn)
     yield KINDS["quota-short-at-most"].of(
@@ -170,7 +171,7 @@ def _offers(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
 
 
 def _unknown(ground: _Ground) -> Iterator[Finding]:
-    """Tell of them together, as one answer that fails makes all of them unknown."""
+    """Report all unknown limits together, as one failed answer makes all of them unknown."""
     if ground.change.live.skipped:
         return
     unread = {(one.metric, one.region): one for one in ground.after.lines.values() if one.state == "unknown"}
@@ -212,8 +213,8 @@ def _check(change: Change) -> Iterator[Finding]:
 
 
 def _increase(ground: _Ground, line: QuotaLine) -> str:
-    """Tell what became of the request for more, else whether more can be had, and under which name to ask for it.
-    Requests are made in the stack's own region alone."""
+    """Return the outcome of the request for more, else whether more can be had, and the name to ask for it. Requests
+    are made in the stack's own region alone."""
     live = ground.change.live
     if not line.region and (there := preference_of(live, line.metric)):
         return str(became_of(there))
@@ -230,6 +231,6 @@ def _pools(line: QuotaLine) -> str:
 
 
 def _drawn(line: QuotaLine) -> Iterator[str]:
-    """At most, the largest first."""
+    """Yield the draws at most, the largest first."""
     for who, amount in sorted(line.drawn.items(), key=lambda one: (-one[1], one[0])):
         yield f"`{who}`: {amount:,} {words_of(line)} at most"

@@ -1,4 +1,4 @@
-"""Requests for more quota: those that a change makes, what one may give, and what became of them."""
+"""Requests for more quota: those that a change makes, their possible grants, and their outcomes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORST_FIRST = {
 
 
 def asked_for(change: Change) -> Iterator[Finding]:
-    """Return what Google is asked for that it was not asked for before, by whomever."""
+    """Find requests to Google that nobody has made before."""
     before = (change.before.quota.requests if change.before else None) or {}
     for metric, asked in _requests(change).items():
         there = preference_of(change.live, metric)
@@ -39,8 +39,8 @@ def asked_for(change: Change) -> Iterator[Finding]:
 
 
 def may_get(change: Change, line: QuotaLine) -> int:
-    """The limit that the stack asks for and may get; 0 where it asks for none, as in another region than its own, or
-    has been given less already."""
+    """Return the limit that the stack asks for and may get; 0 where it asks for none, as in another region than its
+    own, or has been given less already."""
     if line.region:
         return 0
     asked, there = _requests(change).get(line.metric, 0), preference_of(change.live, line.metric)
@@ -49,7 +49,7 @@ def may_get(change: Change, line: QuotaLine) -> int:
 
 
 def requests_in_words(change: Change, lines: Iterable[QuotaLine]) -> str:
-    """Tell what becomes of the requests for these, as far as there are any: the worst of it, after a comma."""
+    """Return the outcome of the requests for these, if there are any: the worst one, after a comma."""
     states = set()
     for line in lines:
         there = None if line.region else preference_of(change.live, line.metric)

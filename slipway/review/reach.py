@@ -1,7 +1,8 @@
-"""Files of a repository as seen from the project's folder, which may lie anywhere in it, and which of them count. Pure.
+"""Files of a repository as seen from the project's folder, which may lie anywhere in it, and the files that count.
+Pure.
 
-Names outside of the folder begin with `../`. Of those count what the forge runs or asks, and what something in the
-folder leads to: a link, a requirement, the program's own place.
+Names outside of the folder begin with `../`. Among those, the files that the forge runs or reads count, and those that
+the folder refers to: by a link, a requirement, the program's own place.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ _EXTRAS = re.compile(r"\[[^]]*\]$")
 
 
 def seen_from(folder: str, path: str) -> str:
-    """`a/b/stacks/x.yaml` from `a/b` is `stacks/x.yaml`, and `.github/x` is `../../.github/x`. Both are of the
-    repository; an empty folder is all of it."""
+    """Return `stacks/x.yaml` for `a/b/stacks/x.yaml` from `a/b`, and `../../.github/x` for `.github/x`. Both are in the
+    repository; an empty folder is its top."""
     return posixpath.relpath(path, folder) if folder else path
 
 
 def counts(path: str, reached: Collection[str]) -> bool:
-    """Tell whether an edit of a file may reach a deployment: one of the folder itself may always. `reached`: files and
-    folders that something of the folder leads to."""
+    """Tell whether an edit of a file may reach a deployment: a file of the folder itself always may. `reached`: files
+    and folders that the folder refers to."""
     return not path.startswith(OUTSIDE) or _within(path).startswith(_FORGE) or reaches(path, reached)
 
 
@@ -53,12 +54,12 @@ def _within(path: str) -> str:
 
 
 def included(requirements: str) -> tuple[str, ...]:
-    """Other files of requirements that these name, as they stand there."""
+    """Return other files of requirements that these name, as written there."""
     return tuple(found[1] for line in lines(requirements) if (found := _INCLUDE.match(line)))
 
 
 def local_paths(requirements: str) -> tuple[str, ...]:
-    """Folders and files that requirements are installed from, as they stand there."""
+    """Return folders and files that requirements are installed from, as written there."""
     found = []
     for line in lines(requirements):
         plain = _EDITABLE.sub("", line)

@@ -1,6 +1,7 @@
-"""The cloud as a review reads it beside the engine's events: what is published and deployed, what lives, who used what.
+"""The cloud as a review reads it beside the engine's events: the published, the deployed and the living parts, and
+their users.
 
-Sends nothing but GETs. What can't be read is `Unknown`, and is said.
+Sends nothing but GETs. An unreadable part is `Unknown`, and is told.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from slipway.review.templates.usage import DAYS
 from slipway.review.touched import CLUSTER_TYPE, OBJECT
 
 MOST_RECENT = 1000
-"""Of the jobs of the last days, the newest are looked at."""
+"""The number of newest jobs of the last days that are read."""
 _WINDOWS = 6
 _UNREAD = Unknown("nothing was read", "", "")
 
@@ -43,9 +44,9 @@ def change(
     identity: str = "",
     files: Files = NO_FILES,
 ) -> Change:
-    """Read the change of one stack. Without a connection nothing of the cloud is read, which is said."""
+    """Read the change of one stack. Without a connection nothing of the cloud is read, which is told."""
     after, unread = _after(preview)
-    # What the program says of its place may be edited: jobs are where it was deployed.
+    # The program's word on its place may be edited: jobs are where it was deployed.
     known = _before(preview) or after
     live: Live = Live(_UNREAD, _UNREAD, _UNREAD, _UNREAD, recent=_UNREAD, skipped=True)
     clock: tuple[str, ...] = ()
@@ -123,7 +124,7 @@ def _unknown(live: Live) -> dict[str, Unknown]:
 
 
 def published_in(preview: Preview) -> str:
-    """The bucket that has the stack's catalog; empty while none is published."""
+    """Return the bucket that has the stack's catalog; empty while none is published."""
     for step in (*preview.standing.values(), *preview.steps):
         if step.type == OBJECT and step.parent == CATALOG and step.old is not None:
             return str((step.old.outputs or step.old.inputs).get("bucket") or step.old.inputs.get("bucket", ""))
@@ -133,10 +134,11 @@ def published_in(preview: Preview) -> str:
 def deployed_facts(
     preview: Preview, catalog: PublishedCatalog | Unknown | None, after: Facts | None
 ) -> tuple[Facts | None, tuple[str, ...]]:
-    """Facts that a change is compared with, None where nothing is deployed or nobody can tell; and what could not be
-    told, a sentence each. `catalog` is what is published: it is written last, so it never runs ahead of what is
-    deployed. The components' own inputs do after a deployment that failed, so they tell only what no catalog has, and
-    all of it where the catalog can't be read. What neither tells is as in `after`: not compared."""
+    """Return the facts that a change is compared with, None where nothing is deployed or that is unknown; and the
+    unknown parts, a sentence each. `catalog` is the published one: it is written last, so it never runs ahead of the
+    deployed stack. The components' own inputs do after a failed deployment, so they are used only for the parts that no
+    catalog has, and for everything where the catalog can't be read. A part in neither is as in `after`: not
+    compared."""
     components = events.deployed(preview)
     if catalog is None:
         return None, ()
@@ -154,8 +156,8 @@ def deployed_facts(
 
 
 def as_declared(catalog: Catalog) -> Catalog:
-    """The catalog as the components of a preview tell it, without what differs at each deployment; with what was
-    withdrawn to be replaced in place, as the deployment of that has not come to its end."""
+    """Return the catalog in the components of a preview, without the parts that differ at each deployment; with
+    clusters that were withdrawn for a replacement in place, as that deployment has not come to its end."""
     bare = Facts(before_withdrawal(catalog))
     told = (facts.read(_components(bare)) or bare).catalog
     return replace(told, retiring=catalog.retiring, trainers=catalog.trainers)

@@ -1,4 +1,4 @@
-"""Stacks that `slipway check` refuses, as reviews: nothing of them was previewed, and their comment says why."""
+"""Stacks that `slipway check` refuses, as reviews: they were not previewed, and their comment tells why."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNREAD = "a stack file or a template is refused, so nothing was previewed"
 
 
 def reviews_of(body: Mapping[str, Any], source: str) -> tuple[Review, ...]:
-    """Read what `slipway check --output json` wrote. The program under review may have written anything. Raises
+    """Read the output of `slipway check --output json`. The program under review may have written anything. Raises
     ConfigError where it refuses no stack."""
     try:
         stacks = {str(one["file"]): str(one["stack"]) for one in body["stacks"] if not one["ok"]}

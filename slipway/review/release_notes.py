@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from slipway.formatting import short
 
 FILE = "slipway/CHANGELOG.md"
-"""Its path in a wheel."""
+"""The changelog's path in a wheel."""
 _HEADING = re.compile(r"## \[?v?(\d+(?:\.\d+)*)\]?")
 _LONGEST, _MOST = 300, 60
 
 
 def between(text: str, older: str, newer: str) -> tuple[str, ...]:
-    """Return what came after `older`, up to `newer`, a line for each point of a list."""
+    """Return the notes after `older`, up to `newer`, a line for each point of a list."""
     low, high = _number(older), _number(newer)
     found = list(_points(text, low, high)) if low and high else []
     more = len(found) - _MOST

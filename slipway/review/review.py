@@ -1,4 +1,4 @@
-"""A review: everything that a change does, worst first. As JSON it is what one job of a workflow hands to the next."""
+"""A review: all effects of a change, worst first. As JSON it passes from one job of a workflow to the next."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from slipway.review.templates.templates import templates
 T = TypeVar("T")
 _LONGEST_STEP, _MOST_QUOTED, _MOST_ADDRESSES = 300, 10, 1000
 _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What reading raises where a program publishes what Slipway's own never does."""
+"""The errors of reading a publication that Slipway itself never writes."""
 
 Comparison = Callable[[Change], Iterable[Finding]]
 COMPARISONS: tuple[Comparison, ...] = (
@@ -69,7 +69,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     used_later,
     deploying,
 )
-"""Each looks at the change from one side."""
+"""The comparisons, each of one side of the change."""
 
 _PAIRS = As(
     lambda pairs: frozenset((str(kind), str(subject)) for kind, subject in pairs),
@@ -80,15 +80,16 @@ _PAIRS = As(
 
 @dataclass(frozen=True)
 class Review:
-    """`consequences` by section, the worst first. `incomplete`: what could not be compared, a sentence each.
+    """The review. `consequences` by section, the worst first. `incomplete`: parts that could not be compared, a
+    sentence each.
 
-    `quota` and `policy`: in a few words, how the stack stands with them once it is deployed. `standing`: what is wrong
-    already, or due by itself, a sentence each. `plan`: the engine's steps, a line each. `notes`: how it was made.
-    `quoted`: warnings of the program under review, in its words, which decide nothing.
-    `addresses`: of people, which the change's own diff shows.
-    `on_main`: keys of consequences that main has, and nobody has deployed yet. `begun`: where a deployment of this
-    commit was cut short, names of clusters that it was replacing in place. `added`: names of clusters that nobody has
-    deployed yet. `stray`: why it is of no commit that is deployed, or begun to be; empty where it is.
+    `quota` and `policy`: in a few words, the stack's standing once it is deployed. `standing`: existing faults, and
+    events due by themselves, a sentence each. `plan`: the engine's steps, a line each. `notes`: on how it was made.
+    `quoted`: warnings of the program under review, in its words, which decide nothing. `addresses`: of people, in the
+    change's own diff. `on_main`: keys of consequences that main has, and that are not deployed yet. `begun`: where a
+    deployment of this commit was cut short, names of clusters that it was replacing in place. `added`: names of
+    clusters that are not deployed yet. `stray`: why its commit is not the deployed one, nor one under way; empty where
+    it is.
     """
 
     stack: str
@@ -121,7 +122,7 @@ class Review:
 
 
 def review(change: Change) -> Review:
-    """Never raises for what a program under review says: what can't be compared then is said."""
+    """Return the review. Never raises for a program under review: parts that can't be compared are told."""
     unable: list[str] = []
 
     def told(look: Callable[[Change], Iterable[T]]) -> tuple[T, ...]:
@@ -192,15 +193,15 @@ def _quota(change: Change) -> Iterator[str]:
 
 
 def beside(yours: Review, main: Review) -> Review:
-    """`main` is the review of what the base branch would do by itself: what both have is on main already.
+    """Mark consequences that are on main already; `main` is the review of the base branch alone.
 
-    What this change makes worse, or otherwise, is this change's.
+    A consequence that this change makes worse, or different, is this change's.
     """
     there = {one.key: one for one in main.consequences}
     both = (
         one.key
         for one in yours.consequences
-        # Sentences are short, and details have names as they are.
+        # Sentences are short, and details have unshortened names.
         if (known := there.get(one.key))
         and one.grade <= known.grade
         and (one.sentence, one.details) == (known.sentence, known.details)
@@ -210,7 +211,7 @@ def beside(yours: Review, main: Review) -> Review:
 
 
 def _quoted(preview: Preview) -> Iterator[str]:
-    """The program may say anything: its warnings are cut, and few."""
+    """Return the program's warnings, which may say anything: they are cut, and few."""
     more = len(preview.warnings) - _MOST_QUOTED
     yield from (short(" ".join(one.split()), _LONGEST_STEP) for one in preview.warnings[:_MOST_QUOTED])
     if more > 0:
@@ -218,7 +219,7 @@ def _quoted(preview: Preview) -> Iterator[str]:
 
 
 def planned(preview: Preview) -> Iterator[str]:
-    """`create gcp:storage/bucket:Bucket work`; components are nothing in the cloud."""
+    """Yield `create gcp:storage/bucket:Bucket work`; components are nothing in the cloud."""
     done = (step for step in preview.steps if not step.component)
     ordered = sorted(done, key=lambda one: (one.op, one.type, one.name))
     return (short(" ".join(f"{step.op} {step.type} {step.name}".split()), _LONGEST_STEP) for step in ordered)
@@ -228,17 +229,18 @@ SCHEMA = 1
 KIND, KINDS = "review", "reviews"
 _BEFORE = ("schema", "kind", "stack", "worst", "incomplete", "money", "quota", "policy")
 _KEYS = (*_BEFORE, "consequences", "standing", "plan", "notes", "onMain")
-"""In their order, which is part of the interface. All must be there: what is cut short would hide consequences."""
+"""The keys in their order, which is part of the interface. All are required: a truncated review would hide
+consequences."""
 
 
 def write(review: Review) -> dict[str, Any]:
-    """Amounts are USD an hour."""
+    """Return the JSON. Amounts are USD an hour."""
     worst = review.worst and review.worst.review_word
     return {**dict.fromkeys(_KEYS), "schema": SCHEMA, "kind": KIND, "worst": worst, **codec.document(review)}
 
 
 def write_all(reviews: Sequence[Review]) -> dict[str, Any]:
-    """Write one review as such, several in a list."""
+    """Return one review's JSON as such, several in a list."""
     documents = [write(one) for one in reviews]
     return documents[0] if len(documents) == 1 else {"schema": SCHEMA, "kind": KINDS, "reviews": documents}
 
@@ -251,7 +253,7 @@ def read_all(bodies: object, source: str) -> tuple[Review, ...]:
 
 
 def read(body: object, source: str) -> Review:
-    """Raises ConfigError for what is not such a document; `source` names it."""
+    """Read a review. Raises ConfigError for an invalid document; `source` names it."""
     told = body if isinstance(body, Mapping) else {}
     if told.get("kind") != KIND or told.get("schema") != SCHEMA:
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""Edits of a stack file, from its text: of keys that nothing deployed has, and of a file that is refused. Pure."""
+"""Edits of a stack file, from its text: of undeployed keys, and of a refused file. Pure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def edits(before: str, after: str) -> tuple[Edit, ...]:
 
 
 def used_later(change: Change) -> Iterator[Finding]:
-    """Tell of edits of keys that count the next time, which neither the catalog nor a resource has."""
+    """Find edits of keys that count at the next deployment, which neither the catalog nor a resource has."""
     for edit in change.files.stacks.get(change.stack, ()) if change.after else ():
         for pattern, words in _USED_LATER.items():
             if found := re.fullmatch(pattern, edit.key):
@@ -47,7 +47,7 @@ def used_later(change: Change) -> Iterator[Finding]:
 
 
 def deploying(change: Change) -> Iterator[Finding]:
-    """Tell of edits of what the engine and its provider read: as whom they deploy, and where."""
+    """Find edits of keys that the engine and its provider read: the identity and the place of the deployment."""
     for edit in change.files.stacks.get(change.stack, ()):
         if ":" not in edit.key or (edit.key.startswith(_PROVIDERS) and not edit.key.startswith(_DECLARED)):
             words = f"`{edit.key}` decides how, where or as whom this is deployed"

@@ -1,5 +1,5 @@
-"""The fate of each resource: all that the engine does to it taken together, whatever it calls that; and where its
-inputs differ, with as much of them as a sentence may repeat."""
+"""The fate of each resource: the engine's steps on it taken together; and the differences of its inputs, as much as a
+sentence may repeat."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from slipway.review.preview import SECRET, UNKNOWN, EngineStep, Preview, Resourc
 from slipway.stack.secrets import shown
 
 OURS = "slipway:"
-"""Where the types of Slipway's own components begin."""
+"""The prefix of the types of Slipway's own components."""
 BUCKET, OBJECT = "gcp:storage/bucket:Bucket", "gcp:storage/bucketObject:BucketObject"
 ACCOUNT = "gcp:serviceaccount/account:Account"
 CLUSTER_TYPE = "gcp:vertex/aiPersistentResource:"
@@ -25,7 +25,8 @@ _PASSED_OVER = ("discard", "discard-replaced", "remove-pending-replace", "read",
 
 
 class Fate(StrEnum):
-    """FORGOTTEN stays in the cloud, and no longer belongs to the stack. ADOPTED was there before, without a stack."""
+    """The fate of a resource. FORGOTTEN stays in the cloud, and no longer belongs to the stack. ADOPTED existed before,
+    without a stack."""
 
     CREATED = "created"
     ADOPTED = "adopted"
@@ -37,10 +38,10 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class Touched:
-    """`old` as it was deployed last, `now` as it is: None for what somebody deleted by hand. `new` as it is declared.
+    """A resource. `old` as it was deployed last, `now` as it is: None for one deleted by hand. `new` as it is declared.
 
-    `name` is the logical one. `diffs` are the paths that the engine finds to differ from `now`, `replaces` those of
-    them for which it makes another one.
+    `name` is the logical one. `diffs` are the paths in which the engine finds it different from `now`, `replaces` those
+    of them for which it makes another one.
     """
 
     fate: Fate
@@ -55,7 +56,7 @@ class Touched:
 
     @property
     def goes(self) -> bool:
-        """Tell whether what is there now is gone afterwards."""
+        """Whether the present resource is gone afterwards."""
         return self.fate in (Fate.DELETED, Fate.REPLACED)
 
     @property
@@ -64,7 +65,7 @@ class Touched:
 
     @property
     def by_hand(self) -> bool:
-        """Somebody deleted it, and this deployment makes it again."""
+        """Whether somebody deleted it, and this deployment makes it again."""
         return self.fate is Fate.CREATED and self.old is not None
 
     @property
@@ -77,26 +78,27 @@ class Touched:
 
     @property
     def edited(self) -> tuple[str, ...]:
-        """Top-level inputs that the program has otherwise than at the last deployment, and that are not so already."""
+        """The top-level inputs that the program has changed since the last deployment, and that do not have the new
+        value already."""
         return tuple(key for key in self._differing if self.was.get(key) != self.becomes.get(key))
 
     @property
     def put_back(self) -> tuple[str, ...]:
-        """Top-level inputs that somebody changed by hand, and that become again what they were."""
+        """The top-level inputs that somebody changed by hand, and that this deployment reverts."""
         found = self.now.inputs if self.now else {}
         return tuple(key for key in self._differing if self.was.get(key) == self.becomes.get(key) != found.get(key))
 
     @property
     def _differing(self) -> tuple[str, ...]:
-        """Return the differing fields as the engine has them: an imported resource has inputs that the program leaves
-        to the cloud."""
+        """The differing fields as the engine has them: an imported resource has inputs that the program leaves to the
+        cloud."""
         tops = {top(path) for path in self.diffs}
         keys = dict.fromkeys((*self.was, *self.becomes, *(self.now.inputs if self.now else ())))
         return tuple(key for key in keys if self.new is not None and (not tops or key in tops))
 
     @property
     def physical(self) -> str:
-        """The cloud's name of it; the logical one where nothing tells."""
+        """The cloud's name of it; the logical one where that is unknown."""
         for one in (self.old, self.now, self.new):
             for key in ("name", "email"):
                 found = one.inputs.get(key) or one.outputs.get(key) if one else None
@@ -106,7 +108,7 @@ class Touched:
 
 
 def touched(preview: Preview) -> tuple[Touched, ...]:
-    """Every resource that it would do something to; components and providers are none."""
+    """Return every resource that it would change; components and providers are not among them."""
     of_urn: dict[str, list[EngineStep]] = {}
     for step in preview.steps:
         if not step.component and not step.type.startswith(OURS) and step.op not in _PASSED_OVER:
@@ -155,21 +157,21 @@ _SECRET_NAME = re.compile(
 
 @dataclass(frozen=True)
 class InputDifference:
-    """A path from one value to another; None is what is not there."""
+    """A path from one value to another; None is a missing value."""
 
     path: str
     before: Any
     after: Any
 
     def __str__(self) -> str:
-        """`versioning.enabled` `true` → `false`; of what may be secret the path alone."""
+        """Return `versioning.enabled` `true` → `false`; for a possible secret the path alone."""
         if _hidden(self.path, self.before) or _hidden(self.path, self.after):
             return f"`{self.path}`, which may be secret"
         return f"`{self.path}` {said(self.before)} → {said(self.after)}"
 
 
 def said(value: Any) -> str:
-    """A value that is not secret, in backticks and short."""
+    """Return a value that is not secret, in backticks and short."""
     if value is None:
         return "none"
     if value == UNKNOWN:
@@ -179,8 +181,8 @@ def said(value: Any) -> str:
 
 
 def differences(before: Any, after: Any, path: str = "") -> Iterator[InputDifference]:
-    """Leaf by leaf. Lists are compared by what is in them: an order alone is no difference, nor is nothing written
-    down in place of nothing said."""
+    """Yield the differences leaf by leaf. Lists are compared by their contents: an order alone is no difference, nor is
+    an explicit empty value."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in dict.fromkeys((*before, *after)):
             yield from differences(before.get(key), after.get(key), f"{path}.{key}" if path else str(key))
@@ -191,13 +193,14 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[InputDiffer
 
 
 def unseen(paths: Iterable[str], found: Iterable[InputDifference]) -> tuple[str, ...]:
-    """Return the engine's paths that differ where nothing is shown: in secrets, or in what the cloud computes."""
+    """Return the engine's differing paths without a shown difference: in secrets, or in values that the cloud
+    computes."""
     tops = {top(one.path) for one in found}
     return tuple(dict.fromkeys(top(path) for path in paths if top(path) not in tops))
 
 
 def texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Every text in a value, with its path."""
+    """Yield every text in a value, with its path."""
     if isinstance(value, Mapping):
         for key, one in value.items():
             yield from texts(one, f"{path}.{key}" if path else str(key))
@@ -231,7 +234,7 @@ def _less(some: list[Any], others: list[Any]) -> list[Any]:
 
 
 def top(path: str) -> str:
-    """The input that a path begins at: `versioning` of `versioning.enabled`."""
+    """Return the input at which a path begins: `versioning` of `versioning.enabled`."""
     return re.split(r"[.\[]", path, maxsplit=1)[0]
 
 

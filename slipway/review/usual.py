@@ -1,4 +1,4 @@
-"""A template's usual submission: no parameter set, no flag given. What it runs on and what it takes."""
+"""A template's default submission, without parameters or flags: its machines and its cost."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def worker_pools(offer: Offer, template: Template) -> list[Mapping[str, Any]]:
 
 
 def job_spec(offer: Offer) -> Mapping[str, Any]:
-    """The CustomJobSpec of the request; empty for a kind that this version does not know."""
+    """Return the CustomJobSpec of the request; empty for a kind unknown to this version."""
     kind = KINDS.get(offer.kind)
     return kind.spec_of(offer.request) if kind else {}
 
@@ -60,14 +60,14 @@ _NOUNS: Mapping[str, str] = {SPOT: "Spot", ON_DEMAND: "machines on demand", RESE
 
 
 def way(offer: Offer) -> str:
-    """The way to run, as a noun: `Spot`, ``pool `h100` ``."""
+    """Return the way to run, as a noun: `Spot`, ``pool `h100` ``."""
     if offer.capacity_type == POOL:
         return f"pool `{offer.cluster or offer.dormant}`"
     return _NOUNS.get(offer.capacity_type, offer.capacity_type)
 
 
 def by_hour(offer: Offer) -> str:
-    """``$2.53/h on Spot``, ``nothing more on pool `h100` ``: what a pool has is paid, used or not."""
+    """Return ``$2.53/h on Spot``, ``nothing more on pool `h100` ``: a pool's machines are paid, used or not."""
     if offer.capacity_type == POOL:
         return f"nothing more on {way(offer)}"
     if offer.price_per_hour.unknown:
@@ -76,24 +76,24 @@ def by_hour(offer: Offer) -> str:
 
 
 def instead(new: Offer, old: Offer) -> str:
-    """``$4.28/h on demand instead of $2.53/h on Spot``"""
+    """Return ``$4.28/h on demand instead of $2.53/h on Spot``."""
     before = ", and nothing beyond the pool before" if old.capacity_type == POOL else f" instead of {by_hour(old)}"
     return f"{by_hour(new)}{before}"
 
 
 def by(offer: Offer) -> str:
-    """The way to run, as what says how: `on Spot`, `by flex-start`."""
+    """Return the way to run, as an adverb: `on Spot`, `by flex-start`."""
     words = {ON_DEMAND: "on demand", FLEX_START: "by flex-start"}
     return words.get(offer.capacity_type, f"on {way(offer)}")
 
 
 def secret_in(reference: str) -> str:
-    """The name in `projects/P/secrets/NAME/versions/1`; empty for what refers to no secret."""
+    """Return the name in `projects/P/secrets/NAME/versions/1`; empty for a reference to no secret."""
     return reference.partition("/secrets/")[2].partition("/")[0]
 
 
 def rounds(template: Template, kind: str = "") -> int:
-    """Return how often a submission takes its machines, one time after another; 1 of a job without trials."""
+    """Return how often a submission takes its machines, one time after another; 1 for a job without trials."""
     study, known = template.study, KINDS.get(kind or template.kind)
     if study is None or known is None or not known.has_trials:
         return 1
@@ -102,7 +102,7 @@ def rounds(template: Template, kind: str = "") -> int:
 
 
 def whole(value: object, template: Template) -> int | None:
-    """A number, or the usual one of the parameter that stands for it."""
+    """Return a number, or the default of the parameter that stands for it."""
     found = str(fill(value, _values(template)))
     return int(found) if found.isdigit() else None
 

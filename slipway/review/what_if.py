@@ -1,7 +1,7 @@
 """A replay of the last days' jobs on other pools: a line in a review, where the replay is trusted.
 
-For who judges: a deployment's own preview imports nothing of it. Most changes leave pools as they are, so what replays
-is imported where some differ (`review` of the bench).
+Only for reviews: a deployment's own preview imports none of it. Most changes leave pools unchanged, so the replay is
+imported only where some differ (`review` of the bench).
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 DAYS = 30
 MOST_JOBS = 10_000
-"""The newest are replayed, in a few seconds."""
+"""The most jobs that are replayed, the newest, in a few seconds."""
 _LEAST = timedelta(days=1)
-"""Of less nobody tells what a month costs."""
+"""The least time from which the cost of a month is told."""
 _SECONDS = 20.0
-"""A review waits no longer for the history."""
+"""The most seconds that a review waits for the history."""
 
 
 def same_machines(old: Catalog, new: Catalog) -> bool:
@@ -51,7 +51,7 @@ def same_machines(old: Catalog, new: Catalog) -> bool:
 
 
 def begin(preview: Preview, connection: Connection, now: datetime) -> HistoryReading | None:
-    """Begin to read the history of a stack whose pools change; None where they don't, or nobody can tell."""
+    """Begin to read the history of a stack whose pools change; None where they don't, or that is unknown."""
     with suppress(MalformedError):
         old, new = facts.read(events.deployed(preview)), facts.read(events.declared(preview))
         if old and new and not same_machines(old.catalog, new.catalog):
@@ -61,8 +61,8 @@ def begin(preview: Preview, connection: Connection, now: datetime) -> HistoryRea
 
 @dataclass
 class HistoryReading:
-    """A history that is read beside the rest. Who has no answer in time goes on without: no review waits for it, and
-    none fails for it."""
+    """A history that is read beside the rest. A late answer is left out: no review waits for it, and none fails for
+    it."""
 
     connection: Connection
     catalog: Catalog
@@ -75,7 +75,7 @@ class HistoryReading:
         self._thread.start()
 
     def _read(self) -> None:
-        with suppress(Exception):  # Of a thread nobody else hears, and its line is left out.
+        with suppress(Exception):  # A thread's error reaches nobody, and its line is left out.
             from slipway.history.reader import read_history
 
             brief, since = self.connection.with_policy(BRIEF), self.now - timedelta(days=DAYS)

@@ -13,22 +13,22 @@ from slipway.machines.spec import MachineGroup, MachineSpec
 from slipway.quota.metrics import label, namespace
 
 LONGEST = 30
-"""Words of a sentence that stands open."""
+"""The words of an open sentence."""
 MOST_NAMED = 3
-"""Of things that are alike, so many are named in a sentence; the details have all of them."""
+"""The number of similar things that a sentence names; the details have all of them."""
 
 
 @dataclass(frozen=True)
 class Edit:
-    """A field of the stack file from one value to another; `key` below the cluster or template that has it. A side
-    that is empty was not there, or is not there any more."""
+    """A field of the stack file from one value to another; `key` below its cluster or template. An empty side did not
+    exist, or exists no more."""
 
     key: str
     before: str
     after: str
 
     def __str__(self) -> str:
-        """`pools.workers.machine` `n1-standard-8` → `n1-standard-16`"""
+        """Return `pools.workers.machine` `n1-standard-8` → `n1-standard-16`."""
         return f"`{self.key}` {_side(self.before)} → {_side(self.after)}"
 
 
@@ -38,17 +38,17 @@ def _side(value: str) -> str:
 
 
 def job(one: VertexJob, now: datetime) -> str:
-    """`tune-27b-x1` (user-a, running 3 h 12 min)"""
+    """Return `tune-27b-x1` (user-a, running 3 h 12 min)."""
     return f"`{one.display_name}` ({one.owner_and_age(now)})"
 
 
 def jobs(some: Iterable[VertexJob], now: datetime) -> tuple[str, ...]:
-    """Return a line for each job, the longest there first."""
+    """Return a line for each job, the oldest first."""
     return tuple(job(one, now) for one in oldest_first(some))
 
 
 def owned(some: Iterable[VertexJob], whose: str = "its ") -> str:
-    """`tune-27b-x1` (ada); its 5 jobs"""
+    """Return `tune-27b-x1` (ada); its 5 jobs."""
     listed = oldest_first(some)
     if len(listed) > 1:
         return f"{whose}{len(listed)} jobs"
@@ -56,13 +56,13 @@ def owned(some: Iterable[VertexJob], whose: str = "its ") -> str:
 
 
 def told_jobs(some: Iterable[VertexJob], now: datetime) -> str:
-    """Name all of them while they are few, with owner and age; then say how many they are."""
+    """Return all of them by name while they are few, with owner and age; otherwise their number."""
     lines = jobs(some, now)
     return join(lines) if len(lines) <= MOST_NAMED - 1 else f"{len(lines)} jobs"
 
 
 def have_ended(some: Iterable[VertexJob], whose: str = "its ") -> str:
-    """`x` (ada) has ended; its 5 jobs have ended"""
+    """Return `x` (ada) has ended; its 5 jobs have ended."""
     listed = distinct(some)
     return f"{owned(listed, whose)} {'has' if len(listed) == 1 else 'have'} ended"
 
@@ -76,7 +76,7 @@ def oldest_first(some: Iterable[VertexJob]) -> list[VertexJob]:
 
 
 def machines(counts: Mapping[MachineSpec, int]) -> str:
-    """1 `a3-highgpu-8g` and 2 `n1-standard-8`; those that differ in their disk alone are counted together."""
+    """Return 1 `a3-highgpu-8g` and 2 `n1-standard-8`; machines that differ in their disk alone are counted together."""
     by_words: dict[str, int] = {}
     for machine, count in counts.items():
         if count:
@@ -92,10 +92,10 @@ def summed(groups: Iterable[MachineGroup]) -> Mapping[MachineSpec, int]:
 
 
 def named(words: Iterable[str]) -> str:
-    """`a`, `b`, `c` and 4 more"""
+    """Return `a`, `b`, `c` and 4 more."""
     listed = list(words)
     more = len(listed) - MOST_NAMED
-    # One more would be as short by its name.
+    # A single other one would be as short by its name.
     return join([*listed[:MOST_NAMED], f"{more} more"]) if more > 1 else join(listed)
 
 
@@ -104,7 +104,7 @@ def capital(words: str) -> str:
 
 
 def several(lines: Iterable[str]) -> tuple[str, ...]:
-    """Details of a sentence that has them all where they are one."""
+    """Return the details of a sentence; none for a single one, which the sentence has."""
     listed = tuple(lines)
     return listed if len(listed) > 1 else ()
 
@@ -114,7 +114,7 @@ def in_words(metric: str) -> str:
 
 
 def words_of(line: QuotaLine) -> str:
-    """`H100 GPUs`; `H100 GPUs in us-east4` where that is not the stack's own region."""
+    """Return `H100 GPUs`; `H100 GPUs in us-east4` outside the stack's own region."""
     return f"{in_words(line.metric)}{f' in {line.region}' if line.region else ''}"
 
 

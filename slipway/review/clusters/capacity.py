@@ -1,4 +1,4 @@
-"""Machines of clusters: given back, found anew, both generations at once; and what a pool keeps and may take."""
+"""Machines of clusters: given back, newly acquired, both generations at once; and a pool's minimum and maximum."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _resized(cluster: str, old: Pool, new: Pool, change: Change) -> Iterator[Fin
 
 
 def _larger(templates: Sequence[str], pool: Pool, change: Change) -> Iterator[str]:
-    """Tell of recent jobs that would not fit any more."""
+    """Yield recent jobs that would no longer fit."""
     for job in change.recent if not isinstance(change.recent, Unknown) else ():
         count = sum(group.count for group in job.machines if group.machine.type == pool.machine.type)
         if job.template in templates and count > pool.max:
@@ -160,11 +160,11 @@ def _overlap(one: Succession) -> Iterator[Finding]:
 
 
 def _under_another_name(change: Change) -> Iterator[Finding]:
-    """Tell of scarce machines that are made while the same go: to rename a cluster hands nothing on, nor do seasons
-    that take turns."""
+    """Find scarce machines that are made while equal ones go: renaming a cluster hands nothing on, nor do alternating
+    seasons."""
     some, come, gone = list(successions(change)), come_by_time(change), gone_by_time(change)
     going = [(one, one.old) for one in some if one.old and one.new is None and one.held]
-    # Of what is said of one cluster the last counts: one whose end nobody announced.
+    # The last finding of a cluster counts: one whose end was not announced.
     going.sort(key=lambda pair: pair[0].name not in gone)
     for one in (one for one in some if not one.old and not one.there):
         for other, old in going if one.new and scarce(one.new) else ():

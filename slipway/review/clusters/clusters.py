@@ -1,4 +1,4 @@
-"""Clusters that are made, and those that another generation follows."""
+"""Clusters that are made, and those with a new generation."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def told(
     key: str | None = None,
     cost: Price | None = None,
 ) -> Finding:
-    """A finding of a cluster. `key`, below its entry, did it; empty for the entry as a whole. `cost`: USD an hour."""
+    """Return a finding of a cluster. `key`, below its entry, caused it; empty for the whole entry. `cost`: USD an
+    hour."""
     amount, field = float(cost.known) if cost else 0.0, "" if key is None else key_of(name, key)
     subject = Subject("cluster", name)
     return KINDS[kind].of(
@@ -70,7 +71,7 @@ def scarce(cluster: Cluster) -> bool:
 
 
 def price(cluster: Cluster, *, most: bool = False) -> Price:
-    """USD an hour, idle or with every pool at its maximum."""
+    """Return USD an hour, idle or with every pool at its maximum."""
     pools = cluster.pools.values()
     return sum((pool.price_per_hour * (pool.max if most else pool.min) for pool in pools), Price())
 
@@ -99,7 +100,7 @@ def _created(one: Succession, new: Cluster, change: Change) -> Finding:
 
 
 def costs(cluster: Cluster) -> str:
-    """`with nothing running it costs $2.35/h, $1,719 a month`"""
+    """Return `with nothing running it costs $2.35/h, $1,719 a month`."""
     hourly = price(cluster)
     if hourly.known:
         return f"with nothing running it costs {with_month(hourly)}"
@@ -107,13 +108,13 @@ def costs(cluster: Cluster) -> str:
 
 
 def with_month(hourly: Price) -> str:
-    """`$2.35/h, $1,719 a month`"""
+    """Return `$2.35/h, $1,719 a month`."""
     monthly = f", ${hourly.known * HOURS_OF_A_MONTH:,.0f} a month" if hourly.known else ""
     return f"{dollars(hourly)}{monthly}"
 
 
 def _unchecked_key(one: Succession, change: Change) -> Iterator[Finding]:
-    """Tell of a key that no deployed cluster has, of one that has to be made."""
+    """Find a key that no deployed cluster has, of a cluster to be made."""
     key = one.new.kms_key if one.new and not (one.stays or one.there) else ""
     if key and not any(cluster.kms_key == key for cluster in (change.old.clusters.values() if change.old else ())):
         yield told(
@@ -148,7 +149,7 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
     lost = one.gone or one.failed
     edited = several(map(str, one.edits))
     if one.returns:
-        # Else somebody reverts an edit, and the machines of the newer one go.
+        # Otherwise the edit is a revert, and the machines of the newer one go.
         fell = lost and (not one.edits or old.alternative != new.alternative)
         kind, words = "cluster-falls-back" if fell else "cluster-returns", f"`{one.name}` goes back to an older cluster"
         more = f" that still lives: new jobs go there{ending}"
@@ -157,7 +158,7 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
         why = "failed" if one.failed else "can't be used any more"
         words = _again(one, change) if one.gone else f"`{one.name}` is made again: the one that is there {why}"
         kind = "cluster-new-generation" if one.edits else "cluster-created"
-        grade = Grade.NOTE if one.failed and not one.gone else None  # It was deployed, and is paid again, no more.
+        grade = Grade.NOTE if one.failed and not one.gone else None  # It was deployed, and only its cost returns.
         more = f"; {costs(new)}"
         return told(kind, one.name, words, more=more, details=edited, grade=grade, key=one.key, cost=price(new))
     if one.gone:
@@ -176,7 +177,7 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
 
 
 def _beside(one: Succession, new: Cluster, change: Change) -> Finding:
-    """A second cluster is made for an edit: a living one can't change."""
+    """Return the finding of a second cluster for an edit: a living one can't change."""
     edit = str(one.edits[0]) if len(one.edits) == 1 else f"{len(one.edits)} fields"
     edit = edit if len(edit) <= _LONGEST_EDIT else f"`{one.edits[0].key}`"
     older = [each for each in staying(change).values() if each.cluster == one.name and each.living]

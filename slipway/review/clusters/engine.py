@@ -1,4 +1,4 @@
-"""Clusters as the engine would have them: deleted under their jobs, or otherwise than the program says of them."""
+"""Clusters as the engine would have them: deleted under their jobs, or different from the program's publication."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def destroyed(change: Change) -> Mapping[str, Touched]:
 
 
 def _unread_place(gone: Touched, change: Change) -> str:
-    """Name the cluster's project and region where reviews don't read clusters there; empty where they do."""
+    """Return the cluster's project and region where reviews don't read clusters there; empty where they do."""
     catalog = change.old or change.new
     if catalog is None:
         return ""
@@ -78,7 +78,7 @@ def _cancelled(id_: str, gone: Touched | None, there: PersistentResource | None,
     who, running = ("A job that no list shows yet",) * 2
     if on_it:
         who, running = owned(on_it, ""), told_jobs(on_it, change.now)
-    # All that the cluster has is lost, or as far as is known what the jobs have.
+    # All of the cluster's machines are lost, or, where they are unknown, those of its jobs.
     held = [(there.region, there.machines)] if there else [(job.region, job.machines) for job in on_it]
     lost = sum(per_hour(some, region or catalog.region).known for region, some in held) if catalog else 0
     words = f"{running} {be} cancelled: this deployment {does} `{name}` under {them}{_cause(gone)}"
@@ -99,7 +99,7 @@ def _destruction(id_: str, gone: Touched | None, there: PersistentResource | Non
     after, deleted = change.after, KINDS["cluster-deleted"].of
     was = change.old.cluster_named(id_) if change.old else None
     if was and not was.adopted and after and was.name not in after.catalog.clusters:
-        return  # It is told as a removal.
+        return  # It is reported as a removal.
     declared = after is not None and (id_ in after.kept or after.catalog.cluster_named(id_) is not None)
     gpus = there is None or any(one.machine.accelerator for one in there.machines)
     back = f", and {lacks}" if (lacks := _lacks(there)) else ""
@@ -119,7 +119,7 @@ def _destruction(id_: str, gone: Touched | None, there: PersistentResource | Non
 
 
 def _lacks(there: PersistentResource | None) -> str:
-    """`its 2 `a3-highgpu-8g` may not come again`; empty where all that it has can be had any day."""
+    """Return `its 2 `a3-highgpu-8g` may not come again`; empty where all its machines can be had any day."""
     held = there.machines if there else ()
     scarce = any(one.machine.accelerator for one in held)
     return f"its {machines(summed(held))} may not come again" if scarce else ""
@@ -190,7 +190,7 @@ def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:
 
 
 def _differences(one: Touched, cluster: Cluster, catalog: Catalog) -> Iterator[str]:
-    """Compare what the engine is asked for with what the program publishes. A cluster that it takes over keeps its
+    """Compare the engine's request with the program's publication. A cluster that the engine takes over keeps its
     labels and its display name, whatever the program says."""
     inputs, sides = one.becomes, {"project": catalog.project, "location": cluster.region or catalog.region}
     for key, place in sides.items():
@@ -207,7 +207,7 @@ def _differences(one: Touched, cluster: Cluster, catalog: Catalog) -> Iterator[s
 
 
 def _updated(one: Touched, change: Change) -> Iterator[Finding]:
-    """The service can't change a living cluster: the provider's update fails, or ends what runs there."""
+    """Find an update: the service can't change a living cluster, so the provider's update fails, or ends its jobs."""
     if one.diffs:
         on_it = jobs(change.jobs_on(one.physical), change.now)
         words, more = f"`{one.physical}` is to be updated while it lives", ": the deployment fails, or ends its jobs"

@@ -1,4 +1,4 @@
-"""Unfinished jobs and what they need beside their cluster: account, bucket, package, secret, network, reservation."""
+"""Unfinished jobs and their needs beside the cluster: account, bucket, package, secret, network, reservation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CONTENT = re.compile("source|content|detectMd5hash")
 
 
 def unfinished(change: Change) -> Iterator[Finding]:
-    """Yield the worst of each thing, once."""
+    """Yield the worst finding of each subject, once."""
     found: dict[tuple[str, str], Finding] = {}
     for one in (*_gone(change), *_revoked(change), *_left_out(change), *_unkept(change), *_given_up(change)):
         found.setdefault(one.key, one)
@@ -37,7 +37,7 @@ def _gone(change: Change) -> Iterator[Finding]:
         happens = "is disabled" if off else "is deleted" if one.fate is Fate.DELETED else "is deleted and made anew"
         for type_, kind, what in NEEDED:
             name = name_of(one.old, what, change) if one.type.startswith(type_) else ""
-            # What is written anew under its name is there again, which is another matter.
+            # A resource that is written anew under its name exists again, which is reported elsewhere.
             again = type_ in (PACKAGE, VERSION) and one.new is not None and name_of(one.new, what, change) == name
             if off or not again:
                 words = f"{'repository' if kind == _IMAGES else what} `{name}`, which {happens}"
@@ -57,7 +57,7 @@ def _revoked(change: Change) -> Iterator[Finding]:
 
 
 def _left_out(change: Change) -> Iterator[Finding]:
-    """Bindings, which set a role's members altogether, without an account that usually has the role."""
+    """Yield bindings, which set a role's members altogether, without an account that usually has the role."""
     for one in change.touched:
         on = form(one.type)
         if one.old or one.new is None or on is None or on.whole != "Binding" or on.what not in GRANTED:
@@ -132,7 +132,8 @@ def _other_next_time(change: Change) -> Iterator[Finding]:
 def _lost(
     kind: str, subject: Subject, lost: str, theirs: tuple[VertexJob, ...], change: Change, then: str = ""
 ) -> Iterator[Finding]:
-    """Tell that jobs lose `lost`, a clause that says why; and what fails then, which is that of the kind else."""
+    """Yield the finding that jobs lose `lost`, a clause with the reason; and the failure that follows, by default the
+    kind's."""
     if theirs:
         who, one = owned(theirs, ""), len(distinct(theirs)) == 1
         yield KINDS[kind].of(
@@ -159,7 +160,7 @@ NEEDED = (
     ("gcp:compute/reservation:", RESERVATION, "reservation"),
     ("gcp:artifactregistry/repository:", _IMAGES, "images"),
 )
-"""Types, by their beginning; the kind of finding that says that jobs lose one; the word for it."""
+"""Types, by their prefix; the kind of finding for jobs that lose one; the word for it."""
 _THEN: Mapping[str, str] = {
     ACCOUNT: "nothing can be read or written any more",
     BUCKET: "what is in it is lost",
@@ -169,13 +170,13 @@ _THEN: Mapping[str, str] = {
     RESERVATION: "a restart may find no machines",
     _IMAGES: "the next start or restart fails",
 }
-"""What becomes of jobs that lose one."""
+"""The effect on jobs that lose one."""
 GRANTED = {
     "": (ACCOUNT, "account", ""),
     "bucket": (BUCKET, "bucket", "roles/storage.objectUser"),
     "secret": (SECRET, "secret", "roles/secretmanager.secretAccessor"),
 }
-"""The same of roles, by what they are on (the project, where empty); and the role by which jobs usually get in."""
+"""The same for roles, by their resources (the project, where empty); and the role that usually gives jobs access."""
 
 
 _NEEDS: Mapping[str, Callable[[VertexJob], Iterable[str]]] = {
@@ -186,11 +187,11 @@ _NEEDS: Mapping[str, Callable[[VertexJob], Iterable[str]]] = {
     RESERVATION: lambda job: (*job.reservations, *map(_last, job.reservations)),
     _IMAGES: lambda job: ("/".join((*pool.image.split("/")[:3], "")) for pool in job.worker_pools),
 }
-"""What a job needs of each, by the kind of finding that says that it is lost; of all others, its networks."""
+"""A job's need of each, by the kind of finding for its loss; for all others, its networks."""
 
 
 def users(change: Change, kind: str, name: str) -> tuple[VertexJob, ...]:
-    """Unfinished jobs that need it; `kind` is the finding that says that it is lost."""
+    """Return unfinished jobs that need it; `kind` is the finding for its loss."""
     known_as = _last(name) if kind == SECRET else name
     needs = _NEEDS.get(kind)
     return tuple(job for job in change.jobs if name and known_as in (needs(job) if needs else _networks(job, change)))
@@ -212,7 +213,7 @@ def name_of(one: Resource, what: str, change: Change) -> str:
 
 
 def reservations(catalog: Catalog) -> frozenset[str]:
-    """Full paths that some offer names."""
+    """Return the full paths that some offer names."""
     return frozenset(
         str(path)
         for template in catalog.templates.values()
@@ -223,7 +224,7 @@ def reservations(catalog: Catalog) -> frozenset[str]:
 
 
 def _networks(job: VertexJob, change: Change) -> Iterator[str]:
-    """Networks, attachments and keys of its cluster and its template, as deployed: no list tells a job's own."""
+    """Yield networks, attachments and keys of its cluster and its template, as deployed: no list tells a job's own."""
     cluster = change.old.cluster_named(job.persistent_resource_id) if change.old else None
     if cluster:
         yield from map(_last, (cluster.network, cluster.network_attachment, cluster.kms_key))

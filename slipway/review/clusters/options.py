@@ -1,4 +1,4 @@
-"""Options of a cluster's entry: adopted by its id, how it is replaced, and what may be made in its place."""
+"""Options of a cluster's entry: its adoption by id, the kind of its replacement, and its alternatives."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Listed = tuple[tuple[Mapping[str, Pool], str], ...]
 
 
 def alternatives(change: Change) -> Iterator[Finding]:
-    """Tell what may be made instead of clusters that are to be made; and of the others, that the list has changed."""
+    """Find the possible alternatives of clusters to be made; and for the other clusters, changes of the list."""
     home = change.new.region if change.new else ""
     for one in successions(change):
         if one.new is None or one.new.alternative:
@@ -56,7 +56,7 @@ def standing_alternatives(change: Change) -> Iterator[str]:
 
 
 def alike(listed: Listed, before: Listed) -> bool:
-    """Tell whether these are the same machines in the same regions and order, whatever they cost by now."""
+    """Tell whether these are the same machines in the same regions and order, whatever their present cost."""
     return len(listed) == len(before) and all(
         region == old_region and same_pools(old, pools)
         for (pools, region), (old, old_region) in zip(listed, before, strict=True)
@@ -64,7 +64,7 @@ def alike(listed: Listed, before: Listed) -> bool:
 
 
 def _option(first: Cluster, number: int, pools: Mapping[str, Pool], region: str, *, home: str) -> str:
-    """`alternative 1: 1–4 a2-highgpu-8g, −$62.10/h idle`; `alternative 2 in us-east4: the same machines, …`"""
+    """Return `alternative 1: 1–4 a2-highgpu-8g, −$62.10/h idle`; `alternative 2 in us-east4: the same machines, …`"""
     if not region:
         return f"alternative {number}: {_words(first, pools)}"
     return f"alternative {number} in {region}: {_words(first, pools)}, {_far(home)}"
@@ -120,7 +120,7 @@ def _told_anew(old: Cluster, new: Cluster) -> Iterator[Finding]:
 def _left(old: Cluster, change: Change) -> Finding:
     on = jobs(change.jobs_on(old.id), change.now)
     lives = change.live.clusters
-    # Another region may have one of that id, which is not it.
+    # Another region may have a different cluster with that id.
     here = ("", change.old.region if change.old else "")
     there = isinstance(lives, Unknown) or any(one.id == old.id and one.region in here for one in lives)
     gone = not (there or change.live.skipped)
@@ -147,7 +147,7 @@ def modes(change: Change) -> Iterator[Finding]:
     before, after = ({**one.clusters, **one.dormant} for one in (change.old, change.new))
     for name, old in before.items():
         new = after.get(name)
-        # A catalog of an earlier version did not tell them.
+        # A catalog of an earlier version did not have them.
         if new is not None and old.display_name and (found := list(_edits(old, new))):
             replaced = old.replacement != new.replacement
             words = [_REPLACING[new.replacement].format(name)] if replaced and new.replacement in _REPLACING else []
@@ -163,7 +163,7 @@ def _edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
     if old.replacement != new.replacement:
         yield Edit("replacement", old.replacement, new.replacement)
     for key, before, after, left_out in (
-        ("retireWithin", old.retire_within, new.retire_within, ""),  # Left out, `up` never warns.
+        ("retireWithin", old.retire_within, new.retire_within, ""),  # Without it, `up` never warns.
         ("createWithin", old.create_within, new.create_within, f"{span(CREATE_WITHIN_S)} (default)"),
     ):
         if before != after:

@@ -1,4 +1,4 @@
-"""Clusters that go, and those that stay a while before."""
+"""Clusters that go, and those that stay for a while first."""
 
 from __future__ import annotations
 
@@ -75,13 +75,13 @@ def _removed(one: Succession, old: Cluster, change: Change) -> Iterator[Finding]
 
 
 def _alike(old: Cluster, new: Cluster | None) -> bool:
-    """Tell whether they have the same machines in their pools, whatever these are called."""
+    """Tell whether their pools have the same machines, whatever the pools' names."""
     before, after = (sorted(map(machines_in_words, one.pools.values())) if one else None for one in (old, new))
     return before == after
 
 
 def _retiring(change: Change) -> Iterator[Finding]:
-    """Clusters that stay and were never offered, nor kept before, as a deployment that did not finish made them, or its
+    """Find remaining clusters that were never on offer, nor kept before, as an unfinished deployment made them, or its
     catalog is lost; and those that are overdue now."""
     before = change.before.kept if change.before else {}
     known = {*change.retiring, *(one.id for one in change.old.clusters.values())} if change.old else set()

@@ -25,7 +25,7 @@ from slipway.review.words import Edit, in_words
 from slipway.season import Season, moment_in_words
 
 _SOON = timedelta(days=7)
-"""A cluster that ends sooner is taken from whoever has jobs in hand."""
+"""A cluster that ends sooner is taken from people who have jobs in hand."""
 
 
 _ENDED = {
@@ -36,7 +36,7 @@ _ENDED = {
 
 
 def seasons(change: Change) -> Iterator[Finding]:
-    """Tell of dates, with what is due of those that this change brings, and of what changes while a cluster rests."""
+    """Find changed dates, with the events that they bring, and changes of a dormant cluster."""
     if change.new is None:
         return
     before, after = _all(change.old), _all(change.new)
@@ -61,7 +61,7 @@ def seasons(change: Change) -> Iterator[Finding]:
 
 
 def due(change: Change) -> Iterator[str]:
-    """Say what is due of clusters that had their dates before this change, and which ones are dormant."""
+    """Yield the due events of clusters that had their dates before this change, and the dormant clusters."""
     if change.new is None:
         return
     before = _all(change.old)
@@ -75,8 +75,8 @@ def due(change: Change) -> Iterator[str]:
 
 
 def _not_ready(change: Change) -> Iterator[Finding]:
-    """Tell of quota that is short for a day to come, and was not before. No grade depends on Google's answer: nothing
-    that was approved becomes worse by that."""
+    """Find quota that is newly short for a coming day. No grade depends on Google's answer, which must not make an
+    approved change worse."""
     was = _ready_before(change)
     for name, one in _ready(change).items():
         lacked = {line.key: line.short for line in was[name].lacking} if name in was else {}
@@ -104,9 +104,9 @@ def _dated_before(before: Mapping[str, Cluster], new: Cluster) -> bool:
 
 
 def _coming(change: Change) -> Mapping[str, tuple[str, ...]]:
-    """`season ends 2026-12-20, in 29 days: …`, by the name of the cluster, of all that are to be there."""
+    """Return `season ends 2026-12-20, in 29 days: …`, by the name of each existing or coming cluster."""
     live = change.live
-    # Who reads for a comment reads all jobs of the last days, ended ones too; a deployment reads when the last ended.
+    # A reading for a comment has all jobs of the last days, ended ones too; a deployment's has the end of the last job.
     if not live.last_ends and change.recent != UNASKED:
         ends = change.recent if isinstance(change.recent, Unknown) else last_ends(change.recent)
         live = replace(live, last_ends=ends)
@@ -121,7 +121,7 @@ def _coming(change: Change) -> Mapping[str, tuple[str, ...]]:
 def _changed(old: Cluster, new: Cluster, coming: Iterable[str], now: datetime) -> Iterator[Finding]:
     found = list(_dates(old, new))
     asleep = [isinstance(one, DormantCluster) for one in (old, new)]
-    if any(asleep):  # No other comparison tells what is edited while it comes or goes by its dates.
+    if any(asleep):  # No other comparison tells the edits of a cluster that comes or goes by its dates.
         found += _remade(old, new)
     if not found:
         return
@@ -182,8 +182,8 @@ def _in_words(value: datetime | timedelta | None) -> str:
 
 
 def _remade(old: Cluster, new: Cluster) -> Iterator[Edit]:
-    """Edits that make another cluster of it, or let another come in its place. An alternative is compared with that
-    alternative of the other."""
+    """Yield edits that make another cluster of it, or allow another one in its place. An alternative is compared with
+    the same alternative on the other side."""
     was, becomes = old.as_alternative(new.alternative), new.as_alternative(old.alternative)
     yield from edits(was, becomes)
     if was.region != becomes.region or not alike(becomes.instead, was.instead):
@@ -191,7 +191,7 @@ def _remade(old: Cluster, new: Cluster) -> Iterator[Edit]:
 
 
 def _listed(cluster: Cluster) -> str:
-    """`1–4 a2-highgpu-8g; 1–4 a3-highgpu-8g in us-east4`"""
+    """Return `1–4 a2-highgpu-8g; 1–4 a3-highgpu-8g in us-east4`."""
     there = (cluster.pools, cluster.region or "")
     return "; ".join(
         f"{', '.join(machines_in_words(pool) for pool in pools.values())}{f' in {region}' if region else ''}"

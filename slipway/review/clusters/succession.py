@@ -1,4 +1,4 @@
-"""Successions under a cluster's name: the deployed generation, the declared one, and what becomes of the old."""
+"""Successions under a cluster's name: the deployed generation, the declared one, and the fate of the old one."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from slipway.review.clusters.engine import destroyed, undeclared
 from slipway.review.words import Edit, have_ended
 
 _REGION = "region"
-"""Of a cluster that is there as an alternative: no key of its own in the stack file."""
+"""The region of an existing alternative, which has no key of its own in the stack file."""
 _MOVES = ("gcp:project", "gcp:region")
 
 
 @dataclass(frozen=True)
 class Succession:
-    """`old` is deployed and `new` declared, either may lack. `retires`: the action by which the old one stays for now;
-    None where the engine takes it away, or the program keeps it no more, whatever should become of it.
+    """A succession. `old` is deployed and `new` declared, either may be missing. `retires`: the action by which the old
+    one stays for now; None where the engine deletes it, or the program does not keep it.
 
-    `left` and `there` are the old and the new one in the cloud; `read` says whether an absence there means anything.
+    `left` and `there` are the old and the new one in the cloud; `read` tells whether an absence there means anything.
     `jobs` are those on the old one that have not ended. `returns`: the new one is an earlier generation.
     """
 
@@ -60,17 +60,17 @@ class Succession:
 
     @property
     def gone(self) -> bool:
-        """The old one is not in the cloud any more."""
+        """Whether the old one is no longer in the cloud."""
         return self.read and self.left is None
 
     @property
     def failed(self) -> bool:
-        """The old one holds nothing."""
+        """Whether the old one failed and holds nothing."""
         return self.left is not None and self.left.failed
 
     @property
     def is_made(self) -> bool:
-        """A cluster is made beside one that holds machines."""
+        """Whether a cluster is made beside one that holds machines."""
         lost = self.there or self.gone or self.failed
         return self.old is not None and self.new is not None and not (self.stays or lost)
 
@@ -80,26 +80,26 @@ class Succession:
 
     @property
     def of_machines(self) -> bool:
-        """Tell whether some edit asks for other machines, another number of them, or has them elsewhere."""
+        """Whether some edit asks for other machines, another number of them, or another region."""
         return any(edit.key.startswith(("pools.", _REGION, *_MOVES)) for edit in self.edits)
 
     @property
     def held(self) -> tuple[MachineGroup, ...]:
-        """The old one's machines: those that are up, or where nobody could look those that are always there."""
+        """The old one's machines: those that are up, or the minimum where they were not read."""
         if self.gone or self.failed or self.old is None:
             return ()
         return self.left.machines if self.left else always(self.old)
 
 
 def successions(change: Change) -> Iterator[Succession]:
-    """Return one for each name, of clusters that stay as they are too; none where the program told nothing, and none
-    for clusters that somebody else made."""
+    """Yield a succession for each name, also for unchanged clusters; none without a program's publication, and none for
+    adopted clusters."""
     if change.after is None:
         return
     before, after = change.old or change.after.catalog, change.after.catalog
     sides = ((before.project, after.project), (before.region, after.region))
     moved = tuple(Edit(key, *side) for key, side in zip(_MOVES, sides, strict=True) if side[0] != side[1])
-    # Of what is deployed in another project or region, where nobody looked, nothing is known.
+    # Nothing is known of clusters that are deployed in another project or region, which was not read.
     living, stay, doomed = change.living or {}, staying(change), {*destroyed(change), *undeclared(change)}
     some = before.clusters if change.old else {}
     for name in dict.fromkeys((*some, *after.clusters)):
@@ -127,7 +127,8 @@ def successions(change: Change) -> Iterator[Succession]:
 
 
 def staying(change: Change) -> Mapping[str, Action]:
-    """Old generations that stay for now, by id: as this version decides, or as the program says where nobody looked."""
+    """Return the old generations that stay for now, by id: as this version decides, or as the program says where they
+    were not read."""
     if change.living is not None and not isinstance(change.live.jobs, Unknown):
         return {one.id: one for one in change.of(What.RETIRE)}
     found = {}
@@ -140,18 +141,18 @@ def staying(change: Change) -> Mapping[str, Action]:
 
 
 def always(cluster: Cluster) -> tuple[MachineGroup, ...]:
-    """The machines that it never has fewer of."""
+    """Return the minimum machines of a cluster."""
     return tuple(MachineGroup(pool.machine, pool.min) for pool in cluster.pools.values() if pool.min)
 
 
 def held_price(one: Succession) -> Price:
-    """USD an hour of the old cluster's machines as long as they are there, at the pools' prices."""
+    """Return USD an hour of the old cluster's machines while they exist, at the pools' prices."""
     prices = {pool.machine: pool.price_per_hour for pool in (one.old.pools.values() if one.old else ())}
     return sum((prices.get(held.machine, Price(complete=False)) * held.count for held in one.held), Price())
 
 
 def fate(one: Succession, when: str = "at once") -> str:
-    """Say what becomes of the old cluster, after its name: `is deleted when … has ended`."""
+    """Return the fate of the old cluster, after its name: `is deleted when … has ended`."""
     if one.failed:
         return "failed, holds nothing and is deleted"
     if one.jobs and one.retires is None:
@@ -168,7 +169,7 @@ def ends(one: Action) -> str:
 
 
 def edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
-    """Fields that make another cluster of one, as the stack file spells them."""
+    """Yield fields that make another cluster of one, in the stack file's spelling."""
     renamed = renames(old, new)
     told = {f"pools.{name}" for name in (*renamed, *renamed.values())}
     yield from (Edit(one.key, one.before, one.after) for one in differences(old, declared(new)) if one.key not in told)
@@ -176,7 +177,7 @@ def edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
 
 
 def renames(old: Cluster, new: Cluster) -> dict[str, str]:
-    """Pools that have another name and are the same else: new names by old ones."""
+    """Return pools that changed only their name: new names by old ones."""
     gone = [pool for name, pool in old.pools.items() if name not in new.pools]
     come = [pool for name, pool in new.pools.items() if name not in old.pools]
     found: dict[str, str] = {}

@@ -24,9 +24,9 @@ from slipway.review.review import Review, read_all, write
 
 _MARKED = "<!-- slipway-review"
 MARKER = f"{_MARKED} -->"
-"""The mark that a workflow finds its own comment by, where the project is all of the repository."""
+"""The mark by which a workflow finds its own comment, where the project is the whole repository."""
 LIMIT = 65_000
-"""Characters: GitHub takes 65,536."""
+"""The most characters: GitHub takes 65,536."""
 _DATA = "<!-- slipway-review-data "
 _LARGEST_DATA = 40_000
 _LONGEST = 900
@@ -47,13 +47,13 @@ _OF_CLUSTERS = {
     "cluster-overdue": ("should be gone", True),
     "cluster-unsaid": ("not as the program says", True),
 }
-"""What becomes of a cluster, and whether that should catch the eye."""
+"""The fate of a cluster, and whether it should be highlighted."""
 
 
 @dataclass(frozen=True)
 class Place:
     """The place of a comment. `tree`: the git tree of the merge result; `base`: the commit whose code reviews it;
-    `change`: a forge's word for what is merged; `folder`: the project's, empty where it is all of the repository."""
+    `change`: a forge's word for the merged change; `folder`: the project's, empty where it is the whole repository."""
 
     tree: str = ""
     base: str = ""
@@ -68,16 +68,17 @@ def mark(folder: str) -> str:
 
 
 def is_comment(body: str) -> bool:
-    """Tell whether a text is a comment of ours, of whatever folder."""
+    """Tell whether a text is a comment of Slipway's, for any folder."""
     return body.startswith((MARKER, f"{_MARKED} of "))
 
 
 _SIZES = ((True, True, 100), (False, True, 100), (False, True, 4), (False, True, 0), (False, False, 0))
-"""From the longest form to the shortest: with plans, with what is only for knowing, with so many details of each."""
+"""The forms from the longest to the shortest: with plans, with notes, and the number of details of each finding."""
 
 
 def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
-    """Ends with a newline. Where it would be too long it goes without plans, then without details, and says so."""
+    """Return the comment, which ends with a newline. Where it would be too long it omits plans, then details, and says
+    so."""
     place = place or Place()
     end = f"{_footer(reviews, place)}{_data(reviews, place)}\n"
     if all(review.silent for review in reviews):
@@ -94,7 +95,7 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
 
 
 def contents(comment_text: str, source: str) -> tuple[tuple[Review, ...], str]:
-    """The reviews that a comment was made of, and the tree they are of. Raises ConfigError where it has none.
+    """Return the reviews in a comment, and their tree. Raises ConfigError where it has none.
 
     The last remark is the comment's own: before it stand names that anybody may have chosen, such as a forged one.
     """
@@ -213,7 +214,7 @@ def _few(cells: Iterable[str]) -> str:
 
 
 def _dollars(money: Money) -> str:
-    """`149,379 → 149,574, up to 301,108 → 301,499`, the latter with every pool at its maximum."""
+    """Return `149,379 → 149,574, up to 301,108 → 301,499`, the latter with every pool at its maximum."""
     idle, most = _monthly(money.idle), _monthly(money.most)
     return f"{'' if '→' in idle + most else 'no change: '}{idle}, up to {most}"
 
@@ -247,8 +248,8 @@ def _footer(reviews: Sequence[Review], place: Place) -> str:
 
 
 def _data(reviews: Sequence[Review], place: Place) -> str:
-    """Return what an approval holds on to, without sentences: who approves has read those, and they are long. Nobody
-    can approve more than a comment holds: a deployment of that has to be insisted on."""
+    """Return the data that an approval is compared with, without sentences: approvers have read those, and they are
+    long. An approval covers no more than a comment holds: a deployment beyond it needs a person's override."""
     whole = _encoded([_bare(review) for review in reviews], place)
     if len(whole) <= _LARGEST_DATA:
         return whole

@@ -1,4 +1,4 @@
-"""A review in words: its headline, and all of it for a terminal. Pure."""
+"""A review as text: its headline, and all of it for a terminal. Pure."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from slipway.review.review import Review
 
 NOTHING = "nothing changes"
 LONGEST = 120
-"""Characters of a headline."""
+"""The characters of a headline."""
 _ALIKE = {Grade.BLOCKING: "consequence", Grade.WARNING: "warning", Grade.NOTE: "change"}
 _INCOMPLETE = "not all could be compared"
 
 
 def headline(reviews: Sequence[Review], told: Told | None = None, nothing: str = NOTHING) -> str:
-    """`⛔ prod: jobs of lora are ended after 1 h · +$1.7k a month`: what happens to whom, and dollars. Nothing in it is
-    cut: what does not fit into `LONGEST` is counted. `told`: their `lines`, where they are known already."""
+    """Return `⛔ prod: jobs of lora are ended after 1 h · +$1.7k a month`: the effect, the people or things hit, and
+    dollars. No part is cut: parts that do not fit into `LONGEST` are counted. `told`: the reviews' `lines`, where they
+    are known already."""
     opened, folded = told or lines(reviews)
     unknown = any(review.incomplete for review in reviews)
     if not opened:
@@ -37,7 +38,7 @@ def headline(reviews: Sequence[Review], told: Told | None = None, nothing: str =
 
 
 def _clauses(alike: Sequence[CommentLine], room: int) -> str:
-    """Return as many of the first clauses as there is room for, and how many more there are."""
+    """Return as many of the first clauses as there is room for, and the number of the others."""
     for told in (2, 1):
         clauses, left = [one.clause for one in alike[:told]], len(alike) - told
         words = " · ".join([*clauses, *([_counted(left, "more ", alike[0].grade)] if left > 0 else [])])
@@ -51,8 +52,8 @@ def _counted(count: int, more: str, grade: Grade) -> str:
 
 
 def _money(reviews: Sequence[Review], first: CommentLine) -> str:
-    """` · +$1.7k a month` with nothing running, else with every pool at its maximum, of all stacks that say so; else
-    of another stack, by its name."""
+    """Return ` · +$1.7k a month` with nothing running, else with every pool at its maximum, for all stacks that have
+    it; else for another stack, by its name."""
     mine = [one for one in reviews if not first.stacks or one.stack in first.stacks]
     others = (([one], f"{one.stack} ") for one in reviews if one not in mine)
     for some, whose in ((mine, ""), *others):
@@ -65,7 +66,7 @@ def _money(reviews: Sequence[Review], first: CommentLine) -> str:
 
 
 def brief(amount: Decimal) -> str:
-    """`+$1.7k`, `−$886k`, `+$45`"""
+    """Return `+$1.7k`, `−$886k`, `+$45`."""
     sign, most = "−" if amount < 0 else "+", abs(amount)
     for unit, size in (("M", Decimal(10**6)), ("k", Decimal(10**3))):
         if most >= size:
@@ -75,7 +76,8 @@ def brief(amount: Decimal) -> str:
 
 
 def first_of(some: Sequence[str], most: int) -> list[str]:
-    """So many of them, and how many more there are; one more would be as short by itself. None where `most` is 0."""
+    """Return the first ones, and the number of the others; a single other one would be as short by itself. None where
+    `most` is 0."""
     if len(some) <= most + 1 or not most:
         return list(some[: most + 1] if most else ())
     return [*some[:most], f"and {len(some) - most} more"]
@@ -85,7 +87,8 @@ _DETAILS = 6
 
 
 def plain_text(review: Review, nothing: str = NOTHING) -> str:
-    """Lines without a final newline; names as they are, to be copied. `nothing`: the words for no consequence."""
+    """Return lines without a final newline; names are unchanged, for copying. `nothing`: the words for no
+    consequence."""
     opened, folded = found = lines((review,))
     told = [headline((review,), found, nothing), *(f"incomplete: {one}" for one in review.incomplete)]
     for some, title in ((opened, ""), (folded, "for knowing")):

@@ -1,4 +1,5 @@
-"""Lines of a review: one for each change, with what follows from it, and one for all that are hit alike. Pure."""
+"""Lines of a review: one for each change, with what follows from it, and one for all subjects that are hit alike.
+Pure."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ ON_MAIN = "on main already, not deployed yet"
 class CommentLine:
     """Findings in a sentence of at most `LONGEST` words, where the names in it are short enough.
 
-    `stacks` say so, empty where there is one alone or where all do. `behind`: who and what is concerned, and what
-    follows, a line each. `names` of all that are hit alike. `more`: how many others of them are not named.
+    `stacks` have the findings, empty for a single stack or for all. `behind`: the people and things concerned, and the
+    results, a line each. `names` of all that are hit alike. `more`: the number of those not named.
     """
 
     lead: Finding
@@ -35,7 +36,7 @@ class CommentLine:
 
     @property
     def clause(self) -> str:
-        """Its beginning, for a headline."""
+        """The sentence's beginning, for a headline."""
         short = self.lead.clause or self.lead.sentence
         short = short if len(self.names) == 1 else _of_all(short, self.names[0], self.names)
         return f"{short}, {self.more:,} more such" if self.more else short
@@ -46,23 +47,23 @@ class CommentLine:
 
     @property
     def told(self) -> str:
-        """The sentence, with the stacks that say so."""
+        """The sentence, with its stacks."""
         whose = f"{join(f'`{stack}`' for stack in self.stacks)}: " if self.stacks else ""
         return f"{whose}{self.sentence}{f' ({ON_MAIN})' if self.on_main else ''}"
 
     @property
     def opens(self) -> bool:
-        """Tell whether it is more than for knowing, and of this change."""
+        """Whether it is more than a note, and of this change."""
         return not self.on_main and (self.grade > Grade.NOTE or self.lead.kind in FIRST | OPEN)
 
 
 Told = tuple[tuple[CommentLine, ...], tuple[CommentLine, ...]]
-"""What stands open, and what is folded."""
+"""The open and the folded lines."""
 
 
 def lines(reviews: Sequence[Review]) -> Told:
-    """Return what stands open, and what is folded; the worst first. What is only for knowing, or on main already,
-    stands open where it is alone, or beside money alone."""
+    """Return the open and the folded lines; the worst first. A note, or a finding on main already, is open where it is
+    alone, or beside money alone."""
     every = sorted(_of_one(_of_many(_of_stacks(reviews))), key=_order)
     grave = [one for one in every if one.opens]
     mine = [one for one in every if not one.on_main]
@@ -79,7 +80,7 @@ def _order(line: CommentLine) -> tuple[bool, bool, int, bool, bool]:
 
 
 def _alone(review: Review) -> Iterator[CommentLine]:
-    """Lines of one review, each of one finding with those that follow from it."""
+    """Yield the lines of one review, each of one finding with those that follow from it."""
     following: dict[int, list[Finding]] = {}
     said = {(one.kind, _thing(one)) for one in review.consequences}
     grave = (one for one in review.consequences if one.kind in REFUSING and one.grade is Grade.BLOCKING)
@@ -130,7 +131,7 @@ def _line(lead: Finding, following: Sequence[Finding], review: Review) -> Commen
 
 
 def _of_stacks(reviews: Sequence[Review]) -> Iterator[CommentLine]:
-    """Lines that say the same of several stacks are one."""
+    """Merge equal lines of several stacks into one."""
     found: dict[tuple[object, ...], list[tuple[str, CommentLine]]] = {}
     for review in reviews:
         for line in _alone(review):
@@ -143,7 +144,7 @@ def _of_stacks(reviews: Sequence[Review]) -> Iterator[CommentLine]:
 
 
 def _of_many(some: Iterable[CommentLine]) -> Iterator[CommentLine]:
-    """Lines of subjects that are hit alike are one."""
+    """Merge lines of subjects that are hit alike into one."""
     found: dict[tuple[object, ...], list[CommentLine]] = {}
     for line in some:
         one = line.lead
@@ -160,8 +161,8 @@ def _of_many(some: Iterable[CommentLine]) -> Iterator[CommentLine]:
 
 
 def _of_one(some: Iterable[CommentLine]) -> Iterator[CommentLine]:
-    """Lines that say the same of one subject, but for what a headline leaves out, are one; so are many that say the
-    same of a subject each."""
+    """Merge lines of one subject that differ only behind the headline into one; likewise many equal lines of a subject
+    each."""
     found: dict[tuple[object, ...], list[CommentLine]] = {}
     for line in some:
         alike = (line.names, line.lead.clause or line.sentence)
@@ -193,7 +194,7 @@ def _behind(line: CommentLine) -> Iterable[str]:
 
 
 def _called(one: Finding) -> str:
-    """The name by which its sentence calls it."""
+    """Return the name in its sentence."""
     part = one.subject.part
     return part if part and f"`{part}`" in one.sentence else one.subject.name
 
@@ -204,5 +205,5 @@ def _plural(one: Finding) -> bool:
 
 
 def _of_all(sentence: str, name: str, names: Sequence[str]) -> str:
-    """Put all names where the sentence has one."""
+    """Return the sentence with all names in place of the one."""
     return sentence.replace(f"`{name}`", named(f"`{one}`" for one in names)) if name else sentence

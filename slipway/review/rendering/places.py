@@ -14,8 +14,8 @@ _STACK_KEYS = ("slipway:", "gcp:")
 
 
 def located(review: Review, checkout: Path) -> Review:
-    """Put `stacks/Pulumi.prod.yaml:14 slipway:…` for `slipway:…`. What is not there any more has the line of what it
-    was in; what can't be found keeps its key alone. Reads files, and runs none."""
+    """Replace `slipway:…` by `stacks/Pulumi.prod.yaml:14 slipway:…`. A deleted key has the line of its parent; one that
+    can't be found stays alone. Reads files, and runs none."""
     file = f"stacks/Pulumi.{review.stack}.yaml"
     try:
         stack = load(checkout / file, shown_as=file)

@@ -1,4 +1,4 @@
-"""People's addresses, hidden where a review is read by more people than may know them. Pure."""
+"""People's addresses, hidden where more people read a review than may know them. Pure."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _ACCOUNTS = (".gserviceaccount.com", "gserviceaccount.com")
 
 
 def addresses(before: str, after: str) -> frozenset[str]:
-    """Addresses on lines that one text has and the other lacks, which any diff of the two shows."""
+    """Return addresses on lines that one text has and the other lacks, which any diff of the two shows."""
     lines = {*before.splitlines()} ^ {*after.splitlines()}
     return frozenset(found[0] for line in lines for found in _ADDRESS.finditer(line))
 
 
 def redacted(review: Review) -> Review:
-    """Put `a…@acme.example` for `ada@acme.example`, but for addresses that the change's own diff shows. Service
-    accounts are nobody's and stay.
+    """Replace `ada@acme.example` by `a…@acme.example`, except for addresses in the change's own diff. Service accounts
+    are no people's and stay.
 
-    Two people whose addresses begin alike are told apart no more.
+    Two people whose addresses begin alike become equal.
     """
     hide = partial(hidden, shown=frozenset(review.addresses))
     keys: dict[tuple[str, str], set[bool]] = {}
@@ -46,14 +46,14 @@ def redacted(review: Review) -> Review:
         plan=tuple(map(hide, review.plan)),
         quoted=tuple(map(hide, review.quoted)),
         notes=tuple(map(hide, review.notes)),
-        # Of people whom the comment tells apart no more, none is said to be on main unless all are.
+        # Of people whose hidden addresses are equal, none is on main unless all are.
         on_main=frozenset(key for key, on_main in keys.items() if on_main == {True}),
         addresses=(),
     )
 
 
 def hidden(text: str, shown: frozenset[str] = frozenset()) -> str:
-    """Hide people's addresses in a text, but for those `shown`."""
+    """Hide people's addresses in a text, except those `shown`."""
 
     def letter(found: re.Match[str]) -> str:
         known = found[1].endswith(_ACCOUNTS) or found[0] in shown

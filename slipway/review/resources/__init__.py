@@ -1,1 +1,1 @@
-"""Resources beside clusters: buckets, accounts, grants, and types that nobody knows."""
+"""Resources beside clusters: buckets, accounts, grants, and unknown types."""

@@ -1,4 +1,4 @@
-"""Fields of buckets: what follows for whoever keeps something in one, as `Bucket `x` …` goes on. Pure."""
+"""Fields of buckets: their effect on people with objects there, in the form that follows `Bucket `x``. Pure."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from slipway.review.touched import said
 
 _DAY = 86400
 _COLD: Mapping[str, int] = {"NEARLINE": 30, "COLDLINE": 90, "ARCHIVE": 365}
-"""Days for which an object is paid at least, by the storage class that it has."""
+"""The least days that an object is paid for, by its storage class."""
 _USUAL, _ENFORCED = "STANDARD", "enforced"
 _CHANGED, _RETENTION, _VERSIONS = "bucket-changed", "retention-changed", "versioning-changed"
 
 
 class Telling(NamedTuple):
-    """An edit of a bucket as a finding tells it: what it does from now on, what follows, and what it did `until` now.
-    `grade`: where it is not the usual one. `of_all`: it deletes every object, whatever its name."""
+    """An edit of a bucket in a finding's words: its new effect, the result, and its effect `until` now. `grade`: where
+    it is not the default. `of_all`: it deletes every object, whatever its name."""
 
     kind: str
     does: str
@@ -56,7 +56,7 @@ def _lifecycle(before: Any, after: Any) -> Iterator[Telling]:
 
 
 def _milder(rule: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Tell whether it deletes the same later."""
+    """Tell whether it deletes the same objects later."""
     new, old = (dict(_mapping(one.get("condition"))) for one in (rule, before))
     later = (new.pop("age", None) or 0) > (old.pop("age", None) or 0)
     return rule.get("action") == before.get("action") and new == old and later
@@ -67,7 +67,7 @@ def _deletes(rule: Mapping[str, Any]) -> bool:
 
 
 def _rule(body: Mapping[str, Any]) -> str:
-    """deletes `claims/` after 30 days"""
+    """Return a rule's effect: deletes `claims/` after 30 days"""
     action = _mapping(body.get("action"))
     does, to = str(action.get("type")), ""
     if _deletes(body):
@@ -78,7 +78,7 @@ def _rule(body: Mapping[str, Any]) -> str:
 
 
 def _ends(body: Mapping[str, Any]) -> list[str]:
-    """Beginnings and ends of names; none for every object."""
+    """Return beginnings and ends of names; none for every object."""
     condition = _mapping(body.get("condition"))
     return [*condition.get("matchesPrefixes", ()), *(f"…{one}" for one in condition.get("matchesSuffixes", ()))]
 
@@ -115,7 +115,7 @@ def _retention(before: Any, after: Any) -> Iterator[Telling]:
 
 
 def _soft_delete(before: Any, after: Any) -> Iterator[Telling]:
-    # Where nothing is said, the cloud keeps what is deleted for a week.
+    # By default, the cloud keeps deleted objects for a week.
     old, new = (_seconds(one, "retentionDurationSeconds") for one in (before, after))
     old, new = (7 * _DAY if one is None else one for one in (old, new))
     if new > old:
@@ -153,13 +153,13 @@ def _costs(storage_class: Any) -> str:
 
 def _policy(before: Any, after: Any) -> Iterator[Telling]:
     if before == "PREVENT" or after == "PREVENT":
-        return  # `fates.unguarded` tells of it.
+        return  # `fates.unguarded` reports it.
     does = "stays in the cloud" if after == "ABANDON" else "is deleted"
     yield _changed(f"{does} when it leaves the stack")
 
 
 def _switch(on: Telling | None, off: Telling) -> Rule:
-    """Tell of what is switched on or off; of None somebody else does."""
+    """Return the rule for a switch; a None side is reported elsewhere."""
 
     def told(before: Any, after: Any) -> Iterator[Telling]:
         if _on(before) != _on(after) and (telling := on if _on(after) else off):
@@ -179,7 +179,7 @@ def _on(value: Any) -> bool:
 
 
 def _plain(does: str, until: str = "", then: str = "", grade: Grade = Grade.NOTE) -> Rule:
-    """Tell of a value in its place in `does`, and of the one before in `until`."""
+    """Return the rule for a value, which fills its place in `does`, and the value before it in `until`."""
     return lambda before, after: iter(
         [Telling(_CHANGED, does.format(said(after)), then, until.format(said(before)), grade)]
     )
@@ -190,7 +190,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _seconds(value: Any, key: str) -> float | None:
-    """Return seconds; None where nothing is set, or what is set is not known yet."""
+    """Return seconds; None for an unset or unknown value."""
     try:
         return float(_mapping(value)[key])
     except (KeyError, TypeError, ValueError):
@@ -215,7 +215,8 @@ FIELDS: Mapping[str, Rule] = {
     ),
     "encryption": _encryption,
 }
-"""Those that keep or open what is in it: doctor compares them even where the program leaves them to the cloud."""
+"""The fields that keep or open a bucket's objects: doctor compares them even where the program leaves them to the
+cloud."""
 RULES: Mapping[str, Rule] = {
     **FIELDS,
     "autoclass": _switch(
@@ -236,7 +237,7 @@ RULES: Mapping[str, Rule] = {
     "enableObjectRetention": _switch(
         _changed("lets single objects be kept from deletion"), _changed("keeps none from deletion")
     ),
-    # The other way is what `fates.unguarded` tells.
+    # `fates.unguarded` reports the other direction.
     "forceDestroy": _switch(None, _changed("can't be deleted any more while anything is in it")),
     "hierarchicalNamespace": _plain("has folders of another kind", grade=Grade.WARNING),
     "ipFilter": _switch(
@@ -258,4 +259,4 @@ RULES: Mapping[str, Rule] = {
     "storageClass": _storage_class,
     "website": _plain("answers as another website"),
 }
-"""By a bucket's input, as the provider calls it."""
+"""The rules by a bucket's input, in the provider's spelling."""

@@ -1,4 +1,4 @@
-"""Buckets: those that go, stay behind or come, and what a change of their fields does to the objects in them."""
+"""Buckets: those that go, stay behind or come, and the effect of changed fields on the objects in them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def buckets(change: Change) -> Iterator[Finding]:
 
 
 def _left(change: Change) -> str:
-    """The bucket that the catalog leaves, which is told with where it goes."""
+    """Return the bucket that the catalog leaves, which is reported with its new one."""
     old, new = (one.catalog_bucket if one else "" for one in (change.old, change.new))
     return old if new and old != new else ""
 
@@ -72,7 +72,7 @@ def _changes(one: Touched) -> Iterator[Finding]:
         found.setdefault(told.kind, []).append(told)
     edits = [str(each) for key in one.edited for each in differences(one.was.get(key), one.becomes.get(key), key)]
     for kind, tellings in found.items():
-        # The worst begins, so that a headline has it.
+        # The worst comes first, so that a headline has it.
         first, *others = sorted(tellings, key=lambda each: -(each.grade or KINDS[kind].usual))
         bucket = f"Bucket `{one.physical}`"
         words = (
@@ -92,7 +92,7 @@ def _changes(one: Touched) -> Iterator[Finding]:
 
 def _told(one: Touched) -> Iterator[Telling]:
     if why := unguarded(one):
-        # What holds the catalog may be deleted with what is in it: adopting a bucket says so for the first time.
+        # The catalog's bucket may be deleted with its contents: an adopted bucket is declared so for the first time.
         usual = one.fate is Fate.ADOPTED and _role(one) == CATALOG
         why = "nothing asks whether it is empty" if isinstance(why, InputDifference) else why
         does, grade = "may be deleted with everything in it from now on", Grade.NOTE if usual else None
@@ -109,7 +109,7 @@ def _told(one: Touched) -> Iterator[Telling]:
 
 
 def _of_others(rules: Any) -> list[Any]:
-    """Leave out rules for what Slipway records itself, in the catalog's bucket."""
+    """Return the rules without those for Slipway's own records in the catalog's bucket."""
     return [
         one
         for one in (rules if isinstance(rules, list) else ())

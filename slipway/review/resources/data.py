@@ -1,4 +1,4 @@
-"""Accounts, the catalog's place, and what people changed by hand that this deployment puts back."""
+"""Accounts, the catalog's place, and manual changes that this deployment reverts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def data(change: Change) -> Iterator[Finding]:
         if _of_catalog(one) and one.fate is Fate.DELETED:
             words = f"The catalog `gs://{one.was.get('bucket')}/{one.physical}` is deleted: nobody can submit any more"
             yield KINDS["resource-deleted"].of(Subject("catalog"), words)
-        if not (_of_catalog(one) and change.published and unfinished(change.published)):  # it wrote the catalog itself
+        # The deployment wrote the catalog itself.
+        if not (_of_catalog(one) and change.published and unfinished(change.published)):
             yield from _drift(one)
     yield from _drift_of_access(change)
 
@@ -96,7 +97,7 @@ ACCOUNT_FIELDS: Mapping[str, tuple[str, str, Grade]] = {
     "displayName": (*_CALLED, Grade.NOTE),
     "project": ("moves to another project, without its rights", "has no project of its own", Grade.BLOCKING),
 }
-"""By an account's input: what it does once that is set, once it is not, and how bad that is."""
+"""By an account's input: the effect of setting it, of unsetting it, and the grade."""
 
 
 def _key(address: str, change: Change) -> str:
@@ -108,7 +109,7 @@ def _key(address: str, change: Change) -> str:
 
 
 def _drift(one: Touched) -> Iterator[Finding]:
-    """Tell of a resource in one sentence what somebody did to it, and this deployment undoes."""
+    """Report a resource's manual changes, which this deployment reverts, in one sentence."""
     if form(one.type) or one.type.startswith(CLUSTER_TYPE) or (one.parent == WORKSPACE and one.type == OBJECT):
         return
     step = EngineStep("refresh", "", one.type, one.name, one.parent, one.old, one.now)

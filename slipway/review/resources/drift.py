@@ -1,6 +1,6 @@
-"""Drift of a resource: what a person did to it since it was deployed, field by field, as the engine's refresh tells it.
+"""Drift of a resource: a person's changes since its deployment, field by field, from the engine's refresh.
 
-Whoever looks at a stack is told each field, a review in one sentence what the deployment undoes.
+The doctor tells each field, a review in one sentence what the deployment reverts.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ class Then(StrEnum):
 
 
 def drift(on: Subject, field: str, sentence: str, then: Then, fix: str = "", **facts: Any) -> Finding:
-    """`on` is whose it is, `field` which of its fields, empty for all of it. `sentence` has no amount that moves by
-    itself. `fix`: a command that undoes what no deployment does; empty where there is none."""
+    """Return a finding of drift. `on` is the resource, `field` its field, empty for all of it. `sentence` has no amount
+    that moves by itself. `fix`: a command that undoes what no deployment does; empty where there is none."""
     means = f"the next deployment {then.value}"
     return KINDS["drift"].of(on, sentence, fix, means, field=field, then=then, **facts)
 
 
 def hand_edits(step: EngineStep, *, again: bool) -> Iterator[Finding]:
-    """Compare a resource as it was deployed (`step.old`) with what it is now (`step.new`). `again`: the deployment does
-    something to it. The fact `short` is the sentence for where there is little room, in Markdown."""
+    """Compare a resource as it was deployed (`step.old`) with its present state (`step.new`). `again`: the deployment
+    changes it. The fact `short` is the sentence for little room, in Markdown."""
     old, new, then = step.old, step.new, Then.PUT_BACK if again else Then.STAYS
     if old is None:
         return
@@ -58,7 +58,7 @@ def changed(step: EngineStep, old: Resource, new: Resource, then: Then) -> Itera
     on = subject(step, old)
     if step.type == BUCKET:
         for key, told in FIELDS.items():
-            # What the program leaves to the cloud is not among its inputs.
+            # A value that the program leaves to the cloud is not among its inputs.
             was, now = (one.inputs.get(key, one.outputs.get(key)) for one in (old, new))
             for one in told(was, now) if was != now else ():
                 stays = then if key in old.inputs else Then.STAYS
@@ -69,7 +69,7 @@ def changed(step: EngineStep, old: Resource, new: Resource, then: Then) -> Itera
 
 
 def grant_of(step: EngineStep) -> tuple[Subject, str, str] | None:
-    """On what, which role, and who; None for what grants nothing."""
+    """Return resource, role and member; None for a step that grants nothing."""
     is_form, inputs = form(step.type), step.old.inputs if step.old else {}
     if is_form is None:
         return None

@@ -1,4 +1,4 @@
-"""Fates of resources in words, and what types that Slipway does not declare hold, guard and open."""
+"""Fates of resources as text, and what types that Slipway does not declare hold, guard and open."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from slipway.review.words import named
 
 @dataclass(frozen=True)
 class Undeclared:
-    """`ends_with_it` goes when the resource goes. `signs_in_as` is the input that names an account: whoever has the
-    resource is that account. `denies` is the input that lists principals whom roles help no more."""
+    """A type that Slipway does not declare. `ends_with_it`: the contents that go with the resource. `signs_in_as` is
+    the input that names an account: the resource's holder is that account. `denies` is the input that lists principals
+    whom roles no longer help."""
 
     ends_with_it: str = ""
     signs_in_as: str = ""
@@ -68,7 +69,7 @@ GUARDS: Mapping[str, object] = {
     "deleteContentsOnDestroy": False,
     "skipFinalSnapshot": False,
 }
-"""Inputs, of any type, that keep something from being deleted, with the value that does."""
+"""Inputs, of any type, that prevent a deletion, with their guarding values."""
 HURTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(f"(?i){pattern}"), words)
     for pattern, words in (
@@ -77,21 +78,21 @@ HURTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ("cleanuppolic|lifecycle|destroyscheduled|versiondestroy", "deletes by itself what may still be needed"),
         ("backup|pointintime", "may not be restored as before"),
         ("disabled$", "is refused to everybody while it is disabled"),
-        # Whom a federation lets in.
+        # The members that a federation admits.
         ("attributecondition", "lets in others than before"),
     )
 )
-"""Inputs, of any type, that end or delete data by themselves, or let others in, and what the resource does then."""
+"""Inputs, of any type, that end or delete data by themselves, or admit others, and their effects."""
 
 
 def undeclared(type_: str) -> Undeclared:
-    """The row of a type; an empty one where the table has none."""
+    """Return the row of a type; an empty one where the table has none."""
     return next((row for start, row in _BY_TYPE.items() if type_.startswith(start)), Undeclared())
 
 
 @dataclass(frozen=True)
 class Role:
-    """Something of the workspace's that the stack file names, and what becomes of it once it names another one."""
+    """A part of the workspace that the stack file names, and the effect of naming another one."""
 
     what: str
     key: str
@@ -125,8 +126,8 @@ def fate(
     field: str = "",
     announced: bool = False,
 ) -> Iterator[Finding]:
-    """Tell what becomes of it: `what` begins the sentence, `kinds` are those of findings, by fate. `follows`: what goes
-    with it, or what it is for. `announced`: it was kept for jobs alone, and nothing needs it any more."""
+    """Report its fate: `what` begins the sentence, `kinds` are those of findings, by fate. `follows`: what goes with
+    it, or its purpose. `announced`: it was kept for jobs alone, and nothing needs it any more."""
     if one.fate is Fate.CHANGED or one.by_hand:
         return
     does, grade, since = _DOES.get(one.fate, f"is deleted and made anew{_because(one)}"), None, ""
@@ -148,8 +149,8 @@ def fate(
 
 
 def followed(role: str, before: str, after: str, change: Change) -> Iterator[Finding]:
-    """Tell of a name in the stack file that changes, where the engine does nothing to the old one: it retires, or
-    nobody asked the engine. What becomes of an old catalog is told with where the new one is."""
+    """Report a changed name in the stack file, where the engine leaves the old resource alone: it retires, or the
+    engine was not asked. The fate of an old catalog is reported with the new one."""
     row, seen = ROLES[role], {one.physical for one in change.touched}
     what, field = row.what.capitalize(), f"slipway:workspace.{row.key}"
     others = change.new.trainers.values() if change.new and role == TRAINER else ()
@@ -171,7 +172,7 @@ def followed(role: str, before: str, after: str, change: Change) -> Iterator[Fin
 
 
 def moved(before: str, change: Change) -> str:
-    """Say what becomes of the bucket that the catalog leaves."""
+    """Return the fate of the bucket that the catalog leaves."""
     step = next((one for one in change.touched if one.physical == before), None)
     if before in _adopted(change) or (step is not None and not step.destroyed):
         return "stays as it is, paid as before"
@@ -187,7 +188,7 @@ def _adopted(change: Change) -> frozenset[str]:
 
 
 def title(one: Touched) -> str:
-    """`bigquery.Dataset`; `aws s3.Bucket` of a provider that is not Google's."""
+    """Return `bigquery.Dataset`; `aws s3.Bucket` for a provider that is not Google's."""
     provider, _, rest = one.type.partition(":")
     module, _, name = rest.partition(":")
     plain = f"{module.partition('/')[0]}.{name}"
@@ -195,14 +196,14 @@ def title(one: Touched) -> str:
 
 
 def unguarded(one: Touched) -> str | InputDifference:
-    """Say what kept it from deletion until now; empty where nothing did, or still does."""
+    """Return what prevented its deletion until now; empty where nothing did, or still does."""
     if one.old and one.new and one.old.protected and not one.new.protected:
         return "the program no longer protects it"
     if one.old and one.new and one.old.retained and not one.new.retained:
         return "the program no longer keeps it when it leaves the stack"
     for key, value in GUARDS.items():
         was, becomes = one.was.get(key), one.becomes.get(key)
-        # `forceDestroy` and its like are off where nobody sets them.
+        # `forceDestroy` and its like are off by default.
         guarded = was == value or (was is None and value is False)
         if guarded and becomes != value and not (becomes is None and value in (False, None)):
             return InputDifference(key, was, becomes)

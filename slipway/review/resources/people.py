@@ -1,4 +1,4 @@
-"""Access of people: submitters by member, and every other grant that the engine would make or take."""
+"""People's access: submitters by member, and every other grant that the engine would make or remove."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from slipway.stack.members import crowd
 Grants = list[Grant]
 _SUBMITTERS, _CODE, _BOARD = (f"slipway:workspace.{key}" for key in ("submitters", "code", "board"))
 _ROOM = LONGEST - 4
-"""Words of a sentence, less what may come before and after it."""
+"""The words of a sentence, less those before and after it."""
 _ACCOUNTS = ".iam.gserviceaccount.com"
 _PEOPLE = ("user:", "group:", "domain:")
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 _TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], ACT_AS})
-# What the workspace grants on its buckets and its account, and to submitters on the project.
+# The roles that the workspace grants on its buckets and its account, and to submitters on the project.
 _ON_PLACES = frozenset({ACT_AS, *(f"roles/storage.object{one}" for one in ("Viewer", "Creator", "User"))})
 _ON_PROJECT = frozenset(SUBMITTER_ROLES.values())
 
@@ -69,7 +69,7 @@ def _code(change: Change) -> Iterator[Finding]:
 
 
 def _board(change: Change) -> Iterator[Finding]:
-    """Tell who sees everybody's jobs and costs on the page that the hourly run writes."""
+    """Report who sees everybody's jobs and costs on the page that the hourly run writes."""
     shown = bool(change.old and change.old.board)
     if change.new is None or bool(change.new.board) == shown:
         return
@@ -90,7 +90,7 @@ def _submitters(change: Change) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _gone(member: str, change: Change, after: Iterable[str]) -> Finding:
     theirs, stay = _jobs_of(member, change), tuple(after)
-    # Nobody asks who is in a group or a domain: somebody who is in one that stays loses nothing.
+    # The members of a group or a domain are not read: a person in one that stays loses nothing.
     wider = {"user:": ("group:", "domain:"), "group:": ("domain:",)}.get(member[: member.index(":") + 1], ())
     others = [one for one in stay if wider and one.startswith(wider)]
     words, more = f"`{member}` can't submit any more, nor read results and logs", ""
@@ -142,7 +142,7 @@ _NEW, _ELSEWHERE = "of a domain new here", "of another project"
 
 
 def _stranger(member: str, change: Change) -> str:
-    """Say how a person's domain differs from those of all who may submit today, and an account's project from the
+    """Return how a person's domain differs from those of all present submitters, and an account's project from the
     stack's; empty where one of them has it."""
     if member.startswith("serviceAccount:") and change.after:
         project = member.rpartition("@")[2].partition(".")[0]
@@ -161,7 +161,7 @@ def _before(change: Change) -> tuple[str, ...]:
 
 
 def _domain(member: str) -> str:
-    """`acme.example` of people; empty for accounts."""
+    """Return the domain of people, `acme.example`; empty for accounts."""
     return member.rpartition("@" if "@" in member else ":")[2] if member.startswith(_PEOPLE) else ""
 
 
@@ -182,8 +182,8 @@ def _of_facts(facts: Facts) -> Iterator[Grant]:
 def _own(
     member: str, gets: Grants, loses: Grants, change: Change, before: Iterable[str], after: Iterable[str]
 ) -> tuple[Grants, Grants]:
-    """Drop what is said otherwise: of a submitter who comes or goes, of a bucket or an account that goes, of who may
-    act as which trainer."""
+    """Drop the grants that other findings report: of a submitter who comes or goes, of a bucket or an account that
+    goes, of members who may act as a trainer."""
     going, accounts = change.going
     if member.partition(":")[2] in accounts:
         loses = []
@@ -199,7 +199,7 @@ def _own(
         loses = [one for one in loses if not one.ours or (stays and one.role not in gained)]
         gets = [one for one in gets if not _usual(one)]
     elif member.startswith(("serviceAccount:", UNKNOWN)):
-        # The trainer's: what it reads and writes is its buckets'; on the project it may get more.
+        # The trainer's: its reads and writes are those of its buckets; on the project it may get more.
         successors = {one.role for one in gets if one.ours}
         loses = [one for one in loses if not (one.ours and one.role in successors)]
         gets = [one for one in gets if not (_usual(one) and one.place)]
@@ -227,7 +227,7 @@ def _other(
     clause = f"{capital(submitters) or who} {begins}"
     words, details = f"{who} {does}{reading}", details if submitters or not role else ()
     if member not in after and {one.role for one in gets if one.ours} >= _TO_SUBMIT:
-        yield _added(member, change)  # What the components publish could not be read.
+        yield _added(member, change)  # The components' publication could not be read.
     elif any(not any(covers(lost, one) for lost in loses) for one in gets):
         kind, grade = _kind_of(member, gets)
         yield KINDS[kind].of(subject, words, details=details, grade=grade, more=role, clause=clause)
@@ -257,20 +257,20 @@ def _was_shared(member: str, change: Change) -> bool:
 
 
 def _reading(gets: Grants, change: Change) -> str:
-    """`, and so read secret `hf-token``: whoever acts as an account reads what it reads."""
+    """Return `, and so read secret `hf-token``: a member who acts as an account reads what it reads."""
     found = (secrets(change.new, one.place) for one in gets if change.new and one.what == "account")
     return next((f", and so read {words}" for words in found if words), "")
 
 
 def _submitting(member: str, change: Change) -> str:
-    """`every submitter`, where jobs run as the member."""
+    """Return `every submitter`, where jobs run as the member."""
     kind, _, account = member.partition(":")
     facts = change.after or change.before
     return submitting_as(facts, account) if kind == "serviceAccount" and facts else ""
 
 
 def _grade_of(loses: Grants, change: Change) -> Grade | None:
-    """Jobs are sure to fail without what the workspace granted."""
+    """Return the grade: jobs are sure to fail without the workspace's grants."""
     ours = {change.new.catalog_bucket, change.new.work_bucket} if change.new else set()
     return Grade.BLOCKING if any(one.ours or one.place in ours for one in loses) else None
 
@@ -283,7 +283,7 @@ def _kind_of(member: str, gained: Iterable[Grant]) -> tuple[str, Grade | None]:
         return "role-above-table", None
     if crowd(member):
         return "domain-access", None
-    # What the trainer gets on the project, templates ask for.
+    # Templates ask for the trainer's roles on the project.
     return "access-added", Grade.NOTE if all(_usual(one) for one in listed) else None
 
 

@@ -1,7 +1,6 @@
-"""Resources of every type, known or not: what goes is destruction, and what opens lets anybody in.
+"""Resources of every type, known or not: a deletion is destruction, and an opening admits anybody.
 
-What Slipway itself declares is told elsewhere, in its own words: clusters, buckets, accounts, who may do what, the
-catalog and the packages.
+Slipway's own declarations are reported elsewhere: clusters, buckets, accounts, grants, the catalog and the packages.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _KINDS = {
 }
 _FOR_PEOPLE = re.compile(r"(?i)(\w*labels|tags\w*|description|displayname)\b")
 _LONGEST = 100
-"""Characters of edits in a sentence; of longer ones it has the paths."""
+"""The characters of edits in a sentence; longer ones are shortened to their paths."""
 _TOLD, _QUOTA = (BUCKET, ACCOUNT), "gcp:cloudquota/sQuotaPreference:"
 _BY_ITSELF = re.compile(f"{BY_ITSELF}|.*labels")
 
@@ -64,7 +63,8 @@ def resources(change: Change) -> Iterator[Finding]:
 
 
 def _told(one: Touched) -> bool:
-    """Tell whether another comparison speaks of it. A package that is kept for jobs is nobody's: it stays as it is."""
+    """Tell whether another comparison reports it. A package that is kept for jobs concerns nobody: it stays
+    unchanged."""
     if form(one.type) or one.type in _TOLD or one.type.startswith(CLUSTER_TYPE):
         return True
     if one.type.startswith(_QUOTA) and one.parent.startswith(OURS):
@@ -82,7 +82,7 @@ def _changed(one: Touched, subject: Subject, what: str) -> Iterator[Finding]:
     if "CustomRole:" in one.type and "permissions" in one.edited:
         yield from _permissions(one, subject)
         return
-    opened, _ = _open(one) or ("", "")  # `exposure` tells of that.
+    opened, _ = _open(one) or ("", "")  # `exposure` reports that.
     keys = [key for key in one.edited if key != top(opened)]
     edited = [each for each in differences(one.was, one.becomes) if top(each.path) in keys]
     if opened and not edited:
@@ -115,7 +115,7 @@ def _changed(one: Touched, subject: Subject, what: str) -> Iterator[Finding]:
 
 
 def _permissions(one: Touched, subject: Subject) -> Iterator[Finding]:
-    """Whoever has a role of somebody's own may do what it allows."""
+    """Find changes of a custom role: its members may do what it allows."""
     before, after = ([text for _, text in texts(some.get("permissions"))] for some in (one.was, one.becomes))
     gained, lost = (
         [each for each in some if each not in others] for some, others in ((after, before), (before, after))
@@ -140,12 +140,12 @@ def _secret(one: Touched, path: str) -> bool:
     return SECRET in str(one.becomes.get(path, ""))
 
 
-# As access lists, predefined ACLs and role entities write it.
+# The spellings of access lists, predefined ACLs and role entities.
 _PUBLIC = re.compile(
     r"(.*:)?(allUsers|allAuthenticatedUsers)|public-?read(-?write)?|authenticated-?read", re.IGNORECASE
 )
 _ANYWHERE = ("0.0.0.0/0", "::/0")
-# Where an address range lets in; elsewhere it is a route, or what may be called from inside.
+# Where an address range admits; elsewhere it is a route, or an address that may be called from inside.
 _LETS_IN = re.compile(r"(?i)(source_?ranges|ingress|authorized_?networks|inbound|allowed_?(ip|cidr))")
 _LETTING = (Fate.CREATED, Fate.ADOPTED, Fate.REPLACED)
 
@@ -179,7 +179,7 @@ def _opened(one: Touched) -> Iterator[Finding]:
 
 
 def _open(one: Touched) -> tuple[str, str] | None:
-    """Return the path and the text that lets in everybody."""
+    """Return the path and the text that admits everybody."""
     before = {text for _, text in texts(one.was)}
     for path, text in texts(one.becomes):
         anywhere = text in _ANYWHERE and _LETS_IN.search(path)
@@ -200,14 +200,14 @@ def _denied(one: Touched, key: str, change: Change) -> Iterator[Finding]:
 
 
 def _wholesale(one: Touched) -> Iterator[Finding]:
-    """Bindings and policies: the engine compares them with its own last ones, and not with what is there."""
+    """Find bindings and policies: the engine compares them with its own last ones, and not with the present ones."""
     on_form, inputs = form(one.type), one.becomes
     assert on_form is not None
     on, name = place(on_form, inputs)
     if unreadable(one.new) and one.fate is not Fate.FORGOTTEN:
         words = f"Nobody can tell who gets into {on}: its policy is known once it is deployed"
         yield KINDS["access-added"].of(Subject("policy", on), words)
-    # One that was there before was as whole then.
+    # An existing one was as whole before.
     if (
         not on_form.whole
         or one.fate not in _LETTING

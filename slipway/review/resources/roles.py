@@ -1,6 +1,6 @@
-"""Roles by what they allow, so that a grant is told to somebody who knows no role by its name. Pure.
+"""Roles by their permissions, so that a grant is told to people who know no role by its name. Pure.
 
-By https://docs.cloud.google.com/iam/docs/roles-permissions, shortened to what a reviewer has to weigh.
+By https://docs.cloud.google.com/iam/docs/roles-permissions, shortened to the parts that a reviewer has to weigh.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ ALLOWS: Mapping[str, Mapping[str, str | tuple[str, str]]] = {
     "service": {"run.invoker": "call {}"},
     "topic": {"pubsub.publisher": "send messages to {}", "pubsub.subscriber": "read messages of {}"},
 }
-"""By what a role is about, in a grant's own word, empty for a project: roles, less `roles/`. In place of `{}` stands
-that one thing, or every such of the project. A headline has the first of two parts."""
+"""By a role's resource, in a grant's own word, empty for a project: roles, less `roles/`. `{}` is replaced by that one
+resource, or every such of the project. A headline has the first of two parts."""
 _ABOUT = {role: about for about, rows in ALLOWS.items() for role in rows}
 _GROWING = (
     ("viewer", "editor", "owner"),
@@ -111,19 +111,20 @@ _GROWING = (
     ("storage.objectCreator", "storage.objectUser", "storage.objectAdmin", "storage.admin"),
     ("storage.objectViewer", "storage.objectUser", "storage.objectAdmin", "storage.admin"),
 )
-"""Roles each of which allows all that those before it do."""
-# What lets one act as somebody else, or give away what one has not; and whatever is called an administrator's.
+"""Chains of roles, each of which allows all that those before it do."""
+# Roles that let a member act as somebody else, or give away rights beyond its own; and all with an administrator's
+# name.
 _ABOVE = re.compile(
     r"roles/(owner|editor|iam\.(serviceAccount(OpenId)?TokenCreator|workloadIdentityUser)|(?i:.*admin.*))"
 )
 _LONGEST = 40
-"""Characters of a condition in a sentence."""
+"""The characters of a condition in a sentence."""
 _CAN, _CAN_NOT = {"every": "every", "and": "and"}, {"every": "any", "and": "or"}
 _OF_ONE = frozenset({"roles/iam.serviceAccountUser", "roles/secretmanager.secretAccessor"})
 
 
 def allowed(grant: Grant, words: Mapping[str, str] = _CAN) -> tuple[str, ...]:
-    """`read every object of bucket `results``, and more parts of the sentence; none where the table has no such
+    """Return `read every object of bucket `results``, and more parts of the sentence; none where the table has no such
     role."""
     role = grant.role.removeprefix("roles/")
     about = _ABOUT.get(role)
@@ -136,12 +137,12 @@ def allowed(grant: Grant, words: Mapping[str, str] = _CAN) -> tuple[str, ...]:
 
 
 def denied(grant: Grant) -> tuple[str, ...]:
-    """`read any object of bucket `results``, as it follows `can no longer`."""
+    """Return `read any object of bucket `results``, in the form that follows `can no longer`."""
     return allowed(grant, _CAN_NOT)
 
 
 def covers(larger: Grant, smaller: Grant) -> bool:
-    """Tell whether one allows all that the other does, of the same thing."""
+    """Tell whether one allows all that the other does, on the same resource."""
     if larger.on != smaller.on or larger.condition:
         return False
     pair = [one.role.removeprefix("roles/") for one in (smaller, larger)]
@@ -150,8 +151,8 @@ def covers(larger: Grant, smaller: Grant) -> bool:
 
 
 class Rights(NamedTuple):
-    """What somebody may do and can do no longer; where it is one right, the role's name for the end; the beginning, for
-    a headline."""
+    """A member's new and lost rights; for a single right, the role's name for the end; the beginning, for a
+    headline."""
 
     words: str
     role: str
@@ -159,7 +160,7 @@ class Rights(NamedTuple):
 
 
 def rights(gets: Sequence[Grant], loses: Sequence[Grant], most: int = 2) -> Rights:
-    """Leave out what another right of the other list covers, and more than `most` of a kind."""
+    """Return the rights without those that another right of the other list covers, and at most `most` of a kind."""
     news = [one for one in gets if not any(covers(other, one) for other in loses)]
     olds = [one for one in loses if not any(covers(other, one) for other in (*gets, *loses) if other is not one)]
     fewer = [one for one in gets if one not in news]
@@ -189,13 +190,13 @@ def _shrinks(lost: Grant, fewer: Sequence[Grant]) -> bool:
 
 
 def _list(begin: str, phrases: Sequence[tuple[str, ...]], most: int) -> tuple[str, ...]:
-    """Return the phrases, and the beginning of the first; nothing of none."""
+    """Return the phrases, and the beginning of the first; nothing for none."""
     words, more = ", and ".join(map(", ".join, phrases[:most])), len(phrases) - most
     return (f"{begin}{words}{f', and {more} more' if more > 0 else ''}", begin + phrases[0][0]) if phrases else ()
 
 
 def above(grant: Grant) -> bool:
     """Tell whether Slipway never needs to grant it: to act as any account of a project, or to read any of its secrets,
-    is more than one. The name of a role of somebody's own tells nothing."""
+    is more than one. The name of a custom role tells nothing."""
     own = "/roles/" in grant.role
     return own or bool(_ABOVE.fullmatch(grant.role)) or (grant.role in _OF_ONE and not grant.place)

@@ -1,7 +1,8 @@
-"""Trainers: which accounts templates may run as, who may act as each, and what a template gets or loses with another.
+"""Trainers: the accounts that templates may run as, the members who may act as each, and a template's gains and losses
+by another trainer.
 
-Whoever may act as a trainer may run any code as it, and so read every secret that it reads: a template that moves from
-one trainer to another moves between people and between secrets.
+A member who may act as a trainer may run any code as it, and so read every secret that it reads: a template that moves
+from one trainer to another moves between people and between secrets.
 """
 
 from __future__ import annotations
@@ -38,20 +39,20 @@ def trainers(change: Change) -> Iterator[Finding]:
 
 
 def acting(facts: Facts | None) -> frozenset[tuple[str, str]]:
-    """Pairs of an account's address and a member whom the stack file lets act as it."""
+    """Return pairs of an account's address and a member whom the stack file lets act as it."""
     known = _trainers(facts).values() if facts else ()
     return frozenset((one.account, member) for one in known for member in one.submitters)
 
 
 def trainers_alone(facts: Facts | None, member: str) -> tuple[str, ...]:
-    """The trainers that a member may act as, where the workspace's own is not among them."""
+    """Return the trainers that a member may act as, where the workspace's own is not among them."""
     if facts is None or member in facts.submitters:
         return ()
     return tuple(name for name, one in facts.trainers.items() if member in one.submitters)
 
 
 def submitting_as(facts: Facts, account: str) -> str:
-    """`every submitter`: those whose jobs run as an account. Empty for one that no job runs as."""
+    """Return `every submitter`: those whose jobs run as an account. Empty for an account that no job runs as."""
     if account == facts.catalog.trainer:
         return "every submitter"
     for name, one in facts.trainers.items():
@@ -72,7 +73,7 @@ def _words(one: TrainerFacts) -> str:
 
 
 def _key(one: TrainerFacts) -> str:
-    """Frozen: approvals know it."""
+    """Return the key. Frozen: approvals know it."""
     return f"trainer {one.name}" if one.name else "the workspace's trainer"
 
 
@@ -112,7 +113,7 @@ def _gone(old: TrainerFacts) -> Finding:
 
 
 def _account(old: TrainerFacts, new: TrainerFacts) -> Iterator[Finding]:
-    if old.name and old.account != new.account:  # Of the workspace's own it is told with the templates.
+    if old.name and old.account != new.account:  # The workspace's own is reported with the templates.
         yield KINDS["account-changed"].of(
             Subject("trainer", old.name),
             f"New jobs of {_words(old)} run as account `{_id(new)}`, not `{_id(old)}`",
@@ -195,17 +196,17 @@ def _quoted(word: str) -> str:
 
 
 def reads(catalog: Catalog, account: str) -> str:
-    """` as the account that reads secret `hf-token``: whoever submits can run code that does so too."""
+    """Return ` as the account that reads secret `hf-token``: a submitter can run code that does so too."""
     found = secrets(catalog, account)
     return f" as the account that reads {found}" if found else ""
 
 
 def secrets(catalog: Catalog, account: str) -> str:
-    """`secret `hf-token``, empty where its jobs read none."""
+    """Return `secret `hf-token``, empty where its jobs read none."""
     found = _secrets(catalog, account)
     return _named_secrets(found) if found else ""
 
 
 def submits_as(names: Collection[str]) -> str:
-    """` as trainer `evals` alone`, empty for whoever may act as the workspace's."""
+    """Return ` as trainer `evals` alone`, empty for members who may act as the workspace's."""
     return f" as trainer {join(map(_quoted, names))} alone" if names else ""

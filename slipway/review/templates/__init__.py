@@ -1,1 +1,1 @@
-"""Templates before and after: parameters, offers, and every difference of what is posted."""
+"""Templates before and after: parameters, offers, and every difference of the posted request."""

@@ -1,4 +1,4 @@
-"""Code of a template before and after: its package, what that installs, and what its edited files do. Pure."""
+"""Code of a template before and after: its package, its requirements, and the effect of its edited files. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[\w.-]+")
 
 
 def code(change: Change, old: Template, new: Template) -> Iterator[Finding]:
-    """Tell of other code and of what it installs, in one finding where both differ."""
+    """Find other code and other requirements, in one finding where both differ."""
     bucket = change.new.catalog_bucket if change.new else ""
     if new.package not in ("", old.package) and not new.package.startswith(f"gs://{bucket}/"):
         words = f"Jobs of `{new.name}` run code that is not in the catalog's bucket"
@@ -35,7 +35,7 @@ def code(change: Change, old: Template, new: Template) -> Iterator[Finding]:
         added = [_installed(old, new, ()).sentence] if old.requirements != new.requirements else []
         yield finding("code-changed", new, words, "code", details=added, field="code")
         return
-    # Its name tells what is in it, whatever catalog's bucket it is in.
+    # The name depends on its contents, whatever the catalog's bucket.
     other = bool(old.package and new.package) and _short(old.package) != _short(new.package)
     files = sorted(_files(change.files, new))
     edits = {file: change.files.job_code.get(file) for file in files if not file.endswith(f"/{_REQUIREMENTS}")}

@@ -1,4 +1,4 @@
-"""Effects of a value that differs on jobs, where they depend on machines, images, past runs or secrets. Pure."""
+"""Effects of a changed value on jobs, where they depend on machines, images, past runs or secrets. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Machines:
     disk_size: str
 
     def __str__(self) -> str:
-        """`2 × n1-standard-8 with 1 NVIDIA_TESLA_T4, pd-ssd 100 GB`"""
+        """Return `2 × n1-standard-8 with 1 NVIDIA_TESLA_T4, pd-ssd 100 GB`."""
         return f"{self.count} × {self.type}{f' with {self.gpu_count} {self.gpu}' if self.gpu else ''}, {self.disk}"
 
     @property
@@ -45,23 +45,23 @@ class Machines:
 
     @property
     def gpus(self) -> str:
-        """`1 A100 80GB GPU`"""
+        """The GPUs of a machine: `1 A100 80GB GPU`"""
         known = next((one.label for one in all_accelerators() if one.name == self.gpu), self.gpu)
         return counted(self.gpu_count, known) if self.gpu else "no GPU"
 
     @property
     def gpu_memory(self) -> int:
-        """GB of all GPUs of a machine; 0 where there are none, or it is not known."""
+        """GB of all GPUs of a machine; 0 where there are none, or the size is unknown."""
         known = next((one.gpu_memory_gb for one in all_accelerators() if one.name == self.gpu), None)
         return int(self.gpu_count) * (known or 0) if self.gpu_count.isdigit() else 0
 
 
 Leaf = str | tuple[str, ...] | Machines
-"""A value of a request; a list of texts is one, whole."""
+"""A value of a request; a list of texts is one value."""
 
 
 class Said(NamedTuple):
-    """How grave it is, what follows "Jobs of `lora`", and why that matters or what to do."""
+    """A grade, the words after "Jobs of `lora`", and the reason or what to do."""
 
     grade: Grade
     words: str
@@ -70,8 +70,8 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True)
 class Differing:
-    """A value before and after, None where there is none: `name` is the path's own, `of` what it belongs to. `offers`
-    are those of `new` whose jobs it meets."""
+    """A value before and after, None where there is none: `name` is the path's own, `of` its owner's. `offers` are
+    those of `new` whose jobs it affects."""
 
     name: str
     of: str
@@ -128,7 +128,7 @@ def image(one: Differing) -> Said:
 
 
 def _parts(name: str) -> tuple[str, str]:
-    """An image's name, and its digest or tag."""
+    """Return an image's name, and its digest or tag."""
     start, at, digest = name.partition("@")
     folder, _, last = start.rpartition("/")
     base, _, tag = last.partition(":")
@@ -136,7 +136,7 @@ def _parts(name: str) -> tuple[str, str]:
 
 
 def _last(name: str) -> str:
-    """Its last part, with the beginning of a digest."""
+    """Return an image's last part, with the beginning of a digest."""
     start, at, digest = last_part(name).partition("@")
     return shown(f"{start}@{digest[:14]}…" if at else start)
 
@@ -177,7 +177,7 @@ def command(one: Differing) -> Said:
 
 def module(one: Differing) -> Said:
     after, before = (str(leaf or "none") for leaf in (one.after, one.before))
-    told = after.partition(".")[0] != before.partition(".")[0]  # By what is said of the code.
+    told = after.partition(".")[0] != before.partition(".")[0]  # Reported with the code.
     return Said(N if told else W, f"start module {shown(after)} instead of {shown(before)}")
 
 
@@ -190,7 +190,7 @@ def _flags(arguments: Iterable[str]) -> str:
 
 
 def _values(arguments: list[str]) -> str:
-    """At most three of them, those that look secret by their name alone."""
+    """Return at most three of them; secret ones by their name alone."""
     words = []
     for one in arguments[:3]:
         name, equals, value = one.partition("=")

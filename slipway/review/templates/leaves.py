@@ -1,7 +1,7 @@
-"""A request as its values by path, in words that mean the same before and after a deployment.
+"""A request as its values by path, with words that mean the same before and after a deployment.
 
-Worker pools go by role and environment variables by name, so that their order alone is no difference. Buckets and
-accounts that all share have a name of their own.
+Worker pools are named by role and environment variables by name, so that their order alone is no difference. Common
+buckets and accounts have a name of their own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SPECIFIC = {
     "reservationAffinityType": "SPECIFIC_RESERVATION",
     "key": "compute.googleapis.com/reservation-name",
 }
-# What is one value, however many fields it has.
+# One value, whatever the number of its fields.
 _OF_MACHINES = ("machineSpec", "diskSpec", "replicaCount", "nfsMounts")
 _MACHINE = ("machineType", "acceleratorType", "acceleratorCount", "tpuTopology")
 
@@ -30,7 +30,8 @@ _MACHINE = ("machineType", "acceleratorType", "acceleratorCount", "tpuTopology")
 def flat(
     offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE, names: Mapping[str, str] = _NONE
 ) -> Mapping[str, Leaf]:
-    """Every value of a request by its path; lists of arguments whole. `roles` and `names` by what stands there."""
+    """Return every value of a request by its path; lists of arguments are one value. `roles` and `names` by their
+    values."""
     key = KINDS.get(offer.kind, CUSTOM_JOB).spec
     spec = offer.request.get(key) or {}
     found = dict(_leaves({name: one for name, one in offer.request.items() if name != key}, ""))
@@ -47,7 +48,7 @@ def flat(
 
 
 def _shared(catalog: Catalog, offer: Offer) -> Mapping[str, str]:
-    """Words for what all templates share, by what stands in the request."""
+    """Return words for the common values of all templates, by their text in the request."""
     template = catalog.templates.get(str((offer.request.get("labels") or {}).get(TEMPLATE_LABEL)))
     found = {placeholder(PACKAGE): "the template's code", template.package if template else "": "the template's code"}
     found |= {account: trainer(name) for name, account in catalog.trainers.items()}
@@ -92,8 +93,8 @@ def _pool(pool: Mapping[str, Any], start: str) -> Mapping[str, Leaf]:
 
 
 def _code(pool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Code of either form as what both have, `code`, and what is the form's own; the module that the launcher of a
-    package starts as that of the package."""
+    """Return code of either form with common parts, `code`, and the form's own; the module that a package's launcher
+    starts counts as the package's."""
     found: dict[str, Any] = {}
     for form in _FORMS:
         spec = dict(pool.get(form) or {})
@@ -112,14 +113,15 @@ def _reservation(affinity: Mapping[str, Any]) -> str:
 
 
 def _mount(one: Mapping[str, Any]) -> str:
-    """`10.0.0.9:/shared at data`"""
+    """Return `10.0.0.9:/shared at data`."""
     rest = {name: value for name, value in one.items() if name not in ("server", "path", "mountPoint")}
     words = f"{one.get('server', '')}:{one.get('path', '')} at {one.get('mountPoint', '')}"
     return f"{words} {rest}" if rest else words
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Leaf]]:
-    """`path` ends with a slash. An empty object is a value too; a list of texts or numbers is one, whole."""
+    """Yield the values. `path` ends with a slash. An empty object is a value too; a list of texts or numbers is one
+    value."""
     for key, one in value.items() if isinstance(value, Mapping) else _entries(value):
         here = f"{path}{key}"
         if key == "env" and isinstance(one, list):
@@ -133,7 +135,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Leaf]]:
 
 
 def _entries(values: list[Any]) -> Iterator[tuple[str, Any]]:
-    """Name entries as a study does, so that their order alone is no difference."""
+    """Yield entries by their names in a study, so that their order alone is no difference."""
     for index, one in enumerate(values):
         inner = one.get("parameterSpec", one) if isinstance(one, Mapping) else {}
         named = inner.get("parameterId") or inner.get("metricId") if isinstance(inner, Mapping) else None
@@ -141,7 +143,7 @@ def _entries(values: list[Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _word(value: Any) -> str:
-    """Write a number alike, whether JSON has it as 4 or as 4.0."""
+    """Return a number in one spelling, whether JSON has it as 4 or as 4.0."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -1,4 +1,4 @@
-"""A template's offers before and after: its ways to run, in which order, and what a job costs instead."""
+"""A template's offers before and after: its ways to run, their order, and a job's changed cost."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _jobs(template: Template, one: Offer) -> str:
 
 
 def _moved(before: Offers, after: Offers) -> Iterator[tuple[str, str]]:
-    """Labels of offers on a cluster, each with that on another cluster which took its place."""
+    """Yield labels of offers on a cluster, each with that of its replacement on another cluster."""
     fresh = {label: one for label, one in after.items() if label not in before and one.capacity_type == POOL}
     for label, one in before.items():
         if label not in after and one.capacity_type == POOL:
@@ -68,7 +68,7 @@ def _moved(before: Offers, after: Offers) -> Iterator[tuple[str, str]]:
 
 
 def _gone(label: str, before: Offers, after: Offers, successor: str) -> tuple[Grade, str, str]:
-    """Return how grave it is, what follows, and what they get instead."""
+    """Return the grade, the effect, and the replacement."""
     one = before[label]
     words = f"can't use {way(one)} any more"
     former, latter = (
@@ -76,7 +76,7 @@ def _gone(label: str, before: Offers, after: Offers, successor: str) -> tuple[Gr
     )
     if successor:
         return Grade.NOTE, f"go to {way(after[successor])} instead of `{one.cluster or one.dormant}`", ""
-    usual = KINDS["offer-gone"].usual  # A pool that nothing uses any more is told of by itself.
+    usual = KINDS["offer-gone"].usual  # An unused pool is reported by itself.
     if not one.available:
         return Grade.NOTE, words, ""
     tried = [each.label("") for each in former[: former.index(one)]]
@@ -146,7 +146,7 @@ def secrets(old: Template | None, new: Template, was: Catalog | None, becomes: C
 
 
 def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
-    """Offers of kinds that both have, by label; what another kind than the usual one has as well is there once."""
+    """Return offers of kinds that both have, by label; an offer in the default and another kind is listed once."""
     found: dict[tuple[object, ...], tuple[str, Offer]] = {}
     listed = offers_by_label(template, usual).items()
     for label, one in sorted(listed, key=lambda pair: pair[1].kind != usual):
@@ -159,7 +159,8 @@ def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
 
 
 def _sent_for(job: VertexJob, one: Offer, was: Catalog) -> bool:
-    """A job on any generation of the offer's cluster counts; one that has no machines yet does as well."""
+    """Tell whether a job was sent for the offer: any generation of its cluster counts, also for a job without machines
+    yet."""
     name = one.cluster or one.dormant
     if job.capacity_type != one.capacity_type or not name:
         return job.capacity_type == one.capacity_type
@@ -174,8 +175,8 @@ def _compete(one: Offer, other: Offer) -> bool:
 
 
 def _overtaken(label: str, before: Mapping[str, Offer], after: Offers) -> Iterator[str]:
-    """Labels that were tried before this one was offered, and are tried only after it now; none where it took the place
-    of another of its capacity type, as one on a cluster of another name does."""
+    """Yield labels that now come after this offer and came before; none for an offer that replaces another of its
+    capacity type, as one on a cluster of another name does."""
     one, labels, ranks = after[label], list(after), list(before)
     places = [
         ranks.index(gone)

@@ -1,4 +1,4 @@
-"""A template's parameters before and after: what a submission that was right may be refused for, or get instead."""
+"""A template's parameters before and after: valid submissions that may be refused, or get another value."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def plain_defaults(old: Template | None, new: Template) -> Iterator[Finding]:
 
 
 def renames(old: Template, new: Template) -> Mapping[str, str]:
-    """New names by old ones, of parameters alike in all but the name, and no other pair as alike."""
+    """Return new names by old ones, for parameters that differ only in the name, without any other such pair."""
     before, after = ({one.name for one in template.parameters} for template in (old, new))
     gone = [one for one in old.parameters if one.name not in after]
     added = [one for one in new.parameters if one.name not in before]
@@ -111,7 +111,7 @@ def _changed(old: Template, template: Template, was: Parameter, new: Parameter, 
 
 
 def _instead(old: Template, one: Parameter) -> tuple[Grade, str]:
-    """Return how grave another default is, and what else they get by it: machines, or a study of another length."""
+    """Return the grade of another default, and its effect: other machines, or a study of another length."""
     new = replace(old, parameters=tuple(one if each.name == one.name else each for each in old.parameters))
     former, latter = ([each for each in usual_offers(template) if each.available] for template in (old, new))
     usual = KINDS["default-changed"].usual

@@ -1,7 +1,7 @@
-"""Requests of a template's offers before and after: each difference once, with what follows from it; none is left out.
+"""Requests of a template's offers before and after: each difference once, with its effect; none is left out.
 
-What each deployment sets anew means nothing: the commit, a cluster's id, a package's hash (`code.py` tells of that).
-Buckets and the trainer that all share are told once elsewhere, and so is a template that changes its trainer.
+Values that each deployment sets anew mean nothing: the commit, a cluster's id, a package's hash (`code.py` reports
+that). Common buckets and the common trainer are reported once elsewhere, and so is a template that changes its trainer.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _PATH = re.compile(r"pools/(?P<role>[^/]+)/(?P<rest>.+)")
 
 @dataclass(frozen=True)
 class RequestDifference:
-    """A value that differs, and the `rule` that tells what follows. `name` is the path's own and `of` what it belongs
-    to; `role` is the worker pool's, empty for the whole job. None: there is no such value."""
+    """A value that differs, and the `rule` with its effect. `name` is the path's own and `of` its owner's; `role` is
+    the worker pool's, empty for the whole job. None: there is no such value."""
 
     rule: Rule
     name: str
@@ -47,7 +47,7 @@ class RequestDifference:
 
     @property
     def what(self) -> str:
-        """Its part of a finding's key."""
+        """The difference's part of a finding's key."""
         return f"{self.rule.what} `{self.name}`" if self.name else self.rule.what
 
     @property
@@ -73,7 +73,7 @@ def difference(path: str, before: Leaf | None, after: Leaf | None) -> RequestDif
 def requests(
     change: Change, was: Catalog, becomes: Catalog, old: Template, new: Template, used: Usage
 ) -> Iterator[Finding]:
-    """Tell what is posted: the same difference of several offers and worker pools once."""
+    """Find differences of the posted requests: the same difference of several offers and worker pools once."""
     before, after = offers_by_label(old, new.kind), offers_by_label(new)
     both = {label: (before[label], one) for label, one in after.items() if label in before}
     parameters = Parameters.of(old, new)
@@ -113,7 +113,7 @@ def _says(words: str, *sides: str) -> bool:
 
 
 def _of_clusters(kind: str, offers: tuple[Offer, ...], was: Catalog, becomes: Catalog) -> bool:
-    """Tell whether it is the clusters' own key, whose edit is told."""
+    """Tell whether it is the clusters' own key, whose edit is reported."""
     keys = (
         [one and one.kms_key for one in map(each.clusters.get, (offer.cluster for offer in offers))]
         for each in (was, becomes)
@@ -131,7 +131,7 @@ def _pools(old: Offer, new: Offer) -> Iterator[RequestDifference]:
 @dataclass(frozen=True)
 class Parameters:
     """Placeholders of parameters in the requests of two versions of a template. `renamed`: new by old. `gone` and
-    `added` with what stands there by default."""
+    `added` with their default values."""
 
     renamed: Mapping[str, str]
     gone: Mapping[str, object]
@@ -148,8 +148,8 @@ class Parameters:
         )
 
     def settled(self, before: tuple[str, ...], after: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Leave out arguments that come or go with their parameter, which is told; what had a parameter and has none
-        counts as what that was by default."""
+        """Leave out arguments that come or go with their parameter, which is reported; an argument that lost its
+        parameter had the parameter's default."""
         return _settled(before, after, self.gone), _settled(after, before, self.added)
 
 
@@ -163,7 +163,7 @@ def _settled(some: tuple[str, ...], others: tuple[str, ...], values: Mapping[str
 def differences(
     old: Offer, new: Offer, was: Catalog, becomes: Catalog, known: Parameters
 ) -> Iterator[RequestDifference]:
-    """To name a parameter otherwise alone is no difference."""
+    """Yield the differences; a renamed parameter alone is none."""
     names = known.renamed
     roles = _renamed_roles(old, new)
     before, after = flat(old, was, roles, names), flat(new, becomes)
@@ -182,7 +182,7 @@ def differences(
 
 
 def _other_form(path: str, before: Mapping[str, Leaf], after: Mapping[str, Leaf]) -> bool:
-    """Tell whether it belongs to a package that takes the place of an image, or gives way to one: the image is told."""
+    """Tell whether it belongs to a package that replaces an image, or is replaced by one: the image is reported."""
     found = _PATH.fullmatch(path)
     if found is None or not found["rest"].startswith(("pythonPackageSpec/", "launcher")):
         return False
@@ -191,7 +191,7 @@ def _other_form(path: str, before: Mapping[str, Leaf], after: Mapping[str, Leaf]
 
 
 def _renamed_roles(old: Offer, new: Offer) -> Mapping[str, str]:
-    """New names by old ones, by place, where there are as many as before."""
+    """Return new names by old ones, by place, where their number is the same."""
     if len(old.roles) != len(new.roles):
         return {}
     pairs = zip(old.roles, new.roles, strict=True)
@@ -199,8 +199,8 @@ def _renamed_roles(old: Offer, new: Offer) -> Mapping[str, str]:
 
 
 def _repeats(path: str, leaves: Mapping[str, Leaf], others: Mapping[str, Leaf]) -> bool:
-    """Tell whether it is of a role that only `leaves` have, and another one there has the same. Machines are always
-    told."""
+    """Tell whether it belongs to a role that only `leaves` have, and another role there has the same value. Machines
+    are always reported."""
     found = _PATH.fullmatch(path)
     if found is None or found["rest"] == "machines" or found["role"] in _roles(others):
         return False
@@ -219,7 +219,7 @@ def _is_wait(leaf: Leaf | None, offer: Offer) -> bool:
 
 
 def plain_secrets(offer: Offer, catalog: Catalog) -> Iterator[str]:
-    """Places that seem to have a secret in plain text: `environment variable HF_TOKEN`."""
+    """Yield places that seem to have a secret in plain text: `environment variable HF_TOKEN`."""
     for path, leaf in flat(offer, catalog).items():
         for value in leaf if isinstance(leaf, tuple) else (str(leaf),):
             name, _, given = value.partition("=") if path.endswith(_ARGUMENTS) else (last_part(path), "", value)

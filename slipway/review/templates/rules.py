@@ -1,7 +1,7 @@
-"""Rules for what is posted for a job: what follows from each value that differs, and how grave that is.
+"""Rules for a job's posted values: the effect of each difference, and its grade.
 
 In the words, which follow "Jobs of `lora`", `{a}` and `{b}` are the values before and after, `{name}` and `{of}` are
-what the path names, and `{last}` is its last part.
+the path's names, and `{last}` is its last part.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Told = Callable[[Differing], Said] | Said
 
 @dataclass(frozen=True)
 class Rule:
-    """`what` is its part of a finding's key. `told`: how it is told where both sides have a value, and where one is
-    `added` or `gone` without words of their own."""
+    """A rule. `what` is its part of a finding's key. `told`: the words where both sides have a value, and where one is
+    `added` or `gone` without words of its own."""
 
     path: re.Pattern[str]
     kind: str
@@ -38,8 +38,8 @@ class Rule:
     gone: Said | None = None
 
     def of(self, one: Differing, a: str, b: str) -> Said:
-        """`a` and `b`: the sides as a comment may have them; of a resource's full name its last part does, where that
-        differs."""
+        """Return the words for a difference. `a` and `b`: the sides as a comment may have them; a resource's full name
+        is shortened to its last part, where that differs."""
         if not isinstance(self.told, Said):
             return self.told(one)
         said = (self.added if one.before is None else self.gone if one.after is None else None) or self.told
@@ -254,4 +254,4 @@ _AS_IT_STANDS = Said(N, "are asked for with `{name}` {b} instead of {a}")
 OTHER = tuple(
     _rows("request-changed", "request", (f"{_POOL}(?P<name>.+)", _AS_IT_STANDS), ("(?P<name>.+)", _AS_IT_STANDS))
 )
-"""What another version, or a program of somebody's own, posts besides."""
+"""The rule for paths of another version, or of a custom program."""

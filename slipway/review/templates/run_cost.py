@@ -21,8 +21,8 @@ from slipway.review.usual import by, by_hour, job_spec, rounds
 
 @dataclass(frozen=True)
 class _Run:
-    """A run of a template by an offer. `hourly` in USD: what a pool has is paid, used or not. `hours`: as long as it
-    may take, in as many rounds as its trials need; 0 where nothing limits it. `most`: what it costs then."""
+    """A run of a template by an offer. `hourly` in USD: a pool's machines are paid, used or not. `hours`: its longest
+    time, in as many rounds as its trials need; 0 for no limit. `most`: its cost then."""
 
     offer: Offer
     hourly: Price
@@ -40,7 +40,7 @@ class _Run:
         return self.hourly.known * self.hours
 
     def __str__(self) -> str:
-        """`$101.01/h on Spot`"""
+        """Return `$101.01/h on Spot`."""
         return by_hour(self.offer)
 
     @property
@@ -53,8 +53,8 @@ class _Run:
 
 
 def run_costs(old: Catalog, new: Catalog) -> Iterator[Finding]:
-    """A usual run is by the first way that can be had without parameters. Where that costs what it did, another that
-    costs otherwise is told. What another way costs is told with that, so there is no clause for it."""
+    """Find changed costs. A typical run is by the first available way without parameters. Where its cost is unchanged,
+    another way with a changed cost is reported. Other ways' costs are in the same finding, so they have no clause."""
     for name, template in new.templates.items():
         before = old.templates.get(name)
         lines = list(_lines(before, template)) if before else []
@@ -105,13 +105,13 @@ def _lines(old: Template, new: Template) -> Iterator[tuple[str, _Run, _Run]]:
     for what, was, now in pairs:
         if was and now:
             one, other = _Run.of(was, old), _Run.of(now, new)
-            learnt = one.hourly.unknown and other.hourly.at_most  # The book tells more, and no offer has changed.
+            learnt = one.hourly.unknown and other.hourly.at_most  # The book has new prices, and no offer has changed.
             if (one.hourly != other.hourly and not learnt) or one.most != other.most:
                 yield what, one, other
 
 
 def _by(offer: Offer, template: Template) -> str:
-    """`on Spot (model=9b)`"""
+    """Return `on Spot (model=9b)`."""
     kind = (
         f" as a {KINDS_OF_JOBS[offer.kind].words}"
         if offer.kind in KINDS_OF_JOBS and offer.kind != template.kind

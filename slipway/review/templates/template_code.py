@@ -1,4 +1,4 @@
-"""Code of a template's file beside the declaration: whoever previews or deploys runs it. Pure."""
+"""Code of a template's file beside the declaration: a preview or deployment runs it. Pure."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 _OF_VALUES = frozenset({"itertools", "math"})
 _OF_TYPES = frozenset({"slipway.template", "typing"})
-"""Modules whose types are taken by name: other names that they have are modules, some with all of Python behind."""
+"""Modules whose types are taken by name: their other names are modules, some with all of Python behind."""
 _CALLED = _OF_VALUES | {"slipway.template"}
-# What makes values of values, and nothing else.
+# Functions that make values of values, and nothing else.
 _FUNCTIONS = frozenset(
     ("abs", "all", "any", "bool", "dict", "enumerate", "filter", "float", "frozenset", "int", "len", "list", "map",
      "max", "min", "range", "reversed", "round", "set", "sorted", "str", "sum", "tuple", "zip")
@@ -23,9 +23,9 @@ _METHODS = frozenset(
 
 
 def beyond_declaring(source: str) -> tuple[str, ...]:
-    """Name what the file does besides, by line: ``imports `os` (line 41)``. Empty for a plain template."""
+    """Return what else the file does, by line: ``imports `os` (line 41)``. Empty for a plain template."""
     try:
-        tree = ast.parse(source.encode())  # a first line may have the rest read in another coding
+        tree = ast.parse(source.encode())  # A first line may declare another coding.
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ("can't be read as Python",)
     nodes = sorted((one for one in ast.walk(tree) if hasattr(one, "lineno")), key=lambda one: one.lineno)
@@ -45,8 +45,8 @@ def _defined(nodes: list[ast.AST]) -> frozenset[str]:
 
 
 def _harmless(nodes: list[ast.AST]) -> Iterator[ast.AST]:
-    """Yield names that are bound anew and make values all the same: what `math` and `itertools` have, under its own
-    name, and a function's parameter such as `min`, by which nothing is called in it."""
+    """Yield names that are rebound and still make values: functions of `math` and `itertools`, under their own names,
+    and a function's parameter such as `min` that is not called in it."""
     for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module in _OF_VALUES and not node.level:
             yield from (one for one in node.names if one.asname in (None, one.name))
@@ -59,7 +59,7 @@ def _harmless(nodes: list[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _rebinds(node: ast.AST) -> Iterator[str]:
-    """A name that is trusted to mean Python's own, given to something else or taken away, in whatever scope."""
+    """Yield a name that must mean Python's own, and is rebound or deleted, in any scope."""
     if isinstance(node, ast.alias) and node.name in _OF_VALUES and node.asname in (None, node.name):
         return
     name = _bound(node)
@@ -100,7 +100,8 @@ def _beyond(node: ast.AST, defined: frozenset[str]) -> Iterator[str]:
 
 
 def _hidden(name: str, defined: frozenset[str]) -> bool:
-    """A function of Python's own that does more than make values, such as `exec` under another name."""
+    """Tell whether it is a function of Python's own that does more than make values, such as `exec` under another
+    name."""
     able = callable(getattr(builtins, name, None)) or name.startswith("__")
     return able and name not in _FUNCTIONS | defined and not name.endswith(("Error", "Exception"))
 
@@ -108,7 +109,7 @@ def _hidden(name: str, defined: frozenset[str]) -> bool:
 def _told_or_harmless(called: ast.expr, defined: frozenset[str]) -> bool:
     if isinstance(called, ast.Name):
         return called.id in _FUNCTIONS | defined or _hidden(called.id, defined)
-    return isinstance(called, ast.Attribute)  # told as what it is
+    return isinstance(called, ast.Attribute)  # reported under its own name
 
 
 def _of_values(one: ast.Attribute) -> bool:

@@ -1,4 +1,4 @@
-"""Templates before and after, as those meet them who submit by name."""
+"""Templates before and after, as submitters by name meet them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def templates(change: Change) -> Iterator[Finding]:
 
 
 def _brings(template: Template, catalog: Catalog) -> Iterator[str]:
-    """Yield what a new template opens that no other has: an account, a secret, a shell."""
+    """Yield what a new template opens that no other does: an account, a secret, a shell."""
     others = [one for one in catalog.templates.values() if one.name != template.name]
     specs = [job_spec(one) for one in template.offers]
     known = {
@@ -87,7 +87,8 @@ def _changed(
     yield from offers(old, new, was, becomes, used)
     yield from requests(change, was, becomes, old, new, used)
     yield from code(change, old, new)
-    if change.before and change.after and change.before.code == change.after.code:  # else it is told of the stack
+    # otherwise it is reported for the stack
+    if change.before and change.after and change.before.code == change.after.code:
         if new.code_flag and not old.code_flag:
             words = f"Submissions of `{new.name}` may bring code that nobody reviewed (`--code`)"
             yield finding("code-allowed", new, words, grade=Grade.BLOCKING, field="code_flag")

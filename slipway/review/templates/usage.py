@@ -1,4 +1,4 @@
-"""Use of a template in the last days: by whom, and with which parameters."""
+"""Use of a template in the last days: its users, and their parameters."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ UNASKED = Unknown(f"the review reads the jobs of the last {DAYS} days, a deploym
 
 @dataclass(frozen=True)
 class Usage:
-    """Jobs of a template in the last days, those that still run among them. `unread`: why those that have ended are not
-    known, so that nobody may say that nobody used it."""
+    """Jobs of a template in the last days, unfinished ones among them. `unread`: why the ended ones are unknown, so
+    that no use can't be claimed."""
 
     jobs: tuple[VertexJob, ...]
     unread: Unknown | None = None
@@ -37,7 +37,7 @@ class Usage:
         return min(used, Grade.WARNING) if self.unread is None and not self.jobs else used
 
     def words(self, did: str = "used it") -> str:
-        """`3 submissions by 2 people used it in the last 30 days (ada 2 and ci 1)`; what is not known is said."""
+        """Return `3 submissions by 2 people used it in the last 30 days (ada 2 and ci 1)`; unknown use is told."""
         if self.unread is not None:
             why = self.unread.why if self.unread == UNASKED else f"the jobs of the last {DAYS} days could not be read"
             return f"who {did} is not known: {why}"
@@ -64,8 +64,8 @@ def finding(
     grade: Grade | None = None,
     field: str = "",
 ) -> Finding:
-    """`more` ends the sentence with what a headline leaves out. With `used`, its users are named, and decide the
-    grade."""
+    """Return a finding. `more` ends the sentence with the part that a headline leaves out. With `used`, its users are
+    named, and decide the grade."""
     if used is not None:
         details, grade = (*details, used.words(did)), grade or used.grade(KINDS[kind].usual)
     subject, more = Subject("template", template.name, part), f": {more}" if more else ""
@@ -73,7 +73,8 @@ def finding(
 
 
 def whose(offers: Iterable[Offer], template: Template) -> str:
-    """The case of parameters that offers are for: ` (model=9b)`; empty where they are for several, or for all."""
+    """Return the case of parameters that offers are for: ` (model=9b)`; empty where they are for several, or for
+    all."""
     cases = {case_in_words(one.when) for one in offers}
     every = {case_in_words(one.when) for one in template.offers}
     return f" ({cases.pop()})" if len(cases) == 1 and cases < every and "" not in cases else ""
