@@ -32,14 +32,14 @@ _ELSEWHERE = {
     "up": "pulumi up, in the checkout",
     "version": "slipway --version",
 }
-"""What people guess, and where it is."""
+"""Words that people guess, and the right commands."""
 
 
 class Verbs(click.Group):
     """Commands by their paths: `jobs/show.py` is `slipway jobs show`.
 
     Each module of the package is a verb: its click command is called `command`, its docstring is the help, and the
-    first line of that the line in the list. A package in it is a group of verbs; one that does something by itself has
+    first line of that the line in the list. A package in it is a group of verbs; a group with an action of its own has
     a `command` as well. None is imported before it is called.
     """
 
@@ -150,11 +150,11 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code. Errors are three lines on stderr, never a traceback."""
     arguments = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in arguments or bool(os.environ.get("SLIPWAY_DEBUG"))
-    # Anywhere in the line, as people add it to the end of the line they have just typed.
+    # At any place in the line, as people add it to the end of the line they have just typed.
     arguments = [one for one in arguments if one != "--debug"] or ["--help"]
     try:
         if "_SLIPWAY_COMPLETE" in os.environ:
-            importlib.import_module(f"{__name__}.completion")  # It tells click how bash's words are read.
+            importlib.import_module(f"{__name__}.completion")  # The module tells click how to read bash's words.
         elif mend := installation.beside_another():
             note(
                 f"warning: another package called slipway is in this environment, and has files of ours\n  fix: {mend}"
@@ -166,7 +166,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except SlipwayError as error:
         return _shown(error, debug)
     except (click.Abort, KeyboardInterrupt):
-        note(NOTHING_SENT)  # Where something was, whoever sent it says what.
+        note(NOTHING_SENT)  # Otherwise the sender tells what was sent.
         return INTERRUPTED
     except Exception as error:
         if isinstance(error, ModuleNotFoundError) and not f"{error.name}.".startswith("slipway."):
@@ -178,7 +178,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _check_text(arguments: Sequence[str]) -> None:
-    """Raise ConfigError for bytes that are not text: nothing named so can be sent or found."""
+    """Raise ConfigError for bytes that are not text: no such name can be sent or found."""
     from slipway.labels import unfit
 
     if wrong := [one for one in arguments if unfit(one)]:
@@ -186,13 +186,14 @@ def _check_text(arguments: Sequence[str]) -> None:
 
 
 def run() -> None:
-    """The console script."""
+    """Run the console script."""
     prepare_streams()
     code = main()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        # All is said. Threads that still wait for an answer are waited for, unless somebody presses Ctrl-C once more.
+        # All output is written. Threads that still wait for an answer are waited for, unless somebody presses Ctrl-C
+        # once more.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # The interpreter looks through all that lives for garbage once more as it ends, which takes as long as a request.
+    # At its end the interpreter searches all living objects for garbage once more, which takes as long as a request.
     gc.freeze()
     sys.exit(code)
 
@@ -218,7 +219,7 @@ def _fault(error: Exception) -> SlipwayError:
 
 
 def _system(error: OSError) -> SlipwayError:
-    """Name what the system refused: a full disk, a folder that is gone, a file that may not be written."""
+    """Return the system's refusal: a full disk, a missing folder, a file that may not be written."""
     files = " → ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
     if isinstance(error, FileNotFoundError) and not files:
         return SlipwayError("this folder is gone", fix="cd to one that exists")
@@ -243,7 +244,7 @@ def _shown(error: SlipwayError, debug: bool) -> int:
 
         traceback.print_exception(error)
     if error.exit_code == INTERRUPTED:
-        note(str(error))  # What a person did on purpose is not an error.
+        note(str(error))  # A deliberate act of a person is not an error.
         return INTERRUPTED
     error.spell(_flags)
     head, _, rest = error.render().partition("\n")
@@ -252,7 +253,7 @@ def _shown(error: SlipwayError, debug: bool) -> int:
 
 
 def _flags(arguments: Arguments) -> str:
-    """Write what a call of Python is to be given as the words of `slipway submit`."""
+    """Return arguments of a call from Python as the words of `slipway submit`."""
     words = []
     for name, value in arguments.items():
         if name == "template":

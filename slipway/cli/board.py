@@ -109,7 +109,7 @@ def command(
 
 
 def _change(context: Context, file: str, base: str | None) -> Change:
-    """Read the stack file, of which no name is that of this checkout. Raises ConfigError."""
+    """Return the change by the stack file, with names that tell no local path. Raises ConfigError."""
     from slipway.cli.terminal.stack_file import before_and_after, stack_file
 
     path = Path(file) if file else stack_file(context, "slipway board --what-if FILE")
@@ -118,8 +118,8 @@ def _change(context: Context, file: str, base: str | None) -> Change:
 
 
 def _serve(context: Context, wanted: Callable[[Context], Wanted], port: int) -> None:
-    """Read it once before it is served, so that whatever is wrong is said here. Raises ConfigError for a port that is
-    another's."""
+    """Read the board once before it is served, so that its errors are shown here. Raises ConfigError for a port in
+    use."""
 
     def make(job: str) -> str:
         now = context.anew()

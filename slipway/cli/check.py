@@ -32,7 +32,7 @@ EXIT_FINDINGS = 2
 
 @dataclass(frozen=True)
 class Checked:
-    """A stack file with what it declares, or what is wrong with it. `warnings` are about what is allowed."""
+    """A stack file with its declaration, or its mistakes. `warnings` are about permitted values."""
 
     name: str
     file: str
@@ -47,7 +47,7 @@ class Checked:
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of stack files, as it is in stacks/schema.json.")
 @click.pass_context
 def command(context: click.Context, stacks: tuple[str, ...], output: str, schema: bool) -> None:
-    from slipway.stack.structure import schema_text  # pydantic: only for who checks
+    from slipway.stack.structure import schema_text  # pydantic is needed only for a check
 
     if schema:
         screen.out(schema_text().rstrip("\n"))
@@ -141,7 +141,7 @@ def _closed(stack: Stack, document: Document) -> tuple[FileMistake, ...]:
 
 
 def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[FileMistake, ...]:
-    """Templates that fit a cluster as asked for first and not as its alternatives, or the other way round."""
+    """Find templates that fit a cluster's first configuration and not its alternatives, or the other way round."""
     if not any(cluster.alternatives for cluster in stack.clusters):
         return ()
     from slipway.template.load import load
@@ -161,7 +161,7 @@ def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[FileMistak
 
 
 def _unused(stack: Stack, document: Document, published: Iterable[Template]) -> tuple[FileMistake, ...]:
-    """Pools that are paid for, and that no template fits."""
+    """Find pools that are paid for, and that no template fits."""
     from slipway.catalog.lookup import unused_pools
 
     entries = DocumentPart(document)["config"]["slipway:persistentResources"]
@@ -203,8 +203,8 @@ def _summary(stack: Stack) -> str:
 
 
 def _price(stack: Stack) -> Bounds:
-    """Sum what is there now, and at most what is there at once, without adopted clusters: whoever made them pays for
-    them. As a review does, but for clusters that were given up, of which no file tells."""
+    """Return the price of the present clusters, and the highest of concurrent ones, without adopted clusters, which
+    their creators pay for. As in a review, except for clusters that were given up, which no file tells."""
     now = Clock().now()
     paid = [one for one in stack.clusters if not one.adopted]
     there = [one for one in paid if one.season.includes(now)]

@@ -52,18 +52,18 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 
 
 class _Bash(BashComplete):
-    """Completion of the line as it is typed. For bash, and so for click, words end at `=` and `:` too: `-p trees=5` is
-    four of them. The answer stands in place of the last such word."""
+    """Completion for bash. For bash, and so for click, words end at `=` and `:` too: `-p trees=5` is four of them. The
+    answer replaces the last such word."""
 
     source_template = _BASH
     _kept = ""
-    """What of the word stays as it is typed."""
+    """The part of the word that stays as it is typed."""
 
     def get_completion_args(self) -> tuple[list[str], str]:
         line = os.environ.get("COMP_LINE")
-        if line is None:  # The script is one that an earlier version printed.
+        if line is None:  # The script is an earlier version's.
             return super().get_completion_args()
-        # A letter more tells a word that has yet to begin from one that ends here, also within quotes.
+        # An added letter tells a word that has yet to begin from one that ends here, also within quotes.
         *words, last = split_arg_string(f"{line}x")
         incomplete = last[:-1]
         before = line.removesuffix(incomplete)
@@ -79,7 +79,7 @@ class _Bash(BashComplete):
 
 
 class _Fish(FishComplete):
-    """Completion in our order: click has the shell sort what is suggested."""
+    """Completion in Slipway's order: click has the shell sort the suggestions."""
 
     source_template = FishComplete.source_template.replace("complete --no-files", "complete --keep-order --no-files")
 

@@ -53,7 +53,7 @@ def command(context: click.Context, stack: str | None, strict: bool, catalog: st
 
 
 def document(seen: Picture, findings: tuple[Finding, ...]) -> dict[str, Any]:
-    """Return the JSON document. `shape` is the same until something comes, goes or becomes something else. Pure."""
+    """Return the JSON document. `shape` is the same until a finding comes, goes or becomes another. Pure."""
     return {
         "stack": seen.stack,
         "project": seen.project,

@@ -50,7 +50,7 @@ def command(context: click.Context, events: str, no_live: bool, output: str) -> 
 
 
 def document(stack: str, told: Drifted) -> dict[str, Any]:
-    """Return the JSON document. `shape` is the same until somebody changes something else, or back. Pure."""
+    """Return the JSON document. `shape` is the same until the next manual change, also back. Pure."""
     from slipway.doctor.drift import shape_of
 
     return {

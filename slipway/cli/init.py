@@ -29,7 +29,7 @@ _DERIVED = {"STACKS", "FOLDER", "PATHS", "INCLUDES", *starter_files.published(()
 _PIPELINE = ".gitlab-ci.yml"
 _DEV = "stacks/Pulumi.dev.yaml"
 _TO_BE_ADDED = {".github/CODEOWNERS", ".gitlab/CODEOWNERS", _PIPELINE}
-"""Files of which a repository has one, so that what others have there gets our lines by hand."""
+"""Files that a repository has once, so that their owners add our lines by hand."""
 
 
 @click.command()
@@ -74,7 +74,7 @@ def command(
 
 
 def _init(place: Place, begun: Record, flags: Mapping[str, str], templates: tuple[str, ...], *, asking: bool) -> None:
-    """Write each file that is not there."""
+    """Write each missing file."""
     known = {**begun.values, **flags}
     texts = _texts(place, known, production="PRODUCTION" in known) | starter_files.of_templates(templates)
     missing = {name: text for name, text in texts.items() if not place.has(name) and not place.leads_out(name)}
@@ -100,7 +100,7 @@ def _init(place: Place, begun: Record, flags: Mapping[str, str], templates: tupl
 
 
 def _upgrade(place: Place, record: Record, flags: Mapping[str, str], *, asking: bool) -> None:
-    """Merge what this slipway would write with what somebody made of what another wrote."""
+    """Merge this slipway's files with a team's edits of those that another slipway wrote."""
     known = {**record.values, **flags}
     texts = _texts(place, known, production=False)
     renewed = {name: text for name, text in texts.items() if not starter_files.is_own(name)}
@@ -154,7 +154,7 @@ def _step(place: Place, name: str, base: str | None, new: str | None, labels: tu
 
 
 def _plain_step(name: str, mine: str | None, base: str | None, new: str | None, labels: tuple[str, str, str]) -> _Step:
-    if base is None:  # New in this release: a file that is there already is somebody else's.
+    if base is None:  # New in this release: an existing file is somebody else's.
         return _Step(name, mine, new if mine is None else mine, known=mine is None or mine == new)
     if mine is None:
         return _Step(name, None, None)
@@ -177,7 +177,7 @@ def _show(step: _Step) -> None:
 
 
 def _texts(place: Place, known: Mapping[str, str], *, production: bool) -> dict[str, str]:
-    """Return the files with their placeholders. Raises ConfigError for a folder that the forge can't be told of."""
+    """Return the files with their placeholders. Raises ConfigError for a folder whose forge is unknown."""
     texts = starter_files.files(workflows="OWNED" in known, production=production, forge=known.get("CI", GITHUB))
     if place.within == ".":
         return texts
@@ -219,7 +219,7 @@ def _recorded(record: Record, values: Mapping[str, str], files: Mapping[str, str
 
 
 def _pins(names: list[str]) -> dict[str, str]:
-    """Return files of pins, and tell where they have no hashes, or a path that others don't have."""
+    """Return files of pins, and tell where they have no hashes, or a local path."""
     if not names:
         return {}
     origin, without = pins.source_with_hash()

@@ -107,7 +107,7 @@ def _show(told: Notices, named: list[str]) -> None:
 
 
 def _parsed(file: str, what: str, parse: Callable[[str], Found], needed: str) -> Found:
-    """Raise ConfigError for a file that does not have `what` a notice is made of."""
+    """Raise ConfigError for a file that lacks `what` a notice needs."""
     try:
         return parse(text_of(file))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

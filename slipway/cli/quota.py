@@ -100,7 +100,7 @@ def _show(report: QuotaReport) -> None:
 
 
 def requests(catalog: Catalog, lines: Iterable[QuotaRow]) -> list[str]:
-    """Return the commands that ask for each quota that is short, may be raised and was not asked for. Pure."""
+    """Return the commands that ask for each quota that is short, may be raised and has no request. Pure."""
     return [
         asked
         for line in lines
@@ -113,7 +113,8 @@ def requests(catalog: Catalog, lines: Iterable[QuotaRow]) -> list[str]:
 
 
 def _asks(request: str, live: Live, report: QuotaReport) -> list[Ask]:
-    """Raise ResourceError where limits or requests are unknown, else as `by_hand.ask_for` does."""
+    """Return the requests. Raises ResourceError where limits or requests are unknown, else the errors of
+    `by_hand.ask_for`."""
     for part in (live.limits, live.preferences):
         if isinstance(part, Unknown):
             raise ResourceError("can't tell what to ask for", why=part.why, fix=f"ask for {part.role}")
@@ -121,7 +122,7 @@ def _asks(request: str, live: Live, report: QuotaReport) -> list[Ask]:
 
 
 def _request(context: Context, asks: list[Ask], contact: str, justification: str, *, dry_run: bool, json: bool) -> None:
-    """Send what is asked for, and say what became of it."""
+    """Send the requests, and print their outcomes."""
     if not asks:
         screen.note("nothing is short that could be asked for, and was not")
     elif not contact:
@@ -149,7 +150,7 @@ def _request(context: Context, asks: list[Ask], contact: str, justification: str
 
 
 def _live(context: Context, draws: tuple[OfferDraw, ...], *also: str) -> Live:
-    """`also` are metrics that matter beside those that are drawn."""
+    """Return the live resources, for the metrics that are drawn."""
     catalog = context.catalog
     wanted = LiveScope(
         project=catalog.project,
@@ -157,7 +158,7 @@ def _live(context: Context, draws: tuple[OfferDraw, ...], *also: str) -> Live:
         catalog_bucket=context.selected.location.bucket,
         catalog=context.selected.location.name,
         metrics=metrics(catalog, draws) | frozenset(also),
-        # Where a cluster is or comes; where it is not, nothing of it draws anything.
+        # The regions of existing and coming clusters; elsewhere nothing is drawn.
         elsewhere=tuple(
             dict.fromkeys(one.region for one in (*catalog.clusters.values(), *catalog.coming) if one.region)
         ),
@@ -174,13 +175,13 @@ def _draws(catalog: Catalog) -> tuple[OfferDraw, ...]:
 
 
 def _draw(catalog: Catalog, template: Template, offer: Offer) -> OfferDraw | None:
-    """Return what an offer draws with the values that choose it; None where a required parameter decides."""
+    """Return the draw of an offer with the values that choose it; None where a required parameter decides."""
     row, named = (
         CAPACITY_TYPES.get(offer.capacity_type),
         (template.name, offer.capacity_type, offer.label(template.kind)),
     )
     if row is None or row.draws == "nothing" or not (offer.available or offer.lacks_quota):
-        # Other reasons against it have nothing to do with quota.
+        # Other reasons against it are no matter of quota.
         return OfferDraw(*named, refusal="" if offer.available else offer.why, intended=True)
     values = {one.name: one.default for one in template.parameters if one.default is not None}
     values |= {name: allowed[0] for name, allowed in offer.when.items() if values.get(name) not in allowed}

@@ -30,7 +30,7 @@ from slipway.labels import STACK_LABEL
 from slipway.submission.budget_check import read_ledger
 
 _BROWSER = "https://storage.cloud.google.com"
-"""Asks who somebody is, and shows an object to those who may read it."""
+"""The address that asks for a login, and shows an object to its readers."""
 
 
 @click.command()
@@ -45,7 +45,7 @@ def command(catalog: str | None, output: str) -> None:
     added, problem = False, None
     try:
         added = add_sample(context.connection.storage, context.selected.location.bucket, sample)
-    except ResourceError as error:  # The budget and the board do not wait until somebody has mended that.
+    except ResourceError as error:  # The budget and the board do not wait for the mending.
         problem = error
     spent = _keep_ledger(context, sample.at) if found.budget else None
     board = _keep_board(context) if found.board else ""
@@ -77,8 +77,8 @@ def _show(done: str, catalog: Catalog, sample: Sample, spent: Ledger | None, boa
 
 
 def _keep_ledger(context: Context, now: datetime) -> Ledger:
-    """Write what was spent this month, which submissions hold against the budget; what could not be read now lowers
-    nothing. Raises CloudError."""
+    """Write this month's spending, which submissions compare with the budget; an unreadable part lowers nothing. Raises
+    CloudError."""
     from slipway.history.ledger import ledger, month_begins
     from slipway.history.reader import read_history
 
@@ -96,7 +96,7 @@ def _keep_ledger(context: Context, now: datetime) -> Ledger:
 
 
 def _keep_board(context: Context) -> str:
-    """Write the page and return its address; empty where it could not be written, which is said."""
+    """Write the page and return its address; empty where it could not be written, which is told."""
     at = Location(context.selected.location.bucket, f"{BOARD}board.html")
     try:
         from slipway.board.document import as_json

@@ -40,7 +40,7 @@ _FIX = {
     False: "have the pull request approved, or mend it",
     True: "deploy main by hand, or put back what was changed by hand",
 }
-"""By --scheduled."""
+"""The fixes, by --scheduled."""
 
 
 class Dollars(click.ParamType[Decimal]):
@@ -117,7 +117,7 @@ def command(
     from slipway.review.rendering.redaction import hidden, redacted
     from slipway.review.review import write_all
 
-    now = Clock().now()  # The same for all, so that what is alike is told alike.
+    now = Clock().now()  # The same for all, so that equal findings are told alike.
     touched = files_of(files, head, folder, fetch=not no_live)
     reviews = _reviews(sources, touched, now, live=not no_live)
     reviews = _beside(reviews, _reviews(mains, NO_FILES, now, live=not no_live))
@@ -134,7 +134,7 @@ def command(
         screen.out(comment(shown, replace(place, tree=result.tree) if result else place).rstrip("\n"))
     else:
         screen.out("\n\n".join(plain_text(one) for one in shown))
-    if forge and not scheduled:  # Asked when the review is told: who can't be asked hides nothing of it.
+    if forge and not scheduled:  # Asked once the review is told: a silent forge hides nothing of it.
         result = result or forge_of(os.environ, Path(), mark(folder)).merge_result()
         shut, (why, fix) = obstacles(reviews, result, tolerance), result.objection
     if (gate or scheduled) and (listed := list(shut)):
@@ -173,7 +173,7 @@ def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool)
 
 
 def _written(text: str, source: str) -> tuple[Review, ...] | None:
-    """Return the reviews of a document or a comment of ours; None for anything else."""
+    """Return the reviews of a document or a comment of Slipway's; None for anything else."""
     from slipway.review import refused
     from slipway.review.rendering.comment import contents, is_comment
     from slipway.review.review import KIND, KINDS, read, read_all

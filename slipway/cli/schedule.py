@@ -68,7 +68,7 @@ def command(catalog: str | None, output: str) -> None:
 def _live(context: Context) -> Live:
     catalog = context.catalog
     clusters = (*catalog.clusters.values(), *catalog.dormant.values())
-    # Who may read no limits is told of dates and costs all the same.
+    # A caller who may read no limits still gets dates and costs.
     scope = LiveScope(
         catalog.project,
         catalog.region,

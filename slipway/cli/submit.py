@@ -180,8 +180,8 @@ def command(
 
 
 def _dry_run(context: Context, prepared: PreparedSubmission, *, json: bool, format_: str | None) -> None:
-    """Print the request as it would be sent now. Raises what sending would raise before it sends, but tells of costs
-    that somebody would have to confirm."""
+    """Print the request as it would be sent now. Raises the errors before a sending, but tells of costs that somebody
+    would have to confirm."""
     from slipway.submission.preflight import offline_candidate
 
     def show(one: Candidate) -> None:
@@ -200,8 +200,8 @@ def _dry_run(context: Context, prepared: PreparedSubmission, *, json: bool, form
 
 
 def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | None:
-    """Say on stderr what to expect. Return the candidate that would be taken, None where that is not known. Raises what
-    sending would raise before it sends."""
+    """Print the forecast on stderr. Return the candidate that would be taken, None where that is not known. Raises the
+    errors before a sending."""
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
         budget = BudgetCheck.begin(context, threads)
         preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)

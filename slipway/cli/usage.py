@@ -36,7 +36,7 @@ def command(since: str, by: str, catalog: str | None, output: str) -> None:
     from slipway.history.reader import read_history, time_back
     from slipway.history.usage import names_by, usage
 
-    names_by(by)  # What is mistyped is said before a month is read.
+    names_by(by)  # A mistyped name is reported before a month is read.
     context, before = Context(catalog), time_back(since)
     found = context.catalog
     now = right_time(context.now, context.connection.session.time)

@@ -83,7 +83,7 @@ def command(
 
 
 def _replayer(context: Context, days: int) -> Replayer:
-    """Read what happened. Raises ResourceError where there is nothing to replay."""
+    """Read the history. Raises ResourceError where there is nothing to replay."""
     from slipway.clock import right_time
     from slipway.history.reader import read_history
     from slipway.whatif.comparison import Replayer
@@ -98,7 +98,7 @@ def _replayer(context: Context, days: int) -> Replayer:
 
 
 def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], wanted: float, target: str) -> BoundsSuggestion:
-    """Raises ResourceError where replays can't be trusted, or no bounds hold the target."""
+    """Return the suggestion. Raises ResourceError where replays can't be trusted, or no bounds hold the target."""
     from slipway.whatif.suggestion import suggest
 
     if not (calibration := replayer.calibration).trusted:

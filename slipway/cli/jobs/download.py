@@ -24,7 +24,7 @@ from slipway.jobs.download import Download, Tell, download
 
 
 class _Folder(click.Path):
-    """A folder that is named: an empty name would be the current one."""
+    """A folder by its name: an empty name would be the current one."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return super().convert(WORD.convert(value, param, ctx), param, ctx)
@@ -57,7 +57,7 @@ def command(job: str, dest: Path | None, overwrite: bool, catalog: str | None, o
 
 @contextmanager
 def _progress() -> Iterator[Tell]:
-    """A bar on a terminal; elsewhere a line for each quarter."""
+    """Yield a callback for a bar on a terminal; elsewhere for a line at each quarter."""
     if sys.stderr.isatty() and screen.coloured(sys.stderr):
         from slipway.cli.terminal.redrawn import transfer
 

@@ -136,7 +136,8 @@ def _look(
 
 
 def _row(told: JobDescription, context: Context, *, copy: bool) -> tuple[str, ...]:
-    """`copy`: another job runs the same attempt of a sweep's run, so this one's state is not the run's."""
+    """Return a job's row. `copy`: another job runs the same attempt of a sweep's run, so this one's state is not the
+    run's."""
     job, money = told.job, told.account
     created = f"{span((context.now - job.create_time).total_seconds())} ago" if job.create_time else "?"
     return (
@@ -151,7 +152,8 @@ def _row(told: JobDescription, context: Context, *, copy: bool) -> tuple[str, ..
 
 
 def apart(values: Sequence[Values]) -> list[str]:
-    """Tell each run from the others, `trees=100, seed=3`; all of its values where the runs are alike."""
+    """Return the values that tell each run from the others, `trees=100, seed=3`; all of its values where the runs are
+    alike."""
     differing = varying_parameters(values) or tuple(dict.fromkeys(name for one in values for name in one))
     return [
         ", ".join(f"{short(name)}={short(render(one[name]))}" for name in differing if name in one) or "–"

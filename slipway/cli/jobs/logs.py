@@ -72,7 +72,7 @@ def command(
 
 
 def how_far(count: int, begin: datetime | None, at: datetime | None, end: datetime) -> str:
-    """Estimate how long the rest of a log takes by its lines so far: nobody says how many there are."""
+    """Return an estimate of the time for the rest of a log, by its lines so far: their total is unknown."""
     told = f"{count:,} lines so far; a project has {_A_MINUTE:,} a minute"
     if begin and at and begin < at < end:
         rest = count * ((end - at) / (at - begin))
@@ -81,7 +81,7 @@ def how_far(count: int, begin: datetime | None, at: datetime | None, end: dateti
 
 
 def _line(entry: LogEntry, job: VertexJob, *, json_lines: bool) -> str:
-    """Write a line of the log as text or as JSON."""
+    """Return a line of the log as text or as JSON."""
     if not json_lines:
         return line(entry, job)
     who = prefix(entry, job)

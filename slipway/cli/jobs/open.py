@@ -48,7 +48,7 @@ def place_of(job: VertexJob, what: str, page: str, project: str) -> tuple[tuple[
     """Return lines to copy, and the link that a browser opens, empty where there is none. `page` is the job's in the
     console, `project` that of its bucket; both empty where the console has none.
 
-    Raises ResourceError for a job that has none of it.
+    Raises ResourceError for a job that has none of them.
     """
     if not (page if what == "console" else job.output):
         noun, why = _LACKING.get(what, ("output directory", "its request names none"))

@@ -42,8 +42,8 @@ _METRICS = 12
 
 @dataclass(frozen=True)
 class JobDetails:
-    """A job with all that is read about it. `next`: the job that its submission fell back to. `failure`: why it
-    failed by itself."""
+    """A job with all its details. `next`: the job that its submission fell back to. `failure`: why it failed by
+    itself."""
 
     job: VertexJob
     why: str
@@ -94,7 +94,7 @@ def _picture(context: Context, job: VertexJob) -> JobDetails:
 
 
 def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
-    """Return the second job of a submission whose first was given up. Later ones do not tell which they are."""
+    """Return the second job of a submission whose first was given up. Later jobs do not tell their place."""
     if not job.ended or job.start_time is not None or not job.request_id:
         return None
     wanted = label_filter({STACK_LABEL: context.catalog.stack, REQUEST_LABEL: attempt_id(job.request_id, 1)})
@@ -200,7 +200,7 @@ def _parameters(job: VertexJob, catalog: Catalog) -> str:
 
 
 def _metrics(metrics: Metrics) -> str:
-    """Return `accuracy=0.981, loss=0.07`, of many the first."""
+    """Return `accuracy=0.981, loss=0.07`, the first ones of many."""
     told, more = [f"{short(name)}={number(value)}" for name, value in metrics.items()], len(metrics) - _METRICS
     return f"{', '.join(told[:_METRICS])}{f' and {more} more' if more > 0 else ''}"
 
@@ -211,7 +211,7 @@ def _link(url: str) -> str:
 
 
 def _restarts(picture: JobDetails) -> str:
-    """Return `2, 2 preemptions`; empty for a job that had none."""
+    """Return `2, 2 preemptions`; empty for a job without restarts."""
     events = picture.events
     if events.why:
         return f"not known: {events.why}"
@@ -234,7 +234,7 @@ def _show_events(picture: JobDetails) -> None:
 
 
 def _show_trials(job: VertexJob) -> None:
-    """Print a line a trial: its state, what it tried, the result."""
+    """Print a line a trial: its state, its values, the result."""
     screen.out("")
     names = list(dict.fromkeys(name for trial in job.tried for name in trial.values))
     chosen = job.best_trial

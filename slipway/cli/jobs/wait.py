@@ -27,7 +27,7 @@ def command(jobs: tuple[str, ...], timeout: str | None, catalog: str | None, out
     begun, ended, problems = context.clock.monotonic(), [], []
     for number, job in enumerate(found_jobs(context, jobs)):
         left = None if limit is None else max(0.0, limit - (context.clock.monotonic() - begun))
-        now = context.vertex.job(job.name) if number else job  # It may have ended while another was waited for.
+        now = context.vertex.job(job.name) if number else job  # It may have ended during the wait for another.
         try:
             ended.append(watch(context, now, logs=False, timeout=left, quiet=output == "json"))
         except Timeout as problem:

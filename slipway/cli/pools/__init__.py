@@ -106,7 +106,7 @@ def _show(table: list[PoolRow], context: Context, now: datetime) -> None:
 
 
 def _fix(row: PoolRow, catalog: Catalog) -> str:
-    """Say what mends a cluster: a deployment makes another; a reboot, where no job is on it, may keep this one."""
+    """Return the fix of a cluster: a deployment makes another; a reboot, where no job is on it, may keep this one."""
     up, found = f"pulumi up --stack {catalog.stack}", catalog.cluster_named(row.cluster.id)
     if row.state == GONE or (found and found.adopted):
         return remedy(catalog, row.cluster.id, ", which makes it again")
@@ -135,7 +135,7 @@ def _cells(row: PoolRow, now: datetime, *, where: bool) -> tuple[str, ...]:
 
 
 def _who(row: PoolRow) -> str:
-    """`ada 3, ci 1; 1 gets ready; 2 wait`: machines by user, and jobs."""
+    """Return `ada 3, ci 1; 1 gets ready; 2 wait`: machines by user, and jobs."""
     held = few((f"{one.name} {one.machines}" for one in row.holders), 3)
     ready = f"{row.getting_ready} get{'s' if row.getting_ready == 1 else ''} ready" if row.getting_ready else ""
     wait = f"{row.waiting} wait{'s' if row.waiting == 1 else ''}" if row.waiting else ""
@@ -151,7 +151,7 @@ def _month(row: PoolRow) -> str:
 
 
 def _range(row: PoolRow, words: Callable[[Price], str]) -> str:
-    """Name both ends, where they differ; nothing where the price is unknown."""
+    """Return both ends, where they differ; nothing where the price is unknown."""
     if row.per_machine.unknown:
         return ""
     bounds = "–".join(dict.fromkeys((words(row.price(row.min)), words(row.price(row.max)))))

@@ -96,8 +96,8 @@ _FIRST_S, _LONGEST_S, _SAID_EVERY_S = 1.0, 10.0, 60.0
 
 
 def refuse(name: str, cluster: PersistentResource, jobs: Iterable[VertexJob]) -> None:
-    """Raises ResourceError where a reboot could cost somebody a job, of which the service does not say what becomes, or
-    the service would refuse it. One that is going on costs no more."""
+    """Raise ResourceError where a reboot could cost somebody a job, as the service does not tell its fate, or where the
+    service would refuse it. A reboot under way costs no more."""
     if going_on(cluster):
         return
     on = [job for job in jobs if job.persistent_resource_id == cluster.id and not job.ended]
@@ -117,13 +117,13 @@ def refuse(name: str, cluster: PersistentResource, jobs: Iterable[VertexJob]) ->
 
 
 def going_on(cluster: PersistentResource) -> bool:
-    """Tell whether a reboot that was asked for before is not over: it is waited for, and none asked for beside it."""
+    """Tell whether an earlier reboot is under way: it is waited for, and no other is asked for."""
     return cluster.state in _BUSY
 
 
 @dataclass(frozen=True)
 class Watching:
-    """`say` tells progress; `now` and `pause` are a clock in seconds. `timeout`: seconds, None without one."""
+    """A wait. `say` tells progress; `now` and `pause` are a clock in seconds. `timeout`: seconds, None without one."""
 
     say: Callable[[str], None]
     now: Callable[[], float]
@@ -132,7 +132,8 @@ class Watching:
 
 
 def reboot(vertex: Vertex, name: str, cluster: PersistentResource, stack: str, watching: Watching) -> float:
-    """After how many seconds it runs again. Raises ResourceError where it ends otherwise, Timeout, CloudError."""
+    """Reboot a cluster; return the seconds until it runs again. Raises ResourceError for another end, Timeout,
+    CloudError."""
     began = watching.now()
     before, operation = going_on(cluster), None
     try:

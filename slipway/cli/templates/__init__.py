@@ -50,6 +50,6 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
 
 
 def _names(template: Template) -> list[str]:
-    """Return each capacity type of the usual kind once, in brackets where it is not available with the defaults."""
+    """Return each capacity type of the default kind once, in brackets where it is not available with the defaults."""
     found = capacity_types(template).items()
     return [name if any(one.available for one in offers) else f"({name})" for name, offers in found]

@@ -88,7 +88,7 @@ def _default(parameter: Parameter) -> str:
 
 
 def _offers(context: Context, template: Template, offers: list[Offer]) -> None:
-    """Print a row for each offer, the usual case first, or one for a case that nothing can run, for one reason."""
+    """Print a row for each offer, the default case first, or one for a case that nothing can run, for one reason."""
     choice = any(offer.when for offer in offers)
     usual = {one.name: one.default for one in template.parameters}
     cases: dict[str, list[Offer]] = {}
@@ -121,7 +121,7 @@ def _offer_row(context: Context, template: Template, offer: Offer) -> tuple[str,
 
 
 def _study(template: Template, study: Study) -> str:
-    """`searches rate, depth for accuracy (maximize): 8 trials, 2 at once, bayesian`"""
+    """Return `searches rate, depth for accuracy (maximize): 8 trials, 2 at once, bayesian`."""
     metrics = ", ".join(f"{name} ({goal})" for name, goal in study.metrics)
     trials, at_once = _usual(template, study.max_trials), _usual(template, study.parallel_trials)
     return (
@@ -131,7 +131,7 @@ def _study(template: Template, study: Study) -> str:
 
 
 def machines_words(template: Template, offer: Offer) -> str:
-    """Return as many as usual: `1 scheduler n1-standard-4, 2 workers n1-standard-8 (parameter workers)`."""
+    """Return the usual number: `1 scheduler n1-standard-4, 2 workers n1-standard-8 (parameter workers)`."""
     words = []
     roles = offer.roles or template.roles
     for index, spec in enumerate(KINDS[offer.kind].spec_of(offer.request).get("workerPoolSpecs", ())):

@@ -1,1 +1,1 @@
-"""Parts of the terminal that commands share: options, what is shown and how, and what is typed to submit."""
+"""The parts of the terminal that commands share: options, displays, and the words of a submission."""

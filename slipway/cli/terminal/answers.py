@@ -1,4 +1,4 @@
-"""Answers for a new repository: from flags, from what is usual, or from a person who is asked."""
+"""Answers for a new repository: from flags, from defaults, or from a person."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _proof(key: str) -> Callable[[str], str]:
 
 
 def _wrong(key: str, value: str) -> tuple[str, str] | None:
-    """Return what is wrong with a value, and what would be right."""
+    """Return the mistake in a value, and its correction."""
     from slipway.cluster import PROJECT
     from slipway.machines.table import regions
     from slipway.stack.members import PATTERN

@@ -1,4 +1,4 @@
-"""Arguments of `slipway submit`: enough to type it again, and to make the request of it."""
+"""The arguments of `slipway submit`, from which it can be typed again, and its request made."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class WaitOptions:
 
     @classmethod
     def of(cls, *, wait: bool, follow: bool, timeout: str | None, dry_run: bool) -> WaitOptions:
-        """Raises ConfigError for flags that do not go together."""
+        """Return the options. Raises ConfigError for flags that exclude each other."""
         limit = seconds(timeout) if timeout is not None else None
         if limit is not None and not (wait or follow):
             raise ConfigError(
@@ -39,8 +39,8 @@ class WaitOptions:
 
 @dataclass(frozen=True)
 class SubmitArguments:
-    """The words after `slipway submit`, those of each flag together. `template` is empty where there is a `like`: the
-    job that it is to be like."""
+    """The words after `slipway submit`, those of each flag together. `template` is empty where there is a `like`, the
+    job to imitate."""
 
     template: str
     params: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class SubmitArguments:
 
     @property
     def words(self) -> list[str]:
-        """Return the command without what names or confirms this one submission."""
+        """The command without the words that name or confirm this one submission."""
         words = ["slipway", "submit", *(["--like", self.like] if self.like else [self.template])]
         words += [word for param in self.params for word in ("-p", param)]
         words += [word for one in self.wait_for for word in ("--wait-for", one)]
@@ -83,7 +83,7 @@ class SubmitArguments:
         return shlex.join([*self.words, *yes, *id_])
 
     def request(self) -> SubmissionRequest:
-        """Raises ConfigError."""
+        """Return the request. Raises ConfigError."""
         overrides = RequestOverrides(
             experiment=_run_name("--experiment", self.experiment),
             experiment_run=_run_name("--experiment-run", self.experiment_run),

@@ -1,4 +1,4 @@
-"""Files that a change touches, read from a list of names and from two checkouts of which nothing is run.
+"""The files of a change, read from a list of names and from two checkouts, without running any.
 
 The base branch's is the folder that this runs in; the change's own is another one, where there is one.
 """
@@ -29,8 +29,8 @@ _SEPARATED = re.compile(r"[A-Z]\d*\0")
 
 
 def files_of(file: str | None, head: str | None, folder: str = "", *, fetch: bool = False) -> Files:
-    """Read what `git diff --name-status` lists, with or without `-z`; a bare path counts as touched. `folder`: where
-    the project lies in the repository. With `fetch`, notes of a pinned wheel are read from its address."""
+    """Read the list of `git diff --name-status`, with or without `-z`; a bare path counts as touched. `folder`: the
+    project's place in the repository. With `fetch`, notes of a pinned wheel are read from its address."""
     from slipway.review.change import NO_FILES, Files
     from slipway.review.rendering.redaction import addresses
 
@@ -50,7 +50,7 @@ def files_of(file: str | None, head: str | None, folder: str = "", *, fetch: boo
     there = sorted(touched - removed) if head else []
     both = [file for file in there if _beside_base(file, checkout)]
     code, job_code, stacks = _template_code(checkout, there), _job_code(checkout, both), _stack_edits(checkout, both)
-    # Of a link the diff shows where it leads, and not what is there.
+    # The diff of a link shows its target, and not the target's contents.
     plain = (one for one in both if not _is_link(checkout, one))
     told = frozenset[str]().union(*(addresses(text_of(one), text_of(str(checkout / one))) for one in plain))
     return Files(
@@ -84,7 +84,7 @@ def _is_pins(path: str, reached: Iterable[str]) -> bool:
 
 
 def _pins(checkout: Path, file: str) -> Pins | None:
-    """None where both sides are one checkout: nobody knows what was there before."""
+    """Return the pins; None where both sides are one checkout: the earlier ones are unknown."""
     from slipway.review.pins import Pins, read
 
     if checkout.resolve() == Path.cwd():
@@ -94,7 +94,7 @@ def _pins(checkout: Path, file: str) -> Pins | None:
 
 
 def _noted(pins: Pins | None, *, fetch: bool) -> Pins | None:
-    """Add what the pinned release says is new in it."""
+    """Add the pinned release's notes."""
     from dataclasses import replace
 
     from slipway.cli.terminal.wheel_notes import notes
@@ -107,7 +107,7 @@ def _noted(pins: Pins | None, *, fetch: bool) -> Pins | None:
 
 
 def _requirements(checkout: Path, file: Path, known: frozenset[Path] = frozenset()) -> Iterator[str]:
-    """Yield a file of requirements, and all that it includes. One that leads out of the repository is not read."""
+    """Yield a file of requirements, and all that it includes. A file outside of the repository is not read."""
     path = checkout / file
     if path.resolve() in known or not _readable(path, checkout):
         return
@@ -126,7 +126,7 @@ def _readable(path: Path, checkout: Path) -> bool:
 
 
 def _reached(checkout: Path) -> Iterator[str]:
-    """Yield what requirements, links and the project's own file lead to, beside what always counts."""
+    """Yield the targets of requirements, links and the project's own file, and the files that always count."""
     root = checkout.resolve()
     texts, files = [], [Path(PINS), Path(LAPTOP)]
     for file in files:  # which grows
@@ -147,7 +147,7 @@ def _reached(checkout: Path) -> Iterator[str]:
 
 
 def _main(file: Path) -> str:
-    """Return where the project's file says that its program is; empty where it does not."""
+    """Return the program's place in the project's file; empty where it has none."""
     import yaml
 
     try:
@@ -160,7 +160,7 @@ def _main(file: Path) -> str:
 
 def _beside_base(file: str, checkout: Path) -> bool:
     """Tell whether a file is in the base branch, whose checkout this command runs in, and in the change's own, if that
-    is another one. A link that leads out of it is none of its files."""
+    is another one. A link to a place outside is not a file of it."""
     root, path = checkout.resolve(), (checkout / file).resolve()
     return root != Path.cwd() and path.is_relative_to(root) and path.is_file() and Path(file).is_file()
 
@@ -170,7 +170,8 @@ def _is_link(checkout: Path, file: str) -> bool:
 
 
 def _same_program(file: str, checkout: Path) -> bool:
-    """Tell whether a module does as the base branch's. Templates and jobs are compared by what they publish."""
+    """Tell whether a module does the same as the base branch's. Templates and jobs are compared by their
+    publications."""
     from slipway.review.job_code import same_program
 
     if not file.endswith(".py") or file.startswith(("templates/", "jobs/")) or _is_link(checkout, file):

@@ -1,6 +1,6 @@
-"""A chart of how much of its machines a job uses: rows of small columns, and in short behind its state line.
+"""The chart of a job's utilization: rows of small columns, and in short behind its state line.
 
-The scale is always 0 to 100 %; where nothing was measured there is a gap.
+The scale is always 0 to 100 %; unmeasured times are gaps.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _WORDS = {ACCELERATOR: "gpu", CPU: "cpu", MEMORY: "mem"}
 
 
 def show_usage(usage: Utilization) -> None:
-    """Print the chart of some rows, as wide as the terminal has room."""
+    """Print the chart of some rows, as wide as the terminal."""
     rows = usage.rows[:_MOST_ROWS]
     words = sum(max(map(len, column)) for column in zip(*[(row.role, row.what) for row in rows], _HEADS, strict=True))
     room = (screen.columns() or shutil.get_terminal_size().columns) - words - len("    ") - 3 * len("  100 %")
@@ -59,8 +59,8 @@ def show_usage(usage: Utilization) -> None:
 
 
 def accelerator_line(context: Context, job: VertexJob, account: JobCost) -> str:
-    """Return how a job used its accelerators, in one line: `gpu ▁▁▁▇██  8 H100 idle for 31 of 58 min (53 %): $52 of
-    $98`. Empty for a job without, and where nothing was measured."""
+    """Return a job's use of its accelerators, in one line: `gpu ▁▁▁▇██ 8 H100 idle for 31 of 58 min (53 %): $52 of
+    $98`. Empty for a job without any, and where nothing was measured."""
     if job.start_time is None or not any(pool.machine.accelerator for pool in job.worker_pools):
         return ""
     usage = read_utilization(context.brief.monitoring(context.catalog.project), job, context.now)
@@ -77,7 +77,7 @@ def ends(all_points: Iterable[Sequence[Point]]) -> tuple[datetime, datetime]:
 
 
 def sparks(all_points: Sequence[Sequence[Point]], width: int) -> list[str]:
-    """Draw a text for each series, on one axis of time: a column a sample, or the mean of several beyond `width`."""
+    """Return a text for each series, on one axis of time: a column a sample, or the mean of several beyond `width`."""
     first, last = ends(all_points)
     length = (last - first).total_seconds()
     steps = [(after.at - before.at).total_seconds() for points in all_points for before, after in pairwise(points)]
@@ -107,7 +107,7 @@ def _levels() -> str:
 
 
 class UtilizationLine:
-    """The use of a running job: `gpu ▂▅▇█ 97 %  cpu ▂▃▃▂ 20 %`, read beside whoever follows, who never waits."""
+    """The use of a running job: `gpu ▂▅▇█ 97 % cpu ▂▃▃▂ 20 %`, read beside the display, which never waits."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -120,7 +120,7 @@ class UtilizationLine:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def words(self, job: VertexJob) -> str:
-        """Return the newest that is known; empty for a job that does not run."""
+        """Return the newest known use; empty for a job that does not run."""
         if waits(job) or job.ended:
             return ""
         if self._reading and self._reading.done():
@@ -138,7 +138,7 @@ class UtilizationLine:
 
 
 def in_short(rows: Iterable[UtilizationRow]) -> str:
-    """Draw the mean of all replicas and accelerators, for each metric that has samples."""
+    """Return the mean of all replicas and accelerators, for each metric that has samples."""
     by_metric = _means(rows)
     return "  ".join(
         f"{word} {sparks([by_metric[metric]], _SHORT)[0]} {percent(by_metric[metric][-1].value)}"
@@ -148,7 +148,7 @@ def in_short(rows: Iterable[UtilizationRow]) -> str:
 
 
 def _means(rows: Iterable[UtilizationRow]) -> dict[str, tuple[Point, ...]]:
-    """The mean of all replicas and accelerators at each moment, by metric."""
+    """Return the mean of all replicas and accelerators at each moment, by metric."""
     found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         for point in row.points:

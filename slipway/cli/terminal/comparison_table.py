@@ -16,7 +16,7 @@ _MOST_TEMPLATES = 10
 
 
 def show(found: Comparison, heads: tuple[str, str]) -> None:
-    """Print the outcomes side by side under these heads, or that nobody can tell."""
+    """Print the outcomes side by side under these heads, or that they are unknown."""
     screen.prose(headline(found))
     rows = [] if not found.calibration.trusted else list(_rows(found.before, found.after))
     never = [("never run", str(found.before.never_ran), str(found.after.never_ran), _why(found.after.never))]
@@ -57,7 +57,7 @@ def _show_templates(before: Outcome, after: Outcome, heads: tuple[str, str]) -> 
 
 
 def _why(never: tuple[NeverRun, ...]) -> str:
-    """`tune-27b and eval: needs 4 a3-highgpu-8g, and h100/workers has 2 at most`"""
+    """Return `tune-27b and eval: needs 4 a3-highgpu-8g, and h100/workers has 2 at most`."""
     by_reason: dict[str, list[str]] = {}
     for one in never:
         by_reason.setdefault(one.why, []).append(one.template or "(none)")

@@ -1,4 +1,4 @@
-"""Suggestions for completion, from the catalog and the service. What can't be read is not suggested, and no error."""
+"""Suggestions for completion, from the catalog and the service. Unreadable values are not suggested, and no error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _RECENT = 50
 _PLAIN = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
-"""What a shell takes as it is: nobody's text is put into a command line that would read more into it."""
+"""Text that a shell takes unchanged: no other text is put into a command line, which would read more into it."""
 _NAME = re.compile(r"[\w.-]*", re.ASCII)
 
 Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
@@ -27,7 +27,7 @@ _Found = Callable[["Context", click.Context, str], Iterable[tuple[str, str]]]
 
 
 def _completion(found: _Found) -> Completion:
-    """Suggest those of the values that go on with what is typed, each with its words of help."""
+    """Suggest the values that continue the typed text, each with its help."""
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from slipway.cli.terminal.screen import visible
@@ -56,7 +56,7 @@ def templates(context: Context, _: click.Context, __: str) -> Iterator[tuple[str
 
 
 def _named(incomplete: str) -> str:
-    """Return the API's filter for names that go on with what is typed."""
+    """Return the API's filter for names that continue the typed text."""
     return f'display_name:"{incomplete}*"' if incomplete and _NAME.fullmatch(incomplete) else ""
 
 
@@ -96,7 +96,7 @@ def active_sweeps(context: Context, _: click.Context, __: str) -> Iterator[tuple
 
 
 def _template_of(context: Context, ctx: click.Context) -> Template | None:
-    """Return the template that is named, or that of a job that is: its name goes on after the template's."""
+    """Return the named template, or that of a named job: its name continues the template's."""
     named, templates = str(ctx.params.get("like") or _argument(ctx, "template")), context.catalog.templates
     fitting = [name for name in templates if named == name or (named.startswith(f"{name}-") and ctx.params.get("like"))]
     return templates[max(fitting, key=len)] if fitting else None
@@ -109,7 +109,7 @@ def _argument(ctx: click.Context, name: str) -> str:
 
 @_completion
 def parameters(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
-    """Suggest `trees=` for those not given yet, the required ones first; after the `=` the values that there are."""
+    """Suggest `trees=` for those not given yet, the required ones first; after the `=` its possible values."""
     from slipway.submission.parameters import describe
 
     template = _template_of(context, ctx)
@@ -134,7 +134,7 @@ def _values(parameter: Parameter) -> list[str]:
 
 
 def _capacity_types(context: Context, ctx: click.Context, _: str) -> Iterator[tuple[str, str]]:
-    """Suggest the template's, each with some help: zsh lists what has none behind the others."""
+    """Suggest the template's, each with some help: zsh lists words without help behind the others."""
     from slipway.capacity import CAPACITY_TYPES
     from slipway.catalog import lookup
 

@@ -20,8 +20,8 @@ from slipway.submission.submitter import SubmissionResult, deliver, journal_of
 def send(
     context: Context, typed: SubmitArguments, prepared: PreparedSubmission, request_id: str | None, *, json: bool
 ) -> tuple[SubmissionResult, str]:
-    """Return the job, and the submission's request id. One that may wait for long is recorded, so that the same command
-    resumes it after a kill. Raises what `Submitter.submit` raises, Detached on Ctrl-C."""
+    """Return the job, and the submission's request id. A submission that may wait for long is recorded, so that the
+    same command resumes it after a kill. Raises the errors of `Submitter.submit`, Detached on Ctrl-C."""
     journal = journal_of(context)
     ledger = InterruptedSubmissions(journal.folder)
     earlier = None
@@ -33,7 +33,8 @@ def send(
     deliver_it = partial(deliver, context, terminal, prepared, id_, repeated=bool(request_id or earlier), again=again)
     if not prepared.moves:
         return deliver_it(), id_
-    # What was sent before may wait still, whatever goes wrong now: forgotten, the same command would send a second job.
+    # An earlier job may still wait, whatever goes wrong now: without the record, the same command would send a second
+    # job.
     resumed = ledger.has(id_)
     if earlier:
         screen.note(f"resumes the submission of {earlier.when}, request id {earlier.request_id}")
@@ -43,7 +44,7 @@ def send(
         submitted = deliver_it()
     except KeyboardInterrupt:
         if not terminal.any_sent and not resumed:
-            ledger.end(id_)  # Nothing was sent that the same command could go on with.
+            ledger.end(id_)  # Nothing was sent that the same command could resume.
             raise
         from slipway.cli.terminal.watching import Detached
 
@@ -62,7 +63,7 @@ def send(
         _tell_what_goes_on(context, journal, ledger, id_, other, "give the command again")
         raise other from problem
     except Cancelled:
-        ledger.end(id_)  # Nothing of it can run any more: what the same command sends next is no second run.
+        ledger.end(id_)  # No job of it can run any more: the same command's next one is no second run.
         raise
     except JobGoneError as problem:
         if earlier:
@@ -91,8 +92,8 @@ def send(
 
 
 def _withdrawn(journal: SubmissionJournal, request_id: str) -> bool:
-    """Tell whether all that was sent has been given up, and what came next was refused. After any other trouble a job
-    may still wait, and another id would send a second one."""
+    """Tell whether every sent job has been given up, and the next one was refused. After any other trouble a job may
+    still wait, and another id would send a second one."""
     last, number = None, 1
     while entry := journal.read(attempt_id(request_id, number)):
         last, number = entry, number + 1
@@ -107,9 +108,9 @@ def _tell_what_goes_on(
     problem: SlipwayError,
     then: str,
 ) -> None:
-    """Add to `problem` which jobs of the submission have not ended, and what to type; `then`: what to do after that.
+    """Add to `problem` the unfinished jobs of the submission, and what to type; `then`: what to do after that.
 
-    The submission is forgotten once nothing of it can run any more.
+    The submission's record is removed once none of its jobs can run any more.
     """
     from slipway.submission.lookup import going_on
 

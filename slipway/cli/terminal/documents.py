@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 def out_jobs(jobs: Iterable[JobDescription], *, alone: bool) -> None:
-    """`alone`: one job was asked for."""
+    """Print jobs as JSON. `alone`: one job was asked for."""
     documents = [one.document for one in jobs]
     screen.out_json(*(("job", {"job": documents[0]}) if alone else ("jobs", {"jobs": documents})))
 
 
 def events_document(events: JobEvents) -> dict[str, Any]:
-    """Tell what happened to a job; numbers are null where its log could not be read."""
+    """Return a job's events; numbers are null where its log could not be read."""
     return {
         "restarts": None if events.why else len(events.of("restart")),
         "preemptions": None if events.why else len(events.of("preemption")),
@@ -41,7 +41,7 @@ def events_document(events: JobEvents) -> dict[str, Any]:
 
 
 def usage_document(usage: Utilization, idle: IdleAccelerators | None = None) -> dict[str, Any]:
-    """Shares from 0 to 1. `periodSeconds`: each point is the mean of so many seconds; 0: as measured."""
+    """Return shares from 0 to 1. `periodSeconds`: the seconds over which each point is the mean; 0: as measured."""
     return {
         "why": usage.why or None,
         "periodSeconds": usage.period,

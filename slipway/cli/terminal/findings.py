@@ -1,4 +1,4 @@
-"""Findings on a terminal: what was found, and below it what to do."""
+"""Findings on a terminal: each with what to do below it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def show(one: Finding, sentence: str) -> None:
 
 
 def below(one: Finding, columns: int | None, indent: str = "    ") -> list[str]:
-    """Write the fix, and behind it what it does where both fit, else below it: a command is copied alone."""
+    """Return the fix, with its effect behind it where both fit, else below it: a command is copied alone."""
     if not one.fix:
         return [f"{indent}{one.means}"] if one.means else []
     both = f"{indent}mend: {one.fix}     {one.means}".rstrip()

@@ -1,6 +1,7 @@
-"""A command's output shown anew every few seconds on one screen of the terminal, until Ctrl-C.
+"""A command's output, repeated every few seconds on one screen of the terminal, until Ctrl-C.
 
-The screen is the terminal's second one, as a pager has it: what stood there before comes back, the last look below it.
+The screen is the terminal's second one, as a pager has it: at the end the former screen comes back, with the last
+output below it.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ def watch_option(command: Command) -> Command:
 
 
 def watched(look: Callable[[], None], clock: Clock, output: str = "table") -> None:
-    """Call `look`, which reads and prints, again and again. A look that fails is said beside the last one's output.
-    Raises ConfigError where there is no terminal, and whatever the first look raises."""
+    """Call `look`, which reads and prints, again and again. A failure is shown beside the last output. Raises
+    ConfigError where there is no terminal, and any error of the first look."""
     if output != "table" or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
         why = "stdout is no terminal" if output == "table" else f"--output {output} is one document"
         raise ConfigError("--watch can't redraw here", why=why, fix="leave out --watch")
@@ -58,7 +59,7 @@ def watched(look: Callable[[], None], clock: Clock, output: str = "table") -> No
 
 
 class _Frame(io.StringIO):
-    """A text that takes what is printed for a terminal."""
+    """A text that takes the output for a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -69,7 +70,7 @@ class _Frame(io.StringIO):
 
 
 def _printed(look: Callable[[], None]) -> str:
-    """Return what a look prints, on stdout and stderr, in its order."""
+    """Return the output of a look, on stdout and stderr, in its order."""
     frame = _Frame()
     with contextlib.redirect_stdout(frame), contextlib.redirect_stderr(frame):
         look()
@@ -77,7 +78,7 @@ def _printed(look: Callable[[], None]) -> str:
 
 
 def _draw(text: str, end: str, terminal: TextIO) -> None:
-    """Draw as much as there is room for, each line over what stood there."""
+    """Draw as many lines as there is room for, each over the former one."""
     size = shutil.get_terminal_size()
     lines, left = text.splitlines(), size.lines - 3
     shown: list[str] = []

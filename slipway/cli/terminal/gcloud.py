@@ -37,7 +37,7 @@ def check_format(format_: str | None, *others: tuple[str, bool], dry_run: bool) 
 
 
 def as_formatted(context: Context, prepared: PreparedSubmission, candidate: Candidate) -> str:
-    """Raises ConfigError for what is no custom job."""
+    """Return the file and the command. Raises ConfigError for another kind than a custom job."""
     from slipway.gcloud.job_file import job_file
 
     catalog = context.catalog

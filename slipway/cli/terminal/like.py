@@ -1,4 +1,4 @@
-"""The job of `slipway submit --like JOB`, and what is said of it before anything is sent."""
+"""The job of `slipway submit --like JOB`, and the messages about it before anything is sent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slipway.submission.like import Likeness, request_like
 
 
 def liked(context: Context, typed: SubmitArguments) -> tuple[SubmitArguments, VertexJob]:
-    """Return the job, and the words with its name: a template's, say, stands for another job tomorrow. Raises
+    """Return the job, and the words with its name: a template's name, say, stands for another job tomorrow. Raises
     ResourceError."""
     assert typed.like, "the command has it"
     job = found_job(context, typed.like)
@@ -22,8 +22,8 @@ def liked(context: Context, typed: SubmitArguments) -> tuple[SubmitArguments, Ve
 
 
 def request_like_job(context: Context, typed: SubmitArguments, job: VertexJob, swept: Collection[str] = ()) -> Likeness:
-    """Say what is taken over and what can't be the same any more. `swept`: parameters that the points of a sweep give.
-    Raises what `request_like` raises."""
+    """Print the parts that are taken over, and those that can't be the same any more. `swept`: parameters that the
+    points of a sweep give. Raises the errors of `request_like`."""
     found = request_like(context, job, typed.request(), own_code=typed.code is not None, swept=swept)
     for line in found.notes:
         screen.note(line)

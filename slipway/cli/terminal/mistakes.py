@@ -1,4 +1,4 @@
-"""Mistyped words: an option that there is not, a word too many, and what was most likely meant."""
+"""Mistyped words: an unknown option, a surplus word, and the most likely meaning."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ASSIGNMENT = re.compile(r"[a-z][a-z0-9_]*=")
 
 
 def in_words(error: click.UsageError) -> str:
-    """Return click's own sentence, and what could be typed instead. click alone compares the dashes too."""
+    """Return click's own sentence, and a possible correction. click alone compares the dashes too."""
     command = error.ctx.command if error.ctx else None
     if command and isinstance(error, click.NoSuchOption):
         return " ".join((error.message, *_meant_by(error.option_name.lstrip("-"), command)))
@@ -26,8 +26,8 @@ def in_words(error: click.UsageError) -> str:
 
 
 def fix_of(error: click.UsageError, help: str) -> str:
-    """Return what to type in place of a wrong choice, or of a parameter and its value without a `=`; else `help`, the
-    command that lists all there is."""
+    """Return the correction of a wrong choice, or of a parameter and its value without a `=`; else `help`, the command
+    that lists the choices."""
     option = error.param if isinstance(error, click.BadParameter) else None
     if option and isinstance(option.type, click.Choice) and (wrong := _CHOICE.match(error.message)):
         near = nearest(wrong[1], map(str, option.type.choices))
@@ -42,7 +42,7 @@ def fix_of(error: click.UsageError, help: str) -> str:
 
 
 def _meant_by(name: str, command: click.Command) -> list[str]:
-    """Return a sentence for an option that the command does not have; none where nothing is likely."""
+    """Return a sentence for an unknown option; none without a likely meaning."""
     options = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
     flags = {flag.lstrip("-"): flag for one in options for flag in one.opts if flag.startswith("--")}
     arguments = [one.name for one in command.params if isinstance(one, click.Argument) and one.name]
@@ -56,7 +56,7 @@ def _meant_by(name: str, command: click.Command) -> list[str]:
 
 
 def _as_parameters(words: str) -> str:
-    """Return `; did you mean -p workers=3?` Spaces part words, unless only the whole is an assignment."""
+    """Return `; did you mean -p workers=3?` Spaces separate words, unless only the whole is an assignment."""
     each = words.split(" ")
     given = each if all(map(_ASSIGNMENT.match, each)) else [words] if _ASSIGNMENT.match(words) else []
     typed = " ".join(f"-p {shlex.quote(one)}" for one in given)

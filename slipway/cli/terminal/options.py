@@ -18,14 +18,14 @@ Command = Callable[..., Any]
 
 
 class _Word(click.ParamType[str]):
-    """Text that is not empty: in a script, empty text is a variable that nobody set."""
+    """Text that is not empty: in a script, empty text is an unset variable."""
 
     name = "text"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if not str(value).strip():
             self.fail("it is empty; leave it out, or give it a value", param, ctx)
-        if wrong := unfit(str(value)):  # Of a variable of the environment; what is typed was looked at before.
+        if wrong := unfit(str(value)):  # For a variable of the environment; typed text was checked before.
             self.fail(f"it {wrong}", param, ctx)
         return str(value)
 
@@ -82,14 +82,14 @@ def jobs_argument(*, required: bool) -> Callable[[Command], Command]:
 
 
 def found_jobs(context: Context, texts: Sequence[str], *, of_template: bool = True) -> list[VertexJob]:
-    """Return each once, in the order in which they were named. Raises ResourceError for one that is not there."""
+    """Return each job once, in the order of the names. Raises ResourceError for a missing one."""
     return list(
         {job.name: job for job in (found_job(context, text, of_template=of_template) for text in texts)}.values()
     )
 
 
 def found_job(context: Context, text: str, *, of_template: bool = True) -> VertexJob:
-    """Return the job that `find_job` does, and say which of several was taken. Raises ResourceError."""
+    """Return the job that `find_job` does, and tell which of several was taken. Raises ResourceError."""
     from slipway.cli.terminal import screen
     from slipway.jobs.finding import find_job
 

@@ -1,4 +1,4 @@
-"""The pins of a repository of one's own: slipway from where it was installed, and all that it needs, with hashes."""
+"""The pins of a repository of one's own: slipway from its installed source, and its requirements, with hashes."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from slipway.errors import ConfigError
 from slipway.review.reach import LAPTOP, PINS, package
 
 LOCKS = {PINS: "deploy", LAPTOP: "local"}
-"""The extra of slipway that each file of pins brings."""
+"""The extra of slipway in each file of pins."""
 _DETAIL = re.compile(r" \\\n    --hash=\S+|\n    #.*")
 _NAME = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(\[|@|[=<>~!;]|$)")
 _PATIENCE = 30.0
 
 
 def source_with_hash() -> tuple[Mapping[str, Any], str]:
-    """Return where slipway came from, with the wheel's hash; and why there is none, empty where there is one.
+    """Return slipway's source, with the wheel's hash; and why there is none, empty where there is one.
 
-    pip notes it at installation; uv does not, so the wheel is read once more. Raises ConfigError where that is another.
+    pip notes the hash at installation; uv does not, so the wheel is read once more. Raises ConfigError where that is
+    another.
     """
     origin = installation.direct_url()
     url, known = str(origin.get("url", "")), installation.sha256(origin)
@@ -57,14 +58,14 @@ def pins(origin: Mapping[str, Any], extra: str, *, hashed: bool) -> str:
 
 
 def bare(text: str) -> str:
-    """Return pins without hashes, and without whose they are."""
+    """Return pins without hashes, and without the comments on their origin."""
     return _DETAIL.sub("", text)
 
 
 def with_own_pins(mine: str, base: str, new: str) -> tuple[str, tuple[str, ...]]:
-    """Return the `new` pins with what a team changed in `mine` since `base`, and the packages whose own pin it keeps.
+    """Return the `new` pins with a team's changes in `mine` since `base`, and the packages whose own pin it keeps.
 
-    Slipway itself is always the new one. What a team added follows at the end, what it took out stays out.
+    Slipway itself is always the new one. A team's additions follow at the end, its deletions stay out.
     """
     ours, was, news = (_packages(text) for text in (mine, base, new))
     kept, lines = list[str](), list[str]()
@@ -88,7 +89,7 @@ def _packages(text: str) -> dict[str, str]:
 
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each requirement, with its hashes and whose it is, by its package; and any other line by itself."""
+    """Yield each requirement, with its hashes and origin, by its package; and any other line by itself."""
     for entry in re.findall(r"\S.*\n?(?:[ \t]+.*\n?)*|\n", text):
         name = _NAME.match(entry)
         yield (
@@ -98,17 +99,17 @@ def _entries(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _read(url: str) -> bytes:
-    """Read a wheel from its address, as whoever installed it did. Raises OSError, ValueError or HTTPException."""
+    """Read a wheel from its address, as its installer did. Raises OSError, ValueError or HTTPException."""
     address = urldefrag(url).url
     if urlsplit(address).scheme not in ("file", "http", "https"):
         raise ValueError("it has an odd address")
     if "@" in urlsplit(address).netloc:
-        raise ValueError("it needs a credential")  # Which another host would get, where it sends on to one.
+        raise ValueError("it needs a credential")  # A redirection would give it to another host.
     return download(address)
 
 
 def download(address: str, most: int | None = None) -> bytes:
-    """Read what lies at an address. Raises OSError, HTTPException, and ValueError for more than `most` bytes too."""
+    """Read the content of an address. Raises OSError, HTTPException, and ValueError for more than `most` bytes too."""
     import certifi
 
     trusted = ssl.create_default_context()
@@ -122,7 +123,7 @@ def download(address: str, most: int | None = None) -> bytes:
 
 
 def _check_same(wheel: bytes) -> None:
-    """Raise ConfigError where a wheel is not the one that runs here: nobody has tried what it has."""
+    """Raise ConfigError where a wheel is not the one that runs here: its contents are untried."""
     from io import BytesIO
 
     try:

@@ -27,7 +27,7 @@ from slipway.context import Clock
 
 
 class _Rich:
-    """A line that is a function of the time: its clock runs between two looks at the service."""
+    """A line as a function of the time: its clock runs between two looks at the service."""
 
     def __init__(self, console: Console, clock: Clock) -> None:
         self._console, self._clock = console, clock
@@ -56,7 +56,8 @@ def live(clock: Clock) -> Iterator[_Rich]:
 
 @contextmanager
 def _bar(total: int | None, *columns: ProgressColumn, done: int = 0) -> Iterator[Callable[..., None]]:
-    """Yield what takes `completed`, `total` and the `words` beside the bar. On stderr: results alone go to stdout."""
+    """Yield a callback for `completed`, `total` and the `words` beside the bar. On stderr: results alone go to
+    stdout."""
     every = (BarColumn(), *columns, TimeRemainingColumn(), TextColumn("{task.fields[words]}"))
     with Progress(*every, console=Console(file=sys.stderr), transient=True, refresh_per_second=5) as shown:
         yield partial(shown.update, shown.add_task("", total=total, completed=done, words=""))
@@ -64,13 +65,13 @@ def _bar(total: int | None, *columns: ProgressColumn, done: int = 0) -> Iterator
 
 @contextmanager
 def transfer() -> Iterator[Callable[[int, int, int], None]]:
-    """Yield what takes how many files are there, the bytes that have come, and those of all."""
+    """Yield a callback for the number of files, the bytes that have come, and the bytes in all."""
     with _bar(None, DownloadColumn(), TransferSpeedColumn()) as show:
         yield lambda files, now, total: show(completed=now, total=total, words=f"{files:,} files there")
 
 
 @contextmanager
 def bar(total: int, done: int) -> Iterator[Callable[[int, str], None]]:
-    """Yield what takes how many are done, and the words beside it."""
+    """Yield a callback for the number of completed ones, and the words beside it."""
     with _bar(total, MofNCompleteColumn(), done=done) as show:
         yield lambda now, words: show(completed=now, words=words)

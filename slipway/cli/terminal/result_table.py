@@ -1,4 +1,4 @@
-"""Results of jobs as a table, as CSV and as JSON: what varies, the metrics, run time and cost, the best starred."""
+"""Results of jobs as a table, as CSV and as JSON: varying parameters, metrics, run time and cost, the best starred."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from slipway.prices import spent
 
 _MANY = 500
 _FAILURES = 8
-"""The log of so many failed jobs is read, as a project may read it 60 times a minute; of others the service's words
-are shown."""
+"""The number of failed jobs whose log is read, as a project may read it 60 times a minute; the others have the
+service's words."""
 _FAILED = ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED")
 
 
 @dataclass(frozen=True)
 class MetricColumns:
-    """Metrics that somebody wants to see, and the one by which rows are sorted, the best first."""
+    """The chosen metrics, and the one by which rows are sorted, the best first."""
 
     names: tuple[str, ...] = ()
     sort: Goal | None = None
@@ -52,7 +52,7 @@ class MetricColumns:
 
 
 def show_results(context: Context, jobs: Sequence[VertexJob], columns: MetricColumns, output: str) -> None:
-    """Print them. Raises ConfigError for a metric that no job has, where they have others."""
+    """Print results. Raises ConfigError for a metric that no job has, where they have others."""
     if len(jobs) > _MANY:
         screen.note(f"reads the metrics of {len(jobs):,} jobs")
     with ThreadPoolExecutor(1 + _FAILURES, thread_name_prefix="results") as threads:
@@ -127,7 +127,7 @@ def _show_table(results: Results, columns: MetricColumns, failures: Mapping[str,
 
 
 def _cells(row: ResultRow, names: Sequence[str]) -> list[str]:
-    """Return metrics, run time and cost; nothing for a row that tells instead what became of it."""
+    """Return metrics, run time and cost; nothing for a row that has its end instead."""
     has = any(name in row.metrics for name in names)
     if not row.succeeded and (row.ended or not has):
         return []
@@ -140,7 +140,7 @@ def _cells(row: ResultRow, names: Sequence[str]) -> list[str]:
 
 
 def _instead(row: ResultRow, failures: Mapping[str, str]) -> str:
-    """`failed after 3 min: ValueError: bad value (trainer) · slipway jobs show mlp-7k2p`"""
+    """Return `failed after 3 min: ValueError: bad value (trainer) · slipway jobs show mlp-7k2p`."""
     state, ran = state_word(row.state), row.run_seconds
     if not row.ended:
         return f"{state} {span(ran if ran is not None else row.wait_seconds or 0.0)}"
@@ -157,7 +157,7 @@ def _is_number(row: ResultRow, name: str) -> bool:
 
 
 def _notes(results: Results, names: Sequence[str]) -> list[str]:
-    """Say why jobs that succeeded lack a metric, and how to have the best starred."""
+    """Return why succeeded jobs lack a metric, and how to have the best starred."""
     lacking = [row for row in results.rows if row.succeeded and not any(name in row.metrics for name in names)]
     reasons = Counter(row.metrics_why or f"it has no {short(names[0])}" for row in lacking)
     found = [f"{counted(count, 'job')} without: {reason}" for reason, count in reasons.most_common(3)]

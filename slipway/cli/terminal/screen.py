@@ -18,9 +18,9 @@ from slipway.errors import HARMFUL, Interrupted, SlipwayError
 from slipway.errors import visible as without_harm
 
 SCHEMA = 2
-"""Version of the JSON that `--output json` prints: fields are added without a change, changed only with one."""
+"""The version of the JSON that `--output json` prints: added fields keep it, changed ones raise it."""
 _OURS = f"\x1b{os.urandom(8).hex()}"
-"""What our own styles begin with until they are written: no text from elsewhere can pass for one."""
+"""The mark of Slipway's own styles until they are written: no other text can imitate it."""
 _BUT_OURS = re.compile(rf"(?!{_OURS})[{HARMFUL}]")
 _BUT_COLOURS = re.compile(rf"(?!\x1b\[[0-9;]*m)[{HARMFUL}]")
 
@@ -39,12 +39,12 @@ def styled(text: str, stream: TextIO, **style: Any) -> str:
 
 
 def visible(text: str, harmful: re.Pattern[str] = _BUT_OURS) -> str:
-    """Show text from anywhere with its number for what would act on a terminal."""
+    """Return text with code points in place of characters that would act on a terminal."""
     return without_harm(text, harmful)
 
 
 def visible_log(text: str) -> str:
-    """Show a line of a job's log, with its colours."""
+    """Return a line of a job's log, with its colours."""
     return visible(text, _BUT_COLOURS)
 
 
@@ -59,7 +59,7 @@ def out_log(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Print a line beside the result: progress, warnings, what to type next. Failing to changes nothing."""
+    """Print a line beside the result: progress, warnings, what to type next. A failure to print changes nothing."""
     with contextlib.suppress(OSError):
         print(visible(text).replace(_OURS, "\x1b"), file=sys.stderr, flush=True)
 
@@ -75,8 +75,8 @@ def hint(text: str) -> None:
 
 @contextlib.contextmanager
 def after(done: str, fix: str) -> Iterator[None]:
-    """Say what has been `done`, with `fix` to see it, also after Ctrl-C and where the rest can't be written.
-    Raises SlipwayError."""
+    """Print what has been `done`, with `fix` to see it, also after Ctrl-C and where the rest can't be written. Raises
+    SlipwayError."""
     with interruptible(done, fix):
         try:
             yield
@@ -87,7 +87,7 @@ def after(done: str, fix: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def interruptible(state: str, fix: str) -> Iterator[None]:
-    """Say after Ctrl-C the `state` of things, with `fix` to go on, not that nothing was sent. Raises Interrupted."""
+    """After Ctrl-C, print the `state` of things, with `fix` to go on, not that nothing was sent. Raises Interrupted."""
     try:
         yield
     except KeyboardInterrupt:
@@ -120,7 +120,7 @@ def _cell(value: str | float | None) -> str | float | None:
 
 
 def json_text(body: Mapping[str, Any], indent: int | None = None) -> str:
-    """Write JSON as stdout can take it: letters as they are where they can be written, else escaped."""
+    """Return JSON for stdout: letters unchanged where they can be written, else escaped."""
     plain = json.dumps(body, indent=indent, ensure_ascii=False)
     text = _BUT_OURS.sub(lambda found: json.dumps(found[0])[1:-1] if found[0] != "\x7f" else "\\u007f", plain)
     try:
@@ -131,7 +131,8 @@ def json_text(body: Mapping[str, Any], indent: int | None = None) -> str:
 
 
 def prepare_streams() -> None:
-    """Let no letter fail: a letter that the terminal lacks is written as its number, bytes that are no text as �."""
+    """Make every letter printable: a letter that the terminal lacks is written as its code point, bytes that are not
+    text as �."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     for name in ("stdout", "stderr"):
@@ -143,7 +144,7 @@ def prepare_streams() -> None:
 
 
 def columns() -> int | None:
-    """Return how wide the terminal is; None where there is none, and lines are as long as they are."""
+    """Return the width of the terminal; None where there is none, and lines are unlimited."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -156,7 +157,7 @@ def table(
     title: bool = False,
 ) -> None:
     """Print columns under heads, as `Table` has them. No name is ever cut: names are to be copied."""
-    from slipway.cli.terminal.table import Table  # Not before it is needed: a submission shows no table.
+    from slipway.cli.terminal.table import Table  # Imported on use: a submission shows no table.
 
     shown = Table(heads, [[visible(cell).expandtabs() for cell in row] for row in rows], right, wraps, names, title)
     for line in shown.lines(columns()):
@@ -164,7 +165,7 @@ def table(
 
 
 def fields(facts: Iterable[tuple[str, str]]) -> None:
-    """Print a line for each: what it is, and its value."""
+    """Print a line for each: its name, and its value."""
     from slipway.cli.terminal.table import fields as lines
 
     for line in lines(((key, visible(value)) for key, value in facts), columns()):

@@ -1,4 +1,4 @@
-"""Files that a command is named, `-` for stdin."""
+"""Files that are named to a command, `-` for stdin."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STDIN = "-"
 
 
 def text_of(source: str, fix: str = "name a file, or - for stdin", *, strict: bool = False) -> str:
-    """Return all of it. Bytes that are no text become a sign for that; with `strict` they are refused. Raises
+    """Return the whole text. Bytes that are not text are replaced by a mark; with `strict` they are refused. Raises
     ConfigError."""
     errors = "strict" if strict else "replace"
     try:
@@ -27,12 +27,12 @@ def text_of(source: str, fix: str = "name a file, or - for stdin", *, strict: bo
 
 
 def lines_of(text: str) -> list[str]:
-    """Split at line feeds alone: names may hold whatever else Unicode ends a line with."""
+    """Split at line feeds alone: names may contain Unicode's other line ends."""
     return text.split("\n")
 
 
 def preview_of(source: str, text: str) -> Preview:
-    """Return what a preview wrote on stdout, which `source` is named for. Raises ConfigError."""
+    """Return a preview's output on stdout, which `source` names. Raises ConfigError."""
     from slipway.review.events import read
 
     preview = read(lines_of(text))

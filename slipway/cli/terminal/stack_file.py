@@ -1,4 +1,4 @@
-"""The stack file that a command compares with: which one it is, and the clusters that it and the stack declare."""
+"""The stack file of a comparison, and the clusters that it and the stack declare."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from slipway.generations.published_clusters import declared
 
 
 def stack_file(context: Context, naming: str) -> Path:
-    """Return the file of the catalog's stack in this checkout. Raises ConfigError; `naming` is how another one is
-    named."""
+    """Return the file of the catalog's stack in this checkout. Raises ConfigError; `naming` tells how to name another
+    one."""
     name = f"Pulumi.{context.catalog.stack}.yaml"
     root = checkout(context.folder) or context.folder
     path = root / "stacks" / name
@@ -31,7 +31,7 @@ def stack_file(context: Context, naming: str) -> Path:
 def before_and_after(
     context: Context, path: Path, base: str | None
 ) -> tuple[tuple[ClusterSpec, ...], tuple[ClusterSpec, ...]]:
-    """Return the clusters that are deployed, or that a stack file declares at a commit, and those of the file as it is.
+    """Return the clusters that are deployed, or that a stack file declares at a commit, and those of the present file.
     Raises ConfigError."""
     after = _clusters(path)
     return _clusters(path, base) if base else tuple(map(declared, context.catalog.clusters.values())), after

@@ -1,7 +1,7 @@
-"""A repository of one's own in its place, and what `slipway init` wrote of it, kept beside its files.
+"""A repository of one's own in its place, and the record of the files that `slipway init` wrote.
 
-The record is written before the first file of a new repository, and after the last of an upgrade: so a killed run is
-finished by the same command, which merges anew what was not merged.
+The record is written before the first file of a new repository, and after the last of an upgrade: so the same command
+completes a killed run, and merges the rest anew.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ class Place:
         return (self.root if name.startswith(OF_FORGES) and self.within != "." else self.folder) / name
 
     def shown(self, name: str) -> str:
-        """The path as somebody here types it."""
+        """Return the path as a person here types it."""
         return os.path.relpath(self.path(name).resolve()) if name.startswith(OF_FORGES) else str(self.path(name))
 
     def read(self, name: str) -> str | None:
-        """Return a file's text, None where there is none. What is no UTF-8 comes back as it was."""
+        """Return a file's text, None where there is none. Bytes that are not UTF-8 are written back unchanged."""
         path = self.path(name)
         return path.read_bytes().decode(errors="surrogateescape") if path.exists() else None
 
     def has(self, name: str) -> bool:
-        """Tell whether there is a file, or a link, wherever it leads."""
+        """Tell whether there is a file, or a link to anywhere."""
         return self.path(name).exists() or self.path(name).is_symlink()
 
     def leads_out(self, name: str) -> bool:
-        """Tell whether a link leads to no file of this repository: what it leads to is not ours to write."""
+        """Tell whether a link leads out of this repository: its target must not be written."""
         path = self.path(name)
         target = Path(os.path.realpath(path))
         if not target.is_relative_to(self.root) or ".git" in target.relative_to(self.root).parts:
@@ -74,7 +74,7 @@ class Record:
 
 
 def read_record(folder: Path) -> Record | None:
-    """Return the record of a folder, None where there is none. Raises ConfigError for one that can't be read."""
+    """Return the record of a folder, None where there is none. Raises ConfigError for an unreadable one."""
     path = folder / RECORD
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -92,7 +92,7 @@ def read_record(folder: Path) -> Record | None:
 
 
 def write(place: Place, name: str, text: str | None) -> None:
-    """Write a file, or the one that a link leads to, with the mode that it has; delete it for no text."""
+    """Write a file, or the target of a link, with its mode; delete it for no text."""
     path = place.path(name)
     if text is None:
         path.unlink()
@@ -114,7 +114,7 @@ def plain(text: str | None) -> str | None:
 
 
 def as_found(text: str | None, mine: str | None) -> str | None:
-    """Return a plain text with the line ends of `mine`: just that one where nothing else differs."""
+    """Return a plain text with the line ends of `mine`: `mine` itself where nothing else differs."""
     if text is None or mine is None:
         return text
     if text == plain(mine):
@@ -123,7 +123,7 @@ def as_found(text: str | None, mine: str | None) -> str | None:
 
 
 def merged(name: str, mine: str, base: str, new: str, labels: tuple[str, str, str]) -> tuple[str, bool]:
-    """Return a file with the edits of both sides, and whether they are at odds: then with git's markers.
+    """Return a file with the edits of both sides, and whether they conflict: then with git's markers.
 
     Raises ConfigError where git is missing, and for a file that has markers of an earlier merge.
     """

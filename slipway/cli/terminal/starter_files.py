@@ -1,4 +1,4 @@
-"""The files that `slipway init` writes, with placeholders where a repository has its own values."""
+"""The files that `slipway init` writes, with placeholders for a repository's own values."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ _JOBS_OF_GITLAB = ("slipway.yml", "slipway-up.yml")
 """Files that a pipeline of GitLab's includes; the same lie in this repository for other projects to include."""
 _OF_FORGE = {GITHUB: (".github/",), GITLAB: (".gitlab/", ".gitlab-ci.yml")}
 OF_FORGES = tuple(one for some in _OF_FORGE.values() for one in some)
-"""Beginnings of the names of files that a forge reads, at the root of a repository."""
+"""The prefixes of files that a forge reads, at the root of a repository."""
 _WORKFLOWS = ".github/workflows/"
 _OWN = ("stacks/", "templates/", "jobs/")
 _DOTTED = {"gitignore": ".gitignore"}
 _PRODUCTION = "stacks/Pulumi.prod.yaml"
 SCRIPT = "script"
 OWN_CODE = "code: true # people run commands of their own: slipway submit script --code ."
-"""The line below `slipway:workspace` without which that template runs nobody's code."""
+"""The line below `slipway:workspace` that this template needs to run a folder's own code."""
 TEMPLATES = (SCRIPT, "tune-digits")
 """Templates of this repository that a new one may begin with."""
 _MACHINE, _SWAPPED = re.compile(r"(?<=n1-standard-)[48]\b"), {"4": "8", "8": "4"}
-"""The machines of the starter's pools are half of what these templates have."""
+"""The starter's pools have half of the machines of these templates."""
 
 
 def files(*, workflows: bool, production: bool, forge: str = GITHUB) -> dict[str, str]:
-    """Return the text of each file by its name, with placeholders; pins are none of them. `workflows`: whether those of
-    GitHub are called, or the jobs of GitLab included, that lie in another repository."""
+    """Return the text of each file by its name, with placeholders, without pins. `workflows`: whether another
+    repository's are used: GitHub's workflows are called, GitLab's jobs included."""
     folder = installation.PACKAGE / "starter"
     found = {}
     for path in sorted(folder.rglob("*.in")):
@@ -47,7 +47,7 @@ def files(*, workflows: bool, production: bool, forge: str = GITHUB) -> dict[str
 
 def of_templates(names: Iterable[str]) -> dict[str, str]:
     """Return the files of templates of this repository, by their names: the template and its code, for the machines of
-    the starter's stacks. Raises ConfigError for one that this copy of it has not."""
+    the starter's stacks. Raises ConfigError for a template that this copy lacks."""
     root = installation.PACKAGE.parent if installation.checkout() else installation.PACKAGE / "examples"
     found = {}
     for name in names:
@@ -68,7 +68,7 @@ def file_of(template: str) -> str:
 
 
 def published(templates: Iterable[str]) -> dict[str, str]:
-    """Return what the stack files say of them: a command that nobody reviewed may be run in dev alone."""
+    """Return the templates' lines for the stack files: an unreviewed command may be run in dev alone."""
     more = sorted({*templates})
     allowed = f"\n    {OWN_CODE}" if SCRIPT in more else ""
     return {
@@ -87,7 +87,7 @@ def beside_others(texts: Mapping[str, str], project: str) -> dict[str, str]:
     def placed(name: str, text: str) -> tuple[str, str]:
         if name.startswith(_OF_FORGE[GITHUB]):
             return named(name), named(text)
-        # Those of GitLab take the name as an input.
+        # GitLab's take the name as an input.
         return name.replace(".gitlab/slipway", f".gitlab/slipway-{project}"), text
 
     return dict(placed(name, text) for name, text in texts.items())
@@ -103,19 +103,19 @@ def filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def lines_beyond(there: str, text: str) -> list[str]:
-    """Return the lines of a text that another has not, without comments: of two `include:` the second alone counts."""
+    """Return the lines of a text that another lacks, without comments: of two `include:` the second alone counts."""
     has = {line.strip() for line in there.splitlines()}
     return [line for line in text.splitlines() if not line.startswith("#") and line.strip() not in has]
 
 
 def is_own(name: str) -> bool:
-    """Tell whether a file is the team's from its first day: what it deploys and runs, which no release changes."""
+    """Tell whether a file is the team's from its first day: its deployments and runs, which no release changes."""
     return name.startswith(_OWN)
 
 
 def includes(known: Mapping[str, str], stacks: Sequence[str], folder: str, name: str) -> str:
-    """Return what a pipeline of GitLab includes: the jobs of all stacks, and for each stack those that deploy it, after
-    those of the stack before it. `name`: what all jobs' names begin with."""
+    """Return the includes of a GitLab pipeline: the jobs of all stacks, and for each stack those that deploy it, after
+    those of the stack before it. `name`: the prefix of all jobs' names."""
 
     def included(file: str, inputs: str) -> str:
         at = f"  - local: /.gitlab/{file.replace('slipway', name, 1)}"

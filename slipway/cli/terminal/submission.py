@@ -1,4 +1,4 @@
-"""A submission on the terminal, told while its offer is chosen, and while it is sent and waited for."""
+"""A submission on the terminal, shown while its offer is chosen, and while it is sent and waited for."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 class TerminalDisplay:
-    """A submission told on stdout, unless that is kept for JSON. `again` is the command that resumes it; `yes`:
-    whatever it costs is confirmed."""
+    """A display of a submission on stdout, unless that is kept for JSON. `again` is the command that resumes it; `yes`:
+    any cost is confirmed."""
 
     def __init__(self, context: Context, *, json: bool, again: str, yes: bool) -> None:
         self._context, self._json, self._again, self._yes = context, json, again, yes
@@ -68,7 +68,8 @@ class TerminalDisplay:
                 screen.hint(f"  after an interruption: {self._again}")
 
     def _possible(self, later: Sequence[Candidate]) -> tuple[Candidate, ...]:
-        """Leave out those told to be out of reach, now or, of a submission that is resumed, at the last deployment."""
+        """Return the candidates that were not told to be out of reach, now or, for a resumed submission, at the last
+        deployment."""
         never = self._never
         return tuple(one for one in later if (one.offer.available if never is None else one.label not in never))
 
@@ -111,7 +112,8 @@ class TerminalDisplay:
             if waiting.seconds == FOR_EVER or job.start_time is not None:
                 return ""
             later = _labels(self._possible(waiting.later)[:1])
-            if waiting.candidate.waits_by_itself:  # The service ends its wait; we go on until it says so, or a while.
+            # The service ends its wait; the display goes on until the service says so, or a while.
+            if waiting.candidate.waits_by_itself:
                 return f"  (then {later})" if later else ""
             rest = waiting.seconds - (self._context.clock.monotonic() - begin)
             if waiting.overdue:
@@ -122,7 +124,7 @@ class TerminalDisplay:
             text = state_at(event, event.job.display_name, "")
             return lambda now: text(now) + left(event.job)
 
-        # One for all waits of a submission: what it has said is no news the next time.
+        # One for all waits of a submission: a repeated message is no news.
         self._plain = self._plain or PlainDisplay(self._context.clock, self._json)
         with display(self._context, self._json, self._plain) as show:
 
@@ -136,7 +138,7 @@ class TerminalDisplay:
 
 
 def below_verdict(context: Context, choice: Choice) -> Iterator[str]:
-    """Yield what the price leaves out, and why offers were passed over."""
+    """Yield the parts that the price leaves out, and why offers were passed over."""
     if crossing := context.crossing(choice.taken.candidate.region):
         yield f"  {crossing}"
     yield from (f"  {passed_over(one)}" for one in choice.passed)
@@ -155,17 +157,17 @@ def confirm(costs: Spending) -> None:
 
 
 def sent_words(job: VertexJob) -> tuple[str, str]:
-    """Say that it was sent, where nothing else can be said, and how to see more."""
+    """Return that it was sent, where nothing else is known, and how to see more."""
     return f"job {job.display_name} was sent", f"slipway jobs show {job.display_name}"
 
 
 def commit_words(catalog: Catalog) -> str:
-    """Return the reviewed commit that defined the template, with a + when there was more than it."""
+    """Return the reviewed commit that defined the template, with a + for changes beyond it."""
     return f"  @ {catalog.revision.short}" if catalog.commit else ""
 
 
 def document(context: Context, submitted: SubmissionResult, job: Any, submission_id: str) -> dict[str, Any]:
-    """Return the JSON document; `job` is what has become of it by now."""
+    """Return the JSON document; `job` is the present one."""
     from slipway.cli.terminal.watching import events_of_cost
     from slipway.jobs.description import describe
 
@@ -212,7 +214,7 @@ def _money(catalog: Catalog, taken: JudgedCandidate) -> str:
 
 
 def _total(catalog: Catalog, taken: JudgedCandidate) -> RunTotal | None:
-    """Return what the run costs in all; None on a pool, for which nothing more is imported."""
+    """Return the cost of the whole run; None on a pool, for which nothing more is imported."""
     if taken.candidate.offer.cluster:
         return None
     from slipway.submission.costs import run_total

@@ -1,4 +1,4 @@
-"""`slipway submit --sweep`: what will be sent and how long that takes, the sending, and waiting for the runs."""
+"""`slipway submit --sweep`: the plan and its time, the sending, and waiting for the runs."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def _planned(
     *,
     upload: bool,
 ) -> SweepPlan:
-    """Plan a sweep of a template, or like the job `model`. Raises ConfigError for what is wrong in the file, and for
-    flags that are for one job."""
+    """Plan a sweep of a template, or like the job `model`. Raises ConfigError for mistakes in the file, and for flags
+    that are for one job."""
     assert typed.sweep is not None
     capacity = "choose it for all runs: --capacity TYPE"
     for flag, given, fix in (
@@ -122,7 +122,7 @@ def _planned(
 def _like(
     context: Context, typed: SubmitArguments, model: VertexJob, points: Points
 ) -> tuple[SubmissionRequest, Points]:
-    """Put the points in place of the job's parameters, which hold where another point alone gives one."""
+    """Put the points in place of the job's parameters, which hold where a point gives no other value."""
     from slipway.cli.terminal.like import request_like_job
 
     swept = {name for point in points.each for name in point.given} - assignments(typed.params).keys()
@@ -133,7 +133,7 @@ def _like(
 
 
 class SweepTerminal:
-    """A sweep told on stdout, unless that is kept for JSON."""
+    """A display of a sweep on stdout, unless that is kept for JSON."""
 
     def __init__(self, context: Context, plan: SweepPlan, rate: int, asks: RunsAgain, *, json: bool, yes: bool) -> None:
         self._context, self._plan, self._asks, self._json, self._yes = context, plan, asks, json, yes
@@ -141,8 +141,8 @@ class SweepTerminal:
         self.rate = rate
 
     def dry_run(self) -> None:
-        """Say how many, how long, for how much, and the first requests, without reading pools or quota. Raises
-        PolicyError where the budget lets nothing be sent."""
+        """Print the number of runs, their time and cost, and the first requests, without reading pools or quota. Raises
+        PolicyError where the budget permits no sending."""
         plan = self._plan
         runs = [*map(Run, range(plan.count))]
         shown = [offline_candidate(plan.prepared(run)) for run in runs[:_SHOWN_REQUESTS]]
@@ -208,7 +208,7 @@ class SweepTerminal:
 
     @contextmanager
     def sending(self, progress: SendingProgress) -> Iterator[Callable[[SendingProgress], None]]:
-        """Draw a bar on stderr on a terminal; say a line now and then elsewhere."""
+        """Draw a bar on stderr on a terminal; print a line now and then elsewhere."""
         if self._json or not screen.coloured(sys.stderr):
             yield _lines(self._context.clock)
             return

@@ -34,7 +34,7 @@ def closing(sweep: SubmittedSweep, again: Again) -> list[str]:
 
 
 def document(sweep: SubmittedSweep, ended: EndedRuns | None = None) -> dict[str, Any]:
-    """Return the JSON document; `ended` is for who has waited, `states` null without."""
+    """Return the JSON document; `ended` is known after a wait, `states` null without one."""
     result, left = sweep.result, sweep.left
     return {
         "sweep": sweep.id,
@@ -56,7 +56,7 @@ def document(sweep: SubmittedSweep, ended: EndedRuns | None = None) -> dict[str,
 
 
 def forecast_document(forecast: Forecast | None) -> dict[str, Any] | None:
-    """Return seconds and USD, null for what is not known; None where nothing is sent."""
+    """Return seconds and USD, null for unknown ones; None where nothing is sent."""
     if forecast is None:
         return None
     most = forecast.most_cost
@@ -83,7 +83,7 @@ def trouble_in_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | No
 
 
 def watched(context: Context, sweep: SubmittedSweep, *, timeout: float | None, quiet: bool) -> EndedRuns:
-    """Return the runs once all have ended. Raises what `until_ended` raises, and Detached on Ctrl-C."""
+    """Return the runs once all have ended. Raises the errors of `until_ended`, and Detached on Ctrl-C."""
     try:
         with display(context, quiet) as show:
             ended = until_ended(context, sweep, show, timeout=timeout)
@@ -97,8 +97,8 @@ def watched(context: Context, sweep: SubmittedSweep, *, timeout: float | None, q
 
 
 def tally(jobs: Sequence[VertexJob], settle: Settle = most_likely) -> str:
-    """Count runs by state, and say what to do about those that failed or were cancelled. The last job of a run counts,
-    and of copies the one that runs."""
+    """Return the counts of runs by state, and what to do about failed and cancelled ones. The last job of a run counts,
+    and among copies the one that runs."""
     aside = copies(jobs, settle)
     alone = [job for job in jobs if job.name not in aside]
     last = latest(alone)
@@ -119,6 +119,6 @@ def tally(jobs: Sequence[VertexJob], settle: Settle = most_likely) -> str:
 
 
 def _sent_once_more(repeated: int, cancelled: int) -> str:
-    """`cancelled` of those that were `repeated`; the others had failed."""
+    """Return the text on repeated runs: `cancelled` of the `repeated` ones; the others had failed."""
     told = ((repeated - cancelled, "failed"), (cancelled, "cancelled"))
     return f"sent once more: {', '.join(f'{count:,} {what}' for count, what in told if count)}"

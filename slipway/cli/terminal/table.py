@@ -1,7 +1,7 @@
-"""Tables no wider than the terminal: as they are where that fits, else wrapped at the spaces, else a block a row.
+"""Tables no wider than the terminal: unchanged where that fits, else wrapped at the spaces, else a block a row.
 
-A word is never broken and nothing is left out: names are to be copied. One that is wider than the terminal is a line of
-its own. Pure.
+A word is never broken and nothing is left out: names are to be copied. A word that is wider than the terminal is a line
+of its own. Pure.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from rich.text import Text
 
 _WIDEST = 100_000
 _TALLEST = 4
-"""Lines of a cell: where one needs more, a block is easier to read."""
+"""The most lines of a cell: where one needs more, a block is easier to read."""
 _GAP = 2
 _FIELD = 10
 
 
 @dataclass(frozen=True)
 class TableLine:
-    """A line; a `head` says what the others are about."""
+    """A line; a `head` names the contents of the others."""
 
     text: str
     head: bool = False
@@ -33,10 +33,10 @@ class TableLine:
 @dataclass(frozen=True)
 class Table:
     """Columns under `heads`, those of `right` flush right. Cells of `wraps` may be wrapped, and heads; others are kept
-    in one piece. A row with fewer cells than heads ends with a text that runs on across the columns that it lacks.
+    in one piece. A row with fewer cells than heads ends with a text that runs across the missing columns.
 
-    The first `names` columns name the row, above its block where it is one; an empty first cell means that of the row
-    above. Their heads are not told there, but for a `title`: a first head that says more than what is below it.
+    The first `names` columns name the row, above its block where it is one; an empty first cell repeats the row above.
+    Their heads are left out there, except for a `title`: a first head that says more than the cells below it.
     """
 
     heads: Sequence[str]
@@ -52,17 +52,17 @@ class Table:
         return [(head, [row[index] for row in rows]) for index, head in enumerate(self.heads)]
 
     def _cells(self, row: Sequence[str]) -> Sequence[str]:
-        """Return a cell for each head, those below a text that runs on empty."""
+        """Return a cell for each head; those below a running text are empty."""
         missing = len(self.heads) - len(row)
         return row if not missing else [*row[:-1], *[""] * (missing + 1)]
 
     def _runs_on(self, row: Sequence[str], widths: Sequence[int]) -> tuple[str, int]:
-        """Return the text that runs on, empty where there is none, and the column of the screen where it begins."""
+        """Return the running text, empty where there is none, and its first column on the screen."""
         before = widths[: len(row) - 1]
         return (row[-1] if len(row) < len(self.heads) else ""), sum(before) + _GAP * len(before)
 
     def lines(self, room: int | None) -> list[TableLine]:
-        """Return lines no wider than `room`, None for as wide as they are."""
+        """Return lines no wider than `room`, None for any width."""
         widths = [max(map(_width, (head, *cells))) for head, cells in self._columns]
         if room is not None:
             fitting = self._fitting([min(width, room) for width in widths], room) if _total(widths) > room else widths
@@ -87,7 +87,7 @@ class Table:
         return widths if max(heights) <= _TALLEST else None
 
     def _texts_fit(self, widths: Sequence[int], room: int) -> bool:
-        """Tell whether what runs on has room, and is not too tall."""
+        """Tell whether running texts have room, and are not too tall."""
         texts = (self._runs_on(row, widths) for row in self.rows)
         return all(
             begin + _longest(text) <= room and len(wrapped(text, room - begin)) <= _TALLEST
@@ -133,7 +133,7 @@ class Table:
 
 
 def fields(facts: Iterable[tuple[str, str]], room: int | None) -> list[str]:
-    """`key        value` for each: a value that is too long goes on below its beginning."""
+    """Return `key value` for each: a value that is too long continues below its beginning."""
     found = []
     for key, value in facts:
         begin, longest = f"{key:<{_FIELD}} ", _longest(value)
@@ -163,7 +163,7 @@ def wrapped(text: str, room: int) -> list[str]:
 
 
 def _flow(parts: Sequence[str], room: int) -> list[str]:
-    """Put as many parts in a line as fit. A wider one has lines of its own, and goes on further in."""
+    """Put as many parts in a line as fit. A wider part has lines of its own, and continues with a larger indent."""
     found, line = [], ""
     for part in parts:
         longer = f"{line}   {part}" if line else part

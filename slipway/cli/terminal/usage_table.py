@@ -1,4 +1,4 @@
-"""The table of who used what: a row for each name, then idle machines, then all together."""
+"""The table of usage: a row for each name, then idle machines, then all together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slipway.history.waits import Waits
 from slipway.prices import Price
 
 _WHOLE_FROM = Decimal(1000)
-"""USD of all, from which on nobody reads cents."""
+"""USD in all from which cents do not matter."""
 _CENT, _DOLLAR = Decimal("0.01"), Decimal(1)
 _NOTES = {
     "user": "users are as jobs' labels say: the service does not tell who made a job",
@@ -32,7 +32,7 @@ def show(usage: Usage) -> None:
 
 
 def show_budget(budget: Budget, ledger: Ledger, stack: str) -> None:
-    """Print what is spent of each limit this month, and what the stack will have spent by its end."""
+    """Print the spent part of each limit this month, and the stack's forecast for its end."""
     for one in all_shares(budget, ledger, stack):
         screen.out(f"{'! ' if one.warns else ''}{one.words}")
     if ledger.forecast is not None:

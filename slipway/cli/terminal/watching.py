@@ -1,4 +1,4 @@
-"""Showing a job until it ends: one state line that is kept up to date on a terminal, plain lines elsewhere."""
+"""The display of a job until it ends: one state line that is kept up to date on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from slipway.submission.experiment_run import end_run
 
 
 class Detached(Interrupted):
-    """The person stopped watching; the job goes on."""
+    """The end of a watch by the person; the job goes on."""
 
 
 class WatchDisplay(Protocol):
@@ -39,14 +39,14 @@ class WatchDisplay(Protocol):
 
 
 class PlainDisplay:
-    """A line when the state changes; log lines on stdout unless that is kept for JSON."""
+    """A display with a line for each new state; log lines on stdout unless that is kept for JSON."""
 
     def __init__(self, clock: Clock, quiet: bool) -> None:
         self._clock, self._quiet, self._last = clock, quiet, ""
 
     def state(self, text: Callable[[datetime], str]) -> None:
         words = text(self._clock.now())
-        # That the clock runs on is not worth a line.
+        # A running clock alone is not worth a line.
         news = " ".join(word for word in words.split() if not word.strip("()").replace(":", "").isdigit())
         if news != self._last:
             self._last = news
@@ -64,7 +64,7 @@ def display(
     context: Context, quiet: bool, before: PlainDisplay | None = None, *, plain: bool = False
 ) -> Iterator[WatchDisplay]:
     """Keep one line up to date on a terminal, else print plain lines, as where stdout is kept for JSON: there `before`
-    goes on, which does not say again what it has said."""
+    continues, which repeats no message."""
     if quiet or plain or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
         yield before or PlainDisplay(context.clock, quiet)
         return
@@ -89,7 +89,7 @@ def watch(
 ) -> VertexJob:
     """Watch `job`, or the one that it is a copy of, to its end; return it as it is then, with a line of account.
 
-    With `logs` show its lines, as `text` has them, from `begin` on, and of the filter `only` alone. Raises Timeout
+    With `logs` show its lines, as `text` has them, from `begin` on, and only those of the filter `only`. Raises Timeout
     after `timeout` seconds and Detached on Ctrl-C; the job goes on in both cases.
     """
     begun, left = context.clock.monotonic(), timeout
@@ -125,7 +125,8 @@ def watch(
 
 @contextmanager
 def _utilization_line(context: Context, show: WatchDisplay) -> Iterator[Callable[[VertexJob], str]]:
-    """Return what a job uses, for a line that is kept up to date; nothing where each change is a line of its own."""
+    """Yield a function that returns a job's use, for a line that is kept up to date; nothing where each change is a
+    line of its own."""
     if isinstance(show, PlainDisplay):
         yield lambda job: ""
         return
@@ -153,7 +154,8 @@ def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]
 
 
 def account_of(job: VertexJob, context: Context) -> str:
-    """`dask-digits-7k…  succeeded: started after 2.4 s, ran 41.0 s, its machines cost $0.01 (of a pool that …)`"""
+    """Return `dask-digits-7k… succeeded: started after 2.4 s, ran 41.0 s, its machines cost $0.01 (of a pool that
+    …)`."""
     money = job_cost(job, job.region, context.now, events_of_cost(context, job))
     parts = []
     if money.wait is not None:

@@ -1,4 +1,4 @@
-"""Release notes of a wheel that a change pins: read from its own archive, of which nothing is run."""
+"""Release notes of a pinned wheel: read from its own archive, without running any of it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _LARGEST_WHEEL, _LARGEST_NOTES = 100_000_000, 1_000_000
 
 
 def notes(was: Pin | None, becomes: Pin, *, fetch: bool) -> tuple[tuple[str, ...], str]:
-    """Return the notes, or why there are none. The wheel is read only where a hash says which, and only from this
-    machine or the host that the base branch's comes from: whoever opens a pull request names no other."""
+    """Return the notes, or why there are none. The wheel is read only where a hash identifies it, and only from this
+    machine or the host of the base branch's wheel: the author of a pull request names no other host."""
     if was is None or not (was.version and becomes.version):
         return (), "it has no version in its name, as what comes from git has none"
     if was.version == becomes.version:
