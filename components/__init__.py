@@ -1,4 +1,4 @@
-"""Pulumi components: they declare, the rules in `slipway` decide. Each takes plain arguments and can be imported alone.
+"""Pulumi components, which declare by the rules in `slipway`. Each takes plain arguments and can be imported alone.
 
-What a component knows is among its inputs, because preview shows those and hides outputs and object contents.
+A component's facts are among its inputs, because preview shows those and hides outputs and object contents.
 """

@@ -1,4 +1,4 @@
-"""Publications: the catalog, which everybody who submits reads, its templates, and the verdict on quota."""
+"""Publications: the catalog, which every submitter reads, its templates, and the verdict on quota."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .gcp import cloudquota, storage
 
 
 class Catalog(pulumi.ComponentResource):
-    """Publishes `catalog` once everything that it names is there, under one name that is overwritten in place.
+    """The publication of `catalog` once everything that it names exists, under one name that is overwritten in place.
 
     Deleted first of all when a stack is destroyed, as it depends on everything: the guard on it stops a destruction
     that would cancel jobs before any of it has happened.
@@ -34,7 +34,7 @@ class Catalog(pulumi.ComponentResource):
         after: Sequence[pulumi.Resource],
         hooks: pulumi.ResourceHookBinding | None = None,
     ) -> None:
-        """`after` are the resources that must exist before people may read of them."""
+        """Declare the catalog. `after` are the resources that must exist before people may read of them."""
         super().__init__("slipway:components:Catalog", name, dict(facts))
         self.object = storage.BucketObject(
             "catalog",
@@ -47,8 +47,8 @@ class Catalog(pulumi.ComponentResource):
                 parent=self,
                 depends_on=list(after),
                 hooks=hooks,
-                # Somebody who overwrites the object changes these too. They would replace it: the new one is written
-                # over the old, whose deletion then takes what was just published.
+                # An overwritten object may have others of these. They would replace it: the new object is written over
+                # the old one, whose deletion then takes the new publication.
                 ignore_changes=["cacheControl", "contentType"],
             ),
         )
@@ -56,7 +56,7 @@ class Catalog(pulumi.ComponentResource):
 
 
 class JobTemplate(pulumi.ComponentResource):
-    """Uploads a template's packages under their contents' hashes.
+    """The upload of a template's packages under their contents' hashes.
 
     A package stays in the bucket when the template changes or goes: queued and restarting jobs still install it.
     """
@@ -69,7 +69,8 @@ class JobTemplate(pulumi.ComponentResource):
         packages: Mapping[Path, SourcePackage],
         bucket: pulumi.Input[str],
     ) -> None:
-        """`packages` by their files, none for an image; `bucket` is the catalog's, as an output to wait for."""
+        """Declare the packages. `packages` by their files, none for an image; `bucket` is the catalog's, as an output
+        to wait for."""
         super().__init__("slipway:components:JobTemplate", name, dict(facts))
         for archive, package in packages.items():
             storage.BucketObject(
@@ -84,9 +85,10 @@ class JobTemplate(pulumi.ComponentResource):
 
 
 class QuotaCheck(pulumi.ComponentResource):
-    """Publishes facts, and declares each request for more as a quota preference; the rules are `slipway.quota`'s.
+    """The facts of quota, and each request for more as a quota preference; the rules are `slipway.quota`'s.
 
-    The service deletes no preference, so nothing that is declared here does: what is no longer asked for stays granted.
+    The service deletes no preference, so neither does this component: a request that is no longer declared stays
+    granted.
     """
 
     requests: list[pulumi.Resource]
@@ -101,8 +103,8 @@ class QuotaCheck(pulumi.ComponentResource):
         contact: str = "",
         justification: str = "",
     ) -> None:
-        """`contact` is an address, whom Google asks about the requests. Each is declared by the metric's name, whatever
-        its preference is called: somebody else may have made that."""
+        """Declare the requests. `contact` is an address, which Google asks about them. Each is declared by the metric's
+        name, whatever its preference is called: somebody else may have made that."""
         super().__init__("slipway:components:QuotaCheck", name, dict(facts))
         parent = f"projects/{project}"
         self.requests = [
@@ -120,7 +122,7 @@ class QuotaCheck(pulumi.ComponentResource):
                     parent=self,
                     retain_on_delete=True,
                     import_=f"{parent}/locations/global/quotaPreferences/{one.id}" if one.adopts else None,
-                    # What asks for nothing new is left as it is: to send it again would be another request.
+                    # An unchanged request is left alone: sending it again would be another request.
                     ignore_changes=None if one.sends else ["*"],
                 ),
             )

@@ -1,4 +1,4 @@
-"""A deployment, from its plan to declared resources: told first, then declared in the order of what depends on what."""
+"""A deployment, from its plan to declared resources: reported first, then declared in the order of dependencies."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def up(
     hooks: pulumi.ResourceHookBinding,
     decided: Callable[[], tuple[Live, Plan, datetime]],
 ) -> None:
-    """Tell what is going to be done, and declare it. `decided` gives what lives, the plan and the time, once they are
-    there: the packages of the checkout's templates are built meanwhile.
+    """Report the coming steps, and declare them. `decided` returns the live resources, the plan and the time, once they
+    are there: the packages of the checkout's templates are built meanwhile.
 
     Raises PolicyError when quota does not suffice, or the stack breaks a mandatory rule of its own: before anything is
-    declared, but in a preview at the end, as a review reads what is declared.
+    declared, but in a preview at the end, as a review reads the declaration.
     """
     log, revision = pulumi.log, checkout_revision(run.checkout, os.environ)
     packages = build_packages(proven, run.checkout)
@@ -72,7 +72,7 @@ def up(
     for warning in deployment.warnings:
         log.warn(warning)
     if run.deployed and not run.preview and plan.of(What.CREATE, *DELETE):
-        log.info(ADVICE)  # A program that is killed amid clusters leaves the engine's words alone.
+        log.info(ADVICE)  # After a kill of the program amid clusters only the engine's words remain.
     offers = Offers(
         live.deployed,
         interim(plan, live, lambda plan: planned(plan).catalog),
@@ -98,7 +98,7 @@ def up(
         deployment.refuse()
     if catalog.other_regions:
         OtherRegions(catalog.other_regions)
-    # A cluster may become another one than was asked for first, or none: whatever comes of it is declared after that.
+    # A cluster may become an alternative, or none: resources that depend on the outcome are declared after it.
     is_open = bool(plan.seasons) or any(one.instead for one in creations)
     later = is_open and not run.preview
     # The quota check reports on the clusters to be created; its requests are declared before them.
@@ -125,7 +125,7 @@ def up(
             became = planned(final(made))
         return made
 
-    # A stack that never made one in this way gets no new resource for it.
+    # A stack that never made a cluster in this way gets no new resource for it.
     creation = None
     if creations or state.creation:
         creation = Creation(
@@ -142,7 +142,7 @@ def up(
             _quota_check(became)
         return _rest(became, workspace, creation, hooks)
 
-    # A URN is there when the hook has been called, or when the engine has found that it need not be.
+    # The URN exists when the hook has been called, or when the engine has found that it need not be.
     after = creation.object.urn if creation and later else None
     outputs: Any = after.apply(lambda _: pulumi.Output.all(**rest())) if after else rest()
     for name in _OUTPUTS:
@@ -166,10 +166,10 @@ def _quota_check(deployment: Deployment) -> QuotaCheck:
 def _rest(
     deployment: Deployment, workspace: Workspace, creation: Creation | None, hooks: pulumi.ResourceHookBinding
 ) -> Mapping[str, pulumi.Input[Any]]:
-    """Declare what depends on which clusters there are. Returns the stack's outputs."""
+    """Declare the resources that depend on the existing clusters. Returns the stack's outputs."""
     plan, facts = deployment.plan, deployment.facts
     place = {"project": deployment.stack.project, "region": deployment.stack.region}
-    # Deleted in reverse: what jobs need goes after the clusters, each of which may still be found busy.
+    # Deleted in reverse: the resources that jobs need go after the clusters, each of which may still be found busy.
     later = pulumi.ResourceOptions(depends_on=[workspace])
     names: dict[str, pulumi.Input[str]] = {}
     there: list[pulumi.Resource] = []

@@ -1,5 +1,5 @@
 """The engine: its answers before anything is declared (the stack's configuration, checked like the file that it mostly
-comes from, and its state), a thread for what its hooks wait for, and the hook that explains its errors."""
+comes from, and its state), a thread for its hooks' waits, and the hook that explains its errors."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from slipway.state import State, read
 
 Result = TypeVar("Result")
 _FUNCTION = "pulumi:pulumi:readStackResourceOutputs"
-_DIY = "organization"  # what backends without organizations say; the older ones of them know bare names alone
+_DIY = "organization"  # the word of backends without organizations; the older ones of them know bare names alone
 ADVICE = f"on an error that does not say what to do: {ON_ERROR}"
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run of the engine: where, for which stack, and what its state has. Nothing is refused yet."""
+    """A run of the engine: its place, its stack, and its state. Nothing is refused yet."""
 
     checkout: Path
     name: str
@@ -47,14 +47,14 @@ class Run:
 
     @property
     def deployed(self) -> bool:
-        """Tell whether an earlier run came as far as a catalog."""
+        """Whether an earlier run came as far as a catalog."""
         return isinstance(self.state, State) and bool(self.state.catalog_bucket)
 
 
 def configured(checkout: Path) -> Stack:
-    """The stack that is being deployed. Raises StackErrors with file and line of everything that is wrong.
+    """Return the stack that is being deployed. Raises StackErrors with file and line of every mistake.
 
-    The engine's values win over the file's (`pulumi up --config …`), whose lines are kept for the errors.
+    The engine's values take precedence over the file's (`pulumi up --config …`), whose lines are kept for the errors.
     """
     stack = pulumi.get_stack()
     file = checkout / "stacks" / f"Pulumi.{stack}.yaml"
@@ -66,35 +66,35 @@ def configured(checkout: Path) -> Stack:
 
 
 def place() -> tuple[str, str]:
-    """Project and region alone, unchecked, for a destruction, which no mistake may prevent."""
+    """Return project and region alone, unchecked, for a destruction, which no mistake may prevent."""
     gcp = pulumi.Config("gcp")
     return gcp.get("project") or "", gcp.get("region") or ""
 
 
 def give_advice() -> None:
-    """Keep what to do about errors as an output of the stack from now on, not from the end of its first run that goes
-    well: the engine begins the next one by reading what there is, and of trouble then no program can say anything."""
+    """Keep advice on errors as an output of the stack from now on, not from the end of its first successful run: the
+    engine begins the next run by reading the present state, and the program can't explain errors then."""
     root = pulumi.runtime.get_root_resource()
     assert isinstance(root, pulumi.ComponentResource), "a program runs in a stack"
     root.register_outputs({"onError": ON_ERROR})
 
 
 def known() -> State | Unknown:
-    """The stack's state, from whatever backend. Where it can't be told, why; never as if it were empty."""
+    """Return the stack's state, from any backend. An unreadable one is the reason why; never empty."""
     stack, organization = pulumi.get_stack(), pulumi.get_organization()
     name = stack if organization == _DIY else f"{organization}/{pulumi.get_project()}/{stack}"
     try:
         answer = pulumi.runtime.invoke(_FUNCTION, {"stackName": name}).value
         return read(answer["outputs"])
-    except Exception as problem:  # what Pulumi raises has no type of its own
+    except Exception as problem:  # Pulumi's error has no type of its own.
         return Unknown(str(problem), f"the engine ({_FUNCTION})", "a Pulumi of at least 3.259")
 
 
 def left(checkout: Path, environ: Mapping[str, str]) -> State | Unknown:
-    """The state of a stack that is being taken down. Raises what `connect` raises.
+    """Return the state of a stack that is being taken down. Raises the errors of `connect`.
 
     To answer, the engine notes a provider. From an empty state it deletes nothing, not even that, and `pulumi stack rm`
-    then refuses. So it is not asked where its backend, which a folder or a bucket is, has nothing of the stack.
+    then refuses. So it is not asked where its backend, a folder or a bucket, has nothing of the stack.
     """
     from slipway.doctor.backend_reading import look  # no deployment needs it
 
@@ -103,7 +103,7 @@ def left(checkout: Path, environ: Mapping[str, str]) -> State | Unknown:
 
 
 async def in_thread(work: Callable[[], Result]) -> Result:
-    """Blocking work, while hooks and resources go on. Its thread ends with the program, whatever it waits for."""
+    """Do blocking work, while hooks and resources go on. Its thread ends with the program, whatever it waits for."""
     done: Future[Result] = Future()
     done.set_running_or_notify_cancel()
 
@@ -123,10 +123,10 @@ _DONE = {"create": "made", "update": "changed", "delete": "deleted"}
 
 
 def explain_errors(environ: Mapping[str, str]) -> None:
-    """Register the hook that says what to do about a provider's error, whose words name no way out, for all that is
-    declared from here on. Each way out is said once, however many errors lead to it.
+    """Register the hook that explains a provider's error, whose words name no way out, for all later declarations. Each
+    way out is told once, however many errors lead to it.
 
-    Of what the engine can't read it tells nobody: that is what the stack's output `onError` is for.
+    Errors of the engine's own reading never reach the hook: the stack's output `onError` is for those.
     """
     said: set[str] = set()
 
@@ -135,14 +135,14 @@ def explain_errors(environ: Mapping[str, str]) -> None:
         if meaning.fix not in said:
             said.add(meaning.fix)
             pulumi.log.error(words(args.name, args.type, args.failed_operation, meaning))
-        return False  # The provider has tried for as long as it does.
+        return False  # The provider has repeated the request for long enough.
 
     hook = pulumi.ErrorHook(TROUBLE, on_error)
 
     def transformed(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
         if not isinstance(args.resource, pulumi.CustomResource):
             return None
-        # Resources share a binding, so it stays as it is.
+        # Resources share a binding, so it stays unchanged.
         bound = copy(args.opts.hooks or pulumi.ResourceHookBinding())
         bound.on_error = [*(bound.on_error or ()), hook]
         args.opts.hooks = bound
@@ -152,7 +152,7 @@ def explain_errors(environ: Mapping[str, str]) -> None:
 
 
 def words(name: str, type_: str, operation: str, fault: Fault) -> str:
-    """`type_` is the engine's token, `operation` create, update or delete."""
+    """Return the explanation. `type_` is the engine's token, `operation` create, update or delete."""
     done = _DONE.get(operation, operation)
     what = f"{type_.rsplit(':', 1)[-1]} {name} could not be {done}: {fault.what}"
     return str(fault._replace(what=what))

@@ -1,5 +1,5 @@
-"""The provider's classes, each imported alone when it is first asked for: a service's package imports all that it has,
-which takes longer than the rest of the program."""
+"""The provider's classes, each imported alone on first use: a service's package imports all of its classes, which takes
+longer than the rest of the program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slipway.messages import standing_in
 __all__ = ("cloudquota", "projects", "serviceaccount", "storage", "vertex")
 
 _PROVIDER = "pulumi_gcp"
-# `BucketIAMMember` is in `bucket_iam_member`, what it takes in `_inputs`.
+# `BucketIAMMember` is in `bucket_iam_member`, its arguments in `_inputs`.
 _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 

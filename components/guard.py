@@ -1,12 +1,13 @@
-"""The guard: the last defence of running jobs. It refuses to delete a cluster that has jobs, the account that one runs
-as or a bucket that one needs, or when it can't tell.
+"""The guard: the last defence of running jobs. It refuses to delete a cluster with jobs, and the account or bucket that
+a job needs, also when that can't be told.
 
 The state keeps the hook's name with every cluster: a program that does not register it can't delete them. So it is
 registered always, first of all, and its name never changes; a new behaviour under a new name keeps this one as well.
 
-What was just accepted is in no list yet: a cluster is deleted when some time has passed since it was offered last, and
-all questions are asked again at the end of it. The cloud refuses to delete what it deletes already, as a killed run
-asked for, and what it reboots: that is waited for. What is gone then is as good as deleted to the provider.
+A job that was just accepted is in no list yet: a cluster is deleted when some time has passed since it was last on
+offer, and all questions are asked again at the end of that time. The cloud refuses to delete a cluster in deletion, as
+after a killed run, and one that reboots: the guard waits for those. To the provider, a cluster that is gone by then
+counts as deleted.
 """
 
 from __future__ import annotations
@@ -30,28 +31,28 @@ _CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 _OBJECT = "gcp:storage/bucketObject:BucketObject"
 _BUCKET = "gcp:storage/bucket:Bucket"
 _ACCOUNT = "gcp:serviceaccount/account:Account"
-# What every stack has and keeps: its catalog, in a bucket, and its account. And the output that tells which one it is.
+# The resources that every stack keeps: its catalog, in a bucket, and its account. And the output that identifies each.
 _KEPT = {_OBJECT: "bucket", _BUCKET: "name", _ACCOUNT: "email"}
 
 UseOf = Callable[[GuardSubject], Use | Unknown]
-"""`slipway.deployment.deletion_guard.guarded_use`"""
+"""A question for a subject's use: `slipway.deployment.deletion_guard.guarded_use`"""
 
 Left = Callable[[str], float]
-"""How many more seconds a cluster, an account or a bucket, by its bare name, must stay unoffered before it may be
-deleted."""
+"""A function from the bare name of a cluster, an account or a bucket to the seconds that it must stay withdrawn before
+it may be deleted."""
 
 Moved = Callable[[str], bool]
-"""Tell whether this deployment has another bucket to publish in, or another account, than the one of this name."""
+"""A test of whether this deployment has another bucket to publish in, or another account, than the one of this name."""
 
 
 def guard(
     use_of: UseOf, left: Left, moved: Moved, ends: Callable[[], None] = lambda: None
 ) -> pulumi.ResourceHookBinding:
-    """Registers the hook and binds it to `before_delete`: for clusters, for accounts with their grants, for buckets,
-    and for the catalog, which goes before them all.
+    """Register the hook and bind it to `before_delete`: for clusters, for accounts with their grants, for buckets, and
+    for the catalog, which goes before them all.
 
-    `ends` is called where the catalog, its bucket or the account goes and none takes its place, which nothing but a
-    destruction wants: it raises what forbids that.
+    `ends` is called where the catalog, its bucket or the account goes without a replacement, which happens only in a
+    destruction: it raises an error if that is forbidden.
     """
     said: set[str] = set()
 
@@ -73,13 +74,13 @@ def guard(
 
 
 def ends_stack(type_: str, known: Mapping[str, Any], moved: Moved) -> bool:
-    """Tell whether the catalog, its bucket or the account goes, and none takes its place."""
+    """Tell whether the catalog, its bucket or the account goes without a replacement."""
     key = _KEPT.get(type_)
     return key is not None and not moved(str(known.get(key)))
 
 
 def subject_of(type_: str, id_: str, known: Mapping[str, Any]) -> GuardSubject:
-    """The thing that would be taken from jobs. A grant is as good as the account that has it, on the bucket that it is
+    """Return the resource that a deletion would take from jobs. A grant counts as its account, on the bucket that it is
     for."""
     if type_ == _CLUSTER:
         return GuardSubject(cluster=id_)
@@ -100,7 +101,7 @@ def hold(
     say: Callable[[str], None],
     pause: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Return when the deletion may begin. Raises what `check` raises, as soon as it does."""
+    """Return when the deletion may begin. Raises the error of `check`, as soon as there is one."""
     use, state, waited = check(subject, use_of), "", 0.0
     while subject.names and use.unready and waited < WITHIN_S:
         (state,) = use.unready.values()
@@ -121,8 +122,8 @@ def hold(
 
 
 def check(subject: GuardSubject, use_of: UseOf) -> Use:
-    """The use of the subject, when no job needs it. Raises RuntimeError, whose message the engine shows, when one
-    does or when that can't be told."""
+    """Return the use of the subject, when no job needs it. Raises RuntimeError, whose message the engine shows, when
+    one does or when that can't be told."""
 
     def losses(use: Use) -> str:
         if subject.cluster:

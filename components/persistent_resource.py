@@ -21,15 +21,15 @@ NAME = "creation"  # the logical name, by which the state knows it
 OBJECT = "clusters/asked-for.json"
 
 Make = Callable[[Sequence[str]], Mapping[str, str]]
-"""Makes the clusters of these ids, or alternatives of them, and returns when all run: their ids, by those that were
-asked for. Raises what the person is to read."""
+"""A function that makes the clusters of these ids, or alternatives of them, and returns when all run: their ids, by the
+first ids. Raises errors for the person."""
 
 
 class Creation:
-    """A hook that makes `ids` before the object that lists them is written, and after what they need; the provider then
-    takes them over as clusters that exist. Without any, the object stays as it is.
+    """The hook that makes `ids` before the object that lists them is written, and after their dependencies; the
+    provider then takes them over as existing clusters. Without any, the object stays unchanged.
 
-    The provider's own create retries a refusal in silence until its time-out, and forgets a cluster that failed. The
+    The provider's own create repeats refused requests in silence until its time-out, and forgets a failed cluster. The
     object is in the catalog bucket, as the engine calls the hooks of a cloud's resource in `up` alone. Those of a
     component it calls in `refresh` and `destroy --run-program` as well.
     """
@@ -65,10 +65,11 @@ class Creation:
         )
 
     def taken_over(self, id: str, full: str) -> pulumi.ResourceOptions:
-        """The options by which a cluster comes after this, and is imported by its full name where the hook made it."""
+        """Return the options by which a cluster comes after this, and is imported by its full name where the hook made
+        it."""
 
         def transform(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
-            if id not in self._made:  # in preview, and where nothing is to be made
+            if id not in self._made:  # in preview, and without any creation
                 return None
             args.opts.import_ = full
             return pulumi.ResourceTransformResult(args.props, args.opts)
@@ -80,7 +81,7 @@ class Creation:
 
 
 TYPE, REGIONS = "slipway:components:PersistentResource", "slipway:components:OtherRegions"
-# A GPU cluster may take its time; the provider gives up after 20 minutes unless told otherwise.
+# A GPU cluster may take a long time; the provider's default time-out is 20 minutes.
 _TIMEOUTS = pulumi.CustomTimeouts(create="2h", update="2h", delete="2h")
 # The autoscaler moves the counts. Labels and name can't be changed in the API, yet the provider would try.
 _MOVES = ["resourcePools[*].replicaCount", "labels", "displayName"]
@@ -105,16 +106,16 @@ class PersistentResource(pulumi.ComponentResource):
         creation: Creation | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """A cluster that exists (`current.import_`) is taken as it is; `hooks` guard its deletion. `region` is the
-        stack's.
+        """Declare a cluster. An existing one (`current.import_`) is taken over unchanged; `hooks` guard its deletion.
+        `region` is the stack's.
 
-        One that does not is made by `creation`; without that, or where its hook is not called, by the provider.
+        A missing one is made by `creation`; without that, or where its hook is not called, by the provider.
         """
         spec, id = current.spec, current.id
         super().__init__(TYPE, id, dict(facts), opts)
         location = spec.region or region
         full = resource_id(project, location, id)
-        # One body for the hook and the provider: else it would plan to replace what it takes over.
+        # One body for the hook and the provider: otherwise it would plan to replace the imported cluster.
         body = current.request(pulumi.get_stack())
         inputs = {re.sub(r"(?=[A-Z])", "_", key).lower(): value for key, value in body.items()}
         options = pulumi.ResourceOptions(import_=full if current.import_ else None, ignore_changes=_MOVES, hooks=hooks)
@@ -127,7 +128,7 @@ class PersistentResource(pulumi.ComponentResource):
 
 
 class RetiringResource(pulumi.ComponentResource):
-    """A cluster of an earlier generation that still has work. Kept exactly as it is until a later deployment drops it.
+    """A cluster of an earlier generation that still has work. It stays unchanged until a later deployment drops it.
 
     The same type and name as when it was current, so that the state knows it again.
     """
@@ -154,11 +155,11 @@ class RetiringResource(pulumi.ComponentResource):
 
 
 class AdoptedResource(pulumi.ComponentResource):
-    """A cluster that somebody else made: facts, no resource of a cloud. So the engine can't change or delete it, and
-    a destruction, a rename or a lost state leaves it alone.
+    """A cluster that somebody else made: facts, no resource of a cloud. So the engine can't change or delete it, and a
+    destruction, a rename or a lost state leaves it alone.
 
-    The provider's import would do less: it keeps the fields as inputs, against which each version of it may plan a
-    replacement, and only options of the program stand before a deletion, which the same pull request may edit.
+    The provider's import would protect it less: it keeps the fields as inputs, against which each version of it may
+    plan a replacement, and only options of the program prevent a deletion, which the same pull request may edit.
     """
 
     id: str
@@ -170,8 +171,8 @@ class AdoptedResource(pulumi.ComponentResource):
 
 
 class OtherRegions(pulumi.ComponentResource):
-    """Regions besides its own where clusters of the stack are, or may come to be: told to the state before any is asked
-    for there. So one is found that a killed deployment asked for, when the stack file names its region no more."""
+    """The other regions where clusters of the stack are, or may come to be: recorded in the state before any is asked
+    for there. So a killed deployment's cluster is found when the stack file no longer names its region."""
 
     def __init__(self, regions: Iterable[str]) -> None:
         facts = {"regions": sorted(regions)}
@@ -180,7 +181,7 @@ class OtherRegions(pulumi.ComponentResource):
 
 
 def resource_id(project: str, region: str, id: str) -> str:
-    """The provider's id of a cluster."""
+    """Return the provider's id of a cluster."""
     return f"projects/{project}/locations/{region}/persistentResources/{id}"
 
 
@@ -194,5 +195,6 @@ def _declared(
 
 
 def _elsewhere(location: str, region: str) -> dict[str, str]:
-    """Outputs that tell the state that the cluster is not in its stack's region, which is no move of the stack."""
+    """Return outputs that tell the state that the cluster is outside its stack's region, which is no move of the
+    stack."""
     return {"region": location} if location != region else {}

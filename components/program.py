@@ -1,4 +1,5 @@
-"""The whole program: what the stack file asks for, beside what lives, becomes resources. The rules are in `slipway`."""
+"""The whole program, which turns the stack file's declaration and the live resources into resources. The rules are in
+`slipway`."""
 
 from __future__ import annotations
 
@@ -34,16 +35,16 @@ if TYPE_CHECKING:
     from slipway.deployment.plan import Plan
 
 SAID = 32
-"""The exit code by which Pulumi's language host knows that the person has been told why."""
+"""The exit code that tells Pulumi's language host that the person knows the reason."""
 
 
 def deploy(program: str) -> None:
     """Declare the stack that the engine names, or take it down, for SLIPWAY_PURPOSE=destroy.
 
     `program` is the path of the `__main__.py` that calls this: stack files, templates and jobs are those beside it. An
-    error is told to the person, and ends the process.
+    error is shown to the person, and ends the process.
     """
-    # Else the interpreter looks through all that pulumi brings for garbage, as it imports the rest and as it ends: a
+    # By default the interpreter searches all of pulumi's objects for garbage, as it imports the rest and as it ends: a
     # quarter of the program's time.
     gc.set_threshold(50_000)
     atexit.register(gc.freeze)
@@ -60,9 +61,9 @@ def deploy(program: str) -> None:
 
 
 def _up(checkout: Path) -> None:
-    """Read, decide, tell, declare. From the plan on, nothing is refused any more."""
+    """Read, decide, report, declare. From the plan on, nothing is refused any more."""
     now = datetime.now(UTC)
-    # What is slow to import is imported while the engine, then the cloud, answers: `preview-vs-bare` of the bench.
+    # Slow imports run while the engine, then the cloud, answers: `preview-vs-bare` of the bench.
     with ThreadPoolExecutor(1) as background:
         background.submit(import_module, "slipway.deployment.deployment")
         run = Run.of(checkout, known())
@@ -94,12 +95,12 @@ def _decide(run: Run, proven: ProvenStack, now: datetime) -> tuple[Live, Plan, d
 
 
 def _refuse_move(run: Run, stack: Stack) -> None:
-    """Warns where nobody knows what the stack has, and gives advice where it has nothing yet."""
+    """Refuse a move. Warns where the stack's resources are unknown, and gives advice where it has none yet."""
     if isinstance(run.state, Unknown):
         pulumi.log.warn(f"can't tell what the stack has already, from {run.state.api}: {run.state.why}")
         return
     refuse_move(run.state, stack=run.name, project=run.project, region=run.region, others=stack.other_regions)
-    if not (run.preview or run.deployed):  # Later it is the output `onError` that says so.
+    if not (run.preview or run.deployed):  # Later the output `onError` has it.
         pulumi.log.info(ADVICE)
         give_advice()
 
@@ -107,14 +108,15 @@ def _refuse_move(run: Run, stack: Stack) -> None:
 def _take_down(checkout: Path) -> None:
     """Declare nothing, so that the engine deletes all that it knows; before that, delete what it does not know."""
     pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
-    from slipway.deployment.summary import outliving, shared_grants, untold_grants  # which no usual run needs
+    from slipway.deployment.summary import outliving, shared_grants, untold_grants  # only for a destruction
 
     try:
         file = configured(checkout)
     except SlipwayError:
         file = None  # A mistake in the stack file must not prevent a destruction.
     run = Run.of(checkout, left(checkout, os.environ))
-    if not run.preview:  # It takes the stack's outputs with it, and a killed program says nothing any more.
+    # The destruction takes the stack's outputs with it, and a killed program tells nothing any more.
+    if not run.preview:
         pulumi.log.info(ADVICE)
     cleanup = _orphan_cleanup(run, file)
     spared = cleanup.run(preview=run.preview)
@@ -139,8 +141,8 @@ def _take_down(checkout: Path) -> None:
 
 
 def _orphan_cleanup(run: Run, file: Stack | None) -> OrphanCleanup:
-    """The cleanup of clusters that the stack made and the engine does not know."""
-    from slipway.deployment.orphan_cleanup import OrphanCleanup  # which no usual run needs
+    """Return the cleanup of clusters that the stack made and the engine does not know."""
+    from slipway.deployment.orphan_cleanup import OrphanCleanup  # only for a destruction
 
     return OrphanCleanup(
         os.environ,

@@ -1,4 +1,4 @@
-"""Workspace: where templates are published and jobs write, who runs them, and who may submit."""
+"""The workspace: where templates are published and jobs write, the accounts that run them, and the submitters."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PACKAGE_AGE_DAYS = 730
 _CLAIM_AGE_DAYS = 30
 _OLD_CATALOGS = 50
 _BOARD_AGE_DAYS = 7
-"""One that nobody writes any more."""
+"""The age of a page that no run writes any more."""
 Known = TypeVar("Known", frozenset[str], Mapping[str, str])
 
 
@@ -44,12 +44,11 @@ class Workspace(pulumi.ComponentResource):
     """Two buckets, the trainer's service account, and for each submitter exactly the roles that the verbs need (P5).
 
     `catalog`: the deployer writes, the trainer and submitters read, versioned. `work`: jobs write. So no job can
-    rewrite what others run. Does not own clusters, nor the identities that preview and deploy.
+    rewrite code that others run. The workspace does not own clusters, nor the identities that preview and deploy.
 
-    Destroying it keeps `work`, which has people's results, and what somebody else had made; other catalogs go. What is
-    not asked for any more and what unfinished jobs need stays as it is, beside what is asked for.
-    The trainers that templates choose by name have the same on the buckets, and submitters of their own, who may act as
-    them alone.
+    Its destruction keeps `work`, which has people's results, and adopted resources; other catalogs go. Resources that
+    are no longer declared and that unfinished jobs need stay unchanged, beside the declared ones. The trainers that
+    templates choose by name have the same roles on the buckets, and submitters of their own, who may act as them alone.
     """
 
     catalog: storage.Bucket
@@ -71,10 +70,10 @@ class Workspace(pulumi.ComponentResource):
         plan: WorkspacePlan | None = None,
         hooks: pulumi.ResourceHookBinding | None = None,
     ) -> None:
-        """Buckets and service accounts that `live` has are adopted, not created.
+        """Declare the workspace. Buckets and service accounts that `live` has are adopted, not created.
 
         `trainers`: those besides the workspace's own, by name; `writers`: those whose jobs write metrics, "" for the
-        workspace's. `hooks` guard the deletion of what jobs need.
+        workspace's. `hooks` guard the deletion of resources that jobs need.
         """
         plan = plan or WorkspacePlan()
         super().__init__(WORKSPACE, name, dict(facts))
@@ -93,7 +92,7 @@ class Workspace(pulumi.ComponentResource):
                 _delete(num_newer_versions=_OLD_CATALOGS, with_state="ARCHIVED"),
                 _delete(age=HISTORY_DAYS, matches_prefixes=[HISTORY]),
                 _delete(age=_BOARD_AGE_DAYS, matches_prefixes=[BOARD]),
-                # What is written every hour has a version of every hour.
+                # An object that is written every hour has a version of every hour.
                 _delete(days_since_noncurrent_time=1, matches_prefixes=[HISTORY, BOARD], with_state="ARCHIVED"),
             ],
         )
@@ -147,7 +146,7 @@ class Workspace(pulumi.ComponentResource):
         versioned: bool = False,
         rules: Sequence[storage.BucketLifecycleRuleArgs] = (),
     ) -> storage.Bucket:
-        """Nothing is changed of a bucket that retires, which comes without rules, or that somebody else made."""
+        """Declare a bucket. A retiring one, which comes without rules, and an adopted one stay unchanged."""
         theirs = bucket in self._untouched
         keep = keep or theirs
         settings: dict[str, Any] = {
@@ -185,7 +184,7 @@ class Workspace(pulumi.ComponentResource):
                 parent=self,
                 import_=f"projects/{self._project}/serviceAccounts/{email}" if there and not old else None,
                 ignore_changes=["*"] if old else ["displayName", "description"],
-                # Somebody else made it: its display name tells, which is never changed.
+                # An adopted account: its display name tells, which is never changed.
                 retain_on_delete=there and not trainer_owner(self._accounts[email]),
                 hooks=self._hooks,
             ),
@@ -238,7 +237,7 @@ class Workspace(pulumi.ComponentResource):
 
 
 def leave_grants(grants: Iterable[StateGrant], project: str) -> None:
-    """Let these outlive the stack, when a destruction declares nothing else."""
+    """Let these grants outlive the stack, when a destruction declares nothing else."""
     # Its inputs stay: where the destruction is refused, the next review compares with them.
     workspace = pulumi.ComponentResource(WORKSPACE, "workspace", opts=pulumi.ResourceOptions(ignore_changes=["*"]))
     for one in grants:
@@ -264,7 +263,7 @@ def _known(existing: Known | Unknown) -> Known:
 
 
 def _roles(plan: WorkspacePlan, role: str, logical: str, *, writes: bool) -> dict[str, str]:
-    """An account's roles on the project, by logical name: those that it keeps, and what its templates' jobs need."""
+    """Return an account's roles on the project, by logical name: its present ones, and those of its templates' jobs."""
     asked = {f"{logical}-{WRITES_METRICS.removeprefix('roles/')}": WRITES_METRICS} if writes else {}
     return {**plan.grants.get(role, {}), **asked}
 

@@ -109,7 +109,7 @@ def command(
 
 
 def _change(context: Context, file: str, base: str | None) -> Change:
-    """Return the change by the stack file, with names that tell no local path. Raises ConfigError."""
+    """Return the change from the stack, or from `base`, to a stack file. Raises ConfigError."""
     from slipway.cli.terminal.stack_file import before_and_after, stack_file
 
     path = Path(file) if file else stack_file(context, "slipway board --what-if FILE")

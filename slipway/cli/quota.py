@@ -150,7 +150,7 @@ def _request(context: Context, asks: list[Ask], contact: str, justification: str
 
 
 def _live(context: Context, draws: tuple[OfferDraw, ...], *also: str) -> Live:
-    """Return the live resources, for the metrics that are drawn."""
+    """Return the live resources, with the limits of drawn metrics and of those in `also`."""
     catalog = context.catalog
     wanted = LiveScope(
         project=catalog.project,
