@@ -18,7 +18,7 @@ from bench.result import NotMeasured, Result
 
 @dataclass(frozen=True)
 class Benchmark:
-    """`names` are the results that `measure(ground, runs, tell)` returns, in this order."""
+    """A benchmark. `names` are the results that `measure(ground, runs, tell)` returns, in this order."""
 
     names: tuple[str, ...]
     measure: Callable[[Ground, int, Tell], list[Result]]
@@ -71,7 +71,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _results(benchmark: Benchmark, ground: Ground, runs: int) -> Sequence[Result | NotMeasured]:
-    """Report a bar that fails in whatever way, and measure the others all the same."""
+    """Return a benchmark's results; a failure of any kind is reported, and the other benchmarks go on."""
     try:
         return benchmark.measure(ground, runs, _tell_more)
     except Exception as error:

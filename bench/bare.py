@@ -1,4 +1,4 @@
-"""Writes what a person would write without Slipway: a plain pulumi-gcp program with a deployed stack's resources."""
+"""The program that a person would write without Slipway: plain pulumi-gcp with a deployed stack's resources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _ASSET = "c44067f5952c0a294b673a41bacd8c17"
 
 
 def program(deployment: Mapping[str, Any], folder: Path) -> str:
-    """Python source that declares each gcp resource of `deployment` (`pulumi stack export --show-secrets`) by itself.
+    """Return Python source that declares each gcp resource of `deployment` (`pulumi stack export --show-secrets`) by
+    itself.
 
     Names, inputs and the order between resources are the same; components, hooks and checks are left out. `folder` is
     where the deployed program ran, which relative paths of assets start from. Raises BenchError when the deployment has
@@ -41,7 +42,7 @@ def program(deployment: Mapping[str, Any], folder: Path) -> str:
 
 
 def _class(token: str) -> str:
-    """`gcp:vertex/aiPersistentResource:AiPersistentResource` → `gcp.vertex.AiPersistentResource`."""
+    """Return `gcp.vertex.AiPersistentResource` for `gcp:vertex/aiPersistentResource:AiPersistentResource`."""
     _, module, name = token.split(":")
     return f"gcp.{module.split('/')[0]}.{name}"
 

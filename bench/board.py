@@ -1,4 +1,4 @@
-"""The board's page of a month with 3,000 jobs: how long it takes to write, and how large it is."""
+"""The board's page of a month with 3,000 jobs: the time to write it, and its size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes the least that submits a job: a script with google-auth and requests that makes a submission's three calls."""
+"""The least script that submits a job: google-auth and requests make a submission's three calls."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ print(call("POST", region + "/customJobs", json=json.loads(REQUEST))["name"])
 
 
 def script(request: Mapping[str, Any], catalog: str, project: str, region: str) -> str:
-    """Python source that reads the `catalog` (gs://bucket/object), lists the jobs that go on, and posts `request`.
+    """Return Python source that reads the `catalog` (gs://bucket/object), lists the unfinished jobs, and posts
+    `request`.
 
     Nothing is checked, chosen, recorded or tried again: what remains is the time that no client can save.
     """

@@ -1,5 +1,5 @@
-"""A benchmark that can't be measured: said in words, never reported as a number."""
+"""The error of a benchmark that can't be measured: told as text, never reported as a number."""
 
 
 class BenchError(Exception):
-    """What was tried, and what it said."""
+    """A failed step, and its message."""

@@ -1,4 +1,4 @@
-"""The ground a benchmark stands on: a local cloud of its own, with stack `local` deployed on it when that is needed."""
+"""The ground of a benchmark: a local cloud of its own, with stack `local` deployed on it on demand."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from bench.errors import BenchError
 CHECKOUT = Path(__file__).parents[1]
 STACK = "local"
 _PREFIX = "slipway-bench-"
-# What decides about a cloud, an engine or a catalog comes from the bench's own cloud, never from the caller's shell.
+# The variables that choose a cloud, an engine or a catalog come from the bench's own cloud, never from the caller's
+# shell.
 _FOREIGN = ("GOOGLE_", "PULUMI_", "CLOUDSDK_", "STORAGE_EMULATOR_HOST", "SLIPWAY_LOCAL_", "SLIPWAY_CATALOG")
-# Without its cached bytecode a program compiles what it imports each time: theirs, which imports more, the longer.
+# Without its cached bytecode a program compiles its imports each time: theirs, which imports more, the longer.
 _SLOWING = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTHONPROFILEIMPORTTIME", "PYTHONDEVMODE")
 
 Tell = Callable[[str], None]
@@ -35,7 +36,7 @@ Tell = Callable[[str], None]
 
 @dataclass
 class Cloud:
-    """A running local cloud with its state in `state`; `command` runs a program and returns what it printed."""
+    """A running local cloud with its state in `state`; `command` runs a program and returns its output."""
 
     state: Path
     settings: Mapping[str, str]
@@ -43,7 +44,7 @@ class Cloud:
 
     @cached_property
     def shell(self) -> dict[str, str]:
-        """The caller's environment without anything that points to another cloud."""
+        """The caller's environment without any variable that points to another cloud."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith((*_FOREIGN, *_SLOWING))}
         # Outside a checkout `slipway` keeps its journal here.
         kept["XDG_STATE_HOME"] = str(self.state / "xdg")
@@ -58,7 +59,7 @@ class Cloud:
         command([sys.executable, "-m", "local", "down"], self.shell)
 
     def role(self, name: str) -> dict[str, str]:
-        """The environment of a shell that acts as `name`: owner, deployer, previewer or submitter."""
+        """Return the environment of a shell that acts as `name`: owner, deployer, previewer or submitter."""
         if name not in self._roles:
             said = command([sys.executable, "-m", "local", "env", "--as", name], self.shell)
             exports = [word for line in said.splitlines() for word in shlex.split(line) if word != "export"]
@@ -70,7 +71,7 @@ class Cloud:
         return str(json.loads((self.state / "cloud.json").read_text())["url"])
 
     def call(self, method: str, path: str, body: object = None) -> Any:
-        """One request to the cloud as its owner. Raises BenchError, with the cloud's words."""
+        """Send one request to the cloud as its owner. Raises BenchError, with the cloud's words."""
         token = json.loads((self.state / "cloud.json").read_text())["tokens"]["owner"]
         request = urllib.request.Request(
             self.url + path,
@@ -87,7 +88,7 @@ class Cloud:
 
     @contextmanager
     def set(self, values: Mapping[str, object]) -> Iterator[None]:
-        """With other settings, so that the next benchmark meets the same cloud; `quota.METRIC` is one limit."""
+        """Hold other settings, which end before the next benchmark; `quota.METRIC` is one limit."""
         path = "/slipway/settings"
         before = self.call("GET", path)
         self.call("POST", path, values)
@@ -98,7 +99,7 @@ class Cloud:
 
 
 class Ground:
-    """Clouds and stacks on demand, in one temporary folder; all is stopped and removed when the block ends."""
+    """Clouds and stacks on demand, in one temporary folder; all are stopped and removed when the block ends."""
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
@@ -107,7 +108,7 @@ class Ground:
     def __enter__(self) -> Ground:
         clear(Path(tempfile.gettempdir()), self._tell)
         name = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
-        # A process that ends late may still write there: what is left then goes with the next run's `clear`.
+        # A process that ends late may still write there: leftovers go with the next run's `clear`.
         self._closing.callback(shutil.rmtree, name, ignore_errors=True)
         self.folder = Path(name).resolve()
         return self
@@ -118,7 +119,7 @@ class Ground:
         self._closing.close()
 
     def cloud(self, name: str, settings: Mapping[str, str]) -> Cloud:
-        """A fresh cloud that was not started yet; it is stopped at the end whether or not it was."""
+        """Return a fresh cloud that was not started yet; it is stopped at the end whether or not it was."""
         state = self.folder / name
         state.mkdir()
         cloud = Cloud(state, settings)
@@ -129,8 +130,8 @@ class Ground:
     def deployed(self) -> Cloud:
         """A cloud with stack `local` deployed by the real engine.
 
-        It has no rate limits, which would be what a bench measures. Its pools take a day to grow: a job that needs one
-        more machine than there is gets accepted and starts no process beside those that are measured.
+        It has no rate limits, which would be measured instead. Its pools take a day to grow: a job that needs one more
+        machine gets accepted and starts no process beside the measured ones.
         """
         limits = {"submissions_per_minute": "0", "calls_per_minute": "0"}
         cloud = self.cloud("deployed", limits | {"scale_up_seconds": "86400"})
@@ -145,7 +146,7 @@ class Ground:
 
 
 def clear(place: Path, tell: Tell) -> None:
-    """Stop the clouds and remove the folders of runs in `place` that were killed."""
+    """Stop the clouds and remove the folders of killed runs in `place`."""
     for folder in place.glob(f"{_PREFIX}*-*"):
         owner = folder.name.removeprefix(_PREFIX).split("-")[0]
         if owner.isdecimal() and not _alive(int(owner)):
@@ -171,7 +172,7 @@ def pulumi(cloud: Cloud, folder: Path, *args: str) -> str:
 
 
 def command(args: list[str], environ: Mapping[str, str], folder: Path = CHECKOUT) -> str:
-    """Run a command that is not measured; its standard output. Raises BenchError when it did not exit 0."""
+    """Run a command that is not measured; return its standard output. Raises BenchError when it did not exit 0."""
     program = args[0]
     done = subprocess.run(args, env=dict(environ), cwd=folder, capture_output=True, text=True)
     if done.returncode != 0:

@@ -1,4 +1,4 @@
-"""Listing 10,000 jobs page by page: the last pages against the first ones."""
+"""The listing of 10,000 jobs page by page: the last pages against the first ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _SENDERS = 8
 
 
 def pages(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-    """Seconds for the last tenth of the pages against the first tenth, the best of `runs` times through the list."""
+    """Return the seconds for the last tenth of the pages against the first tenth, the best of `runs` times through the
+    list."""
     submitter = Submitter(ground)
     with ThreadPoolExecutor(_SENDERS) as senders:
         list(senders.map(lambda _: submitter.cloud.call("POST", _JOBS, submitter.request), range(JOBS)))
@@ -32,7 +33,7 @@ def pages(ground: Ground, runs: int, tell: Tell) -> list[Result]:
 
 
 def _through(submitter: Submitter) -> list[float]:
-    """Seconds of each page. Raises BenchError when a job is listed twice or not at all."""
+    """Return the seconds of each page. Raises BenchError when a job is listed twice or not at all."""
     seconds: list[float] = []
     names, token = set[str](), ""
     while token or not seconds:

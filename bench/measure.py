@@ -1,4 +1,5 @@
-"""Measuring commands: wall time and peak memory of a process, in pairs, so that a slow moment hits both sides."""
+"""The measurement of commands: wall time and peak memory of a process, in pairs, so that a slow moment hits both
+sides."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ _GAUGE = Path(__file__).with_name("gauge.py")
 
 @dataclass(frozen=True)
 class Sample:
-    """One run of a command: `seconds` from its start to its end, `peak_mb` resident, and what it printed."""
+    """One run of a command: `seconds` from its start to its end, `peak_mb` resident, and its output."""
 
     seconds: float
     peak_mb: float
@@ -42,7 +43,7 @@ def run(command: Sequence[str], environ: Mapping[str, str], folder: Path) -> Sam
 def medians(
     runs: int, ours: Callable[[], float], theirs: Callable[[], float], tell: Callable[[str], None]
 ) -> tuple[float, float]:
-    """The medians of both sides over `runs` paired runs (A B A B …), after one of each that is not counted."""
+    """Return the medians of both sides over `runs` paired runs (A B A B …), after one of each that is not counted."""
     ours(), theirs()
     pairs = []
     for index in range(runs):
@@ -52,7 +53,7 @@ def medians(
 
 
 def median(runs: int, ours: Callable[[], float], tell: Callable[[str], None]) -> float:
-    """The median over `runs` runs, after one that is not counted."""
+    """Return the median over `runs` runs, after one that is not counted."""
     ours()
     values = []
     for index in range(runs):

@@ -1,7 +1,7 @@
-"""A month of a stack that never was: 3,000 jobs of several people on four pools and beside them. Deterministic.
+"""A month of an invented stack: 3,000 jobs of several people on four pools and beside them. Deterministic.
 
 Generations, a season, preemptions, deployments and a queue are in it, and names that would do harm where they are not
-escaped. Jobs start in their order as soon as machines are free, so that no pool is ever used beyond what was live.
+escaped. Jobs start in their order as soon as machines are free, so that no pool is ever used beyond its live machines.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Place:
     share: float
     capacity_type: str = POOL
     generations: tuple[tuple[str, float], ...] = ()
-    """Ids of clusters, each with the day it came."""
+    """Ids of clusters, each with the day of its creation."""
     season: tuple[float, float] = (0, math.inf)
 
 
@@ -108,7 +108,7 @@ def history(jobs: int = 3000, seed: int = 29, *, hostile: bool = True) -> Histor
 
 
 def _jobs_of(place: _Place, count: int, chance: random.Random) -> Iterator[PastJob]:
-    """Yield jobs in the order of their creation: those before wait no longer than those behind."""
+    """Yield jobs in the order of their creation: earlier ones wait no longer than later ones."""
     begin, end = (SINCE + timedelta(days=min(day, 30)) for day in place.season)
     free: list[tuple[datetime, int]] = [(begin, place.max)]
     earliest = begin
@@ -124,7 +124,7 @@ def _jobs_of(place: _Place, count: int, chance: random.Random) -> Iterator[PastJ
         ended = started + timedelta(seconds=ran)
         if not place.cluster or ended < end:
             yield _job(place, number, machines, (created, started, ended), chance)
-        else:  # The season is over: nothing more is sent there.
+        else:  # The season is over: no more jobs are sent there.
             ended = end
             yield _job(place, number, machines, (created, started, end), chance)
         heapq.heappush(free, (ended, machines))
@@ -191,7 +191,7 @@ def _job(
 
 
 def _deployments() -> Iterator[Deployment]:
-    """Yield one when anything of the clusters changes, and some between that change templates alone."""
+    """Yield a deployment at each change of the clusters, and some between that change templates alone."""
     days = sorted({0.0, 5.2, 12.4, 16.3, 22.0, 26.7, *(day for one in _PLACES for _, day in one.generations)})
     for number, day in enumerate(days):
         clusters: dict[str, Cluster] = {}
@@ -209,7 +209,7 @@ def _deployments() -> Iterator[Deployment]:
 
 
 def _samples(jobs: Iterable[PastJob]) -> Iterator[Sample]:
-    """Yield what the hourly run saw: pools grow with their jobs and shrink an hour behind them. Six hours are missing,
+    """Yield the hourly run's samples: pools grow with their jobs and shrink an hour behind them. Six hours are missing,
     as somebody had switched it off."""
     on: dict[PoolKey, list[PastJob]] = {}
     for job in jobs:

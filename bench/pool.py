@@ -1,4 +1,4 @@
-"""What a pool is worth: the start of a job there against machines of its own, and machines that follow a load."""
+"""The worth of a pool: the start of a job there against machines of its own, and machines that follow a load."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SLIPWAY = str(Path(sys.executable).with_name("slipway"))
 _AT = "/v1/projects/slipway-local/locations/us-central1"
 _CLUSTERS, _JOBS = f"{_AT}/persistentResources", f"{_AT}/customJobs"
 MACHINE_S = 5
-"""How long the local cloud makes a machine for a job beside pools: a figure that is given, not found."""
+"""The seconds in which the local cloud makes a machine for a job beside pools: an assumption, not a measurement."""
 LOAD = 9
 _NAP_S, _EVERY_S, _LOAD_ENDS_S = 3, 0.5, 300
 _SMALL = ("trees=1", "candidates=1", "folds=2", "workers=1")
@@ -32,7 +32,7 @@ _JOB_NAME = re.compile(r"projects/\S+/customJobs/\d+")
 
 @dataclass(frozen=True)
 class Sample:
-    """A pool at one moment: its machines, those that work, and the jobs that wait for one."""
+    """A pool at one moment: its machines, the busy ones, and the jobs that wait for one."""
 
     live: int
     busy: int
@@ -40,9 +40,8 @@ class Sample:
 
 
 def starts(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-    """Seconds from create to start in the local cloud. How long it makes machines for jobs beside pools is a setting;
-    to get the image to them takes as long here as it takes.
-    """
+    """Return the seconds from create to start in the local cloud. The time to make machines for jobs beside pools is a
+    setting; the time to get the image to them is measured."""
     cloud = ground.deployed
     first, warm, own = [], [], []
     name, _ = _workers(cloud)
@@ -63,9 +62,8 @@ def starts(ground: Ground, runs: int, tell: Tell) -> list[Result]:
 
 
 def started(own: float, first: float, warm: float) -> list[str]:
-    """A table of what each start waits for, from the seconds between create and start: the first job of a pool waits
-    for the image beside what the later ones wait for, and one with machines of its own for those as well.
-    """
+    """Return a table of each start's waits, from the seconds between create and start: the first job of a pool waits
+    for the image in addition to the waits of later ones, and a job with machines of its own for those as well."""
     rows = [
         ("", "MACHINES", "IMAGE", "THE REST", "CREATE → START"),
         ("machines of its own", f"{MACHINE_S} s", f"{own - MACHINE_S - warm:.1f} s", f"{warm:.1f} s", f"{own:.1f} s"),
@@ -77,7 +75,8 @@ def started(own: float, first: float, warm: float) -> list[str]:
 
 
 def elastic(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-    """Machine-seconds of a pool that grows and shrinks under a load of jobs, against one that always has its maximum.
+    """Return the machine-seconds of a pool that grows and shrinks under a load of jobs, against one that always has its
+    maximum.
 
     Measured once. Raises BenchError when a job of the load fails, or the pool does not grow, or not shrink back.
     """
@@ -107,7 +106,7 @@ def elastic(ground: Ground, runs: int, tell: Tell) -> list[Result]:
 
 
 def load(seen: Sequence[Sample]) -> list[str]:
-    """How many machines a pool had, and how many of them worked, look by look; and how many jobs waited."""
+    """Return a pool's machines, its busy machines and the waiting jobs, look by look."""
     rows = {
         "machines": [one.live for one in seen],
         "busy": [one.busy for one in seen],
@@ -117,7 +116,7 @@ def load(seen: Sequence[Sample]) -> list[str]:
 
 
 def _workers(cloud: Cloud) -> tuple[str, dict[str, Any]]:
-    """The id of the cluster, and the resource pool of it that scales by itself."""
+    """Return the id of the cluster, and its autoscaled resource pool."""
     cluster = cloud.call("GET", _CLUSTERS)["persistentResources"][0]
     return cluster["name"].rsplit("/", 1)[1], next(one for one in cluster["resourcePools"] if "autoscalingSpec" in one)
 
@@ -130,7 +129,7 @@ def _sample(cloud: Cloud, jobs: Sequence[str]) -> Sample:
 
 
 def _nap(cluster: str, pool: Mapping[str, Any], account: str) -> dict[str, Any]:
-    """A job that takes one machine of the pool for some seconds."""
+    """Return a job that takes one machine of the pool for some seconds."""
     container = {"imageUri": "python:3.11", "command": ["python", "-c", f"import time; time.sleep({_NAP_S})"]}
     worker = {"machineSpec": pool["machineSpec"], "diskSpec": pool["diskSpec"], "replicaCount": 1}
     spec = {
@@ -142,7 +141,7 @@ def _nap(cluster: str, pool: Mapping[str, Any], account: str) -> dict[str, Any]:
 
 
 def _create_to_start(cloud: Cloud, folder: Path, capacity_type: str) -> float:
-    """Seconds between a job's createTime and its startTime. Raises BenchError when it did not succeed."""
+    """Return the seconds between a job's createTime and its startTime. Raises BenchError when it did not succeed."""
     words = [part for parameter in _SMALL for part in ("-p", parameter)]
     command_line = [_SLIPWAY, "submit", "dask-digits", *words, "--capacity", capacity_type, "--wait"]
     sample = measure.run(command_line, _submitter(cloud), folder)

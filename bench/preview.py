@@ -1,4 +1,4 @@
-"""Previewing a deployed stack, against a plain pulumi-gcp program with the same resources."""
+"""The preview of a deployed stack, against a plain pulumi-gcp program with the same resources."""
 
 from __future__ import annotations
 

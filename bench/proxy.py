@@ -1,4 +1,5 @@
-"""A proxy that delays every answer and remembers when each request came and went: what waits for what shows itself."""
+"""A proxy that delays every answer and records each request's beginning and end, which show the dependencies of
+calls."""
 
 from __future__ import annotations
 
@@ -22,9 +23,9 @@ class Exchange:
 
 
 def in_sequence(exchanges: Iterable[Exchange]) -> list[Exchange]:
-    """The longest chain of exchanges in which each began only after the one before had ended.
+    """Return the longest chain of exchanges in which each began only after the one before had ended.
 
-    Its length is the number of round trips a caller waits for; those sent side by side count once.
+    Its length is the number of round trips a caller waits for; concurrent ones count once.
     """
     chain: list[Exchange] = []
     for exchange in sorted(exchanges, key=lambda each: each.ended):
@@ -42,7 +43,7 @@ class Recorder:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self) -> list[Exchange]:
-        """What was recorded since the last call."""
+        """Return the exchanges since the last call."""
         with self.lock:
             taken, self.exchanges = self.exchanges, []
         return taken
@@ -50,7 +51,7 @@ class Recorder:
 
 @contextmanager
 def recording(target: str, delay_s: float) -> Iterator[Recorder]:
-    """A proxy on a free port of this machine before `target`, which adds `delay_s` to every answer."""
+    """Yield a proxy on a free port of this machine before `target`, which adds `delay_s` to every answer."""
     recorder = Recorder("")
 
     class Handler(Relay):

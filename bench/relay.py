@@ -19,7 +19,7 @@ _JSON = (("Content-Type", "application/json"),)
 
 @dataclass(frozen=True)
 class Answer:
-    """`length` is what a HEAD is told of a body that it does not get."""
+    """An answer. `length` is the size in the head of an answer to HEAD, which has no body."""
 
     status: int
     content: bytes
@@ -28,7 +28,7 @@ class Answer:
 
 
 class Relay(BaseHTTPRequestHandler):
-    """What becomes of a request is said by `serve`."""
+    """A request handler; `serve` decides the fate of a request."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -42,8 +42,8 @@ class Relay(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 - http.server's names
 
     def passed_on(self, target: str, body: bytes, *, by_its_name: bool = False) -> Answer:
-        """The answer of `http://HOST:PORT`. `by_its_name`: that is what it is called; else it is called as this one
-        was, so that links in the answer lead back here. Raises OSError, HTTPException."""
+        """Return the answer of `http://HOST:PORT`. `by_its_name`: the request names that host; else this server's own,
+        so that links in the answer lead back here. Raises OSError, HTTPException."""
         own = _OWN_HEADERS | ({"host"} if by_its_name else set())
         headers = {name: value for name, value in self.headers.items() if name.lower() not in own}
         behind = http.client.HTTPConnection(urllib.parse.urlsplit(target).netloc, timeout=_LONGEST_S)
@@ -58,7 +58,7 @@ class Relay(BaseHTTPRequestHandler):
         return Answer(answer.status, content, kept, answer.headers.get("Content-Length"))
 
     def answer(self, answer: Answer, pause_s: float = 0.0) -> None:
-        """`pause_s`: between one byte of the body and the next."""
+        """Send an answer. `pause_s`: between one byte of the body and the next."""
         with suppress(OSError):
             self.send_response_only(answer.status)
             for name, value in answer.headers:
@@ -78,7 +78,8 @@ class Relay(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
 
     def _body(self) -> bytes:
-        """Raises ConnectionAbortedError, ValueError where the caller is killed as it sends: half a request is none."""
+        """Return the body. Raises ConnectionAbortedError, ValueError where the caller is killed as it sends: half a
+        request is none."""
         if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
             return self._read(int(self.headers.get("Content-Length") or 0))
         body = b""
@@ -95,7 +96,7 @@ class Relay(BaseHTTPRequestHandler):
         return found
 
     def log_message(self, format: str, *args: object) -> None:
-        """Silent: a bench says what it found."""
+        """Write no log: a bench reports its own results."""
 
 
 class _Server(ThreadingHTTPServer):
@@ -103,12 +104,12 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Callers that are killed end in the middle of a request; nobody needs to read of it."""
+        """Ignore the errors of killed callers, which end in the middle of a request."""
 
 
 @contextmanager
 def running(handler: Callable[..., Relay]) -> Iterator[str]:
-    """A server on a free port of this machine; its URL."""
+    """Yield the URL of a server on a free port of this machine."""
     server = _Server(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()

@@ -1,4 +1,4 @@
-"""What a benchmark found, and whether it meets its bar."""
+"""The result of a benchmark, and whether it meets its bar."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Result:
-    """`ours` against `theirs`, both in the unit the name tells (seconds, MB, round trips).
+    """A result: `ours` against `theirs`, both in the unit of the name (seconds, MB, round trips).
 
-    `ratio` is ours/theirs and may be `bar` at most. Of a speed-up it is theirs/ours and must be `bar` at least. An
+    `ratio` is ours/theirs and may be `bar` at most. For a speed-up it is theirs/ours and must be `bar` at least. An
     absolute bar is a ratio to itself: it is given as `theirs`, with `bar` 1.
     """
 
@@ -35,14 +35,14 @@ class Result:
         return self.ratio >= self.bar if self.speedup else self.ratio <= self.bar
 
     def line(self) -> str:
-        """One line of JSON. `ok` is decided before anything is rounded."""
+        """Return one line of JSON. `ok` is decided before anything is rounded."""
         shown = {key: _shown(getattr(self, key)) for key in ("ours", "theirs", "ratio", "bar")}
         return json.dumps({"name": self.name, **shown, "ok": self.ok})
 
 
 @dataclass(frozen=True)
 class NotMeasured:
-    """A benchmark that failed, and why: a line like the others, without figures."""
+    """A failed benchmark, and the reason: a line like the others, without figures."""
 
     name: str
     why: str
@@ -53,7 +53,7 @@ class NotMeasured:
 
 
 def absolute(name: str, ours: float, limit: float) -> Result:
-    """A result whose bar is a plain `limit`, in the unit of `ours`."""
+    """Return a result whose bar is a plain `limit`, in the unit of `ours`."""
     return Result(name, ours, limit, 1.0)
 
 

@@ -1,5 +1,5 @@
-"""Reviewing what a preview wrote: what that adds to the preview, with 1,000 jobs of the last 30 days to look at; and
-many events beside few, each of which may take no longer for being one of many."""
+"""The review of a preview's output: the time that it adds to the preview, with 1,000 jobs of the last 30 days to read;
+and many events against few, as each may take no longer for being one of many."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def review(ground: Ground, runs: int, tell: Tell) -> list[Result]:
 
 
 def many_events(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-    """Seconds for an event of a preview with many of them, and with few: read, reviewed and written as a comment."""
+    """Return the seconds for an event of a preview with many of them, and with few: read, reviewed and written as a
+    comment."""
 
     def each(count: int) -> float:
         lines = tuple(_events(count))
@@ -70,7 +71,7 @@ def many_events(ground: Ground, runs: int, tell: Tell) -> list[Result]:
 
 
 def _events(count: int) -> Iterator[str]:
-    """Resources of several types that go, each with an event before and after, as the engine writes them."""
+    """Yield deleted resources of several types, each with an event before and after, as the engine writes them."""
     for number in range(count):
         type_, name = _TYPES[number % len(_TYPES)], f"r{number}"
         inputs = {"name": name, "member": f"user:u{number}@acme.example", "role": "roles/viewer", "project": "acme"}

@@ -1,4 +1,4 @@
-"""Previewing a stack of 200 pools and 1,000 templates, against one of a tenth of each."""
+"""The preview of a stack of 200 pools and 1,000 templates, against one of a tenth of each."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ TEMPLATE = JobTemplate(
 
 
 def preview(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-    """Seconds of the large stack's preview, a tenth of them, against those of the small one. Nothing is deployed."""
+    """Return the seconds of the large stack's preview, a tenth of them, against those of the small one. Nothing is
+    deployed."""
     cloud = ground.cloud("scale", {"calls_per_minute": "0"})
     cloud.start()
     small = _stack(ground.folder / "scale-small", POOLS // TENTH, TEMPLATES // TENTH)
@@ -52,7 +53,7 @@ def preview(ground: Ground, runs: int, tell: Tell) -> list[Result]:
 
 
 def _stack(folder: Path, pools: int, templates: int) -> Path:
-    """A checkout whose stack has so many of each: four pools a cluster, templates by turns on the clusters."""
+    """Return a checkout whose stack has so many of each: four pools a cluster, templates by turns on the clusters."""
     folder.mkdir()
     for name in _LINKED:
         (folder / name).symlink_to(CHECKOUT / name)

@@ -1,4 +1,4 @@
-"""Writes what a person would write without Slipway: scripts that submit one job, or many, with the Vertex SDK."""
+"""The scripts that a person would write without Slipway: they submit one job, or many, with the Vertex SDK."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ _SPEC = {"workerPoolSpecs", "baseOutputDirectory", "persistentResourceId", "serv
 
 
 def script(request: Mapping[str, Any], project: str, region: str) -> str:
-    """Python source that submits the same job as `request`, the JSON body of a custom job (`slipway submit --dry-run`).
+    """Return Python source that submits the same job as `request`, the JSON body of a custom job (`slipway submit
+    --dry-run`).
 
     Raises BenchError when the request holds a field that the script would leave out: it would not be the same job.
     """
@@ -65,13 +66,13 @@ def script(request: Mapping[str, Any], project: str, region: str) -> str:
 
 
 def loop(request: Mapping[str, Any], project: str, region: str, count: int) -> str:
-    """The same, so many times over, printing how long that took without the imports. Raises BenchError."""
+    """Return the same, `count` times in a loop, printing its time without the imports. Raises BenchError."""
     body = _LOOP.format(count=count, one=indent(_one(request), "    "))
     return _SCRIPT.format(project=project, region=region, body=body)
 
 
 def threads(request: Mapping[str, Any], project: str, region: str, count: int, width: int) -> str:
-    """The same, `count` times over by `width` threads. Raises BenchError."""
+    """Return the same, `count` times by `width` threads. Raises BenchError."""
     body = _THREADS.format(count=count, width=width, one=indent(_one(request), "    "))
     return _SCRIPT.format(project=project, region=region, body=body)
 
@@ -96,7 +97,7 @@ def _one(request: Mapping[str, Any]) -> str:
 
 
 def _snake(value: Any) -> Any:
-    """As the SDK's own examples write it: keys in snake_case, numbers as numbers."""
+    """Return a value as the SDK's own examples write it: keys in snake_case, numbers as numbers."""
     if isinstance(value, Mapping):
         return {re.sub(r"([A-Z])", r"_\1", key).lower(): _snake(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""How long a person waits for the first word: `slipway --help`, and the local cloud's first answer."""
+"""A person's wait for the first word: `slipway --help`, and the local cloud's first answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def help_text(ground: Ground, runs: int, tell: Tell) -> list[Result]:
 
 
 def local_cloud(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-    """From the start of `python -m local up`, on an empty state, to the first answer about training."""
+    """Return the time from the start of `python -m local up`, on an empty state, to the first answer about training."""
     numbers = count()
 
     def start() -> float:

@@ -1,4 +1,4 @@
-"""Submitting one job, from the start of the process to the accepted job: time, memory, round trips."""
+"""The submission of one job, from the start of the process to the accepted job: time, memory, round trips."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ _END_S = 60
 
 
 class Submitter:
-    """Submits as a person does, and ends what was submitted, so that the next run meets the same cloud."""
+    """A submitter that submits as a person does, and ends the submitted jobs, so that the next run meets the same
+    cloud."""
 
     def __init__(self, ground: Ground) -> None:
         self.cloud: Cloud = ground.deployed
         self.folder = ground.folder
-        # Not in the checkout: nothing of a bench is remembered there.
+        # Not in the checkout: the bench must leave no record there.
         self.environ = {**self.cloud.role("submitter"), "SLIPWAY_CATALOG": CATALOG}
 
     @cached_property
@@ -89,7 +90,7 @@ def submit(ground: Ground, runs: int, tell: Tell) -> list[Result]:
 
 
 def by_hand(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-    """Against google-auth and requests making the same three calls."""
+    """Return the results against google-auth and requests making the same three calls."""
     submitter = Submitter(ground)
     ours, theirs = measure.medians(
         runs, lambda: submitter.ours().seconds, lambda: submitter.theirs(submitter.by_hand).seconds, tell
@@ -103,7 +104,8 @@ def memory(ground: Ground, runs: int, tell: Tell) -> list[Result]:
 
 
 def round_trips(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-    """How many answers a submission waits for, one after the other: seen from a proxy that makes each one slow."""
+    """Return the number of answers that a submission waits for, one after the other: seen from a proxy that delays each
+    one."""
     submitter = Submitter(ground)
     url = submitter.cloud.url
     with proxy.recording(url, _DELAY_S) as recorder:

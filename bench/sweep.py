@@ -1,6 +1,6 @@
 """Sweeps: 500 jobs against loops with the Vertex SDK where answers are slow, and fewer against the permitted rate.
 
-The jobs go to a pool that takes a day to grow, so that they wait and nothing runs beside what is measured.
+The jobs go to a pool that takes a day to grow, so that they wait and nothing runs beside the measurement.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from bench.submit import Submitter
 
 COUNT = 500
 LATENCY_S = 0.5
-# A loop's time is its passes' time: so many passes of it are measured, for all of them.
+# A loop's time is that of its passes: so many are measured for all of them.
 LOOP = 25
-# The most that Python's own pool takes unless it is told otherwise, on however large a machine.
+# The most that Python's own pool takes by default, on however large a machine.
 THREADS = 32
 # The service's limit. As many as are permitted at once, twice as many in the two minutes after that, and one more.
 PER_MINUTE = 60
@@ -35,9 +35,9 @@ _DONE = re.compile(r": (\d[\d,]*) submitted now")
 
 
 def versus_sdk(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-    """Seconds for all jobs, with `LATENCY_S` added to each answer of Vertex AI and no rate limit: against a loop that
-    sends one after the other, and against one with threads, which is what a person writes when the first is too slow.
-    """
+    """Return the seconds for all jobs, with `LATENCY_S` added to each answer of Vertex AI and no rate limit: against a
+    loop that sends one after the other, and against one with threads, which a person writes when the first is too
+    slow."""
     submitter = Submitter(ground)
     place = ("slipway-local", "us-central1")
     loop = _script(submitter, "loop_with_the_sdk.py", sdk.loop(submitter.request, *place, LOOP))
@@ -61,7 +61,7 @@ def versus_sdk(ground: Ground, runs: int, tell: Tell) -> list[Result]:
 
 @contextmanager
 def _slow(submitter: Submitter) -> Iterator[None]:
-    """Adds `LATENCY_S` to each answer of Vertex AI, and ends what was submitted."""
+    """Add `LATENCY_S` to each answer of Vertex AI, and end the submitted jobs."""
     slow = {"kind": "delay", "match": "/locations/us-central1/", "seconds": LATENCY_S}
     submitter.cloud.call("POST", "/slipway/faults", {"faults": [slow]})
     try:
@@ -72,15 +72,15 @@ def _slow(submitter: Submitter) -> Iterator[None]:
 
 
 def _script(submitter: Submitter, name: str, source: str) -> list[str]:
-    """The command that runs it."""
+    """Return the command that runs a script."""
     file = submitter.folder / name
     file.write_text(source)
     return [sys.executable, str(file)]
 
 
 def rate(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-    """At the service's own rate, which `slipway` keeps unless it is told otherwise: seconds of process time against
-    those that the limit permits, and calls sent against jobs made (more than one each, where some were refused by it).
+    """Return the results at the service's own rate, which `slipway` keeps by default: seconds of process time against
+    those that the limit permits, and calls sent against jobs made (more than one each, where the limit refused some).
 
     Measured once, as it takes minutes.
     """
@@ -110,7 +110,7 @@ def swept(
     environ: Mapping[str, str] | None = None,
     count: int = COUNT,
 ) -> float:
-    """Seconds for a sweep that nobody has made before, at slipway's own rate where none is given.
+    """Return the seconds for a new sweep, at slipway's own rate where none is given.
 
     Raises BenchError when a run of it is missing.
     """
@@ -134,7 +134,7 @@ def _jobs(submitter: Submitter, condition: str) -> list[Mapping[str, Any]]:
 
 
 def end_all(submitter: Submitter) -> None:
-    """Cancel what was submitted, so that the next benchmark meets an empty queue."""
+    """Cancel the submitted jobs, so that the next benchmark meets an empty queue."""
     while jobs := _jobs(submitter, 'state="JOB_STATE_QUEUED"'):
         for job in jobs:
             submitter.cloud.call("POST", f"/v1/{job['name']}:cancel", {})

@@ -1,8 +1,8 @@
-"""What if: how fast past jobs are replayed, and how far a replay is off a day that really ran on a local cloud.
+"""What if: the speed of a replay of past jobs, and its error against a day that really ran on a local cloud.
 
-The day has ten busy hours. All of its durations and delays are divided by FACTOR, the jobs really run, and what the
-cloud tells of them is multiplied again. The replay knows what it would know of any stack: jobs with their times, a
-deployment, and samples of the machines that were up.
+The day has ten busy hours. All of its durations and delays are divided by FACTOR, the jobs really run, and the cloud's
+times are multiplied again. The replay knows what it would know of any stack: jobs with their times, a deployment, and
+samples of the machines that were up.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.slipway.whatif.month import month
 
 FACTOR, HOURS, JOBS = 600, 10, 60
 REAL = PoolDelays(start=0, scale_up=900, idle=1200)
-"""Seconds of the day: what the local cloud is told, and what the replay has to find out."""
+"""Seconds of the day: the local cloud's settings, which the replay has to find out."""
 POOL = past.pool("workers", 1, 4, MachineSpec("n1-standard-4"))
 _MANY, _BAR_S, _LATE_S, _EVERY_S = 10_000, 5.0, 120, 1.0
 _AT = "/v1/projects/slipway-local/locations/us-central1"
@@ -40,7 +40,7 @@ _CLUSTER, _CLUSTERS, _JOBS = "day", f"{_AT}/persistentResources", f"{_AT}/custom
 
 
 def speed(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-    """Seconds to replay 10,000 jobs of a month on a pool that is full at times."""
+    """Return the seconds to replay 10,000 jobs of a month on a pool that is full at times."""
     jobs = month(_MANY, POOL.machine, routes=(Route("pool"), Route("spot")))
     pools = past.replayed(past.cluster("cpu", past.pool("workers", 8, 64, POOL.machine)), REAL)
 
@@ -56,7 +56,7 @@ def speed(ground: Ground, runs: int, tell: Tell) -> list[Result]:
 
 
 def error(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-    """The error of a replay against a day that really ran, once."""
+    """Return the error of a replay against a day that really ran, once."""
     scaling = {"scale_up_seconds": REAL.scale_up, "scale_idle_seconds": REAL.idle}
     settings = {name: f"{seconds / FACTOR:.2f}" for name, seconds in scaling.items()}
     cloud = ground.cloud("day", {"submissions_per_minute": "0", "calls_per_minute": "0", **settings})
@@ -84,7 +84,7 @@ def error(ground: Ground, runs: int, tell: Tell) -> list[Result]:
 
 
 def _trace() -> list[ReplayedJob]:
-    """Jobs of ten hours, of one or two machines."""
+    """Return jobs of ten hours, with one or two machines."""
     return month(JOBS, POOL.machine, seed=7, days=HOURS / 24, median=1500, spread=0.8, most=2)
 
 
@@ -106,7 +106,7 @@ def _cluster(cloud: Cloud) -> Mapping[str, Any]:
 def _played(
     cloud: Cloud, trace: Sequence[ReplayedJob], tell: Tell
 ) -> tuple[list[VertexJob], list[tuple[datetime, int]]]:
-    """Send each job when it is due, and look at the pool meanwhile, until all have ended."""
+    """Send each job when it is due, and read the pool meanwhile, until all have ended."""
     began, left, names = time.monotonic(), list(trace), list[str]()
     seen: list[tuple[datetime, int]] = []
     tell(f"{len(trace)} jobs of {HOURS} hours in {HOURS * 3600 // FACTOR} s")
@@ -133,7 +133,7 @@ def _bodies(cloud: Cloud, names: Sequence[str]) -> list[Mapping[str, Any]]:
 
 
 def _nap(job: ReplayedJob) -> Mapping[str, Any]:
-    """A job that does nothing for its run time, on all of its machines."""
+    """Return a job that does nothing for its run time, on all of its machines."""
     code = f"import time; time.sleep({job.run / FACTOR:.3f})"
     container = {"imageUri": "python:3.11", "command": ["python", "-c", code]}
     one = {**POOL.machine.request(), "replicaCount": 1, "containerSpec": container}
@@ -143,7 +143,7 @@ def _nap(job: ReplayedJob) -> Mapping[str, Any]:
 
 
 def _history(trace: Sequence[ReplayedJob], jobs: Sequence[VertexJob], seen: Sequence[tuple[datetime, int]]) -> History:
-    """Return what happened in the day's own time."""
+    """Return the history in the day's own time."""
     first = min(one.create_time for one in jobs if one.create_time)
     of_day = past.cluster(_CLUSTER, POOL, id=_CLUSTER)
 

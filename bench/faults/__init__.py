@@ -1,1 +1,1 @@
-"""What must survive: every call of every journey as a point where the world stops, and the same command again."""
+"""The faults to survive: every call of every journey as a point where the world stops, and the same command again."""

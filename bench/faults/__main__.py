@@ -30,7 +30,7 @@ from bench.faults.stage import Workshop, workshop
 from bench.ground import CHECKOUT
 
 REPORTS = CHECKOUT / ".slipway" / "faults"
-# Of the time that is left, where all is played: what is done early is the next one's.
+# Shares of the time left, where all parts are played: time that a part leaves is the next one's.
 _SHARES = {"mutants": 1.0, "sequences": 1.0, "points": 2.0}
 _SEQUENCES = 500
 _CORES = os.cpu_count() or 1
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
             except BenchError as error:
                 tell(f"error: no more {part} can be played\n  why: {error}\n  fix: mend that, and run the same again")
                 bad += 1
-    finally:  # Also of a run that is interrupted.
+    finally:  # Also after an interruption.
         with deaf():
             took = (time.monotonic() - began) / 60
             report.write(f"{datetime.now(UTC).date()}, seed {chosen.seed}, {took:.0f} of {chosen.minutes:g} minutes.")
@@ -97,7 +97,7 @@ def _points(chosen: argparse.Namespace, report: Report, until: float) -> int:
 
 
 def _lanes(tasks: Sequence[Journey | Point], workers: int) -> list[Lane[Journey | Point]]:
-    """What the engine runs computes, what `slipway submit` runs waits: each has workers of its own."""
+    """Return lanes. The engine's runs compute, `slipway submit` waits: each kind has workers of its own."""
     of_engine = {True: list[Journey | Point](), False: list[Journey | Point]()}
     for task in tasks:
         journey = task if isinstance(task, Journey) else next(one for one in JOURNEYS if one.name == task.journey)
@@ -109,7 +109,7 @@ def _lanes(tasks: Sequence[Journey | Point], workers: int) -> list[Lane[Journey 
 
 
 class _OfPoints:
-    """Plays points, and the clean runs that they are held against."""
+    """A worker that plays points, and the clean runs that they are compared with."""
 
     def __init__(self, shop: Workshop, name: str, cleans: dict[str, Clean]) -> None:
         self._player, self._cleans = Player(shop, name), cleans

@@ -1,4 +1,4 @@
-"""The release before: what an upgrade finds was deployed, submitted and written down by it."""
+"""The release before: the origin of an upgrade's deployments, submissions and records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PARTS = ("__main__.py", "Pulumi.yaml", "slipway", "components", "policy", "loca
 
 @contextmanager
 def release(folder: Path, checkout: Path) -> Iterator[Mapping[str, str]]:
-    """Make a person's `checkout` one of the release meanwhile. The variables with which its commands run.
+    """Make a person's `checkout` one of the release meanwhile. Yields the variables with which its commands run.
 
     `folder` is where its sources are laid out. Raises BenchError where this clone has no such commit.
     """

@@ -1,4 +1,4 @@
-"""Random edits of a stack file, and the jobs that people run meanwhile: what is done in each step, by a seed. Pure."""
+"""Random edits of a stack file, and the jobs that people run meanwhile: the actions of each step, by a seed. Pure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class File:
     template: bool = True
 
     def keys(self) -> dict[str, Any]:
-        """As `Checkout.write` takes them."""
+        """Return the keys for `Checkout.write`."""
         return {
             "persistentResources": {name: cluster.entry() for name, cluster in self.clusters.items()},
             "templates": ["nap"] if self.template else [],
@@ -52,7 +52,7 @@ class File:
 
 @dataclass(frozen=True)
 class Step:
-    """What a person does: `edit` in words, the file after it, and what happens to jobs once it is deployed."""
+    """A person's step: `edit` as text, the file after it, and the changes of jobs once it is deployed."""
 
     edit: str
     file: File
@@ -60,7 +60,8 @@ class Step:
 
 
 def sequence(seed: int, length: int = 4) -> list[Step]:
-    """The steps of one sequence; the same seed, the same steps. The first deploys one cluster and starts a job."""
+    """Return the steps of one sequence; the same seed, the same steps. The first deploys one cluster and starts a
+    job."""
     chance = random.Random(seed)
     file = File()
     steps = [Step("the first deployment", file, "job")]

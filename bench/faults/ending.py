@@ -1,4 +1,4 @@
-"""How a journey has ended: what lives, what the state knows and which jobs there are; and how two endings differ."""
+"""The ending of a journey: the living resources, the state and the jobs; and the difference of two endings."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tests.checkouts.checkout import PROJECT, REGION, Checkout
 
 Outcome = Literal["survived", "lost", "doubled", "orphaned", "killed", "stuck", "other", "silent", "absent"]
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)")
-# What carries the hook that makes clusters. A run that takes over a cluster that was made before has no need of it.
+# The carrier of the hook that makes clusters. A run that takes over an existing cluster does not need it.
 _CARRIER = "creation"
-# A cluster whose forerunner failed and still holds the name is made under the same id with a number behind it.
+# A cluster whose failed predecessor still holds the name is made under the same id with a number behind it.
 _COUNTED = re.compile(r"\b([a-z][a-z0-9-]*-[0-9a-f]{7})-\d+\b")
 OTHER_REGION = "us-east4"
-"""Beside the stack's own, where a journey may make a cluster."""
+"""The other region where a journey may make a cluster."""
 _LIVING = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING", "JOB_STATE_RUNNING"})
 
 
 @dataclass(frozen=True)
 class Job:
-    """`ran`: whether the person's code began on it; a copy's does not."""
+    """A job. `ran`: whether the person's code began on it; a copy's does not."""
 
     request: str
     state: str
@@ -33,8 +33,8 @@ class Job:
 
 @dataclass(frozen=True)
 class Ending:
-    """What is there. `clusters` are ids with their states, `known` those of them that the engine's state has;
-    `things` are all other texts that two endings must have in common."""
+    """An ending. `clusters` are ids with their states, `known` those of them that the engine's state has; `things` are
+    all other texts that two endings must have in common."""
 
     clusters: frozenset[tuple[str, str]]
     known: frozenset[str]
@@ -48,7 +48,7 @@ class Ending:
 
 
 def read(checkout: Checkout) -> Ending:
-    """What is there now, as the owner sees it without a proxy."""
+    """Return the present ending, as the owner sees it without a proxy."""
     cloud = checkout.cloud
     clusters = frozenset(one for region in (REGION, OTHER_REGION) for one in checkout.clusters(region).items())
     resources = [one for one in checkout.resources() if not str(one["urn"]).endswith(f"::{_CARRIER}")]
@@ -80,7 +80,8 @@ def read(checkout: Checkout) -> Ending:
 
 
 def judged(clean: Ending, now: Ending) -> tuple[Outcome, str]:
-    """The worst that differs, in a word, and what it is. A job and its copies, which ran nothing, count as one."""
+    """Return the worst difference, as a word, and its subject. A job and its copies, which ran nothing, count as
+    one."""
     if clean.stays and not now.stays:
         return "killed", "the job that ran does not run any more"
     wanted, there = _count(clean), _count(now)
@@ -102,20 +103,21 @@ def judged(clean: Ending, now: Ending) -> tuple[Outcome, str]:
 
 
 def _plain(text: str) -> str:
-    """Without the numbers behind ids, as a failed forerunner is no part of an ending."""
+    """Return the text without the numbers behind ids, as a failed predecessor is no part of an ending."""
     return _COUNTED.sub(r"\1", text)
 
 
 def _count(ending: Ending) -> Counter[str]:
-    """Jobs by request that live, have succeeded or may; what was cancelled on the way to the next offer ran nothing."""
+    """Count jobs by request that live, have succeeded or may; a job that was cancelled on the way to the next offer ran
+    nothing."""
     return Counter(
         job.request for job in ending.jobs if job.ran and (job.state in _LIVING or job.state == "JOB_STATE_SUCCEEDED")
     )
 
 
 def _pending(checkout: Checkout) -> list[Any]:
-    """What the engine began and has not ended. It remembers killed creations for good, and says so in every run; what
-    was created is looked at by itself."""
+    """Return the engine's pending operations. It remembers killed creations for good, and says so in every run; the
+    created resources are compared by themselves."""
     if not checkout.state_file.exists():
         return []
     latest = json.loads(checkout.state_file.read_text())["checkpoint"]["latest"] or {}
@@ -123,7 +125,7 @@ def _pending(checkout: Checkout) -> list[Any]:
 
 
 def _id(resource: Mapping[str, Any]) -> str:
-    """The engine gives each provider a random one."""
+    """Return a resource's id. The engine gives each provider a random one."""
     return "" if str(resource["type"]).startswith("pulumi:providers:") else str(resource.get("id", ""))
 
 

@@ -1,4 +1,4 @@
-"""Making a folder what it was."""
+"""The restoration of a folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def replace(source: Path, target: Path, spared: str = "") -> None:
-    """Make a folder what it was, but for what is in `spared` in both. A process that ends late may write there."""
+    """Restore a folder, except the files in `spared` on both sides. A process that ends late may write there."""
     for entry in target.iterdir():
         before = source / entry.name
         if entry.name == spared and before.is_dir():

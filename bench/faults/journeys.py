@@ -1,4 +1,4 @@
-"""The journeys: how the stage stands before, what a person types, and what they do before they type it again."""
+"""The journeys: the stage's beginning, a person's command, and their steps before they type it again."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ SWEEP = "list:\n" + "".join(f"  - {{say: point{number}}}\n" for number in range(
 
 
 def cpu(most: int) -> dict[str, Any]:
-    """One small cluster. Another `most` is another generation of it."""
+    """Return one small cluster. Another `most` makes another generation of it."""
     return {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": most}}}}}
 
 
 FIRST: Mapping[str, Any] = {"persistentResources": cpu(2)}
-# Where there are machines when the stack's own region has none.
+# Alternative machines when the stack's own region has none.
 ELSEWHERE: Mapping[str, Any] = {
     "persistentResources": {"cpu": {**cpu(2)["cpu"], "alternatives": [{"region": OTHER_REGION}]}}
 }
@@ -88,7 +88,7 @@ def _deployed(stage: Stage) -> None:
 
 
 def _theirs(stage: Stage) -> None:
-    """A cluster that somebody else made, without a label of a stack's."""
+    """Make a cluster of somebody else's, without a label of a stack's."""
     pool = {
         "id": "all",
         "machineSpec": {"machineType": MACHINE["machine"]},
@@ -104,14 +104,14 @@ def _theirs(stage: Stage) -> None:
 
 
 def _adopted(stage: Stage) -> None:
-    """A job runs on it, which ends as cancelled if anything becomes of the cluster."""
+    """Run a job on an adopted cluster, which ends as cancelled if the cluster changes."""
     _theirs(stage)
     up(stage, ADOPTED)
     _napping(stage)
 
 
 def _busy(stage: Stage) -> None:
-    """One job runs on the pool's only machine, and people wait for it."""
+    """Run one job on the pool's only machine, with people who wait for it."""
     _deployed(stage)
     _napping(stage)
 
@@ -121,13 +121,13 @@ def _napping(stage: Stage, **variables: str) -> None:
     job = ("slipway", "submit", "nap", "-p", "say=stays", "-p", "seconds=86000", "--request-id", "stays")
     ready(stage, job, "submitter", **variables)
     wait_for(lambda: [one["state"] for one in stage.checkout.jobs("stays")] == ["JOB_STATE_RUNNING"], "the job runs")
-    # Until then processes come and go that install what it needs.
+    # Until then processes come and go that install its requirements.
     spoken = ("slipway", "jobs", "logs", "nap")
     wait_for(lambda: "the word is" in stage.run(spoken, "submitter", variables).said, "the job speaks")
 
 
 def _earlier(stage: Stage) -> None:
-    """Deployed by the release before. A job that it sent runs, and what it had begun to send was killed there."""
+    """Deploy by the release before. A job that it sent runs, and an unfinished sending was killed there."""
     with release(stage.folder / "earlier", stage.checkout.folder) as variables:
         up(stage, FIRST, **variables)
         _napping(stage, **variables)
@@ -148,7 +148,7 @@ def _rolled(stage: Stage) -> None:
 
 
 def _failed(stage: Stage) -> None:
-    """What an `up` leaves whose cluster could not be made."""
+    """Leave the resources of an `up` whose cluster could not be made."""
     _stocked_out(stage)
     failed = stage.run(stage.checkout.command("up"), "deployer", {})
     assert failed.code != 0, failed.said

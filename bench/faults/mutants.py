@@ -1,7 +1,7 @@
 """A mutant of the local cloud for each rule that it enforces: whether some test notices.
 
 Every test runs once in a copy of the checkout, to see which rules it meets. Then each rule is switched off by itself
-for the tests that meet it, in a process of their own, so that nothing that a mutant let in outlives it.
+for the tests that meet it, in a process of their own, so that nothing that a mutant admitted outlives it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from bench.faults.report import Entry
 from bench.faults.rules import MET, OFF, copy
 from bench.ground import CHECKOUT
 
-# What runs long, or asks other things than rules.
+# Tests that run long, or do not concern rules.
 _LEFT_OUT = ("test_fuzz.py", "test_readme.py", "test_layout.py", "test_honesty.py", "test_gcloud.py", "sources")
 _TESTS = ("tests/local/cloud", "-m", "not journey", *(f"--ignore=tests/local/cloud/{name}" for name in _LEFT_OUT))
-# So many of the tests that meet a rule are asked. One that waits for what the rule would have refused has noticed.
+# The most tests of a rule that are run. A test that waits for the refused result has noticed.
 _MOST = 12
 _LONGEST_S = 60
 _FAILED = 1
 
 
 def matching(rules: Sequence[str], patterns: Sequence[str]) -> list[str]:
-    """The rules that fit a pattern, as in `storage/*`; all where there is none. Raises BenchError for one that fits no
-    rule."""
+    """Return the rules that fit a pattern, as in `storage/*`; all without a pattern. Raises BenchError for a pattern
+    that fits no rule."""
     for pattern in patterns:
         if not fnmatch.filter(rules, pattern):
             raise BenchError(f"no rule of the local cloud is called {pattern}, as one is {rules[0]}")
@@ -45,7 +45,7 @@ def matching(rules: Sequence[str], patterns: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Copy:
-    """A copy of the checkout with a switch for each rule, made in a folder that is not there yet."""
+    """A copy of the checkout with a switch for each rule, made in a new folder."""
 
     folder: Path
 
@@ -53,11 +53,11 @@ class Copy:
         copy(CHECKOUT, self.folder)
 
     def pytest(self, *arguments: str, patience: float | None = None) -> tuple[int, str]:
-        """Its exit code, and its line on the first test that failed, or its last one. Raises TimeoutExpired after
-        `patience` seconds."""
+        """Return its exit code, and its line on the first test that failed, or its last one. Raises TimeoutExpired
+        after `patience` seconds."""
         command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=no", *arguments]
         environ = {**os.environ, "PYTHONPATH": str(self.folder)}
-        # In a session of its own: Ctrl-C is the bench's, which ends all that runs here.
+        # In a session of its own: Ctrl-C is the bench's, which ends all processes here.
         with subprocess.Popen(
             command, cwd=self.folder, env=environ, start_new_session=True, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -71,8 +71,8 @@ class Copy:
         return process.returncode, next((line for line in lines if line.startswith(("FAILED", "ERROR"))), lines[-1])
 
     def meetings(self, until: float) -> Mapping[str, Sequence[str]] | None:
-        """By rule the tests that meet it; None where not all of them have run at `until`, a moment of the monotonic
-        clock."""
+        """Return by rule the tests that meet it; None where not all of them have run at `until`, a moment of the
+        monotonic clock."""
         patience = None if until == float("inf") else until - time.monotonic()
         try:
             code, said = self.pytest("-p", meetings.__name__, *_TESTS, patience=patience)
@@ -104,8 +104,8 @@ class MutantPlayer:
         self._copy, self._met = Copy(folder), met
 
     def play(self, rule: str) -> Entry:
-        """Noticed: a test fails, and passes with the rule on. Missed: none fails. Never met: no test meets the rule.
-        Unclear: what fails does so with the rule on as well."""
+        """Return the outcome. Noticed: a test fails, and passes with the rule on. Missed: none fails. Never met: no
+        test meets the rule. Unclear: the failing test fails with the rule on as well."""
         tests = self._met.get(rule, ())
         if not tests:
             return Entry("mutants", rule, "never-met")
@@ -125,7 +125,7 @@ class MutantPlayer:
 
 
 def end(folder: Path) -> None:
-    """End all that runs in a folder: a mutant may let something live, such as a second cloud of one state."""
+    """End all processes in a folder: a mutant may leave some alive, such as a second cloud of one state."""
     found = []
     for process in psutil.process_iter():
         try:

@@ -1,5 +1,5 @@
-"""Starts clouds out of a process that has imported all that they run: that is most of what a start costs, and a bench
-starts a cloud for each point.
+"""A process that starts clouds with all imports done, which are most of a start's cost: a bench starts a cloud for each
+point.
 
 `python -m bench.faults.nursery` is that process. It takes a line of JSON for each cloud, and answers with its pid.
 """
@@ -26,11 +26,11 @@ _START_S = 60.0
 
 
 class Nursery:
-    """One for all stages; it ends with whoever made it."""
+    """The nursery of all stages; it ends with its creator."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        # In a session of its own, so that Ctrl-C ends no cloud of what is being played to its end.
+        # In a session of its own, so that Ctrl-C does not end the cloud of a point that is played to its end.
         self._process = subprocess.Popen(
             [sys.executable, "-m", "bench.faults.nursery"],
             cwd=CHECKOUT,
@@ -41,8 +41,8 @@ class Nursery:
         )
 
     def start(self, folder: Path) -> None:
-        """As `daemon.start` does, for a state folder whose cloud has ended: on its port, with its settings. Where that
-        fails, such as when another has the port by now, `daemon.start` does it."""
+        """Start a cloud as `daemon.start` does, for a state folder whose cloud has ended: on its port, with its
+        settings. After a failure, such as when another has the port by now, `daemon.start` starts it."""
         record = read_record(folder)
         pid = self._born(folder, record.port if record else 0)
         until = time.monotonic() + _START_S
@@ -69,7 +69,7 @@ class Nursery:
 def _serve() -> None:
     main.load_services()
     gc.freeze()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how they end
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # their exit codes are not read
     for line in sys.stdin:
         folder, port = json.loads(line)
         pid = os.fork()
@@ -79,7 +79,7 @@ def _serve() -> None:
 
 
 def _become(folder: str, port: str) -> None:
-    """The cloud. Does not return."""
+    """Become the cloud. Does not return."""
     code = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)

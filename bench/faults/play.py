@@ -1,4 +1,4 @@
-"""Plays a journey: once clean, to record its calls and its ending, and once for each point."""
+"""The playing of a journey: once clean, to record its calls and its ending, and once for each point."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tests.checkouts.shell import wait_for
 _MOST_AGAIN = 4
 # Lists lag here, so deployments must wait as they do for the service's.
 _LAG_S, _LAG = 2.0, {"SLIPWAY_GRACE": "6s"}
-# What tells a person what to do: our own line, or the words in which the engine, its provider or a command say it. One
-# that waits says how to go on after an interruption; nothing has to be done where it says when it looks again.
+# Lines that tell a person what to do: Slipway's own, or those of the engine, its provider or a command. A waiting
+# command says how to go on after an interruption; nothing has to be done where it says when it looks again.
 TOLD = re.compile(
     r"(?m)^\s*fix: |pulumi cancel|run pulumi up again|run the same command again|the same command|try again|"
     r"python -m local up|gcloud auth|\(looks at .+ again in "
@@ -46,7 +46,7 @@ class Clean:
 
 
 class Player:
-    """One worker: its stages, a folder each, made when they are first needed."""
+    """A worker with its stages, a folder each, made on first use."""
 
     def __init__(self, shop: Workshop, name: str) -> None:
         self._shop, self._name = shop, name
@@ -59,7 +59,7 @@ class Player:
         self._stages = {}
 
     def clean(self, journey: Journey) -> Clean:
-        """The run without a fault, and once more as later deployments do, until nothing changes."""
+        """Return the run without a fault, repeated as later deployments do, until nothing changes."""
         here = self._ready(journey)
         before = ending.read(here.checkout) if here.kept_jobs else None
         here.proxy.begin()
@@ -94,7 +94,7 @@ class Player:
             runs += 1
         outcome, why = self._verdict(here, clean, again)
         if outcome != "survived" and again.code == 0 and journey.engine:
-            # What retires goes with a later deployment.
+            # Retiring clusters go with a later deployment.
             again = here.run(journey.typed(here), journey.role, extra)
             runs += 1
             outcome, why = self._verdict(here, clean, again)
@@ -126,7 +126,7 @@ class Player:
         return lambda: None
 
     def _recover(self, here: Stage, point: Point) -> None:
-        """The world goes on; after a kill, as `make demo` and `pulumi cancel` do it."""
+        """Let the world go on; after a kill, as `make demo` and `pulumi cancel` do it."""
         if point.fault == "kill-cloud":
             here.start_cloud()
         if point.fault.startswith("kill-"):
@@ -146,8 +146,8 @@ class Player:
         return outcome, why
 
     def stage(self, base: str) -> Stage:
-        """A stage that stands so, whatever was played on it before. The clouds of the others, which would only take
-        time, are stopped until then; their jobs live on."""
+        """Return a stage in that state, whatever was played on it before. The clouds of the others, which would only
+        take time, are stopped until then; their jobs live on."""
         for one, _ in self._stages.values():
             one.kill_cloud()
         if base not in self._stages:
@@ -180,16 +180,16 @@ class Player:
 
 
 def told(first: Ran, point: Point) -> bool:
-    """Whether the first run said what to do, or nothing had to be said: it went well, or was itself killed.
+    """Tell whether the first run said what to do, or nothing had to be said: it went well, or was itself killed.
 
-    What every run says beforehand counts for errors that are the engine's or its provider's alone.
+    What every run says beforehand counts only for errors of the engine or its provider.
     """
     said = first.said if meanings(first.said.splitlines(), {}) else first.said.replace(ON_ERROR, "")
     return first.code in (0, -9) or point.fault in ("kill-engine", "kill-cli") or bool(TOLD.search(said))
 
 
 def _with_who_ran(here: Stage, now: Ending) -> Ending:
-    """The same once all jobs that waited have ended: of a job and its copies only one runs the person's code."""
+    """Return the same once all waiting jobs have ended: among a job and its copies only one runs the person's code."""
     here.cloud.rest("POST", "/slipway/clock", {"advance": int(SETTINGS["scale_up_seconds"])})
     waited = [one for one in here.checkout.jobs() if one["labels"].get("slipway-request") != "stays"]
     jobs = [job for job in now.jobs if job.request == "stays"]

@@ -1,4 +1,4 @@
-"""Which points there are: a call of a clean run, and what happens to the world at it. Pure."""
+"""The points: a call of a clean run, and a fault of the world at it. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FAULTS: Mapping[str, str] = {
     "kill-plugin": "`kill -9` of the provider's plugin",
     "kill-cli": "`kill -9` of the command",
 }
-"""Faults at a call, in words. All but `cut`, `timeout` and `slow` last until the command ends."""
+"""Faults at a call, as text. All but `cut`, `timeout` and `slow` last until the command ends."""
 
 _NUMBER = re.compile(r"\d{6,}|[0-9a-f]{16,}")
 _READS = (":getIamPolicy", ":testIamPermissions", "/v2/entries:list")
@@ -36,7 +36,7 @@ _LIST = re.compile(r"^GET .*/(customJobs|hyperparameterTuningJobs|trainingPipeli
 
 @dataclass(frozen=True)
 class Point:
-    """The `nth` (from 1) time that `call` comes in a run of `journey`, and the `fault` then."""
+    """A point: the `nth` (from 1) time that `call` comes in a run of `journey`, and the `fault` then."""
 
     journey: str
     call: str
@@ -49,12 +49,13 @@ class Point:
 
     @property
     def kind(self) -> str:
-        """What it has in common with the same fault at the same call when that comes again."""
+        """The kind that it shares with the same fault at the same call when that comes again."""
         return f"{self.journey} · {self.call} · {self.fault}"
 
 
 def signature(method: str, path: str) -> str:
-    """A call without what differs from run to run: numbers that the service gives, digests, the query's pages.
+    """Return a call without the parts that differ from run to run: numbers that the service gives, digests, the query's
+    pages.
 
     `POST /v1/…/customJobs/1234567890:cancel` is `POST /v1/…/customJobs/N:cancel`.
     """
@@ -63,7 +64,7 @@ def signature(method: str, path: str) -> str:
 
 
 def of(journey: str, calls: Sequence[str], engine: bool) -> list[Point]:
-    """Every point of a clean run whose calls, in their order, had these signatures."""
+    """Return every point of a clean run whose calls, in their order, had these signatures."""
     seen: Counter[str] = Counter()
     points = []
     for call in calls:
@@ -75,8 +76,8 @@ def of(journey: str, calls: Sequence[str], engine: bool) -> list[Point]:
 def _can_happen(fault: str, call: str, engine: bool) -> bool:
     """Tell whether this is a fault of its own there.
 
-    A lost answer to a call that changes nothing is none: the world and the caller are as if it had been cut before.
-    Whoever stands still is overtaken at a call that is about to change something, with all that was read before stale.
+    A lost answer to a call that changes nothing is none: the world and the caller are as if it had been cut before. A
+    stopped caller is overtaken at a call that is about to change something, with all its readings stale.
     """
     match fault:
         case "lost":
@@ -93,7 +94,7 @@ def _can_happen(fault: str, call: str, engine: bool) -> bool:
 
 
 def named(key: str) -> Point:
-    """The point of a key. Raises ValueError for what is none."""
+    """Return the point of a key. Raises ValueError for an invalid key."""
     parts = key.strip().strip("`").split(" · ")
     if len(parts) != 4 or not parts[2].isdecimal():
         raise ValueError(f"'{key}' is no point: journey · call · number · fault")
@@ -101,16 +102,16 @@ def named(key: str) -> Point:
 
 
 def changes(call: str) -> bool:
-    """Whether a call of this signature may change something in the world."""
+    """Tell whether a call of this signature may change something in the world."""
     return not (call.startswith("GET ") or call.endswith(_READS))
 
 
 def drawn(points: Iterable[Point], seed: int, tried: Iterable[str] = ()) -> list[Point]:
-    """The same points in the order in which a seed plays them; `tried` has the keys of others, played before.
+    """Return the points in the order in which a seed plays them; `tried` has the keys of others, played before.
 
-    Breadth comes first: each kind once before any a second time, and what was tried counts. Within such a round calls
-    that change something come before reads, then what happens to a call in one journey before the same in a second one,
-    and journeys take turns.
+    Breadth comes first: each kind once before any a second time, and tried ones count. Within such a round calls that
+    change something come before reads, then a call's fault in one journey before the same in a second one, and journeys
+    take turns.
     """
     every = list(points)
     random.Random(seed).shuffle(every)

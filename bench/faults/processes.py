@@ -1,4 +1,4 @@
-"""The processes of a stage: which part of a command each is, and their end."""
+"""The processes of a stage: each one's part of a command, and its end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def part_of(process: psutil.Process) -> str:
-    """Which part of a command a process is: engine, program, plugin, cli, or empty."""
+    """Return a process's part of a command: engine, program, plugin, cli, or empty."""
     try:
         words, name = process.cmdline(), process.name()
     except psutil.Error:

@@ -1,4 +1,4 @@
-"""A proxy before the local cloud that remembers each call and, at one of them, lets the world stop."""
+"""A proxy before the local cloud that records each call and, at one of them, lets the world stop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bench.faults.points import Point, signature
 from bench.relay import Answer, Relay, running
 
 Action = Literal["pass", "cut", "lose", "hold", "429", "503", "slow", "token", "circle"]
-# Slipway's own calls give up after a minute; whoever has more patience finds the connection closed.
+# Slipway's own calls give up after a minute; a more patient caller finds the connection closed.
 _HELD_S = 75.0
 _SLOW_S = 0.5
 _CIRCLE = ("circle-a", "circle-b")
@@ -30,7 +30,7 @@ _REFUSALS = {
 
 @dataclass(frozen=True)
 class Strike:
-    """What happens at a point; `at_once` is what is done to processes or to the cloud when its call comes."""
+    """The fault at a point; `at_once` is done to processes or to the cloud when its call comes."""
 
     point: Point
     at_once: Callable[[], None] = lambda: None
@@ -48,13 +48,13 @@ class Proxy:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self, strike: Strike | None = None) -> None:
-        """Forget what came, and let this happen when its call comes; None lets every call through."""
+        """Forget the calls, and set the next strike; None lets every call through."""
         with self._lock:
             self.calls, self._seen = [], Counter()
             self.struck, self._strike = False, strike
 
     def action(self, call: str) -> Action:
-        """What is done with a call that comes now. Strikes when it is the one."""
+        """Return what to do with a call that comes now. Strikes at the chosen one."""
         with self._lock:
             self.calls.append(call)
             self._seen[call] += 1
@@ -91,13 +91,13 @@ def _action(fault: str, here: bool, same: bool) -> Action:
 
 
 def _with_next(content: bytes, token: str) -> bytes:
-    """A page of a list that says another one follows it."""
+    """Return a page of a list that says another one follows it."""
     return json.dumps({**json.loads(content), "nextPageToken": token}).encode()
 
 
 @contextmanager
 def standing_before(target: Callable[[], str]) -> Iterator[Proxy]:
-    """A proxy on a free port of this machine; `target` tells where the cloud is now, as `http://HOST:PORT`."""
+    """Yield a proxy on a free port of this machine; `target` tells where the cloud is now, as `http://HOST:PORT`."""
     proxy = Proxy("")
 
     class Handler(Relay):

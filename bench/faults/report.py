@@ -1,6 +1,6 @@
-"""Report on one commit: a line of JSON for each thing as it is played, and a page of them at the end.
+"""The report on one commit: a line of JSON for each played thing, and a page of them at the end.
 
-A run that ends early, or is killed, is taken up again by the next one of the same commit.
+A run that ends early, or is killed, is continued by the next one of the same commit.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ GOOD = frozenset({"survived", "absent", "held", "noticed", "clean"})
 
 @dataclass(frozen=True)
 class Entry:
-    """`part` is cleans, points, sequences or mutants; `key` is what of it was played, `outcome` a word, `why` what did
-    not go well or how it was noticed, `more` what else the part tells."""
+    """An entry. `part` is cleans, points, sequences or mutants; `key` is the played thing, `outcome` a word, `why` the
+    failure or the way it was noticed, `more` other data of the part."""
 
     part: str
     key: str
@@ -35,7 +35,7 @@ class Entry:
 
 
 class Report:
-    """`COMMIT.jsonl` and `COMMIT.md` in a folder."""
+    """The report: `COMMIT.jsonl` and `COMMIT.md` in a folder."""
 
     def __init__(self, folder: Path, commit: str) -> None:
         """Begin anew where there are changes without a commit."""
@@ -55,7 +55,7 @@ class Report:
             file.write(f"{line}\n")
 
     def entries(self, part: str) -> dict[str, Entry]:
-        """The last entry of each key."""
+        """Return the last entry of each key."""
         found = {}
         for line in self._lines.read_text(encoding="utf-8").splitlines() if self._lines.exists() else ():
             try:
@@ -67,11 +67,11 @@ class Report:
         return found
 
     def done(self, part: str) -> set[str]:
-        """The keys of what went well, which need not be played again."""
+        """Return the keys that went well, which need not be played again."""
         return {key for key, entry in self.entries(part).items() if entry.outcome in GOOD}
 
     def write(self, played: str) -> None:
-        """The page. `played` says when and how, in a sentence."""
+        """Write the page. `played` says when and how, in a sentence."""
         parts = {part: self.entries(part) for part in ("cleans", "points", "sequences", "mutants")}
         self.page.write_text("\n\n".join([f"# Faults played at `{self.commit}`", played, *_tables(**parts)]) + "\n")
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 _CLOUD = Path("local/cloud")
 _NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info")
-# What stops the process, parses its own files or shapes its own errors is no rule of the service.
+# Errors that stop the process, parse its own files or shape its own errors are no rules of the service.
 _NOT_RULES = frozenset({"ValueError", "StopError", "ClientDisconnect", "ConnectionAbortedError", "BusyError"})
 MET, OFF = _CLOUD / "met", _CLOUD / "off"
-"""In the copy: the rules whose condition held, a line each; and the rule that is off, if any."""
+"""Files of the copy: the rules whose condition held, a line each; and the rule that is off, if any."""
 
 # Files, not variables: the processes of jobs have an environment of their own.
 SWITCH = '''"""Which rule is off, and who meets which."""
@@ -37,13 +37,13 @@ def met(rule: str) -> bool:
 
 
 def rules(root: Path) -> list[str]:
-    """Every rule, in the order of files and lines: its file, function and number there, as in
+    """Return every rule, in the order of files and lines: its file, function and number there, as in
     `vertex/clusters/rules.py:_pool#2`."""
     return [rule for file in _files(root) for rule in switchable(file.relative_to(root / _CLOUD), file.read_text())[0]]
 
 
 def copy(root: Path, target: Path) -> None:
-    """Copy a checkout to a folder that is not there yet, with a switch for each rule."""
+    """Copy a checkout to a new folder, with a switch for each rule."""
     shutil.copytree(root, target, ignore=_NOT_COPIED)
     for file in _files(target):
         _, source = switchable(file.relative_to(target / _CLOUD), file.read_text())
@@ -52,12 +52,12 @@ def copy(root: Path, target: Path) -> None:
 
 
 def switchable(file: Path, source: str) -> tuple[list[str], str]:
-    """The rules of a file, and its source with a switch for each."""
+    """Return the rules of a file, and its source with a switch for each."""
     found = _Rules(str(file))
     tree = ast.parse(source)
     found.visit(tree)
     if found.rules:
-        # Behind the docstring and what is imported from the future.
+        # Behind the docstring and imports from the future.
         place = next(
             number
             for number, node in enumerate(tree.body)

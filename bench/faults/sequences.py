@@ -1,4 +1,4 @@
-"""Plays random edits with jobs running on the real engine, and says after each step whether what must hold does."""
+"""Random edits with jobs running on the real engine, and the required properties after each step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.checkouts.shell import wait_for
 
 
 def play(here: Stage, seed: int, length: int = 4) -> Entry:
-    """On a stage with an empty stack. `why` has the rules that did not hold, each with its step."""
+    """Play a sequence on a stage with an empty stack. `why` has the broken rules, each with its step."""
     here.proxy.begin()
     refused, broken = 0, list[str]()
     jobs: set[str] = set()
@@ -41,7 +41,8 @@ def play(here: Stage, seed: int, length: int = 4) -> Entry:
 
 
 def _held(here: Stage, now: Ending, jobs: Iterable[str], ran: Ran) -> list[str]:
-    """What must hold after every deployment: jobs run on, every cluster is known, and a refusal says what to do."""
+    """Return the broken requirements of every deployment: jobs run on, every cluster is known, and a refusal says what
+    to do."""
     found = [f"{name} was killed" for name in sorted(jobs) if here.checkout.job_state(name) != "JOB_STATE_RUNNING"]
     if orphans := sorted(now.orphans):
         found.append(f"no state knows {', '.join(orphans)}, billed as they are")
@@ -51,8 +52,8 @@ def _held(here: Stage, now: Ending, jobs: Iterable[str], ran: Ran) -> list[str]:
 
 
 def burning(idle: Iterable[str], there: Iterable[str], current: Iterable[str]) -> list[str]:
-    """What retired and was idle before a deployment has gone with it, unless an edit has taken it back: idle cost is
-    bounded by the schedule. All are ids of clusters."""
+    """Return idle cost: clusters that were retiring and idle before a deployment and are still there, unless an edit
+    has taken them back; idle cost is bounded by the schedule. All are ids of clusters."""
     still = sorted(set(idle) & set(there) - set(current))
     return [f"{id_} was idle and retiring before this deployment, and is still there" for id_ in still]
 
@@ -66,7 +67,7 @@ def _retiring_and_idle(here: Stage, jobs: Iterable[str]) -> frozenset[str]:
 
 
 def _work(here: Stage, step: Step, jobs: set[str], name: str) -> None:
-    """A job starts on whichever pool takes one, or the oldest ends; nothing where there is nothing."""
+    """Start a job on any pool that takes one, or end the oldest; nothing where there is none."""
     if step.work == "job":
         said = ("slipway", "submit", "nap", "-p", "say=on", "-p", "seconds=86000", "--capacity", "pool")
         ran = here.run((*said, "--request-id", name), "submitter", {})
@@ -89,8 +90,8 @@ def _end(here: Stage, name: str) -> None:
 
 
 def _taken_down(here: Stage, jobs: set[str], last: Step) -> list[str]:
-    """One scheduled deployment after the last job only what the file asks for is there, and a destruction leaves
-    nothing. A file that is refused stays as it is; destroying goes all the same."""
+    """Return the broken requirements: one scheduled deployment after the last job only declared resources exist, and a
+    destruction leaves nothing. A refused file stays unchanged; the destruction goes on all the same."""
     for name in jobs:
         _end(here, name)
     if here.run(here.checkout.command("up"), "deployer", {}).code == 0:

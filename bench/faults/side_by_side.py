@@ -1,5 +1,4 @@
-"""Plays many things with a few workers side by side, with progress, a bound in time, and a new worker for a broken
-one."""
+"""Many tasks with a few workers side by side, with progress, a time bound, and a new worker for a broken one."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ class Worker(Protocol[Given]):
 
 @dataclass(frozen=True)
 class Lane(Generic[Task]):
-    """Tasks that are played in their order, by so many workers of this lane alone, which are kept by its name."""
+    """Tasks in their order, with so many workers of this lane alone, which are kept by its name."""
 
     name: str
     tasks: Sequence[Task]
@@ -35,7 +34,7 @@ class Lane(Generic[Task]):
 
 
 class Crowd(Generic[Task]):
-    """Its workers live until it is closed, with the stages that they have made."""
+    """Workers that live until it is closed, with the stages that they have made."""
 
     def __init__(
         self,
@@ -45,15 +44,15 @@ class Crowd(Generic[Task]):
         keep: Callable[[Entry], None],
         tell: Callable[[str], None],
     ) -> None:
-        """Nothing is begun after `until`, a moment of the monotonic clock. `halt` ends whatever the workers do, `keep`
-        takes what became of each task."""
+        """Begin. No task is begun after `until`, a moment of the monotonic clock. `halt` ends whatever the workers do,
+        `keep` takes the outcome of each task."""
         self._until, self._worker, self._halt, self._keep, self._tell = until, worker, halt, keep, tell
         self._lock, self._over = threading.Lock(), threading.Event()
         self._idle: dict[str, list[Worker[Task]]] = {}
         self._made = self._all = self._done = self._bad = 0
 
     def play(self, *lanes: Lane[Task]) -> int:
-        """Play all lanes side by side; how many tasks did not go well. What an interruption cuts off does not count."""
+        """Play all lanes side by side; return the number of failed tasks. Interrupted tasks do not count."""
         self._all, self._done, self._bad = sum(len(lane.tasks) for lane in lanes), 0, 0
         threads = list[threading.Thread]()
         for lane in lanes:
@@ -64,7 +63,7 @@ class Crowd(Generic[Task]):
                 threading.Thread(target=self._play, args=(lane.name, waiting), daemon=True)
                 for _ in range(min(lane.workers, len(lane.tasks)))
             ]
-        # Not by joining: a thread whose join was interrupted is taken for ended (CPython 3.11).
+        # Without join: a thread whose join was interrupted is taken for ended (CPython 3.11).
         try:
             for thread in threads:
                 thread.start()
@@ -95,7 +94,7 @@ class Crowd(Generic[Task]):
                 mine = mine or self._new(lane)
                 entry = mine.play(task)
             except (BenchError, AssertionError, OSError, ValueError, LookupError) as error:
-                # How the stage stands is not known any more. It is not in the report, so a later run plays it.
+                # The stage's state is unknown now. The task is not in the report, so a later run plays it.
                 self._count(False, f"could not be played: {task}: {type(error).__name__}: {error}")
                 if mine:
                     mine.close()

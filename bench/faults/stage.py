@@ -1,4 +1,4 @@
-"""Where points are played: a local cloud behind a proxy, and a checkout, put back to how a journey begins."""
+"""The stage of points: a local cloud behind a proxy, and a checkout, restored to the beginning of a journey."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.checkouts.checkout import Checkout, make_checkout
 from tests.checkouts.empty_stack import EmptyStack
 from tests.local.conftest import FAST, LocalCloud
 
-# A pool takes an hour to grow: what needs one more machine than there is waits, and starts no process.
+# A pool takes an hour to grow: a job that needs one more machine waits, and starts no process.
 SETTINGS = dict(pair.split("=") for pair in FAST) | {
     "scale_up_seconds": "3600",
     "monitoring_seconds": "0",
@@ -47,19 +47,19 @@ HASTE = {
     "SLIPWAY_NO_CONTACT": "5s",
     "SLIPWAY_GCP_PLUGIN_SPEED": "100",
     "SLIPWAY_GCP_PLUGIN_SILENCE_SECONDS": "3",
-    # Programs that are read anew for each run take longer than what is judged.
+    # Compiling programs anew for each run takes longer than the judged part.
     "PYTHONDONTWRITEBYTECODE": "",
 }
 _LONGEST_S = 240.0
 _PREFIX = "slipway-faults-"
-# The folders of jobs that run: a replica is known to live by a lock that it holds on a file there.
+# The folders of running jobs: a replica is known to live by a lock that it holds on a file there.
 _SPARED = "jobs"
 _LONG_NAP = ("max=600", "max=86400")
 
 
 @dataclass(frozen=True)
 class Workshop:
-    """What all stages of a run share: the engine's programs and home, and how a stack begins."""
+    """The shared parts of all stages of a run: the engine's programs and home, and the beginning of a stack."""
 
     folder: Path
     engine: Path
@@ -69,14 +69,15 @@ class Workshop:
     halted: Event = field(default_factory=Event)
 
     def halt(self) -> None:
-        """Ends whatever runs on its stages. What is being played ends in some error then, and counts for nothing."""
+        """End all processes on its stages. The point being played ends in some error then, and counts for nothing."""
         self.halted.set()
         end_all(self.folder)
 
 
 @contextmanager
 def workshop() -> Iterator[Workshop]:
-    """In a temporary folder that is removed at the end; what is left of killed runs is stopped and removed first."""
+    """Yield a workshop in a temporary folder that is removed at the end; leftovers of killed runs are stopped and
+    removed first."""
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
         owner = left.name.removeprefix(_PREFIX).split("-")[0]
         if owner.isdecimal() and not psutil.pid_exists(int(owner)):
@@ -92,7 +93,7 @@ def workshop() -> Iterator[Workshop]:
         with closing(Nursery()) as nursery:
             yield Workshop(folder, engine, home, empty_stack.make(begin, engine, home), nursery)
     finally:
-        # Nobody's further Ctrl-C leaves a half of it.
+        # A further Ctrl-C must not leave a half of it.
         with deaf():
             end_all(folder)
             shutil.rmtree(folder, ignore_errors=True)
@@ -111,7 +112,7 @@ class ProxiedCloud(LocalCloud):
 
 @dataclass
 class Stage:
-    """One cloud and one checkout. `keep` remembers how they are, `put_back` makes them so again."""
+    """One cloud and one checkout. `keep` remembers their state, `put_back` restores it."""
 
     folder: Path
     cloud: ProxiedCloud
@@ -120,19 +121,19 @@ class Stage:
     # The sessions of their replicas.
     kept_jobs: frozenset[int] = field(default_factory=frozenset)
     killed: bool = False
-    # What ran to its end while the command stood still.
+    # The commands that ran to their ends while the command stood still.
     overtaking: list[Ran] = field(default_factory=list)
     halted: Event = field(default_factory=Event)
     nursery: Nursery | None = None
 
     def go_on(self) -> None:
-        """Raises BenchError once the bench is being stopped."""
+        """Raise BenchError once the bench is being stopped."""
         if self.halted.is_set():
             raise BenchError("the bench is being stopped")
 
     def run(self, command: tuple[str, ...], role: str, extra: Mapping[str, str], patience: float | None = None) -> Ran:
-        """A command until it ends, or until Ctrl-C after `patience` seconds: what it said of itself before that. What
-        does not end at all is killed with all that it started, and `stuck`."""
+        """Run a command until it ends, or until Ctrl-C after `patience` seconds: its output is that before it. A
+        command that does not end at all is killed with all that it started, and `stuck`."""
         self.go_on()
         started = self.checkout.start(*command, role=role, **HASTE, **extra)
         said = None
@@ -156,7 +157,7 @@ class Stage:
             daemon.start(self.cloud.state, {})
 
     def kill_cloud(self) -> None:
-        """`kill -9` of the server; its jobs live on."""
+        """Kill the server with `kill -9`; its jobs live on."""
         record = read_record(self.cloud.state)
         if record and (process := process_of(record)):
             with suppress(psutil.Error):
@@ -164,8 +165,8 @@ class Stage:
                 process.wait(10)
 
     def kill_of_command(self, fault: str) -> Callable[[], None]:
-        """Kills engine, program, plugin or command, whichever the fault names, when it is called; `killed` is whether
-        there was one."""
+        """Return a function that kills engine, program, plugin or command, whichever the fault names; `killed` tells
+        whether there was one."""
         wanted, self.killed = fault.removeprefix("kill-"), False
 
         def strike() -> None:
@@ -176,8 +177,8 @@ class Stage:
         return strike
 
     def overtaken(self, command: tuple[str, ...], role: str, extra: Mapping[str, str]) -> Callable[[], None]:
-        """Stops the command as the lid of a laptop does when it is called, and lets the same one run to its end
-        elsewhere before it goes on: by the same state, without the engine's lock, or anything written down here."""
+        """Return a function that stops the command as the lid of a laptop does, and lets the same one run to its end
+        elsewhere before it goes on: by the same state, without the engine's lock, or local records."""
         elsewhere = self.folder / "elsewhere"
 
         def strike() -> None:
@@ -200,7 +201,7 @@ class Stage:
         return strike
 
     def keep(self) -> None:
-        """Remember how all is now; jobs that run live on through every `put_back`."""
+        """Remember the present state; running jobs live on through every `put_back`."""
         self.kill_cloud()
         self.kept_jobs = frozenset(sessions(daemon.job_processes(self.cloud.state)))
         for name in ("cloud", "checkout", "engine"):
@@ -222,7 +223,7 @@ class Stage:
         return self.kept_jobs <= sessions(daemon.job_processes(self.cloud.state)).keys()
 
     def clear_after_a_kill(self) -> None:
-        """What is left of a killed command ends; its lock goes, and files that were cut off, as in `make demo`."""
+        """End the processes of a killed command, and remove its lock and truncated files, as in `make demo`."""
         kill(leftovers.marked(self.checkout.state))
         self.checkout.clear_after_a_kill()
 
@@ -233,7 +234,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Ran:
-    """What a command did: its exit code and all that it printed."""
+    """A command's exit code and its whole output."""
 
     code: int
     said: str
@@ -242,7 +243,7 @@ class Ran:
 
 @contextmanager
 def stage(shop: Workshop, name: str) -> Iterator[Stage]:
-    """A stage with an empty stack and a running cloud."""
+    """Yield a stage with an empty stack and a running cloud."""
     folder = shop.folder / name
     state = folder / "cloud"
     folder.mkdir(parents=True)
@@ -270,7 +271,7 @@ def _files(folder: Path) -> None:
 
 
 def ready(stage_: Stage, command: tuple[str, ...], role: str = "deployer", **extra: str) -> str:
-    """A command that is not played and must go well: what it says. Raises BenchError."""
+    """Run a command that is not played and must go well; return its output. Raises BenchError."""
     done = stage_.run(command, role, extra)
     if done.code != 0:
         raise BenchError(f"{' '.join(command)} ended with {done.code} while a stage was made ready:\n{done.said}")
