@@ -1,4 +1,4 @@
-"""`python -m bench [--only NAME] [--runs N]`: one JSON line per result on stdout, progress on stderr."""
+"""The command `python -m bench [--only NAME] [--runs N]`: one JSON line per result on stdout, progress on stderr."""
 
 from __future__ import annotations
 

@@ -46,16 +46,15 @@ def submit(
     yes: bool = False,
     **params: str | float,
 ) -> Job:
-    """Submits one job from a template of the catalog and gives a handle to it.
+    """Submit one job from a template of the catalog and return a handle to it.
 
     `like` is a job in place of a template, or its name: its template, kind, code and parameters are taken over, and
-    what is given besides holds in their place. What can't be the same any more goes to the logger.
-    `capacity` and `kind` are the command's `--capacity` and `--as`; None takes the template's first that can
-    run. `wait_for` is how long to wait for a capacity type before the next is taken, as `{"pool": "30m"}` or in
-    seconds, in that order (0 for flex-start waits forever); `then` are the types after those. `request_id` names
-    the submission: given again with the same parameters it finds the job, and runs nothing twice. `catalog` is
-    `gs://BUCKET[/NAME]`, else what the command would use. `code` is a folder, as `--code`. `yes` confirms what it
-    costs, where that is more than the stack lets pass unasked. `params` are the
+    other arguments hold in their place. Differences that can't be avoided go to the logger. `capacity` and `kind` are
+    the command's `--capacity` and `--as`; None takes the template's first that can run. `wait_for` is how long to wait
+    for a capacity type before the next is taken, as `{"pool": "30m"}` or in seconds, in that order (0 for flex-start
+    waits forever); `then` are the types after those. `request_id` names the submission: given again with the same
+    parameters it finds the job, and runs nothing twice. `catalog` is `gs://BUCKET[/NAME]`, else the command's default.
+    `code` is a folder, as `--code`. `yes` confirms a cost above the stack's limit for confirmation. `params` are the
     template's parameters; one whose name is taken above is written with one more underscore behind it (`code_=…`, and
     `code__=…` for one that is named `code_`).
 

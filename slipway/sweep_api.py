@@ -57,19 +57,19 @@ def sweep(
     yes: bool = False,
     **params: str | float,
 ) -> Sweep:
-    """Submits one job for each of many sets of parameters, each exactly once, and returns when all are accepted.
+    """Submit one job for each of many sets of parameters, each exactly once, and return when all are accepted.
 
-    `runs` is `{"trees": [100, 200], "seed": range(10)}` for every combination, `[{"trees": 100}, {"trees": 200}]` for
-    a run of each entry, or the path of a sweep's file. `params` are the parameters that all runs share; one whose name
-    is taken above is written with one more underscore behind it (`rate_=…`). `capacity`, `kind`, `catalog`, `code` and
+    `runs` is `{"trees": [100, 200], "seed": range(10)}` for every combination, `[{"trees": 100}, {"trees": 200}]` for a
+    run of each entry, or the path of a sweep's file. `params` are the parameters that all runs share; one whose name is
+    taken above is written with one more underscore behind it (`rate_=…`). `capacity`, `kind`, `catalog`, `code` and
     `yes` are those of `slipway.submit`.
 
-    The same call sends only what is left: the sweep's id follows from what it is, or is `request_id`, which also makes
-    the same runs another sweep. `retry_failed` sends what failed once more, `retry_cancelled` what was cancelled and
-    what was never sent. `rate` is submissions a minute, of which the service permits 60; 0 is no limit.
+    The same call sends only the remaining runs: the sweep's id follows from its content, or is `request_id`, which also
+    makes the same runs another sweep. `retry_failed` sends failed runs once more, `retry_cancelled` the cancelled ones
+    and those never sent. `rate` is submissions a minute, of which the service permits 60; 0 is no limit.
 
     Raises ConfigError with all mistakes at once, AuthError, ResourceError, PolicyError and AnswerUnknown of
-    `slipway.errors`, as the command exits with 2, 3, 4, 5 and 75. What was accepted by then goes on.
+    `slipway.errors`, as the command exits with 2, 3, 4, 5 and 75. Runs accepted by then go on.
     """
     check(template=template, runs=runs, capacity=capacity, kind=kind, request_id=request_id, catalog=catalog)
     check(code=code, retry_failed=retry_failed, retry_cancelled=retry_cancelled, rate=rate, yes=yes)

@@ -42,10 +42,10 @@ def _nothing(stage: Stage) -> None:
 
 @dataclass(frozen=True)
 class Journey:
-    """`base` is how the stage stands. `file` is what the stack file then says, `command` what is typed until all is
-    well, and `between` what a person does before they type it once more. `keeps`: no cluster becomes another.
-    `patience`: the seconds for which a person looks at a command that goes on through trouble, before they type Ctrl-C;
-    None for as long as it takes."""
+    """A journey. `base` is the stage's beginning. `file` is the stack file then, `command` is typed until all is well,
+    and `between` has a person's steps before they type it once more. `keeps`: no cluster becomes another. `patience`:
+    the seconds for which a person watches a command that goes on through trouble, before they type Ctrl-C; None for any
+    time."""
 
     name: str
     base: str

@@ -33,7 +33,7 @@ def part_of(process: psutil.Process) -> str:
 
 
 def sessions(processes: list[psutil.Process]) -> dict[int, list[psutil.Process]]:
-    """The processes of each session; a replica has one of its own."""
+    """Return the processes of each session; a replica has one of its own."""
     found: dict[int, list[psutil.Process]] = {}
     for process in processes:
         with suppress(ProcessLookupError):
@@ -42,7 +42,7 @@ def sessions(processes: list[psutil.Process]) -> dict[int, list[psutil.Process]]
 
 
 def kill(processes: Iterable[psutil.Process]) -> None:
-    """Ends them at once, whatever they do, and waits until they have gone."""
+    """Kill processes at once, whatever they do, and wait until they have gone."""
     alive = list(processes)
     for process in alive:
         with suppress(psutil.Error, ProcessLookupError):
@@ -52,7 +52,7 @@ def kill(processes: Iterable[psutil.Process]) -> None:
 
 @contextmanager
 def deaf() -> Iterator[None]:
-    """Without being interrupted."""
+    """Ignore interrupts meanwhile."""
     before = {number: signal.signal(number, signal.SIG_IGN) for number in _INTERRUPTS}
     try:
         yield
@@ -62,7 +62,7 @@ def deaf() -> Iterator[None]:
 
 
 def end_all(workshop: Path) -> None:
-    """Ends the commands, the cloud and the jobs of each stage in a workshop's folder, whatever they do."""
+    """End the commands, the cloud and the jobs of each stage in a workshop's folder, whatever they do."""
     for cloud in workshop.glob("*/cloud"):
         kill(leftovers.marked(cloud.parent / "engine"))
         daemon.stop(cloud)

@@ -73,15 +73,15 @@ class WorkerPool:
 
 @dataclass(frozen=True)
 class VertexJob(Regional):
-    """A job of any kind, by its custom job's terms: a pipeline's states are named as a job's are.
+    """A job of any kind, in a custom job's terms: a pipeline's states are named as a job's are.
 
-    Times are None until they have come; `worker_pools` (of one trial) keep their position, empty ones too. `trials`
-    run at once, of `max_trials` in all (0 without trials). `backing` is the job that a pipeline runs as, once it has
-    one, `model` (with its `@version`) what it uploaded, `model_name` what that is called. `tried` are a tuning job's
+    Times are None until they have come; `worker_pools` (of one trial) keep their position, empty ones too. `trials` run
+    at once, of `max_trials` in all (0 without trials). `backing` is the job that a pipeline runs as, once it has one,
+    `model` (with its `@version`) its uploaded model, `model_name` that model's display name. `tried` are a tuning job's
     trials so far, `goals` MAXIMIZE or MINIMIZE by metric. `max_wait`: seconds that the service waits for its machines,
-    0 forever, None where it was told none. `buckets` are all that it names: for packages, outputs, in arguments.
-    `experiment` and `experiment_run` are full names, `tensorboard` that of the one which takes its logs. `tuned`: the
-    parameters that its trials choose. `shells`: by replica, where its shell is while it runs.
+    0 forever, None if not set. `buckets` are all that it names: for packages, outputs, in arguments. `experiment` and
+    `experiment_run` are full names, `tensorboard` that of the one which takes its logs. `tuned`: the parameters that
+    its trials choose. `shells`: by replica, the address of its shell while it runs.
     """
 
     name: str

@@ -25,7 +25,7 @@ _UNPACKED = {"Accept-Encoding": "identity"}
 
 @dataclass(frozen=True)
 class Location:
-    """`gs://bucket/name`; an empty name is the bucket itself."""
+    """An address, `gs://bucket/name`; an empty name is the bucket itself."""
 
     bucket: str
     name: str = ""

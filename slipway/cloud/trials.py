@@ -13,8 +13,8 @@ from slipway.codec import NOT_WRITTEN, MaybeText
 
 @dataclass(frozen=True)
 class Trial:
-    """`values` by parameter; `metrics` by metric id, empty until the trial has ended; `job` is its custom job's
-    name, empty until it has one. Times are None until they have come."""
+    """A trial. `values` by parameter; `metrics` by metric id, empty until the trial has ended; `job` is its custom
+    job's name, empty until it has one. Times are None until they have come."""
 
     id: str
     state: str

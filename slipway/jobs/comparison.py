@@ -30,7 +30,7 @@ class ComparedField:
     alike: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Values are alike where they are equal; 1 and True are not."""
+        """Tell alike fields by the equality of their values; 1 and True are not equal."""
         object.__setattr__(self, "alike", len({(type(value), value) for value in self.values}) == 1)
 
 

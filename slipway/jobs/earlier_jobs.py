@@ -41,7 +41,7 @@ class Times:
         return low if low == high else f"{span_before(self.shortest, self.longest)}–{high}"
 
     def __str__(self) -> str:
-        """`4–9 min (11 earlier runs in 30 days)`"""
+        """Return `4–9 min (11 earlier runs in 30 days)`."""
         return f"{self.between} ({self.count} earlier runs in {SINCE.days} days)"
 
     @classmethod

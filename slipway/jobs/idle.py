@@ -68,7 +68,8 @@ class _Time:
 
 
 def idle_accelerators(usage: Utilization, job: VertexJob, account: JobCost) -> IdleAccelerators | None:
-    """None for a job without accelerators, and where nothing of them was measured: that is unknown, and not idle."""
+    """Return a job's idle accelerators; None for a job without any, and where none of them was measured: that is
+    unknown, and not idle."""
     pools = [pool for pool in job.worker_pools if pool.replicas and pool.machine.accelerator]
     count = sum(pool.replicas * pool.machine.accelerator_count for pool in pools)
     times = list(_times(usage, job)) if count else []
@@ -96,7 +97,7 @@ def idle_accelerators(usage: Utilization, job: VertexJob, account: JobCost) -> I
 
 
 def idle_words(idle: IdleAccelerators) -> str:
-    """`8 H100 idle for 31 of 58 min (53 %): $52 of $98`; `at least` where some of the time was not measured."""
+    """Return `8 H100 idle for 31 of 58 min (53 %): $52 of $98`; `at least` where some of the time was not measured."""
     models = {one.name: one.model for one in all_accelerators()}
     names = join(dict.fromkeys(models.get(name, name) for name in idle.accelerators))
     paid, missing = span(idle.paid_seconds), idle.unmeasured_seconds

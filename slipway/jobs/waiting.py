@@ -103,7 +103,7 @@ def quota_reason(
     jobs: Iterable[VertexJob],
     now: datetime,
 ) -> str:
-    """`preemptible quota full: 16 of 24 vCPUs in use with tune (ada, 14 min), this needs 24`.
+    """Return `preemptible quota full: 16 of 24 vCPUs in use with tune (ada, 14 min), this needs 24`.
 
     `limits` by metric, -1 for none, without those that were not read; `jobs` are those of the region that have not
     ended. Empty where nothing was read.

@@ -78,8 +78,8 @@ class PendingRun:
 
 @dataclass
 class SweepSender:
-    """`create` makes a job; `look` gives the names of listed jobs by request id, and how many calls that took.
-    `request` makes a run's request. `rate`: submissions a minute in each region, 0 for no limit. `tell` gets the
+    """The sender. `create` makes a job; `look` returns the names of listed jobs by request id, and the number of calls.
+    `request` returns a run's request. `rate`: submissions a minute in each region, 0 for no limit. `tell` gets the
     progress after every change. `outdated`: why no more may be sent, as of a time on the monotonic clock."""
 
     create: Callable[[Request], VertexJob]
