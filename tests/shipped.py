@@ -1,6 +1,6 @@
-"""Templates and stacks that ship, as far as it is there: a fork takes some away, and puts its own beside them.
+"""The shipped templates and stacks, as far as they exist: a fork removes some, and adds its own.
 
-`slipway check`, previews and reviews hold a team's own to what it says itself; the tests are of what ships.
+`slipway check`, previews and reviews compare a team's own with their declarations; the tests are of the shipped ones.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
-# A template that ships has a file of tests that carries its name.
+# A shipped template has a file of tests with its name.
 _TESTED = {path.stem.removeprefix("test_") for path in (TESTS / "templates").glob("test_*.py")} - {"guide"}
 _OF_TEMPLATES = ("templates", "slipway/template")
 
@@ -27,17 +27,17 @@ def taken_away() -> list[str]:
 
 
 def stacks() -> list[str]:
-    """The sample's, known by their projects: who deploys one for real has put another there."""
+    """Return the sample's stacks, known by their projects: a real deployment has another project there."""
     files = sorted((ROOT / "stacks").glob("Pulumi.*.yaml"))
     return [file.name.split(".")[1] for file in files if _of_the_sample(file.read_text(encoding="utf-8"))]
 
 
 def tests_of_what_is_gone() -> list[str]:
-    """Paths below tests/."""
+    """Return paths below tests/."""
     gone = [f"{folder}/test_{word}.py" for word in _TESTED if not _there(word) for folder in _OF_TEMPLATES]
     gone += [f"jobs/{path.name}" for path in (TESTS / "jobs").glob("test_*.py") if not _job_of(path)]
     laptop = ROOT / "stacks" / "Pulumi.local.yaml"
-    # What the demo is told to print is of this job.
+    # The demo's expected output is of this job.
     demo = laptop.is_file() and "dask-digits" in laptop.read_text(encoding="utf-8")
     return gone if demo else [*gone, "end_to_end/test_demo.py"]
 
@@ -47,5 +47,5 @@ def _of_the_sample(text: str) -> bool:
 
 
 def _job_of(tests: Path) -> list[Path]:
-    """The folder of the job that a file tests: both begin with the same word."""
+    """Return the folder of the job that a file tests: both begin with the same word."""
     return list((ROOT / "jobs").glob(f"{tests.stem.split('_')[1]}*"))

@@ -24,7 +24,7 @@ ACTIONLINT = "v1.7.12"
 
 @dataclass(frozen=True)
 class Workflow:
-    """One file under .github: its `text`, and `tree`, what the text means (under `on`, as GitHub reads that word)."""
+    """One file under .github: its `text`, and `tree`, the parsed text (under `on`, as GitHub reads that word)."""
 
     path: Path
     text: str
@@ -34,7 +34,7 @@ class Workflow:
         return dict(self.tree.get("jobs", {}))
 
     def steps(self) -> Iterator[dict[str, Any]]:
-        """Every step of every job, and of a composite action."""
+        """Yield every step of every job, and of a composite action."""
         for job in self.jobs().values():
             yield from job.get("steps", ())
         yield from self.tree.get("runs", {}).get("steps", ())
@@ -56,7 +56,7 @@ LISTED: str = _UP["jobs"]["up"]["with"]["stacks"]
 STACKS: list[str] = json.loads(LISTED)
 """Stacks that a merge deploys, in that order: dev, staging and prod, or a team's own instead."""
 EACH = {"stack": f"${{{{ fromJSON(inputs.stacks || '{LISTED}') }}}}"}
-"""A matrix of a workflow that others call: of this repository's stacks where nobody does."""
+"""A matrix of a workflow that others call: this repository's stacks where nobody does."""
 
 
 @pytest.fixture(scope="session")
@@ -68,7 +68,7 @@ def workflows() -> All:
 
 @pytest.fixture(scope="session")
 def actionlint() -> Path:
-    """The linter, from the cache outside the tree; building it takes some ten seconds, once."""
+    """Return the linter, from the cache outside the tree; building it takes some ten seconds, once."""
     tools = cache.Cache(cache.root(os.environ) / "tools")
     name = f"actionlint-{ACTIONLINT}"
     ready = tools.ready(name)
@@ -85,7 +85,7 @@ def actionlint() -> Path:
 def _build(folder: Path) -> None:
     go = shutil.which("go")
     assert go is not None, "the workflows can't be linted: there is no `go` on PATH to build actionlint; install Go"
-    # The module's content is held to the public checksum database by Go itself.
+    # Go itself checks the module's content against the public checksum database.
     environ = {**os.environ, "GOBIN": str(folder), "CGO_ENABLED": "0", "GOWORK": "off"}
     module = f"github.com/rhysd/actionlint/cmd/actionlint@{ACTIONLINT}"
     done = subprocess.run([go, "install", module], cwd=folder, env=environ, capture_output=True, text=True)

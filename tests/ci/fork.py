@@ -1,4 +1,4 @@
-"""Forks of this repository: copies of the checkout with the edits that a team makes to what is its own."""
+"""Forks of this repository: copies of the checkout with a team's edits of its own files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _STACK = """config:
 
 
 def renamed(folder: Path) -> None:
-    """Stacks and teams have other names, in the workflows too; a stack and a template less, a template more."""
+    """Rename stacks and teams, in the workflows too; remove a stack and a template, and add a template."""
     _copy(folder)
     (folder / "stacks" / "Pulumi.staging.yaml").unlink()
     for old, new in (("dev", "lab"), ("prod", "live")):
@@ -69,7 +69,8 @@ def renamed(folder: Path) -> None:
 
 
 def replaced(folder: Path) -> None:
-    """Leave one stack, one template and one owner, all the team's; of what ships, the laptop's stack alone stays."""
+    """Leave one stack, one template and one owner, all the team's; of the shipped ones, only the laptop's stack
+    stays."""
     _copy(folder)
     for name in ("dev", "staging", "prod"):
         (folder / "stacks" / f"Pulumi.{name}.yaml").unlink()

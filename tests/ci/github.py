@@ -1,7 +1,6 @@
 """A stand-in for GitHub's API on loopback. GraphQL is answered by the schema that GitHub documents (`github.graphql`),
-so that a field which it does not have is refused; REST by what is given for a path, and issues by those that are there.
-What is written is there then.
-"""
+so that an unknown field is refused; REST by the pages of a path, and issues by the existing ones. Writes take
+effect."""
 
 from __future__ import annotations
 
@@ -45,8 +44,8 @@ class Review:
 
 @dataclass
 class GitHub:
-    """A repository with one pull request, of ada's. `merged_as` is the commit that it became. `rest`: pages by path.
-    `failing`: statuses that the next calls are answered with. `written`: what was asked to be changed."""
+    """A repository with one pull request, of ada's. `merged_as` is its merge commit. `rest`: pages by path. `failing`:
+    statuses for the next calls. `written`: the requested changes."""
 
     tree: str = TREE
     comments: list[Comment] = field(default_factory=list)
@@ -60,7 +59,7 @@ class GitHub:
     url: str = ""
 
     def variables(self, *, merged: bool) -> dict[str, str]:
-        """What GitHub sets in a workflow, and the token."""
+        """Return the variables that GitHub sets in a workflow, and the token."""
         return {
             "GITHUB_GRAPHQL_URL": f"{self.url}/graphql",
             "GITHUB_API_URL": self.url,
@@ -77,7 +76,7 @@ class GitHub:
         return done.formatted
 
     def write(self, method: str, path: str, sent: dict[str, Any]) -> dict[str, Any]:
-        """Change issues, or take note that something else was asked for."""
+        """Change issues, or record another request."""
         parts = path.removeprefix(f"/repos/{OWNER}/{NAME}/").split("/")
         if parts[0] != "issues":
             self.written.append(path)

@@ -1,6 +1,6 @@
-"""A stand-in for GitLab's API on loopback: answers composed after its documentation (https://docs.gitlab.com/api/rest/),
-none recorded from a server. What it does not document it does not answer: 404. What is written is there then.
-"""
+"""A stand-in for GitLab's API on loopback: answers composed after its documentation
+(https://docs.gitlab.com/api/rest/), none recorded from a server. An undocumented request gets a 404. Writes take
+effect."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Note:
 
 @dataclass
 class Version:
-    """A push: its newest commit, and when it came."""
+    """A push: its newest commit, and its time."""
 
     commit: str
     at: str = "2026-11-21T09:00:00.000Z"
@@ -37,9 +37,9 @@ class Version:
 
 @dataclass
 class GitLab:
-    """A project with one merge request, of ada's, into main. `approved`: when, by whom. `levels`: of the members, by
-    user. `merged_as`: fields of a merge. `failing`: statuses that the next calls are answered with. `written`: methods
-    and paths of what changed something."""
+    """A project with one merge request, of ada's, into main. `approved`: times by user. `levels`: of the members, by
+    user. `merged_as`: fields of a merge. `failing`: statuses for the next calls. `written`: methods and paths of
+    changes."""
 
     approved: dict[int, str] = field(default_factory=dict)
     levels: dict[int, int] = field(default_factory=lambda: {BOT: 20, ADA: 30, GRACE: 30, ALAN: 40, MALLORY: 20})
@@ -56,7 +56,7 @@ class GitLab:
     url: str = ""
 
     def variables(self, commit: str, *, merged: bool) -> dict[str, str]:
-        """What GitLab sets in a job, and the token."""
+        """Return the variables that GitLab sets in a job, and the token."""
         of_change = {"CI_COMMIT_BRANCH": "main", "CI_PIPELINE_SOURCE": "push"}
         if not merged:
             of_change = {

@@ -1,7 +1,8 @@
-"""A pipeline of GitLab's, as its server makes jobs of `.gitlab-ci.yml`, and as a runner runs them; as far as ours need.
+"""A pipeline of GitLab's, with jobs made from `.gitlab-ci.yml` as its server does, and run as a runner does; as far as
+the repository's need.
 
-Includes of the same repository with their inputs, `extends`, `parallel: matrix`, conditions of rules, artifacts of jobs
-that are needed: https://docs.gitlab.com/ci/yaml/. The runner's tools are stand-ins.
+Includes of the same repository with their inputs, `extends`, `parallel: matrix`, conditions of rules, artifacts of
+needed jobs: https://docs.gitlab.com/ci/yaml/. The runner's tools are stand-ins.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _GLOBAL = ("include", "stages", "default", "workflow", "variables")
 
 
 def jobs_of(repository: Path) -> dict[str, dict[str, Any]]:
-    """Return all jobs of the file, hidden ones too, with what they extend."""
+    """Return all jobs of the file, hidden ones too, with the jobs that they extend."""
     whole: dict[str, Any] = {}
     for one in yaml.safe_load((repository / ".gitlab-ci.yml").read_text())["include"]:
         header, body = yaml.safe_load_all((repository / one["local"].lstrip("/")).read_text())
@@ -44,7 +45,7 @@ def jobs_of(repository: Path) -> dict[str, dict[str, Any]]:
 
 
 def _interpolated(value: Any, inputs: Mapping[str, Any]) -> Any:
-    """An input that is all of a value keeps its type; within a text it is text."""
+    """Return a value with its inputs: an input that is the whole value keeps its type; within a text it is text."""
     if isinstance(value, dict):
         return {_interpolated(key, inputs): _interpolated(one, inputs) for key, one in value.items()}
     if isinstance(value, list):
@@ -82,7 +83,7 @@ class Job:
         return tuple(one if isinstance(one, str) else one["job"] for one in self.body.get("needs", ()))
 
     def named(self, key: str) -> str:
-        """A text of the body with its variables."""
+        """Return a text of the body with its variables."""
         found = self.body[key]
         return expanded(found["name"] if isinstance(found, dict) else found, self.variables)
 
@@ -92,7 +93,7 @@ def expanded(text: str, variables: Mapping[str, str]) -> str:
 
 
 def pipeline(repository: Path, variables: Mapping[str, str]) -> dict[str, Job]:
-    """Return the jobs that a pipeline with these variables has, in the order in which they run one by one."""
+    """Return the jobs of a pipeline with these variables, in the order in which they run one by one."""
     found: dict[str, Job] = {}
     for base, body in jobs_of(repository).items():
         if base.startswith(".") or base in _GLOBAL:
@@ -177,13 +178,13 @@ for name, does in (("python", f'exec {sys.executable} "$@"'), ("pip", 'echo "$@"
     os.chmod(f".venv/bin/{name}", 0o755)
 """,
 }
-"""The image's tools: what a job asks of the engine is in a file, and each environment has this one's packages."""
+"""The image's tools: a job's calls of the engine are in a file, and each environment has this one's packages."""
 
 
 @dataclass
 class Runner:
-    """Runs jobs in folders of their own. `origin`: the project's repository; `engine`: what previews of stacks print.
-    `variables`: of the project's settings. `statuses`: of the jobs that ran."""
+    """A runner of jobs in folders of their own. `origin`: the project's repository; `engine`: the output of previews,
+    by stack. `variables`: of the project's settings. `statuses`: of the jobs that ran."""
 
     folder: Path
     origin: Path
@@ -200,7 +201,7 @@ class Runner:
         return (self.folder / "asked").read_text() if (self.folder / "asked").exists() else ""
 
     def run(self, jobs: Mapping[str, Job], job: Job, commit: str, **more: str) -> subprocess.CompletedProcess[str]:
-        """Run a job whose turn it is, with the artifacts of those that it needs."""
+        """Run a job whose turn it is, with the artifacts of the jobs that it needs."""
         bin_ = self.folder / "bin"
         bin_.mkdir(exist_ok=True)
         for name, code in _TOOLS.items():
@@ -236,7 +237,7 @@ class Runner:
         return done
 
     def play(self, jobs: Mapping[str, Job], commit: str, **more: str) -> dict[str, subprocess.CompletedProcess[str]]:
-        """Run what a pipeline runs by itself, in turn; a job that may not begin is left out."""
+        """Run a pipeline's automatic jobs, in turn; a job that may not begin is left out."""
         ran = {}
         for job in jobs.values():
             before = [self.statuses.get(one.name) for one in jobs.values() if one.base in job.needs]
@@ -261,7 +262,7 @@ class Runner:
 
 
 def preview(engine: Path, stack: str, *, change: object, main: object) -> None:
-    """Have previews of a stack print this, of the merge request and of the base branch."""
+    """Set the output of a stack's previews, of the merge request and of the base branch."""
     (engine / stack).mkdir(parents=True, exist_ok=True)
     (engine / stack / "change").write_text(json.dumps(change))
     (engine / stack / "main").write_text(json.dumps(main))

@@ -72,14 +72,14 @@ class Project:
         return commit
 
     def jobs(self, commit: str, *, merged: bool = False, **more: str) -> dict[str, Job]:
-        """Return a pipeline's, whose variables all its jobs have."""
+        """Return a pipeline's jobs, which all have its variables."""
         ours = {"CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "20", "CI_MERGE_REQUEST_PROJECT_ID": "20"}
         of_change = self.gitlab.variables(commit, merged=merged) | ({} if merged else ours)
         self.runner.variables = SETTINGS | of_change | more
         return pipeline(self.folder, self.runner.variables)
 
     def play(self, commit: str, *, merged: bool = False, **more: str) -> dict[str, subprocess.CompletedProcess[str]]:
-        """Run a pipeline; its jobs by their names."""
+        """Run a pipeline; return its jobs by their names."""
         self.runner.statuses.clear()
         return self.runner.play(self.jobs(commit, merged=merged, **more), commit)
 
@@ -110,7 +110,7 @@ def project(tmp_path: Path, template: Path) -> Iterator[Project]:
 
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A team's repository of one stack, prod, whose tests need no environment."""
+    """Return a team's repository of one stack, prod, whose tests need no environment."""
     folder = tmp_path_factory.mktemp("init") / "team"
     written(folder)
     (folder / "stacks" / "Pulumi.dev.yaml").rename(folder / "stacks" / "Pulumi.prod.yaml")

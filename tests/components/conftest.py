@@ -1,4 +1,4 @@
-"""Runs components under Pulumi's mocks and gives back everything they asked the engine for, options included."""
+"""Components under Pulumi's mocks, with all their requests to the engine, options included."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from slipway.stack.stack import WorkspaceSettings
 PROJECT, REGION = "acme-dev", "us-central1"
 SETTINGS = WorkspaceSettings(("group:ml@acme.example",), "acme-catalog", "acme-work", "slipway-dev-trainer")
 FACTS = {"package": "gs://acme-catalog/packages/nap.tar.gz", "pools": {"workers": {"min": 1}}, "id": "cpu-1a2b3c4"}
-"""What a component is given to publish: slipway.deployment.facts makes it."""
+"""The facts of a component, in the form of slipway.deployment.facts."""
 NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
 
 
@@ -78,7 +78,7 @@ class _Monitor(mocks.MockMonitor):
 
 
 def declared(program: Callable[[], Any]) -> list[Asked]:
-    """All that `program` registers on stack dev. What it raises is raised; every output it made is awaited."""
+    """Return all that `program` registers on stack dev. Raises its errors; every output it made is awaited."""
     monitor = _Monitor()
     mocks.set_mocks(monitor.mocks, project="slipway", stack="dev", preview=False, monitor=monitor)
 

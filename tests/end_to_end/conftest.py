@@ -1,4 +1,4 @@
-"""What journeys share: local clouds and stacks on them. (The engine and new checkouts: tests.checkouts.)"""
+"""The fixtures of journeys: local clouds and stacks on them. (The engine and new checkouts: tests.checkouts.)"""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ FAST_FLAGS = tuple(word for setting in FAST for word in ("--set", setting))
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A copy of the whole checkout, as a fresh clone: what a command keeps beside its code stays in the copy."""
+    """Return a copy of the whole checkout, as a fresh clone: the files that a command keeps beside its code stay in the
+    copy."""
     ignored = shutil.ignore_patterns(".venv", ".slipway", ".git", "__pycache__", ".*_cache", "*.egg-info")
     return Path(shutil.copytree(ROOT, tmp_path / "clone", ignore=ignored))
 
 
 @pytest.fixture
 def cloud(tmp_path: Path) -> Iterator[LocalCloud]:
-    """A running cloud of the test's own: what other stacks of its project need, a stack leaves when it is destroyed."""
+    """Yield a running cloud of the test's own: a destroyed stack leaves what other stacks of its project need."""
     mine = LocalCloud(tmp_path / "cloud")
     mine.up(*FAST_FLAGS)
     yield mine
@@ -34,7 +35,7 @@ def cloud(tmp_path: Path) -> Iterator[LocalCloud]:
 
 @pytest.fixture(scope="session")
 def deployment(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout) -> Iterator[tuple[Checkout, str]]:
-    """A deployed stack, and what its first `pulumi up` said.
+    """Yield a deployed stack, and the output of its first `pulumi up`.
 
     Its cloud has no other stack: one that is taken down takes its submitters' roles on the project along.
     """
@@ -49,26 +50,26 @@ def deployment(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewChecko
 
 @pytest.fixture(scope="session")
 def deployed(deployment: tuple[Checkout, str]) -> Checkout:
-    """A deployed stack that tests share: they submit to it and read, and leave it as it is."""
+    """Return a deployed stack that tests share: they submit to it and read, and leave it unchanged."""
     return deployment[0]
 
 
 @pytest.fixture(scope="session")
 def told_at_deployment(deployment: tuple[Checkout, str]) -> str:
-    """What `pulumi up` said when it deployed that."""
+    """Return the output of that stack's `pulumi up`."""
     return deployment[1]
 
 
 @pytest.fixture
 def checkout(tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout) -> Checkout:
-    """A checkout with a stack that was never deployed."""
+    """Return a checkout with a stack that was never deployed."""
     return new_checkout(tmp_path, cloud)
 
 
 @pytest.fixture
 def faults(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
-    """Switches faults on, for the test's time: of the shared stack's cloud where the test uses that stack, else of its
-    own."""
+    """Yield a function that switches faults on, for the test's time: of the shared stack's cloud where the test uses
+    that stack, else of its own."""
     shared = "deployed" in request.fixturenames
     cloud: LocalCloud = request.getfixturevalue("deployed").cloud if shared else request.getfixturevalue("cloud")
     yield lambda *faults: cloud.rest("POST", "/slipway/faults", {"faults": list(faults)})
@@ -77,13 +78,13 @@ def faults(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
 
 @pytest.fixture
 def settings(cloud: LocalCloud) -> Callable[..., None]:
-    """Changes settings of the cloud."""
+    """Return a function that changes settings of the cloud."""
     return lambda **values: cloud.rest("POST", "/slipway/settings", values)
 
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy: a build leaves its own files beside what it builds."""
+    """Return a wheel that was built from a copy: a build leaves its own files beside the built ones."""
     source = tmp_path_factory.mktemp("source")
     for name in ("pyproject.toml", "LICENSE"):
         shutil.copy(ROOT / name, source)

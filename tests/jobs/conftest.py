@@ -1,4 +1,4 @@
-"""An environment as the prebuilt image has it, with the job's package installed as the service would."""
+"""An environment like the prebuilt image's, with the job's package installed as the service would."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ _PATIENCE_S = 900.0
 
 @pytest.fixture(scope="session")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment with the packages of the scikit-learn image and those of dask-digits."""
+    """Return the interpreter of an environment with the packages of the scikit-learn image and those of dask-digits."""
     image = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"
     return installed(
         tmp_path_factory, image, "dask-digits" if (ROOT / "jobs" / "dask_digits").is_dir() else "spot-digits"
@@ -27,7 +27,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """A folder that is made once in a run, by whichever worker comes first; the others wait for it."""
+    """Return a folder that is made once in a run, by the first worker; the others wait for it."""
     files = pytest.importorskip("local.cloud.files", reason="needs the local cloud", exc_type=ImportError)
     mine = factory.getbasetemp()
     folder = (mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine) / name
@@ -42,7 +42,8 @@ def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None
 
 
 def installed(factory: pytest.TempPathFactory, image: str, job: str) -> Path:
-    """The interpreter of an environment with the image's packages and the job's, as a run on the local cloud has it."""
+    """Return the interpreter of an environment with the image's packages and the job's, as a run on the local cloud has
+    it."""
     cache = pytest.importorskip("local.cloud.images.cache", reason="needs the images' recipes", exc_type=ImportError)
 
     def make(folder: Path) -> None:
@@ -55,7 +56,8 @@ def installed(factory: pytest.TempPathFactory, image: str, job: str) -> Path:
 
 
 def _with_requirements(folder: Path, image: str, job: str) -> Path:
-    """This machine's environment of the image with what the job requires, kept beside it: compiling takes seconds."""
+    """Return this machine's environment of the image with the job's requirements, kept beside it: compiling takes
+    seconds."""
     files = pytest.importorskip("local.cloud.files", reason="needs the local cloud", exc_type=ImportError)
     images = pytest.importorskip("local.cloud.images.cache", reason="needs the images' recipes", exc_type=ImportError)
     bare = image_environment(folder, image)
@@ -73,7 +75,7 @@ def _with_requirements(folder: Path, image: str, job: str) -> Path:
 
 
 def image_environment(folder: Path, image: str) -> Path:
-    """This machine's environment of the image; `folder` gets a link to it."""
+    """Return this machine's environment of the image; `folder` gets a link to it."""
     images = pytest.importorskip("local.cloud.images.cache", reason="needs the images' recipes", exc_type=ImportError)
     recipes = pytest.importorskip("local.cloud.images.recipes", exc_type=ImportError)
     recipe = recipes.recipe_for(image)
@@ -89,7 +91,7 @@ def _tool(command: Sequence[str]) -> None:
 
 
 def environ(**more: str) -> dict[str, str]:
-    """What a replica starts with, without what this test run has."""
+    """Return a replica's environment, without this test run's variables."""
     kept: Mapping[str, str] = os.environ
     dropped = ("GOOGLE_", "STORAGE_", "CLUSTER_SPEC", "AIP_", "OMP_", "PYTHONPATH")
     return {**{name: value for name, value in kept.items() if not name.startswith(dropped)}, **more}

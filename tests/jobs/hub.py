@@ -1,4 +1,4 @@
-"""A Hugging Face hub on loopback: one gated repository, whatever its name and whether of a model or a dataset."""
+"""A Hugging Face hub on loopback: one gated repository of any name, model or dataset."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHA = "0" * 39 + "1"
 
 @contextlib.contextmanager
 def serving(files: Mapping[str, bytes]) -> Iterator[str]:
-    """Its address. It gives the files to the token GOOD, and lists them to every token that it knows."""
+    """Yield its address. It gives the files to the token GOOD, and lists them to every token that it knows."""
 
     class Hub(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,4 +1,4 @@
-"""torchrun-digits outside of a job: the environment of its image, and what it trains in one process."""
+"""torchrun-digits outside of a job: the environment of its image, and its training in one process."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-cpu.2-4.py310:latest"
 
 
 def interpreter(folder: Path) -> Path:
-    """The interpreter of this machine's environment of the image; `folder` gets a link to it."""
+    """Return the interpreter of this machine's environment of the image; `folder` gets a link to it."""
     return image_environment(folder, IMAGE) / "bin" / "python"
 
 
 def settings(**more: str) -> dict[str, str]:
-    """The environment of a process that runs the package from where it lies."""
+    """Return the environment of a process that runs the package in its place."""
     return environ(PYTHONPATH=str(ROOT / "jobs"), PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1", **more)
 
 
 TRAINING = {"steps": 80, "every": 10, "batch": 50, "seed": 3}
-"""Small; and no part of a batch of 50 is as large as another when three share it."""
+"""Small settings; and no part of a batch of 50 is as large as another when three share it."""
 
 
 def alone(factory: pytest.TempPathFactory) -> Path:
-    """The output of TRAINING in one process, without torchrun."""
+    """Return the output of TRAINING in one process, without torchrun."""
 
     def train(folder: Path) -> None:
         command = [str(interpreter(folder / "images")), "-m", "torchrun_digits.train", *flags(), f"--output={folder}"]
@@ -40,7 +40,7 @@ def alone(factory: pytest.TempPathFactory) -> Path:
 
 
 def metrics_of(output: Path) -> Any:
-    """The end of a training that has ended, of its metrics.json."""
+    """Return the end of a finished training, from its metrics.json."""
     return json.loads((output / "metrics.json").read_text())[-1]
 
 

@@ -14,7 +14,7 @@ from .pytorch import flags, interpreter, settings
 
 
 class Replicas:
-    """One job of a chief and some workers, by rank. `module` is what each of them starts."""
+    """One job of a chief and some workers, by rank. Each of them starts `module`."""
 
     def __init__(self, folder: Path, module: str, number: int, *more: str) -> None:
         self._folder, self._more, self._module = folder, more, module
@@ -39,11 +39,11 @@ class Replicas:
         )
 
     def die(self, rank: int) -> None:
-        """As a machine that dies: the process and all that it started."""
+        """Kill a replica like a dying machine: the process and all that it started."""
         process = self.running[rank]
         if process.poll() is None:
             for child in psutil.Process(process.pid).children(recursive=True):
-                with contextlib.suppress(psutil.NoSuchProcess):  # what had just ended by itself
+                with contextlib.suppress(psutil.NoSuchProcess):  # a process that had just ended by itself
                     child.kill()
             process.kill()
         process.wait()
@@ -51,7 +51,7 @@ class Replicas:
             process.stdout.close()
 
     def heard(self, rank: int, words: str) -> None:
-        """Read what a replica says up to a line with these words."""
+        """Read a replica's output up to a line with these words."""
         said = []
         stream = self.running[rank].stdout
         assert stream is not None
@@ -62,6 +62,6 @@ class Replicas:
         raise AssertionError(f"it never said {words!r}:\n{''.join(said)}")
 
     def finished(self) -> None:
-        """Wait for all to end well."""
+        """Wait until all have ended well."""
         said = [process.communicate()[0] for process in self.running]
         assert {process.returncode for process in self.running} == {0}, "\n".join(said)

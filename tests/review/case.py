@@ -1,7 +1,7 @@
-"""A case of the corpus: a change of a small stack, the world that it meets, and what a careful person would say of it.
+"""A case of the corpus: a change of a small stack, the world that it meets, and a careful person's findings.
 
-The expectations are a reviewer's, who pays for the machines and answers for the jobs; they were written from what the
-change does, not from what the code says of it.
+The expectations are a reviewer's, who pays for the machines and answers for the jobs; they were written from the
+effects of the change, not from the code's words.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ STACK = "stacks/Pulumi.prod.yaml"
 
 @dataclass(frozen=True)
 class Edit:
-    """`old` is in the file exactly once and becomes `new`. A file that does not exist is made of `new`; without `new`
-    the whole file goes."""
+    """An edit: `old` is in the file exactly once and becomes `new`. A file that does not exist is made of `new`;
+    without `new` the whole file goes."""
 
     file: str
     old: str = ""
@@ -76,8 +76,8 @@ CALM = World()
 
 @dataclass(frozen=True)
 class Named:
-    """What has to be said: one of `kinds`, with `subject` in its subject, at least as bad as `least`, and all `words`
-    somewhere in it: in the sentence, the details or the key that it names. `harmful`: somebody is hurt by it."""
+    """A required finding: one of `kinds`, with `subject` in its subject, at least as bad as `least`, and all `words`
+    somewhere in it: in the sentence, the details or the key that it names. `harmful`: it hurts somebody."""
 
     kinds: tuple[str, ...]
     subject: str
@@ -87,30 +87,30 @@ class Named:
 
 
 def stops(kinds: str, subject: str = "", *words: str) -> Named:
-    """Harm that nobody should deploy without being asked: it has to block. `kinds`: one, or several with ` | `."""
+    """Return harm that nobody should deploy without being asked: it has to block. `kinds`: one, or several with ` |
+    `."""
     return Named(tuple(kinds.split(" | ")), subject, words, Grade.BLOCKING, harmful=True)
 
 
 def hurts(kinds: str, subject: str = "", *words: str) -> Named:
-    """Harm, or a bill, that a reviewer has to be warned of."""
+    """Return harm, or a bill, that a reviewer has to be warned of."""
     return Named(tuple(kinds.split(" | ")), subject, words, Grade.WARNING, harmful=True)
 
 
 def tells(kinds: str, subject: str = "", *words: str) -> Named:
-    """What a reviewer wants to know, however it is graded."""
+    """Return a fact that a reviewer wants to know, of any grade."""
     return Named(tuple(kinds.split(" | ")), subject, words, Grade.NOTE, harmful=False)
 
 
 @dataclass(frozen=True)
 class Case:
-    """`says` what the change is, in a sentence. `given`: edits of the base that are deployed already, by which this
-    case differs from the others. `names` has to be said; `may` are kinds that it is fair to warn of besides. Nothing
-    else may be a warning. `accident`: the kind of public accident that it is made after, empty for one of ours.
+    """A case. `says` describes the change in a sentence. `given`: edits of the base that are deployed already, by which
+    this case differs from the others. `names` are required findings; `may` are kinds of other fair warnings. Nothing
+    else may be a warning. `accident`: the kind of the public accident behind it, empty for an invented one.
 
-    `steps` are the engine's, by what is deployed, or `preview` all that it told; without both it was not asked.
-    `recorded`: the name of a stream that it wrote of another stack, whose facts and events are all there is.
-    `files` are touched besides those of the edits. `silent`: not a word may be said; `never`: what no
-    comment may have in it.
+    `steps` are the engine's, by the deployed facts, or `preview` its whole output; without both it was not asked.
+    `recorded`: the name of its stream for another stack, whose facts and events are the whole input. `files` are
+    touched besides those of the edits. `silent`: nothing may be mentioned; `never`: words that no comment may have.
     """
 
     says: str

@@ -1,4 +1,4 @@
-"""A small checkout, edited, proven and packed by the product's own code: once for all cases that have it so."""
+"""A small checkout, edited, proven and packed by the product's own code: once for all cases that share it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BASE = Path(__file__).parent / "base"
 
 @cache
 def proven(edits: tuple[Edit, ...]) -> tuple[ProvenStack, Packages] | SlipwayError:
-    """The base with these edits, or why it can't be deployed."""
+    """Return the base with these edits, or why it can't be deployed."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(BASE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
@@ -32,7 +32,7 @@ def proven(edits: tuple[Edit, ...]) -> tuple[ProvenStack, Packages] | SlipwayErr
 
 
 def text(file: str, edits: tuple[Edit, ...]) -> str:
-    """A file of the base with these edits; empty where it is not there."""
+    """Return a file of the base with these edits; empty for a missing one."""
     found = (BASE / file).read_text(encoding="utf-8") if (BASE / file).is_file() else ""
     for one in edits:
         if one.file == file:
@@ -43,7 +43,7 @@ def text(file: str, edits: tuple[Edit, ...]) -> str:
 def _apply(edit: Edit, folder: Path) -> None:
     path = folder / edit.file
     if edit.new is None:
-        path.unlink(missing_ok=True)  # what the base does not have, the program's own files, can go too
+        path.unlink(missing_ok=True)  # files that the base lacks, the program's own, can go too
         return
     before = path.read_text(encoding="utf-8") if path.is_file() else ""
     assert before.count(edit.old) == 1 or not before, f"{edit.old!r} is {before.count(edit.old)} times in {edit.file}"

@@ -1,4 +1,4 @@
-"""What only the engine tells, in few words: steps of its preview, by what is deployed."""
+"""The engine's own facts in short: steps of its preview, by the deployed facts."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ Steps = Callable[[Catalog], Iterable[EngineStep]]
 
 
 def does(*steps: EngineStep) -> Steps:
-    """The same, whatever is deployed."""
+    """Return the same steps for all deployed facts."""
     return lambda _: steps
 
 
 def edits(type_: str, logical: str, old: Mapping[str, Any], /, **new: Any) -> EngineStep:
-    """An update in place; None takes a key away."""
+    """Return an update in place; None takes a key away."""
     becomes = {key: value for key, value in {**old, **new}.items() if value is not None}
     return step("update", type_, logical, old=old, new=becomes, diffs=new)
 
 
 def edits_work(old: Mapping[str, Any] | None = None, **new: Any) -> Steps:
-    """An update of the bucket that jobs write to, which has `old` beside what every work bucket has."""
+    """Return an update of the bucket that jobs write to, which has `old` beside the fields of every work bucket."""
     before = {**WORK, **(old or {})}
     becomes = {key: value for key, value in {**before, **new}.items() if value is not None}
     return does(step("update", BUCKET, "work", old=before, new=becomes, diffs=new, parent=WORKSPACE))
 
 
 def replaces(type_: str, logical: str, old: Mapping[str, Any], id_: str = "", /, **new: Any) -> Steps:
-    """The three steps of a replacement, because of all that is new."""
+    """Return the three steps of a replacement, because of all new fields."""
     becomes = {**old, **new}
     return does(
         step("create-replacement", type_, logical, old=old, new=becomes, id=id_, diffs=new, replaces=new),
@@ -60,7 +60,7 @@ def deletes(type_: str, name: str, old: Mapping[str, Any], id_: str = "", *, ret
 
 
 def grants(op: str, type_: str, member: str, role: str, **on: str) -> EngineStep:
-    """`op` create or delete."""
+    """Return a step of a grant: `op` create or delete."""
     inputs = {"member": member, "role": role, **(on or {"project": PROJECT})}
     name = f"{role}-{member}"
     old, new = (inputs, None) if op == "delete" else (None, inputs)
@@ -68,7 +68,7 @@ def grants(op: str, type_: str, member: str, role: str, **on: str) -> EngineStep
 
 
 def deletes_cluster(name: str) -> Steps:
-    """The engine deletes the current generation, whatever runs on it."""
+    """Return the engine's deletion of the current generation, whatever runs on it."""
 
     def steps(catalog: Catalog) -> Iterable[EngineStep]:
         id_ = catalog.clusters[name].id
@@ -78,7 +78,7 @@ def deletes_cluster(name: str) -> Steps:
 
 
 def unprotects(type_: str, name: str, inputs: Mapping[str, Any]) -> EngineStep:
-    """The same resource without the engine's protection."""
+    """Return a step that removes the engine's protection from a resource."""
     one = step("same", type_, name)
     old, new = Resource(inputs, protected=True), Resource(inputs)
     return EngineStep(one.op, one.urn, type_, name, old=old, new=new)

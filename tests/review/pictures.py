@@ -32,7 +32,8 @@ pre { background: #f6f8fa; padding: 12px; overflow: auto }
 
 
 def html_of(markdown: str) -> str:
-    """The page of a comment. Comments have tables and folds, which GitHub takes as well, and nothing loads anything."""
+    """Return the page of a comment. Comments have tables and folds, which GitHub takes as well, and nothing loads
+    anything."""
     body = MarkdownIt("commonmark", {"html": True}).enable("table").render(markdown)
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
@@ -40,7 +41,7 @@ def html_of(markdown: str) -> str:
 
 
 def draw(page: str, picture: Path, height: int = 420) -> None:
-    """Raises FileNotFoundError where there is no browser, CalledProcessError where it fails."""
+    """Draw a page. Raises FileNotFoundError where there is no browser, CalledProcessError where it fails."""
     found = chromium.find()
     if isinstance(found, str):
         raise FileNotFoundError(found)

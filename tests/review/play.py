@@ -1,4 +1,4 @@
-"""Plays a case through what decides in a real preview, without the engine: from the files to the review."""
+"""The play of a case through the decisions of a real preview, without the engine: from the files to the review."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Built = tuple[ProvenStack, Packages]
 
 @dataclass(frozen=True)
 class _Deployed:
-    """What lives, what of it the engine knows, and what was declared."""
+    """The live resources, the engine's knowledge of them, and the declaration."""
 
     live: Live
     known: State
@@ -82,12 +82,12 @@ def _job_code(case: Case) -> Iterator[tuple[str, CodeEdit]]:
 
 @cache
 def _deployed(given: tuple[Edit, ...], world: World) -> _Deployed:
-    """The base as it was deployed into a world, by which its jobs were submitted."""
+    """Return the base as it was deployed into a world, by which its jobs were submitted."""
     built, others = _built(given), theirs(world)
     first = _first(given, world)
     before = _first((*given, *world.earlier), world) if world.earlier else None
     jobs = [submitted(job, (before if job.earlier and before else first).catalog) for job in world.jobs]
-    # What ran before on that generation still does, and what is published lists it.
+    # Earlier jobs on that generation still run, and the catalog lists it.
     clusters = {
         one.id: one
         for each in (before, first)
@@ -108,13 +108,13 @@ def _deployed(given: tuple[Edit, ...], world: World) -> _Deployed:
 
 @cache
 def _first(edits: tuple[Edit, ...], world: World) -> Deployment:
-    """Where nothing is deployed yet."""
+    """Return the first deployment, without any before it."""
     nothing = replace(_NOTHING, clusters=tuple(theirs(world)))
     return _deployment(_built(edits), nothing, State(), OLD, world.made_as)
 
 
 def _read(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) -> _Deployed:
-    """With the limits of what the edited program draws, too."""
+    """Return the live resources, with the limits of the edited program's metrics, too."""
     deployed, sides = _deployed(given, world), (proven(given), proven((*given, *edits)))
     metrics = {metric for one in sides if not isinstance(one, SlipwayError) for metric in one[0].metrics}
     assert {f"{METRIC}{name}" for name in (*world.limits, *world.increase)} <= metrics, sorted(metrics)
@@ -125,13 +125,13 @@ def _read(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) -> _De
 
 
 def _elsewhere(built: Built, world: World) -> Mapping[str, Mapping[str, QuotaLimit]]:
-    """The limits of the other regions where the stack's clusters may come to be."""
+    """Return the limits of the other regions where the stack's clusters may come to be."""
     return {region: limits(built[0].metrics, region, world) for region in built[0].stack.other_regions}
 
 
 @cache
 def _declared(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) -> tuple[Facts | None, Preview | None]:
-    """What the program declares, and its preview where it refuses."""
+    """Return the program's declaration, and its preview where it refuses."""
     built, deployed = proven((*given, *edits)), _read(given, edits, world)
     if isinstance(built, SlipwayError):
         return None, _failed(built)

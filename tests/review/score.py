@@ -1,4 +1,4 @@
-"""How well a review sees a case: what it misses, and what it warns of for nothing."""
+"""The score of a review: the findings that it misses, and its needless warnings."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.review.case import Case, Named
 
 @dataclass(frozen=True)
 class Score:
-    """`harm` of the case, `missed` of what had to be said (also of what is only for knowing), `alarms`: warnings that
-    nobody expected, of `warnings` in all."""
+    """The score of a case: its `harm`, `missed` required findings (also notes), `alarms`: unexpected warnings, of
+    `warnings` in all."""
 
     case: Case
     harm: int
@@ -55,7 +55,7 @@ def _fair(said: Finding, case: Case) -> bool:
 
 
 def figure(scores: Iterable[Score]) -> str:
-    """The section of docs/review.md."""
+    """Return the section of docs/review.md."""
     all_ = list(scores)
     harm, missed = sum(one.harm for one in all_), sum(one.harm_missed for one in all_)
     warnings, alarms = sum(one.warnings for one in all_), sum(len(one.alarms) for one in all_)

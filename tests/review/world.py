@@ -1,4 +1,4 @@
-"""What lives while a change is reviewed: clusters as deployed, jobs as submitted, limits of quota."""
+"""The live resources during a review: clusters as deployed, jobs as submitted, limits of quota."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ METRIC = "custom_model_training_"
 
 
 def submitted(job: Job, catalog: Catalog) -> VertexJob:
-    """As the service tells of it, having got the request that `slipway submit` fills."""
+    """Return a job as the service has it, after the request that `slipway submit` fills."""
     template = find_template(catalog, job.template)
     kind = find_kind(template, job.kind or None)
     values = resolve(template, {name: str(value) for name, value in job.parameters.items()})
@@ -50,7 +50,7 @@ def _state(state: str, kind: JobKind) -> str:
 
 
 def alive(plan: Plan, catalog: Catalog, jobs: Iterable[VertexJob]) -> list[PersistentResource]:
-    """The clusters that a plan declares, busy with these jobs."""
+    """Return the clusters that a plan declares, busy with these jobs."""
     used: Counter[tuple[str, str]] = Counter()
     for job in jobs:
         cluster = catalog.cluster_named(job.persistent_resource_id)
@@ -83,14 +83,14 @@ def alive(plan: Plan, catalog: Catalog, jobs: Iterable[VertexJob]) -> list[Persi
 
 
 def theirs(world: World) -> list[PersistentResource]:
-    """The clusters that no stack made."""
+    """Return the clusters that no stack made."""
     pool = ResourcePool("workers", MachineSpec("n1-standard-8"), 1, 0, 1, 4)
     made = PersistentResource("", "RUNNING", {"team": "a"}, (pool,), custom_service_account=True)
     return [replace(made, name=id_) for id_ in world.theirs]
 
 
 def since_then(clusters: Iterable[PersistentResource], catalog: Catalog, world: World) -> Iterator[PersistentResource]:
-    """What has become of them since the deployment."""
+    """Yield the clusters as they are some time after the deployment."""
     names = {one.id: name for name, one in catalog.clusters.items()}
     for one in clusters:
         name = names.get(one.id, "")

@@ -1,4 +1,4 @@
-"""One deployed stack with every template that ships, on a local cloud with room for all of their capacity types."""
+"""One deployed stack with every shipped template, on a local cloud with room for all of their capacity types."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ POOLS = {
 
 @pytest.fixture(scope="session")
 def deployed(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout) -> Iterator[Stack]:
-    """The stack, deployed once in the run of a process. Tests leave it, and the settings of its cloud, as they are."""
+    """Yield the stack, deployed once in the run of a process. Tests leave it, and the settings of its cloud,
+    unchanged."""
     folder = tmp_path_factory.mktemp("templates")
     cloud = LocalCloud(folder / "cloud")
     cloud.up(*[word for setting in SETTINGS for word in ("--set", setting)])
@@ -44,7 +45,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout
 
 @pytest.fixture
 def stack(deployed: Stack) -> Iterator[Stack]:
-    """The stack, without a scenario or faults before and after, and with the test's jobs ended after it."""
+    """Yield the stack, without a scenario or faults before and after, and with the test's jobs ended after it."""
     yield deployed
     for trouble in ("scenario", "faults"):
         deployed.cloud.rest("DELETE", f"/slipway/{trouble}")

@@ -1,4 +1,4 @@
-"""A deployed stack with the templates that ship: what people type to run one, and what has come of it."""
+"""A deployed stack with the shipped templates: the commands that run one, and their results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENDED = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED")
 
 @dataclass(frozen=True)
 class Job:
-    """A job as `slipway … --output json` tells of it. `lines` are what its replicas and the service wrote by now."""
+    """A job as in `slipway … --output json`. `lines` are those of its replicas and the service so far."""
 
     stack: Stack
     document: Any
@@ -37,19 +37,19 @@ class Job:
 
     @property
     def state(self) -> str:
-        """As the service has it now, without the prefix: SUCCEEDED."""
+        """The service's present state, without the prefix: SUCCEEDED."""
         return str(self.stack.cloud.rest("GET", f"/v1/{self.name}")["state"]).partition("_STATE_")[2]
 
     @property
     def lines(self) -> list[str]:
-        """Every line, each after who wrote it: `trainer: …`, `workers-1: …`, `service: …`; the oldest first."""
+        """Every line, each after its writer: `trainer: …`, `workers-1: …`, `service: …`; the oldest first."""
         done = self.stack.checkout.slipway("jobs", "logs", self.display_name, "--output", "json")
         assert done.code == 0, done.said
         entries = [json.loads(line) for line in done.out.splitlines()]
         return [f"{entry['role'] or entry['task']}: {entry['text']}" for entry in entries]
 
     def said(self, words: str) -> None:
-        """Wait until a line of a custom job has these words; fails when the job ends without."""
+        """Wait until a line of a custom job has these words; fail when the job ends without."""
         number = self.name.rpartition("/")[2]
         query = {
             "resourceNames": [f"projects/{PROJECT}"],
@@ -65,7 +65,7 @@ class Job:
         wait_for(heard, f"a line with {words!r}")
 
     def held(self, left: int = 0) -> None:
-        """Wait until a call of it is held (`Stack.hold_write`) and `left` more will be; fails when it ends without."""
+        """Wait until a call of it is held (`Stack.hold_write`) and `left` more will be; fail when it ends without."""
 
         def waits() -> bool:
             (fault,) = self.stack.cloud.rest("GET", "/slipway/faults")["faults"]
@@ -76,21 +76,21 @@ class Job:
         wait_for(waits, "a call of the job is held")
 
     def kill(self, replica: str) -> None:
-        """SIGKILL for a replica (workerpool1-0), as when its machine dies."""
+        """Kill a replica (workerpool1-0) with SIGKILL, as when its machine dies."""
         self.stack.cloud.rest("POST", "/slipway/kill", {"job": self.name, "replica": replica})
 
     def finished(self, code: int = 0) -> Job:
-        """The job at its end, as `slipway jobs wait` and `jobs show` tell of it. Fails when it ends otherwise."""
+        """Return the job at its end, as in `slipway jobs wait` and `jobs show`. Fails for another end."""
         done = self.stack.checkout.slipway("jobs", "wait", self.display_name, "--output", "json")
         assert done.code == code, done.said + "\n".join(self.lines)
         return self.stack.show(self.display_name)
 
     def output(self, name: str) -> bytes:
-        """A file of the job's output folder."""
+        """Return a file of the job's output folder."""
         return self.stack.content(f"{self.document['output']}/{name}")
 
     def unshown(self, command: str) -> list[str]:
-        """Lines that a page shows below `slipway jobs COMMAND` of the template, and that are not printed."""
+        """Return lines that a page shows below `slipway jobs COMMAND` of the template, and that are not printed."""
         template = self.document["template"]
         (typed,) = [one for one in told() if one.command.startswith(f"slipway jobs {command} {template}-")]
         return missing(typed.shown, self.stack.slipway("jobs", command, self.display_name).out)
@@ -114,14 +114,14 @@ class Stack:
         return self.checkout.cloud
 
     def submit(self, template: str, *flags: str, **parameters: object) -> Job:
-        """`slipway submit TEMPLATE -p NAME=VALUE … FLAGS`: a job that was accepted and may be under way."""
+        """Run `slipway submit TEMPLATE -p NAME=VALUE … FLAGS`; return the accepted job, which may be under way."""
         given = [word for name, value in parameters.items() for word in ("-p", f"{name}={value}")]
         done = self.checkout.slipway("submit", template, *given, *flags, "--output", "json")
         assert done.code == 0, done.said
         return Job(self, done.json["job"])
 
     def run(self, template: str, *flags: str, code: int = 0, **parameters: object) -> Job:
-        """The same, and wait for its end, whose exit code is to be `code` (4: failed)."""
+        """Do the same, and wait for its end, whose exit code is to be `code` (4: failed)."""
         return self.submit(template, *flags, **parameters).finished(code)
 
     def show(self, job: str) -> Job:
@@ -133,7 +133,7 @@ class Stack:
         return self.checkout.slipway(*arguments)
 
     def content(self, uri: str) -> bytes:
-        """An object, gs://BUCKET/NAME, read as the owner."""
+        """Return an object, gs://BUCKET/NAME, read as the owner."""
         bucket, _, name = uri.removeprefix("gs://").partition("/")
         url = f"{self.cloud.url}/storage/v1/b/{bucket}/o/{quote(name, safe='')}?alt=media"
         answer = self.cloud.session().get(url, timeout=30)
@@ -141,7 +141,7 @@ class Stack:
         return bytes(answer.content)
 
     def hold_write(self, number: int, times: int = 1) -> None:
-        """From now on hold the `number`-th file that a job writes to a bucket, and let go of what was held before.
+        """From now on hold the `number`-th file that a job writes to a bucket, and release the files held before.
 
         So a test meets a training at a step of its own, however fast that is. Each `number`-th is held, `times` in all.
         """
@@ -157,7 +157,7 @@ class Stack:
         self.cloud.rest("POST", "/slipway/scenario", tables)
 
     def secret(self, name: str, value: str) -> str:
-        """A secret with a value, that the stack's jobs may read: projects/…/secrets/NAME/versions/1."""
+        """Return a secret with a value, which the stack's jobs may read: projects/…/secrets/NAME/versions/1."""
         secrets = f"/v1/projects/{PROJECT}/secrets"
         self.cloud.rest("POST", f"{secrets}?secretId={name}", {"replication": {"automatic": {}}})
         payload = {"payload": {"data": base64.b64encode(value.encode()).decode()}}
@@ -167,7 +167,7 @@ class Stack:
         return str(version["name"])
 
     def cancel_all(self) -> None:
-        """Cancel what is under way, of any kind."""
+        """Cancel unfinished jobs of any kind."""
         for kind in ("trainingPipelines", "hyperparameterTuningJobs", "customJobs"):
             for job in self.cloud.every(f"{VERTEX}/{kind}", kind):
                 if job["state"].partition("_STATE_")[2] not in ENDED:
@@ -185,12 +185,12 @@ class Stack:
 
 
 def told() -> list[Typed]:
-    """The commands that the pages of templates tell a reader to type, and what they show."""
+    """Return the commands that the pages of templates tell a reader to type, and their shown output."""
     return [one for page in ("templates", "gemma2-lora") for one in commands(ROOT / "docs" / f"{page}.md")]
 
 
 def files(folder: Path) -> None:
-    """The program, with the templates and jobs as they ship."""
+    """Copy the program, with the templates and jobs as shipped."""
     (folder / "stacks").mkdir(parents=True)
     for name in ("Pulumi.yaml", "__main__.py"):
         shutil.copy(ROOT / name, folder)

@@ -1,4 +1,4 @@
-"""Clusters that somebody else made: people may submit to one, or no more, and it stays as it is. # N13"""
+"""Clusters that somebody else made: people may submit to one, or no more, and it stays unchanged. # N13"""
 
 from tests.review.case import Case, World, hurts, stack, tells
 from tests.review.cases.clusters import H100_ENTRY, NOT_ON_THE_POOL

@@ -1,4 +1,4 @@
-"""Clusters and pools: jobs that run on them, and machines that are given back, found anew or there twice."""
+"""Clusters and pools: jobs that run on them, and machines that are given back, newly acquired or duplicated."""
 
 from tests.review.case import Case, Edit, Job, World, hurts, stack, stops, tells, template
 from tests.review.engine import CLUSTER, deletes, deletes_cluster

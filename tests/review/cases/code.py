@@ -1,4 +1,4 @@
-"""Job code, and what a job may reach: packages, accounts, secrets, shells."""
+"""Job code, and the resources that a job may reach: packages, accounts, secrets, shells."""
 
 from tests.review.case import Case, Edit, Job, World, hurts, stops, template
 from tests.review.cases.clusters import BUSY

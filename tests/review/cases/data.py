@@ -1,4 +1,4 @@
-"""Data: buckets and what is in them, and whatever else holds something that nobody can make again."""
+"""Data: buckets and their objects, and other stores of data that nobody can make again."""
 
 from tests.review.case import Case, Job, World, hurts, stack, stops, tells
 from tests.review.cases.clusters import BUSY

@@ -1,4 +1,4 @@
-"""Edits by hand: what somebody changed beside the program, and what a deployment makes of it."""
+"""Manual edits: changes beside the program, and a deployment's effect on them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,8 +14,8 @@ DAY = [{"action": {"type": "Delete"}, "condition": {"age": 1}}]
 
 
 def by_hand(type_: str, name: str, deployed: Mapping[str, Any], now: Mapping[str, Any] | None, **diffs: Any) -> Preview:
-    """Somebody made `now` of what was deployed, None where it is gone, and the program asks for what was; `diffs` are
-    what it asks for otherwise."""
+    """Return a preview where somebody changed the deployed resource to `now`, None for a deletion, and the program asks
+    for the deployed one; `diffs` are its differing fields."""
     becomes = {**deployed, **diffs}
     keys = [key for key in becomes if now is not None and now.get(key) != becomes[key]]
     standing = step("refresh", type_, name, old=deployed, new=now, parent=WORKSPACE)

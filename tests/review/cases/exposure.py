@@ -1,4 +1,4 @@
-"""What gets open: to the internet, to whole organizations, to identities with more rights, often by one field."""
+"""Openings: to the internet, to whole organizations, to identities with more rights, often by one field."""
 
 from tests.review.case import Case, stops
 from tests.review.engine import (

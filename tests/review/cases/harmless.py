@@ -1,4 +1,4 @@
-"""What hurts nobody: of most of it not a word may be said."""
+"""Harmless changes: most of them must not be mentioned."""
 
 from tests.review.case import Case, stack, template
 from tests.review.cases.clusters import BUSY

@@ -1,4 +1,4 @@
-"""Who may act as whom: conditions, federations, roles of one's own, and what no log tells."""
+"""Identities that may act as others: conditions, federations, custom roles, and gaps of the logs."""
 
 from tests.review.case import Case, hurts, stops
 from tests.review.cases.clusters import BUSY

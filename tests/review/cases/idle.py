@@ -1,4 +1,4 @@
-"""What does not concern anybody: what waits already, what is only for knowing, what the engine does each time."""
+"""Cases that concern nobody: existing waits, notes, and the engine's usual steps."""
 
 from slipway.review.preview import Preview
 from tests.review.case import Case, Edit, Job, World, stack, tells, template

@@ -1,4 +1,4 @@
-"""Losses that are hard to see: by one field, by what depends on it, by what nobody looks after any more."""
+"""Losses that are hard to see: by one field, by a dependency, by a neglected resource."""
 
 from collections.abc import Iterable
 
@@ -23,7 +23,7 @@ MONTH = {"action": {"type": "Delete"}, "condition": {"age": 30, "matchesPrefixes
 
 
 def of_cluster(name: str, *ops: str, retained: bool = False) -> Steps:
-    """Steps of the current generation; what replaces it has another network."""
+    """Return steps of the current generation, which one with another network replaces."""
 
     def steps(catalog: Catalog) -> Iterable[EngineStep]:
         id_ = catalog.clusters[name].id

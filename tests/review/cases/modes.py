@@ -1,4 +1,5 @@
-"""How a cluster is replaced: a change of the mode, edits under each, and entries that go, with jobs on the machines."""
+"""Cases of a cluster's replacement: a change of the mode, edits under each, and entries that go, with jobs on the
+machines."""
 
 from tests.review.case import STACK, Case, Edit, World, hurts, stack, stops, tells
 from tests.review.cases.clusters import BUSY, H100, H100_ENTRY, NOT_ON_THE_POOL

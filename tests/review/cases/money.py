@@ -1,4 +1,4 @@
-"""Money: what a stack costs idle and at most, what a run costs, and what stays paid though nobody uses it."""
+"""Money: a stack's cost idle and at most, a run's cost, and unused resources that stay paid."""
 
 from tests.review.case import Case, Edit, Job, World, hurts, stack, tells, template
 from tests.review.cases.clusters import BUSY, H100, LARGE, WORKERS

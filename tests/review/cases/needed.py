@@ -1,4 +1,4 @@
-"""What unfinished jobs need is taken away, shrinks, or is made anew and empty."""
+"""Cases where the needs of unfinished jobs are taken away, shrink, or are made anew and empty."""
 
 from collections.abc import Iterable
 
@@ -25,7 +25,7 @@ SITS = World(jobs=(Job("reserved-27b", user="ben", capacity_type="reservation", 
 
 
 def not_retained(catalog: Catalog) -> Iterable[EngineStep]:
-    """The same bucket, which would go with the state from now on."""
+    """Yield the same bucket, which would go with the state from now on."""
     one = step("same", BUCKET, "work")
     yield EngineStep("same", one.urn, BUCKET, "work", old=Resource(WORK, retained=True), new=Resource(WORK))
 

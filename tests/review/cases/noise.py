@@ -1,4 +1,4 @@
-"""What edits of other things, other spellings, the engine and time leave in a preview, and means nothing to anybody."""
+"""Noise: differences in a preview from unrelated edits, other spellings, the engine and time, without a meaning."""
 
 from slipway.review.preview import Preview
 from tests.review.case import Case, Edit, Job, World, stack, tells, template

@@ -1,4 +1,4 @@
-"""Parameters of templates: what a submission is refused for, or gets instead."""
+"""Parameters of templates: refused submissions, and changed values."""
 
 from tests.review.case import Case, Job, World, hurts, stops, template
 

@@ -1,4 +1,4 @@
-"""People and access: who is shut out, who gets in, and what jobs' own account may do."""
+"""People and access: members who lose or gain access, and the rights of the jobs' own account."""
 
 from tests.review.case import Case, Edit, Job, World, hurts, stack, stops, tells, template
 from tests.review.cases.clusters import BUSY

@@ -1,4 +1,4 @@
-"""The program itself, what deploys it, and previews that fail, are cut, or tell of what nobody here knows."""
+"""The program itself, the files that deploy it, and previews that fail, are cut, or contain unknown parts."""
 
 from slipway.review.events import read
 from slipway.review.preview import Preview

@@ -1,4 +1,4 @@
-"""Quota: what does not fit now, at most, or while two generations are there, and whether more can be had."""
+"""Quota that does not fit now, at most, or during two generations, and whether more can be had."""
 
 from tests.review.case import Case, Job, World, hurts, stack, stops, tells, template
 from tests.review.cases.clusters import BUSY, H100, LABELS, LARGE, WORKERS

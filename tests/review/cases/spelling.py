@@ -1,4 +1,4 @@
-"""The same, spelled otherwise: in the stack file, in templates, in what the engine is given."""
+"""Equal declarations in another spelling: in the stack file, in templates, in the engine's input."""
 
 from tests.review.case import Case, Edit, stack, template
 from tests.review.cases.clusters import BUSY, H100_ENTRY

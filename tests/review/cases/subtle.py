@@ -1,4 +1,4 @@
-"""Changes whose harm is a step away from the line that is edited."""
+"""Changes whose harm is a step away from the edited line."""
 
 from tests.review.case import Case, Edit, Job, World, hurts, stack, stops, tells, template
 from tests.review.cases.clusters import BUSY, H100, H100_ENTRY, LARGE, NOT_ON_THE_POOL, WORKERS

@@ -1,4 +1,4 @@
-"""Templates: where their jobs run, and what is posted for a submission."""
+"""Templates: the places of their jobs, and the posted request."""
 
 from tests.review.case import Case, World, hurts, stack, stops, tells, template
 from tests.review.cases.clusters import BUSY, LARGE

@@ -1,4 +1,4 @@
-"""Trainers: another account for a template, who may act as it, and which secrets it reads."""
+"""Trainers: another account for a template, the members who may act as it, and the secrets that it reads."""
 
 from tests.review.case import Case, Edit, hurts, stack, stops, tells, template
 from tests.review.cases.clusters import BUSY
@@ -11,7 +11,7 @@ OF_LORA = "    timeout_s=86_400,\n"
 
 
 def trainer(*members: str) -> Edit:
-    """`tuning`, as whom these may act."""
+    """Return the trainer `tuning`, as which these may act."""
     listed = "".join(f"        - {one}\n" for one in members)
     submitters = f"      submitters:\n{listed}" if members else "      submitters: []\n"
     return stack("  slipway:policy:\n", f"  slipway:trainers:\n    tuning:\n{submitters}\n  slipway:policy:\n")

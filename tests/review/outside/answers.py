@@ -42,7 +42,7 @@ class Sheet:
 
 @cache
 def sheets() -> tuple[Sheet, ...]:
-    """All sheets, the oldest first."""
+    """Return all sheets, the oldest first."""
     return tuple(_sheet(json.loads(file.read_text(encoding="utf-8"))) for file in sorted(_SHEETS.glob("*.json")))
 
 
@@ -57,7 +57,7 @@ def _sheet(told: dict[str, object]) -> Sheet:
 
 
 def share() -> str:
-    """The rows of docs/review.md, of the newest sheet."""
+    """Return the rows of docs/review.md, of the newest sheet."""
     newest = sheets()[-1]
     points = [point for one in newest.answered for point in one.points]
     wrong = sum(len(one.wrong) for one in newest.answered)

@@ -1,4 +1,4 @@
-"""The form of a comment on an outside case, as GitHub shows it, and whether the gate does what its truths ask for."""
+"""The form of a comment on an outside case, as GitHub shows it, and whether the gate agrees with its truths."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _WORD = re.compile(r"\w[\w./:@$%,-]*")
 
 @dataclass(frozen=True)
 class Judged:
-    """`words` that stand open, the table's too; `headline` without its sign of a heading; `lines` that stand open.
-    `alarmed`: warned of, or stopped, where nobody is hurt."""
+    """A judgement. `words` of open lines, the table's too; `headline` without its heading sign; `lines` that are open.
+    `alarmed`: a warning, or a stop, without harm."""
 
     case: OutsideCase
     headline: str
@@ -34,7 +34,7 @@ class Judged:
 
     @property
     def rightly(self) -> bool:
-        """Tell whether the gate is shut just where a careful team would look twice."""
+        """Whether the gate is shut exactly where a careful team would look twice."""
         return self.shut is any(truth.stop for truth in self.case.truths)
 
 
@@ -55,7 +55,7 @@ def judged(case: OutsideCase) -> Judged:
 
 
 def figure(some: Sequence[Judged]) -> str:
-    """The rows of docs/review.md."""
+    """Return the rows of docs/review.md."""
     words = [one.words for one in some]
     shut, asked = ([one for one in some if one.shut], [one for one in some if not one.rightly])
     rows = (

@@ -1,4 +1,4 @@
-"""What is true of a change, for whoever judges a comment on it. Written on 2026-11-22 by an author who had not read the
+"""The truth of a change, for judges of a comment on it. Written on 2026-11-22 by an author who had not read the
 review."""
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ class Source:
 
 @dataclass(frozen=True)
 class Truth:
-    """`effect`: what they lose or gain. `stop`: a careful team would want a second look before the merge."""
+    """A truth. `effect`: the people's loss or gain. `stop`: a careful team would want a second look before the
+    merge."""
 
     says: str
     who: str
@@ -42,15 +43,15 @@ NOTHING = (Truth("Nothing changes for anybody.", "nobody", "never", "nothing", h
 
 
 def halts(says: str, who: str, effect: str, since: str = MERGE) -> Truth:
-    """Harm that a careful team would want to look at twice before the merge."""
+    """Return harm that a careful team would want to look at twice before the merge."""
     return Truth(says, who, since, effect, harmful=True, stop=True)
 
 
 def harms(says: str, who: str, effect: str, since: str = MERGE) -> Truth:
-    """Harm, or a bill, that is worth a warning and no more."""
+    """Return harm, or a bill, that is worth a warning and no more."""
     return Truth(says, who, since, effect, harmful=True, stop=False)
 
 
 def tells(says: str, who: str, effect: str, since: str = MERGE) -> Truth:
-    """What a reader wants to know, and nobody is hurt by."""
+    """Return a fact that a reader wants to know, and that hurts nobody."""
     return Truth(says, who, since, effect, harmful=False, stop=False)
