@@ -1,4 +1,5 @@
-"""A person's checkout with a stack of its own, the real engine and a local cloud; what they type, and what lives."""
+"""A person's checkout with a stack of its own, the real engine and a local cloud; its commands and its living
+resources."""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ class Checkout:
         return f"gs://{PROJECT}-{self.stack}-catalog"
 
     def write(self, **changed: Any) -> None:
-        """The stack file, with some `slipway:` or `gcp:` keys other than usual; None leaves one out."""
+        """Write the stack file, with some `slipway:` or `gcp:` keys changed; None leaves one out."""
         slipway = {
             "persistentResources": {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}}},
             "quota": {"mode": "enforce"},
@@ -104,7 +105,8 @@ class Checkout:
         return Started(process, output)
 
     def pulumi(self, verb: str, *arguments: str, role: str = "deployer", **extra: str) -> Done:
-        """A command of the engine, with a program and a provider that `fork_server` makes. Those of `start` are not."""
+        """Run a command of the engine, with a program and a provider that `fork_server` makes. Those of `start` are
+        not."""
         return self.run(*self.command(verb), *arguments, role=role, **{**self.forked, **extra})
 
     def command(self, verb: str) -> tuple[str, ...]:
@@ -112,7 +114,7 @@ class Checkout:
         return ("pulumi", verb, "--stack", self.stack, "--non-interactive", *yes.get(verb, ()))
 
     def up(self) -> str:
-        """A deployment that goes well: what it says."""
+        """Deploy successfully; return the output."""
         done = self.pulumi("up")
         assert done.code == 0, done.said
         return done.said
@@ -121,28 +123,28 @@ class Checkout:
         return self.pulumi("destroy", SLIPWAY_PURPOSE="destroy")
 
     def slipway(self, *arguments: str, role: str = "submitter", **extra: str) -> Done:
-        """`slipway …`, in the test's own process. What a process of its own does: `start`."""
+        """Run `slipway …`, in the test's own process. For a process of its own: `start`."""
         return slipway(arguments, self.environ(role, **extra), self.folder)
 
     def submit(self, *arguments: str, **extra: str) -> Any:
-        """A job that is accepted: what `slipway submit --output json` says of it."""
+        """Submit an accepted job; return the output of `slipway submit --output json`."""
         done = self.slipway("submit", "nap", "-p", "say=hello", *arguments, "--output", "json", **extra)
         assert done.code == 0, done.said
         return done.json["job"]
 
     def clusters(self, region: str = REGION) -> dict[str, str]:
-        """The clusters of this stack in a region: id to state."""
+        """Return the clusters of this stack in a region: id to state."""
         at = f"/v1/projects/{PROJECT}/locations/{region}/persistentResources"
         found = self.cloud.every(at, "persistentResources")
         mine = [one for one in found if one.get("labels", {}).get("slipway-stack") == self.stack]
         return {one["name"].rsplit("/", 1)[-1]: one["state"] for one in mine}
 
     def make_clusters_now(self) -> None:
-        """Let the time be over that the clusters which are being made still need."""
+        """End the remaining time of clusters that are being made."""
         self._due_now("create")
 
     def delete_clusters_now(self) -> None:
-        """Let the time be over that the clusters which are being deleted still need."""
+        """End the remaining time of clusters that are being deleted."""
         self._due_now("delete")
 
     def _due_now(self, change: str) -> None:
@@ -154,12 +156,12 @@ class Checkout:
         store.close()
 
     def jobs(self, request: str = "*") -> list[Any]:
-        """The custom jobs of this stack, or those of one request, as the service lists them."""
+        """Return the custom jobs of this stack, or those of one request, as the service lists them."""
         filter_ = f'labels.slipway-request="{request}"' if request != "*" else f'labels.slipway-stack="{self.stack}"'
         return self.cloud.every(f"{VERTEX}/customJobs?filter={filter_}", "customJobs")
 
     def journal(self, pattern: str = "*.json") -> list[Path]:
-        """What `slipway submit` wrote down in this checkout."""
+        """Return the records of `slipway submit` in this checkout."""
         return sorted((self.folder / ".slipway" / "requests").rglob(pattern))
 
     def job_state(self, name: str) -> str:
@@ -174,7 +176,7 @@ class Checkout:
         return self.state / "pulumi-state" / ".pulumi" / "stacks" / "slipway" / f"{self.stack}.json"
 
     def resources(self) -> list[Any]:
-        """What the engine's state has, as `pulumi stack export` prints it. Reading that starts no engine."""
+        """Return the engine's state, as `pulumi stack export` prints it. Reading that starts no engine."""
         return list(json.loads(self.state_file.read_text())["checkpoint"]["latest"].get("resources", []))
 
     def keep_resources(self, resources: Sequence[Any]) -> None:
@@ -184,19 +186,19 @@ class Checkout:
         self.state_file.write_text(json.dumps(document))
 
     def outputs(self) -> Any:
-        """What the stack exports."""
+        """Return the stack's outputs."""
         (stack,) = (one for one in self.resources() if one["type"] == "pulumi:pulumi:Stack")
         return stack["outputs"]
 
     def clear_after_a_kill(self) -> None:
-        """As `make demo` does it after a killed `pulumi up`: end what is left of it, and drop its lock."""
+        """End the processes of a killed `pulumi up`, and drop its lock, as `make demo` does."""
         leftovers.end(leftovers.marked(self.state), patience=15)
         backend = self.state / "pulumi-state"
         leftovers.drop_dead_locks(backend, print)
         leftovers.repair_backend(backend)
 
     def locks(self) -> list[Path]:
-        """The engine's locks on stacks of this backend."""
+        """Return the engine's locks on stacks of this backend."""
         return list((self.state / "pulumi-state" / ".pulumi" / "locks").rglob("*.json"))
 
     def nothing_made(self) -> bool:
@@ -214,7 +216,7 @@ def make_checkout(
     forked: Mapping[str, str] = MappingProxyType({}),
     files: Callable[[Path], None] = lay_out,
 ) -> Checkout:
-    """A checkout with an empty stack in a folder, and the engine's backend beside it. `files` lays it out."""
+    """Return a checkout with an empty stack in a folder, and the engine's backend beside it. `files` lays it out."""
     files(folder / "checkout")
     state = folder / "engine"
     empty.put(state / "pulumi-state", "slipway", stack)

@@ -1,4 +1,4 @@
-"""The cloud as an earlier release left it: as `record_earlier.py` wrote it down, restored to today's local cloud."""
+"""The cloud as an earlier release left it: recorded by `record_earlier.py`, restored to today's local cloud."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Earlier:
         return urn.split(":")[2]
 
     def restore(self, checkout: Checkout) -> list[str]:
-        """Make the cloud and the engine's state have it all; the jobs' names, once they run."""
+        """Restore the cloud and the engine's state; return the jobs' names, once they run."""
         file = yaml.safe_load(checkout.file.read_text())
         checkout.file.write_text(yaml.safe_dump({**file, "config": self.recorded["config"]}, sort_keys=False))
         cloud = checkout.cloud
@@ -88,7 +88,7 @@ def read(file: Path) -> Earlier:
 
 
 def _only(body: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Keys of a resource that somebody may set."""
+    """Return the keys of a resource that somebody may set."""
     return {name: body[name] for name in names if name in body}
 
 

@@ -17,14 +17,14 @@ PROJECT, STACK = "empty-project", "empty-stack"
 
 @dataclass(frozen=True)
 class EmptyStack:
-    """The text of its state, how its stack file keeps the key of its secrets, and variables by which that is read."""
+    """The text of its state, its stack file's form of the key of its secrets, and the variables that read it."""
 
     state: str
     secrets: Mapping[str, str]
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def put(self, backend: Path, project: str, stack: str) -> None:
-        """Make such a stack of another name in a folder that the engine keeps its state in."""
+        """Make such a stack of another name in a folder of the engine's states."""
         stacks = backend / ".pulumi" / "stacks" / project
         stacks.mkdir(parents=True, exist_ok=True)
         (backend / ".pulumi" / "meta.yaml").write_text("version: 1\n")
@@ -32,7 +32,8 @@ class EmptyStack:
 
 
 def make(folder: Path, engine: Path, home: Path, key: str = "passphrase", **of_key: str) -> EmptyStack:
-    """By the engine, in an empty folder. `key` is where the key of the stack's secrets is, `of_key` the way to it."""
+    """Make it by the engine, in an empty folder. `key` is the place of the key of the stack's secrets, `of_key` the way
+    to it."""
     (folder / "pulumi-state").mkdir()
     (folder / "Pulumi.yaml").write_text(f"name: {PROJECT}\nruntime: python\n")
     variables = environment.engine_variables(folder, engine, os.environ["PATH"])

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from .checkout import Checkout
     from .empty_stack import EmptyStack
 
-# All tests know this file, so what drives the engine is imported by those that do.
+# All tests know this file, so the parts that drive the engine are imported on use.
 NewCheckout = Callable[..., "Checkout"]
 
 
 @pytest.fixture(scope="session")
 def engine() -> Path:
-    """The folder of the real engine's programs."""
+    """Return the folder of the real engine's programs."""
     from local.engine.engine import ensure
 
     return ensure(print).bin
@@ -29,19 +29,19 @@ def engine() -> Path:
 
 @pytest.fixture(scope="session")
 def engine_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Pulumi home with the local plugin, for all checkouts of the run."""
+    """Return a Pulumi home with the local plugin, for all checkouts of the run."""
     from local.plugin import installation
 
     home = tmp_path_factory.mktemp("engine") / "pulumi-home"
     installation.install(home, Path(sys.executable))
-    # The engine keeps a log of each command there, where it can: a tenth of its CPU time, for what nobody reads.
+    # The engine keeps a log of each command there, where it can: a tenth of its CPU time, for an unread file.
     (home / "logs").touch()
     return home
 
 
 @pytest.fixture(scope="session")
 def empty_stack(engine: Path, engine_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmptyStack]:
-    """What every checkout begins with; the engine makes it once."""
+    """Yield the beginning of every checkout; the engine makes it once."""
     from . import vault
     from .empty_stack import make
 
@@ -51,7 +51,7 @@ def empty_stack(engine: Path, engine_home: Path, tmp_path_factory: pytest.TempPa
 
 @pytest.fixture(scope="session")
 def forked(engine_home: Path) -> Iterator[Mapping[str, str]]:
-    """The variables of a run of the engine whose program and provider need not import anything any more."""
+    """Yield the variables of a run of the engine whose program and provider need not import anything any more."""
     from local import environment
 
     from . import fork_server
@@ -68,7 +68,7 @@ def forked(engine_home: Path) -> Iterator[Mapping[str, str]]:
 
 @pytest.fixture(scope="session")
 def new_checkout(engine: Path, engine_home: Path, empty_stack: EmptyStack, forked: Mapping[str, str]) -> NewCheckout:
-    """Makes a checkout with an empty stack: takes a folder, a cloud and the stack's name."""
+    """Return a function that makes a checkout with an empty stack: from a folder, a cloud and the stack's name."""
     from .checkout import make_checkout
 
     return partial(make_checkout, engine=engine, home=engine_home, empty=empty_stack, forked=forked)

@@ -1,5 +1,5 @@
-"""A process in whose place the fork server makes one: it hands its words, folder, variables and streams over, and ends
-as that does. It imports next to nothing: its own start is what remains of the costs."""
+"""A process that the fork server replaces by another: it hands its words, folder, variables and streams over, and ends
+as that does. It imports next to nothing: its own start is the remaining cost."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _SIGNAL = 128
 
 
 def main(words: list[str]) -> int:
-    """Ask for a process and wait for its end, by a signal or with the exit code that is returned. It is ended when this
-    one is, or loses its parent."""
+    """Ask for a process and wait for its end, by a signal or with the exit code that is returned. It ends when this one
+    does, or loses its parent."""
     parent = os.getppid()
     variables = b"\0".join(name + b"=" + value for name, value in os.environb.items())
     request = b"\0".join((os.getcwdb(), str(len(words)).encode(), *map(os.fsencode, words), variables))  # noqa: PTH109
@@ -41,12 +41,12 @@ def main(words: list[str]) -> int:
 
 
 def ended(code: int) -> bytes:
-    """What the server sends when a process has ended: its exit code, or, below 0, the signal that ended it."""
+    """Return the server's message for an ended process: its exit code, or, below 0, the signal that ended it."""
     return (code if code >= 0 else _SIGNAL - code).to_bytes(_CODE, "big")
 
 
 def receive(connection: _socket.socket) -> tuple[bytes, list[bytes], dict[bytes, bytes], list[int]]:
-    """A request: folder, words, variables and streams."""
+    """Return a request: folder, words, variables and streams."""
     length, passed, _, _ = connection.recvmsg(_LENGTH, _socket.CMSG_LEN(_CODE * _STREAMS))
     streams = [
         int.from_bytes(data[at : at + _CODE], sys.byteorder)

@@ -1,8 +1,9 @@
-"""Programs and providers of the engine, forked from a process that has imported what they run.
+"""Programs and providers of the engine, forked from a process with their imports done.
 
-The imports are over half of what such a process costs, and a run of the engine starts three. Nothing else of theirs is
-done before: each reads its own variables, files and streams, and has the modules of this checkout. What a test starts
-to kill it is a process from its first line on, as are those of the demo, of CI, and of a checkout with code of its own.
+The imports are over half of such a process's cost, and a run of the engine starts three. Nothing else of theirs is done
+before: each reads its own variables, files and streams, and has the modules of this checkout. A process that a test
+starts to kill is a process from its first line on, as are those of the demo, of CI, and of a checkout with code of its
+own.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ _FORKED_PLUGIN = f'[ -z "${fork_client.SERVER}" ] || exec {{client}} {PLUGIN} "$
 
 @contextlib.contextmanager
 def serving(folder: Path, python: str) -> Iterator[Mapping[str, str]]:
-    """The variables of runs of the engine whose program and provider are forked; none where that can't be done.
+    """Yield the variables of runs of the engine whose program and provider are forked; none where that can't be done.
 
     `folder` has a short path, as sockets must; `python` is the ordinary command of the engine's language host.
     """
@@ -77,7 +78,7 @@ def serving(folder: Path, python: str) -> Iterator[Mapping[str, str]]:
 
 
 def let_fork(plugin: Path) -> None:
-    """Make the script that starts the local provider ask the server, in runs that have its variables."""
+    """Let the script that starts the local provider ask the server, in runs that have its variables."""
     script = plugin.read_text()
     if "-m local.plugin " in script:  # and no official one
         first, rest = script.split("\n", 1)
@@ -102,7 +103,8 @@ def _import_all() -> None:
 
 
 def _serve(path: str) -> socket.socket | None:
-    """Fork for each connection, until nobody holds the standard input any more. In a child: its connection."""
+    """Fork for each connection, until no process holds the standard input any more. In a child, return its
+    connection."""
     ended, tell = os.pipe()
     os.set_blocking(tell, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -116,7 +118,7 @@ def _serve(path: str) -> socket.socket | None:
     living = dict[int, tuple[int, socket.socket]]()  # processes, by their connection's number
     print("ready", flush=True)
     while True:
-        for descriptor, _ in waiting.poll(maxevents=1):  # as the next one may be of a number that is another's by then
+        for descriptor, _ in waiting.poll(maxevents=1):  # the next one's number may be another's by then
             if descriptor == sys.stdin.fileno():
                 return None
             if descriptor == ended:
@@ -134,13 +136,13 @@ def _serve(path: str) -> socket.socket | None:
                     return connection
                 living[connection.fileno()] = pid, connection
                 waiting.register(connection, select.EPOLLRDHUP | select.EPOLLHUP)
-            elif descriptor in living:  # Somebody ended the client.
+            elif descriptor in living:  # The client has ended.
                 os.kill(living[descriptor][0], signal.SIGKILL)
                 waiting.unregister(descriptor)
 
 
 def _bury(living: dict[int, tuple[int, socket.socket]]) -> None:
-    """Tell the clients of processes that have ended how they did."""
+    """Tell the clients of ended processes how they ended."""
     by_process = {pid: descriptor for descriptor, (pid, _) in living.items()}
     while by_process:
         pid, status = os.waitpid(-1, os.WNOHANG)
@@ -152,7 +154,7 @@ def _bury(living: dict[int, tuple[int, socket.socket]]) -> None:
 
 
 def _become(connection: socket.socket) -> None:
-    """What was asked for, with its words, folder, variables and streams."""
+    """Become the requested process, with its words, folder, variables and streams."""
     folder, words, variables, streams = fork_client.receive(connection)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)

@@ -1,4 +1,4 @@
-"""A small checkout: the program as it is, and a template whose job says a word and sleeps."""
+"""A small checkout: the unchanged program, and a template whose job says a word and sleeps."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ sys.exit(flags.end == "badly")
 
 
 def lay_out(folder: Path, name: str = "nap", template: str = NAP, task: str = NAP_TASK) -> None:
-    """The files of a small checkout: the program as it is, and one template with its job's code."""
+    """Write the files of a small checkout: the unchanged program, and one template with its job's code."""
     (folder / "stacks").mkdir(parents=True)
     (folder / "templates").mkdir()
     (folder / "jobs" / name).mkdir(parents=True)

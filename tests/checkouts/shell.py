@@ -1,4 +1,4 @@
-"""Commands as they are typed: `slipway` in this process, others started in the background, waited for and killed."""
+"""Commands as typed: `slipway` in this process, others started in the background, waited for and killed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from slipway.cli import main
 
 @dataclass(frozen=True)
 class Done:
-    """What a command did: its exit code, and what it printed."""
+    """A command's exit code, and its output."""
 
     code: int
     out: str
@@ -37,7 +37,7 @@ class Done:
 
 
 def slipway(arguments: Sequence[str], environ: Mapping[str, str], folder: Path) -> Done:
-    """`slipway …` in a folder and with nothing but these variables, in this process: only no second interpreter."""
+    """Run `slipway …` in a folder and with only these variables, in this process: it spares a second interpreter."""
     out, err = io.StringIO(), io.StringIO()
     with (
         mock.patch.dict(os.environ, environ, clear=True),
@@ -51,7 +51,7 @@ def slipway(arguments: Sequence[str], environ: Mapping[str, str], folder: Path) 
 
 @dataclass
 class Started:
-    """A command in the background, in a session of its own, with what it prints in a file."""
+    """A command in the background, in a session of its own, with its output in a file."""
 
     process: subprocess.Popen[bytes]
     output: Path
@@ -61,7 +61,7 @@ class Started:
         return self.output.read_text(errors="replace")
 
     def tree(self) -> list[psutil.Process]:
-        """Its living processes. They are found by session, which outlives parents."""
+        """Return its living processes. They are found by session, which outlives parents."""
         session = self.process.pid
         found = []
         for process in psutil.process_iter():
@@ -71,12 +71,12 @@ class Started:
         return found
 
     def kill(self) -> None:
-        """`kill -9` of it alone; what it started lives on."""
+        """Kill it alone with `kill -9`; its children live on."""
         self.process.kill()
         self.process.wait()
 
     def kill_tree(self) -> None:
-        """`kill -9` of everything it started, as a machine that loses power would."""
+        """Kill all its processes with `kill -9`, like a power loss of the machine."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, 9)
         for process in self.tree():

@@ -1,4 +1,4 @@
-"""A service that probes ask without a network: the local cloud's methods, under a clock that moves when they wait."""
+"""The service of probes without a network: the local cloud's methods, under a clock that moves when they wait."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _VERSIONS = {"vertex": "v1", "quotas": "v1", "logging": "v2", "monitoring": "v3"
 
 
 class Killed(BaseException):
-    """Whoever asked is gone: nothing of it runs any more, not even what cleans up."""
+    """The end of a killed caller: nothing of it runs any more, not even its cleanup."""
 
 
 @dataclass
 class Machines:
-    """Where replicas run: each does what `replica.py` says of its arguments, by the clock."""
+    """The machines of replicas: each does what `replica.py` says of its arguments, by the clock."""
 
     clock: ManualClock
     specs: dict[Path, ReplicaSpec] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class Machines:
 
 
 class Wire:
-    """Stands where `slipway.cloud.transport.Transport` does."""
+    """A stand-in for `slipway.cloud.transport.Transport`."""
 
     def __init__(self, calling: Calling) -> None:
         self.calling, self.alive = calling, True
@@ -113,7 +113,7 @@ class Wire:
 
 @dataclass
 class Asked:
-    """The service that is asked, and the cloud behind it."""
+    """The probed service, and the cloud behind it."""
 
     calling: Calling
     machines: Machines
@@ -136,7 +136,7 @@ class Asked:
         tuning_work.step(self.calling.world)
 
     def left(self, region: str = REGION) -> list[str]:
-        """What is there that costs money, or lets somebody in: clusters, jobs that go on, the probes' account."""
+        """Return what costs money, or admits somebody: clusters, unfinished jobs, the probes' account."""
         at = f"/v1/projects/{PROJECT}/locations/{region}"
         found = [one["name"] for one in self._list(f"{at}/persistentResources", "persistentResources")]
         for kind in ("customJobs", "hyperparameterTuningJobs"):

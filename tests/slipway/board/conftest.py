@@ -1,4 +1,4 @@
-"""A month with its board, and a browser to look at it with, which is closed after each module: while one runs, no other
+"""A month with its board, and a browser to read it with, which is closed after each module: while one runs, no other
 event loop can."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def browser() -> Iterator[Browser]:
 
 @dataclass
 class Looked:
-    """A page with all of its charts drawn, and what it did meanwhile: what it asked for, said and stumbled over."""
+    """A page with all of its charts drawn, and its requests, messages and errors meanwhile."""
 
     page: Page
     asked: list[str] = field(default_factory=list)
@@ -51,14 +51,14 @@ class Looked:
         dialog.dismiss()
 
     def rows(self, figure: str, mark: str) -> list[dict[str, object]]:
-        """The rows behind the marks of a kind (`rect`) of the charts that a selector finds."""
+        """Return the rows behind the marks of a kind (`rect`) of the charts that a selector finds."""
         script = """([figure, mark]) => [...document.querySelectorAll(`${figure} .mark-${mark} path`)]
             .map((one) => one.__data__?.datum).filter(Boolean).map((one) => JSON.parse(JSON.stringify(one)))"""
         found: list[dict[str, object]] = self.page.evaluate(script, [figure, mark])
         return found
 
     def texts(self, selector: str) -> list[str]:
-        """The words in a chart's groups of marks."""
+        """Return the words in a chart's groups of marks."""
         script = "(groups) => [...document.querySelectorAll(`${groups} text`)].map((one) => one.textContent)"
         found: list[str] = self.page.evaluate(script, selector)
         return found
@@ -72,7 +72,7 @@ class Looked:
         self.page.wait_for_function("([k, v]) => document.documentElement.dataset[k] === v", arg=[param, value])
 
     def table(self, selector: str) -> list[list[str]]:
-        """The cells of a table's body."""
+        """Return the cells of a table's body."""
         script = """(table) => [...document.querySelectorAll(`${table} tbody tr`)]
             .map((row) => [...row.cells].map((cell) => cell.textContent.trim()))"""
         found: list[list[str]] = self.page.evaluate(script, selector)

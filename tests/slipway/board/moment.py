@@ -60,14 +60,14 @@ _GAUGES = (
 
 
 def board(jobs: int, *, hostile: bool = True) -> dict[str, Any]:
-    """The document of a month with so many jobs, with all that the page shows."""
+    """Return the document of a month with so many jobs, with all parts of the page."""
     past = history(jobs, hostile=hostile)
     now = now_of(past) if hostile else _shown(now_of(past))
     return as_json(board_of(past, now, sweeps_of(past), lives_of(past), what_if=what_if_of(past)), 2)
 
 
 def what_if_of(history: History) -> WhatIf:
-    """A change of two of the pools, one of a stack file with a name that would do harm."""
+    """Return a change of two of the pools, one of a stack file with a name that would do harm."""
     clusters = history.deployments[-1].clusters.values()
     before = tuple(map(declared, clusters))
     bounds = {("h100", "workers"): (1, 2), ("cpu", "workers"): (2, 12)}
@@ -76,7 +76,7 @@ def what_if_of(history: History) -> WhatIf:
 
 
 def _shown(now: Now) -> Now:
-    """Return what a picture has room for."""
+    """Return as much as a picture has room for."""
     return replace(now, findings=(now.findings[1], now.findings[3]), waiting=now.waiting[1:5], unseen=())
 
 

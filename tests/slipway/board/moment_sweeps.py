@@ -1,4 +1,4 @@
-"""What came of the sweep of `bench.month`, and the lives of two of its jobs."""
+"""The outcome of the sweep of `bench.month`, and the lives of two of its jobs."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tests.checkouts.shell import Done, slipway
 from tests.local.conftest import ROOT, LocalCloud
 
 UNSET = "\0"
-"""The value of a variable that a run is to be without."""
+"""The value of a variable that a run must lack."""
 PROJECT, REGION, ADA = "slipway-local", "us-central1", "user:ada@slipway.example"
 JOBS = f"/v1/projects/{PROJECT}/locations/{REGION}/customJobs"
 CLUSTERS = f"/v1/projects/{PROJECT}/locations/{REGION}/persistentResources"
@@ -76,7 +76,7 @@ class Stack:
         self.publish()
 
     def deploy(self, commit: str, *, dirty: bool) -> None:
-        """Publish the catalog as a deployment from there does."""
+        """Publish the catalog as a deployment from that commit does."""
         self.catalog.update(commit=commit, dirty=dirty)
         for template in self.catalog["templates"].values():
             for offer in template["offers"]:
@@ -151,7 +151,7 @@ class Stack:
         self._bucket_roles(bucket, {role: [member]})
 
     def publish(self, content: bytes | None = None) -> None:
-        """Put the catalog, or something else, into its bucket."""
+        """Put the catalog, or other content, into its bucket."""
         self.put("catalog.json", json.dumps(self.catalog).encode() if content is None else content)
 
     def put(self, name: str, content: bytes) -> None:
@@ -258,13 +258,13 @@ class Stack:
         return {**self.cloud.env(role), **base, **variables}
 
     def run(self, *arguments: str, role: str = "submitter", **variables: str) -> Done:
-        """`slipway …` in a folder of the test's own, in this process."""
+        """Run `slipway …` in a folder of the test's own, in this process."""
         environ = {key: value for key, value in self.env(role, **variables).items() if value != UNSET}
         return slipway(arguments, environ, self.folder)
 
     @contextlib.contextmanager
     def started(self, *arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
-        """The same, running beside the test."""
+        """Run the same beside the test."""
         with subprocess.Popen(
             [sys.executable, "-m", "slipway", *arguments],
             cwd=self.folder,
@@ -279,12 +279,12 @@ class Stack:
                 process.kill()
 
     def plain(self, text: str) -> str:
-        """A text as a recorded page has it: without the names and numbers that each run makes up."""
+        """Return a text as a recorded page has it: without the names and numbers of one run."""
         text = re.sub(r"\b(hello|crew)-[a-z2-7]{8}\b", r"\1-JOB", text.replace(self.name, "STACK"))
         return re.sub(r"\b\d{12,}\b", "NUMBER", text)
 
     def journal(self, request_id: str) -> Path:
-        """Where a request is written down."""
+        """Return the file where a request is recorded."""
         return self.folder / ".slipway" / "requests" / PROJECT / self.name / f"{request_id}.json"
 
     def write(self, name: str, content: bytes) -> None:
@@ -293,12 +293,12 @@ class Stack:
         self.cloud.call("POST", path, data=content).raise_for_status()
 
     def read(self, name: str) -> bytes:
-        """An object of the bucket `work`, empty when it is not there."""
+        """Return an object of the bucket `work`, empty when it does not exist."""
         answer = self.cloud.call("GET", f"/storage/v1/b/w-{self.name}/o/{quote(name, safe='')}?alt=media")
         return answer.content if answer.status_code == 200 else b""
 
     def jobs(self) -> list[dict[str, Any]]:
-        """This stack's jobs as the service has them, newest first, those of its own region before others."""
+        """Return this stack's jobs as the service has them, newest first, those of its own region before others."""
         paths = dict.fromkeys(JOBS.replace(REGION, region) for region in (REGION, self.cluster_region))
         listed = (self.cloud.rest("GET", f'{path}?filter=labels.slipway-stack="{self.name}"') for path in paths)
         return [job for one in listed for job in one.get("customJobs", [])]
@@ -319,7 +319,7 @@ class Stack:
 
     @contextlib.contextmanager
     def settings(self, **values: Any) -> Iterator[None]:
-        """The cloud with other settings; `quota` is a mapping of limits by metric."""
+        """Hold other settings of the cloud; `quota` is a mapping of limits by metric."""
         before = self.cloud.rest("GET", "/slipway/settings")
         self.cloud.rest("POST", "/slipway/settings", values)
         try:
@@ -345,7 +345,7 @@ SLEEP = "import time; print('begun'); time.sleep(600)"
 
 
 def held(stack: Stack, machines: int = 3) -> str:
-    """The name of a running job that holds so many machines of the pool."""
+    """Return the name of a running job that holds so many machines of the pool."""
     words = ["submit", "crew", "-p", f"code={SLEEP}", "-p", f"workers={machines - 1}"]
     if machines == 1:
         words = ["submit", "hello", "-p", f"code={SLEEP}"]
@@ -357,5 +357,5 @@ def held(stack: Stack, machines: int = 3) -> str:
 
 
 def counts(line: str) -> tuple[int, ...]:
-    """The numbers of `sweep NAME: 3 submitted now, 0 before, of 3`."""
+    """Return the numbers of `sweep NAME: 3 submitted now, 0 before, of 3`."""
     return tuple(map(int, re.findall(r"\d+", line.rpartition(": ")[2])))

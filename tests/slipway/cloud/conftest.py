@@ -1,4 +1,4 @@
-"""What the tests of the clients share."""
+"""The shared fixtures of the clients' tests."""
 
 from collections.abc import Iterator
 

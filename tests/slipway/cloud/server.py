@@ -1,4 +1,4 @@
-"""A server for tests, which answers as it is told to, in clear or over TLS."""
+"""A server for tests, with prepared answers, in clear or over TLS."""
 
 import datetime
 import http.server
@@ -23,9 +23,9 @@ from slipway.cloud.transport import Transport
 
 
 class Server:
-    """Answers every request with what it is told to; `sent` are the requests' first lines, `heard` their headers.
+    """A server with one answer for every request; `sent` are the requests' first lines, `heard` their headers.
 
-    Over TLS with a `certificate`, and only for who has the same one when `mutual`.
+    Over TLS with a `certificate`, and, when `mutual`, only for clients with the same one.
     """
 
     def __init__(self, certificate: Path | None = None, *, mutual: bool = False) -> None:
@@ -33,9 +33,9 @@ class Server:
         self.sent: list[str] = []
         self.heard: list[Message] = []
         self.missing = 0
-        """Bytes that are promised and never come."""
+        """The number of bytes that are promised and never come."""
         self.next_content: Callable[[], bytes] = lambda: self.content
-        """What the next request is answered with."""
+        """The answer to the next request."""
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):

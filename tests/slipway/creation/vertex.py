@@ -1,4 +1,4 @@
-"""A Vertex AI that answers what a test has laid down, and a clock that stands still but for pauses."""
+"""A Vertex AI with a test's prepared answers, and a clock that stands still but for pauses."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ RUNS = cluster("RUNNING")
 
 
 class Script(Vertex):
-    """`posts` and `looks` are answered in turn, the last again and again. `asked` has what was sent."""
+    """A script: `posts` and `looks` are answered in turn, the last again and again. `asked` has the requests."""
 
     def __init__(self, posts: list[Step], looks: list[Step]) -> None:
         super().__init__(Session.__new__(Session), Endpoints(), "p", "r")
@@ -90,7 +90,7 @@ def _answer(steps: list[Step], like: _T) -> _T:
 
 @dataclass
 class Waits:
-    """A clock that stands still but for the pauses, which it notes and does not spend."""
+    """A clock that stands still but for the pauses, which it records and does not spend."""
 
     slept: list[float] = field(default_factory=list)
 

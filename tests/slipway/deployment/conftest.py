@@ -1,4 +1,4 @@
-"""A service that answers what a test wants, over real HTTP, and the connection to it."""
+"""A service with a test's answers, over real HTTP, and the connection to it."""
 
 import http.server
 import json
@@ -55,13 +55,13 @@ PATHS = {
 
 @dataclass
 class Service:
-    """Answers by path: a status and a body. Whatever has none is an empty list, or is not found."""
+    """A service with answers by path: a status and a body. A path without one is an empty list, or is not found."""
 
     answers: dict[str, tuple[int, Any]] = field(default_factory=dict)
     asked: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     date: str = ""
     cut: set[str] = field(default_factory=set)
-    """Those whose answers end half way, as when a connection drops."""
+    """The paths whose answers end half way, as when a connection drops."""
 
     def __setitem__(self, what: str, answer: Any) -> None:
         self.answers[PATHS[what]] = answer if isinstance(answer, tuple) else (200, answer)

@@ -76,7 +76,7 @@ def cleared(decided: Plan) -> tuple[PersistentResource, ...]:
 
 
 def waiting(decided: Plan) -> tuple[PersistentResource, ...]:
-    """Those that are still being made."""
+    """Return the clusters that are still being made."""
     return _living(one for one in decided.actions if one.current and one.current.state == "PROVISIONING")
 
 
@@ -95,7 +95,7 @@ def planned(
 
 
 def remembering(*dormant: Dormancy) -> model.Catalog:
-    """A catalog that has these and nothing else."""
+    """Return a catalog that has these and nothing else."""
     listed = {one.spec.name: published_dormant(one, REGION) for one in dormant}
     return model.Catalog(STACK, PROJECT, REGION, "", False, "w", "t", {}, (), {}, dormant=listed)
 
@@ -109,7 +109,7 @@ def id_of(one: ClusterSpec) -> str:
 
 
 def catalog_with(*clusters: ClusterSpec, retiring: tuple[str, ...] = ()) -> PublishedCatalog:
-    """What was deployed of these."""
+    """Return the deployed part of these."""
     whole = model.Catalog(
         stack=STACK,
         project=PROJECT,
@@ -134,8 +134,8 @@ def published_by(decided: Plan) -> model.Catalog:
 
 @dataclass
 class World:
-    """What the cloud has, what the engine's state knows, and what the catalog says. `ends`: of the last job on each
-    cluster. `protected`: of those in the state, names by id. Without `now` no cluster has a season."""
+    """The cloud's resources, the engine's state, and the catalog. `ends`: of the last job on each cluster. `protected`:
+    of those in the state, names by id. Without `now` no cluster has a season."""
 
     clusters: dict[str, PersistentResource] = field(default_factory=dict)
     jobs: list[VertexJob] = field(default_factory=list)
@@ -156,7 +156,7 @@ class World:
 
     @property
     def kept(self) -> frozenset[str]:
-        """What may not go: the protected ones, as the catalog says, or the state where there is none."""
+        """The resources that may not go: the protected ones, by the catalog, or the state where there is none."""
         whole = self.catalog.whole if self.catalog else None
         if whole is None:
             found = {id_ for id_ in self.protected if id_ in self.state}
@@ -167,9 +167,9 @@ class World:
     def up(
         self, declared: tuple[ClusterSpec, ...], *, killed_after: int = 99, failing: bool = False, short: int = 0
     ) -> Plan:
-        """One `pulumi up`: refresh, wait, plan, then create, publish, delete; killed after so many of these steps.
+        """Do one `pulumi up`: refresh, wait, plan, then create, publish, delete; killed after so many of these steps.
 
-        There are no machines for so many (`short`) of what a cluster may be made as; where none is left, it gives up.
+        There are no machines for so many (`short`) of a cluster's configurations; where none is left, it gives up.
         """
         self.state &= set(self.clusters)
         self.settle()
@@ -226,7 +226,7 @@ class World:
             if failing:
                 return decided  # The provider drops a failed create from its state, and the engine stops.
             if steps == 0:
-                # Killed while it is being made: the state does not know it.
+                # Killed during the creation: the state does not know it.
                 self.clusters[item.id] = replace(born, state="PROVISIONING")
                 return decided
             self._knows(item)
@@ -260,7 +260,7 @@ class World:
             self.protected[item.id] = item.spec.name
 
     def settle(self) -> None:
-        """What was being made is there."""
+        """Complete the creations."""
         for id_, item in self.clusters.items():
             if item.state == "PROVISIONING":
                 self.clusters[id_] = replace(item, state="RUNNING")

@@ -1,4 +1,4 @@
-"""A picture of a stack with one cluster `cpu` that is well, of which each test breaks a part."""
+"""A picture of a healthy stack with one cluster `cpu`, of which each test breaks a part."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def published(whole: Catalog) -> PublishedCatalog:
 
 
 def lives(of: Any = CPU, days: float = 9, **fields: Any) -> PersistentResource:
-    """`fields` are the cluster's own."""
+    """Return a living cluster; `fields` are its own."""
     words = {key: fields.pop(key) for key in ("used", "replicas", "state") if key in fields}
     return replace(living(of, **words), create_time=NOW - timedelta(days=days), **fields)
 
@@ -52,7 +52,7 @@ def package(uri: str, size: int, updated: datetime) -> StoredObject:
 
 
 def picture(*clusters: PersistentResource, **fields: Any) -> Picture:
-    """Of these, or of one that runs a job. `fields` are the picture's own."""
+    """Return the picture of these, or of one that runs a job. `fields` are the picture's own."""
     usual: dict[str, Any] = {
         "published": published(catalog(CPU)),
         "clusters": clusters or (lives(used=1),),
@@ -66,7 +66,7 @@ def picture(*clusters: PersistentResource, **fields: Any) -> Picture:
 
 
 def found(*clusters: PersistentResource, **fields: Any) -> dict[str, Finding]:
-    """By their kinds; no test has two of one kind."""
+    """Return the findings by their kinds; no test has two of one kind."""
     findings = examine(picture(*clusters, **fields))
     by_kind = {one.kind: one for one in findings}
     assert len(by_kind) == len(findings), findings

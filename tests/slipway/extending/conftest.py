@@ -1,4 +1,4 @@
-"""A copy of the product, to which a test adds a row as somebody would."""
+"""A copy of the product, to which a test adds a row as an author would."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def edited(tmp_path: Path) -> Edit:
 
 
 def told(folder: Path, program: str) -> Any:
-    """What the copy prints, as JSON."""
+    """Return the copy's output as JSON."""
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     run = subprocess.run(
         [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True, check=False

@@ -13,7 +13,8 @@ from urllib.request import Request, urlopen
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Serves a replica's token and hands everything else on to the cloud, unless it is told to fail first."""
+    """A handler that serves a replica's token and hands everything else on to the cloud, unless it is told to fail
+    first."""
 
     token: str
     cloud: str
@@ -53,7 +54,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(status, content, more=fault == "half")
 
     def answer(self, status: int, content: bytes, *, more: bool = False) -> None:
-        """`more` is promised than comes."""
+        """Send an answer; `more` bytes are promised than come."""
         self.send_response(status)
         self.send_header("Content-Length", str(len(content) + more))
         self.end_headers()
@@ -72,7 +73,7 @@ class Between:
 
     @property
     def environ(self) -> dict[str, str]:
-        """Variables that lead a replica to it."""
+        """The variables that lead a replica to it."""
         return {"GCE_METADATA_HOST": self.host, "STORAGE_EMULATOR_HOST": f"http://{self.host}"}
 
 

@@ -84,7 +84,7 @@ def row(report: QuotaReport, metric: str) -> tuple[int | None, int, int | None, 
 
 
 def state(report: QuotaReport, metric: str) -> tuple[str, list[int]]:
-    """By key, and the numbers of how far pools can grow."""
+    """Return the state by key, and the numbers of how far pools can grow."""
     (line,) = (line for line in report.lines if line.metric == metric)
     return line.state, [int(number) for number in re.findall("[0-9]+", line.at_most)]
 

@@ -1,7 +1,7 @@
-"""Small parts of a change with sensible defaults, so that a test says only what it is about.
+"""Small parts of a change with sensible defaults, so that a test names only its subject.
 
-A stack `prod` in `us-central1`. A cluster's id follows from what it is made of, as a real one's does: two that differ
-in more than `replacement` and `retire_within` are two generations.
+A stack `prod` in `us-central1`. A cluster's id follows from its fields, as a real one's does: two that differ in more
+than `replacement` and `retire_within` are two generations.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ UNREAD = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer
 def pool(
     name: str = "workers", machine: MachineSpec = CPU, low: int = 1, high: int | None = 4, *, price: Price | None = None
 ) -> Pool:
-    """`high` None: a pool of a fixed size, which is `low`. `price`: of a machine, the book's where it is not given."""
+    """Return a pool. `high` None: a pool of a fixed size, which is `low`. `price`: of a machine, by default the
+    book's."""
     return Pool(
         name=name,
         machine=machine,
@@ -57,11 +58,11 @@ def pool(
 
 
 def cluster(name: str = "cpu", *pools: Pool, id: str = "", **fields: Any) -> Cluster:
-    """`fields` are the catalog's."""
+    """Return a cluster; `fields` are the catalog's."""
     by_name = {one.name: one for one in pools or (pool(),)}
     made = Cluster(name=name, id="none", pools=by_name, display_name=fields.pop("display_name", name), **fields)
     of_generation = repr(replace(made, replacement="", retire_within=None, create_within=None))
-    # The guides show these ids: a field that came later counts where it is set.
+    # The guides show these ids: a later field counts where it is set.
     of_generation = of_generation.replace(", create_within=None", "").replace(
         ", region=None, alternative_regions=None", ""
     )
@@ -80,7 +81,7 @@ def worker_pool(
     env: Mapping[str, str] | None = None,
     reservation: str = "",
 ) -> dict[str, Any]:
-    """A `workerPoolSpecs` entry as a catalog's request has it; without an image it is a package's."""
+    """Return a `workerPoolSpecs` entry as a catalog's request has it; without an image it is a package's."""
     body: dict[str, Any] = {**machine.request(), "replicaCount": str(replicas)}
     if reservation:
         key = "compute.googleapis.com/reservation-name"
@@ -97,7 +98,7 @@ def worker_pool(
 def request(
     *pools: Mapping[str, Any], template: str = "lora", capacity_type: str = POOL, **spec: Any
 ) -> dict[str, Any]:
-    """The body of a custom job; `spec` are keys of its CustomJobSpec."""
+    """Return the body of a custom job; `spec` are keys of its CustomJobSpec."""
     strategy = CAPACITY_TYPES[capacity_type].strategy
     scheduling = {"timeout": "86400s", **({"strategy": strategy} if strategy else {})}
     job_spec = {"serviceAccount": TRAINER, "scheduling": scheduling, "workerPoolSpecs": list(pools), **spec}
@@ -114,7 +115,7 @@ def offer(
     replicas: int = 1,
     **fields: Any,
 ) -> Offer:
-    """`fields` are the catalog's; `request`, where it is not given, is for so many of the machine."""
+    """Return an offer; `fields` are the catalog's; the default `request` is for so many of the machine."""
     on_pool = capacity_type == POOL
     usual: dict[str, Any] = {
         "available": True,
@@ -142,7 +143,7 @@ def template(name: str = "lora", *offers: Offer, parameters: Iterable[Parameter]
 
 
 def catalog(*parts: Cluster | Template, **fields: Any) -> Catalog:
-    """Of clusters and templates in any order; of one small cluster where none is named."""
+    """Return a catalog of clusters and templates in any order; of one small cluster where none is named."""
     clusters = [one for one in parts if isinstance(one, Cluster)]
     usual: dict[str, Any] = {
         "stack": STACK,
@@ -172,7 +173,7 @@ def facts(
     grades: Mapping[str, str] | None = None,
     **fields: Any,
 ) -> Facts:
-    """`fields` are the catalog's."""
+    """Return facts; `fields` are the catalog's."""
     kept = {one.id: one for one in parts if isinstance(one, Kept)}
     fields.setdefault("retiring", tuple(one.id for one in kept.values() if one.kind == "cluster"))
     return Facts(
@@ -186,7 +187,7 @@ def facts(
 
 
 def kept(what: Cluster | str, *jobs: VertexJob, why: str = "", role: str = "", overdue: bool = False) -> Kept:
-    """A cluster, or by its name a bucket (an account, where that is an address), that is not asked for any more."""
+    """Return a cluster, or by its name a bucket (an account, where that is an address), that is no longer declared."""
     reason = why or ("jobs" if jobs else "unpublished")
     named = {job.name: job.display_name for job in jobs}
     if isinstance(what, Cluster):
@@ -211,7 +212,7 @@ def job(
     reservations: tuple[str, ...] = (),
     **fields: Any,
 ) -> VertexJob:
-    """`minutes`: since it was made, and since it started where it runs. `fields` are the job's own."""
+    """Return a job. `minutes`: since its creation, and since its start where it runs. `fields` are the job's own."""
     since = NOW - timedelta(minutes=minutes)
     listed = tuple(f"{key}={value}" for key, value in (env or {}).items())
     labels = {STACK_LABEL: STACK, TEMPLATE_LABEL: template, USER_LABEL: user}
@@ -231,13 +232,14 @@ def job(
 
 
 def asked_for(of: Cluster, **inputs: Any) -> dict[str, Any]:
-    """What the engine is asked for; `inputs` are otherwise than the program says."""
+    """Return the engine's request; `inputs` differ from the program's."""
     made = CurrentCluster(declared(of), of.id, fingerprint_in(of.id, of.name), import_=False).request(STACK)
     return {"name": of.id, "project": PROJECT, "location": of.region or REGION, **made, **inputs}
 
 
 def living(of: Cluster, *, used: int = 0, state: str = "RUNNING", replicas: int | None = None) -> PersistentResource:
-    """The cluster in the cloud, with `used` machines busy in each pool, and as many up as its pools keep at least."""
+    """Return the cluster in the cloud, with `used` machines busy in each pool, and as many up as its pools keep at
+    least."""
     made = PersistentResource.read(asked_for(of))
     pools = (
         replace(pool, replicas=max(pool.floor, used) if replicas is None else replicas, used=used)
@@ -263,7 +265,7 @@ def step(
     replaces: Iterable[str] = (),
     retained: bool = False,
 ) -> EngineStep:
-    """`old` and `new` are inputs. `id` and `retained` are the old resource's."""
+    """Return a step. `old` and `new` are inputs. `id` and `retained` are the old resource's."""
     urn = f"urn:pulumi:{STACK}::slipway::{type}::{name}"
     before = None if old is None else Resource(old, {}, id, retained)
     after = None if new is None else Resource(new)
@@ -281,7 +283,7 @@ def change(
     preferences: Mapping[str, QuotaPreference] | Unknown | None = None,
     **fields: Any,
 ) -> Change:
-    """`steps` are the engine's; None where it was not asked. `fields` are the change's own."""
+    """Return a change. `steps` are the engine's; None where it was not asked. `fields` are the change's own."""
     live = Live(
         clusters=clusters if isinstance(clusters, Unknown) else tuple(clusters),
         jobs=jobs if isinstance(jobs, Unknown) else tuple(jobs),

@@ -24,7 +24,7 @@ def preview(name: str) -> Preview:
 
 
 def recorded(name: str, **fields: Any) -> Change:
-    """With the facts that its components publish, where it has any. `fields` are the change's own."""
+    """Return a change with the published facts of its components, where it has any. `fields` are the change's own."""
     found = preview(name)
     before, after = facts.read(deployed(found)), facts.read(declared(found))
     live = Live(clusters=(), jobs=fields.pop("jobs", ()), limits={}, catalog=None)

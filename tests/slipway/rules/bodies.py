@@ -26,7 +26,7 @@ CUSTOM_TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom
 
 
 def gpu(machine_type: str, **more: Any) -> dict[str, Any]:
-    """A machine with the accelerators it has built in, which a request names all the same."""
+    """Return a machine with its built-in accelerators, which a request names all the same."""
     shape = machine(machine_type)
     return {
         "machineType": machine_type,
@@ -111,7 +111,7 @@ def pipeline(model: Mapping[str, Any] | None = None, **changes: Any) -> dict[str
 
 
 def broken(body: Mapping[str, Any], capacity_type: str = "", **place: Any) -> tuple[Breach, ...]:
-    """What a request breaks; its kind is read off its keys."""
+    """Return the rules that a request breaks; its kind follows from its keys."""
     kinds = {"jobSpec": "custom-job", "trialJobSpec": "hyperparameter-tuning-job"}
     kind = next((kind for key, kind in kinds.items() if key in body), "training-pipeline")
     return check(kind, capacity_type, deepcopy(dict(body)), **{"region": "us-central1", **place})
@@ -152,7 +152,7 @@ def under(parent: dict[str, Any], key: str, *values: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Example:
-    """`bad` breaks the rule and no other, and the words say how; each of `good` breaks none."""
+    """An example: `bad` breaks the rule and no other, and the words say how; each of `good` breaks none."""
 
     bad: dict[str, Any]
     words: str

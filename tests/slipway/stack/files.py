@@ -21,7 +21,7 @@ def with_config(text: str, head: str = HEAD) -> str:
 
 
 def with_pool(text: str) -> str:
-    """A file with one cluster `cpu` and one pool `workers`; the pool's keys start on line 9."""
+    """Return a file with one cluster `cpu` and one pool `workers`; the pool's keys start on line 9."""
     return with_config(
         "slipway:persistentResources:\n  cpu:\n    pools:\n      workers:\n"
         + indent(dedent(text).strip("\n"), "        ")
@@ -41,7 +41,7 @@ def wrong(text: str, file: str = FILE) -> tuple[FileMistake, ...]:
 
 
 def only(text: str) -> FileMistake:
-    """The one finding of a file that has one."""
+    """Return the one finding of a file that has one."""
     mistakes = wrong(text)
     assert len(mistakes) == 1, mistakes
     return mistakes[0]

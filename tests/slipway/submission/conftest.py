@@ -1,4 +1,4 @@
-"""Clusters and jobs to judge, in few words."""
+"""Clusters and jobs to judge, in short."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -37,7 +37,7 @@ def job(
     strategy: str = "",
     state: str = "",
 ) -> VertexJob:
-    """A job that has run for `minutes`, or waits when that is None."""
+    """Return a job that has run for `minutes`, or waits when that is None."""
     return VertexJob(
         name=f"projects/1/locations/r/customJobs/{abs(hash(name)) % 10**9}",
         display_name=name,

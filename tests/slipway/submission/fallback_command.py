@@ -68,7 +68,7 @@ def catalog(*, launcher: bool, pool_region: str = HOME, cluster_id: str = "cpu-1
 
 
 class Quiet:
-    """Shows nothing."""
+    """A display that shows nothing."""
 
     def note(self, text: str) -> None: ...
 
@@ -87,7 +87,7 @@ class Quiet:
 
 
 class Told(Quiet):
-    """Keeps what is told."""
+    """A display that records its messages."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -121,8 +121,8 @@ def command(
     without_quota: str = "",
     confirm_above: float | None = None,
 ) -> SubmissionResult:
-    """The command, typed once. `renewed`: the pool's cluster has been rolled over; `lacks`: the template has lost the
-    offer of that capacity type; `without_quota`: that offer lacked quota when it was deployed."""
+    """Run the command, typed once. `renewed`: the pool's cluster has been rolled over; `lacks`: the template has lost
+    the offer of that capacity type; `without_quota`: that offer lacked quota when it was deployed."""
     cluster_id = "cpu-2" if renewed else "cpu-1"
     deployed = catalog(launcher=service.launcher, pool_region=service.pool_region, cluster_id=cluster_id)
     template = deployed.templates["digits"]

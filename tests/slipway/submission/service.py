@@ -1,6 +1,6 @@
 """A small model of the service, for orders of events that no real one can be made to take.
 
-Jobs start when the model says so, launchers race for claims, lists lag, answers get lost, and whoever asks is killed.
+Jobs start when the model says so, launchers race for claims, lists lag, answers get lost, and callers are killed.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ N1 = MachineSpec("n1-standard-4")
 
 
 class Killed(BaseException):
-    """`kill -9` of whoever asks: nothing of it is done after this."""
+    """The `kill -9` of a caller: it does nothing after this."""
 
 
 @dataclass
 class Job:
-    """`starts_after`: how often it is looked at before it starts; None for never, unless the world ends."""
+    """A job. `starts_after`: the number of looks before it starts; None for never, unless the world ends."""
 
     number: int
     body: Mapping[str, Any]
@@ -83,7 +83,7 @@ class Service:
     gone: frozenset[str] = frozenset()
     ids: Mapping[str, str] | None = None
 
-    # Whoever asks sees these.
+    # The caller sees these.
 
     @property
     def clock(self) -> Clock:
@@ -111,7 +111,7 @@ class Service:
             raise NoAnswer(CALL, "lost")
 
     def create(self, at: Location, body: bytes, media: str = "") -> bool:
-        """An object that must not be there."""
+        """Create an object that must not exist."""
         with self._call("take"):
             return self._put(str(at), body.decode())
 
@@ -186,14 +186,14 @@ class Service:
         return True
 
     def _pass(self, job: Job) -> None:
-        """Another look: the job may start."""
+        """Look once more: the job may start."""
         if job.starts_after is not None and job.ended is None and job.started is None:
             job.starts_after -= 1
             if job.starts_after < 0:
                 self.start(job)
 
     def start(self, job: Job) -> None:
-        """Its machines are there: the launcher takes the claim, or the image just runs."""
+        """Start a job: the launcher takes the claim, or the image just runs."""
         if job.started is not None or job.ended is not None:
             return
         job.state, job.started = "JOB_STATE_RUNNING", self.time
@@ -207,12 +207,12 @@ class Service:
             job.state, job.ended = "JOB_STATE_SUCCEEDED", self.time
 
     def delete(self, job: Job) -> None:
-        """As somebody may in the console. One that runs is ended by that."""
+        """Delete a job as in the console. A running one ends."""
         self.jobs.remove(job)
         self.deleted.append(job)
 
     def end_of_days(self) -> None:
-        """Whatever still waits gets its machines."""
+        """Give machines to all waiting jobs."""
         for job in self.jobs:
             self.start(job)
 
@@ -272,7 +272,7 @@ class Connection:
 
 
 class Context:
-    """What a command starts from, with the model for the service."""
+    """The start of a command, with the model for the service."""
 
     look_for = 60.0
 
@@ -298,7 +298,7 @@ class Context:
 
 
 class Journal:
-    """In memory; a dead process writes nothing more."""
+    """A journal in memory; a dead process writes nothing more."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -316,5 +316,5 @@ class Journal:
 
 
 def is_passing(problem: CloudError) -> bool:
-    """Whoever types the command again gets on."""
+    """Tell whether the same command, typed again, gets on."""
     return isinstance(problem, NoAnswer) or problem.status == 503

@@ -23,7 +23,7 @@ _OF_MACHINES = {"accelerator", "accelerator_count", "disk"}
 
 
 def pool(name: str = "workers", type: str = "n1-standard-8", **changes: Any) -> PoolSpec:
-    """An autoscaled pool of 1 to 4 machines."""
+    """Return an autoscaled pool of 1 to 4 machines."""
     machine = MachineSpec(type, **{key: changes.pop(key) for key in _OF_MACHINES & changes.keys()})
     return replace(PoolSpec(name, machine, min=1, max=4, autoscaled=True, replicas=1), **changes)
 
@@ -33,7 +33,7 @@ def cluster(*pools: PoolSpec, name: str = "cpu", **changes: Any) -> ClusterSpec:
 
 
 def template(**changes: Any) -> JobTemplate:
-    """A scheduler and 2 (1 to 16) workers, on a pool or Spot."""
+    """Return a scheduler and 2 (1 to 16) workers, on a pool or Spot."""
     parts: dict[str, Any] = {
         "name": "dask-digits",
         "summary": "digits",

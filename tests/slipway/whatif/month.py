@@ -61,7 +61,7 @@ def _arrivals(jobs: int, length: float, chance: random.Random) -> Iterator[float
 
 
 def _density(moment: float) -> float:
-    """Share of the busiest hour; a month begins on a Monday at midnight."""
+    """Return the share of the busiest hour; a month begins on a Monday at midnight."""
     day, hour = int(moment // DAY) % 7, moment % DAY / 3600
     by_day = 0.25 + 0.75 * max(0.0, math.sin(math.pi * (hour - 7) / 14)) if 7 <= hour <= 21 else 0.2
     return by_day * (0.4 if day >= 5 else 1.0)

@@ -1,4 +1,4 @@
-"""A past that a replay made, as a history tells it: jobs with their times, deployments, and hourly samples."""
+"""The past of a replay in a history's form: jobs with their times, deployments, and hourly samples."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def job(
     template: str = "t",
     **more: object,
 ) -> PastJob:
-    """A job, in seconds since SINCE. One without a wait has not started, one without a run goes on."""
+    """Return a job, in seconds since SINCE. A job without a wait has not started, a job without a run goes on."""
     made = SINCE + timedelta(seconds=created)
     started = None if waited is None else made + timedelta(seconds=waited)
     ended = None if started is None or run is None else started + timedelta(seconds=run)
@@ -110,7 +110,7 @@ def history(
 
 
 def told(replay: Replay, on: Cluster) -> tuple[PastJob, ...]:
-    """Jobs of a replay on one cluster of one pool, as the service would list them."""
+    """Return jobs of a replay on one cluster of one pool, as the service would list them."""
     (name,) = on.pools
     return tuple(
         job(
@@ -128,7 +128,7 @@ def told(replay: Replay, on: Cluster) -> tuple[PastJob, ...]:
 
 
 def sampled(lives: Iterable[tuple[float, int]], on: Cluster) -> tuple[Sample, ...]:
-    """Samples of its only pool: machines that were up, by seconds since SINCE."""
+    """Return samples of its only pool: machines that were up, by seconds since SINCE."""
     (name,) = on.pools
     return tuple(
         Sample(SINCE + timedelta(seconds=at), {PoolKey(on.id, name): PoolSample(live, 0)}) for at, live in lives

@@ -1,4 +1,4 @@
-"""`slipway init` as tests run it: to its end, or killed at one of its files."""
+"""`slipway init` in tests: to its end, or killed at one of its files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Killed(BaseException):
 
 
 def killed_at(writes: int) -> Iterator[None]:
-    """Have the process die at its n-th file."""
+    """Let the process die at its n-th file."""
     left = [writes]
 
     def write(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:

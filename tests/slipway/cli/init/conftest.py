@@ -1,4 +1,4 @@
-"""A release that is installed, the one after it, and a folder to begin a repository in."""
+"""An installed release, the one after it, and a folder to begin a repository in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Release:
 
 @pytest.fixture
 def newer(installed: Release, tmp_path: Path) -> Release:
-    """The release after, which has another test target and another comment."""
+    """Return the next release, which has another test target and another comment."""
     made = release(tmp_path / "releases", "0.2.0")
     made.edit("Makefile.in", "discover tests", "discover -v tests")
     made.edit("README.md.in", "seconds\n", "in seconds\n")

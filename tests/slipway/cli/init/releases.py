@@ -1,4 +1,4 @@
-"""Releases of slipway as somebody installs them: a package folder with its metadata, and the wheel at its address."""
+"""Releases of slipway as people install them: a package folder with its metadata, and the wheel at its address."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ click==8.{minor}.0 \\
 
 @dataclass(frozen=True)
 class Release:
-    """An installed release. Its starter may be edited: what is there is what init writes."""
+    """An installed release. Its starter may be edited: init writes the present files."""
 
     site: Path
     version: str
@@ -52,7 +52,7 @@ class Release:
         (about / "direct_url.json").write_text(json.dumps(origin))
 
     def run_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Have `slipway` be this release from now on."""
+        """Let `slipway` be this release from now on."""
         monkeypatch.setattr(installation, "PACKAGE", self.site / "slipway")
 
 

@@ -1,4 +1,4 @@
-"""Records what a checkout makes of sweeps and submissions: ids, jobs and journals, which later versions know again.
+"""The record of a checkout's sweeps and submissions: ids, jobs and journals, which later versions must recognise.
 
 `RECORD=FILE python -m pytest tests/slipway/cli/recorded/record.py`, in a checkout of a release. That of cecf6b4 was
 recorded with its own words: `--way` and `ways` for capacity types and offers, `sending_id` for `attempt_id`.
@@ -80,7 +80,7 @@ def test_record(stack: Stack) -> None:
 
 
 def planned(stack: Stack, words: list[str], file: str, text: str) -> dict[str, Any]:
-    """What a sweep is called, and its first runs."""
+    """Return a sweep's name, and its first runs."""
     (stack.folder / file).write_text(text)
     done = stack.run("submit", *words, "--sweep", file, "--dry-run")
     assert done.code == 0, done.err
@@ -92,7 +92,7 @@ def planned(stack: Stack, words: list[str], file: str, text: str) -> dict[str, A
 
 
 def ended(stack: Stack) -> str:
-    """The id of a sweep that has ended, of the runs of s.csv."""
+    """Return the id of an ended sweep, of the runs of s.csv."""
     (stack.folder / "s.csv").write_text(THREE)
     done = stack.run("submit", "hello", "--sweep", "s.csv", "--wait", "--output", "json")
     assert done.code == 0, done.err
@@ -100,7 +100,7 @@ def ended(stack: Stack) -> str:
 
 
 def killed_after_two(stack: Stack, *words: str) -> str:
-    """The id of a sweep of four runs, of which two were sent and have ended."""
+    """Return the id of a sweep of four runs, of which two were sent and have ended."""
     (stack.folder / "f.csv").write_text(FOUR)
     before = {job["name"] for job in stack.jobs()}
 
@@ -119,7 +119,8 @@ def killed_after_two(stack: Stack, *words: str) -> str:
 
 
 def waits(stack: Stack) -> tuple[str, str]:
-    """The request id of a submission that was killed while it waited, and the name of the job that it waited for."""
+    """Return the request id of a submission that was killed while it waited, and the name of the job that it waited
+    for."""
     packaged(stack)
     holder = held(stack)
 
@@ -137,6 +138,6 @@ def waits(stack: Stack) -> tuple[str, str]:
 
 
 def until(stack: Stack, *hold: Callable[[], bool]) -> None:
-    """One after the other."""
+    """Record the parts one after the other."""
     for one in hold:
         stack.until(one, 60)

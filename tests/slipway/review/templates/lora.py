@@ -1,4 +1,4 @@
-"""A template, and what a change of it says."""
+"""A template, and the findings of its changes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def only(old: Template | None, new: Template | None, **world: Any) -> Finding:
 
 
 def submitted(user: str, name: str = "j", **parameters: object) -> Any:
-    """A job that has ended."""
+    """Return an ended job."""
     env = {"SLIPWAY_PARAMETERS": json.dumps(parameters)}
     return job(f"{name}-{user}", user=user, state="SUCCEEDED", env=env)
 
@@ -46,7 +46,7 @@ def with_parameters(*parameters: Parameter) -> Template:
 
 
 def asking(**pool: Any) -> Template:
-    """The template with two offers whose only worker pool is another one."""
+    """Return the template with two offers whose only worker pool is another one."""
     spec = pool.pop("spec", {})
     offers = tuple(
         replace(one, request=request(worker_pool(**pool), capacity_type=one.capacity_type, **spec))

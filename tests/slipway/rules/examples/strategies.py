@@ -1,4 +1,4 @@
-"""What combines with what: strategies, persistent resources, waiting. # W2 W3 W4 W5 W6 X1 N3"""
+"""Combinations: strategies, persistent resources, waiting. # W2 W3 W4 W5 W6 X1 N3"""
 
 from ..bodies import H100, L4, N1, POD, POOL, T4, V5E, Example, custom, flex, gpu, reserved, spot, worker
 
