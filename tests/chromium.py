@@ -1,6 +1,6 @@
-"""A browser for the tests: the one that is installed, else Debian's, unpacked into the cache without root.
+"""A browser for the tests: the installed one, else Debian's, unpacked into the cache without root.
 
-`python -m tests.chromium` says which, or why there is none. Nothing is installed, and no setting changes.
+`python -m tests.chromium` prints which, or why there is none. Nothing is installed, and no setting changes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PATIENCE_S = 600
 
 @dataclass(frozen=True)
 class Browser:
-    """A program, and what its environment needs besides."""
+    """A program, and the further variables that it needs."""
 
     program: Path
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -64,7 +64,7 @@ def find() -> Browser | str:
 
 
 def _unpack(folder: Path) -> None:
-    """Fetch the package and all that it needs and this machine lacks, as apt would install them."""
+    """Fetch the package and its missing dependencies, as apt would install them."""
     missing = ["apt-get", "install", "--simulate", "--no-install-recommends", "chromium", "fonts-dejavu-core"]
     planned = _run(missing, folder).splitlines()
     names = [line.split()[1] for line in planned if line.startswith("Inst ")]

@@ -1,4 +1,4 @@
-"""What holds for every test: how hypothesis runs, that an interrupt is one, and what a process makes once for all.
+"""The settings of every test: hypothesis, interrupts, and the fixtures that a process makes once for all.
 
 A fixture of the session that a conftest imports is made once more for it; so those of several folders are named here.
 Without `local/` the tests that ask for them are skipped.
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 pytest_plugins = ("tests.checkouts.fixtures",)
 collect_ignore = tests_of_what_is_gone()
 
-# Without deadlines, for a test and for making its examples: one that is slow on a busy machine shows nothing.
+# Without deadlines, for a test and for making its examples: a slow one on a busy machine shows nothing.
 settings.register_profile("slipway", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("slipway")
 
-# What tests import stays. To look through it for garbage at the usual pace was a fifth of the tests' own CPU time.
+# The tests' imports stay. Searching them for garbage at the default pace was a fifth of the tests' own CPU time.
 gc.set_threshold(50_000, 20, 100)
 
 # A shell starts its background jobs with interrupts ignored, and every process that they start inherits that: a test
@@ -38,7 +38,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 @pytest.fixture(scope="session")
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
-    """One local cloud for the whole run, without rate limits. Tests keep apart by names of their own."""
+    """Yield one local cloud for the whole run, without rate limits. Tests keep apart by names of their own."""
     local = pytest.importorskip("tests.local.conftest", reason="needs the local cloud", exc_type=ImportError)
     running: LocalCloud = local.LocalCloud(tmp_path_factory.mktemp("cloud") / "state")
     running.up(*[word for setting in local.FAST for word in ("--set", setting)])
@@ -48,7 +48,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
 
 @pytest.fixture
 def own_cloud(tmp_path: Path) -> Iterator[LocalCloud]:
-    """A cloud of the test's own, not started yet: for tests that kill it, or change its settings or clock."""
+    """Yield a cloud of the test's own, not started yet: for tests that kill it, or change its settings or clock."""
     local = pytest.importorskip("tests.local.conftest", reason="needs the local cloud", exc_type=ImportError)
     mine: LocalCloud = local.LocalCloud(tmp_path / "state")
     yield mine
@@ -57,7 +57,8 @@ def own_cloud(tmp_path: Path) -> Iterator[LocalCloud]:
 
 @pytest.fixture
 def no_garbage() -> Iterator[None]:
-    """For what recurses as far as it can: there is no room there to finalize what other tests have left."""
+    """Hold off garbage collection for a test that recurses as far as it can: it has no room to finalize other tests'
+    objects."""
     gc.collect()
     gc.disable()
     yield
@@ -65,7 +66,7 @@ def no_garbage() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Each worker begins with its share of the journeys: one that began last would have the others wait for it."""
+    """Give each worker its share of the journeys first: a journey that began last would have the others wait for it."""
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     journeys = [item for item in items if item.get_closest_marker("journey")]
     others = [item for item in items if not item.get_closest_marker("journey")]
@@ -79,5 +80,5 @@ def pytest_collection_finish() -> None:
 
 
 def _share(items: list[pytest.Item], worker: int, workers: int) -> list[pytest.Item]:
-    """A contiguous one, as tests of one file use the same fixtures."""
+    """Return a contiguous share, as tests of one file use the same fixtures."""
     return items[len(items) * worker // workers : len(items) * (worker + 1) // workers]

@@ -1,7 +1,7 @@
 """The engine's state in a bucket of the local cloud.
 
 The engine's storage client sends no token to an emulator and reads contents by the XML API, which the local cloud does
-not serve. So it talks to a door of its own on this machine, which adds the one and translates the other.
+not serve. So it talks to a server of its own on this machine, which adds the token and translates the API.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KEPT = ("content-", "x-goog-", "range", "etag", "last-modified")
 
 @contextmanager
 def bucket_backend(cloud: LocalCloud, bucket: str) -> Iterator[Mapping[str, str]]:
-    """Makes the bucket, and gives the variables with which the engine keeps its state in it."""
+    """Make the bucket, and yield the variables with which the engine keeps its state in it."""
     cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": bucket, "location": "US-CENTRAL1"})
 
     class Door(http.server.BaseHTTPRequestHandler):

@@ -15,7 +15,7 @@ UV = Path(sys.executable).with_name("uv")
 
 @dataclass(frozen=True)
 class Laptop:
-    """An environment with the package and nothing else, and somebody's folder."""
+    """An environment with the package and nothing else, and a person's folder."""
 
     programs: Path
     folder: Path
@@ -48,7 +48,7 @@ class Laptop:
 
 
 def here(folder: Path) -> Laptop:
-    """Somebody's folder with this checkout's own environment."""
+    """Return a person's folder with this checkout's own environment."""
     programs = Path(sys.executable).parent
     environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
     return Laptop(programs, folder, {**environ, "PATH": f"{programs}{os.pathsep}{environ['PATH']}", "NO_COLOR": "1"})

@@ -1,9 +1,9 @@
-"""`python -m tests.checkouts.record_earlier COMMIT FILE`: writes down what a release before left in the cloud.
+"""The recorder `python -m tests.checkouts.record_earlier COMMIT FILE`, for what an earlier release left in the cloud.
 
 It runs in a worktree of that commit, by its code alone, with this file and `wait.py` beside it: the engine deploys on
 the commit's own local cloud, a job is submitted and runs, an edit makes a new generation beside the busy cluster, and
-another job runs there. What is written down is what the service tells of it all, and what `pulumi stack export` prints:
-no path of a machine, no token, no key.
+another job runs there. The record has the service's answers on all of it, and the output of `pulumi stack export`: no
+path of a machine, no token, no key.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def clusters(most: int) -> dict[str, Any]:
 
 
 def record(folder: Path) -> dict[str, Any]:
-    """Deploy, submit, deploy an edit, submit, and read what is there then."""
+    """Deploy, submit, deploy an edit, submit, and read the result."""
     from local.engine.engine import ensure
     from local.plugin import installation
     from tests.checkouts import checkout as checkouts
@@ -74,7 +74,7 @@ def record(folder: Path) -> dict[str, Any]:
 
 
 def facts(cloud: Any, jobs: list[str]) -> dict[str, Any]:
-    """All of the stack that lives in the cloud, as its services tell it."""
+    """Return the stack's live resources, as the services describe them."""
     from tests.checkouts.checkout import PROJECT, VERTEX
 
     accounts = cloud.rest("GET", f"/v1/projects/{PROJECT}/serviceAccounts").get("accounts", [])
@@ -99,7 +99,7 @@ def facts(cloud: Any, jobs: list[str]) -> dict[str, Any]:
 
 
 def granted(cloud: Any) -> list[list[str]]:
-    """The project's roles, each with one who has it."""
+    """Return the project's roles, each with one member."""
     from tests.checkouts.checkout import PROJECT
 
     policy = cloud.rest("POST", f"/v1/projects/{PROJECT}:getIamPolicy", {})
@@ -107,7 +107,7 @@ def granted(cloud: Any) -> list[list[str]]:
 
 
 def objects(cloud: Any, bucket: str) -> list[Any]:
-    """Each object's name, type and content: a catalog to be read by people, packages in base64."""
+    """Return each object's name, type and content: a catalog as text, packages in base64."""
     found = []
     for one in cloud.rest("GET", f"/storage/v1/b/{bucket}/o").get("items", []):
         answer = cloud.call("GET", f"/storage/v1/b/{bucket}/o/{quote(one['name'], safe='')}?alt=media")
@@ -120,7 +120,7 @@ def objects(cloud: Any, bucket: str) -> list[Any]:
 
 
 def plain(value: Any, folder: str) -> Any:
-    """A state without source positions and without this machine's folders."""
+    """Return a state without source positions and without this machine's folders."""
     if isinstance(value, dict):
         return {key: plain(one, folder) for key, one in value.items() if key not in ("sourcePosition", "stackTrace")}
     if isinstance(value, list):

@@ -85,13 +85,13 @@ class Started:
         self.process.wait()
 
     def until(self, true: Callable[[], object], what: str, seconds: float = 300) -> None:
-        """Wait for something while it runs; fails with what it printed when it ends before."""
+        """Wait for a condition while it runs; fail with its output when it ends before."""
         wait_for(lambda: true() or self.process.poll() is not None, what, seconds)
         assert self.process.poll() is None, f"it ended before {what}:\n{self.said}"
 
 
 def wait_for(true: Callable[[], object], what: str, seconds: float = 300) -> None:
-    """Wait until something is true, looking often; fails in words when it never is."""
+    """Wait until a condition is true, looking often; fail with a message when it never is."""
     until = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < until, f"in {seconds:.0f} s never: {what}"

@@ -1,7 +1,7 @@
 """A vault on this machine that holds the keys of stacks' secrets, as a KMS does for stacks that people share.
 
-With a phrase instead, as on a laptop, each run of the engine derives its key by a million rounds of a hash: a tenth of
-what the run costs. Those that are about a phrase have one: the demo's, and the stacks of `tests/ci`.
+With a passphrase instead, as on a laptop, each run of the engine derives its key by a million rounds of a hash: a tenth
+of the run's cost. Tests of a passphrase have one: the demo's, and the stacks of `tests/ci`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ KEY = "hashivault://stacks"
 
 @contextmanager
 def serving() -> Iterator[Mapping[str, str]]:
-    """The variables by which the engine finds the vault. What it encrypts is readable: nothing here is secret."""
+    """Yield the variables by which the engine finds the vault. Its ciphertext is readable: nothing here is secret."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Transit)
     server.daemon_threads = True
     Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
@@ -29,7 +29,7 @@ def serving() -> Iterator[Mapping[str, str]]:
 
 
 class _Transit(BaseHTTPRequestHandler):
-    """`PUT /v1/transit/encrypt/KEY` and `…/decrypt/KEY`, as HashiCorp's Vault has them."""
+    """The calls `PUT /v1/transit/encrypt/KEY` and `…/decrypt/KEY`, as HashiCorp's Vault has them."""
 
     protocol_version = "HTTP/1.1"
     wbufsize = -1  # one write an answer

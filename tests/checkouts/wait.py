@@ -50,5 +50,5 @@ print("went", flush=True)
 
 
 def lay_out(folder: Path) -> None:
-    """The files of the checkout: the program as it is, and the template `wait`."""
+    """Write the files of the checkout: the unchanged program, and the template `wait`."""
     nap.lay_out(folder, "wait", TEMPLATE, TASK)

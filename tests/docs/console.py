@@ -1,4 +1,4 @@
-"""Console blocks of a page: what a reader is told to type, and what they are told they will see."""
+"""Console blocks of a page: the commands for a reader, and their expected output."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.docs.pictures import described
 
-# What differs from run to run: numbers with their units, content hashes, job names, commits.
+# Parts that differ from run to run: numbers with their units, content hashes, job names, commits.
 _VARIES = (
     (re.compile(r"@ [0-9a-f]{7}\+?"), "@ COMMIT"),
     (re.compile(r"\b(\w+-(?:digits|lora)|script)-[a-z2-7]{8}\b"), r"\1-JOB"),
@@ -31,8 +31,8 @@ class Typed:
 
 
 def commands(page: Path) -> list[Typed]:
-    """Every `$ command` of the page's console blocks and pictures, in order. A picture below its command is what that
-    shows."""
+    """Return every `$ command` of the page's console blocks and pictures, in order. A picture below its command has
+    that command's output."""
     found: list[Typed] = []
     for block, command, picture in _SHOWN.findall(page.read_text("utf-8")):
         if picture:
@@ -48,12 +48,12 @@ def commands(page: Path) -> list[Typed]:
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    """Text of each block of the page in a language, in order."""
+    """Return the text of each block of the page in a language, in order."""
     return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 
 def missing(shown: tuple[str, ...], printed: str) -> list[str]:
-    """The lines shown that are not printed, in that order; numbers, ids and white space are not compared."""
+    """Return the shown lines that are not printed, in that order; numbers, ids and white space are not compared."""
     lines = iter([normal(line) for line in printed.splitlines()])
     return [line for line in shown if line.strip() not in ("", ELLIPSIS) and normal(line) not in lines]
 

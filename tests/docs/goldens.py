@@ -51,14 +51,14 @@ def quiet(stack: str) -> Review:
 
 
 def rolls() -> str:
-    """A maximum is raised while two jobs run."""
+    """Return the comment on a maximum that is raised while two jobs run."""
     before = facts(SMALL, OLD, LORA, quota=quota(line(0, 32)))
     after = facts(SMALL, NEW, kept(OLD, *JOBS), LORA, quota=quota(line(0, 48)))
     return comment([quiet("dev"), review(change(before, after, clusters=LIVING, jobs=JOBS))], Place(TREE, BASE))
 
 
 def goes() -> str:
-    """The cluster is taken out of the stack file, and the template that needs it stays."""
+    """Return the comment on a cluster that is taken out of the stack file, while the template that needs it stays."""
     before = facts(SMALL, OLD, LORA, quota=quota(CPUS, line(0, 32)))
     left = template("gemma2-lora", offer("spot", available=False, why="no pool of this stack fits"))
     after = facts(SMALL, kept(OLD, *JOBS), left, quota=quota(CPUS))
@@ -66,7 +66,7 @@ def goes() -> str:
 
 
 def grades() -> str:
-    """Tables of the usual grade of each kind, by section."""
+    """Return tables of the default grade of each kind, by section."""
     parts = []
     for section in dict.fromkeys(kind.section for kind in REVIEWED.values()):
         rows = [kind for kind in REVIEWED.values() if kind.section is section]
@@ -78,20 +78,20 @@ def grades() -> str:
 
 
 def health() -> str:
-    """Table of what the doctor finds, the worst first."""
+    """Return the table of the doctor's findings, the worst first."""
     rows = sorted((kind for kind in KINDS.values() if kind.section is Section.HEALTH), key=lambda kind: -kind.usual)
     lines = [f"| {DOCTORS_SIGNS[kind.usual][0]} | `{kind.word}` | {kind.means} |" for kind in rows]
     return "\n".join(["| | | |", "|---|---|---|", *lines])
 
 
 def shown(markdown: str) -> str:
-    """As GitHub renders its signs, without the marker and the data at the end, which nobody sees."""
+    """Return a comment as GitHub renders its signs, without the hidden marker and data at the end."""
     body = markdown.partition("\n")[2]
     return html.unescape(body.partition("<!-- slipway-review-data")[0].rstrip())
 
 
 def framed(markdown: str) -> str:
-    """As a quotation, in which headings are no headings of the guide; folds stand open."""
+    """Return a comment as a quotation, in which headings are no headings of the guide; folds stand open."""
     lines = shown(markdown).replace("<details><summary>", "*").replace("</summary>", "*").replace("</details>", "")
     return "\n".join(f"> {line}".rstrip() for line in _bold(lines).splitlines())
 

@@ -27,7 +27,7 @@ _FONTS = re.compile(r"@font-face \{\{.*?\}\}\s*", re.DOTALL)
 
 @dataclass(frozen=True)
 class Picture:
-    """A command, and a pattern of the lines that are worth showing; what is between them is `…`."""
+    """A command, and a pattern of the lines that are worth showing; the lines between them are `…`."""
 
     command: str
     worth: str
@@ -44,7 +44,7 @@ PICTURES = {
 
 
 def drawn(name: str, printed: str) -> str:
-    """The picture of what a command printed, with ANSI's colours."""
+    """Return the picture of a command's output, with ANSI's colours."""
     picture = PICTURES[name]
     prompt = Text.assemble(("$ ", "green"), (picture.command, "bold"))
     lines = [prompt, *_worth(picture, [Text.from_ansi(line) for line in printed.rstrip().splitlines()])]
@@ -74,7 +74,7 @@ def _worth(picture: Picture, lines: list[Text]) -> Iterator[Text]:
 
 
 def described(svg: Path) -> list[str]:
-    """The lines of a picture, as they were printed: the command after `$ ` first."""
+    """Return the lines of a picture, as they were printed: the command after `$ ` first."""
     (found,) = re.findall(r"<desc>(.*?)</desc>", svg.read_text("utf-8"), re.DOTALL)
     return unescape(found).split("\n")
 

@@ -18,8 +18,8 @@ from slipway.template.job_template import MAX_TIMEOUT_S, MOST_LABELS
 
 @dataclass(frozen=True)
 class Key:
-    """`example` and each of `refused` are arguments as a template's file has them; `given` are what they build on.
-    `bounds` stand behind the type."""
+    """A key's documentation. `example` and each of `refused` are arguments as a template's file has them; `given` are
+    the arguments that they build on. `bounds` follow the type."""
 
     about: str
     example: str

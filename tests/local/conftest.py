@@ -31,13 +31,14 @@ FAST = (
     "image_builds=once",
     "replica_threads=1",
 )
-"""The service's rate limits and images built anew for each cluster would slow a whole run; tests of these set them.
-Several threads of a small model wait for each other in loops, which takes the cores from other tests."""
+"""Settings for speed: the service's rate limits and images built anew for each cluster would slow a whole run; tests of
+these set them. Several threads of a small model wait for each other in loops, which takes the cores from other
+tests."""
 
 
 @dataclass
 class Calls:
-    """Calls that follow each other, on one connection: a new one for each was half of what looking often costs."""
+    """Consecutive calls on one connection: a new connection for each was half the cost of frequent looks."""
 
     session: requests.Session = field(default_factory=requests.Session)
     last: float = 0.0
@@ -79,7 +80,7 @@ class LocalCloud:
         return found
 
     def env(self, role: str = "deployer", project: str = PROJECT_ID) -> dict[str, str]:
-        """The environment of a process that talks to this cloud (without the engine's variables)."""
+        """Return the environment of a process that talks to this cloud (without the engine's variables)."""
         return {**self.base_env(), **environment.of_role(self.record, role, project)}
 
     def base_env(self) -> dict[str, str]:
@@ -93,7 +94,7 @@ class LocalCloud:
         return AuthorizedSession(self.credentials(role))  # type: ignore[no-untyped-call]
 
     def rest(self, method: str, path: str, body: Any = None, role: str = "owner") -> Any:
-        """One call; the answer's JSON. Raises requests.HTTPError."""
+        """Send one call; return the answer's JSON. Raises requests.HTTPError."""
         answer = self.call(method, path, role, json=body)
         answer.raise_for_status()
         return answer.json() if answer.content else None
@@ -101,12 +102,12 @@ class LocalCloud:
     def call(
         self, method: str, path: str, role: str = "owner", content_type: str | None = None, **sent: Any
     ) -> requests.Response:
-        """One call, whatever is sent; the answer, whatever it is."""
+        """Send one call with any content; return any answer."""
         headers = {"Authorization": f"Bearer {self.token(role)}", "Content-Type": content_type}
         return CALLS.request(method, self.url + path, headers=headers, timeout=30, **sent)
 
     def every(self, path: str, key: str) -> list[Any]:
-        """What a list has under its key, on all of its pages: tests share clouds, and some leave much."""
+        """Return the items of a list under its key, on all of its pages: tests share clouds, and some leave many."""
         found, token = [], ""
         while True:
             page = self.rest("GET", f"{path}{'&' if '?' in path else '?'}pageToken={token}")
@@ -124,7 +125,7 @@ class LocalCloud:
                 raise
 
     def local(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """`python -m local …` as a person types it, in this process: only no second interpreter."""
+        """Run `python -m local …` as a person types it, in this process: it spares a second interpreter."""
         out, err, code = io.StringIO(), io.StringIO(), 0
         with (
             mock.patch.dict(os.environ, {**self.base_env(), **variables}, clear=True),
@@ -139,7 +140,7 @@ class LocalCloud:
         return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
     def started(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
-        """The same as a process of its own, which runs beside others."""
+        """Start the same as a process of its own, which runs beside others."""
         return subprocess.Popen(
             [sys.executable, "-m", "local", *arguments],
             cwd=ROOT,

@@ -35,7 +35,7 @@ JOBS = f"/v1/{PARENT}/customJobs"
 
 @dataclass
 class Calling:
-    """Calls methods as one role after another; `refused` gives the error of a call that must fail."""
+    """A caller of methods as one role after another; `refused` returns the error of a call that must fail."""
 
     world: World
     clock: ManualClock
@@ -64,14 +64,14 @@ class Calling:
         self.world.change_settings(values)
 
     def advance(self, seconds: float) -> None:
-        """Let time pass, and let the cloud do what is due, but start no process."""
+        """Let time pass, and let the cloud do its due work, but start no process."""
         self.clock.advance(seconds)
         apply_due(self.world)
         with self.world.store.transaction():
             queues.serve_all(self.world, self.clock.now())
 
     def cluster(self, name: str, **changes: Any) -> dict[str, Any]:
-        """A cluster that runs, with one pool of two n1-standard-4."""
+        """Return a running cluster, with one pool of two n1-standard-4."""
         self.call("POST", f"{CLUSTERS}?persistentResourceId={name}", cluster_body(**changes))
         apply_due(self.world)
         return self.call("GET", f"{CLUSTERS}/{name}")
@@ -85,7 +85,7 @@ def state(calling: Calling, job: dict[str, Any]) -> str:
 
 
 def end(calling: Calling, job: dict[str, Any]) -> None:
-    """Let a started job be over, as when its replicas have ended."""
+    """End a started job, as when its replicas have ended."""
     with calling.world.store.transaction():
         found = jobs.get(calling.world.store, job["name"])
         assert found and found.run
@@ -96,7 +96,7 @@ def end(calling: Calling, job: dict[str, Any]) -> None:
 
 @contextmanager
 def every_service(state: Path) -> Iterator[Calling]:
-    """All services in a new world, without rate limits."""
+    """Yield all services in a new world, without rate limits."""
     clock = ManualClock(START)
     limits = {"submissions_per_minute": 0, "calls_per_minute": 0, "log_reads_per_minute": 0}
     world = open_world(state, clock=clock, chosen=Settings().changed(limits))

@@ -1,4 +1,5 @@
-"""What tests of several services share: a world to call, and the Vertex AI SDK set up on the running cloud."""
+"""The shared fixtures of several services' tests: a world to call, and the Vertex AI SDK set up on the running
+cloud."""
 
 import json
 from collections.abc import Iterator
@@ -23,7 +24,8 @@ def calling(tmp_path: Path) -> Iterator[Calling]:
 
 @pytest.fixture
 def vertex_sdk(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalCloud]:
-    """The SDK as the deployer, over REST, with a staging bucket; without an experiment before and after the test."""
+    """Yield the SDK as the deployer, over REST, with a staging bucket; without an experiment before and after the
+    test."""
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{cloud.url}/t/{cloud.token('deployer')}")
     if f'"{STAGING}"' not in json.dumps(cloud.rest("GET", "/storage/v1/b?project=slipway-local")):
         cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": STAGING})

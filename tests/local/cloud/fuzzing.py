@@ -1,5 +1,5 @@
 """Requests that nobody would send: odd values where the APIs' own documents have a field or a parameter, good bodies
-with a piece exchanged, and what is no JSON at all. One number makes one request, so that a run can be repeated."""
+with a piece exchanged, and bodies that are not JSON. One number makes one request, so that a run can be repeated."""
 
 import copy
 import json
@@ -148,19 +148,19 @@ class Sent:
 
 
 class Fuzzer:
-    """Requests to some routes. `known` are ids that exist, by the word before them in paths."""
+    """A maker of requests to some routes. `known` are ids that exist, by the word before them in paths."""
 
     def __init__(self, routes: Sequence[Route], known: Mapping[str, Sequence[str]]) -> None:
         self._routes, self._known = routes, {**KNOWN, **known}
 
     def plain(self, route: Route) -> Sent:
-        """The request of a route with what exists, and without a body."""
+        """Return the request of a route with existing names, and without a body."""
         return Sent(route.method, self._path(route.template, random.Random(0), odd=0))
 
     def request(self, number: int) -> Sent:
         chance = random.Random(number)
         route = chance.choice(self._routes)
-        if route.method == "DELETE":  # half as often: what is gone can't break anything
+        if route.method == "DELETE":  # half as often: a missing resource can't break anything
             route = chance.choice(self._routes)
         template, _, needs = route.template.partition("?")
         path = self._path(template, chance, odd=0.08)
@@ -239,7 +239,7 @@ class Fuzzer:
         return text
 
     def _exchanged(self, chance: random.Random, value: Any) -> Any:
-        """A value with one piece of it exchanged for an odd one, or a strange one beside it."""
+        """Return a value with one piece of it exchanged for an odd one, or a strange one beside it."""
         if isinstance(value, dict) and value and chance.random() < 0.92:
             key = chance.choice(sorted(value))
             if chance.random() < 0.05:

@@ -9,7 +9,7 @@ _CLIENTS = {f"cloudquotas.{version}": f"google.cloud.cloudquotas_{version}" for 
 
 
 def examples(api: str) -> list[tuple[str, str, str]]:
-    """(id, HTTP method, an example of a path) of every method of an API such as `storage.v1`."""
+    """Return (id, HTTP method, an example of a path) of every method of an API such as `storage.v1`."""
     return _of_client(_CLIENTS[api]) if api in _CLIENTS else discovery.examples(api)
 
 

@@ -1,4 +1,5 @@
-"""A machine of the test's own: its PATH, its cache, a `pulumi` and a `go` that do as told, and a release server."""
+"""A machine of the test's own: its PATH, its cache, a `pulumi` and a `go` with prepared behaviour, and a release
+server."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 
 PULUMI = "#!/bin/sh\necho v{version}\n"
 
-# Stands for the Go toolchain: a real process with Go's command line, that makes a `pulumi` that starts. It pauses
+# A stand-in for the Go toolchain: a real process with Go's command line, that makes a `pulumi` that starts. It pauses
 # in `build` while the file FAKE_GO_HOLD exists: chatting, or silently when FAKE_GO_SILENT is set.
 GO = f"""#!{sys.executable}
 import os, pathlib, signal, sys, time
@@ -58,7 +59,8 @@ else:
 
 @dataclass(frozen=True)
 class Machine:
-    """`bin` is the whole PATH, `cache` the folder of SLIPWAY_CACHE, `environ` what the code under test goes by."""
+    """A machine. `bin` is the whole PATH, `cache` the folder of SLIPWAY_CACHE, `environ` the variables of the tested
+    code."""
 
     bin: Path
     cache: Path
@@ -88,7 +90,7 @@ class Machine:
         return self.bin.parent / "go.log"
 
     def builds(self) -> list[str]:
-        """The packages that Go was asked to build, in order."""
+        """Return the packages that Go was asked to build, in order."""
         return [line.split()[1] for line in self.log.read_text().splitlines()] if self.log.exists() else []
 
     def partials(self) -> list[Path]:
@@ -98,7 +100,7 @@ class Machine:
         return sorted(path.parent.name for path in self.cache.glob("engine/*/*/complete.json"))
 
     def start(self) -> subprocess.Popen[str]:
-        """`python -m local.engine` on this machine."""
+        """Start `python -m local.engine` on this machine."""
         return subprocess.Popen(
             [sys.executable, "-m", "local.engine"],
             cwd=CHECKOUT,
@@ -179,7 +181,7 @@ def vendor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Vendor]:
 
 @pytest.fixture
 def nowhere() -> Iterator[str]:
-    """An address of loopback on which nothing answers: the port is held, so that no other test gets it."""
+    """Yield an address of loopback on which nothing answers: the port is held, so that no other test gets it."""
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{held.getsockname()[1]}"
@@ -187,7 +189,7 @@ def nowhere() -> Iterator[str]:
 
 @pytest.fixture
 def until() -> Callable[[Callable[[], object]], None]:
-    """Waits for a condition, for as long as a slow machine may need."""
+    """Return a function that waits for a condition, for as long as a slow machine may need."""
     pause = threading.Event()
 
     def wait(condition: Callable[[], object]) -> None:

@@ -1,4 +1,4 @@
-"""A server that records what it is asked and answers what the test says, and a provider that talks to it."""
+"""A server that records its requests and gives the test's answers, and a provider that talks to it."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -51,7 +51,7 @@ class Recorder:
     replies: dict[str, list[tuple[int, Any, dict[str, str]]]] = field(default_factory=dict)
 
     def answer(self, line: str, body: Any = None, status: int = 200, **headers: str) -> None:
-        """Answer the next `METHOD /path` so; the last answer given for a line is used again and again."""
+        """Set the answer to the next `METHOD /path`; the last answer of a line is used again and again."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         self.replies.setdefault(line, []).append((status, {} if body is None else body, named))
 
@@ -79,7 +79,7 @@ class Recorder:
 
 
 class Waits:
-    """A clock that stands still but for the waits, which it notes and does not spend."""
+    """A clock that stands still but for the waits, which it records and does not spend."""
 
     def __init__(self) -> None:
         self.waited: list[float] = []
@@ -136,7 +136,7 @@ def pace(waits: Waits) -> Pace:
 
 @pytest.fixture
 def provider(recorder: Recorder, pace: Pace) -> Provider:
-    """A provider without the attribution label, as all stacks of Slipway have it."""
+    """Return a provider without the attribution label, as all stacks of Slipway have it."""
     return Provider(load({"addPulumiAttributionLabel": "false"}, recorder.environment()), pace)
 
 

@@ -37,7 +37,7 @@ class Program:
         self.empty.put(self.folder / "state", self.name, "dev")
 
     def configure(self, more: Mapping[str, str], without: str = "") -> None:
-        """The stack's configuration: the usual, more, and without one of its keys."""
+        """Set the stack's configuration: the defaults, more, and without one of its keys."""
         config = {key: value for key, value in {**_CONFIG, **more}.items() if key != without}
         (self.folder / "Pulumi.dev.yaml").write_text(json.dumps({"config": config}))
 
@@ -46,7 +46,7 @@ class Program:
         return self
 
     def try_(self, *words: str, **extra: str) -> subprocess.CompletedProcess[str]:
-        """A pulumi command, however it ends, with extra variables."""
+        """Run a pulumi command, whatever its end, with extra variables."""
         variables = environment.engine_variables(self.folder, self.engine, os.environ["PATH"])
         variables |= {"PULUMI_HOME": str(self.home), "PULUMI_STACK": "dev", **self.empty.variables, **self.forked}
         variables["PULUMI_BACKEND_URL"] = file_backend(self.folder / "state")
@@ -60,7 +60,7 @@ class Program:
         )
 
     def run(self, *words: str, **extra: str) -> str:
-        """A pulumi command that must succeed; returns what it prints."""
+        """Run a pulumi command that must succeed; return its output."""
         done = self.try_(*words, **extra)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -69,7 +69,7 @@ class Program:
         return self.run("up", "--yes", "--skip-preview")
 
     def fails(self, *words: str, **extra: str) -> str:
-        """A pulumi command that must fail; returns all it prints."""
+        """Run a pulumi command that must fail; return all its output."""
         done = self.try_(*words, **extra)
         assert done.returncode != 0, done.stdout
         return done.stdout + done.stderr
@@ -80,7 +80,7 @@ class Program:
         return Preview([step for step in steps if step["op"] not in ("same", "refresh") and not _of_pulumi(step)])
 
     def state(self) -> "State":
-        """What the stack's state has, as the engine keeps it."""
+        """Return the stack's state, as the engine keeps it."""
         file = self.folder / "state" / ".pulumi" / "stacks" / self.name / "dev.json"
         latest = json.loads(file.read_text())["checkpoint"]["latest"] or {}
         return State(latest.get("resources", []))
@@ -93,17 +93,17 @@ class Preview:
     events: Sequence[Any]
 
     def order(self, *names: str) -> list[str]:
-        """The single steps, `op resource`, of these resources or of all."""
+        """Return the single steps, `op resource`, of these resources or of all."""
         return [_named(step) for step in self.events if not names or _name(step) in names]
 
     @property
     def steps(self) -> dict[str, Mapping[str, Any]]:
-        """By `op resource`; a replacement is one step."""
+        """The steps by `op resource`; a replacement is one step."""
         parts = ("create-replacement", "delete-replaced")
         return {_named(step): step for step in self.events if step["op"] not in parts}
 
     def kinds(self, step: str) -> dict[str, str]:
-        """What a step does to each path of its resource."""
+        """Return the effect of a step on each path of its resource."""
         return {path: change["diffKind"] for path, change in self.steps[step]["detailedDiff"].items()}
 
 
@@ -113,17 +113,17 @@ class State:
 
     @property
     def names(self) -> set[str]:
-        """Of all resources, but for the stack and providers."""
+        """The names of all resources, without the stack and providers."""
         return {_name(one) for one in self.resources if not _of_pulumi(one)}
 
     def __getitem__(self, name: str) -> Mapping[str, Any]:
-        """The outputs of a resource."""
+        """Return the outputs of a resource."""
         (found,) = (one for one in self.resources if _name(one) == name)
         return dict(found["outputs"])
 
     @property
     def outputs(self) -> Mapping[str, Any]:
-        """The stack's."""
+        """The stack's outputs."""
         (stack,) = (one for one in self.resources if one["type"] == "pulumi:pulumi:Stack")
         return dict(stack["outputs"])
 

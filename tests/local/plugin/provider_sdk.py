@@ -1,7 +1,7 @@
 """Types as the installed pulumi-gcp describes them: their properties, as the Python SDK has them.
 
-The SDK is written by the provider's own generator, so what it says holds for the provider of its version. It does not
-have all of the schema: neither what a change replaces, nor a default, nor what the cloud fills in below the top.
+The SDK is written by the provider's own generator, so it agrees with the provider of its version. It lacks parts of the
+schema: the properties whose change replaces a resource, defaults, and values that the cloud fills in below the top.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 @dataclass(frozen=True)
 class Type:
-    """A resource type as somebody knows it: what it takes, what of that it must be given, what it has, and of that what
-    is secret."""
+    """A resource type: its inputs, the required ones, its outputs, and the secret ones among them."""
 
     takes: Properties
     required: frozenset[str]
@@ -41,7 +40,7 @@ def installed() -> str:
 
 
 def of_sdk(token: str) -> Type:
-    """The type as the installed SDK has it."""
+    """Return the type as the installed SDK has it."""
     _, path, name = token.split(":")
     module = import_module(f"pulumi_gcp.{path.split('/')[0]}.{_WORD.sub('_', name).lower()}")
     given, made = getattr(module, f"{name}Args"), getattr(module, name)
@@ -55,7 +54,7 @@ def of_sdk(token: str) -> Type:
 
 
 def of_stand_in(schema: Schema) -> Type:
-    """The type as the stand-in has it."""
+    """Return the type as the stand-in has it."""
     settable = {name: one for name, one in schema.fields.items() if one.settable}
     return Type(
         takes=dict(_fields(settable)),
@@ -90,7 +89,7 @@ def _path(name: str, one: Any) -> Iterator[tuple[str, str]]:
 
 
 def _plain(one: Any) -> Any:
-    """A type without what may stand for it: nothing, or a value that is still awaited."""
+    """Return a type without its alternatives: nothing, or an awaited value."""
     return _types.unwrap_type(one)
 
 

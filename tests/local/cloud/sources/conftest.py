@@ -22,7 +22,8 @@ WAIT_S = 600.0
 
 @pytest.fixture(scope="session")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
-    """Fast in its own delays; with the preemptible quota that the documents tell people to ask for."""
+    """Yield a cloud that is fast in its own delays, with the preemptible quota that the documents tell people to ask
+    for."""
     mine = LocalCloud(tmp_path_factory.mktemp("sources") / "state")
     settings = [*FAST, "spot_restart_seconds=0.1", "stockout_retry_seconds=0.1", "kill_grace_seconds=1"]
     settings += ["monitoring_seconds=0.2", *(f"quota.custom_model_training_{name}={n}" for name, n in QUOTAS.items())]
@@ -33,14 +34,14 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
 
 @pytest.fixture
 def cloud(running: LocalCloud) -> Iterator[LocalCloud]:
-    """The running cloud, without a scenario when the test is over."""
+    """Yield the running cloud, without a scenario when the test is over."""
     yield running
     running.rest("DELETE", "/slipway/scenario")
 
 
 @pytest.fixture
 def sdk(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalCloud]:
-    """The unmodified SDK as the deployer, except that it looks more often than every five seconds."""
+    """Yield the unmodified SDK as the deployer, except that it looks more often than every five seconds."""
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{cloud.url}/t/{cloud.token('deployer')}")
     for module in (jobs, training_jobs):
         monkeypatch.setattr(module, "_JOB_WAIT_TIME", 0.2)
@@ -61,18 +62,18 @@ def sdk(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalClo
 
 
 def posted(cloud: LocalCloud, body: Any) -> str:
-    """The name of the custom job that a document's body makes."""
+    """Return the name of the custom job that a document's body makes."""
     return str(cloud.rest("POST", f"/v1/{PARENT}/customJobs", body)["name"])
 
 
 def refusal(cloud: LocalCloud, body: Any) -> tuple[int, str]:
-    """Code and message of what a body is refused with."""
+    """Return code and message of a body's refusal."""
     answer = cloud.session().post(f"{cloud.url}/v1/{PARENT}/customJobs", json=body, timeout=30)
     return answer.status_code, str(answer.json().get("error", {}).get("message", ""))
 
 
 def until(cloud: LocalCloud, name: str, *states: str) -> dict[str, Any]:
-    """The job once it is in one of these states; it must not end in another."""
+    """Return the job once it is in one of these states; it must not end in another."""
     last = time.monotonic() + WAIT_S
     while True:
         body: dict[str, Any] = cloud.rest("GET", f"/v1/{name}")
@@ -89,7 +90,7 @@ def state_stays(cloud: LocalCloud, name: str, state: str) -> None:
 
 
 def machines(cloud: LocalCloud, machine: str, *plan: tuple[float, int], strategy: str = "any") -> None:
-    """How many machines of a type there are from so many seconds on."""
+    """Set how many machines of a type there are from so many seconds on."""
     entries = [
         {"at": at, "region": "us-central1", "machine": machine, "strategy": strategy, "machines": count}
         for at, count in plan
@@ -112,7 +113,7 @@ def log(cloud: LocalCloud, name: str) -> list[str]:
 
 
 def gpus_drawn(cloud: LocalCloud, accelerator: str) -> tuple[int, int]:
-    """How many are drawn in us-central1 from (on-demand, preemptible) quota, as Monitoring has it."""
+    """Return how many are drawn in us-central1 from (on-demand, preemptible) quota, as Monitoring has it."""
     query = (
         'filter=metric.type="serviceruntime.googleapis.com/quota/allocation/usage" AND '
         'resource.labels.location="us-central1"'

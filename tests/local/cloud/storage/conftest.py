@@ -10,7 +10,7 @@ from tests.local.conftest import LocalCloud
 
 
 def client(cloud: LocalCloud, role: str = "owner") -> storage.Client:
-    """The official client with explicit credentials."""
+    """Return the official client with explicit credentials."""
     return storage.Client(
         project="slipway-local",
         credentials=cloud.credentials(role),
@@ -20,7 +20,7 @@ def client(cloud: LocalCloud, role: str = "owner") -> storage.Client:
 
 @pytest.fixture
 def bucket(cloud: LocalCloud) -> Iterator[storage.Bucket]:
-    """A bucket of the test's own, with uniform access."""
+    """Yield a bucket of the test's own, with uniform access."""
     made = client(cloud).bucket(f"test-{uuid.uuid4().hex[:12]}")
     made.iam_configuration.uniform_bucket_level_access_enabled = True
     made.create(location="us-central1")

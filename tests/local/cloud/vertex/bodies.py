@@ -1,4 +1,4 @@
-"""Bodies that tests send to Vertex AI: clusters and custom jobs, small where a test does not say otherwise."""
+"""Bodies that tests send to Vertex AI: clusters and custom jobs, small by default."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ PEERED: Mapping[str, Any] = {
     "networkAttachment": "a",
     "dnsPeeringConfigs": [{"domain": "x.com", "targetProject": "p", "targetNetwork": "n"}],
 }
-"""A PSC interface that is right but for its DNS domain, which has no dot at its end."""
+"""A valid PSC interface but for its DNS domain, which has no dot at its end."""
 
 
 def pool(machine: str = "n1-standard-4", replicas: int | None = 2, **changes: Any) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""A cloud of a test's own whose machines are no processes: what becomes of a replica is the test's to say.
+"""A cloud of a test's own whose machines are no processes: the test decides the fate of a replica.
 
-The deciding, the store and the clock are the cloud's own; only what runs in a replica's folder is stood in for.
+The decisions, the store and the clock are the cloud's own; only the processes in a replica's folder have a stand-in.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ A100 = {"machineType": "a2-highgpu-1g", "acceleratorType": "NVIDIA_TESLA_A100", 
 
 
 class Machines:
-    """Where replicas run: each does at once when it is started, until the test or the cloud ends it."""
+    """The machines of replicas: each runs at once when it is started, until the test or the cloud ends it."""
 
     def __init__(self) -> None:
         self.seen: dict[Path, Status] = {}
@@ -72,7 +72,7 @@ class Stage:
         scenarios.load(self.world, document)
 
     def supply(self, *entries: tuple[float, str, str, int], **more: Any) -> None:
-        """(at, machine, strategy, machines) in the region of the tests."""
+        """Set (at, machine, strategy, machines) in the region of the tests."""
         keys = ("at", "machine", "strategy", "machines")
         listed = [{"region": REGION, **dict(zip(keys, entry, strict=True))} for entry in entries]
         self.scenario(supply=listed, **more)
@@ -81,13 +81,13 @@ class Stage:
         self.calling.set(**values)
 
     def submit(self, *workers: Any, strategy: str = "", name: str = "train", **scheduling: Any) -> str:
-        """A job's full name."""
+        """Submit a job; return its full name."""
         wanted = {"strategy": strategy} | scheduling if strategy else scheduling
         body = job_body(*workers, displayName=name, spec={"scheduling": wanted} if wanted else {})
         return str(self.calling.call("POST", JOBS, body)["name"])
 
     def step(self, seconds: float = 0.0) -> None:
-        """Let time pass and the cloud do all there is to do now."""
+        """Let time pass and the cloud do all its due work."""
         self.calling.clock.advance(seconds)
         for _ in range(4):
             self.scheduler.step()
@@ -112,22 +112,22 @@ class Stage:
         return replicas.folder(self.world, run, found)
 
     def ends(self, name: str, replica: str = "workerpool0-0", code: int = 0) -> None:
-        """A replica's user code exits."""
+        """End a replica's user code."""
         self.machines.seen[self.folder(name, replica)] = Status("exited", code)
         self.step()
 
     def dies(self, name: str, replica: str = "workerpool0-0") -> None:
-        """A replica's machine goes away."""
+        """Remove a replica's machine."""
         self.machines.seen[self.folder(name, replica)] = Status("killed")
         self.step()
 
     def said(self, name: str) -> list[str]:
-        """The lines of the service in the job's log."""
+        """Return the lines of the service in the job's log."""
         found = self.world.logs.read(Window(job=name.rpartition("/")[2]), None, False)
         return [entry["textPayload"] for _, entry in found]
 
     def used(self) -> dict[str, int]:
-        """Quota in use, without what is 0."""
+        """Return the quota in use, without zeros."""
         return dict(+quota_usage.in_use(self.world, REGION))
 
     def machines_used(self) -> dict[tuple[str, str], int]:
@@ -151,7 +151,8 @@ def stage(calling: Calling) -> Stage:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
-    """A real cloud with real processes for the tests of a module, fast in its own delays, with quota for everything."""
+    """Yield a real cloud with real processes for the tests of a module, fast in its own delays, with quota for
+    everything."""
     mine = LocalCloud(tmp_path_factory.mktemp("supply") / "state")
     settings = [*FAST, "spot_restart_seconds=0.2", "stockout_retry_seconds=0.3", "kill_grace_seconds=2"]
     settings += [f"quota.custom_model_training_{name}=1000" for name in QUOTAS]

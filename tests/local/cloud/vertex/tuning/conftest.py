@@ -19,7 +19,7 @@ TUNING = f"/v1/{PARENT}/hyperparameterTuningJobs"
 
 @dataclass
 class Machines:
-    """Stands where processes would run: every replica runs until the test ends its job, or it is told to stop."""
+    """A stand-in for processes: every replica runs until the test ends its job, or it is told to stop."""
 
     specs: dict[Path, ReplicaSpec] = field(default_factory=dict)
     ends: dict[str, Status] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Machines:
         self.specs[folder] = spec
 
     def start(self, folder: Path) -> None:
-        """It runs from being written on."""
+        """Start a replica, which runs from the writing of its files on."""
 
     def status(self, folder: Path) -> Status:
         if folder in self.stopped:
@@ -49,14 +49,14 @@ class Machines:
 
 @dataclass
 class Studies:
-    """`tick` lets the cloud do all that is due, the clock a second on each time."""
+    """The studies. `tick` lets the cloud do all its due work, the clock a second on each time."""
 
     calling: Calling
     machines: Machines
     scheduler: Scheduler
 
     def create(self, **changes: Any) -> str:
-        """A new tuning job's path, its first trials under way."""
+        """Return a new tuning job's path, its first trials under way."""
         made = self.calling.call("POST", TUNING, tuning_body(**changes))
         self.tick()
         return "/v1/" + str(made["name"])
@@ -73,12 +73,12 @@ class Studies:
             pipeline_work.step(self.calling.world)
 
     def spec(self, trial: Mapping[str, Any]) -> ReplicaSpec:
-        """What the chief of a trial was started with."""
+        """Return the specification of a trial's chief."""
         job_id = trial["customJob"].rpartition("/")[2]
         return next(spec for folder, spec in self.machines.specs.items() if folder.parents[1].name == job_id)
 
     def report(self, trial: Mapping[str, Any], *values: float, metric: str = "acc", step: int = 1) -> None:
-        """Report values of steps that count on, as cloudml-hypertune writes them."""
+        """Report values of consecutive steps, as cloudml-hypertune writes them."""
         path = Path(self.spec(trial).variables["CLOUD_ML_HP_METRIC_FILE"])
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
