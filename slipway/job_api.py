@@ -126,7 +126,7 @@ class Job:
         return self._now(follower.job)
 
     def logs(self, *, follow: bool = False) -> Iterator[str]:
-        """Yield the lines of its log so far, each after the role that wrote it: `workers-1 epoch 3`.
+        """Yield the lines of its log so far, each after the role that wrote it: `workers-1  epoch 3`.
 
         With `follow` they go on until the job has ended, in whatever way. Raises CloudError.
         """

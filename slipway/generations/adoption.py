@@ -83,6 +83,6 @@ def differences(spec: ClusterSpec, cluster: PersistentResource) -> Iterator[str]
 
 
 def _at(spec: ClusterSpec, key: str, words: str) -> str:
-    """Return `stacks/Pulumi.dev.yaml:12 slipway:persistentResources.ray.id: …`, as findings of a stack file begin."""
+    """Return `stacks/Pulumi.dev.yaml:12  slipway:persistentResources.ray.id: …`, as findings of a stack file begin."""
     line = spec.adopted.line(key) if spec.adopted else ""
     return f"{f'{line}  ' if line else ''}slipway:persistentResources.{spec.name}.{key}: {words}"

@@ -125,7 +125,7 @@ def shown(text: str) -> str:
 
 
 def line(entry: LogEntry, job: VertexJob) -> str:
-    """Return a line with its writer: `workers-1 epoch 3`"""
+    """Return a line with its writer: `workers-1  epoch 3`"""
     text, who = shown(entry.text), prefix(entry, job)
     return "\n".join(f"{who}  {one}" for one in text.split("\n")) if who else text
 

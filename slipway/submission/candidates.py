@@ -238,8 +238,8 @@ def added(catalog: Catalog, candidate: Candidate, verdict: Verdict) -> Price:
 
 
 def summary(candidate: Candidate, home: str) -> str:
-    """Return `pool cpu/workers in us-east4 n1-standard-8 × 3 (1 scheduler, 2 workers)`, with the region only when it is
-    not the stack's own, `home`."""
+    """Return `pool cpu/workers in us-east4  n1-standard-8 × 3 (1 scheduler, 2 workers)`, with the region only when it
+    is not the stack's own, `home`."""
     demand, offer = candidate.demand, candidate.offer
     place = offer.capacity_type
     if offer.cluster:

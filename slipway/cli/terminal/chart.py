@@ -59,7 +59,7 @@ def show_usage(usage: Utilization) -> None:
 
 
 def accelerator_line(context: Context, job: VertexJob, account: JobCost) -> str:
-    """Return a job's use of its accelerators, in one line: `gpu ▁▁▁▇██ 8 H100 idle for 31 of 58 min (53 %): $52 of
+    """Return a job's use of its accelerators, in one line: `gpu ▁▁▁▇██  8 H100 idle for 31 of 58 min (53 %): $52 of
     $98`. Empty for a job without any, and where nothing was measured."""
     if job.start_time is None or not any(pool.machine.accelerator for pool in job.worker_pools):
         return ""
@@ -107,7 +107,7 @@ def _levels() -> str:
 
 
 class UtilizationLine:
-    """The use of a running job: `gpu ▂▅▇█ 97 % cpu ▂▃▃▂ 20 %`, read beside the display, which never waits."""
+    """The use of a running job: `gpu ▂▅▇█ 97 %  cpu ▂▃▃▂ 20 %`, read beside the display, which never waits."""
 
     def __init__(self, context: Context) -> None:
         self._context = context

@@ -133,7 +133,7 @@ class Table:
 
 
 def fields(facts: Iterable[tuple[str, str]], room: int | None) -> list[str]:
-    """Return `key value` for each: a value that is too long continues below its beginning."""
+    """Return `key        value` for each: a value that is too long continues below its beginning."""
     found = []
     for key, value in facts:
         begin, longest = f"{key:<{_FIELD}} ", _longest(value)

@@ -154,7 +154,7 @@ def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]
 
 
 def account_of(job: VertexJob, context: Context) -> str:
-    """Return `dask-digits-7k… succeeded: started after 2.4 s, ran 41.0 s, its machines cost $0.01 (of a pool that
+    """Return `dask-digits-7k…  succeeded: started after 2.4 s, ran 41.0 s, its machines cost $0.01 (of a pool that
     …)`."""
     money = job_cost(job, job.region, context.now, events_of_cost(context, job))
     parts = []
