@@ -36,9 +36,8 @@ def template(name: str, old: str, new: str) -> Edit:
 
 @dataclass(frozen=True)
 class Job:
-    """A job as somebody submitted it from the deployed catalog. `hours` since then, `state` without its prefix.
-    `earlier`: it was sent to the generation before the deployed one. `kind` where it is not the template's usual one.
-    """
+    """A job that was submitted from the deployed catalog. `hours` since then, `state` without its prefix. `earlier`: it
+    was sent to the generation before the deployed one. `kind` where it is not the template's default."""
 
     name: str
     template: str = "lora"
@@ -53,13 +52,12 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """`jobs`: unfinished ones and those of the last 30 days. `limits` of quota by metric without
-    `custom_model_training_`, plenty where it is left out. `increase`: whether more of a metric can be had, in words.
-    `earlier`: the edits that lead back from what is deployed to the generation before it, which lives as well while
-    jobs run on it. `states` of clusters by name, RUNNING where it is left out. `gone`: clusters by name that somebody
-    deleted by hand. `theirs`: ids of clusters that somebody else made, of one n1-standard-8 that grows to four.
-    `made_as`: by name the clusters that were made as an alternative, with its number.
-    """
+    """The live resources. `jobs`: unfinished ones and those of the last 30 days. `limits` of quota by metric without
+    `custom_model_training_`, plenty by default. `increase`: whether more of a metric can be had, as text. `earlier`:
+    the edits that lead back from the deployed generation to the one before it, which lives as well while jobs run on
+    it. `states` of clusters by name, by default RUNNING. `gone`: clusters by name that somebody deleted by hand.
+    `theirs`: ids of clusters that somebody else made, of one n1-standard-8 that grows to four. `made_as`: by name the
+    clusters that were made as an alternative, with its number."""
 
     jobs: tuple[Job, ...] = ()
     limits: Mapping[str, int] = field(default_factory=dict)

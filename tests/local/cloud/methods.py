@@ -14,9 +14,10 @@ def examples(api: str) -> list[tuple[str, str, str]]:
 
 
 def _of_client(package: str) -> list[tuple[str, str, str]]:
-    """`_BaseUpdateQuotaPreference` with `/v1/{quota_preference.name=projects/*/locations/*/quotaPreferences/*}` is
-    `cloudquotas.projects.locations.quotaPreferences.patch`. All that Cloud Quotas has is in the location `global`.
-    """
+    """Return the methods of a client: `_BaseUpdateQuotaPreference` with
+    `/v1/{quota_preference.name=projects/*/locations/*/quotaPreferences/*}` is
+    `cloudquotas.projects.locations.quotaPreferences.patch`. All resources of Cloud Quotas are in the location
+    `global`."""
     module = importlib.import_module(f"{package}.services.cloud_quotas.transports.rest_base")
     found = []
     for name, method in vars(module._BaseCloudQuotasRestTransport).items():

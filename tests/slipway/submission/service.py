@@ -57,12 +57,11 @@ class Job:
 
 @dataclass
 class Service:
-    """`faults` by kind of call, used up in order: "", "lost" (done, not answered), "busy" (503, not done),
+    """The service. `faults` by kind of call, used up in order: "", "lost" (done, not answered), "busy" (503, not done),
     "denied" (403), "kill" (before) or "killed" (after it was done). `lag` hides jobs of that age, in seconds, from
     lists. `limit` of each quota with a known id, `listed` those of others by metric, whose `ids` the catalog may have.
-    `busy` machines of the pool's one, which is in `pool_region`. `published`: the catalog that is there, where that is
-    a newer one; `gone`: clusters that are not there, by id.
-    """
+    `busy` machines of the pool's one, which is in `pool_region`. `published`: the present catalog, where that is a
+    newer one; `gone`: missing clusters, by id."""
 
     launcher: bool
     lag: float = 0.0
