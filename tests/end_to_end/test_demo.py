@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -33,6 +34,35 @@ LONG = "slipway submit dask-digits -p trees=500 -p candidates=100"
 RUNS = "slipway jobs logs dask-digits --follow | grep --max-count=1 'Job is running'"
 BEFORE = {"why-it-waits": f"{LONG} && {RUNS} && slipway submit dask-digits"}
 """Commands that bring about what a page is about."""
+STANDS_FOR = {
+    "--stack prod": "--stack local",
+    "check local": f"--debug check {ROOT / 'stacks' / 'Pulumi.local.yaml'}",
+    "--job NAME": "--job {first}",
+    "show NAME": "show dask-digits",
+    "submit NAME": "submit dask-digits",
+    "logs JOB": "logs {first}",
+    "show JOB": "show {first}",
+    "cancel JOB": "cancel {long}",
+    "dask-digits-7k2p3f9a": "{first}",
+    "my-mlp-k24lpqrl my-mlp-9x2fa7uw": "{first} {second}",
+    "--sweep ID": "--sweep {sweep}",
+}
+"""The jobs, sweeps and stacks that pages name, as this journey has them."""
+OTHERS = {
+    "slipway init ": "it asks a person",
+    "slipway use ": "it would write into this checkout",
+    "slipway board --serve": "it ends with Ctrl-C",
+    "slipway pools reboot ": "no job may be on the cluster",
+    "slipway submit gemma2-lora ": "it takes a GPU",
+    "slipway submit script ": "it takes a person's own folder",
+    "slipway templates import ": "it takes a person's own job file",
+    "slipway drift ": "it takes a preview's events",
+    "slipway submit NAME -p KEY=VALUE": "it stands for any",
+    "slipway what-if --base main": "it takes a branch of that name",
+}
+"""Lines that are typed by tests of their own, or by nobody, and why."""
+CODES = {"slipway what-if --suggest": 4, "slipway quota --request": 3}
+"""Exit codes where this stack has too few jobs, or a submitter may not."""
 
 
 @pytest.fixture
@@ -118,6 +148,8 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     assert missing(TOLD["make demo"].shown, first.said + done.out) == []
 
     what_readers_are_told_to_type_after_the_demo_works(demo, tmp_path)
+    (beside := tmp_path / "beside").mkdir()
+    what_other_pages_tell_to_type_works(demo, beside)
 
     down = ended(demo(*DOWN))
     assert down.code == 0, down.out
@@ -147,6 +179,36 @@ def what_readers_are_told_to_type_after_the_demo_works(demo: Demo, folder: Path)
             (file := folder / f"{page}-{number}.py").write_text(program)
             done = type_(f"cd {folder} && {sys.executable} {file.name}")
             assert done.code == 0, f"{page}:\n{done.out}"
+
+
+def what_other_pages_tell_to_type_works(demo: Demo, folder: Path) -> None:
+    """Each line of a block of theirs that runs slipway, in a folder with a stack file. # D8"""
+    (shell,) = (typed.command for typed in commands(ROOT / "docs" / "first-job.md") if "local env" in typed.command)
+    (folder / "stacks").mkdir()
+    for name in ("local", "next"):
+        shutil.copy(ROOT / "stacks" / "Pulumi.local.yaml", folder / "stacks" / f"Pulumi.{name}.yaml")
+    (folder / ".git").mkdir()
+    shutil.copy(ROOT / "Pulumi.yaml", folder)
+    (folder / "grid.yaml").write_text("grid:\n  trees: [10, 20]\n")
+    run = "export SLIPWAY_CATALOG=gs://slipway-local-local-catalog GITHUB_RUN_ID=1"
+
+    def type_(line: str) -> Done:
+        return ended(demo("bash", "-c", f"{shell}; {run}; cd {folder}; {line}"))
+
+    swept = type_("slipway submit dask-digits --sweep grid.yaml --wait --output json")
+    sweep = re.findall(r'"sweep": "([^"]+)"', swept.out)[0]
+    long = re.findall(r"dask-digits-[a-z2-7]{8}", type_(LONG).out)[0]
+    first, second = re.findall(r"dask-digits-[a-z2-7]{8}", type_("slipway jobs list --state succeeded").out)[:2]
+    names = {"first": first, "second": second, "sweep": sweep, "long": long}
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        lines = "\n".join(blocks(page, "sh")).splitlines() if page.stem not in PAGES else []
+        for line in (one for one in lines if one.startswith("slipway ") and not one.startswith(tuple(OTHERS))):
+            there = line.partition("  #")[0]
+            for said, meant in STANDS_FOR.items():
+                there = there.replace(said, meant.format(**names))
+            done = type_(there)
+            code = next((code for begins, code in CODES.items() if line.startswith(begins)), 0)
+            assert done.code == code, f"{page.name}: {there}:\n{done.out}"
 
 
 def exit_code(shown: str) -> int:
