@@ -14,14 +14,14 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from slipway.cluster import PROJECT
 from slipway.findings.grades import BY_WORD, REVIEWED, wrong
 from slipway.fingerprint import LONGEST_NAME
-from slipway.formatting import nearest, quoted, short
+from slipway.formatting import join, nearest, quoted, short
 from slipway.machines.table import regions
 from slipway.rules.job import NETWORK as NETWORK_FORM
 from slipway.rules.reservations import PATH, SHARING
 from slipway.rules.workers import LARGEST_DISK, SMALLEST_DISK
 from slipway.season import MOMENT as MOMENT_FORM
 from slipway.season import moment
-from slipway.stack.members import MAIL, PATTERN, invalid_member, is_address
+from slipway.stack.members import FORMS, MAIL, PATTERN, invalid_member, is_address
 from slipway.stack.secrets import named, shown
 
 DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
@@ -32,6 +32,8 @@ LONGEST_TRAINER = 30
 NAME = "[a-z]([a-z0-9-]*[a-z0-9])?"
 ACCOUNT = "[a-z][a-z0-9-]{4,28}[a-z0-9]"
 BUCKET = "[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]"
+_ACCOUNT_ID = "6–30 lowercase letters, digits and dashes"
+_DATE = "2027-01-10, which is midnight UTC, or 2027-01-10T08:00:00+01:00"
 VIOLATION = "bound"
 """The type of the errors that pydantic collects; `what` and `fix` are in its context."""
 
@@ -76,7 +78,12 @@ def _text(pattern: str, what: str, fix: str, longest: int | None = None) -> Boun
             return None
         return what.format(quoted(text), shown=shown(text)), fix
 
-    return Bound(wrong, {"pattern": f"^{pattern}$", **({"maxLength": longest} if longest is not None else {})})
+    return Bound(wrong, {**_form(pattern, fix), **({"maxLength": longest} if longest is not None else {})})
+
+
+def _form(pattern: str, words: str) -> Mapping[str, str]:
+    """Return the schema of a text's form; editors show the words of what they call its error message."""
+    return {"pattern": f"^{pattern}$", "patternErrorMessage": words}
 
 
 def _name(of: str, longest: int, more: str) -> Bound:
@@ -120,7 +127,7 @@ def _moment(value: str) -> tuple[str, str] | None:
         moment(value)
     except ValueError:
         what = f"is neither a date nor a date and a time with its zone: {shown(value)}"
-        return what, "2027-01-10, which is midnight UTC, or 2027-01-10T08:00:00+01:00"
+        return what, _DATE
     return None
 
 
@@ -133,10 +140,10 @@ def _account_id(key: str) -> Bound:
         return f"{quoted(value)} can't be a service account's id", (
             f"only the part before the @: `{key}: {start}`, which is made in the stack's project"
             if whole
-            else f"6–30 lowercase letters, digits and dashes; with a long stack name set `{key}`"
+            else f"{_ACCOUNT_ID}; with a long stack name set `{key}`"
         )
 
-    return Bound(wrong, {"pattern": f"^{ACCOUNT}$"})
+    return Bound(wrong, _form(ACCOUNT, _ACCOUNT_ID))
 
 
 KIND = _choice(tuple(REVIEWED), "no review tells of {named}", "one of the kinds in docs/findings.md")
@@ -176,10 +183,10 @@ IDLE_LIMIT = _text(
     "[1-9][0-9]{0,3}[mhdw]", "is not a valid time: {shown}", "up to 9999 minutes, hours, days or weeks: 90m, 4h, 3d"
 )
 CREATE_WITHIN = _text("[1-9][0-9]{0,3}[mhd]", "is not a valid time: {shown}", "minutes, hours or days: 30m, 2h, 1d")
-MOMENT = Bound(_moment, {"pattern": f"^{MOMENT_FORM}$"})
+MOMENT = Bound(_moment, _form(MOMENT_FORM, _DATE))
 DNS_SUFFIX = Bound(
     lambda domain: None if domain.endswith(".") else (f"{quoted(domain)} does not end with a dot", f"{short(domain)}."),
-    {"pattern": "\\.$"},
+    {"pattern": "\\.$", "patternErrorMessage": "it ends with a dot"},
 )
 BUCKET_NAME = _text(BUCKET, "{} can't be a bucket's name", "3–63 lowercase letters, digits, dashes")
 RESERVATION_PATH = _text(
@@ -188,6 +195,6 @@ RESERVATION_PATH = _text(
     f"projects/PROJECT/zones/ZONE/reservations/NAME; {SHARING}",
 )
 ATTRIBUTION_LABEL = Bound(_label, {"enum": ["false", False]})
-EMAIL = Bound(_email, {"pattern": MAIL})
-MEMBER = Bound(invalid_member, {"pattern": PATTERN})
+EMAIL = Bound(_email, {"pattern": MAIL, "patternErrorMessage": "an e-mail address"})
+MEMBER = Bound(invalid_member, {"pattern": PATTERN, "patternErrorMessage": f"{join(FORMS, 'or')} and whom it names"})
 TRAINER, TRAINERS_ACCOUNT = _account_id("trainer"), _account_id("account")

@@ -17,10 +17,10 @@ class WorkspaceEntry(Entry):
         default=[], description="IAM members that may submit jobs.", examples=["[group:ml-engineers@acme.example]"]
     )
     catalog_bucket: Annotated[str, bounds.BUCKET_NAME] | None = Field(
-        default=None, description="<project>-<stack>-catalog when left out."
+        default=None, description="<project>-<stack>-catalog when left out.", examples=["acme-slipway-catalog"]
     )
     work_bucket: Annotated[str, bounds.BUCKET_NAME] | None = Field(
-        default=None, description="<project>-<stack>-work when left out."
+        default=None, description="<project>-<stack>-work when left out.", examples=["acme-slipway-work"]
     )
     trainer: Annotated[str, bounds.TRAINER] | None = Field(
         default=None,

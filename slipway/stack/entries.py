@@ -82,9 +82,7 @@ class EncryptionEntry(Entry):
 
 
 class DnsPeeringEntry(Entry):
-    domain: Annotated[str, bounds.DNS_SUFFIX] = Field(
-        description="DNS suffix; ends with a dot.", examples=["corp.example."]
-    )
+    domain: Annotated[str, bounds.DNS_SUFFIX] = Field(description="DNS suffix.", examples=["corp.example."])
     target_project: str = Field(description="Project that hosts the zone.", examples=["acme-network"])
     target_network: str = Field(description="VPC network in that project.", examples=["shared"])
 
@@ -134,7 +132,7 @@ class ClusterEntry(Entry):
         examples=["{workers: {machine: n1-standard-8, replicas: {min: 1, max: 4}}}"],
     )
     display_name: Annotated[str, bounds.DISPLAY_NAME] | None = Field(
-        default=None, description="As the console shows it; the name when left out."
+        default=None, description="As the console shows it; the name when left out.", examples=["Training, EU"]
     )
     network: Annotated[str, bounds.NETWORK] | None = Field(
         default=None,
@@ -148,7 +146,9 @@ class ClusterEntry(Entry):
     psc_interface: PscInterfaceEntry | None = None
     service_account: ServiceAccountEntry = ServiceAccountEntry()
     labels: dict[str, str] = Field(
-        default={}, description="Labels of the cluster; changing them makes a new generation."
+        default={},
+        description="Labels of the cluster; changing them makes a new generation.",
+        examples=["{cost-center: research}"],
     )
     replacement: Literal["rollover", "in-place", "protect"] = Field(
         default="rollover",

@@ -104,7 +104,10 @@ def _one(field: Definition) -> str:
     if field["type"] == "object":
         of = field.get("additionalProperties") or next(iter(field["patternProperties"].values()))
         return f"by name: {_takes(of)}"
-    return " ".join((kind[field["type"]], *bounds))
+    form = field.get("patternErrorMessage") or (
+        f"at most {field['maxLength']} characters" if "maxLength" in field else ""
+    )
+    return " ".join((kind[field["type"]], *bounds)) + (f": {form}" if form else "")
 
 
 def edit(name: str) -> str:
