@@ -15,6 +15,9 @@ UNRELEASED = "Unreleased"
 KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
 _HEADING = re.compile(rf"## \[({UNRELEASED}|\d+\.\d+\.\d+)\](?: - (\S+))?")
 
+_OF_THE_SOURCES = re.compile(r"\[([^\]]+)\]\((?!\w+:)([^)#]+)[^)]*\)")
+"""A link to a file beside the changelog."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -46,7 +49,8 @@ def read(text: str) -> tuple[Entry, ...]:
 
 
 def notes(entries: Sequence[Entry], version: str) -> str:
-    """Return the notes of a version, which must be the newest, with nothing left under "Unreleased"."""
+    """Return the notes of a version, which must be the newest, with nothing left under "Unreleased"; files of the
+    sources are named, not linked."""
     unreleased, *numbered = entries
     newest = numbered[0].version if numbered else "nothing"
     if newest != version:
@@ -54,7 +58,8 @@ def notes(entries: Sequence[Entry], version: str) -> str:
         raise ConfigError(what, fix=f"{fix} to `[{version}] - {'YYYY-MM-DD'}`, put an empty one above, and commit")
     if unreleased.text:
         raise ConfigError(f"{FILE} has changes that are in no version", fix=f"move what is below `[{UNRELEASED}]`")
-    return numbered[0].text
+    # The page of a release is elsewhere than its files, so a link to one would lead nowhere.
+    return _OF_THE_SOURCES.sub(lambda one: one[1] if one[1] == one[2] else f"{one[1]} ({one[2]})", numbered[0].text)
 
 
 def _entry(lines: Sequence[str], start: int, end: int) -> Entry:

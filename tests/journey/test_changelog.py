@@ -71,6 +71,12 @@ def test_another_form_is_told_with_its_line(was: str, becomes: str, line: int) -
     assert told.value.what.startswith(f"CHANGELOG.md:{line} ")
 
 
+def test_notes_name_files_of_the_sources_and_link_only_what_is_elsewhere() -> None:
+    told = "- [docs/a.md](docs/a.md#b), [how](docs/c.md), [site](https://example.com/)."
+    linked = GOOD.replace("- Another.", told)
+    assert notes(read(linked), "0.10.0").endswith("- docs/a.md, how (docs/c.md), [site](https://example.com/).")
+
+
 def test_a_version_that_is_not_the_newest_has_no_notes() -> None:
     with pytest.raises(ConfigError, match=r"0\.10\.0 as its newest version, not 0\.11\.0"):
         notes(read(GOOD), "0.11.0")
