@@ -42,7 +42,6 @@ STANDS_FOR = {
     "submit NAME": "submit dask-digits",
     "logs JOB": "logs {first}",
     "show JOB": "show {first}",
-    "cancel JOB": "cancel {long}",
     "dask-digits-7k2p3f9a": "{first}",
     "my-mlp-k24lpqrl my-mlp-9x2fa7uw": "{first} {second}",
     "--sweep ID": "--sweep {sweep}",
@@ -52,6 +51,7 @@ OTHERS = {
     "slipway init ": "it asks a person",
     "slipway use ": "it would write into this checkout",
     "slipway board --serve": "it ends with Ctrl-C",
+    "slipway jobs cancel JOB": "it is typed before, of all that run",
     "slipway pools reboot ": "no job may be on the cluster",
     "slipway submit gemma2-lora ": "it takes a GPU",
     "slipway submit script ": "it takes a person's own folder",
@@ -195,11 +195,13 @@ def what_other_pages_tell_to_type_works(demo: Demo, folder: Path) -> None:
     def type_(line: str) -> Done:
         return ended(demo("bash", "-c", f"{shell}; {run}; cd {folder}; {line}"))
 
-    swept = type_("slipway submit dask-digits --sweep grid.yaml --wait --output json")
-    sweep = re.findall(r'"sweep": "([^"]+)"', swept.out)[0]
-    long = re.findall(r"dask-digits-[a-z2-7]{8}", type_(LONG).out)[0]
-    first, second = re.findall(r"dask-digits-[a-z2-7]{8}", type_("slipway jobs list --state succeeded").out)[:2]
-    names = {"first": first, "second": second, "sweep": sweep, "long": long}
+    listed = json.loads(type_("slipway jobs list --output json 2>/dev/null").out)["jobs"]
+    for job in listed:
+        if job["endTime"] is None:
+            assert type_(f"slipway jobs cancel {job['displayName']}").code == 0
+    swept = type_("slipway submit dask-digits --sweep grid.yaml --wait --output json 2>/dev/null")
+    first, second, *_ = (job["displayName"] for job in listed if job["state"] == "JOB_STATE_SUCCEEDED")
+    names = {"first": first, "second": second, "sweep": json.loads(swept.out)["sweep"]}
     for page in sorted((ROOT / "docs").glob("*.md")):
         lines = "\n".join(blocks(page, "sh")).splitlines() if page.stem not in PAGES else []
         for line in (one for one in lines if one.startswith("slipway ") and not one.startswith(tuple(OTHERS))):
