@@ -50,7 +50,7 @@ def test_a_region_where_the_stack_offers_no_cluster_is_done_without_and_named(
             context.looked_up(read, said.append)
         return
     assert context.looked_up(read, said.append) == seen
-    assert said == ([f"! not looked at {down}, where stack dev offers no cluster: denied"] if down else [])
+    assert said == ([f"not looked at {down}, where stack dev offers no cluster: denied"] if down else [])
 
 
 def test_a_region_that_can_be_done_without_is_not_waited_for_as_long(monkeypatch: pytest.MonkeyPatch) -> None:  # N4
