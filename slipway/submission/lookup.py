@@ -44,7 +44,7 @@ class JobLookup:
     def _skip(self, words: str) -> None:
         if not self.skipped:
             self.skipped = frozenset(self._context.catalog.regions_without_clusters)
-            self._tell(words)
+            self._tell(f"! {words}")
 
 
 def going_on(context: Context, journal: SubmissionJournal, request_id: str) -> tuple[VertexJob, ...]:

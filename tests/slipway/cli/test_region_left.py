@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +14,7 @@ from .test_sweep import every_job, points
 
 LEFT = "europe-west4"
 DOWN = {"kind": "unavailable", "match": f"/locations/{LEFT}/"}
-TOLD = f"not looked at {LEFT}, where stack"
+TOLD = f"! not looked at {LEFT}, where stack"
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_a_sweep_is_cancelled_and_what_was_not_looked_at_is_said(left: Stack) ->
     for one in (done, again):
         assert one.code == 4 and f"sweep {sent.json['sweep']} may go on where" in one.err
         assert f"slipway jobs cancel --sweep {sent.json['sweep']}" in one.err
-    assert done.out.startswith("cancelling 2 of 2 jobs ") and not again.out
+    assert re.fullmatch(r"cancelling 2 of 2 jobs of sweep \S+\n", done.out) and not again.out
     assert {job["state"] for job in every_job(left)} <= {"JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"}
 
 
