@@ -120,7 +120,7 @@ def test_a_command_without_its_folder_is_refused(open_to_code: Stack, source: Pa
     (open_to_code.folder / "s.csv").write_text("command\npython train.py\n")
     for refused in (words, (*words, "--dry-run"), ("submit", "hello", "--sweep", "s.csv")):
         done = open_to_code.run(*refused)
-        assert done.code == 2 and "given a command" in done.err, done.err
+        assert done.code == 2 and "hello is given a command, and no folder to run it in" in done.err, done.err
         assert "  fix: add --code .\n" in done.err
     assert open_to_code.jobs() == []
     assert open_to_code.run(*words, "--code", "src").code == 0
@@ -194,7 +194,7 @@ def test_a_name_of_a_sweep_that_ran_other_code_is_refused(  # N7
     git(open_to_code.folder, "add", "src")
     (source / "words.py").write_text("GREETING = 'changed'\n")
     refused = open_to_code.run(*words, "--request-id", "nightly")
-    assert refused.code == 2 and "error: sweep nightly " in refused.err, refused.err
+    assert refused.code == 2 and "nightly was begun with other runs" in refused.err, refused.err
     assert "why: run 0: code=" in refused.err
     (source / "words.py").write_text("GREETING = 'hello from the working tree'\n")
     assert open_to_code.run(*words, "--request-id", "nightly").code == 0

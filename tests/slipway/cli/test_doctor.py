@@ -83,7 +83,7 @@ def test_what_is_found_with_a_catalog_alone_and_in_a_checkout(snapshot: Snapshot
     assert done.code == 4
     assert "can't be read: aiplatform.googleapis.com persistentResources.list" in done.out
     assert f"for roles/aiplatform.viewer on project {PROJECT}" in done.out
-    assert f"✗ the backend file://{backend} has no stack {stack.name}" in done.out
+    assert f"✗ the backend file://{backend} has no stack {stack.name}, and its catalog" in done.out
     assert f"have roles/aiplatform.user on project {PROJECT}" in done.out
     assert id_ not in done.out and "not looked at" not in done.err
     assert f"stack {stack.name} in {PROJECT}, {REGION}: " in done.err

@@ -99,7 +99,7 @@ def test_a_deployment_that_makes_another_job_of_it_makes_no_second_one_beside_th
     waiting.until(lambda: all(job["state"] == "JOB_STATE_CANCELLED" for job in waiting.jobs()))
     ended = waiting.run(*WORDS)
     assert ended.code == 2 and remembered(waiting) == 0
-    assert f"(slipway jobs show {name}): give the command" in ended.err
+    assert f"ended (slipway jobs show {name}): give the command" in ended.err
     anew = waiting.run(*WORDS)
     assert anew.code == 0, anew.err
     assert len(waiting.jobs()) == 3
@@ -213,11 +213,11 @@ def test_a_wait_on_a_cluster_that_was_replaced_names_it_and_how_to_move_to_the_n
             assert resumed.stderr is not None
             while "was replaced" not in (line := resumed.stderr.readline()):
                 assert line
-            assert job in line and f" {old};" in line and f" {new}: starts now" in line
+            assert f"{job} waits on the old one, {old}; on the new one, {new}: starts now" in line
             assert f"slipway jobs cancel {job}; once" in resumed.stderr.readline()
             while "waiting" not in (line := resumed.stderr.readline()):
                 assert line
-            assert f"pool full: {old}/workers " in line
+            assert f"pool full: {old}/workers has 3 of" in line
             assert waiting.run("jobs", "cancel", job).code == 0
             assert resumed.wait() == 8
         moved = waiting.run(*WORDS)

@@ -26,7 +26,7 @@ def test_each_screen_and_document_has_the_mark(dirty: Stack) -> None:
 
 def test_templates_have_it_too(dirty: Stack) -> None:
     assert dirty.run("templates", "show", "hello").out.splitlines()[0].endswith("  @ 0a1b2c3+")
-    assert f"catalog {dirty.name} @ 0a1b2c3+" in dirty.run("submit", "helo").err
+    assert f"not found in catalog {dirty.name} @ 0a1b2c3+" in dirty.run("submit", "helo").err
     assert dirty.run("templates", "--output", "json").json["catalog"]["dirty"] is True
 
 

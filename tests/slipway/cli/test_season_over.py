@@ -68,7 +68,7 @@ def test_pools_say_that_a_date_has_come(over: Stack) -> None:
     assert "season ends, due 30 days" in said
     assert "later comes with the next" in said
     (one,) = over.run("pools", "--output", "json").json["dormant"]
-    assert one["words"].startswith("cluster later comes ")
+    assert one["words"].startswith("cluster later comes with the next")
 
 
 def test_a_season_that_goes_on_takes_jobs(stack: Stack) -> None:

@@ -253,16 +253,16 @@ def test_of_two_jobs_of_one_name_the_one_that_ran_is_shown(stack: Stack) -> None
     stack.until(lambda: all(job["state"] in ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED") for job in stack.jobs()))
     shown = stack.run("jobs", "show", runs["displayName"], "--output", "json")
     assert shown.json["job"]["id"] == runs["id"]
-    assert f"2 jobs are called {runs['displayName']}; this is {runs['id']}" in shown.err
+    assert f"2 jobs are called {runs['displayName']}; this is {runs['id']}, which runs the submission" in shown.err
     number = copy["name"].rsplit("/", 1)[-1]
     assert stack.run("jobs", "show", number, "--output", "json").json["job"]["id"] == number
     stack.cloud.rest("POST", JOBS, {**body, "displayName": runs["displayName"]})
     stack.cloud.rest("DELETE", f"/v1/{runs['name']}")
     stack.until(lambda: all(job["state"] == "JOB_STATE_SUCCEEDED" for job in stack.jobs()))
     shown = stack.run("jobs", "show", runs["displayName"])
-    assert shown.code == 0 and "this is the newest" in shown.err
+    assert shown.code == 0 and f"2 jobs are called {runs['displayName']}; this is the newest" in shown.err
     waited = stack.run("jobs", "logs", number, "--follow")
-    assert waited.code == 4 and f"copy of {runs['id']}" in waited.err
+    assert waited.code == 4 and f"was a copy of {runs['id']}, which is gone" in waited.err
 
 
 def test_a_journal_that_cannot_be_written_sends_nothing(stack: Stack) -> None:

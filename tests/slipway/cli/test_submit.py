@@ -230,7 +230,7 @@ def test_a_missing_catalog_says_who_chose_it(stack: Stack) -> None:
 def test_an_unreadable_catalog_is_named(stack: Stack, content: bytes) -> None:
     stack.publish(content)
     done = stack.run("submit", "hello")
-    assert done.code == 2 and f"{stack.address}/catalog.json can't be read" in done.err
+    assert done.code == 2 and f"the catalog {stack.address}/catalog.json can't be read" in done.err
 
 
 def test_a_newer_catalog_says_to_update(stack: Stack) -> None:
@@ -284,9 +284,9 @@ def test_a_trainers_account_that_was_deleted_is_made_again_by_a_deployment(stack
     stack.cloud.rest("DELETE", f"/v1/projects/{PROJECT}/serviceAccounts/{stack.trainer}")
     done = stack.run("submit", "hello", role=role)
     assert done.code == code and stack.jobs() == []
-    assert f"pulumi up --stack {stack.name}," in done.err
+    assert f"deleted: pulumi up --stack {stack.name}, which makes it" in done.err
     found = {one["id"]: one for one in stack.run("doctor", "--output", "json", role="deployer").json["findings"]}
-    assert stack.trainer in found["resource-gone"]["sentence"]
+    assert found["resource-gone"]["sentence"] == f"account {stack.trainer} is not there any more"
     assert found["resource-gone"]["mend"] == f"pulumi up --stack {stack.name}"
     assert stack.trainer not in found.get("role-missing", {"sentence": ""})["sentence"]
 

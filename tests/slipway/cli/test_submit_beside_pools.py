@@ -15,7 +15,7 @@ def test_a_spot_job_runs_beside_the_pool_when_quota_allows(stack: Stack) -> None
         stack.cloud.rest("POST", "/slipway/settings", {"quota": before})
     assert done.code == 0, done.err
     assert "the pools on 1 machine" in done.out and "quota suffices" in done.out
-    assert re.search(r"at most \$\d+\.\d\d in 7", done.out)
+    assert re.search(r"\n  this run: at most \$\d+\.\d\d in 7 days, its timeout\n", done.out)
     assert stack.jobs()[0]["jobSpec"].get("persistentResourceId") is None
 
 
@@ -27,7 +27,7 @@ def test_what_a_run_usually_costs_is_told_by_earlier_ones_before_it_is_sent(stac
         said = stack.run("submit", "hello", "--capacity", "spot").out
         told = stack.run("submit", "hello", "--capacity", "spot", "--output", "json").json["run"]
         pool = stack.run("submit", "hello", "--output", "json").json
-    assert "(3 earlier runs" in said and re.search(r"under \$0.01 .* at most \$\d", said), said
+    assert re.search(r"this run: under \$0.01 in \d.*\(3 earlier runs in 30 days\), at most \$\d", said), said
     assert told["earlierRuns"] == 3 and told["timeoutSeconds"] == 7 * 24 * 3600 and told["usdComplete"] is True
     assert float(told["usd"]["least"]) <= float(told["usd"]["usualMost"]) < float(told["usd"]["most"])
     assert pool["run"] is None, "its machines are paid for anyway"

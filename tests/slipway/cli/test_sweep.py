@@ -111,7 +111,7 @@ def test_the_same_command_sends_nothing_more_and_a_name_makes_another_sweep(stac
     assert len(every_job(stack)) == 10
     points(stack, 6)
     changed = stack.run(*words, "--request-id", "once-more")
-    assert changed.code == 2 and "error: sweep once-more " in changed.err
+    assert changed.code == 2 and "once-more was begun with other runs" in changed.err
     assert "name this one differently: --request-id" in changed.err
 
 
@@ -335,7 +335,7 @@ def test_a_deployment_in_the_middle_stops_it_and_the_same_command_sends_the_rest
         stopped = stack.run(*words)
     assert stopped.code == 4 and every_job(stack) == []
     assert "slipway submit hello --sweep sweep.csv" in stopped.err
-    assert "error: cluster cpu was replaced" in stopped.err
+    assert "error: cluster cpu was replaced" in stopped.err and "the same command sends the rest" in stopped.err
     assert f"so far went to {id_};" in stopped.err and "catalog has cpu-next now" in stopped.err
     cpu["id"] = id_
     stack.publish()

@@ -73,10 +73,10 @@ def test_who_waits_is_told_of_runs_that_are_gone_once_the_others_have_ended(stac
     assert stack.run(*words).code == 0
     delete(stack, "1")
     waiting = stack.run(*words, "--wait", "--timeout", "1s")
-    assert waiting.code == 9 and "2 of 3 runs" in waiting.err
+    assert waiting.code == 9 and "2 of 3 runs of sweep" in waiting.err
     assert stack.run("jobs", "cancel", "--sweep", every_job(stack)[0]["labels"]["slipway-sweep"]).code == 0
     ended = stack.run(*words, "--wait", "--output", "json")
-    assert ended.code == 4 and "1 of 3 runs" in ended.err, ended.err
+    assert ended.code == 4 and "1 of 3 runs of sweep" in ended.err, ended.err
     assert "why: run 1: deleted, so" in ended.err
     assert ended.json["gone"] == [1] and [one["run"] for one in ended.json["states"]] == [0, 2]
 

@@ -144,4 +144,4 @@ class TestGitLab:
 def test_a_folder_that_workflows_can_not_name_is_refused(folder: Path) -> None:
     (folder / ".git").mkdir()
     refused = run(folder, "init", "it's $HOME", *FLAGS, *GITHUB)
-    assert refused.code == 2 and "CODEOWNERS" in refused.err
+    assert refused.code == 2 and "can't stand in CODEOWNERS and workflows" in refused.err

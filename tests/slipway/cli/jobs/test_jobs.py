@@ -242,7 +242,7 @@ def test_ctrl_c_detaches_and_is_no_error(stack: Stack) -> None:  # N9
         process.send_signal(signal.SIGINT)
         said = process.communicate()[1]
     assert process.returncode == 130
-    assert f"{name} goes on\n" in said and said.endswith(f"slipway jobs logs {name} --follow\n")
+    assert said == f"stopped watching; {name} goes on\n  fix: come back with: slipway jobs logs {name} --follow\n"
     assert stack.jobs()[0]["state"] == "JOB_STATE_RUNNING"
 
 

@@ -41,7 +41,7 @@ def test_the_code_is_that_of_the_first_that_failed_and_all_are_waited_for(stack:
 def test_a_time_is_that_of_all_of_them_together(stack: Stack) -> None:
     first, second = sent(stack), sent(stack)
     done = stack.run("jobs", "wait", first, second, "--timeout", "1s")
-    assert done.code == 9 and f"error: job {first} has not ended" in done.err
+    assert done.code == 9 and f"error: job {first} has not ended after" in done.err
     stack.run("jobs", "cancel", first)
     assert stack.run("jobs", "wait", first).code == 8
     assert stack.run("jobs", "wait", first, second, "--timeout", "1s").code == 9

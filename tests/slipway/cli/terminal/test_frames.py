@@ -70,7 +70,7 @@ def test_a_look_that_fails_is_said_beside_what_was_seen_before(terminal: Termina
 
     watched(look, 3, terminal)
     second = terminal.getvalue().split("\x1b[H")[2]
-    assert "3 pools" in second and "not read anew: no answer from" in second
+    assert "3 pools" in second and "not read anew: no answer from aiplatform" in second
     assert "not read anew" not in terminal.getvalue().split("\x1b[H")[3]
 
 
