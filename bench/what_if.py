@@ -1,4 +1,4 @@
-"""What if: the speed of a replay of past jobs, and its error against a day that really ran on a local cloud.
+"""The speed of a replay of past jobs, and its error against a day that really ran on a local cloud.
 
 The day has ten busy hours. All of its durations and delays are divided by FACTOR, the jobs really run, and the cloud's
 times are multiplied again. The replay knows what it would know of any stack: jobs with their times, a deployment, and

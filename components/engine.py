@@ -47,7 +47,7 @@ class Run:
 
     @property
     def deployed(self) -> bool:
-        """Whether an earlier run came as far as a catalog."""
+        """Tell whether an earlier run came as far as a catalog."""
         return isinstance(self.state, State) and bool(self.state.catalog_bucket)
 
 

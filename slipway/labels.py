@@ -68,7 +68,7 @@ class Revision:
 
     @property
     def exact(self) -> bool:
-        """Whether it names exactly one tree."""
+        """Tell whether the revision names exactly one tree."""
         return self.dirty is False and self.commit not in ("", UNKNOWN_COMMIT)
 
     @property

@@ -83,12 +83,12 @@ class DormantCluster(Cluster):
 
     @property
     def comes(self) -> bool:
-        """Whether it comes without an edit; a cluster that was given up, or whose season is over, needs one."""
+        """Tell whether the cluster comes without an edit; one that was given up, or whose season is over, needs one."""
         return self.why == "season" and self.since is None
 
     @property
     def awaited(self) -> bool:
-        """Whether it comes once a deployment can make it, without a date."""
+        """Tell whether the cluster comes once a deployment can make it, without a date."""
         return self.comes and self.season.begins is None
 
     @property

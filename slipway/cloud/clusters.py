@@ -98,17 +98,17 @@ class PersistentResource(Regional):
 
     @property
     def failed(self) -> bool:
-        """Whether it failed, and so has no machines and no bill: its pools have the intended numbers."""
+        """Tell whether the cluster failed, and has no machines and no bill: its pools have the intended numbers."""
         return self.state == "ERROR"
 
     @property
     def billed(self) -> bool:
-        """Whether its machines are up: a cluster is billed once it runs."""
+        """Tell whether machines are up: a cluster is billed once it runs."""
         return not self.failed and self.state != "PROVISIONING"
 
     @property
     def in_use(self) -> bool:
-        """Whether its machines run a job, whatever the lists of jobs say: those lag."""
+        """Tell whether the machines run a job, whatever the lists of jobs say: those lag."""
         return any(pool.used for pool in self.pools)
 
     def was_there(self, at: datetime) -> bool:

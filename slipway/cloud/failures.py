@@ -154,7 +154,7 @@ class CloudError(SlipwayError):
 
     @property
     def worth_again(self) -> bool:
-        """Whether it was not accepted for a reason that passes: a rate limit, a busy service, a refused connection."""
+        """Tell whether a request was refused for a reason that passes: a rate limit, a busy service, no connection."""
         return self.status == 503 and self.not_accepted
 
 

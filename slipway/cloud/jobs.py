@@ -160,7 +160,7 @@ class VertexJob(Regional):
 
     @property
     def ended(self) -> bool:
-        """Whether it has ended. An unknown state counts as not ended: nothing is deleted under it."""
+        """Tell whether the job has ended; an unknown state has not, so that nothing is deleted under it."""
         return self.state in ENDED
 
     @property
@@ -170,7 +170,7 @@ class VertexJob(Regional):
 
     @property
     def preemptible(self) -> bool:
-        """Whether its machines draw preemptible quota, as Spot and flex-start do."""
+        """Tell whether the job's machines draw preemptible quota, as Spot and flex-start do."""
         return CAPACITY_TYPES[self._without_pool].preemptible
 
     @property

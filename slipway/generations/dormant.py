@@ -37,7 +37,7 @@ class Dormancy:
 
     @property
     def comes(self) -> bool:
-        """Whether it comes without an edit."""
+        """Tell whether the cluster comes without an edit."""
         return self.why == "season" and self.since is None
 
     @property

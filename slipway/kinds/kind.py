@@ -35,10 +35,10 @@ class JobKind(ABC):
     """The ones among them that a template of this kind requires."""
 
     has_trials: ClassVar[bool] = False
-    """Whether it runs its spec many times, each time as a custom job with a claim of its own."""
+    """True for a kind that runs its spec many times, each time as a custom job with its own claim."""
 
     runs_itself: ClassVar[bool] = False
-    """Whether its replicas log, and sign claims, under its own number, and not under that of a job behind it."""
+    """True where replicas log, and sign claims, under the job's own number, not under that of a job behind it."""
 
     ended: ClassVar[tuple[str, ...]] = ("CANCELLED", "EXPIRED", "FAILED", "PARTIALLY_SUCCEEDED", "SUCCEEDED")
     """The final states of its jobs, without the prefix."""

@@ -25,7 +25,7 @@ class Resource:
 
     @property
     def stays(self) -> bool:
-        """Whether it stays in the cloud when it leaves the state."""
+        """Tell whether the resource stays in the cloud when it leaves the state."""
         return self.retained or self.inputs.get("deletionPolicy") == "ABANDON"
 
 

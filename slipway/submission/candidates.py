@@ -101,7 +101,7 @@ class PreparedSubmission:
 
     @property
     def moves(self) -> bool:
-        """Whether it may be given up on one candidate for the next."""
+        """Tell whether one candidate may be given up for the next."""
         return any(wait is not None for _, wait in self.offers[:-1])
 
     @cached_property

@@ -43,7 +43,7 @@ class JudgedCandidate:
 
     @property
     def waits(self) -> bool:
-        """Whether it would run as soon as other jobs are done."""
+        """Tell whether the candidate would run as soon as other jobs are done."""
         return self.verdict.outcome in _WAITS
 
     @property
@@ -62,7 +62,7 @@ class Choice:
 
     @property
     def moves(self) -> bool:
-        """Whether it moves to the next candidate when the one taken has not started in time."""
+        """Tell whether the next candidate follows when the one taken has not started in time."""
         return bool(self.taken.candidate.wait)
 
     @property

@@ -92,12 +92,12 @@ class JobLoad:
 
     @property
     def calm(self) -> bool:
-        """Whether it asked for no more than pools keep."""
+        """Tell whether the job asked for no more than pools keep."""
         return all(one.now + one.count <= one.least for one in self.pools)
 
     @property
     def full(self) -> bool:
-        """Whether it asked for more than some pool may have."""
+        """Tell whether the job asked for more than some pool may have."""
         return any(one.now + one.count > one.most for one in self.pools)
 
     @property

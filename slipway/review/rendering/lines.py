@@ -53,7 +53,7 @@ class CommentLine:
 
     @property
     def opens(self) -> bool:
-        """Whether it is more than a note, and of this change."""
+        """Tell whether the line is more than a note, and of this change."""
         return not self.on_main and (self.grade > Grade.NOTE or self.lead.kind in FIRST | OPEN)
 
 
