@@ -123,7 +123,7 @@ def env(who: str, stack: str | None, project: str | None, no_engine: bool) -> No
     with _in_words():
         key = keys.write(folder_of(folder, found.id), found, who, record.url)
     variables |= {**environment.of_role(record, who, found.id), "GOOGLE_APPLICATION_CREDENTIALS": str(key)}
-    variables |= environment.journal(folder)
+    variables |= environment.own_things(folder)
     for name, value in variables.items():
         click.echo(f"export {name}={shlex.quote(value)}")
 

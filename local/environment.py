@@ -39,9 +39,10 @@ def engine_variables(folder: Path, engine: Path, path: str) -> dict[str, str]:
     }
 
 
-def journal(folder: Path) -> dict[str, str]:
-    """Return the folder in which submissions to a cloud with this state folder are noted, apart from real ones."""
-    return {"SLIPWAY_JOURNAL": str(folder / "journal")}
+def own_things(folder: Path) -> dict[str, str]:
+    """Return the folders in which submissions to a cloud with this state folder are noted, and the catalog that a
+    person chooses there, both apart from those of real clouds."""
+    return {"SLIPWAY_JOURNAL": str(folder / "journal"), "SLIPWAY_CONFIG": str(folder / "config")}
 
 
 def past_proxies(environ: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Atomic files: a reader sees the old one or the new one, whatever happens in between."""
+"""Atomic files: a reader sees the old one or the new one, whatever happens in between. Folders of Slipway's own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import os
 import re
 import stat
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+
+OWN_FOLDER = ".slipway"
+"""The folder for what Slipway writes into a checkout or another folder of a person's."""
 
 
 def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644, durable: bool = True) -> None:
@@ -57,6 +61,27 @@ def leftovers(path: Path) -> list[Path]:
 
 def _prefix(path: Path) -> str:
     return f".{path.name}."
+
+
+def own_folder(environ: Mapping[str, str], variable: str, default: str) -> Path | None:
+    """Return Slipway's folder below a folder of the XDG standard, or below its `default` in the home folder; None for a
+    user without a home."""
+    base = Path(environ.get(variable, "").strip())
+    if not base.is_absolute():  # The standard says to ignore a relative path, as it means another folder each time.
+        try:
+            base = Path.home() / default
+        except RuntimeError:
+            return None
+    return base / "slipway"
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder with its parents. The one called OWN_FOLDER is ignored by git, whatever the checkout ignores.
+    Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for own in (one for one in (folder, *folder.parents) if one.name == OWN_FOLDER):
+        if not (own / ".gitignore").exists():
+            write_atomically(own / ".gitignore", "*\n")
 
 
 def repository(folder: Path) -> Path:

@@ -165,7 +165,7 @@ def _journey(folder: Path, engine: Path, record: Record, played: LaptopStack) ->
         **environment.engine_variables(folder, engine, os.environ.get("PATH", "")),
         MARK: str(folder),
         "SLIPWAY_CATALOG": f"gs://{stack.workspace.catalog_bucket}",
-        **environment.journal(folder),
+        **environment.own_things(folder),
     }
     deployer, submitter = (
         Actor(role, root, {**common, **environment.of_role(record, who, stack.project)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,20 +13,22 @@ from slipway.catalog.model import NAME, Catalog, Offer, Scalar, Template
 from slipway.cloud.failures import NotFound
 from slipway.cloud.storage import Location, Storage
 from slipway.errors import Arguments, ConfigError
-from slipway.files import write_atomically
+from slipway.files import OWN_FOLDER, make_folder, own_folder, write_atomically
 from slipway.formatting import nearest, quoted
 from slipway.installation import updating
 from slipway.kinds import KINDS, JobKind
 
 VARIABLE = "SLIPWAY_CATALOG"
-FILE = Path(".slipway", "catalog")
-_ROOTS = (".slipway", ".git", "Pulumi.yaml")
+CONFIG_VARIABLE = "SLIPWAY_CONFIG"
+"""The variable that names the folder of a person's own settings."""
+_FILE = "catalog"
+_ROOTS = (OWN_FOLDER, ".git", "Pulumi.yaml")
 
 
 @dataclass(frozen=True)
 class SelectedCatalog:
-    """The address of a catalog. `origin` tells who chose it: its address, when that was `given`, `$SLIPWAY_CATALOG` or
-    the file of the checkout."""
+    """The address of a catalog. `origin` tells who chose it: its address, when that was `given`, `$SLIPWAY_CATALOG`, or
+    the file of the checkout or of the person."""
 
     location: Location
     origin: str
@@ -48,7 +51,7 @@ def default_buckets(project: str, stack: str) -> tuple[str, str]:
 
 
 def checkout(start: Path) -> Path | None:
-    """Return the nearest folder upwards that looks like a checkout, or that has a remembered choice."""
+    """Return the nearest folder upwards that looks like a checkout, or that has things of Slipway's own."""
     return next((folder for folder in (start, *start.parents) if any((folder / one).exists() for one in _ROOTS)), None)
 
 
@@ -60,26 +63,36 @@ def address(text: str) -> Location:
 
 
 def select_catalog(flag: str | None, environ: Mapping[str, str], folder: Path) -> SelectedCatalog:
-    """Return the first choice of flag, environment and memory. Raises ConfigError when there is none."""
+    """Return the first choice of flag, environment, folder and person. Raises ConfigError when there is none."""
     if flag:
         return SelectedCatalog(address(flag), "its address", given=True)
     if environ.get(VARIABLE, "").strip():
         return SelectedCatalog(address(environ[VARIABLE]), f"${VARIABLE}")
-    remembered = recall(folder)
-    if remembered:
-        return remembered
-    where = "checkout" if checkout(folder) else "folder"
+    if chosen := recall(folder_file(folder)) or recall(own_file(environ)):
+        return chosen
     raise ConfigError(
         "no catalog chosen",
-        why=f"none is named, ${VARIABLE} is not set, and this {where} remembers none",
+        why=f"none is named, ${VARIABLE} is not set, and neither you nor this folder have chosen one",
         fix="slipway use gs://PROJECT-STACK-catalog     (pulumi up shows the address)",
     )
 
 
-def recall(folder: Path) -> SelectedCatalog | None:
-    """Return the choice that this checkout remembers, if any."""
-    root = checkout(folder)
-    file = root / FILE if root else None
+def folder_file(folder: Path) -> Path:
+    """Return the file of a checkout's own choice; outside of one, of the folder's."""
+    return (checkout(folder) or folder) / OWN_FOLDER / _FILE
+
+
+def own_file(environ: Mapping[str, str]) -> Path | None:
+    """Return the file of a person's choice, for all folders without their own: in `$SLIPWAY_CONFIG`, else
+    `$XDG_CONFIG_HOME/slipway`, else `~/.config/slipway`; None for a user without a home."""
+    if chosen := environ.get(CONFIG_VARIABLE, "").strip():
+        return Path(chosen).absolute() / _FILE
+    found = own_folder(environ, "XDG_CONFIG_HOME", ".config")
+    return found / _FILE if found else None
+
+
+def recall(file: Path | None) -> SelectedCatalog | None:
+    """Return the choice that a file has, if there is one. Raises ConfigError when it can't be read."""
     if file is None or not file.is_file():
         return None
     try:
@@ -88,20 +101,23 @@ def recall(folder: Path) -> SelectedCatalog | None:
         raise ConfigError(
             f"what was remembered can't be read: {file}",
             why=problem.what if isinstance(problem, ConfigError) else str(problem),
-            fix="choose again: slipway use gs://BUCKET",
+            fix=f"rm {shlex.quote(str(file))}, then choose again: slipway use gs://BUCKET",
         ) from problem
 
 
-def remember(location: Location, folder: Path) -> Path:
-    """Write the choice into the checkout (or into `folder` outside one) and return the file. Raises ConfigError."""
-    file = (checkout(folder) or folder) / FILE
+def remember(location: Location, file: Path | None) -> Path:
+    """Write a choice into its file, and return that. Raises ConfigError."""
+    instead = f"choose it for this shell: export {VARIABLE}={location}"
+    if file is None:
+        raise ConfigError(f"could not remember {location}", why="this user has no home folder", fix=instead)
     try:
+        make_folder(file.parent)
         write_atomically(file, f"{location}\n")
     except OSError as problem:
         raise ConfigError(
             f"could not remember {location}",
             why=f"{file}: {problem.strerror or problem}",
-            fix=f"make the folder writable, or choose it for this shell: export {VARIABLE}={location}",
+            fix=f"make the folder writable, or {instead}",
         ) from problem
     return file
 

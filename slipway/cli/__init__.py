@@ -122,7 +122,7 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     cls=Verbs,
     package=__name__,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="The catalog is found by --catalog, else $SLIPWAY_CATALOG, else the choice of this checkout "
+    epilog="The catalog is found by --catalog, else $SLIPWAY_CATALOG, else the choice of this checkout, else yours "
     "(slipway use). Exit codes: 0 ok, 2 flags or configuration, 3 credentials or role, 4 resource or failed job, "
     "5 quota or policy, 8 cancelled, 9 timeout, 75 sent but the answer is unknown, 130 interrupted, 1 anything else.",
 )

@@ -21,7 +21,7 @@ from slipway.cloud.storage import Location, Storage
 from slipway.context import Context
 from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.formatting import counted, size
-from slipway.jobs.outputs import PARTS, LeftOut, OutputFile, alone_in, listed, output_files, present_files
+from slipway.jobs.outputs import PARTS, LeftOut, OutputFile, alone_in, ignore, listed, output_files, present_files
 
 _THREADS = 8
 _TICK = 0.2
@@ -81,6 +81,7 @@ def download(
     with alone_in(folder):
         present = set(present_files(folder, files, overwrite))
         missing = tuple(one for one in files if one not in present)
+        ignore(folder, files)
         _Fetching(connection.storage, folder, missing, overwrite).run(tell or (lambda *_: None))
     return Download(str(at), folder, missing, tuple(one for one in files if one in present), tuple(left_out))
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -15,11 +16,13 @@ from typing import Annotated
 from slipway.cloud.storage import StoredObject
 from slipway.codec import At
 from slipway.errors import ConfigError
+from slipway.files import write_atomically
 from slipway.formatting import counted, short
 from slipway.labels import unfit
 
 PARTS = ".slipway-download"
 """The folder of partial downloads, beside the files."""
+_FETCHED = "# fetched by slipway jobs download"
 _LONGEST = 255
 """The longest file name in bytes, on most systems."""
 _SHOWN = 5
@@ -128,6 +131,26 @@ def present_files(folder: Path, files: list[OutputFile], overwrite: bool) -> lis
             fix="name another folder, or replace them: --overwrite (overwrite=True)",
         )
     return present
+
+
+def ignore(folder: Path, files: Sequence[OutputFile]) -> None:
+    """Have git ignore files that are to be fetched into a folder, so that `--code` does not pack them either: a whole
+    folder that has nothing else, else each of them that is new there. Raises OSError."""
+    file, new = folder / ".gitignore", [one.path for one in files if not (folder / one.path).exists()]
+    if not new or any(str(one.path) == file.name for one in files):
+        return  # A file of that name is the job's own.
+    known = file.read_text("utf-8", "surrogateescape").splitlines() if file.exists() else []
+    alone = all(one.name == PARTS for one in folder.iterdir())
+    wanted = ["*"] if alone else dict.fromkeys((_FETCHED, *(_pattern(folder, one) for one in new)))
+    if missing := [line for line in wanted if line not in known and "*" not in known]:
+        text = "".join(f"{line}\n" for line in (*known, *missing))
+        write_atomically(file, text.encode("utf-8", "surrogateescape"))
+
+
+def _pattern(folder: Path, path: PurePosixPath) -> str:
+    """Return git's pattern for a new file, or for the folder that comes with it."""
+    new = next(one for one in (*reversed(path.parents), path) if not (folder / one).exists())
+    return "/" + re.sub(r"[\\*?\[ ]", r"\\\g<0>", str(new)).replace("\n", "?")
 
 
 def _require_folder(path: Path, what: str) -> None:

@@ -1,41 +1,47 @@
-"""The files of a folder as git sees them: tracked files as they are on the disk, and new files that are not ignored."""
+"""The files of a folder as git sees them: tracked files as they are on the disk, and new files that are not ignored;
+outside of a checkout all are new."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from slipway.errors import ConfigError
+from slipway.files import OWN_FOLDER
 from slipway.formatting import quoted, short
 from slipway.labels import Revision
+from slipway.packages.source_package import is_packed
 
-_OWN = ".slipway"  # The state of `slipway use` is not code.
-_ALL_BUT_OWN = f":(exclude,glob)**/{_OWN}/**"
+_ENVIRONMENT = "pyvenv.cfg"
+"""The file in the top folder of a virtual environment."""
 MOST_FILES = 10_000
 MOST_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
 class WorkingTree:
-    """A folder in a git checkout. `files` by path in the folder. `revision` is HEAD, of no commit before the first
-    one."""
+    """A folder. `files` by path in it. `revision` is HEAD, of no commit before the first one, and outside of a
+    checkout."""
 
     files: Mapping[str, bytes]
     revision: Revision
 
 
 def read(folder: Path) -> WorkingTree:
-    """Read a folder. Raises ConfigError for a folder outside a git checkout, one that is too large, or holds a link
-    that would not travel."""
+    """Read a folder. Raises ConfigError for one that is too large, or holds a link that would not travel."""
     if not os.path.isdir(folder):  # noqa: PTH112 - a name that is too long is none, and no error
         raise ConfigError(f"{short(str(folder), 200)} is not a folder", fix=({"code": "./src"}, ", for example"))
     folder = folder.resolve()
-    names = _git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
-    wanted = sorted({name for name in names if name and _OWN not in PurePosixPath(name).parts})
+    inside = _git(folder, "rev-parse", "--is-inside-work-tree", absent="not a git repository")
+    tracked = _code(_git(folder, "ls-files", "-z", "--cached")) if inside else []
+    new = _code(_new(folder) if inside else _new_anywhere(folder))
+    wanted = sorted({*tracked, *new})
     if odd := next((name for name in wanted if not name.isprintable()), ""):
         raise ConfigError(
             f"the folder {folder} has a file called {quoted(odd)}",
@@ -51,8 +57,33 @@ def read(folder: Path) -> WorkingTree:
         if content is not None:
             files[name] = content
             size += len(content)
-    changed = _git(folder, "status", "--porcelain", "-z", "--untracked-files=normal", "--", ".", _ALL_BUT_OWN)
+    if not inside:
+        return WorkingTree(files, Revision("", dirty=True))
+    changed = new or _git(folder, "status", "--porcelain", "-z", "--untracked-files=no", "--", ".")
     return WorkingTree(files, Revision(_commit(folder), bool(changed)))
+
+
+def _new(folder: Path, *options: str) -> str:
+    return _git(folder, *options, "ls-files", "-z", "--others", "--exclude-standard")
+
+
+def _new_anywhere(folder: Path) -> str:
+    """Return the files that would be new in a checkout of this folder."""
+    with tempfile.TemporaryDirectory(prefix="slipway-") as empty:
+        _git(folder, "init", "--quiet", "--bare", empty)
+        return _new(folder, f"--git-dir={empty}", f"--work-tree={folder}")
+
+
+def _code(listed: str) -> list[str]:
+    """Return the files that git has listed, without those of Slipway, of Python and its tools, and of virtual
+    environments."""
+    names = [name for name in listed.split("\0") if name]
+    environments = tuple(name.removesuffix(_ENVIRONMENT) for name in names if name.endswith(f"/{_ENVIRONMENT}"))
+    return [name for name in names if not name.startswith(environments) and _is_code(PurePosixPath(name))]
+
+
+def _is_code(path: PurePosixPath) -> bool:
+    return OWN_FOLDER not in path.parts and is_packed(path)
 
 
 def _content(folder: Path, name: str, most: int) -> bytes | None:
@@ -85,18 +116,20 @@ def _commit(folder: Path) -> str:
         return ""
 
 
-def _git(folder: Path, *arguments: str) -> str:
+def _git(folder: Path, *arguments: str, absent: str = "") -> str:
+    """Return git's answer; empty where it refuses with the words `absent`. Raises ConfigError where it refuses
+    otherwise, and where there is no git."""
+    command = ["git", "-c", "core.quotePath=false", *arguments]
     try:
-        done = subprocess.run(
-            ["git", "-c", "core.quotePath=false", *arguments], cwd=folder, capture_output=True, check=False
-        )
+        done = subprocess.run(command, cwd=folder, env={**os.environ, "LC_ALL": "C"}, capture_output=True, check=False)
     except OSError as problem:
         raise ConfigError("packing code needs git", why=f"git can't be run: {problem.strerror}") from problem
-    if done.returncode:
+    said = done.stderr.decode(errors="replace").strip()
+    if done.returncode and not (absent and absent in said):
         raise ConfigError(
-            f"the folder {folder} is not in a git checkout",
-            why=done.stderr.decode(errors="replace").strip().splitlines()[-1] if done.stderr else "git says no more",
-            fix="git init   (without a commit it will do; where there is one, jobs are labelled with it)",
+            f"git can't list the folder {folder}",
+            why=said or "git says no more",
+            fix=f"see what it says: git -C {shlex.quote(str(folder))} status",
         )
     return done.stdout.decode(errors="surrogateescape")
 

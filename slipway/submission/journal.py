@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from slipway.catalog.lookup import checkout
 from slipway.errors import SlipwayError
-from slipway.files import write_atomically
+from slipway.files import OWN_FOLDER, make_folder, own_folder, write_atomically
 
 VARIABLE = "SLIPWAY_JOURNAL"
 """The variable that names the folder for records."""
@@ -47,20 +47,15 @@ def state_folder(folder: Path, environ: Mapping[str, str]) -> Path:
     state."""
     if chosen := environ.get(VARIABLE, "").strip():
         return folder / chosen
-    root = checkout(folder)
-    if root:
-        return root / ".slipway"
-    state = Path(environ.get("XDG_STATE_HOME", "").strip())
-    if not state.is_absolute():  # The standard says to ignore a relative path, as it means another folder each time.
-        try:
-            state = Path.home() / ".local" / "state"
-        except RuntimeError as problem:
-            raise SlipwayError(
-                "there is no place to record submissions",
-                why="this folder is not in a checkout, and this user has no home folder",
-                fix="export XDG_STATE_HOME=/a/folder/of/yours",
-            ) from problem
-    return state / "slipway"
+    if root := checkout(folder):
+        return root / OWN_FOLDER
+    if state := own_folder(environ, "XDG_STATE_HOME", ".local/state"):
+        return state
+    raise SlipwayError(
+        "there is no place to record submissions",
+        why="this folder is not in a checkout, and this user has no home folder",
+        fix="export XDG_STATE_HOME=/a/folder/of/yours",
+    )
 
 
 def unusable(what: str, file: Path, problem: Exception) -> SlipwayError:
@@ -125,7 +120,7 @@ class SubmissionJournal:
         """Let one process at a time send a request."""
         file, what = self._file(request_id).with_suffix(".lock"), f"request {request_id}"
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(file.parent)
             stream = file.open("a")
         except OSError as problem:
             raise unusable(what, file, problem) from problem
@@ -197,6 +192,7 @@ class InterruptedSubmissions:
 
 def _record(file: Path, body: Mapping[str, Any], what: str, *, durable: bool = True) -> None:
     try:
+        make_folder(file.parent)
         write_atomically(file, json.dumps(body), mode=0o600, durable=durable)
     except OSError as problem:
         raise unusable(what, file.parent, problem) from problem

@@ -15,6 +15,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.errors import AnswerUnknown
+from slipway.formatting import counted
 from slipway.jobs.claim import Claim, JobGoneError, read_claim
 from slipway.jobs.verdict import Outcome
 from slipway.labels import capacity_type_label
@@ -225,7 +226,7 @@ def with_code(
     code = pack(catalog, template, read(folder), folder.resolve().name)
     state = f" @ {code.revision.short}" if code.revision.commit else ", never committed"
     size = len(code.package.content) / 1000
-    tell(f"code {folder}{state}  {code.count} files, {size:,.0f} kB  →  {code.location}")
+    tell(f"code {folder}{state}  {counted(code.count, 'file')}, {size:,.0f} kB  →  {code.location}")
     if upload:
         _upload(context, code.location, code.package.content)
     labels = {**asked.overrides.labels, **code.labels}

@@ -21,6 +21,7 @@ from typing import IO, Any
 from slipway.catalog.model import Template
 from slipway.context import Context
 from slipway.errors import Arguments, ConfigError, SlipwayError
+from slipway.files import make_folder
 from slipway.submission.candidates import SubmissionRequest
 from slipway.submission.journal import lock, state_folder, unusable
 from slipway.sweeps.points import Point
@@ -140,7 +141,7 @@ class SweepJournal:
         """Open the journal, new or existing; `digests` are others that the sweep may have been begun with. Raises
         ConfigError when the id was used for another sweep, SlipwayError for the disk."""
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self._file.parent)
             stream = self._file.open("a+", encoding="utf-8")
             self._stream = stream
             lock(stream, f"sweep {head.sweep}", self._file)

@@ -76,6 +76,7 @@ class Checkout:
         base = self.cloud.env(role)
         engine = environment.engine_variables(self.state, self.engine, base.get("PATH", ""))
         mine = {"SLIPWAY_CATALOG": self.catalog, "SLIPWAY_GCP_PLUGIN_POLL_SECONDS": "0.1", "SLIPWAY_USER": role}
+        mine["SLIPWAY_CONFIG"] = str(self.state / "config")
         return {**base, **engine, **mine, "NO_COLOR": "1", **self.variables, **extra}
 
     def run(self, *command: str, role: str, **extra: str) -> Done:

@@ -78,7 +78,7 @@ def test_script_what_the_guide_tells_is_typed_where_train_py_is(stack: Stack, tm
     assert own.metrics[-1]["accuracy"] > 0.9
     fetched = stack.slipway("jobs", "download", own.display_name, str(tmp_path / "results"))
     assert fetched.code == 0, fetched.said
-    assert {one.name for one in (tmp_path / "results").iterdir()} == {"metrics.json", "model.joblib"}
+    assert {one.name for one in (tmp_path / "results").glob("[!.]*")} == {"metrics.json", "model.joblib"}
     assert reviewed.finished().metrics[-1]["lr"] == 0.01
 
 

@@ -257,7 +257,7 @@ def test_from_a_shell_a_stack_file_names_its_project_and_people(own_cloud: Local
     done = own_cloud.local("up", "--stack", REAL[0])
     assert f"project {project}, number 100000000002" in done.stdout, done.stderr
     shell = own_cloud.local("env", "--as", "submitter", "--stack", REAL[0], "--no-engine").stdout
-    assert f"GOOGLE_CLOUD_PROJECT={project}" in shell and "SLIPWAY_JOURNAL=" in shell
+    assert f"GOOGLE_CLOUD_PROJECT={project}" in shell and "SLIPWAY_JOURNAL=" in shell and "SLIPWAY_CONFIG=" in shell
     key = json.loads((own_cloud.state / "projects" / project / "credentials" / f"{who}.json").read_text())
     assert key["project_id"] == project
     nobody = own_cloud.local("env", "--as", "bob", "--stack", REAL[0], "--no-engine")

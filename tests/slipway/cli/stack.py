@@ -255,6 +255,7 @@ class Stack:
 
     def env(self, role: str = "submitter", **variables: str) -> dict[str, str]:
         base = {"SLIPWAY_CATALOG": self.address, "SLIPWAY_USER": "Ada", "PYTHONPATH": str(ROOT)}
+        base["SLIPWAY_CONFIG"] = str(self.folder / "config")
         return {**self.cloud.env(role), **base, **variables}
 
     def run(self, *arguments: str, role: str = "submitter", **variables: str) -> Done:

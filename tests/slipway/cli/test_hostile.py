@@ -223,7 +223,7 @@ def test_a_choice_that_can_not_be_remembered_is_said_with_another_way(stack: Sta
         (stack.folder / ".slipway").write_text("in the way")
     else:
         (stack.folder / ".slipway" / "catalog").mkdir(parents=True)
-    done = stack.run("use", stack.address)
+    done = stack.run("use", "--here", stack.address)
     assert done.code == 2 and "could not remember" in done.err and "export SLIPWAY_CATALOG=" in done.err
 
 
@@ -233,7 +233,7 @@ def test_a_remembered_choice_that_is_none_names_its_file(stack: Stack, content: 
     file.parent.mkdir()
     file.write_bytes(content)
     done = stack.run("pools", SLIPWAY_CATALOG=UNSET)
-    assert done.code == 2 and str(file) in done.err and "slipway use" in done.err
+    assert done.code == 2 and f"rm {file}" in done.err and "slipway use" in done.err
 
 
 def test_a_user_without_a_home_is_told_where_submissions_could_be_written_down(
@@ -248,6 +248,8 @@ def test_a_user_without_a_home_is_told_where_submissions_could_be_written_down(
     assert done.code == 1 and "export XDG_STATE_HOME" in done.err
     assert stack.jobs() == []
     assert stack.run("submit", "hello", XDG_STATE_HOME=str(stack.folder / "state")).code == 0
+    nowhere = stack.run("use", stack.address, SLIPWAY_CONFIG=UNSET, XDG_CONFIG_HOME=UNSET)
+    assert nowhere.code == 2 and "export SLIPWAY_CATALOG=" in nowhere.err
     assert (stack.folder / "state" / "slipway" / "requests").is_dir()
 
 

@@ -1,5 +1,6 @@
 """`slipway pools`, `quota`, `templates`, `use`, and the command itself."""
 
+import json
 import os
 import pty
 import re
@@ -12,6 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.cli import main
 from slipway.cli.terminal.watching import display
 from slipway.context import Context
+from tests.checkouts.shell import slipway as slipway_in
 from tests.local.conftest import ROOT
 
 from .stack import PROJECT, UNSET, Stack, held
@@ -170,20 +172,33 @@ def test_templates_are_listed_and_shown(stack: Stack) -> None:  # D3
     assert stack.run("templates", "show", "helo").code == 2
 
 
-def test_a_catalog_is_remembered_for_the_checkout(stack: Stack) -> None:
+def test_a_catalog_is_chosen_for_all_folders_or_for_one(stack: Stack) -> None:
     without = {"SLIPWAY_CATALOG": UNSET}
     assert stack.run("templates", **without).code == 2
     used = stack.run("use", stack.address, **without)
     assert used.code == 0 and f"{stack.name}, slipway-local us-central1, 2 templates" in used.out
-    assert stack.run("templates", **without).code == 0
-    assert stack.run("use", **without).out.startswith(f"{stack.address}/catalog.json  (chosen by ")
+    (elsewhere := stack.folder / "elsewhere").mkdir()
+    environ = {name: value for name, value in stack.env().items() if name != "SLIPWAY_CATALOG"}
+    assert slipway_in(("templates",), environ, elsewhere).code == 0 and not (stack.folder / ".slipway").exists()
+    chosen = stack.run("use", **without).out
+    assert chosen == f"{stack.address}/catalog.json  (chosen by {stack.folder / 'config' / 'catalog'})\n"
     assert "$SLIPWAY_CATALOG" in stack.run("use").out
+
+    stack.put("other.json", json.dumps(stack.catalog).encode())
+    other = f"{stack.address}/other.json"
+    here = stack.run("use", "--here", other, **without)
+    assert here.code == 0 and "warning" not in here.err
+    assert stack.run("use", **without).out == f"{other}  (chosen by {stack.folder / '.slipway' / 'catalog'})\n"
+    again = stack.run("use", stack.address, **without)
+    assert f"has a choice of its own, {other}, which takes precedence" in again.err
+    assert stack.run("use", "--here").code == 2
 
 
 def test_a_catalog_that_cannot_be_read_is_not_remembered(stack: Stack) -> None:
-    done = stack.run("use", "gs://no-such-bucket-anywhere", SLIPWAY_CATALOG=UNSET)
-    assert done.code == 2 and "nothing is remembered" in done.err
-    assert not (stack.folder / ".slipway" / "catalog").exists()
+    for flags in ((), ("--here",)):
+        done = stack.run("use", *flags, "gs://no-such-bucket-anywhere", SLIPWAY_CATALOG=UNSET)
+        assert done.code == 2 and "nothing is remembered" in done.err
+    assert not list(stack.folder.rglob("catalog"))
 
 
 def slipway(*words: str, **variables: str) -> "subprocess.CompletedProcess[str]":

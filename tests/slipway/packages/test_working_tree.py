@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -117,15 +118,42 @@ def test_what_is_too_large_is_not_even_read(checkout: Path, monkeypatch: pytest.
         read(checkout)
 
 
-def test_what_is_in_no_checkout_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_in_no_checkout_is_read_as_if_it_were_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    with pytest.raises(ConfigError, match="is not in a git checkout") as error:
-        read(tmp_path)
-    assert error.value.fix.startswith("git init ")
+    for name in ("train.py", "data/large.bin", "helpers/words.py", ".slipway/catalog", "__pycache__/train.cpython.pyc"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    (tmp_path / ".gitignore").write_text("data/\n")
+    found = read(tmp_path)
+    assert set(found.files) == {".gitignore", "train.py", "helpers/words.py"}
+    assert found.revision.commit == "" and found.revision.dirty
+    assert not (tmp_path / ".git").exists()
+
+
+def test_what_python_and_its_tools_leave_there_is_no_code(checkout: Path) -> None:
+    """A virtual environment is full of links, which are refused."""
+    (checkout / ".gitignore").write_text("data/\n")
+    git(checkout, "commit", "-qam", "ignore less")
+    for name in ("env/pyvenv.cfg", "env/lib/six.py", "digits/__pycache__/task.pyc", ".ipynb_checkpoints/a.ipynb"):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).write_text("")
+    (checkout / "env" / "python").symlink_to(sys.executable)
+    found = read(checkout)
+    assert set(found.files) == {".gitignore", "digits/__init__.py", "digits/task.py"} and not found.revision.dirty
+
+
+def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is not a folder"):
         read(tmp_path / "nowhere")
     with pytest.raises(ConfigError, match="is not a folder"):
         read(Path("x" * 5000))
+
+
+def test_what_git_refuses_is_told_in_its_words(checkout: Path) -> None:
+    (checkout.parent / ".git" / "config").write_text("[core\n")
+    with pytest.raises(ConfigError, match="git can't list the folder") as error:
+        read(checkout)
+    assert "bad config line 1" in error.value.why and error.value.fix.endswith("status")
 
 
 def test_without_git_it_says_so(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:

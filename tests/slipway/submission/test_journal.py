@@ -29,6 +29,7 @@ def test_a_journal_lies_in_the_checkout_else_with_the_users_state(tmp_path: Path
     (checkout / ".git").mkdir(parents=True)
     SubmissionJournal.find(checkout, {}, "p", "dev").write(ENTRY)
     assert (checkout / ".slipway" / "requests" / "p" / "dev" / "r1.json").is_file()
+    assert (checkout / ".slipway" / ".gitignore").read_text() == "*\n"
     elsewhere = tmp_path / "elsewhere"
     assert SubmissionJournal.find(elsewhere, {"XDG_STATE_HOME": str(elsewhere)}, "p", "dev").read("r1") is None
 

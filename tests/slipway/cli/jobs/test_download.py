@@ -17,6 +17,8 @@ from slipway.cloud.failures import Call, NoAnswer
 from slipway.cloud.storage import Location, Storage, StoredObject
 from slipway.jobs import download as module
 from slipway.jobs.outputs import PARTS, OutputFile
+from slipway.packages.working_tree import read
+from tests.checkouts.shell import slipway
 from tests.slipway.cli.stack import Stack
 
 MODEL = bytes(range(256)) * 4096
@@ -28,7 +30,9 @@ def ended(stack: Stack) -> str:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    """Return the files of a folder but the one that has git ignore them."""
+    found = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {name: content for name, content in found.items() if Path(name).name != ".gitignore"}
 
 
 class Broken:
@@ -89,7 +93,7 @@ def test_no_object_leaves_the_folder_and_what_can_be_no_file_is_said(snapshot: S
     assert done.code == 4 and done.out == snapshot
     assert "2 objects left out of" in done.err and "../../evil: its name leads to" in done.err
     new = {str(path.relative_to(stack.folder)) for path in set(stack.folder.rglob("*")) - before}
-    assert new == {"into", "into/here", "into/here/kept"}
+    assert new == {"into", "into/here", "into/here/.gitignore", "into/here/kept"}
     (stack.folder / "linked").mkdir()
     (stack.folder / "linked" / "logs").symlink_to(stack.folder)
     stack.write(f"jobs/{name}/logs/events", b"1")
@@ -177,3 +181,32 @@ def test_a_composed_object_is_known_by_its_size_and_time(tmp_path: Path) -> None
     assert not one.is_at(path)
     os.utime(path, (when.timestamp(),) * 2)
     assert one.is_at(path)
+
+
+def test_what_is_fetched_is_nobodys_code(stack: Stack) -> None:  # N11
+    """Neither in a folder of its own, nor beside the code."""
+    name = ended(stack)
+    for path in ("metrics.json", "logs/events*", "logs/deep/more"):
+        stack.write(quote(f"jobs/{name}/{path}", safe="/"), b"x")
+    mine = stack.folder / "mine"
+    (mine / "logs").mkdir(parents=True)
+    own = {"train.py", "logs/old.txt", ".gitignore"}
+    for path in own:
+        (mine / path).write_text("*.tmp")
+    for dest in ((), (".",)):
+        done = slipway(("jobs", "download", name, *dest), stack.env(), mine)
+        assert done.code == 0, done.err
+    assert len(files(mine)) == 2 + 2 * 3
+    assert set(read(mine).files) == own
+    ignored = (mine / ".gitignore").read_text().splitlines()
+    assert ignored == ["*.tmp", "# fetched by slipway jobs download", r"/logs/deep", r"/logs/events\*", "/metrics.json"]
+    again = slipway(("jobs", "download", name, "."), stack.env(), mine)
+    assert again.code == 0 and (mine / ".gitignore").read_text().splitlines() == ignored
+
+
+def test_a_job_that_writes_gitignore_itself_keeps_it(stack: Stack) -> None:
+    name = ended(stack)
+    stack.write(f"jobs/{name}/.gitignore", b"*.log\n")
+    for _ in range(2):
+        assert stack.run("jobs", "download", name, "out").code == 0
+        assert (stack.folder / "out" / ".gitignore").read_bytes() == b"*.log\n"
