@@ -49,6 +49,11 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     return by_folded[close[0]] if close else None
 
 
+def numbered(name: str) -> list[str]:
+    """Return the parts of a name that have a digit, which tell one model from another: `a100` and `80gb`."""
+    return [part for part in re.findall("[a-z0-9]+", name.casefold()) if re.search("[0-9]", part)]
+
+
 def counted(count: int | str, role: str) -> str:
     """Return `1 worker`, `2 workers`, `2 trials`, whether the role's name is singular or plural."""
     if str(count) == "1":

@@ -5,6 +5,8 @@ For each metric what is drawn now and at most, the limit, whether that suffices,
 \b
   slipway quota --request --contact ml@acme.example
   slipway quota --request nvidia_h100_gpus=16 --contact ml@acme.example
+
+METRIC may be a quota's id as well, as the console and Terraform have it.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from slipway.jobs.demand import Demand
 from slipway.kinds import KINDS
 from slipway.live import Increase, Live, Unknown
 from slipway.machines.spec import MachineGroup
-from slipway.quota.increases import Ask, all_short, ask_for, became_of, by_gcloud, parsed
+from slipway.quota.increases import Ask, all_short, ask_for, became_of, by_gcloud
 from slipway.quota.metrics import ALL_SHORT_COMMAND, label, namespace
 from slipway.quota.report import OfferDraw, QuotaReport, QuotaRow, tables
 from slipway.quota.seasons import judge, metrics
@@ -62,7 +64,7 @@ def command(
 ) -> None:
     context = Context(catalog)
     draws = _draws(context.catalog)
-    live = _live(context, draws, *([parsed(request)[0]] if request else []))
+    live = _live(context, None if request else metrics(context.catalog, draws))
     report = judge(context.catalog, live, right_time(context.now, live.time), draws)
     if request is not None:
         asks = _asks(request, live, report)
@@ -113,8 +115,7 @@ def requests(catalog: Catalog, lines: Iterable[QuotaRow]) -> list[str]:
 
 
 def _asks(request: str, live: Live, report: QuotaReport) -> list[Ask]:
-    """Return the requests. Raises ResourceError where limits or requests are unknown, else the errors of
-    `by_hand.ask_for`."""
+    """Return the requests. Raises ResourceError where limits or requests are unknown, else the errors of `ask_for`."""
     for part in (live.limits, live.preferences):
         if isinstance(part, Unknown):
             raise ResourceError("can't tell what to ask for", why=part.why, fix=f"ask for {part.role}")
@@ -149,15 +150,15 @@ def _request(context: Context, asks: list[Ask], contact: str, justification: str
         screen.out_json("quota-request", {"requests": done})
 
 
-def _live(context: Context, draws: tuple[OfferDraw, ...], *also: str) -> Live:
-    """Return the live resources, with the limits of drawn metrics and of those in `also`."""
+def _live(context: Context, wanted_metrics: frozenset[str] | None) -> Live:
+    """Return the live resources, with the limits of these metrics; None for all that the service lists."""
     catalog = context.catalog
     wanted = LiveScope(
         project=catalog.project,
         region=catalog.region,
         catalog_bucket=context.selected.location.bucket,
         catalog=context.selected.location.name,
-        metrics=metrics(catalog, draws) | frozenset(also),
+        metrics=wanted_metrics,
         # The regions of existing and coming clusters; elsewhere nothing is drawn.
         elsewhere=tuple(
             dict.fromkeys(one.region for one in (*catalog.clusters.values(), *catalog.coming) if one.region)

@@ -13,6 +13,8 @@ from slipway.cloud.session import Session
 from slipway.formatting import last_part
 
 SERVICE = "aiplatform.googleapis.com"
+PREFIX = "custom_model_training_"
+"""The prefix of the metrics of training, after the service's name."""
 
 
 @dataclass(frozen=True)
@@ -102,12 +104,13 @@ class Quotas:
         call = Call(f"read quota {quota_id}", "cloudquotas.quotas.get", f"project {self._project}")
         return shaped(call, QuotaInfo.read, self._session.get(f"{self._parent}/{quota_id}", call))
 
-    def infos(self, metrics: Collection[str], read: ReadQuota = QuotaInfo.read) -> Iterator[QuotaInfo]:
-        """Yield the quotas of some metrics (without the service), found in the list of all; no others are parsed."""
+    def infos(self, metrics: Collection[str] | None, read: ReadQuota = QuotaInfo.read) -> Iterator[QuotaInfo]:
+        """Yield the quotas of some metrics (without the service), found in the list of all; no others are parsed. None:
+        of all metrics of training."""
         call = Call(f"read the quotas of {self._project}", "cloudquotas.quotas.get", f"project {self._project}")
-        wanted = {f"{SERVICE}/{metric}" for metric in metrics}
         for body in self._session.pages(self._parent, call, "quotaInfos", {"pageSize": 500}):
-            if str(body.get("metric")) in wanted:
+            metric = str(body.get("metric")).removeprefix(f"{SERVICE}/")
+            if metric in metrics if metrics is not None else metric.startswith(PREFIX):
                 yield shaped(call, read, body)
 
     def preferences(self, region: str) -> Iterator[QuotaPreference]:

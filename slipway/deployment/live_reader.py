@@ -67,10 +67,11 @@ class LiveScope:
     """The place to read, also for `buckets` and `accounts` by their names and addresses. `catalog` is the catalog
     object's name, `published` the bucket that has it now, where it will move to another one.
 
-    `metrics` are those whose limits matter, and `read_quota` turns a listed one into a value. `now` is this machine's
-    time. Ended jobs are read where they were made within `ends_within` before, and the newest ones as in `recent`; None
-    for none. `elsewhere`: other regions with clusters and jobs. `spared`: regions that are left out where they can't be
-    read, and why that does no harm. `neighbours`: other stacks' catalogs matter. `kinds`: of the jobs that are read.
+    `metrics` are those whose limits matter, None for all of training, and `read_quota` turns a listed one into a value.
+    `now` is this machine's time. Ended jobs are read where they were made within `ends_within` before, and the newest
+    ones as in `recent`; None for none. `elsewhere`: other regions with clusters and jobs. `spared`: regions that are
+    left out where they can't be read, and why that does no harm. `neighbours`: other stacks' catalogs matter. `kinds`:
+    of the jobs that are read.
     """
 
     project: str
@@ -79,7 +80,7 @@ class LiveScope:
     buckets: tuple[str, ...] = ()
     accounts: tuple[str, ...] = ()
     catalog: str = NAME
-    metrics: frozenset[str] = frozenset()
+    metrics: frozenset[str] | None = frozenset()
     read_quota: ReadQuota = QuotaInfo.read
     published: str = ""
     now: datetime | None = None
@@ -142,7 +143,7 @@ class Reader:
         what = f"{kind.collection}.list"
         return self._of_vertex(what, lambda: tuple(islice(self.vertex.jobs(kind, made), recent.most)), ())
 
-    def limits(self, metrics: frozenset[str]) -> Mapping[str, QuotaLimit] | Unknown:
+    def limits(self, metrics: frozenset[str] | None) -> Mapping[str, QuotaLimit] | Unknown:
         quotas = self.connection.quotas(self.wanted.project)
         return self.asked(
             "cloudquotas.googleapis.com quotaInfos.list",

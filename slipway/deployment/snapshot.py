@@ -65,8 +65,8 @@ class Snapshot:
                 self.ask(words, partial(place.jobs, kind), region)
             self._look_back(region, self._wanted.now)
 
-    def look_at_quota(self, metrics: frozenset[str]) -> None:
-        """Ask for the limits of these metrics in the snapshot's regions, and for requests for more."""
+    def look_at_quota(self, metrics: frozenset[str] | None) -> None:
+        """Ask for the limits of these metrics, None for all, in the snapshot's regions, and for requests for more."""
         for region, place in self._places.items():
             self.ask(_QUOTA, partial(place.limits, metrics), region)
         self.ask(_REQUESTS, self.reader.preferences)
@@ -158,7 +158,7 @@ def read(
         snapshot = Snapshot(connection, wanted, threads, identity, off_is_empty=off_is_empty)
         reader = snapshot.reader
         snapshot.look_in((wanted.region, *wanted.elsewhere))
-        if wanted.metrics:
+        if wanted.metrics != frozenset():
             snapshot.look_at_quota(wanted.metrics)
         if wanted.catalog_bucket:
             snapshot.ask(CATALOG, reader.catalog)

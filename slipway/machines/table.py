@@ -12,7 +12,7 @@ from typing import Any
 
 from slipway import codec
 from slipway.errors import ConfigError
-from slipway.formatting import join, nearest, quoted
+from slipway.formatting import join, nearest, numbered, quoted
 
 _USUAL_DISKS = ("pd-ssd", "pd-standard")
 
@@ -169,7 +169,7 @@ def _nearest_accelerator(word: str) -> str | None:
     """Return NVIDIA_TESLA_T4 for T4, nvidia-t4 and the like."""
     parts = set(word.upper().replace("-", "_").split("_"))
     named = [kind for kind in accelerators() if parts <= set(kind.split("_"))]
-    return named[0] if named else nearest(word, accelerators())
+    return named[0] if named else nearest(word, (kind for kind in accelerators() if numbered(kind) == numbered(word)))
 
 
 def _of_family(type: str) -> str | None:
@@ -225,12 +225,10 @@ def _unknown_machine(type: str) -> MachineError:
         )
     if type in ("n1-standard-1", "n1-standard-2"):
         return MachineError("machine", f"{type} is too small for training", _meant("n1-standard-4"))
-    suggestion = _of_family(type) or nearest(type, machine_types())
-    family = type.split("-")[0]
-    kin = [name for name in machine_types() if name.split("-")[0] == family]
-    return MachineError(
-        "machine", what, _meant(suggestion) or ", ".join(kin or ["n1-standard-8", "a2-highgpu-1g", "g2-standard-8"])
-    )
+    kin = [name for name in machine_types() if name.split("-")[0] == type.split("-")[0]]
+    families = join(sorted({name.split("-")[0] for name in machine_types()}), "or")
+    suggestion = _meant(_of_family(type) or nearest(type, kin)) or ", ".join(kin)
+    return MachineError("machine", what, suggestion or f"one of family {families}: n1-standard-8, for example")
 
 
 def rows(part: str) -> Mapping[str, Any]:

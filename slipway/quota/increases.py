@@ -6,14 +6,16 @@ Slipway never lowers it either.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from slipway.cloud.quotas import SERVICE, QuotaPreference
+from slipway.cloud.quotas import PREFIX, SERVICE, QuotaPreference
 from slipway.errors import ConfigError, PolicyError, ResourceError
-from slipway.formatting import nearest
+from slipway.formatting import join, nearest, numbered
 from slipway.live import Increase, Live, QuotaLimit, Unknown
-from slipway.quota.metrics import PREFIX, quota_id
+from slipway.machines.table import all_accelerators
+from slipway.quota.metrics import quota_id
 from slipway.quota.report import QuotaRow
 from slipway.quota.request import QuotaRequest, Requested, lacks, limit_in_words, more
 from slipway.state import StatePreference
@@ -103,18 +105,54 @@ class Ask:
     preference: QuotaPreference
 
 
-def parsed(word: str) -> tuple[str, int | None]:
-    """Return the metric and the limit of `METRIC[=VALUE]`, the metric with or without the common prefix.
-
-    Raises ConfigError for a limit that is not a number.
-    """
+def _parsed(word: str) -> tuple[str, int | None]:
+    """Return the quota's name and the limit of `METRIC[=VALUE]`. Raises ConfigError for a limit that is not a
+    number."""
     name, given, value = word.partition("=")
-    metric = f"{PREFIX}{name.strip().removeprefix(f'{SERVICE}/').removeprefix(PREFIX)}"
     try:
-        return metric, int(value.replace(",", "")) if given else None
+        return name.strip(), int(value.replace(",", "")) if given else None
     except ValueError as problem:
         why, fix = f"{value!r} is not a number", f"--request {name}=16, for example"
         raise ConfigError(f"invalid --request {word}", why=why, fix=fix) from problem
+
+
+def _limit(name: str, value: int | None, live: Live) -> QuotaLimit:
+    """Return the limit of a listed quota that is named by its id, or by its metric, of which the prefix and `nvidia_`
+    may be left out.
+
+    Raises ConfigError for any other name. Its fix has the listed quotas that may be meant and no others: of a GPU all
+    that it has.
+    """
+    listed = {} if isinstance(live.limits, Unknown) else live.limits
+    short = {metric.removeprefix(PREFIX): metric for metric in listed}
+    word = name.removeprefix(f"{SERVICE}/").casefold()
+    for own, metric in short.items():
+        if word in (metric, own, own.replace("nvidia_", ""), quota_of(live, metric).casefold()):
+            return listed[metric]
+    meant = _meant(word.removeprefix(PREFIX), short)
+    why = "the service lists none of that name in this region"
+    if len(meant) > 1:
+        why = "several quotas are of that; Spot and flex-start draw the preemptible ones, all else draws the others"
+    given = "" if value is None else f"={value}"
+    requests = join((f"--request {own}{given}" for own in meant), "or")
+    raise ConfigError(f"no quota {name}", why=why, fix=requests or f"one of {', '.join(short)}")
+
+
+def _meant(word: str, names: Iterable[str]) -> list[str]:
+    """Return the names that a word with a typing error may stand for: of the same machines and of the same unit."""
+    listed, parts = list(names), _parts(word)
+    kinds = [one.quota for one in all_accelerators() if word in (one.name.casefold(), one.model.casefold())]
+    if of_kinds := [name for name in listed if name.removeprefix("preemptible_") in kinds]:
+        return of_kinds
+    if near := nearest(word, (name for name in listed if numbered(name) == numbered(word)), cutoff=0.9):
+        return [near]
+    return [name for name in listed if parts and parts <= _parts(name)]
+
+
+def _parts(name: str) -> set[str]:
+    """Return `preemptible`, `t4` and `gpu` of `preemptible_nvidia_t4_gpus`, and of `spot-t4-gpu`."""
+    words = re.findall("[a-z0-9]+", name.replace("spot", "preemptible"))
+    return {word.removesuffix("s") for word in words} - {"nvidia", "tesla"}
 
 
 def all_short(lines: Iterable[QuotaRow], live: Live) -> list[Ask]:
@@ -135,19 +173,14 @@ def ask_for(word: str, lines: Iterable[QuotaRow], live: Live) -> Ask:
     Raises ConfigError for an unknown metric and an impossible limit, ResourceError for an existing request, PolicyError
     where no increase can be had.
     """
-    metric, value = parsed(word)
+    name, value = _parsed(word)
+    limit = _limit(name, value, live)
+    metric = limit.metric
     lines = [line for line in lines if not line.elsewhere]
-    limit, there = live.limit(metric), preference_of(live, metric)
-    if limit is None:
-        near = nearest(metric, [line.metric for line in lines])
-        raise ConfigError(
-            f"no quota {metric}",
-            why="the service lists none of that name in this region",
-            fix=f"did you mean {near}?" if near else "slipway quota --output json has the metrics that are drawn here",
-        )
+    there = preference_of(live, metric)
     now = f"the limit is {limit_in_words(limit.limit)}"
     if value is None and (value := _enough(lines, live).get(metric)) is None:
-        raise ConfigError(f"quota {metric} suffices", why=now, fix=f"--request {word}=VALUE")
+        raise ConfigError(f"quota {metric} suffices", why=now, fix=f"--request {name}=VALUE")
     if not more(value, limit.limit):
         what = f"{limit_in_words(value)} is no increase of {metric}"
         raise ConfigError(what, why=f"{now}; this command never lowers one", fix="a higher VALUE")

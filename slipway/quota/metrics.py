@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from slipway.capacity import CAPACITY_TYPES
+from slipway.cloud.quotas import PREFIX
 from slipway.machines.spec import Disk, MachineGroup, MachineSpec, is_tpu, one_tpu
 from slipway.machines.table import Machine, MachineError, accelerator, all_accelerators, machine, rows
 
 ON_DEMAND_QUOTA = "on-demand"
 PREEMPTIBLE = "preemptible"
-PREFIX = "custom_model_training_"
 _DISKS: Mapping[str, tuple[str, str, bool]] = {
     "pd-ssd": ("pd_ssd", "PD SSD GB", True),
     "pd-standard": ("pd_standard", "PD Standard GB", False),

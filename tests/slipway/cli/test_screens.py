@@ -92,6 +92,16 @@ def test_quota_is_a_table_of_metrics(stack: Stack) -> None:  # D2, N6
     assert "slipway quota --request --contact EMAIL" in done.err
 
 
+def test_a_quota_that_nothing_here_draws_is_asked_for_by_its_id(stack: Stack) -> None:  # Z2
+    id_ = "CustomModelTrainingPreemptibleT4GPUsPerProjectPerRegion"
+    done = stack.run("quota", "--request", f"{id_}=8", "--contact", "ml@acme.example", "--dry-run")
+    (asked,) = done.json["requests"]
+    assert asked["metric"] == "custom_model_training_preemptible_nvidia_t4_gpus" and asked["body"]["quotaId"] == id_
+    done = stack.run("quota", "--request", "T4=8", "--contact", "ml@acme.example", "--dry-run")
+    both = "fix: --request nvidia_t4_gpus=8 or --request preemptible_nvidia_t4_gpus=8"
+    assert done.code == 2 and both in done.err
+
+
 def test_more_quota_is_asked_for_by_hand(stack: Stack) -> None:  # Z2
     """The stack's own submitters may look; who may ask has another role. Nobody else here draws this metric, as what
     was granted can't be taken back."""
