@@ -1,4 +1,8 @@
-"""Placeholders `${name}` in a template's text, and their values. Vertex AI expands `$(NAME)` by itself, not these."""
+"""Placeholders `${name}` in a template's text, and their values. Vertex AI expands `$(NAME)` by itself, not these.
+
+A template writes `$${` for a `${` that is no placeholder. A catalog has DOLLAR there, as catalogs have always had a `$`
+and a value as `$${name}`.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +19,17 @@ replaces; the sweep it belongs to, empty outside of one; and the run of its expe
 KIND = "slipway.kind"
 """The job's kind, as `--as` names it: filled in by a deployment, so that no catalog has it."""
 
+DOLLAR = "slipway.dollar"
+"""The `$` of a `${` that is no placeholder, in a catalog's text."""
+
 NUMERIC = frozenset(
     {"replicaCount", "acceleratorCount", "bootDiskSizeGb", "maxTrialCount", "parallelTrialCount", "maxFailedTrialCount"}
 )
 """The keys of a request under which a placeholder that is the whole text stands for a number."""
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
+_ESCAPED = re.compile(r"(?<!\$)((?:\$\$)+)(?=\{)")
+_DOLLARS = re.compile(r"\$+(?=\{)")
 
 
 def placeholder(name: str) -> str:
@@ -29,8 +38,25 @@ def placeholder(name: str) -> str:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Return the placeholders in a text, in order."""
-    return tuple(_PLACEHOLDER.findall(text))
+    """Return the placeholders in a text, in order, without DOLLAR, whose value never changes."""
+    return tuple(name for name in _PLACEHOLDER.findall(text) if name != DOLLAR)
+
+
+def escaped(text: str) -> str:
+    """Return a text as a template writes it where no `${` in it is a placeholder: each `$` before a `{` twice."""
+    return _DOLLARS.sub(lambda found: found[0] * 2, text)
+
+
+def unescaped(value: Any) -> Any:
+    """Return a template's text, or JSON of such texts, as a catalog has it. Of 2n `$` before a `{` n are left; an odd
+    number of them is one that begins a placeholder, after others."""
+    if isinstance(value, Mapping):
+        return {key: unescaped(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [unescaped(one) for one in value]
+    if not isinstance(value, str):
+        return value
+    return _ESCAPED.sub(lambda found: "$" * (len(found[0]) // 2 - 1) + placeholder(DOLLAR), value)
 
 
 def whole(text: str) -> str | None:

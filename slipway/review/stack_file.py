@@ -10,8 +10,9 @@ from typing import Any
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.review.change import Change
-from slipway.review.templates.secret_values import HIDDEN, looks_secret
+from slipway.review.templates.secret_values import HIDDEN
 from slipway.review.words import Edit
+from slipway.stack.secrets import looks_secret
 from slipway.stack.yaml_file import from_text
 
 _USED_LATER = {

@@ -1,4 +1,5 @@
-"""The check for secrets, which must not be in a stack file: it is reviewed, published and kept forever."""
+"""Secrets in plain text, recognised by name or form, and the check of a stack file for them: it is reviewed, published
+and kept forever."""
 
 from __future__ import annotations
 
@@ -19,6 +20,17 @@ FORMS = (
     (re.compile(r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\."), "a signed token"),
     (re.compile(r'"type"\s*:\s*"service_account"'), "a service account key"),
 )
+_OTHERS = re.compile(
+    r"\bhf_[A-Za-z0-9]{16,}|\bsk-[\w-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bAKIA[A-Z0-9]{12,}"
+    r"|\bxox[abprs]-[\w-]{10,}|://[^/\s:@]+:[^/\s:@]+@"
+)
+"""Forms of keys to services that are not Google's."""
+_NAMES = re.compile(r"(?i)(^|[_-])(token|secret|password|passwd|api_?key|access_?key|private_?key|credentials?)$")
+# References in place of a value.
+_REFERENCE = re.compile(r"\$[{(].*|projects/[^/]+/secrets/.*|gs://.*|/.*|true|false|\d{0,3}", re.IGNORECASE)
+_LONGEST = 4096
+"""The characters that are searched: no key is longer, and a value of megabytes may be made to take hours."""
+KEEP = "put it into Secret Manager (`secrets=`), and revoke it"
 _FIX = (
     "delete the line, revoke it if it was pushed, and sign in instead: `gcloud auth application-default login`, "
     "or workload identity federation in CI"
@@ -31,6 +43,15 @@ def check_secrets(document: Document) -> tuple[FileMistake, ...]:
         FileMistake(document.file, document.line(path), dotted(path), f"{what} in a stack file", _FIX)
         for path, what in _secrets(document.values, ())
     )
+
+
+def looks_secret(value: str, name: str = "") -> bool:
+    """Tell whether a value has the form of a key or a password, or a secret's name. `NAME__SECRET` names a reference to
+    Secret Manager, which is right."""
+    value = value[:_LONGEST]
+    if any(form.search(value) for form in (_OTHERS, *(form for form, _ in FORMS))):
+        return True
+    return bool(_NAMES.search(name)) and not name.endswith("__SECRET") and not _REFERENCE.fullmatch(value)
 
 
 def shown(value: Any, text: str = "the text ") -> str:

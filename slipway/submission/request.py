@@ -14,7 +14,7 @@ from typing import Any
 
 from slipway.catalog import placeholders
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
-from slipway.catalog.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP, render
+from slipway.catalog.placeholders import DOLLAR, EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP, render
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import ConfigError, Fix
 from slipway.formatting import quoted, short
@@ -41,7 +41,7 @@ _LONGEST = 200
 _REQUEST_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _TASKS, _EXPANDED = ("containerSpec", "pythonPackageSpec"), ("args", "command", "env")
 # An author's `$` that a value would make the beginning of `$(…)`; `$$` before it stands for one `$`.
-_BEFORE_A_VALUE = re.compile(r"(?<!\$)((?:\$\$)*)\$(?=\$\{)")
+_BEFORE_A_VALUE = re.compile(rf"(?<!\$)((?:\$\$)*)\$(?=\$\{{)(?!{re.escape(placeholders.placeholder(DOLLAR))})")
 
 
 def new_request_id() -> str:
@@ -214,6 +214,7 @@ def fill(
         PACKAGE: overrides.package or template.package,
         SWEEP: overrides.sweep,
         EXPERIMENT_RUN: overrides.experiment_run or job,
+        DOLLAR: "$",
     }
     body: dict[str, Any] = {key: _filled(value, (key,), texts, template.name) for key, value in offer.request.items()}
     spec = KINDS[offer.kind].spec_of(body)

@@ -10,7 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from slipway.catalog.placeholders import EXPERIMENT_RUN, JOB, KIND, OUTPUT, PACKAGE, REQUEST, SWEEP, fill
+from slipway.catalog.placeholders import (
+    DOLLAR,
+    EXPERIMENT_RUN,
+    JOB,
+    KIND,
+    OUTPUT,
+    PACKAGE,
+    REQUEST,
+    SWEEP,
+    fill,
+    unescaped,
+)
 from slipway.cluster import ClusterSpec
 from slipway.errors import ConfigError
 from slipway.kinds import KINDS, JobKind
@@ -60,7 +71,7 @@ def request(
     if cluster is not None:
         spec["persistentResourceId"] = context.clusters[cluster]
     body: dict[str, Any] = {"displayName": f"${{{JOB}}}", **KINDS[kind].body(spec, template.study, template.model)}
-    body = fill(body, {KIND: kind})
+    body = fill(unescaped(body), {KIND: kind})
     body["labels"] = {
         **template.labels,
         TEMPLATE_LABEL: template.name,
@@ -94,6 +105,7 @@ def usual_values(template: JobTemplate, case: Case | None = None) -> Mapping[str
         PACKAGE: "gs://bucket/packages/package.tar.gz",
         SWEEP: "sweep",
         EXPERIMENT_RUN: f"{template.name}-aaaaaaaa",
+        DOLLAR: "$",
     }
     usual = {parameter.name: parameter.usual for parameter in template.parameters}
     for name, values in (case.when if case else {}).items():

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from slipway.capacity import CAPACITY_TYPES
-from slipway.catalog.placeholders import BUILT_IN, KIND, names, whole
+from slipway.catalog.placeholders import BUILT_IN, KIND, names, unescaped, whole
 from slipway.cluster import SERVICE_ACCOUNT
 from slipway.errors import ConfigError
 from slipway.kinds import KINDS
@@ -214,12 +214,13 @@ def _study(template: Declaration) -> Iterator[str]:
 
 
 def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
-    if VARIABLE in (*template.env, *template.secrets):
+    variables = _variables(template)
+    if VARIABLE in (*variables, *template.secrets):
         yield f"environment variable {VARIABLE}: Slipway sets it itself, to the parameters of each job"
-    for name in template.env:
+    for name in variables:
         if not ENV_NAME.fullmatch(name):
             yield f"env {name!r}: not a C identifier"
-    used = {name for text in _texts(template) for name in names(text)}
+    used = {name for text in _texts(template) for name in names(unescaped(text))}
     for unknown in sorted(used - declared - {*BUILT_IN, KIND}):
         yield f"unknown parameter ${{{unknown}}}; declared: {', '.join(sorted(declared)) or 'none'}"
     chosen_by = {name for variant in template.variants for name in variant.when}
@@ -227,10 +228,16 @@ def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
         yield f"parameter {unused} is used nowhere"
 
 
+def _variables(template: Declaration) -> Iterable[str]:
+    """Return the names of the variables that it sets, its own and those of its worker pools, each once."""
+    return dict.fromkeys((*template.env, *(name for pool in template.all_pools for name in pool.env)))
+
+
 def _texts(template: Declaration) -> Iterable[str]:
     """Yield every text that may have a placeholder."""
     for pool in template.all_pools:
         yield from pool.args
+        yield from pool.env.values()
         yield str(pool.replicas)
     for code in template.codes:
         yield from code.command if isinstance(code, Image) else ()
@@ -253,10 +260,11 @@ def _account(template: Declaration) -> Iterator[str]:
 
 
 def _secrets(template: Declaration) -> Iterator[str]:
+    variables = _variables(template)
     for name, secret in template.secrets.items():
         if not ENV_NAME.fullmatch(name):
             yield f"secrets {name!r}: not a C identifier"
-        if name in template.env or f"{name}__SECRET" in template.env:
+        if name in variables or f"{name}__SECRET" in variables:
             yield f"secrets {name!r}: it is in env as well"
         if not _SECRET.fullmatch(secret):
             yield f"secrets {name!r}: give the secret's name, or projects/…/secrets/NAME/versions/N; never its value"

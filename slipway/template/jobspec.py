@@ -17,7 +17,7 @@ from slipway.labels import Launched
 from slipway.rules.reservations import NAME_KEY
 from slipway.template.case import Case
 from slipway.template.job_template import JobTemplate
-from slipway.template.worker_pool import ANY_RESERVATION, Code, Image, Package, WorkerPool, places
+from slipway.template.worker_pool import ANY_RESERVATION, Image, Package, WorkerPool, places
 
 LAUNCHER = "slipway_launcher"
 
@@ -134,7 +134,7 @@ def _worker_pool(
     if template.nfs_mounts:
         found["nfsMounts"] = list(map(codec.write, template.nfs_mounts))
     arguments = kind.arguments(worker.args, template.study)
-    return found | _code(template, worker.code or template.code, arguments, context, packages)
+    return found | _code(template, worker, arguments, context, packages)
 
 
 def _affinity(name: str, context: CompileContext) -> dict[str, Any]:
@@ -149,10 +149,15 @@ def _affinity(name: str, context: CompileContext) -> dict[str, Any]:
 
 
 def _code(
-    template: JobTemplate, code: Code, arguments: list[str], context: CompileContext, packages: Mapping[Package, str]
+    template: JobTemplate,
+    worker: WorkerPool,
+    arguments: list[str],
+    context: CompileContext,
+    packages: Mapping[Package, str],
 ) -> dict[str, Any]:
+    code = worker.code or template.code
     secrets = {f"{name}__SECRET": _secret(secret, context.project) for name, secret in template.secrets.items()}
-    env = [{"name": name, "value": value} for name, value in (*template.env.items(), *secrets.items())]
+    env = [{"name": name, "value": value} for name, value in {**template.env, **worker.env, **secrets}.items()]
     if isinstance(code, Image):
         container: dict[str, Any] = {"imageUri": code.uri}
         if code.command:

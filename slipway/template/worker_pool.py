@@ -4,7 +4,7 @@ image."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -66,7 +66,8 @@ class WorkerPool:
 
     `machine` and `disk` must equal a pool's exactly. `replicas` is a number or a placeholder of an int parameter.
     `position` is one of POSITIONS; without it the pool takes the place after the one before it. `code` overrides the
-    template's. `reservation`, for the capacity type of that name: a name that the stack file has under
+    template's; `env` are variables of its own, beside the template's and in place of those of the same name.
+    `reservation`, for the capacity type of that name: a name that the stack file has under
     `slipway:reservations`, a full path, or ANY_RESERVATION.
     """
 
@@ -81,6 +82,7 @@ class WorkerPool:
     code: Code | None = None
     reservation: str | None = None
     tpu_topology: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def shape(self) -> Machine:

@@ -216,6 +216,12 @@ TEMPLATE_KEYS: Mapping[str, Mapping[str, Key]] = {
             'machine="ct5lp-hightpu-4t", tpu_topology="2x2"',
             refused=('machine="ct5lp-hightpu-4t", tpu_topology="3x3"',),
         ),
+        "env": Key(
+            "Variables of this role alone, beside the template's and in place of those of the same name.",
+            'env={"ROLE": "store"}',
+            "names as in C",
+            ('env={"1A": "b"}', 'env={"SLIPWAY_PARAMETERS": ""}'),
+        ),
     },
     "Disk": {
         "type": Key(

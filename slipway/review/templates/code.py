@@ -13,10 +13,11 @@ from slipway.labels import Launched
 from slipway.review.change import Change, Files
 from slipway.review.job_code import Constant
 from slipway.review.reach import package
-from slipway.review.templates.secret_values import HIDDEN, KEEP, looks_secret, shown
+from slipway.review.templates.secret_values import HIDDEN, shown
 from slipway.review.templates.usage import finding
 from slipway.review.usual import job_spec
 from slipway.review.words import named
+from slipway.stack.secrets import KEEP, looks_secret
 
 _REQUIREMENTS = "requirements.txt"
 _NAME = re.compile(r"[\w.-]+")

@@ -14,9 +14,10 @@ from slipway.cloud.jobs import VertexJob
 from slipway.findings.finding import Grade
 from slipway.formatting import counted, join, last_part, span
 from slipway.machines.table import all_accelerators
-from slipway.review.templates.secret_values import looks_secret, shown
+from slipway.review.templates.secret_values import shown
 from slipway.review.templates.usage import Usage
 from slipway.review.usual import job_spec, secret_in
+from slipway.stack.secrets import looks_secret
 
 N, W, B = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
 TRAINER = "the trainer"

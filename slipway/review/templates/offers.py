@@ -15,10 +15,10 @@ from slipway.findings.kinds import KINDS
 from slipway.fingerprint import is_generation_of
 from slipway.formatting import join, span
 from slipway.review.templates.requests import plain_secrets
-from slipway.review.templates.secret_values import KEEP
 from slipway.review.templates.usage import Usage, finding, whose
 from slipway.review.usual import by_hour, instead, machine_types, way
 from slipway.review.words import capital
+from slipway.stack.secrets import KEEP
 
 _FIELD = "capacity_types"
 Offers = Mapping[str, Offer]

@@ -13,9 +13,10 @@ from slipway.catalog.placeholders import render
 from slipway.findings.finding import Finding, Grade
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join
-from slipway.review.templates.secret_values import KEEP, looks_secret, shown
+from slipway.review.templates.secret_values import shown
 from slipway.review.templates.usage import Usage, finding
 from slipway.review.usual import by_hour, instead, machine_types, rounds, way
+from slipway.stack.secrets import KEEP, looks_secret
 
 _MOST_VALUES = 5
 

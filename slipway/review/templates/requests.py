@@ -22,9 +22,10 @@ from slipway.review.templates.effects import TRAINER, Differing, Leaf, flag
 from slipway.review.templates.leaves import flat, trainer
 from slipway.review.templates.parameters import renames
 from slipway.review.templates.rules import OTHER, RULES, Rule
-from slipway.review.templates.secret_values import looks_secret, shown
+from slipway.review.templates.secret_values import shown
 from slipway.review.templates.usage import Usage, finding, whose
 from slipway.review.usual import by
+from slipway.stack.secrets import looks_secret
 
 SILENT = re.compile(r"spec/persistentResourceId|labels/slipway-commit(-dirty)?")
 """Paths that each deployment sets anew."""

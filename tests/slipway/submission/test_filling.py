@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
+from slipway.catalog.placeholders import escaped, names, unescaped
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import ConfigError
 from slipway.labels import VARIABLE, parameters_in, recorded
@@ -108,6 +109,36 @@ def test_no_part_of_an_expansion_is_smuggled_in(template: str, expected: str, a:
     said = expected.replace("{a}", "\0").replace("{b}", b).replace("\0", a)
     for text in (found["args"][0], found["command"][0], found["env"][0]["value"]):
         assert kubernetes(text, {"HOME": "/root"}) == said
+
+
+@given(text=st.text("$(){}aHOME ", max_size=16), a=st.text("$(){}a", max_size=4))
+def test_a_template_may_hold_any_text_beside_its_placeholders(text: str, a: str) -> None:
+    """As it was written in a job file; a `$` right before a value is the one thing that needs a space of its own."""
+    written = f"{escaped(text)} ${{a}}"
+    assert names(unescaped(written)) == ("a",)
+    after = unescaped(f"${{a}}{escaped(text)}")
+    task = {"containerSpec": {"args": [unescaped(escaped(text)), unescaped(written), after]}}
+    offer = Offer("pool", True, "", "cpu", (), UNKNOWN, {"jobSpec": {"workerPoolSpecs": [task]}})
+    body = fill(CATALOG, TEMPLATE, offer, {"a": a}, request_id="r1", user="")
+    same, before_value, after_value = body["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["args"]
+    assert same == text
+    assert kubernetes(before_value, {}) == f"{kubernetes(text, {})} {a}"
+    assert kubernetes(after_value, {}) == f"{a}{kubernetes(text, {})}"
+
+
+@pytest.mark.parametrize(
+    ("written", "catalog"),
+    [
+        ("${a}", "${a}"),
+        ("$${a}", "${slipway.dollar}{a}"),
+        ("$$${a}", "$$${a}"),
+        ("$$$${a}", "$${slipway.dollar}{a}"),
+        ("$${A:-${a}}", "${slipway.dollar}{A:-${a}}"),
+        ("$$(HOME) $$", "$$(HOME) $$"),
+    ],
+)
+def test_a_brace_after_two_dollars_begins_no_placeholder(written: str, catalog: str) -> None:
+    assert unescaped({"args": [written, 1]}) == {"args": [catalog, 1]}
 
 
 def test_what_the_service_does_not_expand_is_as_it_was_given() -> None:

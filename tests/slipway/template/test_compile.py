@@ -126,6 +126,19 @@ def test_one_of_the_hundred_variables_is_for_the_parameters() -> None:
     assert "101 environment variables" in error.value.why and "at most 100" in error.value.why
 
 
+def test_a_role_has_variables_of_its_own_beside_the_templates() -> None:
+    scheduler, workers = template().worker_pools
+    workers = replace(workers, env={"ROLE": "worker", "TREES": "${trees}"})
+    asked = template(worker_pools=(scheduler, workers), env={"ROLE": "any", "SEED": "1"}, secrets={"KEY": "key"})
+    pools = request(asked, "spot", replace(CONTEXT, project="acme"), {CODE: URI})["jobSpec"]["workerPoolSpecs"]
+    found = [{one["name"]: one["value"] for one in pool["pythonPackageSpec"]["env"]} for pool in pools]
+    secret = {"KEY__SECRET": "projects/acme/secrets/key/versions/latest"}
+    assert found == [
+        {"ROLE": "any", "SEED": "1", **secret},
+        {"ROLE": "worker", "SEED": "1", "TREES": "${trees}", **secret},
+    ]
+
+
 @pytest.mark.parametrize("field", ["env", "secrets"])
 def test_the_variable_of_the_parameters_is_not_the_templates(field: str) -> None:
     with pytest.raises(ConfigError) as error:

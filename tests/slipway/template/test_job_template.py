@@ -109,6 +109,11 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
         ({"labels": {"team": ""}}, "labels: 'team' is empty; leave it out"),
         ({"labels": {f"l{one}": "x" for one in range(33)}}, "labels: 33; at most 32"),
         ({"env": {"NOT-C": "1"}}, "env 'NOT-C': not a C identifier"),
+        ({"worker_pools": workers(env={"NOT-C": "1"})}, "env 'NOT-C': not a C identifier"),
+        ({"worker_pools": workers(env={"SLIPWAY_PARAMETERS": ""})}, "SLIPWAY_PARAMETERS: Slipway sets it itself"),
+        ({"worker_pools": workers(env={"A": "${seed}"})}, "unknown parameter ${seed}; declared: trees, workers"),
+        ({"worker_pools": workers(env={"A": "1"}), "secrets": {"A": "a"}}, "it is in env as well"),
+        ({"worker_pools": workers(args=("$${ROOT} $$${seed}",))}, "unknown parameter ${seed}; declared"),
         ({"worker_pools": (WorkerPool("chief", "n1-standard-4"),)}, "parameter trees is used nowhere"),
         (parameters(Parameter("trees", int, help=5)), "parameters.help of trees: 5 is not a string"),  # type: ignore
         (parameters(Parameter("trees", int, 10**5000)), "parameter trees: default is too large"),

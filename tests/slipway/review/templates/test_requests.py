@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from slipway.catalog.model import Offer
 from slipway.findings.finding import Grade
-from slipway.review.templates.secret_values import HIDDEN, looks_secret, shown
+from slipway.review.templates.secret_values import HIDDEN, shown
+from slipway.stack.secrets import looks_secret
 from tests.slipway.review.builders import (
     H100,
     request,

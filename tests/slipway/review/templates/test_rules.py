@@ -159,6 +159,7 @@ FIELDS = (
             ),
         ),
     ),
+    Field(WorkerPool, "env", pool(MACHINE, f'{MACHINE}env={{"LEVEL": "2"}}, ')),
     Field(WorkerPool, "tpu_topology", pool('"2x2"', '"2x4"'), (TPU, *pool('("spot", "on-demand")', '("on-demand",)'))),
     Field(Parameter, "name", (template("evals", '"batch"', '"size"'), template("evals", "${batch}", "${size}"))),
     Field(Parameter, "type", pool(BATCH, 'Parameter("batch", float, default=8.0, min=1, max=512')),
