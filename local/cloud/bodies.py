@@ -1,7 +1,7 @@
 """Bodies of APIs whose discovery documents define their fields."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import discovery, value_forms
@@ -9,6 +9,11 @@ from .wire import camel, invalid_argument
 
 _UNNAMED_IN_SNAKE_CASE = "storage.v1"
 """Google's other APIs take `log_name` for `logName` in a body as well."""
+_ALTERNATIVES: Mapping[str, Sequence[str]] = {
+    "LogEntry": ("jsonPayload", "protoPayload", "textPayload"),
+    "Secret": ("expireTime", "ttl"),
+}
+"""Fields of which a schema has one at most: discovery documents tell of none."""
 
 
 def parsed(api: str, schema: str, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -17,13 +22,13 @@ def parsed(api: str, schema: str, body: Mapping[str, Any]) -> dict[str, Any]:
     Raises 400 INVALID_ARGUMENT, in Google's words, for a field that the schema lacks, a field in two spellings, or a
     value of another form.
     """
-    found = discovery.document(api)["schemas"]
-    return _Reader(found, snake=api != _UNNAMED_IN_SNAKE_CASE).object(found[schema], body, "")
+    return _Reader(api).object(discovery.document(api)["schemas"][schema], body, "")
 
 
 class _Reader:
-    def __init__(self, schemas: Mapping[str, Any], *, snake: bool) -> None:
-        self._schemas, self._snake = schemas, snake
+    def __init__(self, api: str) -> None:
+        self._api, self._schemas = api, discovery.document(api)["schemas"]
+        self._snake = api != _UNNAMED_IN_SNAKE_CASE
 
     def object(self, schema: Mapping[str, Any], body: Mapping[str, Any], at: str) -> dict[str, Any]:
         known, rest = schema.get("properties", {}), schema.get("additionalProperties")
@@ -43,7 +48,18 @@ class _Reader:
             # A null among values of any kind is a value itself.
             if value is not None or item.get("type", "") == "any":
                 found[name] = self._value(item, value, where)
+            if item.get("format") == "google-fieldmask" and value:
+                self._check_mask(known, value)
+        chosen = [name for name in _ALTERNATIVES.get(schema.get("id", ""), ()) if name in found]
+        if len(chosen) > 1:
+            raise invalid_argument(f"Invalid value at '{at}' (oneof), one of {' and '.join(chosen)} can be set.")
         return found
+
+    def _check_mask(self, fields: Mapping[str, Any], mask: str) -> None:
+        """Raise 400 for a mask that names no field of the one resource beside it."""
+        beside = [item["$ref"] for item in fields.values() if "$ref" in item]
+        if len(beside) == 1:
+            discovery.check_mask(self._api, beside[0], mask)
 
     def _value(self, schema: Mapping[str, Any], value: Any, at: str) -> Any:
         if "$ref" in schema:

@@ -3,13 +3,15 @@ queries."""
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from . import value_forms
+from . import partial_responses, value_forms
+from .partial_responses import Selection
 from .wire import ApiError, camel, invalid_argument
 
 _APIS = (
@@ -36,12 +38,13 @@ _SHARED = frozenset(
 @dataclass(frozen=True)
 class Method:
     """A method of Google's: its id (`storage.buckets.insert`), its API (`storage.v1`), the parameters of its query
-    (names to schemas), and the schema of its body ("" where it takes none)."""
+    (names to schemas), and the schemas of its body and of its answer ("" where there is none)."""
 
     id: str
     api: str
     parameters: Mapping[str, value_forms.Schema]
     schema: str
+    response: str
 
 
 @cache
@@ -61,28 +64,47 @@ def method_of(verb: str, path: str) -> Method | None:
         for template, found in _methods(api).get((verb, len(words)), ()):
             if all(map(_fits_word, template, words)):
                 own = {name: item for name, item in found.get("parameters", {}).items() if item["location"] == "query"}
-                return Method(found["id"], api, own, found.get("request", {}).get("$ref", ""))
+                request, response = (found.get(key, {}).get("$ref", "") for key in ("request", "response"))
+                return Method(found["id"], api, own, request, response)
     return None
 
 
 def check_query(verb: str, path: str, pairs: Iterable[tuple[str, str]]) -> None:
     """Raise 400 INVALID_ARGUMENT for a query parameter that Google's method for a raw path lacks, for a repeated one
     that it takes once, and for a value of another form. An empty one is not set: Go's clients send all names."""
-    own = [(name, text) for name, text in bound(pairs) if not _is_shared(name)]
+    own = [(name, text) for name, text in bound(pairs) if not is_shared(name)]
     method = method_of(verb, path) if own else None
     if method is None:
         return
-    try:
+    with _shaped(method):
         refuse_unknown((name for name, _ in own), method.parameters)
         refuse_repeated(own, [name for name, item in method.parameters.items() if item.get("repeated")])
         for name, text in own:
             schema = method.parameters[name]
-            if text and not value_forms.text_fits(schema, text, numbered=not _is_older(method)):
+            if text and not value_forms.text_fits(schema, text, numbered=not method.api.startswith("storage.")):
                 raise invalid_argument(f"Invalid value at '{name}' ({value_forms.name_of(schema)}), \"{text}\"")
-    except ApiError as error:
-        if not _is_older(method):
-            raise
-        raise ApiError(error.code, error.status, error.message, reason="invalidParameter") from error
+            if schema.get("format") == "google-fieldmask":
+                check_mask(method.api, _masked(method, name), text)
+
+
+def check_mask(api: str, schema: str, text: str) -> None:
+    """Raise 400 INVALID_ARGUMENT for a mask that names no field of a schema."""
+    for path in filter(None, (part.strip() for part in text.split(","))):
+        tree: Selection = {}
+        for name in reversed(path.split(".")):
+            tree = {name: tree}
+        _resolved(api, {"$ref": schema}, tree, lambda _: invalid_argument(f"Invalid field mask: {text}"))
+
+
+def in_response(verb: str, path: str, text: str) -> Selection:
+    """Return what a text selects of the answer of Google's method for a raw path, with fields named as in JSON. Raises
+    400 INVALID_ARGUMENT for a field that the answer has not, as far as the answer is known."""
+    method = method_of(verb, path)
+    if method is None or not method.response:
+        return partial_responses.parsed(camel(text))
+    with _shaped(method):
+        wanted = partial_responses.parsed(text)
+        return _resolved(method.api, {"$ref": method.response}, wanted, partial_responses.refusal)
 
 
 def refuse_repeated(pairs: Iterable[tuple[str, str]], lists: Collection[str]) -> None:
@@ -101,22 +123,57 @@ def refuse_unknown(names: Iterable[str], known: Collection[str]) -> None:
     """Raise 400 INVALID_ARGUMENT, in Google's words, for a query parameter that is neither known nor one of those that
     every method has. A name may be in snake_case."""
     for name in names:
-        if camel(name) not in known and not _is_shared(name):
+        if camel(name) not in known and not is_shared(name):
             text = f"Cannot bind query parameter. Field '{name}' could not be found in request message."
             raise invalid_argument(f'Invalid JSON payload received. Unknown name "{name}": {text}')
 
 
 def bound(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Return a query's pairs with their fields named as in JSON: Google's methods take `page_size` for `pageSize`."""
-    return tuple((name if _is_shared(name) else camel(name), value) for name, value in pairs)
+    return tuple((name if is_shared(name) else camel(name), value) for name, value in pairs)
 
 
-def _is_older(method: Method) -> bool:
-    """Return whether errors of the method's API have the older shape."""
-    return method.api.startswith("storage.")
+def _masked(method: Method, name: str) -> str:
+    """Return the schema that a mask is of: of the body or, to read, of the answer, or of the items of its pages."""
+    if name == "updateMask" or not method.response:
+        return method.schema
+    fields = document(method.api)["schemas"][method.response].get("properties", {})
+    items = [field["items"].get("$ref", "") for field in fields.values() if "items" in field]
+    return str(items[0]) if "nextPageToken" in fields and items else method.response
 
 
-def _is_shared(name: str) -> bool:
+@contextmanager
+def _shaped(method: Method) -> Iterator[None]:
+    """Give errors the shape of those of the method's API."""
+    try:
+        yield
+    except ApiError as error:
+        if not method.api.startswith("storage."):
+            raise
+        raise ApiError(error.code, error.status, error.message, reason="invalidParameter") from error
+
+
+def _resolved(api: str, schema: value_forms.Schema, wanted: Selection, refusal: Callable[[str], ApiError]) -> Selection:
+    """Return a selection with its fields named as in JSON. Raises the error of `refusal` for a field that a schema has
+    not."""
+    schemas = document(api)["schemas"]
+    while "$ref" in schema or schema.get("type") == "array":
+        schema = schemas[schema["$ref"]] if "$ref" in schema else schema["items"]
+    known, rest = schema.get("properties"), schema.get("additionalProperties")
+    if schema.get("type", "any") == "any" or (schema["type"] == "object" and known is None and rest is None):
+        return wanted
+    found: dict[str, Selection] = {}
+    for name, below in wanted.items():
+        own = name if name in (known or {}) else camel(name)
+        item = schema if name == "*" else (known or {}).get(own, rest)
+        if item is None:
+            raise refusal(name)
+        found[own] = below if name == "*" else _resolved(api, item, below, refusal)
+    return found
+
+
+def is_shared(name: str) -> bool:
+    """Return whether a query parameter is one of any call of any API."""
     return name.removeprefix("$").removeprefix(".") in _SHARED
 
 

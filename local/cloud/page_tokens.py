@@ -5,6 +5,7 @@ import hashlib
 import json
 from typing import Any
 
+from .discovery import is_shared
 from .wire import Call, invalid_argument
 
 _PAGING = ("pageToken", "pageSize")
@@ -27,8 +28,10 @@ def position(token: str, question: Any) -> Any:
 
 
 def asked(call: Call) -> Any:
-    """Return the question, which must be the same for each page: all of a call but the page and its size."""
-    return [call.path, sorted(pair for pair in call.pairs if pair[0] not in _PAGING and not pair[0].startswith("$"))]
+    """Return the question, which must be the same for each page: all of a call but the page, its size, and what every
+    method takes (a token, how the answer is to be written)."""
+    own = (pair for pair in call.pairs if pair[0] not in _PAGING and not is_shared(pair[0]))
+    return [call.path, sorted(pair for pair in own if not pair[0].startswith("$"))]
 
 
 def _mark(question: Any) -> str:

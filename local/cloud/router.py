@@ -1,11 +1,12 @@
 """Routes from method and raw path to a handler and the path's parameters."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
-from .wire import Handler, Route
+from . import discovery, partial_responses
+from .wire import Call, Handler, Reply, Route
 
 _PARAMETER = re.compile(r"\{(\w+)(?::([^}]+))?\}")
 _KINDS = {None: r"[^/:]+", "any": r"[^/]+", "path": r".+"}
@@ -13,9 +14,8 @@ _KINDS = {None: r"[^/:]+", "any": r"[^/]+", "path": r".+"}
 
 @dataclass(frozen=True)
 class _Compiled:
-    method: str
+    route: Route
     pattern: re.Pattern[str]
-    handler: Handler
     literals: int
     needs: str
 
@@ -35,7 +35,11 @@ def pattern(template: str) -> re.Pattern[str]:
 
 def _compiled(route: Route) -> _Compiled:
     path, _, needs = route.template.partition("?")
-    return _Compiled(route.method, pattern(path), route.handler, len(_PARAMETER.sub("", path)), needs)
+    return _Compiled(route, pattern(path), len(_PARAMETER.sub("", path)), needs)
+
+
+def _everybody(_: Route) -> None:
+    """Let every call in."""
 
 
 class Router:
@@ -47,13 +51,32 @@ class Router:
         compiled.sort(key=lambda route: -route.literals)
         self._by_method: dict[str, list[_Compiled]] = {}
         for route in compiled:
-            self._by_method.setdefault(route.method, []).append(route)
+            self._by_method.setdefault(route.route.method, []).append(route)
 
     def find(self, method: str, raw_path: str, query: Collection[str] = ()) -> tuple[Handler, Mapping[str, str]] | None:
         """Return the handler and its decoded parameters, or None when nothing serves this method, path and query
         (names)."""
-        for route in self._by_method.get(method, ()):
-            match = route.pattern.fullmatch(raw_path)
-            if match and (not route.needs or route.needs in query):
-                return route.handler, {name: unquote(value) for name, value in match.groupdict().items()}
+        found = self._fitting(method, raw_path, query)
+        return None if found is None else (found[0].handler, found[1])
+
+    def answer(self, call: Call, admit: Callable[[Route], None] = _everybody) -> Reply | None:
+        """Return the answer to a call whose path is still percent-encoded and whose `pairs` are as they were sent, or
+        None when nothing serves it. `admit` is asked before anything else of the call is looked at. Raises ApiError."""
+        found = self._fitting(call.method, call.path, [name for name, _ in call.pairs])
+        if found is None:
+            return None
+        route, params = found
+        admit(route)
+        discovery.check_query(call.method, call.path, call.pairs)
+        pairs = discovery.bound(call.pairs)
+        bound = replace(call, path=unquote(call.path), params=params, query=dict(pairs), pairs=pairs)
+        text = partial_responses.asked(bound)
+        wanted = discovery.in_response(call.method, call.path, text) if text else {}
+        return partial_responses.selected(route.handler(bound), wanted)
+
+    def _fitting(self, method: str, raw_path: str, query: Collection[str]) -> tuple[Route, Mapping[str, str]] | None:
+        for compiled in self._by_method.get(method, ()):
+            match = compiled.pattern.fullmatch(raw_path)
+            if match and (not compiled.needs or compiled.needs in query):
+                return compiled.route, {name: unquote(value) for name, value in match.groupdict().items()}
         return None

@@ -226,12 +226,14 @@ class Route:
 
     `{name}` is one segment without a colon, `{name:any}` one segment, `{name:path}` one or more segments,
     `{name:a|b}` one of these words. Text after a parameter is literal: `…/customJobs/{job}:cancel`. At its end `?name`
-    is a parameter that the query must have.
+    is a parameter that the query must have. `api` is the service's (`storage.googleapis.com`), "" for the local cloud's
+    own.
     """
 
     method: str
     template: str
     handler: Handler
+    api: str = ""
 
 
 def camel(name: str) -> str:

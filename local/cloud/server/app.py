@@ -8,7 +8,7 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote
 
 import anyio.to_thread
 from starlette.requests import ClientDisconnect, Request
@@ -26,7 +26,6 @@ from ..wire import (
     Call,
     FileSlice,
     Reply,
-    Route,
     invalid_argument,
     loopback,
     not_found,
@@ -44,6 +43,8 @@ _log = logging.getLogger("local.cloud")
 _CHUNK = 1 << 20
 _STRANGERS = 1 << 20
 """The bytes of a body that are read before its sender is known."""
+_TOKENS = ("access_token", "oauth_token")
+"""The parameters of a query that may have the token, where no header has it."""
 _FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _SQLITE_FULL = {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE"}
 
@@ -57,22 +58,17 @@ def build_app(projects: Projects, services: Sequence[Service], connections: Conn
             return
         routes = control.routes(projects, services) if world is projects.home else []
         for service in services:
-            routes += [_while_enabled(world, service.API, route) for route in service.routes(world)]
+            routes += [replace(route, api=service.API) for route in service.routes(world)]
         routers[world.project.id] = Router(routes)
 
     projects.follow(open_routes)
     return _App(projects, routers, connections or Connections())
 
 
-def _while_enabled(world: World, api: str, route: Route) -> Route:
-    """Return the route, answering 403 SERVICE_DISABLED while Service Usage has its API switched off."""
-
-    def handler(call: Call) -> Reply:
-        if world.store.get("disabledApi", api) is not None:
-            raise service_disabled(api, world.project.number)
-        return route.handler(call)
-
-    return replace(route, handler=handler)
+def _check_enabled(world: World, api: str) -> None:
+    """Raise 403 SERVICE_DISABLED while Service Usage has an API switched off."""
+    if api and world.store.get("disabledApi", api) is not None:
+        raise service_disabled(api, world.project.number)
 
 
 class _App:
@@ -154,21 +150,13 @@ class _App:
 
     def _answer(self, request: Request, token: str, path: str, body: bytes) -> Reply:
         principal = self._principal(token)
+        call = _call(request, principal, token, path, body)
         own = path.startswith(control.PREFIX)
-        world = self._world if own else self._projects.addressed(path, request.query_params, body)
-        found = self._routers[world.project.id].find(request.method, path, request.query_params.keys())
-        if found is None:
-            if path.startswith(UNSERVED):
-                service = path.removeprefix(UNSERVED).split("/")[0].replace("_", " ")
-                raise unimplemented(f"The local cloud does not serve this API of Google's: {service}.")
-            known = discovery.method_of(request.method, path)
-            if known:
-                raise unimplemented(f"{known.id} is a method of Google's API that the local cloud does not implement.")
-            raise not_found(f"There is no method for {request.method} {path}.")
-        handler, params = found
-        discovery.check_query(request.method, path, request.query_params.multi_items())
-        reply = handler(_call(request, principal, token, path, params, body))
-        if request.method != "GET":
+        world = self._world if own else self._projects.addressed(path, dict(call.pairs), call.raw)
+        reply = self._routers[world.project.id].answer(call, lambda route: _check_enabled(world, route.api))
+        if reply is None:
+            raise _unserved(call.method, path)
+        if call.method != "GET":
             world.trouble = ""
         return reply
 
@@ -187,19 +175,38 @@ class _LostAnswerError(Exception):
     """The fault that loses an answer."""
 
 
-def _call(request: Request, principal: str, token: str, path: str, params: Mapping[str, str], body: bytes) -> Call:
-    pairs = discovery.bound(request.query_params.multi_items())
+def _unserved(method: str, path: str) -> ApiError:
+    """Return the error for what no route serves."""
+    if path.startswith(UNSERVED):
+        service = path.removeprefix(UNSERVED).split("/")[0].replace("_", " ")
+        return unimplemented(f"The local cloud does not serve this API of Google's: {service}.")
+    known = discovery.method_of(method, path)
+    if known:
+        return unimplemented(f"{known.id} is a method of Google's API that the local cloud does not implement.")
+    return not_found(f"There is no method for {method} {path}.")
+
+
+def _call(request: Request, principal: str, token: str, path: str, body: bytes) -> Call:
+    """Return the call that a request stands for, without a token in its query. A GET that is too long for a URL comes
+    as a POST that says so, with the query as its body."""
+    pairs = [pair for pair in request.query_params.multi_items() if pair[0] not in _TOKENS]
+    method, media = request.method, request.headers.get("content-type", "")
+    if method == "POST":
+        method = request.headers.get("x-http-method-override", method).upper()
+        if method != "POST" and media.startswith("application/x-www-form-urlencoded"):
+            pairs += parse_qsl(body.decode("latin-1"), keep_blank_values=True)
+            body = b""
     prefix = f"/t/{token}" if request.scope["path"].startswith("/t/") else ""
     return Call(
         principal=principal,
         token=token,
-        method=request.method,
-        path=unquote(path),
-        params=params,
-        query=dict(pairs),
+        method=method,
+        path=path,
+        params={},
+        query={},
         headers={name.lower(): value for name, value in request.headers.items()},
         raw=body,
-        pairs=pairs,
+        pairs=tuple(pairs),
         base_url=f"{request.url.scheme}://{request.headers.get('host', '')}{prefix}",
     )
 
@@ -212,6 +219,8 @@ def _split_token(request: Request) -> tuple[str, str]:
         token, _, rest = path[3:].partition("/")
         return unquote(token), "/" + rest
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if not scheme:
+        return next((request.query_params[name] for name in _TOKENS if name in request.query_params), ""), path
     return (token.strip() if scheme.lower() == "bearer" else ""), path
 
 

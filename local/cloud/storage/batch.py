@@ -5,9 +5,8 @@ import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
-from .. import discovery
 from ..router import Router
 from ..wire import ApiError, Call, Reply, Route
 from . import errors
@@ -56,21 +55,16 @@ class Batch:
             raise errors.invalid("A part of the batch is not an HTTP request.")
         target = urlsplit(words[1])
         path = _TOKEN_PREFIX.sub("", target.path)
-        found = self._router.find(words[0], path)
-        if found is None:
-            raise errors.not_implemented(f"{words[0]} {path} in a batch")
-        handler, params = found
-        sent = parse_qsl(target.query, keep_blank_values=True)
-        discovery.check_query(words[0], path, sent)
-        pairs = discovery.bound(sent)
-        inner = replace(
-            call,
-            method=words[0],
-            path=unquote(path),
-            params=params,
-            query=dict(pairs),
-            pairs=pairs,
-            headers=headers(rest),
-            raw=pieces[1].strip() if len(pieces) > 1 else b"",
+        reply = self._router.answer(
+            replace(
+                call,
+                method=words[0],
+                path=path,
+                pairs=tuple(parse_qsl(target.query, keep_blank_values=True)),
+                headers=headers(rest),
+                raw=pieces[1].strip() if len(pieces) > 1 else b"",
+            )
         )
-        return handler(inner)
+        if reply is None:
+            raise errors.not_implemented(f"{words[0]} {path} in a batch")
+        return reply

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from local.cloud import discovery, identities
+from local.cloud import identities
 from local.cloud.clock import ManualClock
 from local.cloud.nodes.spec import Status
 from local.cloud.router import Router
@@ -21,7 +21,7 @@ from local.cloud.vertex.clusters.work import apply_due
 from local.cloud.vertex.jobs import life as job_life
 from local.cloud.vertex.jobs import table as jobs
 from local.cloud.vertex.scheduling import queues
-from local.cloud.wire import ApiError, Call
+from local.cloud.wire import ApiError, Call, Reply
 from local.cloud.world import World, open_world
 from tests.local.cloud.vertex.bodies import cluster_body, job_body
 
@@ -42,18 +42,17 @@ class Calling:
     router: Router
 
     def call(self, method: str, path: str, body: Any = None, role: str = "owner", raw: bytes = b"") -> dict[str, Any]:
+        answer: dict[str, Any] = self.reply(method, path, body, role, raw).body
+        return answer
+
+    def reply(self, method: str, path: str, body: Any = None, role: str = "owner", raw: bytes = b"") -> Reply:
         path, _, query = path.partition("?")
-        sent = parse_qsl(query, keep_blank_values=True)
-        found = self.router.find(method, path, dict(sent))
-        assert found, f"no route for {method} {path}"
-        handler, params = found
-        discovery.check_query(method, path, sent)
-        pairs = discovery.bound(sent)
+        sent = tuple(parse_qsl(query, keep_blank_values=True))
         raw = raw if body is None else json.dumps(body).encode()
         principal = identities.ROLES.get(role, role)
-        call = Call(principal, "token", method, path, params, dict(pairs), {}, raw, pairs)
-        answer: dict[str, Any] = handler(call).body
-        return answer
+        found = self.router.answer(Call(principal, "token", method, path, {}, {}, {}, raw, sent))
+        assert found, f"no route for {method} {path}"
+        return found
 
     def refused(self, method: str, path: str, body: Any = None, role: str = "owner") -> ApiError:
         with pytest.raises(ApiError) as caught:
