@@ -60,7 +60,7 @@ class World:
         self.store = Store(state_folder / "cloud.sqlite")
         self.logs = Logs(state_folder / "logs.sqlite")
         self.trash = Trash(state_folder / "trash")
-        self.policies = Policies(self.store, project.address(""))
+        self.policies = Policies(self.store, project)
         keys = Keys(state_folder, lambda: self.project)
         self.access = Access(self.store, self.policies, clock, lambda: self.settings, keys, project)
         self.limits = Limits(clock, lambda: self.settings, project.number)

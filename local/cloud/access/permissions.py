@@ -13,7 +13,7 @@ from ..identities import Project
 from ..settings import Settings
 from ..store import Store
 from ..wire import invalid_argument, permission_denied
-from . import policies, roles
+from . import policies, policy_rules, roles
 from .keys import Keys
 from .policies import Policies
 
@@ -123,10 +123,12 @@ class Access:
             )
 
     def tested(self, principal: str, permissions: list[str], resource: str | None = None) -> list[str]:
-        """Return which of `permissions` the principal has, in the order asked. Raises 400 for an unknown permission."""
+        """Return which of `permissions` the principal has, in the order asked. Raises 400 for one that is none, or is
+        none on this kind of resource."""
         for name in permissions:
             if not _PERMISSION.fullmatch(name):
                 raise invalid_argument(f"Permission {name} is not valid for this resource.")
+            policy_rules.check_permission(resource or "", name)
         return [name for name in permissions if self.granted(principal, name, resource)]
 
     def _roles(

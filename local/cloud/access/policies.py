@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ..identities import Project
 from ..store import Store
 from ..wire import ApiError, aborted, invalid_argument, unimplemented
-from . import roles
+from . import policy_rules
 
 _KIND = "policy"
 _VERSIONS = (0, 1, 3)
@@ -35,6 +36,12 @@ def concurrent_change() -> ApiError:
     )
 
 
+def check_version(version: int) -> None:
+    """Raise 400 INVALID_ARGUMENT for a version that no policy has, whether one is sent or asked for."""
+    if version not in _VERSIONS:
+        raise invalid_argument(f"Invalid policy version {version}: it is 0, 1 or 3.")
+
+
 def account_name(project: str, email: str) -> str:
     return f"//iam.googleapis.com/projects/{project}/serviceAccounts/{email}"
 
@@ -42,9 +49,8 @@ def account_name(project: str, email: str) -> str:
 class Policies:
     """The policies by full resource name. Every change gets a new etag; a change with another's etag is a conflict."""
 
-    def __init__(self, store: Store, accounts: str) -> None:
-        """`accounts` is the end of the emails of the project's own service accounts, from its `@` on."""
-        self._store, self._accounts = store, accounts
+    def __init__(self, store: Store, project: Project) -> None:
+        self._store, self._project = store, project
 
     def get(self, resource: str) -> dict[str, Any]:
         """Return `{version, etag, bindings}`; a resource without a policy has one without bindings."""
@@ -59,15 +65,15 @@ class Policies:
         """Replace the policy. Raises the error of `conflict` when the etag sent is not the current one, 400
         INVALID_ARGUMENT for an invalid role, member or binding, and 501 for conditions, which would otherwise be
         ignored."""
-        if int(policy.get("version") or 0) not in _VERSIONS:
-            raise invalid_argument(f"Invalid policy version {policy['version']}: it is 0, 1 or 3.")
+        check_version(int(policy.get("version") or 0))
         if policy.get("auditConfigs"):
             raise unimplemented("Audit configurations in an IAM policy are not implemented by the local cloud.")
-        bindings = self._checked(resource, policy)
+        bindings = self._checked(policy)
         with self._store.transaction():
             current = self._store.get(_KIND, resource) or {"bindings": []}
             if policy.get("etag") and policy["etag"] != _etag(resource, current):
                 raise conflict()
+            policy_rules.check(resource, policy.get("bindings", []), current["bindings"], self._project.is_called)
             changes = int(current.get("changes", 0)) + 1
             self._store.put(_KIND, resource, {"bindings": bindings, "changes": changes})
         return self.get(resource)
@@ -97,7 +103,7 @@ class Policies:
                         )
                     self._store.put(_KIND, resource, {**policy, "changes": int(policy.get("changes", 0)) + 1})
 
-    def _checked(self, resource: str, policy: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def _checked(self, policy: Mapping[str, Any]) -> list[dict[str, Any]]:
         merged: dict[str, set[str]] = {}
         for binding in policy.get("bindings", []):
             role = binding.get("role", "")
@@ -106,22 +112,10 @@ class Policies:
                     f"The binding of {role} has a condition. The local cloud does not evaluate IAM conditions and "
                     "refuses them rather than granting the role without its condition."
                 )
-            self._check_role(resource, role)
             for member in binding.get("members", []):
                 self._check_member(member)
                 merged.setdefault(role, set()).add(member)
         return [{"role": role, "members": sorted(members)} for role, members in sorted(merged.items())]
-
-    @staticmethod
-    def _check_role(resource: str, name: str) -> None:
-        role = roles.table().get(name)
-        if role is None:
-            raise invalid_argument(
-                f"Role {name} is not supported for this resource. (The local cloud knows Google's predefined roles "
-                "as far as its services use them: local/cloud/access/roles.toml.)"
-            )
-        if role.only_on == "bucket" and not resource.startswith("//storage.googleapis.com/"):
-            raise invalid_argument(f"Role {name} is not supported for this resource.")
 
     def _check_member(self, member: Any) -> None:
         if not isinstance(member, str) or not _MEMBER.fullmatch(member):
@@ -129,7 +123,7 @@ class Policies:
                 f"Invalid member: {member}. A member is user:, serviceAccount:, group: … with a name."
             )
         kind, _, email = member.partition(":")
-        ours = kind == "serviceAccount" and email.endswith(self._accounts)
+        ours = kind == "serviceAccount" and email.endswith(self._project.address(""))
         if ours and self._store.get("serviceAccount", email) is None:
             raise invalid_argument(f"Service account {email} does not exist.")
 

@@ -19,6 +19,12 @@ class Role:
     def grants(self, permission: str) -> bool:
         return permission in self.permissions or permission.startswith(self.prefixes)
 
+    def concerns(self, head: str) -> bool:
+        """Return whether the role has any permission that begins so."""
+        return any(name.startswith(head) for name in self.permissions) or any(
+            name.startswith(head) or head.startswith(name) for name in self.prefixes
+        )
+
 
 @cache
 def table() -> Mapping[str, Role]:

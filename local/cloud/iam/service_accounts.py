@@ -15,7 +15,8 @@ from ..world import World
 KIND = "serviceAccount"
 _ID = re.compile(r"[a-z]([-a-z0-9]{4,28}[a-z0-9])")
 _BASE = "/v1/projects/{project}/serviceAccounts"
-_SETTABLE = ("displayName", "description")
+_SETTABLE = {"displayName": 100, "description": 256}
+"""The fields that a client may set, and the most bytes of each, by the discovery document."""
 
 
 class Accounts:
@@ -55,12 +56,13 @@ class Accounts:
                 "Invalid value for accountId: it must be 6-30 characters long and match [a-z]([-a-z0-9]*[a-z0-9])."
             )
         email = self._world.project.address(identifier)
+        declared = _settable(body.get("serviceAccount", {}))
         with self._store.transaction():
             if self._store.get(KIND, email) is not None:
                 raise already_exists(
                     f"Service account {identifier} already exists within project projects/{self._world.project.id}."
                 )
-            make(self._world, email, body.get("serviceAccount", {}))
+            make(self._world, email, declared)
         return Reply(body=self.find("-", email))
 
     def get(self, call: Call) -> Reply:
@@ -85,7 +87,7 @@ class Accounts:
         if unknown or not mask:
             raise invalid_argument(f"updateMask must name fields among {', '.join(_SETTABLE)}; got {', '.join(mask)}")
         sent = body.get("serviceAccount", {})
-        return self._change(call, {name: sent.get(name, "") for name in names})
+        return self._change(call, dict.fromkeys(names, "") | _settable({name: sent.get(name) for name in names}))
 
     def update(self, call: Call) -> Reply:
         body = bodies.parsed("iam.v1", "ServiceAccount", call.object())
@@ -149,13 +151,18 @@ def make(world: World, email: str, declared: Mapping[str, Any] = MappingProxyTyp
         "uniqueId": unique,
         "email": email,
         "oauth2ClientId": unique,
-        **_settable(declared),
+        **declared,
     }
     world.store.put(KIND, email, _tagged(account))
 
 
 def _settable(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: body[name] for name in _SETTABLE if body.get(name)}
+    """Return the fields that a client may set. Raises 400 for one that is too long."""
+    found = {name: body[name] for name in _SETTABLE if body.get(name)}
+    for name, text in found.items():
+        if len(text.encode()) > _SETTABLE[name]:
+            raise invalid_argument(f"The {name} of a service account has at most {_SETTABLE[name]} bytes.")
+    return found
 
 
 def _tagged(account: dict[str, Any]) -> dict[str, Any]:

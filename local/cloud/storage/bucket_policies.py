@@ -3,11 +3,14 @@
 from typing import Any
 
 from ..access import policies
-from ..wire import ApiError, Call, Reply, Route
+from ..access.policy_rules import PUBLIC
+from ..wire import Call, Reply, Route
 from ..world import World
 from . import errors
 from .guard import Guard, checked
-from .records import Records
+from .records import Records, is_private
+
+_MOST_PERMISSIONS = 84
 
 
 class BucketPolicy:
@@ -25,22 +28,31 @@ class BucketPolicy:
     def get(self, call: Call) -> Reply:
         name = self._records.bucket(call.params["bucket"])["name"]
         self._guard.bucket(call, "storage.buckets.getIamPolicy", name)
+        with errors.shaped():
+            policies.check_version(call.integer("optionsRequestedPolicyVersion"))
         return Reply(body=_shown(name, self._policies.get(policies.bucket_name(name))))
 
     def set(self, call: Call) -> Reply:
-        name = self._records.bucket(call.params["bucket"])["name"]
+        bucket = self._records.bucket(call.params["bucket"])
+        name = bucket["name"]
         self._guard.bucket(call, "storage.buckets.setIamPolicy", name)
-        try:
-            policy = self._policies.set(policies.bucket_name(name), checked(call, "Policy"), errors.condition_not_met)
-        except ApiError as problem:
-            if problem.code == 400 and problem.reason is None:
-                raise errors.invalid(problem.message) from problem
-            raise
+        sent = checked(call, "Policy")
+        members = {member for binding in sent.get("bindings", []) for member in binding.get("members", [])}
+        if is_private(bucket) and members & PUBLIC:
+            raise errors.not_public()
+        with errors.shaped():
+            policy = self._policies.set(policies.bucket_name(name), sent, errors.condition_not_met)
         return Reply(body=_shown(name, policy))
 
     def test(self, call: Call) -> Reply:
         name = self._records.bucket(call.params["bucket"])["name"]
-        held = self._guard.tested(call, list(call.values("permissions")), name)
+        asked = list(call.values("permissions"))
+        if not asked:
+            raise errors.required("permissions")
+        if len(asked) > _MOST_PERMISSIONS or len(asked) > len(set(asked)):
+            raise errors.invalid(f"At most {_MOST_PERMISSIONS} permissions can be tested, each of them once.")
+        with errors.shaped():
+            held = self._guard.tested(call, asked, name)
         answer: dict[str, Any] = {"kind": "storage#testIamPermissionsResponse"}
         return Reply(body={**answer, "permissions": held} if held else answer)
 

@@ -1,6 +1,5 @@
 """Buckets, whose whole resource documents are kept as sent, with the service's defaults added."""
 
-import re
 import threading
 from collections.abc import Mapping
 from datetime import timedelta
@@ -22,7 +21,6 @@ from .guard import (
 )
 from .records import BUCKET, Records, is_uniform, merged, moment, show_bucket
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]")
 _OUTPUT_ONLY = (
     "id",
     "kind",
@@ -40,6 +38,7 @@ _OUTPUT_ONLY = (
     "softDeleteTime",
     "hardDeleteTime",
 )
+_SOFT_DELETION = {"retentionDurationSeconds": "604800"}
 _LOCK_AFTER = timedelta(days=90)
 _NAMING = threading.Lock()
 """The lock from the look at all projects for a bucket's name until the name is taken in one."""
@@ -65,12 +64,11 @@ class Buckets:
     def insert(self, call: Call) -> Reply:
         body = checked(call, "Bucket")
         self._guard.project(call, "storage.buckets.create", call.query.get("project", ""))
-        refuse_lists(call, body)
+        refuse_lists(call, body, body, "use ACL API to update bucket policy")
         name = body.get("name", "")
         if not name:
             raise errors.required("name")
-        if not _NAME.fullmatch(name) or name.startswith("goog") or ".." in name:
-            raise errors.invalid(f"Invalid bucket name: '{name}'")
+        rules.check_bucket_name(name)
         bucket = self._completed(_settable(body), name)
         with _NAMING, self._store.transaction():
             if any(one is not self._world and one.store.get(BUCKET, name) for one in self._world.all()):
@@ -137,18 +135,25 @@ class Buckets:
 
     def _change(self, call: Call, *, replace: bool) -> Reply:
         body = checked(call, "Bucket")
-        refuse_lists(call, body)
         with self._store.transaction():
             old = self._records.bucket(call.params["bucket"])
             self._guard.bucket(call, "storage.buckets.update", old["name"])
-            check_conditions(call, 0, int(old["metageneration"]))
+            refuse_lists(call, body, merged(old, body), "use ACL API to update bucket policy")
+            check_conditions(call, 0, int(old["metageneration"]), reading=True)
+            if not body and not replace:
+                return Reply(body=show_bucket(old))
             for name in ("name", "location"):
                 if name in body and str(body[name]).upper() != str(old[name]).upper():
                     raise errors.invalid(f"The {name} of a bucket cannot be changed.")
             kept: dict[str, Any] = {
                 name: old[name] for name in ("name", "location", "storageClass", "softDeletePolicy") if name in old
             }
+            rules.check_labels(body.get("labels") or {})
+            if body.get("labels", 0) == {}:
+                old = {name: value for name, value in old.items() if name != "labels"}
             bucket = merged(kept if replace else old, {**_settable(body), "name": old["name"]})
+            if "softDeletePolicy" not in bucket:
+                bucket["softDeletePolicy"] = dict(_SOFT_DELETION)
             fixed = {name: old[name] for name in ("timeCreated", "projectNumber", "locationType", "location")}
             bucket |= fixed | {"metageneration": str(int(old["metageneration"]) + 1), "updated": self._now()}
             rules.check_bucket(bucket)
@@ -165,7 +170,7 @@ class Buckets:
         rules.check_bucket(body)
         bucket = {
             "storageClass": "STANDARD",
-            "softDeletePolicy": {"retentionDurationSeconds": "604800"},
+            "softDeletePolicy": dict(_SOFT_DELETION),
             **body,
             "name": name,
             "projectNumber": self._world.project.number,
@@ -182,14 +187,19 @@ class Buckets:
         return _without_empty(bucket)
 
     def _stamp(self, bucket: dict[str, Any], old: Mapping[str, Any]) -> None:
-        """Note in policies about time when they begin to apply."""
+        """Note in policies about time when they began to apply: a retention when it was set first, soft deletion when
+        it was changed last. Nothing here locks a retention."""
         for policy, duration in (
             ("softDeletePolicy", "retentionDurationSeconds"),
             ("retentionPolicy", "retentionPeriod"),
         ):
             now, before = bucket.get(policy), old.get(policy, {})
-            if now and str(now.get(duration)) != str(before.get(duration)):
-                bucket[policy] = {**now, duration: str(now.get(duration, "0")), "effectiveTime": bucket["updated"]}
+            if not now:
+                continue
+            length = str(now.get(duration, "0"))
+            stays = policy == "retentionPolicy" or length == str(before.get(duration))
+            since = before.get("effectiveTime") if stays else None
+            bucket[policy] = {duration: length, "effectiveTime": since or bucket["updated"]}
 
     def _iam_configuration(self, bucket: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
         """Return uniform access under its two names, with the time after which it can't be switched off."""

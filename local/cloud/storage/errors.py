@@ -1,5 +1,8 @@
 """Cloud Storage's errors: the older JSON shape with `errors[].reason`, and the service's words."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from ..wire import ApiError
 
 _STATUS = {400: "INVALID_ARGUMENT", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 409: "ALREADY_EXISTS"}
@@ -31,6 +34,27 @@ def conflict(message: str) -> ApiError:
 
 def condition_not_met() -> ApiError:
     return error(412, "conditionNotMet", "At least one of the pre-conditions you specified did not hold.")
+
+
+def not_public() -> ApiError:
+    """Return the 412 for a grant to everybody on a bucket that must not be public."""
+    return error(
+        412,
+        "conditionNotMet",
+        "The member bindings allUsers and allAuthenticatedUsers are not allowed since public access prevention is "
+        "enforced.",
+    )
+
+
+@contextmanager
+def shaped() -> Iterator[None]:
+    """Give a 400 of what all services share the shape of Storage's."""
+    try:
+        yield
+    except ApiError as problem:
+        if problem.code == 400 and problem.reason is None:
+            raise invalid(problem.message) from problem
+        raise
 
 
 def forbidden(principal: str, permission: str, kind: str) -> ApiError:

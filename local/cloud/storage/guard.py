@@ -5,10 +5,11 @@ from typing import Any
 
 from .. import bodies, page_tokens
 from ..access import policies
-from ..wire import ApiError, Call
+from ..access.policy_rules import PUBLIC
+from ..wire import Call
 from ..world import World
 from . import errors
-from .records import BUCKET, Version, is_uniform
+from .records import BUCKET, Version, is_private, is_uniform
 
 _PAGES = "storage"
 _PREDEFINED = ("predefinedAcl", "predefinedDefaultObjectAcl", "destinationPredefinedAcl")
@@ -85,14 +86,26 @@ def check_conditions(
             raise errors.error(304, "notModified", "Not Modified") if reading else errors.condition_not_met()
 
 
-def refuse_lists(call: Call, body: Mapping[str, Any]) -> None:
-    """Raise 501 for access control lists, and for predefined ones that open a resource to the public."""
-    for name in _PREDEFINED:
-        if call.query.get(name) in _PUBLIC:
-            raise errors.not_implemented(f"{name}={call.query[name]} (access control lists)")
-    for name in ("acl", "defaultObjectAcl"):
-        if body.get(name):
-            raise errors.not_implemented(f"{name} (access control lists)")
+def refuse_lists(call: Call, sent: Mapping[str, Any], bucket: Mapping[str, Any], what: str) -> None:
+    """Refuse access control lists, and predefined ones, that a client sends: 400 in a bucket with uniform access, where
+    nobody can `what`; 412 for public ones where public access is prevented; 501 for others, but that predefined ones
+    that open nothing to the public are taken and change nothing."""
+    predefined = {name: call.query[name] for name in _PREDEFINED if call.query.get(name)}
+    lists = {name: sent[name] for name in ("acl", "defaultObjectAcl") if sent.get(name)}
+    if is_uniform(bucket) and (predefined or lists):
+        raise errors.invalid(
+            f"Cannot {what} when uniform bucket-level access is enabled. Read more at "
+            "https://cloud.google.com/storage/docs/uniform-bucket-level-access"
+        )
+    public = _PUBLIC & set(predefined.values()) or any(
+        isinstance(item, Mapping) and item.get("entity") in PUBLIC for found in lists.values() for item in found
+    )
+    if public and is_private(bucket):
+        raise errors.not_public()
+    for name in lists:
+        raise errors.not_implemented(f"{name} (access control lists)")
+    if public:
+        raise errors.not_implemented(f"{' and '.join(map('='.join, predefined.items()))} (access control lists)")
 
 
 def refuse_keys(call: Call) -> None:
@@ -105,10 +118,8 @@ def page_start(call: Call) -> str:
     """Return the object after which a list goes on, "" where it begins. A page token has no more, so it is as good for
     another prefix. Raises 400 invalid."""
     token = call.query.get("pageToken", "")
-    try:
+    with errors.shaped():
         return str(page_tokens.position(token, _PAGES)) if token else ""
-    except ApiError as problem:
-        raise errors.invalid(problem.message) from problem
 
 
 def page_token(position: str) -> str:
@@ -125,7 +136,5 @@ def checked(call: Call, schema: str) -> dict[str, Any]:
 
 def checked_body(body: dict[str, Any], schema: str) -> dict[str, Any]:
     """Return the body without its nulls. Raises 400 invalid."""
-    try:
+    with errors.shaped():
         return bodies.parsed("storage.v1", schema, body)
-    except ApiError as problem:
-        raise errors.invalid(problem.message) from problem

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..wire import Call, Reply, Route
-from . import errors
+from . import errors, rules
 from .blobs import Blob
 from .guard import Guard, check_object_conditions, checked_body, refuse_keys, refuse_lists
 from .multipart import boundary, parts
@@ -92,14 +92,14 @@ class Uploads:
 
     def _begin(self, call: Call) -> Reply:
         bucket = call.params["bucket"]
-        self._records.bucket(bucket)
+        kept = self._records.bucket(bucket)
         self._guard.bucket(call, "storage.objects.create", bucket)
         metadata = _with_type(call, checked_body(call.object(), "Object"))
-        refuse_lists(call, metadata)
+        refuse_lists(call, metadata, kept, "insert legacy ACL for an object")
         refuse_keys(call)
         name = call.query.get("name") or metadata.get("name", "")
-        if not name:
-            raise errors.required("name")
+        rules.check_object_name(name)
+        rules.check_object(metadata)
         check_object_conditions(call, self._records.current(bucket, name))
         metadata.setdefault("contentType", call.headers.get("x-upload-content-type", "application/octet-stream"))
         identifier = uuid.uuid4().hex

@@ -35,7 +35,6 @@ _OUTPUT_ONLY = (
     "restoreToken",
 )
 _COMPOSED = 32
-_NAME_BYTES = 1024
 
 
 class Objects:
@@ -82,11 +81,11 @@ class Objects:
         """
         try:
             rules.check_object(metadata)
-            refuse_lists(call, metadata)
             refuse_keys(call)
             with self._store.transaction():
                 kept = self._records.bucket(bucket)
-                self._check_name(name)
+                rules.check_object_name(name)
+                refuse_lists(call, metadata, kept, "insert legacy ACL for an object")
                 self._guard.bucket(call, "storage.objects.create", bucket)
                 current = self._records.current(bucket, name)
                 check_object_conditions(call, current)
@@ -189,9 +188,10 @@ class Objects:
 
     def _change(self, call: Call, *, replace: bool) -> Reply:
         body = _settable(checked(call, "Object"))
-        refuse_lists(call, body)
         with self._store.transaction():
             version = self.find(call, "storage.objects.update")
+            bucket = self._records.bucket(call.params["bucket"])
+            refuse_lists(call, body, bucket, "update access control for an object")
             check_object_conditions(call, version)
             fixed = {name: version.resource[name] for name in _OUTPUT_ONLY if name in version.resource}
             base = {"storageClass": version.resource["storageClass"]} if replace else version.resource
@@ -223,13 +223,6 @@ class Objects:
             "timeFinalized": now,
         }
         return {**resource, "md5Hash": blob.md5} if blob.md5 else resource
-
-    @staticmethod
-    def _check_name(name: str) -> None:
-        if not name:
-            raise errors.required("name")
-        if len(name.encode()) > _NAME_BYTES or name in (".", "..") or "\r" in name or "\n" in name:
-            raise errors.invalid(f"Invalid object name: '{name}'")
 
 
 def _settable(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -120,6 +120,11 @@ def is_uniform(bucket: Mapping[str, Any]) -> bool:
     return bool(bucket.get("iamConfiguration", {}).get("uniformBucketLevelAccess", {}).get("enabled"))
 
 
+def is_private(bucket: Mapping[str, Any]) -> bool:
+    """Return whether a bucket's public access is prevented."""
+    return bool(bucket.get("iamConfiguration", {}).get("publicAccessPrevention") == "enforced")
+
+
 def etag(*numbers: int) -> str:
     """Return an etag as Storage makes it: a protocol buffer of the generation and metageneration in base64."""
     packed = b"".join(bytes([(at << 3)]) + _varint(number) for at, number in enumerate(numbers, 1))
