@@ -70,6 +70,13 @@ def timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
+def bound_of(text: str) -> datetime:
+    """Return the moment that a filter's text names: without a time zone it is UTC's, a date is its midnight. Raises
+    ValueError."""
+    moment = moment_of(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
 def moment_of(text: str) -> datetime:
     """Return the moment that a text names, in UTC; one without a time zone stays so. Raises ValueError for another
     text."""

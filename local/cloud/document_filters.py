@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import filters
-from .clock import moment_of, timestamp
+from .clock import bound_of, moment_of, timestamp
 from .filter_fields import FilterFields
 from .filters import Values
 from .wire import camel
@@ -52,6 +52,8 @@ class _Tests(filters.Meaning[Test]):
         if objection:
             raise self.refusal(objection)
         names = known.path
+        if known.kind == "time" and value != "*":
+            value = timestamp(bound_of(value))
         if sign == ":":
             return lambda document: _has(_found(document, names), value)
         if "*" in value and sign in ("=", "!="):

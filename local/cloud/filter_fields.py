@@ -7,7 +7,7 @@ from typing import Any, Literal
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from . import discovery
-from .clock import moment_of
+from .clock import bound_of, moment_of
 from .wire import camel
 
 Kind = Literal["text", "number", "time", "flag", "choice", "whole", "open"]
@@ -19,11 +19,13 @@ _INTEGERS = ("int32", "uint32", "int64", "uint64")
 @dataclass(frozen=True)
 class FilterField:
     """A field: its path in JSON, and its kind. A `choice` has one of `values`; a `whole` is a message, a map or a list,
-    of which a filter may ask what it has (`:`); of an `open` one nothing is known."""
+    of which a filter may ask what it has (`:`); of an `open` one nothing is known. A time of day is `zoned` where it
+    needs a time zone."""
 
     path: tuple[str, ...]
     kind: Kind
     values: frozenset[str] = frozenset()
+    zoned: bool = True
 
     def objection(self, sign: str, value: str) -> str:
         """Return why a comparison makes no sense, "" when it does."""
@@ -39,8 +41,14 @@ class FilterField:
         if self.kind == "number" and not _reads(float, value):
             return f"'{name}' is a number, and '{value}' is none"
         if self.kind == "time":
-            return _time_objection(value)
+            return self._time_objection(value)
         return ""
+
+    def _time_objection(self, value: str) -> str:
+        if not _reads(bound_of, value):
+            return f"'{value}' is not a time"
+        zone = moment_of(value).tzinfo or not self.zoned or len(value) == len("2026-11-20")
+        return "" if zone else f"'{value}' has no time zone"
 
 
 FilterFields = Callable[[Sequence[str]], FilterField | None]
@@ -143,12 +151,6 @@ def _in_schema(
     if kind == "boolean":
         return FilterField(above, "flag")
     return FilterField(above, "number" if kind in ("integer", "number") or form in _INTEGERS else "text")
-
-
-def _time_objection(value: str) -> str:
-    if not _reads(moment_of, value):
-        return f"'{value}' is not a time"
-    return "" if moment_of(value).tzinfo else f"'{value}' has no time zone"
 
 
 def _reads(read: Callable[[str], object], text: str) -> bool:

@@ -174,8 +174,9 @@ def _pattern(plain: str) -> re.Pattern[str]:
     marks, ends = ("".join(mark for mark in every if mark not in plain) for every in ("(),", "(),=<>!:\"'"))
     single = "" if "'" in plain else r"""|'(?P<single>(?:[^'\\]|\\.)*)'"""
     quoted, letters = r'(?:[^"\\]|\\.)*', rf"[^\s{ends}]"
+    time = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.]\d+)?(?:Z|[+-]\d\d:\d\d)?"
     return re.compile(
-        rf"""\s*(?:(?P<mark>[{marks}])|(?P<op>=~|!~|!=|<=|>=|[=<>:])|"(?P<double>{quoted})"{single}"""
+        rf"""\s*(?:(?P<time>{time}\b)|(?P<mark>[{marks}])|(?P<op>=~|!~|!=|<=|>=|[=<>:])|"(?P<double>{quoted})"{single}"""
         rf"""|(?P<minus>-(?=[\w"'(]))|(?P<word>{letters}+(?:"{quoted}"{letters}*)*))"""
     )
 
@@ -188,7 +189,8 @@ def _tokens(text: str, meaning: Meaning[Any]) -> list[_Token]:
             raise meaning.refusal(f"'{text[at:].strip()}' can't be read")
         at, kind = match.end(), str(match.lastgroup)
         quoted = kind in ("double", "single")
-        found.append(_Token("text", _unescaped(match[kind])) if quoted else _Token(kind, match[kind]))
+        literal = "text" if kind == "time" else kind  # a time needs no quotation marks for its colons
+        found.append(_Token("text", _unescaped(match[kind])) if quoted else _Token(literal, match[kind]))
     return found
 
 

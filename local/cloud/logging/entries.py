@@ -4,16 +4,17 @@ import itertools
 import re
 import uuid
 from collections.abc import Iterable, Mapping
-from datetime import UTC
+from dataclasses import replace
 from typing import Any
 
 from .. import bodies, documents, page_tokens
-from ..clock import moment_of, timestamp
+from ..clock import bound_of, timestamp
 from ..wire import Call, Reply, Route, invalid_argument
 from ..world import World
 from . import query
 
-_MOST = 1000
+_MOST, _LONGEST_FILTER = 1000, 20_000
+_PARENT = re.compile(r"projects/[^/]+")
 _LOG = re.compile(r"[A-Za-z0-9/_.%-]{1,511}")
 _ORDERS = {"": False, "timestamp": False, "timestamp asc": False, "timestamp desc": True}
 
@@ -48,8 +49,12 @@ class Entries:
         if not names:
             raise invalid_argument("At least one resource name must be specified in the field 'resource_names'.")
         for name in names:
+            if not _PARENT.fullmatch(name):
+                raise invalid_argument(f"Invalid resource name '{name}': it is projects/PROJECT.")
             self._access.require(call.principal, "logging.logEntries.list", name.removeprefix("projects/"))
         self._world.limits.take("logs")
+        if len(body.get("filter", "")) > _LONGEST_FILTER:
+            raise invalid_argument(f"The filter is longer than {_LONGEST_FILTER} characters.")
         order = " ".join(str(body.get("orderBy", "")).split())
         if order not in _ORDERS:
             raise invalid_argument(f"Invalid order_by '{order}': 'timestamp asc' and 'timestamp desc' are permitted.")
@@ -79,6 +84,8 @@ class Entries:
     def logs(self, call: Call) -> Reply:
         self._access.require(call.principal, "logging.logs.list", call.params["project"])
         names = documents.sliced(self._world.logs.names())
+        # This method ignores a page size that is not positive.
+        call = replace(call, query={**call.query, "pageSize": str(max(call.integer("pageSize"), 0))})
         return documents.without_empty(documents.listed(call, "logNames", names, str))
 
     def _page(self, body: Mapping[str, Any], descending: bool, size: int) -> dict[str, Any]:
@@ -107,7 +114,6 @@ def _completed(entry: Mapping[str, Any], now: str) -> dict[str, Any]:
 
 def _fixed_width(text: str) -> str:
     try:
-        moment = moment_of(text)
+        return timestamp(bound_of(text))
     except ValueError as error:
         raise invalid_argument(f"Invalid timestamp '{text}'.") from error
-    return timestamp(moment if moment.tzinfo else moment.replace(tzinfo=UTC))

@@ -7,12 +7,11 @@ Filters (see `filters.py`) with `=~` and `!~`; a bare word or string is searched
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC
 from functools import reduce
 from typing import Any
 
 from .. import filter_fields, filters
-from ..clock import moment_of, timestamp
+from ..clock import bound_of, timestamp
 from ..document_filters import MISSING, Document, Test, holds, shown
 from ..log_store import Window
 from ..wire import ApiError, invalid_argument
@@ -98,11 +97,10 @@ class _Queries(filters.Meaning[Query]):
 
     def _timestamp(self, sign: str, value: str) -> Query:
         try:
-            parsed = moment_of(value)
+            moment = timestamp(bound_of(value))
         except ValueError as error:
             raise self.refusal(f"'{value}' is not a timestamp") from error
         self._check_order(sign)
-        moment = timestamp(parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC))
         since, until = sign in (">", ">="), sign in ("<", "<=")
         window = Window(since=moment) if since else Window(until=moment) if until else Window()
         return Query(lambda entry: holds(str(entry["timestamp"]), sign, moment), window)

@@ -9,7 +9,7 @@ from .. import document_filters, documents, filter_fields, filters
 from ..clock import moment_of, timestamp
 from ..document_filters import Function, Test
 from ..filters import Values
-from ..wire import Call, Reply, Route, invalid_argument, not_found, unimplemented
+from ..wire import Call, Reply, Route, invalid_argument, not_found
 from ..world import World
 from . import aggregation, gauges
 
@@ -44,13 +44,16 @@ class TimeSeries:
         if "metric.type" not in text:
             raise invalid_argument('The filter must name a metric type: metric.type = "…".')
         test = document_filters.parsed(text, _FIELDS, _FUNCTIONS)
-        for kind in _TYPE.findall(text):
+        kinds = set(_TYPE.findall(text))
+        if len(kinds) > 1:
+            raise invalid_argument("The filter must name a single metric type.")
+        for kind in kinds:
             if kind not in gauges.TYPES:
                 raise not_found(f'Cannot find metric(s) that match type = "{kind}".')
         after, until = _interval(call)
         how = aggregation.asked(call, _FIELDS)
         if call.query.get("orderBy"):
-            raise unimplemented("An order of time series is not served, as in the service.")
+            raise invalid_argument("orderBy is not supported; it must be left blank.")
         found = [
             gauges.filled(self._world, item, after, until)
             for item in (*gauges.of_jobs(self._world, after, until), *self._quotas(after, until))

@@ -3,13 +3,14 @@
 import hashlib
 import re
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from .. import document_filters, documents, identities
 from ..clock import timestamp
+from ..filter_fields import FilterField, FilterFields
 from ..supply import machines
 from ..wire import (
     Call,
@@ -17,6 +18,7 @@ from ..wire import (
     Route,
     aborted,
     already_exists,
+    camel,
     failed_precondition,
     invalid_argument,
     not_found,
@@ -30,6 +32,7 @@ _BASE = "/{version:v1|v1beta}/projects/{project}/locations/global/quotaPreferenc
 _ID = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._~+-]*")
 _BELOW_USAGE, _TOO_HIGH = "QUOTA_DECREASE_BELOW_USAGE", "QUOTA_DECREASE_PERCENTAGE_TOO_HIGH"
 _SAFE_DECREASE = 0.10
+_NAMES_IN_FILTERS = {"creationTime": ("create_time",), "requestType": ("quota_config", "request_origin")}
 _IMMUTABLE = ("dimensions", "service", "quotaId", "name")
 
 
@@ -67,7 +70,7 @@ class QuotaPreferences:
     def list(self, call: Call) -> Reply:
         self._require(call, "get", "ListQuotaPreferencesRequest")
         version, now = call.params["version"], self._world.clock.now()
-        fields = MESSAGES.fields(version, "QuotaPreference")
+        fields = _fields(version)
         test = document_filters.parsed(call.query.get("filter", ""), fields)
         every = (records.answer(item, now) for item in records.every(self._world.store))
         found = documents.in_order(filter(test, every), call.query.get("orderBy", ""), fields)
@@ -197,6 +200,18 @@ class QuotaPreferences:
     def _require(self, call: Call, verb: str, request: str) -> None:
         records.check_query(call, request)
         self._world.access.require(call.principal, f"cloudquotas.quotas.{verb}", call.params["project"])
+
+
+def _fields(version: str) -> FilterFields:
+    """Return the fields in filters and orders; the reference's own examples have other names for two, and times without
+    a zone."""
+    known = MESSAGES.fields(version, "QuotaPreference")
+
+    def found(path: Sequence[str]) -> FilterField | None:
+        field = known((*_NAMES_IN_FILTERS.get(camel(path[0]), (path[0],)), *path[1:])) if path else None
+        return field and replace(field, zoned=False)
+
+    return found
 
 
 def _quota(body: Mapping[str, Any]) -> Quota:

@@ -1,5 +1,7 @@
 """Routes of Secret Manager."""
 
+from .. import locations
+from ..regions import REGIONS
 from ..wire import Route
 from ..world import World
 from .secrets import Secrets
@@ -10,4 +12,5 @@ API = "secretmanager.googleapis.com"
 
 def routes(world: World) -> list[Route]:
     secrets = Secrets(world)
-    return [*secrets.routes(), *Versions(world, secrets).routes()]
+    places = locations.routes(world, "v1", "secretmanager", REGIONS)
+    return [*secrets.routes(), *Versions(world, secrets).routes(), *places]

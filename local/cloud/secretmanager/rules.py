@@ -11,7 +11,7 @@ _ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
 _RESERVED = ("latest", "NEW")
 _ANNOTATION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _LABEL_KEY, _LABEL_VALUE = re.compile(r"[^\W\d_][-\w]{0,62}"), re.compile(r"[-\w]{0,63}")
-_MOST_LABELS, _MOST_ALIASES, _MOST_ANNOTATION_BYTES = 64, 50, 16 * 1024
+_MOST_LABELS, _LABEL_BYTES, _MOST_ALIASES, _MOST_ANNOTATION_BYTES = 64, 128, 50, 16 * 1024
 
 
 def check(secret: Mapping[str, Any], now: str) -> None:
@@ -45,6 +45,8 @@ def _labels(labels: Mapping[str, str]) -> Iterator[str]:
     if len(labels) > _MOST_LABELS:
         yield f"A secret has at most {_MOST_LABELS} labels."
     for key, value in labels.items():
+        if any(len(text.encode()) > _LABEL_BYTES for text in (key, value)):
+            yield f'The key and the value of label "{key}" have at most {_LABEL_BYTES} bytes.'
         if not _LABEL_KEY.fullmatch(key) or key != key.lower():
             yield f'Invalid label key "{key}": a lowercase letter, then at most 62 of these, digits, "_" and "-".'
         if not _LABEL_VALUE.fullmatch(value) or value != value.lower():

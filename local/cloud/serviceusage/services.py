@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from .. import bodies, documents
-from ..wire import Call, Reply, Route, invalid_argument, permission_denied
+from ..wire import Call, Reply, Route, failed_precondition, invalid_argument, permission_denied
 from ..world import World, disabled_apis
 
 _TITLES = {
@@ -60,7 +60,10 @@ def routes(world: World) -> list[Route]:
         bodies.parsed(_API, "DisableServiceRequest", call.object())
         name = _known(call.params["service"])
         world.access.require(call.principal, "serviceusage.services.disable", call.params["project"])
-        world.store.put("disabledApi", name, {})
+        with world.store.transaction():
+            if name in disabled_apis(world):
+                raise failed_precondition(f"The service {name} is not enabled for the project.")
+            world.store.put("disabledApi", name, {})
         return _done("DisableServiceResponse", {"service": _shown(world, name)})
 
     base = "/{version:v1|v1beta1}/projects/{project}/services"

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .. import filters
-from ..clock import moment_of, timestamp
+from ..clock import bound_of, timestamp
 from ..filter_fields import FilterFields
 
 _EQUAL, _ORDERED = ("=", "!="), ("=", "!=", "<", "<=", ">", ">=")
@@ -70,7 +70,7 @@ class _Conditions(filters.Meaning[Condition]):
         if objection:
             raise self.refusal(objection)
         if known.column == "create_time":
-            value = timestamp(moment_of(value))
+            value = timestamp(bound_of(value))
         if sign == ":":
             return Condition(f"{known.column} LIKE ? ESCAPE '\\'", (_pattern(value),))
         return Condition(f"{known.column} {'IS NOT' if sign == '!=' else sign} ?", (value,))

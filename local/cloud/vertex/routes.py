@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
+from .. import locations
 from ..clock import timestamp
+from ..supply import machines
 from ..supply import records as scenarios
 from ..wire import Route
 from ..world import Loop, World
@@ -62,7 +64,8 @@ def routes(world: World) -> list[Route]:
     ]
     methods = [route for collection in collections for route in collection.routes()]
     operations = Operations(world, lambda: apply_due(world))
-    return [*methods, *operations.routes(), *unserved.routes(world)]
+    places = locations.routes(world, "v1|v1beta1", "aiplatform", machines.table().all_regions)
+    return [*methods, *operations.routes(), *unserved.routes(world), *places]
 
 
 def loop(world: World) -> Loop:

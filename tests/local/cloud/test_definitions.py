@@ -34,7 +34,10 @@ CREATES: Mapping[str, tuple[str, Any]] = {
     "TrainingPipeline": (f"/v1/{PARENT}/trainingPipelines", GOOD["TrainingPipeline"]),
     "UploadModelRequest": (f"/v1/{PARENT}/models:upload", GOOD["UploadModelRequest"]),
     "Tensorboard": (f"/v1/{PARENT}/tensorboards", {"displayName": "b"}),
-    "MetadataSchema": (f"/v1/{PARENT}/metadataStores/default/metadataSchemas", {"schema": "title: a"}),
+    "MetadataSchema": (
+        f"/v1/{PARENT}/metadataStores/default/metadataSchemas",
+        {"schema": "title: mine.Model\ntype: object"},
+    ),
 }
 
 

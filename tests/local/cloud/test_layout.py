@@ -35,7 +35,7 @@ BESIDE = {
     "secretmanager.projects.secrets.addVersion": "versions",
 }
 # What all services do alike, or none does yet.
-SHARED = ("local.cloud.policy_methods", "local.cloud.vertex.pipelines.unserved")
+SHARED = ("local.cloud.locations", "local.cloud.policy_methods", "local.cloud.vertex.pipelines.unserved")
 
 
 def test_every_service_has_its_files() -> None:

@@ -8,6 +8,8 @@ from local.cloud.clock import ManualClock
 from local.cloud.rate_limits import Limits
 from local.cloud.settings import Settings
 from local.cloud.wire import ApiError
+from tests.local.cloud.calling import JOBS, Calling
+from tests.local.cloud.vertex.bodies import job_body
 
 NUMBER = "100000000001"
 START = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
@@ -44,3 +46,13 @@ def test_zero_is_no_limit() -> None:
     limits = Limits(ManualClock(START), lambda: Settings(submissions_per_minute=0), NUMBER)
     for _ in range(1000):
         limits.take("submit", "r")
+
+
+def test_a_wrong_request_counts_and_a_full_minute_is_said_before_what_is_wrong(calling: Calling) -> None:
+    calling.set(submissions_per_minute=1)
+    assert calling.refused("POST", f"{JOBS}?colour=red", {}).code == 400  # refused before it is counted
+    assert calling.refused("POST", JOBS, {}, role="previewer").code == 403
+    assert calling.refused("POST", JOBS, {}).code == 400
+    for body in ({}, job_body()):
+        assert calling.refused("POST", JOBS, body).code == 429
+    assert calling.refused("POST", JOBS, {}, role="previewer").code == 403

@@ -12,6 +12,7 @@ from ..field_errors import display_name_mistakes, label_mistakes, refuse
 from ..messages import MESSAGES
 from . import links
 from .kinds import ARTIFACT, CONTEXT, EXECUTION
+from .metadata_schemas import MetadataSchemas
 from .metadata_stores import check, used
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
@@ -32,6 +33,7 @@ class Nodes(Documents):
         with self.world.store.transaction():
             parent = self.parent(call)
             used(self.world, parent)
+            self._check_schema(parent, body)
             name = self.name(parent, node_id)
             if self.look(name):
                 raise already_exists(f"The {self.kind.message} {name} already exists.")
@@ -55,6 +57,7 @@ class Nodes(Documents):
             found = self.look(name)
             if found is None and call.flag("allowMissing"):
                 used(self.world, self.parent(call))
+                self._check_schema(self.parent(call), self.parsed(call))
                 changed = self.add(name, self.parsed(call))
             else:
                 found = found or self.find(name)
@@ -98,6 +101,12 @@ class Nodes(Documents):
                 *label_mistakes(f"{one}.labels", body.get("labels", {})),
             ]
         )
+
+    def _check_schema(self, parent: str, body: Body) -> None:
+        """Raise 400 for a schema that nobody has registered in the store."""
+        title, version = body.get("schemaTitle", ""), body.get("schemaVersion", "")
+        if title and not MetadataSchemas(self.world).registered(parent, title, version):
+            raise invalid_argument(f'There is no MetadataSchema with the title "{title}" and version "{version}".')
 
     def _in_contexts(self, contexts: Sequence[str]) -> Test:
         found = [links.members(self.world.store, canonical(self.world.project, context)) for context in contexts]

@@ -1,5 +1,9 @@
 """The methods of tensorboards."""
 
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from ...documents import Body
 from ...wire import Call, Reply, Route, invalid_argument
 from ...world import World
@@ -33,6 +37,12 @@ class Tensorboards(Documents):
             self._replace_default(call, body)
             self.add(name, body)
             return self.done(call, name, "CreateTensorboardOperationMetadata", TENSORBOARD.message)
+
+    def shown(self, call: Call, body: Mapping[str, Any]) -> Reply:
+        return super().shown(call, _with_bucket(body))
+
+    def below(self, parent: str) -> Sequence[Body]:
+        return [_with_bucket(body) for body in super().below(parent)]
 
     def get(self, call: Call) -> Reply:
         self.enter(call, "get")
@@ -81,6 +91,12 @@ class Tensorboards(Documents):
         for other in self.below(self.parent(call)):
             if other.get("isDefault") and other["name"] != body.get("name"):
                 self.change({key: value for key, value in other.items() if key != "isDefault"})
+
+
+def _with_bucket(body: Mapping[str, Any]) -> Body:
+    """Return a tensorboard with the bucket of its blobs, without which clients call it obsolete. Blobs are refused, so
+    nobody makes the bucket."""
+    return {**body, "blobStoragePathPrefix": f"cloud-ai-platform-{uuid.uuid5(uuid.NAMESPACE_URL, body['name'])}"}
 
 
 def _check(body: Body, location: str) -> None:

@@ -164,6 +164,9 @@ def test_a_disabled_api_answers_403_until_it_is_enabled(cloud: LocalCloud) -> No
     try:
         error = refused(cloud, "POST", "/v2/entries:list", {"resourceNames": ["projects/slipway-local"]})
         assert error["details"][0]["reason"] == "SERVICE_DISABLED"
+        # Before anything that the request says is looked at.
+        odd = refused(cloud, "POST", "/v2/entries:list?colour=red", {"colour": "red"}, role="submitter")
+        assert odd["details"][0]["reason"] == "SERVICE_DISABLED"
         assert cloud.rest("GET", service)["state"] == "DISABLED"
     finally:
         cloud.rest("POST", f"{service}:enable", {})

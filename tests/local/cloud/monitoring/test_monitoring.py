@@ -171,7 +171,7 @@ def test_series_are_aligned_and_reduced(calling: Calling) -> None:
         (f"filter=metric.type={quote(json.dumps(CPU))}", 400),
         ("filter=metric.type=a&interval.endTime=2026-11-20", 400),
         (f"{NOW}&interval.startTime=2026-11-21T10:00:00Z", 400),
-        (f"{NOW}&orderBy=points", 501),
+        (f"{NOW}&orderBy=points", 400),
         (f"{NOW}&secondaryAggregation.perSeriesAligner=ALIGN_MEAN", 501),
         (f"{NOW}&aggregation.crossSeriesReducer=REDUCE_MEAN", 400),
         (f"{NOW}&aggregation.perSeriesAligner=ALIGN_RATE&aggregation.alignmentPeriod=60s", 501),

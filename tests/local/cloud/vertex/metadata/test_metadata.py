@@ -41,13 +41,14 @@ def test_a_store_is_made_and_removed_with_all_in_it(calling: Calling) -> None:
 
 @pytest.mark.parametrize("noun", ["contexts", "executions", "artifacts"])
 def test_nodes_are_made_once_found_changed_and_removed(calling: Calling, noun: str) -> None:
-    name = node(calling, noun, "n-1", displayName="one", schemaTitle="system.X", metadata={"a": 1, "b": {"c": "d"}})
+    of_schema = {"schemaTitle": "system.Run", "schemaVersion": "0.0.1"}
+    name = node(calling, noun, "n-1", displayName="one", metadata={"a": 1, "b": {"c": "d"}}, **of_schema)
     assert calling.refused("POST", f"{STORE}/{noun}?{noun[:-1]}Id=n-1", {}).code == 409
     found = calling.call("GET", f"/v1/{name}")
     assert found["metadata"] == {"a": 1.0, "b": {"c": "d"}}
-    changed = calling.call("PATCH", f"/v1/{name}", {**found, "displayName": "two", "schemaTitle": "system.Y"})
+    changed = calling.call("PATCH", f"/v1/{name}", {**found, "displayName": "two", "schemaTitle": "system.Model"})
     # What a schema says of a node stays.
-    assert (changed["displayName"], changed["schemaTitle"]) == ("two", "system.X")
+    assert (changed["displayName"], changed["schemaTitle"]) == ("two", "system.Run")
     assert "etag does not match" in str(calling.refused("DELETE", f"/v1/{name}?etag=old"))
     assert calling.call("DELETE", f"/v1/{name}")["done"]
     assert calling.refused("GET", f"/v1/{name}").code == 404
@@ -170,11 +171,36 @@ def test_schemas_are_kept(calling: Calling) -> None:
     body = {"schema": "title: mine.Model\ntype: object\n", "schemaType": "ARTIFACT_TYPE", "schemaVersion": "0.0.1"}
     made = calling.call("POST", f"{STORE}/metadataSchemas?metadataSchemaId=mine", body)
     assert calling.call("GET", f"/v1/{made['name']}")["schema"] == body["schema"]
-    assert len(calling.call("GET", f"{STORE}/metadataSchemas")["metadataSchemas"]) == 1
+    assert listed(calling, "metadataSchemas", 'schema_title="mine*"') == ["mine"]
+    twice = calling.refused("POST", f"{STORE}/metadataSchemas?metadataSchemaId=again", body)
+    assert (twice.code, "mine.Model" in twice.message) == (409, True)
     assert calling.refused("POST", f"{STORE}/metadataSchemas?metadataSchemaId=mine", body).code == 409
     assert "schema is required" in str(calling.refused("POST", f"{STORE}/metadataSchemas?metadataSchemaId=b", {}))
     odd = calling.refused("POST", f"{STORE}/metadataSchemas?metadataSchemaId=A.b", body)
     assert odd.message == 'Invalid metadata schema id "A.b".'
+
+
+def test_a_node_has_a_schema_that_the_service_knows_or_somebody_registered(calling: Calling) -> None:
+    """Also before the default store is made, as the SDK's first experiment finds it."""
+    assert listed(calling, "metadataSchemas", 'schema_title="system.ResolverExecution"') == [
+        "system-resolver-execution-v0-0-1"
+    ]
+    experiment = calling.call("GET", f"{STORE}/metadataSchemas/google-vertex-tensorboard-run-v0-0-1")
+    assert (experiment["schemaType"], experiment["schemaVersion"]) == ("ARTIFACT_TYPE", "0.0.1")
+    for title, version in (("mine.Model", "0.0.1"), ("system.Model", "9.9.9")):
+        unknown = {"schemaTitle": title, "schemaVersion": version}
+        error = calling.refused("POST", f"{STORE}/artifacts", unknown)
+        assert (error.code, title in error.message) == (400, True)
+        assert calling.refused("PATCH", f"{STORE}/artifacts/a?allowMissing=true", unknown).code == 400
+    mine = {"schema": "title: mine.Model\ntype: object\n", "schemaVersion": "0.0.1"}
+    calling.call("POST", f"{STORE}/metadataSchemas", mine)
+    assert node(calling, "artifacts", "a", schemaTitle="mine.Model", schemaVersion="0.0.1")
+    assert calling.refused("GET", f"{STORE}/artifacts/b").code == 404
+
+
+@pytest.mark.parametrize("schema", ["title: Model\ntype: object", "title: mine.Model\ntype: string", "title: ["])
+def test_a_schema_has_a_title_with_a_namespace_and_is_of_an_object(calling: Calling, schema: str) -> None:
+    assert calling.refused("POST", f"{STORE}/metadataSchemas", {"schema": schema}).code == 400
 
 
 def test_a_viewer_reads_and_does_not_write(calling: Calling) -> None:

@@ -1,0 +1,93 @@
+"""Requests that Google's services answer so by their reference, right and wrong, a line each in `contracts/`. (N17)
+
+A line is the status, the method, the path with its query, and the body: `path.in.body=JSON` for each field, `-path` for
+one that is taken away, `@name` for a body of its own line, `as:role` for another caller, `raw:TEXT` for what is not
+JSON. `9*JSON` repeats a text or a list, and makes nine keys of an object's one. All lines of a file are sent to one new
+cloud, in their order.
+"""
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.cloud.wire import ApiError
+from tests.local.cloud.calling import PARENT, Calling
+
+FOLDER = Path(__file__).with_name("contracts")
+NAMES = {"$R": f"/v1/{PARENT}", "$P": "slipway-local", "$N": "100000000001"}
+WORD = re.compile(r"\s*(?:(@\w+)|-([\w.]+)|as:(\S+)|raw:(.*)|([\w.]+)=(?:(\d+)\*)?)")
+
+
+def repeated(times: int, value: Any) -> Any:
+    if isinstance(value, dict):
+        return {f"{key}{at}": item for at in range(times) for key, item in value.items()}
+    return value * times
+
+
+def changed(body: Any, path: list[str], value: Any) -> Any:
+    """The body with a value at a path, or without what is there when the value is None."""
+    head, rest = path[0], path[1:]
+    if head.isdigit():
+        items = list(body or [])
+        items[int(head) : int(head) + 1] = [changed((items[int(head) :] or [{}])[0], rest, value) if rest else value]
+        return items
+    found = dict(body or {})
+    if rest:
+        found[head] = changed(found.get(head), rest, value)
+    elif value is None:
+        found.pop(head, None)
+    else:
+        found[head] = value
+    return found
+
+
+def body_of(text: str, bodies: dict[str, Any]) -> tuple[Any, str, str]:
+    """The body that a line's rest describes, None without one; the caller; what is no JSON."""
+    body: Any = None
+    role, raw, at = "owner", "", 0
+    while text[at:].strip():
+        match = WORD.match(text, at)
+        assert match, text[at:]
+        base, gone, caller, rest, path, times = match.groups()
+        at = match.end()
+        if base:
+            body = copy.deepcopy(bodies[base])
+        elif gone:
+            body = changed(body, gone.split("."), None)
+        elif path:
+            value, at = json.JSONDecoder().raw_decode(text, at)
+            body = changed(body, path.split("."), repeated(int(times), value) if times else value)
+        role, raw = caller or role, rest or raw
+    return body, role, raw
+
+
+def differing(calling: Calling, lines: Iterator[str]) -> Iterator[str]:
+    bodies: dict[str, Any] = {}
+    for line in lines:
+        text = line
+        for name, meant in NAMES.items():
+            text = text.replace(name, meant)
+        head, _, rest = text.partition(" ")
+        if head.startswith("@"):
+            bodies[head], _, _ = body_of(rest, bodies)
+            continue
+        method, path, rest = (rest + "  ").split(" ", 2)
+        body, role, raw = body_of(rest, bodies)
+        try:
+            status, why = calling.reply(method, path, body, role, raw.encode()).status, ""
+        except ApiError as error:
+            status, why = error.code, error.message
+        if status != int(head):
+            yield f"{status} instead of {line[:150]}   {why[:150]}"
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.txt")))
+def test_it_answers_as_the_reference_says(calling: Calling, name: str) -> None:
+    lines = (FOLDER / f"{name}.txt").read_text("utf-8").splitlines()
+    found = list(differing(calling, (line for line in lines if line and not line.startswith("#"))))
+    assert found == [], "\n".join(found)
