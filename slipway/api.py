@@ -19,7 +19,7 @@ from slipway.job_api import Job, tell_event
 from slipway.submission.call import check, params_as_typed, types, waits_as_typed
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.submission.choice import Choice, never_runs
-from slipway.submission.costs import Spending, run_total
+from slipway.submission.costs import Spending, leaving, run_total
 from slipway.submission.fallback import WaitingAttempt
 from slipway.submission.parameters import waits
 from slipway.submission.request import checked_request_id, new_request_id
@@ -112,6 +112,8 @@ class _LogDisplay:
         _log.info(text)
 
     def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None:
+        if left := leaving(prepared.catalog, choice):
+            _log.info(left)
         _log.info("%s by %s: %s", prepared.template.name, choice.taken.candidate.label, choice.taken.verdict.text)
         if total := run_total(prepared.catalog, choice.taken):
             _log.info(total.words)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,15 +19,16 @@ from slipway.context import Context, context_of
 from slipway.errors import ConfigError
 from slipway.job_api import Job, Jobs
 from slipway.notebook import facts
-from slipway.submission.call import check, check_timeout, params_as_typed
+from slipway.submission.call import check, check_timeout, params_as_typed, types
 from slipway.submission.candidates import SubmissionRequest, summary
-from slipway.submission.costs import Spending
+from slipway.submission.costs import Spending, leaving
 from slipway.submission.request import checked_request_id
 from slipway.submission.submitter import with_code
 from slipway.sweeps.cancelling import cancel_sweep
 from slipway.sweeps.forecast import forecast_lines
 from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
 from slipway.sweeps.runs import RunsAgain
+from slipway.sweeps.sweep_choice import SoonerChoice
 from slipway.sweeps.sweep_end import Again, problem_of_runs, problem_of_sending, until_ended
 from slipway.sweeps.sweep_file import Runs, points_of
 from slipway.sweeps.sweep_plan import plan_sweep
@@ -47,6 +48,7 @@ def sweep(
     runs: Runs,
     *,
     capacity: str | None = None,
+    then: str | Sequence[str] = (),
     kind: str | None = None,
     request_id: str | None = None,
     catalog: str | None = None,
@@ -61,8 +63,10 @@ def sweep(
 
     `runs` is `{"trees": [100, 200], "seed": range(10)}` for every combination, `[{"trees": 100}, {"trees": 200}]` for a
     run of each entry, or the path of a sweep's file. `params` are the parameters that all runs share; one whose name is
-    taken above is written with one more underscore behind it (`rate_=…`). `capacity`, `kind`, `catalog`, `code` and
-    `yes` are those of `slipway.submit`.
+    taken above is written with one more underscore behind it (`rate_=…`). `capacity`, `kind`, `catalog` and `code` are
+    those of `slipway.submit`. All runs wait for the first capacity type that can ever run them; `then` are the types to
+    take where they would wait. `yes` confirms a cost above the stack's limit for confirmation; below that limit it also
+    takes, where they would wait, the first type that could run now.
 
     The same call sends only the remaining runs: the sweep's id follows from its content, or is `request_id`, which also
     makes the same runs another sweep. `retry_failed` sends failed runs once more, `retry_cancelled` the cancelled ones
@@ -71,7 +75,8 @@ def sweep(
     Raises ConfigError with all mistakes at once, AuthError, ResourceError, PolicyError and AnswerUnknown of
     `slipway.errors`, as the command exits with 2, 3, 4, 5 and 75. Runs accepted by then go on.
     """
-    check(template=template, runs=runs, capacity=capacity, kind=kind, request_id=request_id, catalog=catalog)
+    check(template=template, runs=runs, capacity=capacity, then=then, kind=kind)
+    check(request_id=request_id, catalog=catalog)
     check(code=code, retry_failed=retry_failed, retry_cancelled=retry_cancelled, rate=rate, yes=yes)
     if rate < 0:
         raise ConfigError(f"rate is {rate}", why="it is submissions a minute", fix="rate=0, for no limit")
@@ -81,7 +86,7 @@ def sweep(
     asked = SubmissionRequest(template, shared, capacity, kind)
     if code is not None:
         asked = with_code(context, asked, Path(os.fsdecode(code)), tell=_log.info)
-    plan = plan_sweep(context.catalog, asked, given, context.user, name, "an argument", context.team)
+    plan = plan_sweep(context.catalog, asked, given, context.user, name, "an argument", context.team, types(then))
     show, again = _LogDisplay(context, yes=yes), RunsAgain(failed=retry_failed, cancelled=retry_cancelled)
     sent = send_sweep(context, plan, rate, show, again)
     if sent.result.interrupted:
@@ -163,11 +168,21 @@ class _LogDisplay:
     def state(self, text: Callable[[datetime], str]) -> None:
         """Write nothing: a reader of the jobs sees how many run."""
 
+    def takes_sooner(self, sooner: SoonerChoice) -> bool:
+        if self._yes and sooner.spending:
+            raise sooner.refusal(f"the same call with then={list(sooner.types)}")
+        return self._yes
+
     def chosen(self, chosen: ChosenSweep) -> None:
-        for choice in chosen.choices.values():
-            _log.info("%s: %s", summary(choice.taken.candidate, self._catalog.region), choice.taken.verdict.text)
+        for group, choice in chosen.choices.items():
+            if left := leaving(self._catalog, choice, chosen.counts[group]):
+                _log.info(left)
+            what = summary(choice.taken.candidate, self._catalog.region, chosen.counts[group])
+            _log.info("%s: %s", what, choice.taken.verdict.text)
         for line in forecast_lines(chosen.forecast) if chosen.forecast else ():
             _log.info(line)
+        if sooner := chosen.sooner:
+            _log.info("%s: then=%s", sooner.words, list(sooner.types))
         _log.info("%d runs to send, %d were submitted before", len(chosen.left.send), chosen.left.done)
 
     def confirm(self, costs: Spending) -> None:

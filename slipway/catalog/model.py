@@ -187,7 +187,7 @@ class Catalog:
     `other_regions`: the regions besides `region` where the stack's clusters are or may come to be; `former_regions`:
     regions of former clusters, so that their jobs are found there, and of a cluster that outlived a deployment.
     `quotas`: ids of the quotas that jobs draw, by metric, as the service lists them. No deployment needs these three.
-    `confirm_above`: USD an hour, beside pools and reservations, above which a submission has to be confirmed.
+    `confirm_above`: USD an hour, of machines neither a pool's nor reserved, above which a submission is confirmed.
     `submitters`: members, by the address of the trainer that they may submit as; for the project's other stacks, which
     leave them their roles. `budget`: None where the stack file names none. `board`: the hourly run writes the page into
     the catalog's bucket."""

@@ -29,7 +29,7 @@ from slipway.kinds import KINDS
 from slipway.submission.budget_check import BudgetCheck
 from slipway.submission.candidates import Candidate, PreparedSubmission, prepare
 from slipway.submission.choice import never_runs
-from slipway.submission.costs import spending_of
+from slipway.submission.costs import leaving, spending_of
 from slipway.submission.preflight import AT_ONCE, Preflight
 from slipway.submission.request import checked_request_id, new_request_id
 from slipway.submission.submitter import with_code
@@ -79,7 +79,7 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
     callback=_then,
     metavar="TYPE,…",
     shell_complete=completions.then,
-    help="The capacity types after those, in order.",
+    help="The capacity types after those, in order; with --sweep: those to take where its runs would wait.",
 )
 @click.option(
     "--code",
@@ -103,7 +103,9 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @click.option("--experiment", metavar="NAME", help="An experiment in place of the template's.")
 @click.option("--experiment-run", metavar="NAME", help="The run's name in the experiment. Default: the job's.")
 @click.option("--team", type=WORD, metavar="NAME", help="The team that it counts for: a group that may submit it.")
-@click.option("--yes", is_flag=True, help="Do not ask, whatever it costs: see slipway:workspace.confirmAbove.")
+@click.option(
+    "--yes", is_flag=True, help="Do not ask whether to send what costs much: see slipway:workspace.confirmAbove."
+)
 @click.option("--dry-run", is_flag=True, help="Print the exact request and send nothing.")
 @click.option("--wait", is_flag=True, help="Wait for the end; the exit code tells how it ended.")
 @click.option("-f", "--follow", is_flag=True, help="Wait, and show state and logs meanwhile. Ctrl-C detaches.")
@@ -211,6 +213,8 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | Non
             screen.note(f"not sent; whether it would start is not known: {problem.message}")
             return None
     taken, text = choice.taken.candidate, choice.taken.verdict.text
+    if left := leaving(context.catalog, choice):
+        screen.note(left)
     said = text if text.startswith(f"{taken.label}:") else f"{taken.label}{context.elsewhere(taken.region)}: {text}"
     screen.note(f"not sent; {said}")
     for line in below_verdict(context, choice):

@@ -132,7 +132,7 @@ def _confirmation(change: Change) -> Iterator[Finding]:
     looser = new.confirm_above is None or (old.confirm_above is not None and new.confirm_above > old.confirm_above)
     yield KINDS["spending-limit"].of(
         Subject("workspace", "confirmAbove"),
-        f"`submit` sends jobs beside the pools unasked {before} → {after}",
+        f"`submit` sends jobs to machines of their own unasked {before} → {after}",
         grade=None if looser else Grade.NOTE,
         field="slipway:workspace.confirmAbove",
     )

@@ -34,8 +34,8 @@ class WorkspaceEntry(Entry):
     )
     confirm_above: Annotated[float, bounds.COST] | None = Field(
         default=None,
-        description="USD an hour above which `submit` asks before it sends jobs beside pools and reservations; --yes "
-        "answers. Never when left out.",
+        description="USD an hour above which `submit` asks before it sends jobs to machines that are neither a pool's "
+        "nor reserved; --yes answers. Never when left out.",
         examples=[4],
     )
     board: bool = Field(

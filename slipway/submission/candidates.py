@@ -162,10 +162,7 @@ def _ordered(
     waits, then = asked.waits, asked.then
     if asked.capacity_type is not None:
         if then or set(waits) - WAIT_BY_THEMSELVES:
-            raise ConfigError(
-                f"capacity {short(asked.capacity_type)} is the only type to use, so nothing can come after it",
-                fix="name one type, or name several with their waits",
-            )
+            raise nothing_after(asked.capacity_type)
         return [(offer, waits.get(offer.capacity_type)) for offer in named(template, offers, asked.capacity_type)]
     twice = [name for name in then if (name in waits and name not in WAIT_BY_THEMSELVES) or then.count(name) > 1]
     if twice:
@@ -199,6 +196,14 @@ def _ordered(
     return [
         (offer, wait if offer.capacity_type != last or last in WAIT_BY_THEMSELVES else None) for offer, wait in planned
     ]
+
+
+def nothing_after(capacity_type: str) -> ConfigError:
+    """Return the error for other types beside the only one."""
+    return ConfigError(
+        f"capacity {short(capacity_type)} is the only type to use, so nothing can come after it",
+        fix="name one type, or name several with their waits",
+    )
 
 
 def _check_folder(template: Template, asked: SubmissionRequest) -> None:
@@ -237,21 +242,32 @@ def added(catalog: Catalog, candidate: Candidate, verdict: Verdict) -> Price:
     return sum(each, Price())
 
 
-def summary(candidate: Candidate, home: str) -> str:
+def summary(candidate: Candidate, home: str, runs: int | None = None) -> str:
     """Return `pool cpu/workers in us-east4  n1-standard-8 × 3 (1 scheduler, 2 workers)`, with the region only when it
-    is not the stack's own, `home`."""
+    is not the stack's own, `home`. Of several `runs`: `40 runs, each by spot: n1-standard-8`."""
     demand, offer = candidate.demand, candidate.offer
     place = offer.capacity_type
     if offer.cluster:
         place = f"pool {join(f'{offer.cluster}/{pool}' for pool in dict.fromkeys(part.pool for part in demand.parts))}"
     if candidate.region != home:
         place += f" in {candidate.region}"
+    machines = _machines(demand)
+    if runs is None:
+        return f"{place}  {machines}"
+    each = "each " if runs > 1 else ""
+    return f"{counted(f'{runs:,}', 'run')}, {each}{'on' if offer.cluster else 'by'} {place}: {machines}"
+
+
+def _machines(demand: Demand) -> str:
+    """Return `n1-standard-8 × 3 (1 scheduler, 2 workers)`; of a single machine its type alone."""
     shapes: dict[str, int] = {}
     for part in demand.parts:
         words = str(part.machine)
         shapes[words] = shapes.get(words, 0) + part.machines
+    if demand.machines == 1:
+        return next(iter(shapes))
     roles = ", ".join(counted(part.machines, part.role) for part in demand.parts)
-    return f"{place}  {', '.join(f'{words} × {count}' for words, count in shapes.items())} ({roles})"
+    return f"{', '.join(f'{words} × {count}' for words, count in shapes.items())} ({roles})"
 
 
 def _each(catalog: Catalog, candidate: Candidate, part: Part) -> Price:

@@ -1,4 +1,4 @@
-"""The choice of a submission's candidate: the first that can run, with a reason for each passed over. Pure."""
+"""The choice of a submission's candidate: the first that can run, with the reasons against each before it. Pure."""
 
 from __future__ import annotations
 
@@ -45,6 +45,11 @@ class JudgedCandidate:
     def waits(self) -> bool:
         """Tell whether the candidate would run as soon as other jobs are done."""
         return self.verdict.outcome in _WAITS
+
+    @property
+    def comes_back(self) -> bool:
+        """Tell whether its cluster takes no jobs now, and will again once it is mended, or its season begins."""
+        return self.problem is not None or bool(self.candidate.offer.dormant and not self.candidate.edit)
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -95,8 +100,8 @@ class NoneCanRun:
 def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = False) -> Choice:
     """Choose the first candidate that can run, judging no more than it needs.
 
-    A candidate whose cluster can't be read is passed over only for one in another region: its own may not answer at
-    all, and then it takes no jobs either.
+    A candidate whose cluster can't be read is left only for one in another region: its own may not answer at all, and
+    then it takes no jobs either.
 
     A candidate that waits is taken when a wait was planned for it, or when its capacity type is the only one that can
     ever run; among several clusters the one with the shortest queue is taken. Where several types would wait, a person
@@ -160,9 +165,9 @@ def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCand
     return PolicyError(what, why="\n".join(_rows(seen)), fix=fix)
 
 
-def passed_over(one: JudgedCandidate) -> str:
-    """Return `pool cpu passed over: full …`."""
-    return f"{one.candidate.label} passed over: {'; '.join(one.reasons)}"
+def not_taken(one: JudgedCandidate) -> str:
+    """Return `pool cpu not taken: full …`."""
+    return f"{one.candidate.label} not taken: {'; '.join(one.reasons)}"
 
 
 def never_runs(one: JudgedCandidate) -> str:

@@ -1,5 +1,5 @@
-"""The costs of a submission before it is sent: an hour, where its stack has that confirmed, and a whole run beside the
-pools. Pure."""
+"""The costs of a submission before it is sent: an hour, where its stack has that confirmed, and a whole run on machines
+of its own. Pure."""
 
 from __future__ import annotations
 
@@ -131,10 +131,30 @@ def run_total(catalog: Catalog, judged: JudgedCandidate) -> RunTotal | None:
     hourly = price(catalog, candidate)
     if candidate.offer.capacity_type == POOL or hourly.unknown:
         return None
-    return RunTotal(hourly, judged.times, _longest(candidate), candidate.kind.has_trials)
+    return RunTotal(hourly, judged.times, longest_run(candidate), candidate.kind.has_trials)
 
 
-def _longest(candidate: Candidate) -> float:
+def left_pool(choice: Choice) -> JudgedCandidate | None:
+    """Return the candidate whose machines are paid for anyway, and which the choice leaves for others since the job
+    would only wait there; None where it leaves none."""
+    if choice.taken.candidate.offer.capacity_type in _PAID_ANYWAY:
+        return None
+    left = (one for one in choice.passed if one.candidate.offer.capacity_type in _PAID_ANYWAY)
+    return next((one for one in left if one.waits or one.comes_back), None)
+
+
+def leaving(catalog: Catalog, choice: Choice, runs: int = 1) -> str:
+    """Return `leaves pool cpu for on-demand, which costs $0.46/h extra: pool full: …`; empty where no pool is left.
+    `runs`: how many at once."""
+    left, taken = left_pool(choice), choice.taken.candidate
+    if left is None:
+        return ""
+    extra, at_once = price(catalog, taken) * runs, f" for {runs:,} runs at once" if runs > 1 else ""
+    told = f"costs {dollars(extra)} extra{at_once}" if not extra.unknown else "costs extra, as no list has its price"
+    return f"leaves {left.candidate.label} for {taken.label}, which {told}: {'; '.join(left.reasons)}"
+
+
+def longest_run(candidate: Candidate) -> float:
     """Return the longest time of a run in seconds; the trials of a tuning job come in rounds, each of which may take
     the whole timeout."""
     job = VertexJob.read(candidate.body, candidate.kind)

@@ -1,4 +1,4 @@
-"""Quota for a job beside the pools: its limits, read once, and whether they have room for the job."""
+"""Quota for a job on machines of its own: its limits, read once, and whether they have room for the job."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def on_own_machines(
         text = f"{place}; waits for {kind} quota: {join(busy)}"
         return Verdict(Outcome.WAITS, text, tuple(why for _, why in waits), lacking=tuple(lacking))
     if not needs:
-        return Verdict(Outcome.BESIDE, f"{place}; which quota it draws is not documented, so none was checked")
+        return Verdict(Outcome.BESIDE, f"{place}; quota not checked: Google does not say which one such jobs need")
     if strange := unmetered(_machines(candidate), preemptible=CAPACITY_TYPES[name].preemptible):
         unread.setdefault("none is known", []).extend(strange)
     if unread:
@@ -109,7 +109,7 @@ def _machines(candidate: Candidate) -> tuple[MachineGroup, ...]:
 def _place(candidate: Candidate) -> str:
     job, name = VertexJob.read(candidate.body, candidate.kind), candidate.offer.capacity_type
     if not candidate.waits_by_itself:
-        return f"{name}: runs beside the pools on {counted(candidate.demand.machines, 'machine')} of its own"
+        return f"{name}: runs on {counted(candidate.demand.machines, 'machine')} of its own"
     wait = DAY if job.max_wait is None else job.max_wait
     until = f"up to {span(wait)}" if wait else "forever"
     if candidate.kind.has_trials:

@@ -1,5 +1,6 @@
-"""The forecast of a sweep's cost and time, as a range: from its machines' rates, the permitted rate of sending, and the
-times of earlier runs of its template. Pure; unknown parts are left out and named, and nothing is guessed."""
+"""The forecast of a sweep's cost and time: the most that it may cost, by its machines' rates and their timeout; and the
+usual range, by the permitted rate of sending and the times of earlier runs of its template. Pure; unknown parts are
+left out and named, and nothing is guessed."""
 
 from __future__ import annotations
 
@@ -9,20 +10,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from slipway.capacity import WEEK
 from slipway.catalog.model import Catalog
 from slipway.cloud.jobs import VertexJob
-from slipway.formatting import span
+from slipway.formatting import join, span
 from slipway.jobs.earlier_jobs import FEWEST, SINCE, Times, run_times
 from slipway.prices import Price, dollars
 from slipway.submission.candidates import Candidate, price
-from slipway.submission.costs import amount
+from slipway.submission.costs import amount, longest_run
 
 
 @dataclass(frozen=True)
 class Share:
     """Runs of a sweep that need the same machines. `hourly`: USD an hour for one run's machines; those of a `pool` are
-    paid for anyway. `at_once`: the most runs that the pool takes, None beside the pools. `times`: None where there are
-    too few earlier runs. With `trials` not all machines of a run are in use all the time."""
+    paid for anyway. `at_once`: the most runs that the pool takes, None on machines of their own. `times`: None where
+    there are too few earlier runs. With `trials` not all machines of a run are in use all the time. `longest`: the
+    seconds after which the service ends a run."""
 
     runs: int
     hourly: Price
@@ -30,6 +33,12 @@ class Share:
     at_once: int | None
     times: Times | None
     trials: bool = False
+    longest: float = WEEK
+
+    @property
+    def bound(self) -> Price:
+        """The most that the runs may cost beyond what is paid for anyway."""
+        return Price() if self.pool else self.hourly * (Decimal(str(self.longest)) / 3600 * self.runs)
 
     @property
     def rounds(self) -> int:
@@ -47,6 +56,11 @@ class Forecast:
     """The reason why earlier runs can't be read; empty where they were."""
 
     @property
+    def bound(self) -> Price:
+        """The most that all runs may cost, each until its timeout, beyond what is paid for anyway."""
+        return sum((share.bound for share in self.shares), Price())
+
+    @property
     def earlier(self) -> int | None:
         """The number of earlier runs that tell the time; None when some share has too few."""
         counts = [share.times.count for share in self.shares if share.times]
@@ -61,8 +75,8 @@ class Forecast:
 
     @property
     def most_seconds(self) -> float | None:
-        """The time on whole pools, at their largest and without anybody else's jobs; beside the pools it is not
-        known."""
+        """The time on whole pools, at their largest and without anybody else's jobs; on machines of their own it is
+        not known."""
         if self.earlier is None or any(share.at_once is None for share in self.shares):
             return None
         return self.seconds_to_send + sum(share.rounds * share.times.longest for share in self.shares if share.times)
@@ -95,21 +109,50 @@ def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[V
         pools = catalog.clusters[offer.cluster].pools
         at_once = min((max(1, pools[name].max // count) for name, count in needs.items() if name in pools), default=1)
     times = run_times(earlier, offer.capacity_type, demand, now)
-    return Share(runs, price(catalog, candidate), bool(offer.cluster), at_once, times, candidate.kind.has_trials)
+    return Share(
+        runs,
+        price(catalog, candidate),
+        pool=bool(offer.cluster),
+        at_once=at_once,
+        times=times,
+        trials=candidate.kind.has_trials,
+        longest=longest_run(candidate),
+    )
+
+
+def bound_words(shares: Sequence[Share]) -> str:
+    """Return `at most $3,084.40 for all 40 runs, as each ends after 7 days at the latest`."""
+    paid, runs = [share for share in shares if not share.pool], sum(share.runs for share in shares)
+    every, most = _every(runs), sum((share.bound for share in paid), Price())
+    if not paid:
+        return f"at most $0 for {every}, beyond the pools' own price"
+    if most.unknown:
+        return f"the most that {every} may cost is not known: no list has the price of such machines"
+    words = f"{'at most ' if most.complete else ''}{amount(Price(most.known, most.complete))} for {every}"
+    if len(paid) < len(shares):
+        words += ", of which those on pools cost nothing extra"
+    latest = span(max(share.longest for share in paid))
+    return f"{words}, as {'it' if runs == 1 else 'each'} ends after {latest} at the latest"
+
+
+def _every(runs: int) -> str:
+    return "the run" if runs == 1 else f"all {runs:,} runs"
 
 
 def forecast_lines(forecast: Forecast) -> list[str]:
-    """Return `each run: $0.25/h while it runs; 4–9 min (11 earlier runs in 30 days)`, and the same for all runs
-    together."""
+    """Return `each run: $0.25/h while it runs; 4–9 min (11 earlier runs in 30 days)`, the most that all runs may cost,
+    and what is usual for all together."""
     lines = []
     if len(forecast.shares) == 1:
         (one,) = forecast.shares
         rate = f"{dollars(one.hourly)}{', paid for anyway' if one.pool else ' while it runs'}"
         lines = [f"each run: {rate}{f'; {one.times}' if one.times else ''}"]
-    every = "the run" if forecast.runs == 1 else f"all {forecast.runs:,} runs"
+    every = _every(forecast.runs)
+    lines.append(bound_words(forecast.shares))
     if forecast.earlier is None:
         few = forecast.unread or f"fewer than {FEWEST} earlier runs on such machines succeeded in {SINCE.days} days"
-        return [*lines, f"cost and time of {every} are not known: {few}"]
+        do = ("costs", "takes") if forecast.runs == 1 else ("cost", "take")
+        return [*lines, f"what {every} usually {join(do)} is not known: {few}"]
     pools = any(one.pool for one in forecast.shares)
     cost = _between(forecast.least_cost, forecast.most_cost)
     where = " of machine time, which pools are paid for anyway" if pools else ""

@@ -152,10 +152,11 @@ class RemainingRuns:
 
 @dataclass(frozen=True)
 class RunsAgain:
-    """The kinds of runs to send once more."""
+    """The kinds of runs to send once more. `waits`: cancelled ones are waited for until they have ended."""
 
     failed: bool = False
     cancelled: bool = False
+    waits: bool = True
 
     @property
     def any(self) -> bool:

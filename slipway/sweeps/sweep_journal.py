@@ -148,6 +148,18 @@ class SweepJournal:
             lines = self._lines(stream)
         except (OSError, ValueError) as problem:
             raise self._failed(problem) from problem
+        self._replay(lines, head, digests)
+
+    def read(self, head: SweepHeader, digests: Collection[str] = ()) -> None:
+        """Read what is recorded, as `begin` does, and open nothing for writing: for a sweep that is not sent."""
+        try:
+            text = self._file.read_text(encoding="utf-8") if self._file.exists() else ""
+            lines = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+        except (OSError, ValueError) as problem:
+            raise self._failed(problem) from problem
+        self._replay(lines, head, digests)
+
+    def _replay(self, lines: list[Any], head: SweepHeader, digests: Collection[str]) -> None:
         self.commit = head.commit
         if not lines:
             self._head = head
@@ -163,7 +175,7 @@ class SweepJournal:
             )
         self.commit = str(first.get("commit", ""))
         for line in lines[1:]:
-            self._replay(line)
+            self._replay_line(line)
 
     def write(self, run: Run, fate: SendState, when: float, job: str = "") -> None:
         """Append a step; `when` is in seconds of the wall clock. Raises SlipwayError when the disk does not take it."""
@@ -215,7 +227,7 @@ class SweepJournal:
             os.truncate(stream.fileno(), len(whole.encode()))
         return [json.loads(line) for line in whole.splitlines()]
 
-    def _replay(self, line: Mapping[str, Any]) -> None:
+    def _replay_line(self, line: Mapping[str, Any]) -> None:
         try:
             run = Run(int(line["i"]), int(line["a"]))
             self._settle(run, SendState(line["s"]), float(line["t"]), str(line.get("j", "")))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slipway.catalog.lookup import find_template
+from slipway.catalog.lookup import find_template, named
 from slipway.catalog.model import Catalog, Scalar, Template
 from slipway.catalog.placeholders import NUMERIC, render, whole
 from slipway.cloud.jobs import VertexJob
@@ -19,7 +19,7 @@ from slipway.labels import (
     code_revision_of,
     label_value,
 )
-from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
+from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, nothing_after, prepare
 from slipway.submission.parameters import judged
 from slipway.sweeps.points import Point, PointMistake, Points, refusal
 from slipway.sweeps.runs import Run
@@ -32,7 +32,8 @@ Values = Mapping[str, Scalar]
 class SweepPlan:
     """A sweep before anything is sent. `digests` cover all that identifies it, as this version and earlier ones compute
     them. `values` of each run, typed, some from its point and some `shared`. `groups`: runs that ask for the same
-    machines and have the same candidates, by the first of them; `of_group` has each run's place among them.
+    machines and have the same candidates, by the first of them; `of_group` has each run's place among them. `then`: the
+    capacity types that runs may take where the first one would wait; it does not make them another sweep.
 
     `earlier`: the ids that earlier versions gave it, the newest first, and `siblings` those of the same runs asked for
     in another way; none for a sweep that was given a name.
@@ -45,6 +46,7 @@ class SweepPlan:
     shared: frozenset[str]
     groups: tuple[PreparedSubmission, ...]
     of_group: tuple[int, ...]
+    then: tuple[str, ...] = ()
     earlier: tuple[str, ...] = ()
     siblings: Mapping[str, SubmissionRequest] = field(default_factory=dict)
 
@@ -113,11 +115,14 @@ def plan_sweep(
     name: str | None,
     shared: str = "-p",
     team: str = "",
+    then: tuple[str, ...] = (),
 ) -> SweepPlan:
     """Plan a sweep with the id `name`; without one the id follows from the sweep's content, so the same command is the
     same sweep. `shared` tells how the parameters that all runs share were given; `team` is as in `prepare`.
+    `then`: the capacity types that may be taken where the first one would wait.
 
-    Raises one ConfigError with all mistakes in the points and in their parameters, by their places.
+    Raises one ConfigError with all mistakes in the points and in their parameters, by their places, and ConfigError for
+    a type that the template does not have.
     """
     template, points = find_template(catalog, asked.template), given.each
     values = _resolved(template, asked, given, shared)
@@ -132,13 +137,25 @@ def plan_sweep(
     made = SweepDigests(points)
     digests = made.of(asked)
     ids = _ids(template, digests)
-    plan = SweepPlan(ids[0], digests, values, points, frozenset(asked.params), tuple(firsts.values()), of_group)
+    groups = tuple(firsts.values())
+    _check_then(template, asked, groups, then)
+    plan = SweepPlan(ids[0], digests, values, points, frozenset(asked.params), groups, of_group, then)
     if name:
         return plan.under(name)
     others = {
         id_: other for other in siblings(template, plan.kind.name, asked) for id_ in _ids(template, made.of(other))
     }
     return replace(plan.under(ids[0]), earlier=tuple(ids[1:]), siblings=others)
+
+
+def _check_then(
+    template: Template, asked: SubmissionRequest, groups: Iterable[PreparedSubmission], then: tuple[str, ...]
+) -> None:
+    if then and asked.capacity_type is not None:
+        raise nothing_after(asked.capacity_type)
+    offered = tuple(offer for group in groups for offer, _ in group.offers)
+    for name in then:
+        named(template, offered, name, "then")
 
 
 def _ids(template: Template, digests: Iterable[str]) -> list[str]:

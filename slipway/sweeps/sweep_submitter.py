@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from typing import Protocol
 
-from slipway.catalog.model import Catalog
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
-from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError
+from slipway.errors import ConfigError, SlipwayError
 from slipway.formatting import counted
 from slipway.jobs.earlier_jobs import EARLIER, earlier_filter
 from slipway.live import Unknown
 from slipway.submission.budget_check import BudgetCheck
 from slipway.submission.candidates import Candidate
-from slipway.submission.choice import Choice, choose
+from slipway.submission.choice import Choice
 from slipway.submission.costs import Spending, spending_at_once
-from slipway.submission.preflight import Preflight, offline
-from slipway.submission.request import Request
+from slipway.submission.preflight import Preflight
 from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.catalog_watch import CatalogWatch
-from slipway.sweeps.forecast import Forecast, share
+from slipway.sweeps.forecast import Forecast, Share, share
 from slipway.sweeps.gone_runs import GoneRuns
 from slipway.sweeps.rate_limit import seconds_to_send
 from slipway.sweeps.runs import (
@@ -37,8 +35,8 @@ from slipway.sweeps.runs import (
     being_cancelled,
     known_runs,
     remaining_runs,
-    runs_in_words,
 )
+from slipway.sweeps.sweep_choice import SoonerChoice, check_rules, choose_groups, sooner_choice
 from slipway.sweeps.sweep_jobs import SweepJobs
 from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal, instead, journal_of_sweep, was_begun
 from slipway.sweeps.sweep_plan import SweepPlan
@@ -52,26 +50,37 @@ _LOOK_EVERY = 2.0
 @dataclass(frozen=True)
 class ChosenSweep:
     """A sweep before its sending. `plan`: as it is sent, possibly under another id. `choices`: by group, for those that
-    send runs. `begun_at`: the commit of the templates that it began with. `forecast`: None where no run is sent."""
+    send runs. `begun_at`: the commit of the templates that it began with. `forecast`: None where no run is sent.
+    `candidate` returns that of a run. `sooner`: what could run now and was not taken, None where nothing could."""
 
     plan: SweepPlan
     choices: Mapping[int, Choice]
     left: RemainingRuns
     begun_at: str
     forecast: Forecast | None
+    candidate: Callable[[Run], Candidate]
+    sooner: SoonerChoice | None = None
 
     @property
     def spending(self) -> Spending | None:
         """The costs of all runs at once; None where nobody has to confirm them."""
-        runs = Counter(self.plan.of_group[run.index] for run in self.left.send).items()
-        taken = [(self.choices[group].taken.candidate, count) for group, count in runs]
+        taken = [(self.choices[group].taken.candidate, count) for group, count in self.counts.items()]
         return spending_at_once(self.plan.groups[0].catalog, self.plan.template.name, taken)
+
+    @property
+    def counts(self) -> Counter[int]:
+        """The number of runs to send, by group."""
+        return Counter(self.plan.of_group[run.index] for run in self.left.send)
 
 
 class SweepDisplay(Protocol):
     """A display of a sweep's progress."""
 
     def note(self, text: str) -> None: ...
+
+    def takes_sooner(self, sooner: SoonerChoice) -> bool:
+        """Ask whether runs that would wait go where they could run now. Raises PolicyError where that is confirmed
+        without being named, and costs too much for it."""
 
     def chosen(self, chosen: ChosenSweep) -> None: ...
 
@@ -111,64 +120,25 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
     """
     catalog, began = context.catalog, context.clock.monotonic()
     with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads:
-        context.connection.session.widen(WIDTH)
-        jobs, prepared = SweepJobs(context, plan, show.note), cache(plan.prepared)
-        listing, earlier = threads.submit(jobs.all), threads.submit(earlier_jobs, context, plan)
-        found_as = _look_for_ids(context, plan, jobs, threads)
-
-        def anywhere(run: Run) -> Request:
-            return prepared(run).candidates[0].request
-
-        def looks_for(count: int) -> None:
-            show.note(f"looks for {counted(f'{count:,}', 'run')} sent before and that no list shows")
-
-        gone = GoneRuns(context, anywhere, threads, looks_for)
-        started = gone.ask_first(plan.count)
-        budget = BudgetCheck.begin(context, threads)
-        preflight = Preflight(context, [one for group in plan.groups for one in group.candidates], threads)
-        listed, file = listing.result(), journal_of_sweep(context, plan.id)
-        if not listed and not was_begun(file) and (other := found_as()):
-            return send_sweep(context, plan.under(other), rate, show, asks)
-        with SweepJournal(file) as journal:
-            commit, when = catalog.revision.short, context.now.isoformat()
-            head = SweepHeader(plan.id, plan.template.name, plan.digests[0], plan.count, commit, when)
-            journal.begin(head, plan.digests)
-            known = known_runs(plan.id, journal.jobs, journal.open, listed, jobs.settle)
-            if asks.cancelled and (ending := being_cancelled(known)):
-                runs = counted(f"{ending:,}", "run")
-                show.note(f"waits for the end of {runs} being cancelled, to send what is left")
-                while being_cancelled(known):
-                    context.clock.sleep(_LOOK_EVERY)
-                    known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
-            known = gone.with_unlisted(known, journal.sent_at, jobs.skipped)
-            known = gone.with_gone(plan.count, known, started, jobs.checked)
-            left = remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
-            going = (*left.send, *left.look)
-            choices = _choices(plan, going, preflight)
-            taken = {group: choice.taken.candidate for group, choice in choices.items()}
-
-            @cache
-            def candidate(run: Run) -> Candidate:
-                offer = taken[plan.of_group[run.index]].offer
-                return next(one for one in prepared(run).candidates if one.offer is offer)
-
-            _check(plan, {run: candidate(run) for run in going}, catalog)
-            if budget and left.send:
-                budget.check(candidate(left.send[0]).body.get("labels", {}), show.note)
-            forecast = forecast_of(context, plan, taken, left.send, rate, earlier.result()) if left.send else None
-            chosen = ChosenSweep(plan, choices, left, journal.commit, forecast)
+        reading = _begun(context, plan, show, threads)
+        plan, jobs = reading.plan, reading.jobs
+        with SweepJournal(journal_of_sweep(context, plan.id)) as journal:
+            journal.begin(_head(context, plan), plan.digests)
+            chosen = _chosen(reading, journal, rate, show, asks)
             show.chosen(chosen)
+            _check_budget(reading, chosen, show)
             if costs := chosen.spending:
                 show.confirm(costs)
-            progress = SendingProgress(total=left.done + len(going), before=left.done)
-            names = sorted({one.offer.cluster for one in taken.values()} - {""})
+            left = chosen.left
+            progress = SendingProgress(total=left.done + len(left.send) + len(left.look), before=left.done)
+            names = sorted({one.taken.candidate.offer.cluster for one in chosen.choices.values()} - {""})
             clusters = {name: catalog.clusters[name].id for name in names}
             watch = CatalogWatch(lambda: context.anew().catalog, clusters, threads, began)
             with show.sending(progress) as tell:
                 sender = SweepSender(
                     jobs.create,
                     jobs.look,
-                    lambda run: candidate(run).request,
+                    lambda run: chosen.candidate(run).request,
                     journal,
                     rate,
                     threads,
@@ -179,7 +149,126 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
                     watch.problem,
                 )
                 result = sender.send(left.send, left.look, progress, insist=asks.failed)
-        return SubmittedSweep(plan.id, plan.count, left, result, jobs, forecast)
+        return SubmittedSweep(plan.id, plan.count, left, result, jobs, chosen.forecast)
+
+
+def dry_run_sweep(
+    context: Context,
+    plan: SweepPlan,
+    rate: int,
+    show: SweepDisplay,
+    asks: RunsAgain,
+    tell: Callable[[ChosenSweep], None],
+) -> None:
+    """Tell the sweep as `send_sweep` would send it now. Raises its errors, but for those of a confirmation."""
+    with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads:
+        reading = _begun(context, plan, show, threads)
+        with SweepJournal(journal_of_sweep(context, reading.plan.id)) as journal:
+            journal.read(_head(context, reading.plan), reading.plan.digests)
+            chosen = _chosen(reading, journal, rate, show, replace(asks, waits=False))
+            tell(chosen)
+            _check_budget(reading, chosen, show)
+
+
+def _head(context: Context, plan: SweepPlan) -> SweepHeader:
+    commit, when = context.catalog.revision.short, context.now.isoformat()
+    return SweepHeader(plan.id, plan.template.name, plan.digests[0], plan.count, commit, when)
+
+
+class _Reading:
+    """What a sweep has to know before it is sent, read at once: its jobs, the template's earlier ones, whether its
+    first runs have started, the budget, and what the verdicts need."""
+
+    def __init__(self, context: Context, plan: SweepPlan, show: SweepDisplay, threads: ThreadPoolExecutor) -> None:
+        self.context, self.plan, self._show = context, plan, show
+        self.jobs, self.prepared = SweepJobs(context, plan, show.note), cache(plan.prepared)
+        self._listing, self.earlier = threads.submit(self.jobs.all), threads.submit(earlier_jobs, context, plan)
+        self.found_as = _look_for_ids(context, plan, self.jobs, threads)
+        self.gone = GoneRuns(context, lambda run: self.prepared(run).candidates[0].request, threads, self._looks_for)
+        self.started = self.gone.ask_first(plan.count)
+        self.budget = BudgetCheck.begin(context, threads)
+        self.preflight = Preflight(context, [one for group in plan.groups for one in group.candidates], threads)
+
+    @property
+    def listed(self) -> tuple[VertexJob, ...]:
+        return self._listing.result()
+
+    def _looks_for(self, count: int) -> None:
+        self._show.note(f"looks for {counted(f'{count:,}', 'run')} sent before and that no list shows")
+
+
+def _begun(context: Context, plan: SweepPlan, show: SweepDisplay, threads: ThreadPoolExecutor) -> _Reading:
+    """Begin to read for a sweep, under the id that it was sent with."""
+    context.connection.session.widen(WIDTH)
+    reading = _Reading(context, plan, show, threads)
+    begun = reading.listed or was_begun(journal_of_sweep(context, plan.id))
+    if not begun and (other := reading.found_as()):
+        return _Reading(context, plan.under(other), show, threads)
+    return reading
+
+
+def _chosen(reading: _Reading, journal: SweepJournal, rate: int, show: SweepDisplay, asks: RunsAgain) -> ChosenSweep:
+    """Choose what to send, and where to. Raises PolicyError where a run can go nowhere."""
+    context, plan, prepared = reading.context, reading.plan, reading.prepared
+    left = _left(reading, journal, show, asks)
+    going = (*left.send, *left.look)
+    choices, sooner = _choices(reading, going, show)
+    taken = {group: choice.taken.candidate for group, choice in choices.items()}
+
+    @cache
+    def candidate(run: Run) -> Candidate:
+        offer = taken[plan.of_group[run.index]].offer
+        return next(one for one in prepared(run).candidates if one.offer is offer)
+
+    check_rules(plan, {run: candidate(run) for run in going}, context.catalog)
+    counts = Counter(plan.of_group[run.index] for run in left.send)
+    forecast = _forecast(reading, taken, counts, rate) if left.send else None
+    return ChosenSweep(plan, choices, left, journal.commit, forecast, candidate, sooner)
+
+
+def _check_budget(reading: _Reading, chosen: ChosenSweep, show: SweepDisplay) -> None:
+    """Raise PolicyError where the budget is spent and enforced."""
+    if reading.budget and chosen.left.send:
+        reading.budget.check(chosen.candidate(chosen.left.send[0]).body.get("labels", {}), show.note)
+
+
+def _left(reading: _Reading, journal: SweepJournal, show: SweepDisplay, asks: RunsAgain) -> RemainingRuns:
+    """Return the runs left, by the journal and the service."""
+    context, plan, jobs, gone = reading.context, reading.plan, reading.jobs, reading.gone
+    known = known_runs(plan.id, journal.jobs, journal.open, reading.listed, jobs.settle)
+    if asks.cancelled and asks.waits and (ending := being_cancelled(known)):
+        runs = counted(f"{ending:,}", "run")
+        show.note(f"waits for the end of {runs} being cancelled, to send what is left")
+        while being_cancelled(known):
+            context.clock.sleep(_LOOK_EVERY)
+            known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
+    known = gone.with_unlisted(known, journal.sent_at, jobs.skipped)
+    known = gone.with_gone(plan.count, known, reading.started, jobs.checked)
+    return remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
+
+
+def _choices(
+    reading: _Reading, runs: Sequence[Run], show: SweepDisplay
+) -> tuple[dict[int, Choice], SoonerChoice | None]:
+    """Return the choice for each group of these runs: its first capacity type that can ever run it, or one that could
+    run now, where that is named or answered for; where it is not, also return that one."""
+    plan, counts = reading.plan, Counter(reading.plan.of_group[run.index] for run in runs)
+    found = choose_groups(plan, runs, reading.preflight.judge)
+    sooner = sooner_choice(plan, found, counts, lambda choices: _shares(reading, _taken(choices), counts))
+    moved: Mapping[int, Choice] = {}
+    if sooner and (plan.then or show.takes_sooner(sooner)):
+        moved = sooner.choices
+    chosen: dict[int, Choice] = {}
+    for group, one in found.items():
+        choice = moved.get(group, one.first)
+        if isinstance(choice, SlipwayError):
+            raise sooner.in_place_of(choice) if sooner else choice
+        chosen[group] = choice
+    return chosen, None if moved else sooner
+
+
+def _taken(choices: Mapping[int, Choice]) -> dict[int, Candidate]:
+    return {group: choice.taken.candidate for group, choice in choices.items()}
 
 
 def _look_for_ids(context: Context, plan: SweepPlan, jobs: SweepJobs, threads: Executor) -> Callable[[], str]:
@@ -222,58 +311,19 @@ def earlier_jobs(context: Context, plan: SweepPlan) -> tuple[VertexJob, ...] | U
         return Unknown(problem.message, "", "")
 
 
-def forecast_of(
-    context: Context,
-    plan: SweepPlan,
-    taken: Mapping[int, Candidate],
-    send: Sequence[Run],
-    rate: int,
-    earlier: Sequence[VertexJob] | Unknown,
-) -> Forecast:
+def _forecast(reading: _Reading, taken: Mapping[int, Candidate], counts: Counter[int], rate: int) -> Forecast:
     """Return the forecast of the runs that are sent now, by the candidate that each group has `taken`."""
-    groups = sorted(Counter(plan.of_group[run.index] for run in send).items())
-    known: Sequence[VertexJob] = () if isinstance(earlier, Unknown) else earlier
+    earlier = reading.earlier.result()
     unread = f"earlier runs can't be read ({earlier.why})" if isinstance(earlier, Unknown) else ""
-    shares = tuple(share(context.catalog, taken[group], runs, known, context.now) for group, runs in groups)
-    of_region = Counter(taken[plan.of_group[run.index]].region for run in send)
+    of_region = Counter[str]()
+    for group, runs in counts.items():
+        of_region[taken[group].region] += runs
     slowest = max((seconds_to_send(runs, rate) for runs in of_region.values()), default=0.0)
-    return Forecast(len(send), shares, slowest, unread)
+    sent = {group: taken[group] for group in sorted(counts)}
+    return Forecast(counts.total(), _shares(reading, sent, counts), slowest, unread)
 
 
-def _choices(plan: SweepPlan, runs: Iterable[Run], preflight: Preflight) -> dict[int, Choice]:
-    """Choose a candidate for each group of these runs. Raises PolicyError, or ResourceError for a broken cluster, with
-    the reasons of every group that has none."""
-    groups: dict[int, list[int]] = {}
-    for run in runs:
-        groups.setdefault(plan.of_group[run.index], []).append(run.index)
-    chosen: dict[int, Choice] = {}
-    refused: list[tuple[str, SlipwayError]] = []
-    for group, numbers in sorted(groups.items()):
-        try:
-            judged = preflight.judge(plan.groups[group].candidates)
-            chosen[group] = choose(plan.template.name, judged, settle=True)
-        except (PolicyError, ResourceError) as problem:
-            refused.append((runs_in_words(sorted(numbers)), problem))
-    if refused:
-        first = refused[0][1]
-        if len(plan.groups) > 1:
-            first.why = "\n".join("\n  ".join([f"{runs}: {one.what}", *one.why.splitlines()]) for runs, one in refused)
-            first.what = f"{plan.template.name}: nothing is sent, as some of {plan.count:,} runs can't be"
-        raise first
-    return chosen
-
-
-def _check(plan: SweepPlan, candidates: Mapping[Run, Candidate], catalog: Catalog) -> None:
-    """Raise PolicyError when a run breaks a rule of the service, with each reason once; quota was judged before."""
-    broken: dict[str, list[int]] = {}
-    for run, candidate in candidates.items():
-        if judged := offline(candidate, reserved=catalog.reservations, limits_follow=True):
-            for reason in judged.reasons:
-                broken.setdefault(reason, []).append(run.index)
-    if broken:
-        runs = {index for those in broken.values() for index in those}
-        raise PolicyError(
-            f"{len(runs):,} of {plan.count:,} runs can never run",
-            why="\n".join(f"{runs_in_words(those)}: {reason}" for reason, those in broken.items()),
-            fix="correct them",
-        )
+def _shares(reading: _Reading, taken: Mapping[int, Candidate], counts: Counter[int]) -> tuple[Share, ...]:
+    earlier, context = reading.earlier.result(), reading.context
+    known: Sequence[VertexJob] = () if isinstance(earlier, Unknown) else earlier
+    return tuple(share(context.catalog, one, counts[group], known, context.now) for group, one in taken.items())

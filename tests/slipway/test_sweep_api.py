@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import slipway
 import slipway.sweeps
-from slipway.errors import Cancelled, ConfigError, ResourceError
+from slipway.errors import Cancelled, ConfigError, PolicyError, ResourceError
 from slipway.sweeps.points import Points
 from slipway.sweeps.sweep_file import Runs, points_of
 from tests.slipway import test_api as _fixtures
@@ -37,6 +37,20 @@ def test_each_run_of_a_grid_is_sent_awaited_and_read(
     (stack.folder / "s.yaml").write_text("grid: {code: [\"print('one')\", \"print('two')\"]}")
     assert counts(stack.run("submit", "hello", "--sweep", "s.yaml").out.splitlines()[-1]) == (0, 2, 2)
     assert slipway.sweep("hello", stack.folder / "s.yaml") == sent and len(stack.jobs()) == 2
+
+
+def test_a_full_pool_is_waited_for_unless_another_type_is_named(stack: Stack) -> None:  # N3, N12, W2
+    quota = stack.cloud.rest("GET", "/slipway/settings")["quota"]
+    with stack.settings(quota={**quota, "custom_model_training_preemptible_cpus": 64}):
+        held(stack)
+        for name, then, taken in (("waits", (), "pool"), ("moves", "spot", "spot")):
+            (job,) = slipway.sweep("hello", {"code": ["print(1)"]}, then=then, request_id=name).jobs()
+            assert stack.cloud.rest("GET", f"/v1/{job.resource_name}")["labels"]["slipway-capacity-type"] == taken
+        stack.catalog["confirmAbove"] = 0.01
+        stack.publish()
+        with pytest.raises(PolicyError, match="nothing was sent") as refused:
+            slipway.sweep("hello", {"code": ["print(1)"]}, yes=True, request_id="yes")
+        assert "then=['spot']" in refused.value.fix
 
 
 def test_a_cancelled_sweep_goes_on_and_a_failed_run_is_told_with_the_call_that_sends_it(

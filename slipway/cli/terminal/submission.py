@@ -18,8 +18,8 @@ from slipway.formatting import clock, span
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.prices import UNKNOWN, UNKNOWN_PRICE, dollars, price_text
 from slipway.submission.candidates import Candidate, PreparedSubmission, added, price, summary
-from slipway.submission.choice import Choice, JudgedCandidate, never_runs, passed_over, quota_commands
-from slipway.submission.costs import Spending
+from slipway.submission.choice import Choice, JudgedCandidate, never_runs, not_taken, quota_commands
+from slipway.submission.costs import Spending, leaving, left_pool
 from slipway.submission.fallback import FOR_EVER, WaitingAttempt
 from slipway.submission.sender import about_copies, about_earlier
 from slipway.submission.submitter import SubmissionResult
@@ -47,6 +47,8 @@ class TerminalDisplay:
     def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None:
         catalog, taken = prepared.catalog, choice.taken
         with nullcontext() if self.any_sent else screen.after("nothing was sent", self._again):
+            if told := leaving(catalog, choice):
+                self._tell(told)
             self._tell(
                 f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.candidate, catalog.region)}"
             )
@@ -138,10 +140,11 @@ class TerminalDisplay:
 
 
 def below_verdict(context: Context, choice: Choice) -> Iterator[str]:
-    """Yield the parts that the price leaves out, and why offers were passed over."""
+    """Yield the parts that the price leaves out, and why offers were not taken, but for one that `leaving` has told."""
     if crossing := context.crossing(choice.taken.candidate.region):
         yield f"  {crossing}"
-    yield from (f"  {passed_over(one)}" for one in choice.passed)
+    told = left_pool(choice)
+    yield from (f"  {not_taken(one)}" for one in choice.passed if one is not told)
 
 
 def confirm(costs: Spending) -> None:

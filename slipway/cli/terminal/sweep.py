@@ -6,10 +6,11 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+
+import click
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.arguments import SubmitArguments, WaitOptions
@@ -19,21 +20,20 @@ from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock, Context
 from slipway.errors import ConfigError
 from slipway.formatting import counted, exact, join
-from slipway.submission.budget_check import BudgetCheck
 from slipway.submission.candidates import SubmissionRequest, summary
-from slipway.submission.costs import Spending
+from slipway.submission.costs import Spending, leaving
 from slipway.submission.parameters import assignments
-from slipway.submission.preflight import offline_candidate
 from slipway.submission.submitter import with_code
 from slipway.sweeps.forecast import Forecast, forecast_lines
 from slipway.sweeps.points import Given, Points
 from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
-from slipway.sweeps.runs import RemainingRuns, Run, RunsAgain
+from slipway.sweeps.runs import RemainingRuns, RunsAgain
+from slipway.sweeps.sweep_choice import SoonerChoice
 from slipway.sweeps.sweep_end import Again, problem_of_gone, problem_of_runs
 from slipway.sweeps.sweep_file import read
 from slipway.sweeps.sweep_plan import SweepPlan, plan_sweep
 from slipway.sweeps.sweep_sender import SendingProgress
-from slipway.sweeps.sweep_submitter import ChosenSweep, earlier_jobs, forecast_of, send_sweep
+from slipway.sweeps.sweep_submitter import ChosenSweep, dry_run_sweep, send_sweep
 
 _SHOWN_REQUESTS = 3
 _LINE_EVERY = 15.0
@@ -57,15 +57,19 @@ def submit_sweep(
 
         typed, model = liked(context, typed)
     plan = _planned(context, typed, model, name, ending, upload=not dry_run)
+    end = f"{'' if rate is None else f' --rate {rate}'}{' --wait' if ending.waits else ''}"
+    end += f" --timeout {shlex.quote(ending.typed)}" if ending.typed else ""
+
+    def by(types: tuple[str, ...]) -> str:
+        return f"{replace(typed, then=types, yes=True).again(name)}{end}"
+
     sent_a_minute = SUBMISSIONS_PER_MINUTE if rate is None else rate
-    terminal = SweepTerminal(context, plan, sent_a_minute, again, json=json, yes=typed.yes)
+    terminal = SweepTerminal(context, sent_a_minute, again, by, json=json, yes=typed.yes, asks=not dry_run)
     if dry_run:
-        terminal.dry_run()
+        dry_run_sweep(context, plan, terminal.rate, terminal, again, terminal.dry_run)
         return
     sweep = send_sweep(context, plan, terminal.rate, terminal, again)
     begin = typed.again(name)
-    end = f"{'' if rate is None else f' --rate {rate}'}{' --wait' if ending.waits else ''}"
-    end += f" --timeout {shlex.quote(ending.typed)}" if ending.typed else ""
     how = Again(f"{begin}{end}", f"{begin} --retry-failed{end}", f"{begin} --retry-cancelled{end}")
     accepted = (
         f"sweep {sweep.id}: {len(sweep.result.accepted):,} runs were sent",
@@ -104,19 +108,19 @@ def _planned(
     for flag, given, fix in (
         ("--follow", ending.follows, "wait for all runs with --wait, or see one: slipway jobs logs"),
         ("--wait-for", typed.wait_for, capacity),
-        ("--then", typed.then, capacity),
         ("--experiment-run", typed.experiment_run is not None, "leave it out: each run is named after its job"),
     ):
         if given:
             raise ConfigError(f"{flag} is for one job", fix=fix)
-    points = read(Path(typed.sweep))
+    points, then = read(Path(typed.sweep)), typed.then
+    typed = replace(typed, then=())
     if model is None:
         asked = typed.request()
     else:
         asked, points = _like(context, typed, model, points)
     if typed.code is not None:
         asked = with_code(context, asked, Path(typed.code), tell=screen.note, upload=upload)
-    return plan_sweep(context.catalog, asked, points, context.user, name, team=context.team)
+    return plan_sweep(context.catalog, asked, points, context.user, name, team=context.team, then=then)
 
 
 def _like(
@@ -135,50 +139,75 @@ def _like(
 class SweepTerminal:
     """A display of a sweep on stdout, unless that is kept for JSON."""
 
-    def __init__(self, context: Context, plan: SweepPlan, rate: int, asks: RunsAgain, *, json: bool, yes: bool) -> None:
-        self._context, self._plan, self._asks, self._json, self._yes = context, plan, asks, json, yes
-        self._tell = screen.note if json else screen.out
+    def __init__(
+        self,
+        context: Context,
+        rate: int,
+        again: RunsAgain,
+        by: Callable[[tuple[str, ...]], str],
+        *,
+        json: bool,
+        yes: bool,
+        asks: bool,
+    ) -> None:
+        """Begin. `by` returns the command that takes capacity types where runs would wait; `asks`: a terminal is
+        asked."""
+        self._context, self._again, self._by, self._json = context, again, by, json
+        self._yes, self._asks = yes, asks
+        self._tell = screen.note if json or not asks else screen.out
         self.rate = rate
 
-    def dry_run(self) -> None:
-        """Print the number of runs, their time and cost, and the first requests, without reading pools or quota. Raises
-        PolicyError where the budget permits no sending."""
-        plan = self._plan
-        runs = [*map(Run, range(plan.count))]
-        shown = [offline_candidate(plan.prepared(run)) for run in runs[:_SHOWN_REQUESTS]]
-        taken = dict(enumerate(map(offline_candidate, plan.groups)))
-        forecast = forecast_of(self._context, plan, taken, runs, self.rate, earlier_jobs(self._context, plan))
-        takes = forecast.seconds_to_send
-        screen.note(f"{plan.count:,} runs, sweep {plan.id}{self._takes(takes)}")
-        for line in forecast_lines(forecast):
-            screen.note(f"  {line}")
-        screen.note(f"the first {len(shown)}:")
-        document = {"sweep": plan.id, "count": plan.count, "takesSeconds": takes}
-        first = {"regions": [one.region for one in shown], "requests": [one.body for one in shown]}
-        screen.out_json("sweep-plan", {**document, "forecast": forecast_document(forecast), **first})
-        with ThreadPoolExecutor(1) as threads:
-            budget = BudgetCheck.begin(self._context, threads)
-        if budget:
-            budget.check(shown[0].body.get("labels", {}), screen.note)
+    def dry_run(self, chosen: ChosenSweep) -> None:
+        """Print what would be sent, and the first requests."""
+        first = [chosen.candidate(run) for run in chosen.left.send[:_SHOWN_REQUESTS]]
+        self.chosen(chosen)
+        if costs := chosen.spending:
+            screen.note(f"  {costs.words}")
+        screen.note(f"not sent; the first {len(first)}:" if first else "not sent")
+        document = {
+            "sweep": chosen.plan.id,
+            "count": chosen.plan.count,
+            "takesSeconds": chosen.forecast.seconds_to_send if chosen.forecast else 0.0,
+            "forecast": forecast_document(chosen.forecast),
+            "regions": [one.region for one in first],
+            "requests": [one.body for one in first],
+        }
+        screen.out_json("sweep-plan", document)
 
     def note(self, text: str) -> None:
         screen.note(text)
+
+    def takes_sooner(self, sooner: SoonerChoice) -> bool:
+        if self._yes:
+            if sooner.spending:
+                raise sooner.refusal(self._by(sooner.types))
+            return True
+        if self._asks and sys.stdin.isatty():
+            dear = f"\n{sooner.spending.words}" if sooner.spending else ""
+            question = f"{sooner.waits}\n{sooner.words}{dear}\nSend them there instead of waiting?"
+            self._yes = click.confirm(question, err=True)
+            return self._yes
+        return False
 
     def chosen(self, chosen: ChosenSweep) -> None:
         plan, choices, left, forecast = chosen.plan, chosen.choices, chosen.left, chosen.forecast
         catalog, template = self._context.catalog, plan.template.name
         runs = Counter(plan.of_group[run.index] for run in (*left.send, *left.look))
         for group, choice in list(choices.items())[:5]:
-            what = summary(choice.taken.candidate, catalog.region)
-            self._tell(f"{template}{commit_words(catalog)}  →  {runs[group]:,} × {what}")
+            if told := leaving(catalog, choice, runs[group]):
+                self._tell(told)
+            what = summary(choice.taken.candidate, catalog.region, runs[group])
+            self._tell(f"{template}{commit_words(catalog)}  →  {what}")
             self._tell(f"  the first: {choice.taken.verdict.text}")
             for line in below_verdict(self._context, choice):
                 self._tell(line)
         if len(choices) > 5:
             self._tell(f"  … and {len(choices) - 5} more shapes")
-        self._tell(f"sweep {plan.id}: {self._how_many(left, forecast)}")
+        self._tell(f"sweep {plan.id}: {self._how_many(plan.count, left, forecast)}")
         for line in forecast_lines(forecast) if forecast else ():
             self._tell(f"  {line}")
+        if sooner := chosen.sooner:
+            self._tell(f"  {sooner.words}: --then {','.join(sooner.types)}")
         then, now = chosen.begun_at, catalog.revision.short
         if then != now and choices:
             screen.note(f"note: begun with the templates of {then}; the rest runs those of {now}")
@@ -187,9 +216,9 @@ class SweepTerminal:
         if not self._yes:
             confirm(costs)
 
-    def _how_many(self, left: RemainingRuns, forecast: Forecast | None) -> str:
-        runs = counted(f"{self._plan.count:,}", "run")
-        if self._asks.any:
+    def _how_many(self, count: int, left: RemainingRuns, forecast: Forecast | None) -> str:
+        runs = counted(f"{count:,}", "run")
+        if self._again.any:
             recalled, fresh = len(left.recalls), sum(not run.resend for run in left.send)
             sent = _counts(
                 (len(left.send) - fresh - recalled, "that failed"),
@@ -198,7 +227,7 @@ class SweepTerminal:
             )
             if sent:
                 return f"{len(left.send):,} of {runs} to send: {sent}"
-            return f"none of {runs} {join(self._asks.words, 'or')}{'' if left.look else ', nothing is sent'}"
+            return f"none of {runs} {join(self._again.words, 'or')}{'' if left.look else ', nothing is sent'}"
         before = f", {left.done:,} of them submitted before" if left.done else ""
         return f"{runs}{before}{self._takes(forecast.seconds_to_send if forecast else 0.0)}"
 

@@ -64,7 +64,11 @@ def forecast_document(forecast: Forecast | None) -> dict[str, Any] | None:
         "runs": forecast.runs,
         "earlierRuns": forecast.earlier,
         "seconds": {"least": forecast.least_seconds, "most": forecast.most_seconds},
-        "usd": {"least": price_text(forecast.least_cost), "most": price_text(most)},
+        "usd": {
+            "least": price_text(forecast.least_cost),
+            "most": price_text(most),
+            "bound": price_text(forecast.bound),
+        },
         "usdComplete": bool(most and most.complete),
         "paidAnyway": all(share.pool for share in forecast.shares),
     }

@@ -27,7 +27,7 @@ def test_a_job_is_not_sent_to_a_cluster_whose_season_has_ended(over: Stack) -> N
     with over.settings(quota={"custom_model_training_preemptible_cpus": 100}):
         done = over.run("submit", "hello", "--dry-run")
     assert done.code == 0 and "persistentResourceId" not in done.out
-    assert f"pool cpu passed over: {WHY}" in done.err
+    assert f"pool cpu not taken: {WHY}" in done.err
     done = over.run("submit", "hello", "--capacity", "pool")
     assert done.code == 5 and "hello can't run now on" in done.err and WHY in done.err
     assert "fix: have a later `until`" in done.err and "wait until" not in done.err

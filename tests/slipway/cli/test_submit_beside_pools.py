@@ -14,7 +14,7 @@ def test_a_spot_job_runs_beside_the_pool_when_quota_allows(stack: Stack) -> None
     finally:
         stack.cloud.rest("POST", "/slipway/settings", {"quota": before})
     assert done.code == 0, done.err
-    assert "the pools on 1 machine" in done.out and "quota suffices" in done.out
+    assert "spot: runs on 1 machine of its own" in done.out and "quota suffices" in done.out
     assert re.search(r"\n  this run: at most \$\d+\.\d\d in 7 days, its timeout\n", done.out)
     assert stack.jobs()[0]["jobSpec"].get("persistentResourceId") is None
 

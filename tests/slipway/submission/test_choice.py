@@ -13,7 +13,7 @@ from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import CUSTOM_JOB
 from slipway.prices import UNKNOWN
 from slipway.submission.candidates import Candidate
-from slipway.submission.choice import JudgedCandidate, broken, choose, passed_over
+from slipway.submission.choice import JudgedCandidate, broken, choose, not_taken
 from slipway.submission.request import Request
 
 FULL = Verdict(Outcome.FULL, "pool full: h100/workers has 1 of 1 machine busy with tune-27b-x1", holder="tune-27b-x1")
@@ -30,7 +30,7 @@ def judged(offer: str, verdict: Verdict, wait: float | None = None) -> JudgedCan
 def test_the_first_that_can_run_is_taken_with_why_the_others_were_not(snapshot: SnapshotAssertion) -> None:
     choice = choose("t", [judged("pool", FULL), judged("flex-start", BUSY), judged("spot", FINE), judged("x", FINE)])
     assert choice.taken.candidate.offer.capacity_type == "spot"
-    assert [passed_over(one) for one in choice.passed] == snapshot
+    assert [not_taken(one) for one in choice.passed] == snapshot
 
 
 def test_no_more_is_judged_than_is_needed() -> None:

@@ -19,7 +19,7 @@ from slipway.submission.request import Request
 
 from .fallback_command import catalog
 
-FINE = Verdict(Outcome.BESIDE, "spot: runs beside the pools")
+FINE = Verdict(Outcome.BESIDE, "spot: runs on its own")
 TOOK = Times(240.0, 540.0, 11)
 EACH = Price(Decimal("3.60"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -59,8 +60,8 @@ def test_earlier_runs_on_the_same_machines_tell_how_long_one_takes() -> None:
 def test_a_pool_bounds_how_many_run_at_a_time(snapshot: SnapshotAssertion) -> None:
     forecast = Forecast(100, (POOL,), 60.0)
     assert (forecast.least_seconds, forecast.most_seconds) == (34 * 240, 60 + 34 * 540)
-    each, together = forecast_lines(forecast)
-    assert each == snapshot
+    each, bound, together = forecast_lines(forecast)
+    assert each == snapshot and bound.startswith("at most $0 for all 100 runs")
     money, time = together.split("; ")
     assert money == snapshot
     assert time == snapshot
@@ -69,15 +70,36 @@ def test_a_pool_bounds_how_many_run_at_a_time(snapshot: SnapshotAssertion) -> No
 def test_beside_the_pools_nobody_knows_when_machines_come(snapshot: SnapshotAssertion) -> None:
     forecast = Forecast(100, (SPOT,), 60.0)
     assert (forecast.least_seconds, forecast.most_seconds) == (300, None)
-    assert forecast_lines(forecast)[1] == snapshot
+    assert forecast_lines(forecast)[2] == snapshot
 
 
 def test_shapes_are_told_together() -> None:
     small = Share(10, Price(Decimal(1), complete=False), True, 10, Times(60, 60, 3))
     both = Forecast(110, (POOL, small), 0.0)
     assert (both.least_seconds, both.most_seconds, both.earlier) == (34 * 240, 34 * 540 + 60, 14)
-    (line,) = forecast_lines(both)
+    (_, line) = forecast_lines(both)
     assert "$1.83 to $3.92 and more" in line
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ((replace(SPOT, longest=3600.0),), "at most $31.00 for all 100 runs, as each ends after 1 h at the latest"),
+        ((replace(SPOT, runs=1, longest=3600.0),), "at most $0.31 for the run, as it ends after 1 h at the latest"),
+        ((replace(SPOT, times=None, longest=3600.0),), "at most $31.00 for all 100 runs"),
+        (
+            (POOL, replace(SPOT, longest=3600.0)),
+            "at most $31.00 for all 200 runs, of which those on pools cost nothing",
+        ),
+        ((replace(SPOT, hourly=UNKNOWN),), "the most that all 100 runs may cost is not known: no list has the price"),
+        ((replace(SPOT, hourly=Price(Decimal(1), complete=False)),), "$16,800.00 and more for all 100 runs"),
+        ((POOL,), "at most $0 for all 100 runs, beyond the pools' own price"),
+    ],
+)
+def test_the_most_that_all_runs_may_cost_is_always_told(shares: tuple[Share, ...], said: str) -> None:  # W2
+    """It was not, where fewer than three earlier runs told what is usual."""
+    forecast = Forecast(sum(share.runs for share in shares), shares, 0.0)
+    assert any(line.startswith(said) for line in forecast_lines(forecast))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +107,7 @@ def test_shapes_are_told_together() -> None:
     [
         (
             Forecast(1, (Share(1, Price(Decimal(1)), False, None, None),), 0.0),
-            "cost and time of the run are not known",
+            "what the run usually costs and takes is not known",
         ),
         (Forecast(1, (Share(1, UNKNOWN, False, None, TOOK),), 0.0), "the run: price unknown; 4 min at least"),
         (Forecast(1, (Share(1, Price(Decimal(1)), False, None, TOOK, True),), 0.0), "the run: at most $0.15; 4 min"),

@@ -1,0 +1,172 @@
+"""A sweep spends nothing that was not answered for: one choice for dry run and sending, and its bound. # N3 N7 W2"""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from .stack import UNSET, Stack, held
+from .test_sweep import every_job, points
+
+RUNS = 4
+MOST = re.compile(r"at most \$([\d,.]+) for all 4 runs")
+FULL = "pool cpu would wait: pool full: cpu/workers has 3 of 3 machines busy"
+
+
+@pytest.fixture
+def busy(stack: Stack) -> Iterator[Stack]:
+    """The pool is full, and there is quota for Spot."""
+    quota = stack.cloud.rest("GET", "/slipway/settings")["quota"]
+    with stack.settings(quota={**quota, "custom_model_training_preemptible_cpus": 64}):
+        held(stack)
+        yield stack
+
+
+def sweep(stack: Stack, *flags: str) -> tuple[str, ...]:
+    return ("submit", "hello", "--sweep", points(stack, RUNS), *flags)
+
+
+def types(stack: Stack) -> set[str]:
+    """The capacity types of the sweep's jobs."""
+    return {job["labels"]["slipway-capacity-type"] for job in every_job(stack)}
+
+
+def ask(stack: Stack, typed: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run `slipway …` on a terminal, where somebody types an answer."""
+    ours, theirs = pty.openpty()
+    os.write(ours, f"{typed}\n".encode())
+    environ = {key: value for key, value in stack.env().items() if value != UNSET}
+    done = subprocess.run(
+        [sys.executable, "-m", "slipway", *words],
+        cwd=stack.folder,
+        env=environ,
+        stdin=theirs,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    os.close(theirs)
+    os.close(ours)
+    return done
+
+
+def test_a_full_pool_is_waited_for_as_the_dry_run_has_said(busy: Stack) -> None:
+    planned = busy.run(*sweep(busy), "--dry-run")
+    assert planned.code == 0, planned.err
+    assert {one["labels"]["slipway-capacity-type"] for one in planned.json["requests"]} == {"pool"}
+    assert "4 runs, each on pool cpu/workers: n1-standard-4" in planned.err and "pool full: cpu/workers" in planned.err
+    assert "at most $0 for all 4 runs" in planned.err
+    assert MOST.search(planned.err.partition("spot could run")[2]), "what it would cost not to wait"
+    done = busy.run(*sweep(busy))
+    assert done.code == 0, done.err
+    assert types(busy) == {"pool"} and len(every_job(busy)) == RUNS
+    assert "at most $0 for all 4 runs" in done.out and ": --then spot" in done.out
+
+
+def test_what_it_costs_at_most_is_always_told(busy: Stack) -> None:
+    planned = busy.run(*sweep(busy, "--capacity", "spot"), "--dry-run")
+    told = MOST.search(planned.err)
+    assert told and float(told[1].replace(",", "")) > 1
+    assert float(planned.json["forecast"]["usd"]["bound"]) == pytest.approx(float(told[1].replace(",", "")), abs=0.01)
+    done = busy.run(*sweep(busy, "--capacity", "spot"))
+    assert done.code == 0 and MOST.search(done.out)[1] == told[1], "the same"  # type: ignore[index]
+
+
+def test_another_type_is_taken_where_it_is_named(busy: Stack) -> None:
+    planned = busy.run(*sweep(busy, "--then", "spot"), "--dry-run")
+    assert {one["labels"]["slipway-capacity-type"] for one in planned.json["requests"]} == {"spot"}
+    done = busy.run(*sweep(busy, "--then", "spot"))
+    assert done.code == 0, done.err
+    assert types(busy) == {"spot"} and done.out.startswith("leaves pool cpu for spot")
+    assert MOST.search(done.out)
+
+
+def test_a_pool_with_room_is_not_left(stack: Stack) -> None:
+    done = stack.run(*sweep(stack, "--then", "spot"))
+    assert done.code == 0 and types(stack) == {"pool"} and "leaves" not in done.out
+
+
+def test_the_same_sweep_goes_on_by_another_type_once_that_is_named(busy: Stack) -> None:
+    """It is the same sweep: only where its runs go was answered anew."""
+    first = busy.run(*sweep(busy), "--output", "json").json
+    again = busy.run(*sweep(busy, "--then", "spot"), "--output", "json").json
+    assert (again["sweep"], again["before"], again["accepted"]) == (first["sweep"], RUNS, [])
+
+
+@pytest.mark.parametrize(("typed", "taken"), [("y", "spot"), ("n", "pool"), ("", "pool")])
+def test_a_terminal_is_asked(busy: Stack, typed: str, taken: str) -> None:
+    done = ask(busy, typed, *sweep(busy))
+    assert done.returncode == 0, done.stderr
+    assert FULL in done.stderr and MOST.search(done.stderr) and "[y/N]" in done.stderr
+    assert types(busy) == {taken}
+
+
+def test_yes_counts_below_what_the_stack_lets_pass_unasked(busy: Stack) -> None:
+    busy.catalog["confirmAbove"] = 0.01
+    busy.publish()
+    refused = busy.run(*sweep(busy, "--yes"))
+    assert refused.code == 5 and every_job(busy) == []
+    assert "asks above $0.01/h (slipway:workspace.confirmAbove)" in refused.err
+    command = re.search(r"slipway (submit hello --then spot --sweep sweep.csv --yes)", refused.err)
+    assert command, refused.err
+    assert busy.run(*sweep(busy, "--yes"), "--dry-run").code == 5
+    busy.catalog["confirmAbove"] = 10
+    busy.publish()
+    assert busy.run(*sweep(busy, "--yes")).code == 0 and types(busy) == {"spot"}
+
+
+def test_the_command_that_a_refusal_names_sends_it(busy: Stack) -> None:
+    busy.catalog["confirmAbove"] = 0.01
+    busy.publish()
+    assert busy.run(*sweep(busy, "--then", "spot")).code == 5 and every_job(busy) == []
+    assert busy.run(*sweep(busy, "--then", "spot", "--yes")).code == 0 and types(busy) == {"spot"}
+
+
+def test_what_can_never_run_on_the_pool_goes_to_the_next_type(busy: Stack) -> None:
+    (busy.folder / "g.yaml").write_text("grid: {workers: [1, 9]}")
+    done = busy.run("submit", "crew", "--sweep", "g.yaml")
+    assert done.code == 0, done.err
+    labels = [job["labels"] for job in every_job(busy)]
+    assert {one["slipway-run"]: one["slipway-capacity-type"] for one in labels} == {"0": "pool", "1": "spot"}
+
+
+def test_a_cluster_that_takes_no_jobs_now_is_not_left_unasked(busy: Stack) -> None:
+    """It comes back, and so it can run them."""
+    busy.catalog["clusters"]["cpu"]["id"] = "gone"
+    busy.publish()
+    refused = busy.run(*sweep(busy))
+    assert refused.code == 4 and "cluster cpu is gone" in refused.err and every_job(busy) == []
+    assert "--then spot" in refused.err and MOST.search(refused.err)
+    assert busy.run(*sweep(busy, "--then", "spot")).code == 0 and types(busy) == {"spot"}
+
+
+def test_a_type_that_the_template_lacks_is_a_mistake(stack: Stack) -> None:
+    done = stack.run(*sweep(stack, "--then", "flex-start"))
+    assert done.code == 2 and "no capacity type 'flex-start'" in done.err
+
+
+def test_a_submission_that_leaves_a_full_pool_says_so_first(busy: Stack) -> None:
+    for words in (("submit", "hello", "--dry-run"), ("submit", "hello")):
+        done = busy.run(*words)
+        first = (done.err if "--dry-run" in words else done.out).splitlines()[0]
+        assert first.startswith("leaves pool cpu for spot, which costs $0.") and " extra: pool full: " in first
+
+
+def test_the_dry_run_refuses_and_tells_what_the_sending_would(stack: Stack) -> None:
+    """It planned all runs anew, whatever was sent before."""
+    words = sweep(stack, "--request-id", "probe")
+    assert stack.run(*words).code == 0
+    again = stack.run(*words, "--dry-run")
+    assert again.code == 0 and "4 runs, 4 of them submitted before" in again.err and again.json["requests"] == []
+    (stack.folder / ".slipway" / "sweeps").rename(stack.folder / "elsewhere")
+    points(stack, RUNS + 1)
+    for changed in (words, (*words, "--dry-run")):
+        refused = stack.run(*changed)
+        assert refused.code == 2 and "probe was begun with other runs" in refused.err
+    assert len(every_job(stack)) == RUNS
