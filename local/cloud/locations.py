@@ -13,7 +13,7 @@ _FIELDS = filter_fields.of_tree(
 
 
 def routes(world: World, versions: str, service: str, locations: Iterable[str]) -> list[Route]:
-    """Return the routes under the API's versions (`v1|v1beta1`). `service` is the head of the permissions
+    """Return the routes under the heads of the API's paths (`v1|v1beta1`). `service` is the head of the permissions
     (`aiplatform`)."""
     base = f"/{{version:{versions}}}/projects/{{project}}/locations"
     known = sorted(locations)

@@ -64,7 +64,7 @@ def routes(world: World) -> list[Route]:
     ]
     methods = [route for collection in collections for route in collection.routes()]
     operations = Operations(world, lambda: apply_due(world))
-    places = locations.routes(world, "v1|v1beta1", "aiplatform", machines.table().all_regions)
+    places = locations.routes(world, "v1|v1beta1|ui", "aiplatform", machines.table().all_regions)
     return [*methods, *operations.routes(), *unserved.routes(world), *places]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...document_filters import Function, Test
 from ...documents import Body
-from ...wire import Call, Reply, already_exists, invalid_argument, not_found
+from ...wire import Call, Reply, already_exists, failed_precondition, invalid_argument, not_found
 from ..collection import Documents, canonical
 from ..field_errors import display_name_mistakes, label_mistakes, refuse
 from ..messages import MESSAGES
@@ -71,7 +71,7 @@ class Nodes(Documents):
         with self.world.store.transaction():
             found = self.find(self.named(call))
             if call.query.get("etag", found["etag"]) != found["etag"]:
-                raise invalid_argument(f"The etag does not match that of {found['name']}: {found['etag']}.")
+                raise failed_precondition(f"The etag does not match that of {found['name']}: {found['etag']}.")
             links.forget(self.world.store, found["name"])
             self.remove(found["name"])
             return self.done(call, found["name"])

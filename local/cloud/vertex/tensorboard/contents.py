@@ -14,7 +14,7 @@ from .kinds import EXPERIMENT
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 _IMMUTABLE = ("valueType", "pluginName", "source")
-_MOST_CREATED_AT_ONCE = 1000
+_MOST_CREATED_AT_ONCE, _PLUGIN_BYTES = 1000, 65 * 1024
 
 
 class Contents(Documents):
@@ -114,6 +114,8 @@ class Contents(Documents):
         found += label_mistakes(f"{at}.labels", labels if isinstance(labels, Mapping) else {})
         if "valueType" in self.kind.writable and "valueType" not in body:
             found.append(Mistake(f"{at}.value_type", "The value type is required: SCALAR, TENSOR or BLOB_SEQUENCE."))
+        if len(str(body.get("pluginData", ""))) > _PLUGIN_BYTES * 4 // 3:
+            found.append(Mistake(f"{at}.plugin_data", f"The plugin's data may have {_PLUGIN_BYTES} bytes."))
         refuse(found)
 
 

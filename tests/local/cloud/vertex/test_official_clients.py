@@ -42,6 +42,17 @@ def sdk(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> str:
     return bucket
 
 
+def test_clients_list_locations_before_anything_else(cloud: LocalCloud) -> None:
+    client = aiplatform_v1.JobServiceClient(
+        credentials=cloud.credentials(), transport="rest", client_options={"api_endpoint": cloud.url}
+    )
+    listed = client.list_locations({"name": f"projects/{PROJECT}"})
+    found = {place.location_id: place for place in listed.locations}
+    assert {"us-central1", "europe-west4"} <= found.keys()
+    one = client.get_location({"name": f"projects/{PROJECT}/locations/{REGION}"})
+    assert (one, dict(one.labels)) == (found[REGION], {"cloud.googleapis.com/region": REGION})
+
+
 @pytest.fixture(scope="module")
 def cluster(cloud: LocalCloud) -> str:
     """The id of a cluster with one autoscaled pool, made once."""

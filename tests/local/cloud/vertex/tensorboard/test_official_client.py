@@ -12,6 +12,9 @@ def test_the_sdk_keeps_a_tensorboard(vertex_sdk: LocalCloud) -> None:
     made.update(display_name="renamed", description="of the tests")
     found = aiplatform.Tensorboard(made.resource_name)
     assert (found.display_name, found.labels) == ("renamed", {"team": "ml"})
+    # Without a bucket for its blobs the SDK's uploader, which is not installed here, calls it obsolete.
+    for board in (found, *aiplatform.Tensorboard.list()):
+        assert board.gca_resource.blob_storage_path_prefix.startswith("cloud-ai-platform-")
     assert made.resource_name in [item.resource_name for item in aiplatform.Tensorboard.list()]
     made.delete()
     with pytest.raises(exceptions.NotFound):
