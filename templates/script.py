@@ -1,19 +1,19 @@
 """script: a command in any folder, on machines of one's choice: `slipway submit script --code . -p command="…"`."""
 
-from slipway.template import ANY_RESERVATION, SCRIPT, Disk, JobTemplate, Package, Parameter, Variant, WorkerPool
+from slipway.template import SCRIPT, Disk, JobTemplate, Package, Parameter, Variant, WorkerPool
 
 IMAGES = "us-docker.pkg.dev/vertex-ai/training"
 ON_CPUS = Package("jobs/script", SCRIPT, f"{IMAGES}/sklearn-cpu.1-6:latest")
 ON_GPUS = Package("jobs/script", SCRIPT, f"{IMAGES}/pytorch-gpu.2-4.py310:latest")
-ANYWHERE = ("pool", "on-demand", "spot", "reservation")
-SCARCE = ("pool", "flex-start", "on-demand", "spot", "reservation")
+ANYWHERE = ("pool", "on-demand", "spot")
+SCARCE = ("pool", "flex-start", "on-demand", "spot")
 
 
 def runner(machine: str, code: Package) -> tuple[WorkerPool, ...]:
-    """A single machine. Name the machines of your own pools below, so that the command runs there as well."""
+    """A single machine. Name the machines of your own pools below, so that the command runs there as well; with a
+    reservation of yours, `reservation` as a capacity type and here."""
     arguments = ("--command=${command}", "--data=${data}", "--output=${slipway.output}")
-    disk = Disk("pd-ssd", 100)
-    return (WorkerPool("script", machine, disk, code=code, args=arguments, reservation=ANY_RESERVATION),)
+    return (WorkerPool("script", machine, Disk("pd-ssd", 100), code=code, args=arguments),)
 
 
 TEMPLATE = JobTemplate(
@@ -22,7 +22,7 @@ TEMPLATE = JobTemplate(
     code=ON_CPUS,
     worker_pools=runner("n1-standard-8", ON_CPUS),
     parameters=(
-        Parameter("command", str, default="python train.py", help="what to run in the folder; no shell reads it"),
+        Parameter("command", str, default="python train.py", command=True, help="what to run in the folder"),
         Parameter("data", str, default="", help="gs://BUCKET/FOLDER, or one object, to find in $SLIPWAY_DATA"),
         Parameter(
             "machine",

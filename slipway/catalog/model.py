@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from slipway.budget import Budget
+from slipway.catalog import command_line
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.forms import (
     BUCKET,
@@ -52,7 +53,8 @@ _TYPES: Mapping[str, type] = {"int": int, "float": float, "str": str, "bool": bo
 
 @dataclass(frozen=True)
 class Parameter:
-    """A template's parameter, `required` when it has no default; bounds are inclusive."""
+    """A template's parameter, `required` when it has no default; bounds are inclusive. `command`: its value is one, in
+    which `{name}` stands for another parameter (`slipway.catalog.command_line`)."""
 
     name: Annotated[str, PARAMETER_NAME]
     type: ParameterType
@@ -61,6 +63,7 @@ class Parameter:
     max: float | None = None
     choices: tuple[Scalar, ...] = ()
     help: str = ""
+    command: bool = False
 
     def __post_init__(self) -> None:
         """Convert whole numbers among a float's default and choices to floats, as if they had been typed."""
@@ -79,6 +82,8 @@ class Parameter:
             return f"is not of type {self.type}"
         if isinstance(value, str) and "\0" in value:
             return "has a null character, which no argument can"
+        if self.command and isinstance(value, str) and (wrong := command_line.refusal(value)):
+            return wrong
         if isinstance(value, int | float) and not isinstance(value, bool):
             if self.min is not None and value < self.min:
                 return f"is below min {self.min:g}"

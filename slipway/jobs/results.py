@@ -6,10 +6,12 @@ jobs, reads their metrics with `slipway.jobs.metrics.read_metrics` and passes bo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from slipway.catalog import command_line
 from slipway.catalog.model import Catalog, Scalar
 from slipway.catalog.placeholders import render
 from slipway.cloud.jobs import VertexJob
@@ -22,6 +24,8 @@ from slipway.prices import Price
 
 _GOALS = {"MAXIMIZE": True, "MINIMIZE": False}
 _SUCCEEDED = "JOB_STATE_SUCCEEDED"
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]{1,2})?")
 
 
 @dataclass(frozen=True)
@@ -184,8 +188,17 @@ def varying_parameters(values: Iterable[Mapping[str, Scalar]]) -> tuple[str, ...
 
 
 def _given(job: VertexJob) -> Mapping[str, Scalar]:
-    """Return the parameters of a job that its trials do not choose."""
-    return {name: value for name, value in (job.parameters or {}).items() if name not in job.tuned}
+    """Return the parameters of a job that its trials do not choose. Those that only a command names are recorded as
+    texts, and are numbers here where they read so."""
+    values = {name: value for name, value in (job.parameters or {}).items() if name not in job.tuned}
+    named = {name for value in values.values() if isinstance(value, str) for name in command_line.names(value)}
+    return {
+        name: _number(value) if name in named and isinstance(value, str) else value for name, value in values.items()
+    }
+
+
+def _number(text: str) -> Scalar:
+    return float(text) if _DECIMAL.fullmatch(text) else int(text) if _WHOLE.fullmatch(text) else text
 
 
 def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime) -> ResultRow:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
@@ -22,7 +22,7 @@ from slipway.formatting import span
 from slipway.jobs.failure import read_failure
 from slipway.kinds import JobKind
 from slipway.labels import CODE_LABEL, capacity_type_label
-from slipway.submission.parameters import resolve
+from slipway.submission.parameters import typed, unnamed
 
 _OTHERS = sorted(CAPACITY_TYPES.values(), key=lambda row: not row.waits_by_itself)
 """The other capacity types in the order of proposal: first the type that waits for its machines by itself."""
@@ -67,7 +67,9 @@ class RecoveredSubmission:
                 words += ["-p", f"{one.name}=…"]
             elif value is not None and value != one.default:
                 words += ["-p", f"{one.name}={render(value)}"]
-        return words
+        declared = {one.name for one in self.template.parameters}
+        free = ((name, value) for name, value in self.values.items() if name not in declared)
+        return [*words, *(word for name, value in free for word in ("-p", f"{name}={render(value)}"))]
 
 
 def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
@@ -190,8 +192,11 @@ def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
     template, recorded = catalog.templates.get(job.template), job.parameters
     if template is None:
         return None
-    found = {} if recorded is None else {one.name: _value(one, recorded, template) for one in template.parameters}
+    found = {} if recorded is None else {one.name: _value(one, recorded) for one in template.parameters}
     values = {name: value for name, value in found.items() if value is not None}
+    free = {name: value for name, value in (recorded or {}).items() if name not in found}
+    plain = {name: render(value) for name, value in {**values, **free}.items()}
+    values |= {name: value for name, value in free.items() if name not in unnamed(template, plain)}
     unknown = tuple(one.name for one in template.parameters if one.name not in values)
     try:
         offers = standing(template, job.kind, values)
@@ -201,11 +206,9 @@ def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
     return next((RecoveredSubmission(template, job.kind, offer, values, unknown) for offer in sent_by), None)
 
 
-def _value(parameter: Parameter, recorded: Mapping[str, Scalar], template: Template) -> Scalar | None:
+def _value(parameter: Parameter, recorded: Mapping[str, Scalar]) -> Scalar | None:
     """Return a parameter's recorded value; None for a value that the template no longer takes. Parameters added since
     are at their defaults."""
-    given = {parameter.name: render(recorded[parameter.name])} if parameter.name in recorded else {}
-    try:
-        return resolve(replace(template, parameters=(parameter,)), given).get(parameter.name)
-    except ConfigError:
-        return None
+    if parameter.name not in recorded:
+        return parameter.default
+    return typed(parameter, render(recorded[parameter.name]))[0]

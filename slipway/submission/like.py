@@ -27,6 +27,7 @@ from slipway.labels import (
 )
 from slipway.packages.packing import modules
 from slipway.submission.candidates import SubmissionRequest, prepare
+from slipway.submission.parameters import unnamed
 from slipway.submission.request import Compared, RequestOverrides, compared, differing
 from slipway.submission.submitter import place_of
 
@@ -88,10 +89,11 @@ def like(
     kind, kinds = _kind(template, job, given)
     overrides, package = _overrides(catalog, template, job, given.overrides, own_code=own_code)
     params = {**recorded, **given.params}
+    dropped = unnamed(template, params) - {*given.params}  # Another command may no longer name them.
     asked = replace(
         given,
         template=template.name,
-        params={name: value for name, value in params.items() if name not in swept},
+        params={name: value for name, value in params.items() if name not in swept and name not in dropped},
         kind=kind,
         overrides=overrides,
     )
@@ -147,7 +149,10 @@ def _recorded(template: Template, job: VertexJob) -> tuple[dict[str, str], list[
         for name, value in values.items()
         if name in known and (type(value), value) != (type(known[name].default), known[name].default)
     }
-    gone = [f"{short(name)}={short(render(value))} then" for name, value in values.items() if name not in known]
+    plain = {name: render(value) for name, value in values.items()}
+    lost = unnamed(template, plain)
+    kept |= {name: text for name, text in plain.items() if name not in known and name not in lost}
+    gone = [f"{short(name)}={short(text)} then" for name, text in plain.items() if name in lost]
     return kept, [f"{template.name} has no more {join(gone)}"] if gone else []
 
 

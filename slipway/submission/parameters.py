@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from slipway.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
+from slipway.catalog import command_line
 from slipway.catalog.model import Parameter, Scalar, Template
 from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
@@ -56,42 +59,86 @@ def invalid_wait(text: str) -> ConfigError:
     )
 
 
+class ParameterMistake(NamedTuple):
+    """A mistake in a parameter, or under the empty name in all of them together. `fix` is empty where the template's
+    parameters tell it."""
+
+    name: str
+    what: str
+    fix: str = ""
+
+
 def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
     """Return every parameter's value, typed. Raises one ConfigError that lists all mistakes."""
     values, problems = judged(template, given)
     if problems:
+        usual = f"slipway templates show {template.name}"
         raise ConfigError(
             f"{template.name}: {counted(len(problems), 'parameter')} wrong",
-            why="\n".join(what for _, what in problems),
-            fix=f"slipway templates show {template.name}",
+            why="\n".join(one.what for one in problems),
+            fix="\n".join(dict.fromkeys(one.fix or usual for one in problems)),
         )
     return values
 
 
-def judged(template: Template, given: Mapping[str, str]) -> tuple[dict[str, Scalar], list[tuple[str, str]]]:
-    """Return every parameter's value, typed, and list all mistakes by parameter, under the empty name for all of them
-    together."""
+def judged(template: Template, given: Mapping[str, str]) -> tuple[dict[str, Scalar], list[ParameterMistake]]:
+    """Return every parameter's value, and list all mistakes. Declared parameters are typed; those that only a command
+    names stay as written."""
     known = {parameter.name: parameter for parameter in template.parameters}
-    problems = [(name, _unknown(name, known)) for name in given if name not in known]
+    named = _named(template, given)
+    free = {name: text for name, text in given.items() if name not in known and name in named}
+    problems = [_unknown(name, template, given) for name in given if name not in known and name not in named]
     values: dict[str, Scalar] = {}
     for name, parameter in known.items():
         if name in given:
-            value, problem = _typed(parameter, given[name])
+            value, problem = typed(parameter, given[name])
         elif parameter.required:
-            value, problem = None, f"{name} is missing: {describe(parameter)}"
+            value, problem = None, ParameterMistake(name, f"{name} is missing: {describe(parameter)}")
         else:
-            value, problem = parameter.default, ""
+            value, problem = parameter.default, None
         if problem:
-            problems.append((name, problem))
+            problems.append(problem)
         elif value is not None:
             values[name] = value
+    for name, text in free.items():
+        if _parse("str", text) is None:
+            problems.append(ParameterMistake(name, f"{name}={short(text)!a} is not a string"))
+        else:
+            values[name] = text
+    fillers = {*free, *(name for name, one in known.items() if not one.command)}
+    for name, text in _commands(template, given).items():
+        problems += [_lacking(name, one) for one in command_line.names(text) if one not in fillers]
     if much := excess(values):
-        problems.append(("", f"all values together {much}: put a long one into a file, and give its gs:// address"))
+        what = f"all values together {much}: put a long one into a file, and give its gs:// address"
+        problems.append(ParameterMistake("", what))
     return values, problems
+
+
+def texts(template: Template, values: Mapping[str, Scalar]) -> dict[str, str]:
+    """Return the values as a request carries them, and commands with the parameters that they name."""
+    plain = {name: render(value) for name, value in values.items()}
+    return {**plain, **{name: command_line.filled(text, plain) for name, text in _commands(template, plain).items()}}
+
+
+def unnamed(template: Template, given: Mapping[str, str]) -> set[str]:
+    """Return the parameters that the template does not declare, and no command of these names."""
+    return {*given} - {one.name for one in template.parameters} - _named(template, given)
+
+
+def _commands(template: Template, given: Mapping[str, str]) -> dict[str, str]:
+    """Return the commands, given or by default."""
+    commands = {one.name: given.get(one.name, one.default) for one in template.parameters if one.command}
+    return {name: str(text) for name, text in commands.items() if text is not None}
+
+
+def _named(template: Template, given: Mapping[str, str]) -> set[str]:
+    return {name for text in _commands(template, given).values() for name in command_line.names(text)}
 
 
 def describe(parameter: Parameter) -> str:
     """Return type, bounds and choices as text: `a whole number, 1 to 5000`."""
+    if parameter.command and not parameter.choices:
+        return "a command; {name} in it is any -p name=…"
     if parameter.choices:
         return f"one of {', '.join(render(choice) for choice in parameter.choices)}"
     return ", ".join(word for word in (_KIND[parameter.type], _bounds(parameter)) if word)
@@ -105,15 +152,30 @@ def _bounds(parameter: Parameter) -> str:
     return f"at most {_plain(parameter.max)}" if parameter.max is not None else ""
 
 
-def _typed(parameter: Parameter, text: str) -> tuple[Scalar | None, str]:
-    value = _parse(parameter.type, text)
+def typed(parameter: Parameter, text: str) -> tuple[Scalar | None, ParameterMistake | None]:
+    """Return a parameter's value as it was written, typed, or its mistake."""
+    value, name = _parse(parameter.type, text), parameter.name
     said = short(text)
-    wrong = f"{parameter.name}={said if said.isprintable() else ascii(said)} is not {describe(parameter)}"
     if value is None or (parameter.choices and value not in parameter.choices):
-        return None, wrong
+        printed = said if said.isprintable() else ascii(said)
+        return None, ParameterMistake(name, f"{name}={printed} is not {describe(parameter)}")
+    if parameter.command and (wrong := parameter.refusal(value)):
+        return None, ParameterMistake(name, f"{name} {wrong}", _for_a_shell(name, text))
     if parameter.refusal(value):
-        return None, f"{parameter.name}={said} is out of bounds: {_bounds(parameter)}"
-    return value, ""
+        return None, ParameterMistake(name, f"{name}={said} is out of bounds: {_bounds(parameter)}")
+    return value, None
+
+
+def _for_a_shell(name: str, text: str) -> str:
+    """Return what makes a command one that needs no shell."""
+    if command_line.unreadable(text):
+        return "write it in one line, and close every quote"
+    command = command_line.with_shell(text)
+    plain = not {*command} & {*'"$`\\!'}
+    typed = f'{name}="{command}"' if plain else shlex.quote(f"{name}={command}")
+    return (
+        f"-p {typed}\nor -p {name}='bash run.sh', with a file run.sh in the folder; or quote what is meant as it stands"
+    )
 
 
 def _parse(kind: str, text: str) -> Scalar | None:
@@ -129,10 +191,19 @@ def _parse(kind: str, text: str) -> Scalar | None:
     return None if unfit(number) else number
 
 
-def _unknown(name: str, known: Mapping[str, Parameter]) -> str:
-    near = nearest(name, known)
+def _unknown(name: str, template: Template, given: Mapping[str, str]) -> ParameterMistake:
+    known = [one.name for one in template.parameters]
+    unfilled = sorted(_named(template, given) - {*given})
+    near = nearest(name, [*known, *unfilled])
     instead = f"did you mean {near}?" if near else f"the template has {', '.join(known) or 'none'}"
-    return f"unknown parameter {short(name)}; {instead}"
+    command = next((one.name for one in template.parameters if one.command), "")
+    nor = f", and {command} has no {{{name}}}" if command else ""
+    return ParameterMistake(name, f"unknown parameter {short(name)}{nor}; {instead}")
+
+
+def _lacking(command: str, name: str) -> ParameterMistake:
+    fix = f"-p {name}=…, or for these very characters {{{{{name}}}}}"
+    return ParameterMistake(command, f"{command} has {{{name}}}, and no parameter {name} is given", fix)
 
 
 def _plain(number: float) -> str:

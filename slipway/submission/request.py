@@ -34,6 +34,7 @@ from slipway.labels import (
     recorded,
     roles_value,
 )
+from slipway.submission.parameters import texts as parameter_texts
 
 _EXAMPLE: Fix = ({"request_id": "nightly-2026-11-20"}, ", for example, or leave it out")
 Compared = str | list[tuple[str, ...]]
@@ -206,7 +207,7 @@ def fill(
     """
     overrides = overrides or RequestOverrides()
     job = job_name(template.name, request_id)
-    texts = {name: render(value).replace("$", MARK) for name, value in values.items()}
+    texts = {name: text.replace("$", MARK) for name, text in parameter_texts(template, values).items()}
     texts |= {
         JOB: job,
         REQUEST: request_id,

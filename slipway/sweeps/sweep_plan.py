@@ -20,7 +20,7 @@ from slipway.labels import (
     label_value,
 )
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, nothing_after, prepare
-from slipway.submission.parameters import judged
+from slipway.submission.parameters import ParameterMistake, judged
 from slipway.sweeps.points import Point, PointMistake, Points, refusal
 from slipway.sweeps.runs import Run
 from slipway.sweeps.sweep_journal import SweepDigests, siblings
@@ -212,6 +212,7 @@ class _Found:
     """A mistake at one place, in a first value and in `others` that come from there too."""
 
     what: str
+    fix: str
     runs: int = 0
     others: set[str] = field(default_factory=set)
 
@@ -231,12 +232,13 @@ class ParameterJudge:
     def values(self, index: int, point: Point) -> dict[str, Scalar]:
         """Return the point's values, typed, without the mistaken ones. `index` is its run's, from 0."""
         values, problems = judged(self._template, {**self._params, **point.values})
-        twice = {name: f"{name} is given by {self._shared} as well" for name in point.given if name in self._params}
+        given = (name for name in point.given if name in self._params)
+        twice = {name: ParameterMistake(name, f"{name} is given by {self._shared} as well") for name in given}
         # A parameter that could not be read is a mistake already, and not missing.
-        sure = () if point.unread is None else (one for one in problems if one[0] not in point.unread)
-        alone = [(name, what) for name, what in sure if name not in twice]
-        for name, what in (*twice.items(), *alone):
-            found = self._found.setdefault((self._place(index, point, name), name), _Found(what))
+        sure = () if point.unread is None else (one for one in problems if one.name not in point.unread)
+        alone = [one for one in sure if one.name not in twice]
+        for name, what, fix in (*twice.values(), *alone):
+            found = self._found.setdefault((self._place(index, point, name), name), _Found(what, fix))
             found.runs += 1
             found.others |= {what} - {found.what}
         self.spoiled += bool(twice or alone)
@@ -244,8 +246,9 @@ class ParameterJudge:
 
     def mistakes(self, runs: int) -> list[PointMistake]:
         """List the mistakes of all points; `runs` is the number of points."""
-        fix = f"slipway templates show {self._template.name}"
-        return [PointMistake(place, f"{one.what}{_many(one, runs)}", fix) for (place, _), one in self._found.items()]
+        usual = f"slipway templates show {self._template.name}"
+        found = ((place, one) for (place, _), one in self._found.items())
+        return [PointMistake(place, f"{one.what}{_many(one, runs)}", one.fix or usual) for place, one in found]
 
     def _place(self, index: int, point: Point, name: str) -> str:
         if given := point.given.get(name):

@@ -29,7 +29,8 @@ class Parameter:
     """A value that a submission may set. Without `default` it is required.
 
     `type`: int, float, str or bool. `min` and `max` are inclusive and for numbers. `choices`, if any, are all its
-    possible values.
+    possible values. `command`: its value is a command that no shell reads, and `{lr}` in it stands for a parameter that
+    needs no declaration: `-p lr=0.1`.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Parameter:
     max: float | None = None
     choices: tuple[Value, ...] = ()
     help: str = ""
+    command: bool = False
 
     def problems(self) -> Iterable[str]:
         if not PARAMETER_NAME.fits(self.name):
@@ -48,6 +50,8 @@ class Parameter:
             return
         if self.type in (str, bool) and (self.min is not None or self.max is not None):
             yield f"min and max are for numbers, not for {self.type.__name__}"
+        if self.command and self.type is not str:
+            yield f"command is for str, not for {self.type.__name__}"
         bounds = {name: one for name, one in (("min", self.min), ("max", self.max)) if one is not None}
         endless = [f"{name} {wrong}; leave it out" for name, one in bounds.items() if (wrong := unfit(one))]
         if endless:
@@ -66,7 +70,7 @@ class Parameter:
     def published(self) -> model.Parameter:
         """The parameter as the catalog has it."""
         kind = _TYPES[self.type]
-        return model.Parameter(self.name, kind, self.default, self.min, self.max, self.choices, self.help)
+        return model.Parameter(self.name, kind, self.default, self.min, self.max, self.choices, self.help, self.command)
 
     @property
     def finite(self) -> tuple[Value, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from slipway.capacity import CAPACITY_TYPES
+from slipway.catalog import command_line
 from slipway.catalog.placeholders import BUILT_IN, KIND, names, unescaped, whole
 from slipway.cluster import SERVICE_ACCOUNT
 from slipway.errors import ConfigError
@@ -100,6 +101,12 @@ def _parameters(template: Declaration) -> Iterator[str]:
     yield from (f"parameter {name}: declared twice" for name in twice(declared))
     found = [f"parameter {one.name}: {problem}" for one in template.parameters for problem in one.problems()]
     yield from found
+    fillers = {one.name for one in template.parameters if not one.command}
+    for one in template.parameters if not found else ():
+        named = {name for text in (one.default, *one.choices) if one.command for name in command_line.names(str(text))}
+        yield from (
+            f"parameter {one.name}: there is no parameter for its {{{name}}}" for name in sorted(named - fillers)
+        )
     defaults = {one.name: one.default for one in template.parameters if one.default is not None}
     if not found and (much := excess(defaults)):
         yield f"parameters: the defaults {much}, and a job carries them all: put a long one into a file"

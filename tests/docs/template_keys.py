@@ -276,6 +276,14 @@ TEMPLATE_KEYS: Mapping[str, Mapping[str, Key]] = {
         "max": Key("Largest value.", "max=500", "of numbers; included", ("max=50",)),
         "choices": Key("All that it may be.", "choices=(100, 500)", refused=("choices=(0, 100)",)),
         "help": Key("One line for `slipway templates show`.", 'help="steps of the optimizer"'),
+        "command": Key(
+            "Its value is a command that no shell reads: `&&`, `|` and `$NAME` are refused. `{lr}` in it stands for a "
+            "parameter that needs no declaration, `-p lr=0.1`, and stays one word; `{{lr}}` is `{lr}` itself.",
+            "command=True",
+            "of str",
+            ("command=True, default='python a.py && python b.py'", "command=True, default='python a.py {lr}'"),
+            given="type=str, default='python a.py', min=None, max=None",
+        ),
     },
     "Variant": {
         "when": Key(

@@ -137,7 +137,9 @@ def test_a_template_by_its_parameters_and_offers() -> None:
         "",
         False,
     )
-    assert found["parameters"] == {"n": {"type": "int", "default": 3, "min": 1, "max": 9, "choices": []}}
+    assert found["parameters"] == {
+        "n": {"type": "int", "default": 3, "min": 1, "max": 9, "choices": [], "command": False}
+    }
     pool, spot = found["offers"]["pool cpu"], found["offers"]["spot"]
     assert (pool["place"], pool["available"], pool["wait"], pool["pricePerHour"]) == (1, True, 60.0, "1.5000")
     assert (spot["place"], spot["available"], spot["lacksQuota"], spot["priceComplete"]) == (2, False, True, False)

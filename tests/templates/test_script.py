@@ -41,6 +41,14 @@ if "wait" in sys.argv and not earlier:
     time.sleep(600)
 """
 
+LEARNS = """
+import json, os, sys
+parameters = json.loads(os.environ["SLIPWAY_PARAMETERS"])
+assert sys.argv[1:] == [parameters["lr"], parameters["name"]], sys.argv
+with open(os.path.join(os.environ["SLIPWAY_OUTPUT"], "metrics.json"), "w") as file:
+    json.dump({"loss": float(sys.argv[1])}, file)
+"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -118,6 +126,11 @@ def test_script_on_spot_finds_what_it_wrote_before_its_machine_went(stack: Stack
 
 
 def test_script_on_a_gpu_machine_takes_the_folder_as_well(stack: Stack, folder: Path) -> None:
+    types = {
+        one["capacityType"]
+        for one in stack.slipway("templates", "show", "script", "-o", "json").json["template"]["offers"]
+    }
+    assert types == {"pool", "flex-start", "on-demand", "spot"}, "no stack has a reservation by itself"
     flags = ("-p", "machine=g2-standard-12", "--capacity", "spot", "--dry-run")
     done = stack.slipway("submit", "script", "--code", str(folder), *flags)
     assert done.code == 0, done.said
@@ -125,7 +138,29 @@ def test_script_on_a_gpu_machine_takes_the_folder_as_well(stack: Stack, folder: 
     assert "pytorch-gpu" in package["executorImageUri"] and package["packageUris"][0] in done.err
 
 
-def test_script_is_swept_over_commands(stack: Stack, folder: Path) -> None:  # N7
-    (folder / "points.yaml").write_text("grid: {command: [python train.py --lr 0.1, python train.py --lr 0.2]}\n")
-    done = stack.slipway("submit", "script", "--code", str(folder), "--sweep", str(folder / "points.yaml"), "--dry-run")
-    assert done.code == 0 and done.json["count"] == 2, done.said
+def test_script_is_swept_over_parameters_of_ones_own(stack: Stack, folder: Path) -> None:  # N7 # N19
+    (folder / "train.py").write_text(LEARNS)
+    (folder / "grid.yaml").write_text("grid: {lr: [0.1, 1e-2], name: [two words]}\n")
+    words = ("submit", "script", "--code", str(folder), "-p", "command=python train.py {lr} '{name}'")
+    swept = stack.slipway(*words, "--sweep", str(folder / "grid.yaml"), "--wait", "--output", "json")
+    assert swept.code == 0, swept.said
+    listed = stack.slipway("jobs", "list", "--sweep", swept.json["sweep"], "--sort", "loss")
+    head, best, other = (line.split() for line in listed.out.splitlines())
+    assert head[:3] == ["JOB", "lr", "LOSS"] and best[:1] + best[2:4] == ["★", "0.01", "0.01"] and other[1] == "0.1"
+    csv = stack.slipway("jobs", "list", "--sweep", swept.json["sweep"], "--output", "csv").out
+    assert "params.lr" in csv and ",0.01," in csv
+    again = stack.slipway("submit", "--like", best[1], "-p", "lr=0.5", "--output", "json")
+    assert again.code == 0 and "lr=0.5 (1e-2 then)" in again.err and "not as it was" not in again.err, again.said
+    job = Job(stack, again.json["job"]).finished()
+    assert job.metrics == {"loss": 0.5}
+    shown = stack.slipway("jobs", "show", job.display_name).out
+    assert "lr=0.5, name=two words" in shown
+
+
+def test_script_refuses_what_only_a_shell_reads(stack: Stack, folder: Path) -> None:  # N11
+    chain = "python prepare.py && python train.py"
+    refused = stack.slipway("submit", "script", "--code", str(folder), "-p", f"command={chain}")
+    assert refused.code == 2 and "command has && for a shell" in refused.err
+    assert f"""fix: -p command="bash -c '{chain}'"\n""" in refused.err
+    typed = stack.slipway("submit", "script", "--code", str(folder), "-p", "machin=n1-standard-4")
+    assert typed.code == 2 and "did you mean machine?" in typed.err

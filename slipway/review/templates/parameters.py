@@ -163,4 +163,6 @@ def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:
         widened.append("of any value, not only its choices")
     elif more:
         widened.append(join(more, "or"))
+    if new.command != old.command:
+        narrowed.append("that needs a shell, as with `&&`," if new.command else "that names a parameter, as `{lr}`,")
     return narrowed, widened

@@ -109,3 +109,14 @@ def test_what_lasts_is_counted_until_now() -> None:
     running = replace(job(0, "RUNNING"), end_time=None)
     (row,) = result_rows([running], {}, NOW + timedelta(hours=1)).rows
     assert row.run_seconds == 7140 and row.metrics == {} and not row.ended
+
+
+def test_what_a_command_names_is_a_number_where_it_reads_so() -> None:  # N19
+    """Whatever is recorded is a text, as it was written."""
+    texts = ("0.10", "1e-3", "-2", "3.", "adam", "1_0", "inf", "0x1")
+    command = "python train.py --lr {lr}"
+    found = results(*((job(place, command=command, lr=text, v="3.10"), {}) for place, text in enumerate(texts)))
+    assert [row.parameters["lr"] for row in found.rows] == [0.1, 0.001, -2, 3.0, "adam", "1_0", "inf", "0x1"]
+    assert found.parameters == ("lr",)
+    others = results((job(0, command=command, v="3.9"), {}), (job(1, command=command, v="3.10"), {}))
+    assert [row.parameters["v"] for row in others.rows] == ["3.9", "3.10"]

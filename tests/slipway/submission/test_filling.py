@@ -1,13 +1,14 @@
 """From the catalog's request to the JSON that is sent."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.catalog.model import Catalog, Offer, Scalar, Template
+from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
 from slipway.catalog.placeholders import escaped, names, unescaped
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import ConfigError
@@ -191,3 +192,13 @@ def test_any_parameters_come_back_as_they_were(values: dict[str, Any]) -> None:
 def test_a_placeholder_that_nobody_fills_is_the_catalogs_fault() -> None:
     with pytest.raises(ConfigError, match=r"\$\{name\}"):
         filled({"workers": 1})
+
+
+def test_a_command_is_sent_with_the_parameters_that_it_names_and_recorded_without() -> None:  # N11
+    template = replace(TEMPLATE, parameters=(Parameter("name", "str", command=True),))
+    values: dict[str, Scalar] = {"workers": 2, "name": "run --lr {lr} {tag}", "lr": "0.1", "tag": "$(HOME) b"}
+    offer = Offer("pool", True, "", "cpu", (), UNKNOWN, REQUEST)
+    body = fill(CATALOG, template, offer, values, request_id="r1", user="Ada")
+    args = body["jobSpec"]["workerPoolSpecs"][1]["pythonPackageSpec"]["args"]
+    assert args[0] == "--name=run --lr 0.1 '$$(HOME) b'"
+    assert VertexJob.read(body).parameters == values

@@ -1,6 +1,7 @@
 """Parameters as people type them."""
 
 import math
+import shlex
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from slipway.catalog.model import Parameter, Template
 from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
 from slipway.labels import recorded
-from slipway.submission.parameters import assignments, describe, resolve
+from slipway.submission.parameters import assignments, describe, resolve, texts
 
 TREES = Parameter("trees", "int", default=200, min=1, max=5000)
 RATE = Parameter("rate", "float", default=0.1, min=0)
@@ -113,3 +114,51 @@ def test_no_text_breaks_an_error(text: str) -> None:
 
 def test_bounds_and_choices_in_words(snapshot: SnapshotAssertion) -> None:
     assert [describe(one) for one in (TREES, RATE, NAME, SIZE, DEEP)] == snapshot
+
+
+COMMAND = Parameter("command", "str", default="python train.py", command=True)
+MACHINE = Parameter("machine", "str", default="small", choices=("small", "large"))
+SCRIPT = Template("script", "", "custom-job", (), (COMMAND, MACHINE), ())
+
+
+def wrong(template: Template, **given_: str) -> ConfigError:
+    with pytest.raises(ConfigError) as error:
+        resolve(template, given_)
+    return error.value
+
+
+def test_a_command_names_parameters_that_nobody_declared() -> None:  # N11
+    given_ = {"command": "python train.py --lr {lr} --on {machine} '{name}'", "lr": "1e-3", "name": "it's"}
+    values = resolve(SCRIPT, given_)
+    assert values == {**given_, "machine": "small"}, "recorded as they were written"
+    assert texts(SCRIPT, values)["command"] == """python train.py --lr 1e-3 --on small 'it'"'"'s'"""
+    assert texts(SCRIPT, resolve(SCRIPT, {}))["command"] == "python train.py"
+
+
+def test_a_mistyped_parameter_is_no_parameter_of_the_command() -> None:
+    machine = wrong(SCRIPT, machin="large", command="python train.py --lr {lr}", lr="0.1")
+    assert machine.why == "unknown parameter machin, and command has no {machin}; did you mean machine?"
+    rate = wrong(SCRIPT, lrr="0.1", command="python train.py --lr {lr}")
+    assert rate.why.splitlines() == [
+        "unknown parameter lrr, and command has no {lrr}; did you mean lr?",
+        "command has {lr}, and no parameter lr is given",
+    ]
+    assert rate.fix.splitlines()[1] == "-p lr=…, or for these very characters {{lr}}"
+    assert "command has no {lr}" in wrong(SCRIPT, lr="0.1").why
+    assert wrong(TEMPLATE, name="{lr}", lr="0.1").why.startswith("unknown parameter lr; the template has ")
+
+
+@pytest.mark.parametrize(
+    ("command", "fix"),
+    [
+        ("python a.py && python b.py", """-p command="bash -c 'python a.py && python b.py'"\n"""),
+        ('python a.py "$HOME"', """-p 'command=bash -c '"'"'python a.py "$HOME"'"'"''\n"""),
+        ("python 'a.py", "close every quote"),
+    ],
+)
+def test_a_command_for_a_shell_is_refused_with_one_that_needs_none(command: str, fix: str) -> None:
+    error = wrong(SCRIPT, command=command)
+    assert error.why.startswith("command ") and fix in error.fix
+    for one in (error.fix.partition("\n")[0],) if "bash" in error.fix else ():
+        (typed,) = shlex.split(one.removeprefix("-p "))
+        assert resolve(SCRIPT, {"command": typed.removeprefix("command=")})

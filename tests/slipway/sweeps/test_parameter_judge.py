@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.model import Parameter, Template
@@ -13,9 +15,9 @@ PARAMETERS = (Parameter("trees", "int", default=1, min=1, max=50), Parameter("na
 TEMPLATE = Template("t", summary="", kind="custom-job", roles=(), parameters=PARAMETERS, offers=())
 
 
-def mistakes(content: Content, **params: str) -> list[str]:
+def mistakes(content: Content, template: Template = TEMPLATE, **params: str) -> list[str]:
     found: Points = points(content)
-    judge = ParameterJudge(TEMPLATE, params, "-p")
+    judge = ParameterJudge(template, params, "-p")
     for index, point in enumerate(found.each):
         judge.values(index, point)
     return [str(one) for one in (*found.mistakes, *judge.mistakes(len(found.each)))]
@@ -48,3 +50,13 @@ def test_values_that_are_too_much_together_are_told_by_their_run() -> None:
     long = "x" * 20_000
     (told,) = mistakes(of_yaml(f"grid: {{name: [a, {long}{long}], trees: [1]}}", "g.yaml"))
     assert told.startswith("run 1: all values together")
+
+
+def test_a_grid_has_parameters_that_the_command_names(snapshot: SnapshotAssertion) -> None:  # N7
+    command = Parameter("command", "str", default="python train.py", command=True)
+    script = replace(TEMPLATE, parameters=(command,))
+    grid = of_yaml("grid: {lr: [0.1, 1e-2], decay: [0, 1]}", "g.yaml")
+    assert mistakes(grid, script, command="run {lr} {decay}") == []
+    assert mistakes(grid, script, command="run {lr} {decay} {seed}") == snapshot
+    assert mistakes(grid, script, command="run {lr}") == snapshot
+    assert mistakes(of_yaml("grid: {command: [a, b && c]}", "g.yaml"), script) == snapshot

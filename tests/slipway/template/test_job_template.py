@@ -123,6 +123,10 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
         (parameters(Parameter("trees", str, "a\0b")), "default 'a\\x00b' has a null character"),
         (parameters(Parameter("trees", str, "\ud800")), "parameters.default of trees: '\\ud800' is not valid UTF-8"),
         (parameters(Parameter("trees", int), Parameter("trees", int)), "parameter trees: declared twice"),
+        (
+            parameters(Parameter("run", str, "a {lr} {workers}", command=True)),
+            "run: there is no parameter for its {lr}",
+        ),
         ({"summary": 5}, "summary: 5 is not a string"),
         ({"timeout_s": "1h"}, "timeout_s: '1h' is not a whole number"),
         ({"timeout_s": True}, "timeout_s: True is not a whole number"),
@@ -156,6 +160,8 @@ def test_what_is_wrong_is_said_in_words(changes: dict[str, Any], words: str) -> 
         (Parameter("trees", int, default=True), "default True is not of type int"),
         (Parameter("trees", str, default="c", choices=("a", "b")), "default 'c' is none of the choices a, b"),
         (Parameter("trees", float, choices=(0.5, "x")), "choice 'x' is not of type float"),
+        (Parameter("trees", int, command=True), "command is for str, not for int"),
+        (Parameter("trees", str, "a && b", command=True), "default 'a && b' has && for a shell"),
     ],
 )
 def test_a_parameter_is_typed_and_bounded(parameter: Parameter, words: str) -> None:

@@ -167,6 +167,7 @@ FIELDS = (
     Field(Parameter, "min", pool("min=1", "min=2")),
     Field(Parameter, "max", pool("max=512", "max=256")),
     Field(Parameter, "choices", pool('("core", "full")', '("core",)')),
+    Field(Parameter, "command", pool('("core", "full"), ', '("core", "full"), command=True, ')),
     Field(
         Scheduling,
         "max_wait_s",

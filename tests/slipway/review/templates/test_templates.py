@@ -39,6 +39,8 @@ from tests.slipway.review.templates.lora import (
     with_parameters,
 )
 
+RUN = Parameter("run", "str", "python train.py")
+
 BEFORE, WARNING, BLOCKING = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
 
 
@@ -124,6 +126,22 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         "bounds-narrowed",
         WARNING,
         "with `size` `27b` are refused",
+    ),
+    (
+        "a text that becomes a command",
+        with_parameters(TREES, RUN),
+        with_parameters(TREES, replace(RUN, command=True)),
+        "bounds-narrowed",
+        WARNING,
+        "with `run` that needs a shell, as with `&&`, are refused",
+    ),
+    (
+        "a command that becomes a text",
+        with_parameters(TREES, replace(RUN, command=True)),
+        with_parameters(TREES, RUN),
+        "bounds-narrowed",
+        WARNING,
+        "with `run` that names a parameter, as `{lr}`, are refused",
     ),
     (
         "an offer less",

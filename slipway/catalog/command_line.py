@@ -1,0 +1,58 @@
+"""A command as a parameter's value. It is split into words as a shell would, but no shell reads it. `{name}` in a word
+stands for another parameter, declared or not, whose value stays within that word; `{{name}}` is the text `{name}`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+
+_PART = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^'"\\]+|.""", re.DOTALL)
+"""What a shell reads in one way: text in quotes, a character behind a backslash, and plain text."""
+_EXPANSION = re.compile(r"\$(?:[A-Za-z_]\w*|\{[^}]*\}?|\()|`")
+_OPERATOR = re.compile(rf"&&|\|\||>>|<<|[|&;<>]|{_EXPANSION.pattern}")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+# `${name}` within single quotes is for a shell that the command itself starts.
+_FREE = re.compile(r"\{\{([A-Za-z_]\w*)\}\}|(?<!\$)\{([A-Za-z_]\w*)\}")
+
+
+def unreadable(text: str) -> str:
+    """Return why a text can't be split into words, or an empty string."""
+    try:
+        shlex.split(text)
+    except ValueError as error:
+        return str(error).lower()
+    return "a backslash at the end of a line" if "\\\n" in _PART.findall(text) else ""
+
+
+def refusal(text: str) -> str:
+    """Return why a text is no command that can be run without a shell, or an empty string."""
+    if wrong := unreadable(text):
+        return f"can't be split into words: {wrong}"
+    for part in _PART.findall(text):
+        read = {"'": None, "\\": None, '"': _EXPANSION}.get(part[0], _OPERATOR)
+        if read and (found := read.search(re.sub(r"\\.", "", part))):
+            return f"has {found[0]} for a shell, and no shell reads it"
+    if assigned := _ASSIGNMENT.match(text.lstrip()):
+        return f"begins with {assigned[0]}… for a shell, and no shell reads it"
+    return ""
+
+
+def with_shell(text: str) -> str:
+    """Return the command that has a shell read a text."""
+    return f"bash -c {shlex.quote(text)}"
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return the parameters that a command names, each once."""
+    return tuple(dict.fromkeys(name for _, name in _FREE.findall(text) if name))
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """Return a command with the values of the parameters that it names, as a text that is split into the same words.
+    Raises KeyError for a name without a value."""
+    if not _FREE.search(text):
+        return text
+    return shlex.join(
+        _FREE.sub(lambda found: f"{{{found[1]}}}" if found[1] else values[found[2]], word) for word in shlex.split(text)
+    )
