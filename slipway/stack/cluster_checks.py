@@ -47,10 +47,7 @@ def check_cluster(cluster: DocumentPart, region: str | None) -> None:
 
 
 def _network(cluster: DocumentPart) -> None:
-    network = cluster["network"]
-    if network.value is not None and cluster["pscInterface"].value is not None:
-        cluster["pscInterface"].wrong("can't be combined with `network`", "one of the two: peering, or a PSC interface")
-    if cluster["reservedIpRanges"].value and network.value is None:
+    if cluster["reservedIpRanges"].value and cluster["network"].value is None:
         cluster["reservedIpRanges"].wrong("has no network to be in", "add `network`")
 
 

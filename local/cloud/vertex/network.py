@@ -11,7 +11,11 @@ _ATTACHMENT = re.compile(r"projects/[^/]+/regions/[^/]+/networkAttachments/[^/]+
 
 
 def network_mistakes(root: str, body: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Yield the errors in the network, its address ranges and the PSC interface of a canonical message at a path."""
+    """Yield the errors in the network, its address ranges and the PSC interface of a canonical message at a path.
+
+    The service takes a network and a PSC interface together: Google's acceptance test of its Terraform resource for
+    persistent resources makes one with both (magic-modules 18273).
+    """
     network = body.get("network", "")
     if network and not _NETWORK.fullmatch(network):
         text = f'Network "{network}" must be of the form projects/{{number}}/global/networks/{{network}}, where the '
@@ -22,8 +26,6 @@ def network_mistakes(root: str, body: Mapping[str, Any]) -> Iterator[Mistake]:
     if psc is None:
         return
     path = f"{root}.psc_interface_config"
-    if network:
-        yield Mistake(path, "A network and a PSC interface cannot both be set.")
     if not _ATTACHMENT.fullmatch(psc.get("networkAttachment", "")):
         yield Mistake(f"{path}.network_attachment", "The name or full path of a network attachment is required.")
     for at, peering in enumerate(psc.get("dnsPeeringConfigs", [])):

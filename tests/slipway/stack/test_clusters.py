@@ -79,11 +79,6 @@ from .files import FILE, only, read, with_config
         ("deletionPolicy: PREVENT", "forever", "leave it out"),
         ("displayName: ''", "0 characters", "1–128"),
         ("network: projects/acme/global/networks/n", "not a network", "number"),
-        (
-            "network: projects/1/global/networks/n\n    pscInterface: {networkAttachment: a}",
-            "can't be combined with `network`",
-            "one of",
-        ),
         ("reservedIpRanges: [vertex]", "has no network", "add `network`"),
         ("pscInterface: {dnsPeeringConfigs: []}", "is missing", "add `networkAttachment: training`"),
         ("encryption: {kmsKey: foo}", "not a key", "projects/P/locations/us-central1/keyRings"),
@@ -105,6 +100,17 @@ def test_a_cluster_that_cannot_be(key: str, what: str, fix: str) -> None:
     assert finding.file == FILE and finding.line >= 8
     assert finding.key.startswith("slipway:persistentResources.cpu.")
     assert what in finding.what and fix in finding.fix
+
+
+@pytest.mark.parametrize("adopts", ["", "id: team-a, "])
+def test_a_peered_network_and_a_psc_interface_may_be_one_cluster_s(adopts: str) -> None:
+    """Google's acceptance test of its own Terraform resource makes such a cluster (magic-modules 18273)."""
+    pools = "pools: {workers: {machine: n1-standard-8, replicas: 1}}"
+    key = "projects/p/locations/us-central1/keyRings/r/cryptoKeys/k"
+    network = "network: projects/1/global/networks/n, reservedIpRanges: [vertex], pscInterface: {networkAttachment: a}"
+    entry = f"{{{adopts}{pools}, {network}, encryption: {{kmsKey: {key}}}}}"
+    (cluster,) = read(with_config(f"slipway:persistentResources:\n  cpu: {entry}")).clusters
+    assert cluster.network and cluster.psc and cluster.reserved_ip_ranges and cluster.kms_key
 
 
 @pytest.mark.parametrize("name", ["Cpu", "c_pu", "1cpu", "cpu-", "a" * 53])

@@ -7,7 +7,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from local.cloud.vertex.jobs import table as jobs
 from tests.local.cloud.calling import CLUSTERS, JOBS, REGION, Calling
-from tests.local.cloud.vertex.bodies import autoscaled, cluster_body, pool, worker
+from tests.local.cloud.vertex.bodies import autoscaled, cluster_body, job_body, pool, worker
 
 NAME = f"projects/100000000001/locations/{REGION}/persistentResources"
 
@@ -162,6 +162,24 @@ def test_a_bad_body_is_refused_with_field_and_message(calling: Calling, body: An
     violation = error.details[0]["fieldViolations"][0]
     assert violation["field"].startswith("persistent_resource.")
     assert field in error.message and words in error.message
+
+
+def test_a_peered_network_and_a_psc_interface_are_taken_together(calling: Calling) -> None:
+    """As Google's acceptance test of its own Terraform resource makes them (magic-modules 18273)."""
+    key = f"projects/slipway-local/locations/{REGION}/keyRings/ring/cryptoKeys/key"
+    peering = {"domain": "example.com.", "targetProject": "slipway-local", "targetNetwork": "vertex"}
+    body = cluster_body(
+        network="projects/100000000001/global/networks/vertex",
+        reservedIpRanges=["vertex-ip-range"],
+        encryptionSpec={"kmsKeyName": key},
+        pscInterfaceConfig={"networkAttachment": "psc", "dnsPeeringConfigs": [peering]},
+    )
+    create(calling, body=body)
+    made = calling.call("GET", f"{CLUSTERS}/cpu")
+    assert {key: made[key] for key in body} == body | {"resourcePools": made["resourcePools"]}
+    both = {key: body[key] for key in ("network", "reservedIpRanges", "pscInterfaceConfig")}
+    job = calling.call("POST", JOBS, job_body(spec={**both, "persistentResourceId": "cpu"}))
+    assert {key: job["jobSpec"][key] for key in both} == both
 
 
 def test_all_mistakes_come_at_once(calling: Calling) -> None:

@@ -70,7 +70,6 @@ def test_a_job_gets_a_number_a_disk_and_at_once_a_machine(calling: Calling) -> N
         (job_body(spec={"network": "default"}), "job_spec.network", "projects/{number}"),
         (job_body(spec={"network": "projects/acme/global/networks/n"}), "job_spec.network", "projects/{number}"),
         (job_body(spec={"reservedIpRanges": ["r"]}), "job_spec.reserved_ip_ranges", "need a network"),
-        (job_body(spec={"network": NETWORK, "pscInterfaceConfig": PEERED}), "psc_interface_config", "cannot both"),
         (
             job_body(spec={"pscInterfaceConfig": {"networkAttachment": "A b"}}),
             "network_attachment",
