@@ -60,11 +60,11 @@ class WorkersReader:
         return {"code": codes[0], "env": plain, "secrets": secrets, "worker_pools": workers}
 
     def _worker(self, place: int, part: DocumentPart, pool: Json, code: Code | None, moved: bool) -> WorkerPool:
-        machine, disk = pool.get("machineSpec", {}), pool.get("diskSpec", {})
+        machine = pool.get("machineSpec", {})
         asked: dict[str, Any] = {
             "role": POSITIONS[place],
             "machine": machine.get("machineType", ""),
-            "disk": Disk(disk.get("bootDiskType", ""), disk.get("bootDiskSizeGb", 100)),
+            "disk": Disk.read(pool.get("diskSpec", {})),
             "replicas": pool.get("replicaCount", 1),
             "args": tuple(self._text(one) for one in self._arguments(pool)),
             "position": POSITIONS[place] if moved else None,

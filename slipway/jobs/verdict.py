@@ -211,7 +211,6 @@ def _differences(ours: MachineSpec, theirs: MachineSpec) -> list[tuple[str, str,
         ("machine", ours.type, theirs.type),
         ("accelerator", ours.accelerator or "none", theirs.accelerator or "none"),
         ("accelerator count", str(ours.accelerator_count), str(theirs.accelerator_count)),
-        ("disk type", ours.disk.type, theirs.disk.type),
-        ("disk", f"{ours.disk.size_gb} GB", f"{theirs.disk.size_gb} GB"),
+        ("disk", str(ours.disk), str(theirs.disk)),
     ]
     return [row for row in rows if row[1] != row[2]]

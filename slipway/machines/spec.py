@@ -64,6 +64,18 @@ class Disk:
     type: str = ""
     size_gb: int = 100
 
+    @classmethod
+    def read(cls, body: Mapping[str, Any]) -> Disk:
+        """Read a `diskSpec`; an omitted size is the service's default."""
+        return cls(
+            type=str(body.get("bootDiskType") or ""),
+            size_gb=int(body.get("bootDiskSizeGb") or 100),
+        )
+
+    def request(self) -> dict[str, Any]:
+        """Return the `diskSpec` that `read` reads, everything written out."""
+        return {"bootDiskType": self.type, "bootDiskSizeGb": self.size_gb}
+
     def __str__(self) -> str:
         return f"{self.type} {self.size_gb} GB"
 
@@ -88,13 +100,13 @@ class MachineSpec:
     @classmethod
     def read(cls, body: Mapping[str, Any]) -> MachineSpec:
         """Read a `resourcePools` or `workerPoolSpecs` entry; an omitted disk is the service's default."""
-        machine, disk = body.get("machineSpec", {}), body.get("diskSpec", {})
+        machine = body.get("machineSpec", {})
         accelerator = machine.get("acceleratorType")
         return cls(
             type=str(machine.get("machineType", "")),
             accelerator=None if accelerator in (None, "ACCELERATOR_TYPE_UNSPECIFIED") else str(accelerator),
             accelerator_count=int(machine.get("acceleratorCount", 0)),
-            disk=Disk(str(disk.get("bootDiskType") or ""), int(disk.get("bootDiskSizeGb") or 100)),
+            disk=Disk.read(body.get("diskSpec", {})),
         )
 
     def request(self) -> dict[str, dict[str, Any]]:
@@ -102,10 +114,7 @@ class MachineSpec:
         machine: dict[str, Any] = {"machineType": self.type}
         if self.accelerator:
             machine |= {"acceleratorType": self.accelerator, "acceleratorCount": self.accelerator_count}
-        return {
-            "machineSpec": machine,
-            "diskSpec": {"bootDiskType": self.disk.type, "bootDiskSizeGb": self.disk.size_gb},
-        }
+        return {"machineSpec": machine, "diskSpec": self.disk.request()}
 
     @property
     def kind(self) -> tuple[str, str | None, int]:

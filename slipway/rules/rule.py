@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -45,7 +45,8 @@ class Worker:
             type=self._type,
             accelerator=str(asked) if asked else known.accelerator if known else None,
             accelerator_count=count if count is not None else known.accelerator_count if known else 0,
-            disk=Disk(str(disk.get("bootDiskType") or ""), as_int(disk.get("bootDiskSizeGb", 100))),
+            # A size that is no number is 0, which its rule refuses.
+            disk=replace(Disk.read({**disk, "bootDiskSizeGb": None}), size_gb=as_int(disk.get("bootDiskSizeGb", 100))),
         )
 
     @property

@@ -223,8 +223,8 @@ def _duration(text: str | None) -> timedelta | None:
 def _pool(name: str, entry: PoolEntry) -> PoolSpec:
     asked = entry.accelerator
     shape = machine(entry.machine, asked.type if asked else None, asked.count if asked else None)
-    disk = Disk(entry.disk.type or "", entry.disk.size_gb)
-    # Any other key of a pool is a field of its machines, by the same name.
+    # Any other key of a pool is a field of its machines, by the same name, and any key of its disk one of the disk.
+    disk = Disk(**{**entry.disk.model_dump(), "type": entry.disk.type or ""})
     others = entry.model_dump(exclude={"machine", "accelerator", "disk", "replicas"})
     sizes = entry.replicas
     low, high, initial = (

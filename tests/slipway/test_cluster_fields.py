@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 import yaml
+from google.cloud.aiplatform_v1 import DiskSpec
 
 from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface
 from slipway.cluster_fields import CLUSTER, POOL, as_asked, compare, compare_pools, strays
+from slipway.codec import camel
 from slipway.fingerprint import fingerprint_of
 from slipway.machines.spec import Disk, MachineSpec
 
@@ -44,6 +46,9 @@ OF_MACHINE: dict[str, Any] = {
 }
 
 
+OF_DISK: dict[str, Any] = {"type": "pd-standard", "size_gb": 200}
+
+
 def of_pool(**changed: Any) -> ClusterSpec:
     return replace(SPEC, pools=(FIXED, replace(WORKERS, **changed)))
 
@@ -53,6 +58,14 @@ def test_no_field_is_forgotten() -> None:
     # A pool that grows by itself has as many machines as it needs.
     assert {one.name for one in fields(PoolSpec)} == {*OF_POOL, "name", "replicas"}
     assert {one.name for one in fields(MachineSpec)} == {*OF_MACHINE}
+    assert {one.name for one in fields(Disk)} == {*OF_DISK}
+
+
+def test_no_field_of_the_service_s_disk_is_forgotten() -> None:
+    """The machine's other fields in the API are of TPUs, reservations and parts of GPUs, which no pool here has."""
+    service = {camel(name) for name in DiskSpec.meta.fields}
+    assert {*T4.disk.request()} == service
+    assert Disk.read(T4.disk.request()) == T4.disk
 
 
 @pytest.mark.parametrize(
@@ -61,7 +74,7 @@ def test_no_field_is_forgotten() -> None:
         *(replace(SPEC, **{key: value}) for key, value in OF_CLUSTER.items()),
         *(of_pool(**{key: value}) for key, value in OF_POOL.items()),
         *(of_pool(machine=replace(T4, **{key: value})) for key, value in OF_MACHINE.items()),
-        of_pool(machine=replace(T4, disk=Disk("pd-ssd", 200))),
+        *(of_pool(machine=replace(T4, disk=replace(T4.disk, **{key: value}))) for key, value in OF_DISK.items()),
         of_pool(name="others"),
         replace(SPEC, psc=PscInterface("another", PEERED)),
         replace(SPEC, psc=PscInterface("training", PEERED[:1])),

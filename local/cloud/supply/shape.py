@@ -15,12 +15,14 @@ _PATHS = {
     "rest": "machine_spec",
     "disk_type": "disk_spec.boot_disk_type",
     "disk_gb": "disk_spec.boot_disk_size_gb",
+    "disk_rest": "disk_spec",
 }
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A machine spec and a disk spec after the service's defaults. `rest` is any other machine field, as JSON."""
+    """A machine spec and a disk spec after the service's defaults. `rest` and `disk_rest` are any other fields of
+    the machine and the disk, as JSON."""
 
     machine_type: str
     accelerator_type: str | None
@@ -28,6 +30,7 @@ class Shape:
     disk_type: str
     disk_gb: int
     rest: str = "{}"
+    disk_rest: str = "{}"
 
     def differences(self, other: "Shape") -> list[str]:
         """Return the fields in which two shapes differ: `machine_spec.machine_type n1-standard-4 != n1-standard-8`."""
@@ -40,8 +43,7 @@ class Shape:
 
 def shape_of(machine_spec: Mapping[str, Any], disk_spec: Mapping[str, Any]) -> Shape:
     """Return the shape of canonical JSON specs (camelCase, enum names)."""
-    known = ("machineType", "acceleratorType", "acceleratorCount")
-    rest = {key: value for key, value in machine_spec.items() if key not in known}
+    rest = _others(machine_spec, "machineType", "acceleratorType", "acceleratorCount")
     if rest.get("reservationAffinity", {}).get("reservationAffinityType") == "NO_RESERVATION":
         del rest["reservationAffinity"]
     machine_type = machine_spec.get("machineType", "")
@@ -52,9 +54,15 @@ def shape_of(machine_spec: Mapping[str, Any], disk_spec: Mapping[str, Any]) -> S
         disk_type=disk_spec.get("bootDiskType") or default_disk_type(machine_type),
         disk_gb=int(disk_spec.get("bootDiskSizeGb", 0)) or DEFAULT_DISK_GB,
         rest=json.dumps(rest, sort_keys=True),
+        disk_rest=json.dumps(_others(disk_spec, "bootDiskType", "bootDiskSizeGb"), sort_keys=True),
     )
 
 
-def disk_spec(shape: Shape) -> dict[str, Any]:
-    """Return the disk as the service answers it."""
-    return {"bootDiskType": shape.disk_type, "bootDiskSizeGb": shape.disk_gb}
+def _others(spec: Mapping[str, Any], *known: str) -> dict[str, Any]:
+    return {key: value for key, value in spec.items() if key not in known}
+
+
+def defaulted_disk(machine_spec: Mapping[str, Any], disk_spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the disk as the service answers it: its fields as they were sent, type and size filled in."""
+    shape = shape_of(machine_spec, disk_spec)
+    return {**disk_spec, "bootDiskType": shape.disk_type, "bootDiskSizeGb": shape.disk_gb}

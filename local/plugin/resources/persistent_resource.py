@@ -41,7 +41,13 @@ _POOL: Mapping[str, Field] = {
         required=True,
         replace=True,
     ),
-    "diskSpec": record({"bootDiskType": text(replace=True), "bootDiskSizeGb": integer(replace=True)}, replace=True),
+    "diskSpec": record(
+        {
+            "bootDiskType": text(replace=True),
+            "bootDiskSizeGb": integer(replace=True),
+        },
+        replace=True,
+    ),
     "autoscalingSpec": record(
         {"minReplicaCount": text(replace=True), "maxReplicaCount": text(replace=True)}, replace=True
     ),

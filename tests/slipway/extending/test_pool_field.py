@@ -1,13 +1,16 @@
 """A field of a pool is its row, its key, the form of the service and the stand-in's: six files with schema and docs."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+import pytest
 
 from .conftest import ROOT, Edit, told
 
 POOL = "{machine: a2-highgpu-1g, replicas: 1MORE}"
-PARTITION = ", gpuPartition: 3g.20gb"
 STACK_FILE = f"""config:
   gcp:project: acme-ml
   gcp:addPulumiAttributionLabel: "false"
@@ -23,35 +26,81 @@ def put_before(place: str, row: str, text: str) -> str:
     return text.replace(place, f"{row}{place}", 1)
 
 
-# By file: what is put before the first place that begins so. The schema is written by `slipway check --schema`.
-WITH_PARTITION = {
-    "slipway/cluster_fields.py": {
-        '    Field("replicas", size': '    Field("gpuPartition", lambda pool: pool.machine.gpu_partition or ""),\n',
+@dataclass(frozen=True)
+class NewField:
+    """A field that the pool gets. `rows`: by file, what is put before the first place that begins so; the schema is
+    written by `slipway check --schema`. `written`: the key in the stack file, as `key` names it below the pool, and
+    `entry` is the object that has it."""
+
+    key: str
+    value: str
+    written: str
+    entry: str
+    rows: Mapping[str, Mapping[str, str]]
+
+
+def documented(written: str) -> Mapping[str, str]:
+    return {"### Other machines or regions": f"A pool of it: `{POOL.replace('MORE', written)}`.\n\n"}
+
+
+PARTITION = NewField(
+    "gpuPartition",
+    "3g.20gb",
+    ", gpuPartition: 3g.20gb",
+    "PoolEntry",
+    {
+        "slipway/cluster_fields.py": {
+            '    Field("replicas", size': '    Field("gpuPartition", lambda pool: pool.machine.gpu_partition or ""),\n',
+        },
+        "slipway/machines/spec.py": {
+            "\n    def __post_init__": "    gpu_partition: str | None = None\n",
+            "            disk=Disk.read(": '            gpu_partition=machine.get("gpuPartitionSize"),\n',
+            '        return {"machineSpec"': "        if self.gpu_partition:\n"
+            '            machine["gpuPartitionSize"] = self.gpu_partition\n',
+        },
+        "slipway/stack/entries.py": {
+            "    replicas: Replicas": '    gpu_partition: str | None = Field(default=None, description="A size.")\n'
+        },
+        "local/plugin/resources/persistent_resource.py": {
+            '            "acceleratorType": text': '            "gpuPartitionSize": text(replace=True),\n',
+        },
+        "docs/scarce-machines.md": documented(", gpuPartition: 3g.20gb"),
     },
-    "slipway/machines/spec.py": {
-        "\n    def __post_init__": "    gpu_partition: str | None = None\n",
-        "            disk=Disk(str(": '            gpu_partition=machine.get("gpuPartitionSize"),\n',
-        "        return {\n": "        if self.gpu_partition:\n"
-        '            machine["gpuPartitionSize"] = self.gpu_partition\n',
+)
+IOPS = NewField(
+    "disk.iops",
+    "5000",
+    ", disk: {iops: 5000}",
+    "DiskEntry",
+    {
+        "slipway/cluster_fields.py": {
+            '    Field("replicas", size': '    Field("disk.iops", lambda pool: str(pool.machine.disk.iops or "")),\n',
+        },
+        "slipway/machines/spec.py": {
+            "\n    @classmethod\n    def read": "    iops: int | None = None\n",
+            "        return cls(\n            type=str(body": '        iops = body.get("bootDiskIops")\n',
+            '            type=str(body.get("bootDiskType")': "            iops=int(iops) if iops else None,\n",
+            '        return {"bootDiskType"': "        if self.iops:\n            return {"
+            '"bootDiskType": self.type, "bootDiskSizeGb": self.size_gb, "bootDiskIops": self.iops}\n',
+        },
+        "slipway/stack/entries.py": {
+            "\n\nclass ReplicaRange": '    iops: int | None = Field(default=None, description="A size.")\n'
+        },
+        "local/plugin/resources/persistent_resource.py": {
+            '            "bootDiskType": text': '            "bootDiskIops": integer(replace=True),\n',
+        },
+        "docs/scarce-machines.md": documented(", disk: {iops: 5000}"),
     },
-    "slipway/stack/entries.py": {
-        "    replicas: Replicas": '    gpu_partition: str | None = Field(default=None, description="Its size.")\n'
-    },
-    "local/plugin/resources/persistent_resource.py": {
-        '            "acceleratorType": text': '            "gpuPartitionSize": text(replace=True),\n',
-    },
-    "docs/scarce-machines.md": {
-        "### Other machines or regions": f"A part of a GPU: `{POOL.replace('MORE', PARTITION)}`.\n\n",
-    },
-}
+)
 SCHEMA = "stacks/schema.json"
 MOST = 6
 
 
-def test_a_field_of_a_pool_is_its_row_for_all_who_compare(tmp_path: Path, edited: Edit) -> None:
-    """Beside it, the key and the service's form: three files of the product. The local cloud knows the field."""
-    assert len({*WITH_PARTITION, SCHEMA}) <= MOST
-    for file, rows in WITH_PARTITION.items():
+@pytest.mark.parametrize("new", [PARTITION, IOPS], ids=["machine", "disk"])
+def test_a_field_of_a_pool_is_its_row_for_all_who_compare(tmp_path: Path, edited: Edit, new: NewField) -> None:
+    """Beside it, the key and the service's form: three files of the product. The local cloud keeps the field."""
+    assert len({*new.rows, SCHEMA}) <= MOST
+    for file, rows in new.rows.items():
         for place, row in rows.items():
             edited(file, partial(put_before, place, row))
     schema = told(tmp_path, "from slipway.stack.structure import schema_text; print(schema_text())")
@@ -64,6 +113,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from local.cloud.vertex.clusters import rules
+from local.cloud.vertex.clusters.records import pool_of
+from local.cloud.vertex.jobs.rules import defaulted
 from local.plugin.comparing import changed
 from local.plugin.resources.persistent_resource import PersistentResource as Provided
 from local.plugin.wire import from_api, to_api
@@ -86,10 +137,13 @@ def current(more):
     digest = fingerprint_of("prod", "acme-ml", "us-central1", spec)
     return CurrentCluster(spec, cluster_id("h100", digest), digest, import_=True)
 
+def worker_pools(pools):
+    return defaulted({"displayName": "x", "jobSpec": {"workerPoolSpecs": pools}})["jobSpec"]["workerPoolSpecs"]
+
 def lives(one, id):
     return PersistentResource.read({"name": id, "state": "RUNNING", **one.request("prod")})
 
-plain, split = current(""), current(", gpuPartition: 3g.20gb")
+plain, split = current(""), current("WRITTEN")
 asked, less = ({"resourcePools": one.request("prod")["resourcePools"]} for one in (split, plain))
 fields = Provided.schema.fields
 otherwise = lives(replace(split, spec=plain.spec), split.id)
@@ -99,6 +153,9 @@ read = codec.read(model.Catalog, json.loads(json.dumps(codec.write(whole))))
 print(json.dumps({
     "ids": [plain.id, split.id],
     "cloud": [one.message for one in rules.mistakes(split.request("prod"), "us-central1")],
+    "kept": rules.defaulted(asked, "h100")["resourcePools"] == asked["resourcePools"],
+    "job": worker_pools(asked["resourcePools"]) == asked["resourcePools"],
+    "shapes": len({pool_of(one["resourcePools"][0]).shape for one in (asked, less)}),
     "provider": [to_api(fields, asked) == asked, from_api(fields, asked) == asked],
     "changed": sorted(changed(Provided.schema, less, asked)),
     "review": [str(one) for one in edits(old, new)],
@@ -108,22 +165,26 @@ print(json.dumps({
     "by hand": unlike(split, otherwise),
     "alternatives": [alike(((one.pools, ""),), ((new.pools, ""),)) for one in (old, read.clusters["h100"])],
 }))
-""",
+""".replace("WRITTEN", new.written),
     )
-    key = "pools.workers.gpuPartition"
+    key = f"pools.workers.{new.key}"
     plain, split = found["ids"]
     assert plain != split
     assert found["cloud"] == []
+    assert found["kept"] and found["job"] and found["shapes"] == 2
     assert found["provider"] == [True, True]
     assert found["changed"] == ["resourcePools"]
-    assert found["review"] == [f"`{key}` none → `3g.20gb`"]
+    assert [one.replace("`", "") for one in found["review"]] == [f"{key} none → {new.value}"]
     assert found["engine"] == [key]
     ((field, sentence),) = found["drift"]
-    assert field == key and sentence.startswith(f"{key} is none") and sentence.endswith(" 3g.20gb")
+    assert field == key and sentence.startswith(f"{key} is none") and sentence.endswith(f" {new.value}")
     (adoption,) = found["adoption"]
-    assert f"h100.{key}: " in adoption and "team-a has 3g.20gb; write `gpuPartition: 3g.20gb`" in adoption
-    assert f"it has none as {key}, " in found["by hand"] and "asks for 3g.20gb" in found["by hand"]
+    name = new.key.rpartition(".")[2]
+    assert f"h100.{key}: " in adoption and f"team-a has {new.value}; write `{name}: {new.value}`" in adoption
+    assert f"it has none as {key}, " in found["by hand"] and f"asks for {new.value}" in found["by hand"]
     assert found["alternatives"] == [False, True]
-    key = schema["$defs"]["PoolEntry"]["properties"].pop("gpuPartition")
-    assert key["description"] == "Its size."
+    entry = schema["$defs"][new.entry]["properties"].pop(name)
+    assert entry["description"] == "A size."
+    if new is IOPS:  # An entry without a disk has the default one.
+        assert schema["$defs"]["PoolEntry"]["properties"]["disk"]["default"].pop(name) is None
     assert schema == json.loads((ROOT / SCHEMA).read_text("utf-8"))

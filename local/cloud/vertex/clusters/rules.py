@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...supply import machines, tpus
-from ...supply.shape import DEFAULT_DISK_GB
+from ...supply.shape import defaulted_disk
 from ..field_errors import (
     Mistake,
     disk_mistakes,
@@ -71,12 +71,10 @@ def defaulted(body: Mapping[str, Any], cluster_id: str) -> dict[str, Any]:
 
 def _defaulted_pool(pool: Mapping[str, Any], pool_id: str) -> dict[str, Any]:
     scaling = pool.get("autoscalingSpec", {})
-    disk = pool.get("diskSpec", {})
-    kind = disk.get("bootDiskType") or machines.default_disk_type(pool["machineSpec"]["machineType"])
     return {
         **{key: value for key, value in pool.items() if key != "usedReplicaCount"},
         "id": pool_id,
-        "diskSpec": {"bootDiskType": kind, "bootDiskSizeGb": disk.get("bootDiskSizeGb", DEFAULT_DISK_GB)},
+        "diskSpec": defaulted_disk(pool["machineSpec"], pool.get("diskSpec", {})),
         "replicaCount": pool.get("replicaCount") or scaling["minReplicaCount"],
     }
 

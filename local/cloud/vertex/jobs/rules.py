@@ -6,7 +6,7 @@ from typing import Any
 
 from ...nodes import mounts
 from ...supply import machines, tpus
-from ...supply.shape import disk_spec, shape_of
+from ...supply.shape import defaulted_disk
 from ...wire import ApiError, unimplemented
 from ..field_errors import (
     Mistake,
@@ -82,7 +82,7 @@ def defaulted(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the body as it will be answered: as it was sent, with each worker pool's disk filled in."""
     spec = body["jobSpec"]
     pools = [
-        {**pool, "diskSpec": disk_spec(shape_of(pool["machineSpec"], pool.get("diskSpec", {})))} if pool else {}
+        {**pool, "diskSpec": defaulted_disk(pool["machineSpec"], pool.get("diskSpec", {}))} if pool else {}
         for pool in spec["workerPoolSpecs"]
     ]
     kept = {key: body[key] for key in ("displayName", "labels", "encryptionSpec") if key in body}
