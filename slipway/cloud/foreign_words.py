@@ -32,8 +32,48 @@ _LOCAL = re.compile(r"https?://(?:127\.0\.0\.1|localhost|\[::1\])")
 _PREFIX = re.compile(rf"^(?:\*|error:|Preview failed:|rpc error: code = \w+ desc =|.*{_ANSWER}\d+:?)\s+")
 
 _RULES = (
-    (rf"{_ANSWER}401\b", "the cloud does not take this login any more", "{login}"),
-    (rf"{_ANSWER}403\b", "the cloud does not allow it to this identity", f"{{role}}; {_THEN}"),
+    (
+        r"(?:403|429) HTTP error fetching plugin|rate limit exceeded for https://api\.github\.com",
+        "the provider's plugin was refused: GitHub serves few downloads an hour without a login",
+        f"export GITHUB_TOKEN=…, any token of GitHub's, or wait an hour; {_THEN}",
+    ),
+    (
+        "incorrect passphrase|passphrase must be set|unable to find either .PULUMI_CONFIG_PASSPHRASE",
+        "the stack's secrets can't be read without its own passphrase",
+        f"export PULUMI_CONFIG_PASSPHRASE=…, or PULUMI_CONFIG_PASSPHRASE_FILE, as of this stack; {_THEN}",
+    ),
+    (
+        # A deployment that waits for machines warns of each try.
+        r"^(?!.*\bwarning: ).*(?:Resources are insufficient|RESOURCE_POOL_EXHAUSTED)",
+        "Google has no such machines free there for now",
+        f"{_AGAIN}, and tries again; more patience, or other machines or regions: docs/scarce-machines.md",
+    ),
+    (
+        "oauth2: |invalid_grant|invalid_rapt|could not find default credentials|No credentials loaded",
+        "the cloud does not take this login any more",
+        "{login}",
+    ),
+    (
+        rf"{_ANSWER}409\b.*(?:bucket name is not available|bucket namespace is shared)",
+        "a bucket of that name is somebody else's: names are one for all of Google Cloud",
+        f"another name in the stack file: workBucket or catalogBucket under slipway:workspace; {_THEN}",
+    ),
+    (
+        rf"{_ANSWER}400\b.*?\bField: (?P<field>[\w.\[\]]+)",
+        "the cloud refused a value (400): {field}",
+        f"correct {{field}} in the stack file, as the reason says; {_THEN}",
+    ),
+    (
+        rf"{_ANSWER}400\b",
+        "the cloud refused a value (400)",
+        f"correct in the stack file what the reason names; {_THEN}",
+    ),
+    (rf"{_ANSWER}401\b|code = Unauthenticated\b", "the cloud does not take this login any more", "{login}"),
+    (
+        rf"{_ANSWER}403\b|code = PermissionDenied\b",
+        "the cloud does not allow it to this identity",
+        f"{{role}}; {_THEN}",
+    ),
     (rf"{_ANSWER}429\b", "the cloud takes no more for now", f"wait a minute; {_THEN}. slipway quota shows the limits"),
     (
         rf"{_ANSWER}5\d\d\b",
@@ -43,7 +83,7 @@ _RULES = (
     (
         rf"{_ANSWER}(?P<status>4\d\d)\b",
         "the cloud refused it ({status})",
-        f"{_AGAIN}; if it is refused again: slipway doctor",
+        f"{_AGAIN}; if it is refused again, correct in the stack file what the reason names; slipway doctor looks too",
     ),
     (
         "the stack is currently locked by",
@@ -59,11 +99,6 @@ _RULES = (
         r"^\s*error: unexpected end of JSON input\s*$",
         "the stack's lock was cut off in the writing",
         'see that no run is going, then pulumi cancel: docs/runbook.md, "A run that was killed"',
-    ),
-    (
-        "oauth2: |invalid_grant|invalid_rapt|could not find default credentials|No credentials loaded",
-        "the cloud does not take this login any more",
-        "{login}",
     ),
     # A plugin that has died speaks of connections too: to itself, not to the cloud.
     (
@@ -98,7 +133,8 @@ def meanings(lines: Iterable[str], environ: Mapping[str, str]) -> tuple[Fault, .
     for line in (COLOUR.sub("", one) for one in lines):
         for pattern, what, fix in _RULES:
             if rule := re.search(pattern, line):
-                meaning = Fault(what.format(**rule.groupdict()), _words(line), _filled(fix, line, environ))
+                named = rule.groupdict()
+                meaning = Fault(what.format(**named), _words(line), _filled(fix, line, environ, named))
                 found.setdefault(meaning.fix, meaning)
                 break
     return tuple(found.values())
@@ -111,7 +147,7 @@ def meaning_of(error: str, environ: Mapping[str, str]) -> Fault:
     return known[0] if known else Fault("the provider could not do it", _words(error), unknown)
 
 
-def _filled(fix: str, line: str, environ: Mapping[str, str]) -> str:
+def _filled(fix: str, line: str, environ: Mapping[str, str], named: Mapping[str, str]) -> str:
     login = f"log in again: {LOGIN}, or export a fresh GOOGLE_OAUTH_ACCESS_TOKEN; {_THEN}"
     if environ.get("GITHUB_ACTIONS") == "true":
         login = "re-run the failed jobs of this workflow: each run has a token of its own"
@@ -120,6 +156,7 @@ def _filled(fix: str, line: str, environ: Mapping[str, str]) -> str:
         role=failure(Call("do it"), Answer(403, "", line)).fix
         or 'give the identity what docs/ci.md names, "The identities"',
         network=f"start the local cloud: {laptop()} up" if _LOCAL.search(line) else "see that the network is there",
+        **named,
     )
 
 

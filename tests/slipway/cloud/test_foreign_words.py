@@ -34,7 +34,49 @@ PLUGIN = "was ended in the middle"
             "could not do it for now",
             "https://status.cloud.google.com",
         ),
-        ("* googleapi: Error 409: it exists", "the cloud refused it (409)", "if it is refused again: slipway doctor"),
+        ("* googleapi: Error 409: it exists", "the cloud refused it (409)", "if it is refused again, correct"),
+        (
+            "error: googleapi: Error 400: List of found errors:\t1.Field: a.pools[0].disk_spec; Message: too small.\t",
+            "the cloud refused a value (400): a.pools[0].disk_spec",
+            "correct a.pools[0].disk_spec in the stack file, as the reason says",
+        ),
+        ("* googleapi: Error 400: Unknown region.", "refused a value (400)", "correct in the stack file what"),
+        ('* googleapi: Error 400: Bad Request: "invalid_grant"', "does not take this login", LOGIN),
+        (
+            "* updating urn:x: googleapi: Error 409: The requested bucket name is not available. Try again., conflict",
+            "a bucket of that name is somebody else's",
+            "workBucket or catalogBucket under slipway:workspace",
+        ),
+        (
+            "error: failed to decrypt: incorrect passphrase, please set PULUMI_CONFIG_PASSPHRASE to the correct one",
+            "can't be read without its own passphrase",
+            "export PULUMI_CONFIG_PASSPHRASE=…",
+        ),
+        (
+            "error: get stack secrets manager: passphrase must be set with PULUMI_CONFIG_PASSPHRASE or a file",
+            "can't be read without its own passphrase",
+            "PULUMI_CONFIG_PASSPHRASE_FILE, as of this stack",
+        ),
+        (
+            "error: failed to download plugin: gcp-9.0.0: 403 HTTP error fetching plugin from https://get.pulumi.com/x",
+            "the provider's plugin was refused",
+            "export GITHUB_TOKEN=…",
+        ),
+        (
+            "E0604 log.go:90] GitHub rate limit exceeded for https://api.github.com/repos/pulumi/x, try again in 9m",
+            "the provider's plugin was refused",
+            "or wait an hour",
+        ),
+        (
+            "error: Error waiting to create it: Error code 8, message: Resources are insufficient in region: us-east1.",
+            "Google has no such machines free there for now",
+            "docs/scarce-machines.md",
+        ),
+        (
+            "error: rpc error: code = PermissionDenied desc = 'cloudkms.cryptoKeyVersions.useToDecrypt' denied",
+            "does not allow it to this identity",
+            "docs/ci.md",
+        ),
         ("error: Preview failed: error reading from server: EOF", PLUGIN, "the same command again"),
         (
             'error: connection error: desc = "transport: Error dialing: dial tcp 127.0.0.1:1: connection refused"',
@@ -77,6 +119,11 @@ def test_each_is_understood(said: str, what: str, fix: str) -> None:
     assert what in meaning.what and fix in meaning.fix
     assert meaning.why in said, "the words themselves"
     assert not meaning.why.startswith(("*", "error:", "Preview failed"))
+
+
+def test_a_stock_out_that_a_deployment_waits_out_is_no_error() -> None:  # N2
+    said = "warning: cluster h100-1a2b3c4 ended in ERROR: Resources are insufficient in region: r; trying again"
+    assert meanings([said], {}) == ()
 
 
 def test_colors_are_no_words() -> None:
