@@ -39,7 +39,7 @@ demo-down: setup ## stop and clean all that `make demo` started
 # the bytecode of what they all import.
 test: setup ## format, lint, strict types and every test, the real engine included
 	@$(VENV)/bin/ruff format --check . && $(VENV)/bin/ruff check .
-	@echo "engine  …"; $(PY) -m local.engine >/dev/null
+	@echo "engine  …"; SLIPWAY_ENGINE= $(PY) -m local.engine >/dev/null
 	@$(VENV)/bin/mypy >$(VENV)/types.log 2>&1 & types=$$!; failed=0; \
 	$(PY) -m pytest --collect-only --snapshot-warn-unused $(PYTEST_ARGS) >$(VENV)/collected.log 2>&1 || { cat $(VENV)/collected.log; exit 1; }; \
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS) || failed=$$?; \

@@ -21,13 +21,13 @@ from types import TracebackType
 from typing import Any
 
 from bench.errors import BenchError
+from local.environment import apart
 
 CHECKOUT = Path(__file__).parents[1]
 STACK = "local"
 _PREFIX = "slipway-bench-"
-# The variables that choose a cloud, an engine or a catalog come from the bench's own cloud, never from the caller's
-# shell.
-_FOREIGN = ("GOOGLE_", "PULUMI_", "CLOUDSDK_", "STORAGE_EMULATOR_HOST", "SLIPWAY_LOCAL_", "SLIPWAY_CATALOG")
+# What the caller's shell says of a local cloud is not the bench's own.
+_FOREIGN = ("SLIPWAY_LOCAL_",)
 # Without its cached bytecode a program compiles its imports each time: theirs, which imports more, the longer.
 _SLOWING = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTHONPROFILEIMPORTTIME", "PYTHONDEVMODE")
 
@@ -45,7 +45,7 @@ class Cloud:
     @cached_property
     def shell(self) -> dict[str, str]:
         """The caller's environment without any variable that points to another cloud."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith((*_FOREIGN, *_SLOWING))}
+        kept = {name: value for name, value in apart(os.environ).items() if not name.startswith((*_FOREIGN, *_SLOWING))}
         # Outside a checkout `slipway` keeps its journal here.
         kept["XDG_STATE_HOME"] = str(self.state / "xdg")
         return {**kept, "SLIPWAY_LOCAL_STATE": str(self.state), "SLIPWAY_LOCAL_PORT": "0"}

@@ -12,9 +12,27 @@ from .cloud.nodes.environment import CLIENT_SETTINGS
 from .cloud.server.cloud_file import Record
 
 PASSPHRASE = "slipway-local"
+_OF_A_CLOUD = ("GOOGLE_", "PULUMI_", "CLOUDSDK_", "STORAGE_EMULATOR_", "SLIPWAY_")
+_OF_THIS_MACHINE = (
+    "SLIPWAY_CACHE",
+    "SLIPWAY_ENGINE",
+    "SLIPWAY_GCP_PLUGIN",
+    "SLIPWAY_LOCAL_",
+    "SLIPWAY_USER",
+    "SLIPWAY_TEAM",
+)
 _NO_PROXY = ("NO_PROXY", "no_proxy")
 _PYTHON = Path(__file__).resolve().parent / "engine" / "python.sh"
 _THIS_MACHINE = ("127.0.0.1", "localhost", "::1", "127.0.0.0/8")
+
+
+def apart(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without the clouds, stacks and backends that a person's shell chose, and their settings."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if name.startswith(_OF_THIS_MACHINE) or not name.startswith(_OF_A_CLOUD)
+    }
 
 
 def engine_variables(folder: Path, engine: Path, path: str) -> dict[str, str]:

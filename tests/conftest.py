@@ -7,6 +7,7 @@ Without `local/` the tests that ask for them are skipped.
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,24 @@ from tests.shipped import tests_of_what_is_gone
 
 if TYPE_CHECKING:
     from tests.local.conftest import LocalCloud
+
+# What a person's shell, `make` or a git hook says of clouds, engines, stacks, folders and ports holds for that person.
+# Tests and all that they start see none of it, and so need not clean their environments themselves.
+_OF_A_PERSON = (
+    "SLIPWAY_",
+    "PULUMI_",
+    "GOOGLE_",
+    "CLOUDSDK_",
+    "GCE_METADATA_",
+    "STORAGE_EMULATOR_",
+    "CLOUD_ML_",
+    "AIP_",
+)
+_OF_A_CALLER = ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE")
+_OF_THE_RUN = {"SLIPWAY_CACHE", "SLIPWAY_FUZZ", "SLIPWAY_NEWEST_GCP", "SLIPWAY_RECORD"}
+for _name in list(os.environ):
+    if _name.startswith((*_OF_A_PERSON, *_OF_A_CALLER)) and _name not in _OF_THE_RUN:
+        del os.environ[_name]
 
 pytest_plugins = ("tests.checkouts.fixtures",)
 collect_ignore = tests_of_what_is_gone()
@@ -34,6 +53,23 @@ gc.set_threshold(50_000, 20, 100)
 # that interrupts one would wait forever. What is handled here is the default again in what is started.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let what is kept in a person's folders, unless a variable says otherwise, be kept in folders of the run."""
+    home = tmp_path_factory.mktemp("home")
+    folders = {
+        "SLIPWAY_LOCAL_STATE": "local",
+        "PULUMI_HOME": "pulumi",
+        "CLOUDSDK_CONFIG": "gcloud",
+        "XDG_STATE_HOME": "state",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, folder in folders.items():
+            patch.setenv(name, str(home / folder))
+        patch.setenv("SLIPWAY_LOCAL_PORT", "0")
+        yield
 
 
 @pytest.fixture(scope="session")

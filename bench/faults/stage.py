@@ -74,6 +74,16 @@ class Workshop:
         end_all(self.folder)
 
 
+def forget_the_shell() -> None:
+    """Forget what the caller's shell says of clouds: each of this process's clouds has a free port and settings of its
+    own."""
+    kept = {
+        name: value for name, value in environment.apart(os.environ).items() if not name.startswith("SLIPWAY_LOCAL_")
+    }
+    os.environ.clear()
+    os.environ.update({**kept, "SLIPWAY_LOCAL_PORT": "0"})
+
+
 @contextmanager
 def workshop() -> Iterator[Workshop]:
     """Yield a workshop in a temporary folder that is removed at the end; leftovers of killed runs are stopped and
@@ -84,6 +94,7 @@ def workshop() -> Iterator[Workshop]:
             end_all(left)
             shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")).resolve()
+    forget_the_shell()
     try:
         engine = ensure(lambda _: None).bin
         home = folder / "pulumi-home"
@@ -247,7 +258,6 @@ def stage(shop: Workshop, name: str) -> Iterator[Stage]:
     folder = shop.folder / name
     state = folder / "cloud"
     folder.mkdir(parents=True)
-    os.environ["SLIPWAY_LOCAL_PORT"] = "0"
 
     def url() -> str:
         record = read_record(state)

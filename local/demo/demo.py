@@ -139,6 +139,8 @@ def _cloud(folder: Path, played: LaptopStack) -> Record:
     """Return a running cloud that has the stack's project."""
     try:
         started = daemon.start(folder, {})
+        if started.note:
+            print(f"        {started.note}")
         print(f"        {'started' if started.fresh else 'runs'} at {started.record.url}")
         made = named_project.name(started.record, played.declaration())
     except CloudError as error:
@@ -161,7 +163,7 @@ def _journey(folder: Path, engine: Path, record: Record, played: LaptopStack) ->
     (folder / "pulumi-state").mkdir(exist_ok=True)
     root, stack = project_folder(), played.stack
     common = {
-        **os.environ,
+        **environment.apart(os.environ),
         **environment.engine_variables(folder, engine, os.environ.get("PATH", "")),
         MARK: str(folder),
         "SLIPWAY_CATALOG": f"gs://{stack.workspace.catalog_bucket}",

@@ -30,7 +30,7 @@ def environ(tmp_path: Path, wheel: Path) -> Mapping[str, str]:
     programs.mkdir()
     (programs / "uv").symlink_to(UV)
     (programs / "slipway").symlink_to(made / "bin" / "slipway")
-    ours = ("PYTHON", "VIRTUAL_ENV", "PULUMI", "SLIPWAY", "MAKE", "GIT_")
+    ours = ("PYTHON", "VIRTUAL_ENV", "PULUMI_", "SLIPWAY_", "GIT_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     path = [str(programs), *(one for one in os.environ["PATH"].split(os.pathsep) if one != str(UV.parent))]
     who = {f"GIT_{one}_{key}": "ada@acme.example" for one in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}

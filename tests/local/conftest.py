@@ -84,8 +84,7 @@ class LocalCloud:
         return {**self.base_env(), **environment.of_role(self.record, role, project)}
 
     def base_env(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("GOOGLE_", "SLIPWAY_"))}
-        return {**kept, "SLIPWAY_LOCAL_STATE": str(self.state), "SLIPWAY_LOCAL_PORT": "0", **self.variables}
+        return {**os.environ, "SLIPWAY_LOCAL_STATE": str(self.state), "SLIPWAY_LOCAL_PORT": "0", **self.variables}
 
     def credentials(self, role: str = "owner", project: str = PROJECT_ID) -> Credentials:
         return Credentials(self.token(role, project))  # type: ignore[no-untyped-call]

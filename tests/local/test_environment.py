@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from local.cloud.endpoints import every
-from local.environment import past_proxies
+from local.environment import apart, past_proxies
 
 from .conftest import ROOT, LocalCloud
 
@@ -52,6 +52,25 @@ def test_behind_a_proxy_the_cloud_is_reached_all_the_same_and_its_token_stays_he
         [sys.executable, "-c", ASK], cwd=ROOT, env=environ, capture_output=True, text=True, check=False
     )
     assert "Unreachable" in astray.stderr
+
+
+def test_the_laptop_is_apart_from_the_clouds_and_stacks_of_a_persons_shell() -> None:
+    theirs = (
+        "GOOGLE_CREDENTIALS",
+        "PULUMI_STACK",
+        "CLOUDSDK_CONFIG",
+        "SLIPWAY_CATALOG",
+        "SLIPWAY_LIVE",
+        "SLIPWAY_PURPOSE",
+    )
+    own = {
+        "PATH": "/bin",
+        "HOME": "/home/ada",
+        "SLIPWAY_CACHE": "/cache",
+        "SLIPWAY_USER": "ada",
+        "SLIPWAY_GCP_PLUGIN": "auto",
+    }
+    assert apart({**own, **dict.fromkeys(theirs, "theirs")}) == own
 
 
 # What `SetEndpointDefaults` of google-beta spells differently from the option, and what it read before.

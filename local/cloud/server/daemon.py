@@ -1,10 +1,12 @@
 """The server as a background process: started once, taken over only when dead, stopped with the jobs it runs."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -66,13 +68,14 @@ def start(folder: Path, chosen: Mapping[str, str]) -> Started:
         try:
             return Started(_spawn(folder, port), fresh=True)
         except _PortTakenError as error:
-            if wanted == "0" and port:
-                note = f"port {port} was taken meanwhile: shells need `{COMMAND} env` again"
+            if wanted in ("", "0"):
+                shells = f"; shells that know the old one need `{COMMAND} env` again" if record else ""
+                note = f"port {port} is taken by another program: this cloud has a free one{shells}"
                 return Started(_spawn(folder, 0), fresh=True, note=note)
             raise CloudError(
                 f"error: port {port} is taken by another program\n"
-                "why: the local cloud keeps its port, so that shells which know it stay valid\n"
-                "fix: stop that program, or set SLIPWAY_LOCAL_PORT=0 (a free port) or to a port of your choice"
+                "why: SLIPWAY_LOCAL_PORT asks for this port\n"
+                "fix: stop that program, or set SLIPWAY_LOCAL_PORT=0 for a free port"
             ) from error
 
 
@@ -153,6 +156,14 @@ def _port(wanted: str, record: Record | None) -> int:
 
 
 def _spawn(folder: Path, port: int) -> Record:
+    # The server finds that out as well, after seconds of imports.
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise _PortTakenError from error
     log = folder / "cloud.log"
     if log.exists() and log.stat().st_size > _LOG_BYTES:
         log.replace(folder / "cloud.log.1")

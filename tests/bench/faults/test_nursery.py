@@ -15,9 +15,8 @@ from local.cloud.server.cloud_file import Record, process_of, read_record
 
 
 @pytest.fixture
-def stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, Record]]:
+def stopped(tmp_path: Path) -> Iterator[tuple[Path, Record]]:
     """The state folder of a cloud that was killed, and its record."""
-    monkeypatch.setenv("SLIPWAY_LOCAL_PORT", "0")
     folder = tmp_path / "cloud"
     record = daemon.start(folder, {"scale_up_seconds": "7"}).record
     killed(record)

@@ -16,6 +16,7 @@ import psutil
 import pytest
 import requests
 
+from local.cloud.server import daemon
 from local.cloud.server.cloud_file import process_of
 from tests.local.cloud.storage.conftest import client
 from tests.local.conftest import ROOT, LocalCloud
@@ -144,18 +145,29 @@ def test_a_taken_port_is_an_error_in_words(own_cloud: LocalCloud) -> None:
     assert not (own_cloud.state / "cloud.json").exists()
 
 
-def test_a_port_that_was_taken_meanwhile_is_kept_for_or_said(own_cloud: LocalCloud) -> None:
+@pytest.mark.parametrize("unsaid", ["", "0"])
+def test_a_port_that_was_taken_meanwhile_is_kept_for_or_said(own_cloud: LocalCloud, unsaid: str) -> None:
     own_cloud.up()
     port = own_cloud.record.port
     own_cloud.local("down")
-    with socket.socket() as other:
-        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        other.bind(("127.0.0.1", port))
-        other.listen()
+    with socket.create_server(("127.0.0.1", port)):
         kept = own_cloud.local("up", SLIPWAY_LOCAL_PORT=str(port))
         assert kept.returncode == 1 and "is taken" in kept.stderr
-        free = own_cloud.local("up")
-    assert free.returncode == 0 and "shells need" in free.stderr and own_cloud.record.port != port
+        free = own_cloud.local("up", SLIPWAY_LOCAL_PORT=unsaid)
+    assert free.returncode == 0 and "shells that know the old one need" in free.stderr
+    assert own_cloud.record.port != port
+
+
+def test_a_second_cloud_takes_a_free_port_where_nobody_asked_for_one(
+    own_cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as demo:
+        usual = demo.getsockname()[1]
+        monkeypatch.setattr(daemon, "DEFAULT_PORT", usual)
+        done = own_cloud.local("up", SLIPWAY_LOCAL_PORT="")
+    assert done.returncode == 0 and f"port {usual} is taken by another program" in done.stderr
+    assert "shells" not in done.stderr, "nobody knows another port of this cloud"
+    assert own_cloud.healthy()
 
 
 def test_down_stops_the_cloud_and_the_processes_of_jobs(own_cloud: LocalCloud) -> None:
