@@ -73,6 +73,21 @@ def test_a_patch_merges_and_null_removes(cloud: LocalCloud) -> None:
     assert "labels" not in cloud.rest("PATCH", f"/storage/v1/b/{bucket}", {"labels": {"b": None, "c": None}})
 
 
+def test_a_patch_of_nothing_changes_nothing_and_policies_of_time_keep_theirs(cloud: LocalCloud) -> None:
+    bucket = name()
+    retained = {"retentionPeriod": "3600"}
+    made = cloud.rest("POST", BUCKETS, {"name": bucket, "labels": {"a": "1"}, "retentionPolicy": retained})
+    path = f"/storage/v1/b/{bucket}"
+    assert cloud.rest("PATCH", path, {})["metageneration"] == "1"
+    assert "labels" not in cloud.rest("PATCH", path, {"labels": {}})
+    longer = cloud.rest("PATCH", path, {"retentionPolicy": {"retentionPeriod": "7200", "isLocked": True}})
+    since = made["retentionPolicy"]["effectiveTime"]
+    assert longer["retentionPolicy"] == {"retentionPeriod": "7200", "effectiveTime": since}
+    for policy, seconds in (({"retentionDurationSeconds": "0"}, "0"), (None, "604800")):
+        kept = cloud.rest("PATCH", path, {"softDeletePolicy": policy})["softDeletePolicy"]
+        assert kept["retentionDurationSeconds"] == seconds
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [
