@@ -64,10 +64,13 @@ HEADERS = (
     "x-upload-content-type",
     "if-match",
     "content-type",
+    "x-goog-fieldmask",
+    "x-http-method-override",
 )
 HEADER_VALUES = (
     *("bytes=0-0", "bytes=-1", "bytes=5-", "bytes=9-1", f"bytes={'9' * 30}-", "bytes=a-b", "bytes */*", "bytes 0-1/2"),
     *("crc32c=AAAA", "md5=", "gzip", "", "a/b", f"bytes 0-{'9' * 30}/*", "bytes 7-1/3", "*"),
+    *("GET", "name,*/*", "application/x-www-form-urlencoded"),
 )
 KNOWN: Mapping[str, Sequence[str]] = {
     "projects": (identities.PROJECT_ID, identities.PROJECT_NUMBER),
@@ -191,7 +194,7 @@ class Fuzzer:
             sorted(method.parameters) if method else ["filter", "pageSize", "pageToken", "updateMask", "allowMissing"]
         )
         if chance.random() < 0.5:
-            names = [*names, "alt", "$.xgafv", "nonsense"]
+            names = [*names, "alt", "fields", "$.xgafv", "nonsense"]
         pairs = []
         for name in chance.sample(names, min(len(names), chance.choice((0, 0, 1, 2, 3)))):
             value = chance.choice(TEXTS)
@@ -205,6 +208,8 @@ class Fuzzer:
                 value = chance.choice(("media", "multipart", "resumable", value))
             elif name == "orderBy":
                 value = chance.choice(("create_time", "createTime desc", "display_name", "x desc", value))
+            elif name == "fields":
+                value = chance.choice(("name", "items(name),nextPageToken", "*(a/b,*)", "*/*/name", "a(", value))
             elif name == "name":
                 value = chance.choice(("one", value))
             pairs.append((name, value))
