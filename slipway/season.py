@@ -6,9 +6,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal, NamedTuple, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar, get_args
 
 from slipway.formatting import join, span
+from slipway.installation import updating
 
 MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?"
 """A date, or a date and a time with its zone, as a stack file has it."""
@@ -96,14 +97,16 @@ class WhyDormant(NamedTuple):
 
 
 def why_dormant(
-    season: Season, why: Reason, since: datetime | None, lacks: Collection[str] = (), now: datetime | None = None
+    season: Season, why: str, since: datetime | None, lacks: Collection[str] = (), now: datetime | None = None
 ) -> WhyDormant:
     """Return the reason for a submitter to the cluster. `since`: None before its season: that has not begun, or has and
     something `lacks`, or there is none and the cluster is being made. `now`: for a cluster that was published before
-    its season began, as that may have begun since."""
+    its season began, as that may have begun since. `why` may be a newer version's."""
     if lacks and season.begins is not None:
         what, which = ("machines", "") if MACHINES in lacks else ("quota", f": too little of {join(sorted(lacks))}")
         return WhyDormant(f"waits for {what} since its season began on {moment_in_words(season.begins)}{which}")
+    if why not in get_args(Reason):
+        return WhyDormant(f"does not exist ({why}), for a reason that this version does not know", updating())
     if why == "idle":
         limit = f" after {span(season.idle_limit.total_seconds())} without a job" if season.idle_limit else ""
         when = f" on {moment_in_words(since)}" if since else ""

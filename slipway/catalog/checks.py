@@ -1,4 +1,4 @@
-"""Checks across a catalog's fields: its parameters and offers must make a submission possible. A catalog may come from
+"""Checks across a template's fields: its parameters and offers must make a submission possible. A catalog may come from
 anybody's bucket, and be edited by hand."""
 
 from __future__ import annotations
@@ -36,18 +36,8 @@ _KEYS: Mapping[str, str] = {
 _ITEMS: Mapping[str, tuple[type, ...]] = {_OBJECTS: (dict,), _TEXTS: (str,), _VALUES: (str, int, float)}
 
 
-def checked(catalog: Catalog) -> Catalog:
-    """Return the catalog, with offers of unknown newer types as not available. Raises MalformedError."""
-    templates = {}
-    for name, template in catalog.templates.items():
-        try:
-            templates[name] = _checked(template, catalog)
-        except MalformedError as error:
-            raise error.under(f"templates.{name}") from None
-    return replace(catalog, templates=templates)
-
-
-def _checked(template: Template, catalog: Catalog) -> Template:
+def checked(template: Template, catalog: Catalog) -> Template:
+    """Return a template of the catalog, with offers of unknown newer types as not available. Raises MalformedError."""
     for index, parameter in enumerate(template.parameters):
         default = () if parameter.default is None else (("default", parameter.default),)
         choices = ((f"choices[{number}]", choice) for number, choice in enumerate(parameter.choices))

@@ -10,7 +10,7 @@ from typing import Annotated, Self
 from slipway.catalog.forms import PLAIN_NAME, Hourly, MachineOfPool, Moment, SeasonOfCluster
 from slipway.cluster import PoolSpec
 from slipway.codec import KEY_OF_ENTRY, NOT_WRITTEN
-from slipway.season import ALWAYS, Reason, WhyDormant, why_dormant
+from slipway.season import ALWAYS, WhyDormant, why_dormant
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,10 @@ class Cluster:
 @dataclass(frozen=True)
 class DormantCluster(Cluster):
     """A cluster that the stack file names and that does not exist: out of its season, given up, or not made yet. `id`
-    is its id once it exists. `since`: None before its season. `lacks`: the missing quota metrics, or MACHINES, of a
-    cluster whose season has begun."""
+    is its id once it exists. `why`: a `slipway.season.Reason`, or a newer version's. `since`: None before its season.
+    `lacks`: the missing quota metrics, or MACHINES, of a cluster whose season has begun."""
 
-    why: Reason = "season"
+    why: Annotated[str, PLAIN_NAME] = "season"
     since: Moment = None
     lacks: tuple[str, ...] | None = None
 
@@ -95,9 +95,9 @@ class DormantCluster(Cluster):
     def edit(self) -> str:
         """The edit of its entry that brings it back; empty where it comes by itself, or with the deployment under
         way."""
-        if self.comes or self.why == "in-place":
-            return ""
-        return "a later `until`" if self.why == "season" else "a higher `generation`"
+        if self.why == "season":
+            return "" if self.comes else "a later `until`"
+        return "a higher `generation`" if self.why == "idle" else ""
 
     def reason(self, now: datetime | None = None) -> WhyDormant:
         return why_dormant(self.season, self.why, self.since, self.lacks or (), now)

@@ -11,9 +11,11 @@ from typing import Any
 
 from slipway import codec
 from slipway.catalog.checks import checked
-from slipway.catalog.model import SCHEMA, Catalog
+from slipway.catalog.forms import PLAIN_NAME
+from slipway.catalog.model import SCHEMA, Catalog, Template
 from slipway.errors import ConfigError
 from slipway.installation import updating
+from slipway.kinds import CUSTOM_JOB
 from slipway.labels import unfit
 
 _ANOTHER = "publish it again with pulumi up, or choose another: slipway use gs://BUCKET"
@@ -62,7 +64,8 @@ def write(catalog: Catalog) -> str:
 
 
 def read(content: bytes | str, source: str) -> Catalog:
-    """Parse a catalog; `source` is its address, for errors. Raises ConfigError, with the place of the mistake."""
+    """Parse a catalog; `source` is its address, for errors. A template that this version does not understand is there
+    without parameters and offers, and says why. Raises ConfigError, with the place of the mistake."""
     try:
         body = _parsed(content)
     except (ValueError, RecursionError) as problem:
@@ -71,10 +74,29 @@ def read(content: bytes | str, source: str) -> Catalog:
         raise _unreadable(source, "not a JSON object")
     _check_schema(body.get("schema"), source)
     try:
-        catalog = checked(codec.read(Catalog, body))
+        catalog = _catalog(body)
     except codec.MalformedError as problem:
         raise _unreadable(source, str(problem)) from None
     return replace(catalog, source=source)
+
+
+def _catalog(body: Mapping[str, Any]) -> Catalog:
+    entries = body.get("templates")
+    if not isinstance(entries, Mapping):
+        return codec.read(Catalog, body)  # Which refuses it.
+    catalog = codec.read(Catalog, {**body, "templates": {}})
+    return replace(catalog, templates={name: _template(name, entry, catalog) for name, entry in entries.items()})
+
+
+def _template(name: str, entry: Any, catalog: Catalog) -> Template:
+    """Read a template of the catalog. A newer version may have published a form of anything in it."""
+    if not PLAIN_NAME.fits(name):
+        raise codec.malformed(name, PLAIN_NAME.expected, "templates")
+    try:
+        return checked(codec.read(Template, entry, name), catalog)
+    except codec.MalformedError as error:
+        unread = str(error.under(f"templates.{name}"))
+        return Template(name, "", CUSTOM_JOB.name, roles=(), parameters=(), offers=(), unread=unread)
 
 
 def published(content: bytes | str, source: str) -> PublishedCatalog:

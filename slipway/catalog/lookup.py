@@ -139,9 +139,17 @@ def fetch(storage: Storage, choice: SelectedCatalog) -> Catalog:
 
 
 def find_template(catalog: Catalog, name: str) -> Template:
-    """Return a template by its name. Raises ConfigError with a suggestion."""
-    if name in catalog.templates:
-        return catalog.templates[name]
+    """Return a template by its name. Raises ConfigError with a suggestion, and for one that this version does not
+    understand."""
+    found = catalog.templates.get(name)
+    if found and found.unread:
+        raise ConfigError(
+            f"template {name} of the catalog {catalog.source} can't be read",
+            why=found.unread,
+            fix=f"{updating()}     (if no newer one published it: pulumi up)",
+        )
+    if found:
+        return found
     near = nearest(name, catalog.templates)
     commit = f" @ {catalog.revision.short}" if catalog.commit else ""
     raise ConfigError(

@@ -162,6 +162,7 @@ class Template:
     `package` is the gs:// URI of its code, empty for an `image`. `code_why`: the rule that forbids a folder's own code.
     `offers` are in order of preference. `requirements` are those of its packages. `checkpoints`: its code goes on from
     where it was when it is started again. `source`: `templates/x.py:5`, its file and line in the catalog's commit.
+    `unread`: what this version does not understand of it; then it has neither parameters nor offers.
     """
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
@@ -179,6 +180,7 @@ class Template:
     requirements: tuple[str, ...] = ()
     checkpoints: bool = False
     source: str = ""
+    unread: Annotated[str, NOT_WRITTEN] = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", self.kinds or (self.kind,))

@@ -53,7 +53,9 @@ def compile_context(stack: Stack, revision: Revision, plan: Plan) -> CompileCont
 def readable(catalog: model.Catalog) -> model.Catalog:
     """Return the catalog, once it has been read as every submitter will. Raises ConfigError."""
     try:
-        document.read(document.write(catalog).encode(), model.NAME)
+        for template in document.read(document.write(catalog).encode(), model.NAME).templates.values():
+            if template.unread:
+                raise ValueError(template.unread)
     except (ConfigError, TypeError, ValueError) as problem:
         raise ConfigError(
             "nobody could read the catalog that this would publish",

@@ -17,7 +17,7 @@ from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.fingerprint import cluster_id
 from slipway.formatting import join
 from slipway.live import Live, Unknown
-from slipway.season import Reason, why_dormant
+from slipway.season import why_dormant
 
 _SLOWEST = timedelta(days=30)
 """The longest time from a job's creation to its end: the service ends every job a week after its start, the rest is for
@@ -27,11 +27,12 @@ its wait."""
 @dataclass(frozen=True)
 class Dormancy:
     """A cluster's dormancy. `id` is its id once it exists. `since`: when its season ended, or its limit was reached;
-    None before its season. `lacks`: for a cluster whose season has begun, the missing quota as text, by metric."""
+    None before its season. `why`: a `slipway.season.Reason`, or a newer version's. `lacks`: for a cluster whose season
+    has begun, the missing quota as text, by metric."""
 
     spec: ClusterSpec
     id: str
-    why: Reason
+    why: str
     since: datetime | None = None
     lacks: Mapping[str, str] = field(default_factory=dict)
 

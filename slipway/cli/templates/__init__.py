@@ -37,7 +37,7 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
                 types[one.name],
                 ", ".join(parameter.name + ("" if not parameter.required else "*") for parameter in one.parameters)
                 or "–",
-                one.summary,
+                one.summary or (one.unread and f"can't be read: slipway templates show {one.name}"),
             )
             for one in found
         ],

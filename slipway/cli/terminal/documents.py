@@ -79,6 +79,7 @@ def template_document(template: Template) -> dict[str, Any]:
         "kinds": template.kinds,
         "codeFlag": template.code_flag,
         "codeWhy": template.code_why or None,
+        "unread": template.unread or None,
         "study": None if template.study is None else asdict(template.study),
         "roles": template.roles,
         "parameters": [{**asdict(one), "required": one.required} for one in template.parameters],

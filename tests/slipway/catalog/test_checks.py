@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slipway.catalog.document import read, write
-from slipway.catalog.model import Catalog
+from slipway.catalog.document import published, read, write
+from slipway.catalog.lookup import find_template
+from slipway.catalog.model import Catalog, Template
 from slipway.cluster import Reservation
 from slipway.codec import write as written
 from slipway.deployment.actions import of_current
@@ -88,6 +89,11 @@ def changed(path: tuple[Any, ...], value: Any) -> str:
         place = place[key]
     place[path[-1]] = value
     return json.dumps(body)
+
+
+def templates_in(content: str) -> list[Template]:
+    catalog = read(content, SOURCE)
+    return [find_template(catalog, name) for name in catalog.templates]
 
 
 def submit_all(content: str) -> None:
@@ -195,7 +201,7 @@ def test_a_catalog_changed_anywhere_is_submitted_by_or_refused_in_words(path: tu
 )
 def test_the_place_of_what_is_wrong_is_named(path: tuple[Any, ...], value: Any, said: str) -> None:
     with pytest.raises(ConfigError) as error:
-        read(changed(path, value), SOURCE)
+        templates_in(changed(path, value))
     assert said in error.value.why and SOURCE in error.value.what
 
 
@@ -211,7 +217,7 @@ def test_a_request_is_not_deeper_than_its_readers_go() -> None:
     for _ in range(200):
         deep = {"inner": deep}
     with pytest.raises(ConfigError) as error:
-        read(changed((*OFFER, "request", "deep"), deep), SOURCE)
+        templates_in(changed((*OFFER, "request", "deep"), deep))
     assert "more than 100 levels" in error.value.why
 
 
@@ -225,6 +231,35 @@ def test_what_only_a_newer_version_knows_is_read_and_not_available(change: dict[
     first, *others = catalog.templates["dask-digits"].offers
     assert not first.available and f" {strange}; update slipway" in first.why
     assert len(others) == len(offers) - 1 and all(offer.available for offer in others if offer.kind == "custom-job")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"type": "list", "default": ["a", "b"], "choices": [["a"]]}, "parameters[1].type is 'list', where one of int"),
+        ({"max": {"per": "machine"}}, "parameters[1].max is {'per': 'machine'}, where a number is expected"),
+        ({"default": {"uri": "gs://b/x"}}, "parameters[1].default is {'uri': 'gs://b/x'}, where a value is expected"),
+    ],
+)
+def test_a_template_that_only_a_newer_version_understands_leaves_the_others_as_they_are(
+    change: dict[str, Any], said: str
+) -> None:
+    parameter = DOCUMENT["templates"]["dask-digits"]["parameters"][1]
+    content = changed((*PARAMETERS, 1), {**parameter, **change})
+    catalog = read(content, SOURCE)
+    submit_one(catalog, SubmissionRequest("image"))
+    with pytest.raises(ConfigError) as error:
+        prepare(catalog, SubmissionRequest("dask-digits"), "ada")
+    assert said in error.value.why and SOURCE in error.value.what and "update slipway" in str(error.value.fix)
+    whole = published(content.encode(), SOURCE).whole
+    assert whole is not None and whole.templates["image"] == catalog.templates["image"]
+
+
+def test_a_cluster_that_is_dormant_for_a_reason_of_a_newer_version_is_dormant() -> None:
+    entry = DOCUMENT["clusters"]["cpu"] | {"why": "maintenance", "since": "2026-11-20T10:00:00+00:00"}
+    dormant = read(json.dumps({**DOCUMENT, "dormant": {"gpu": entry}}), SOURCE).dormant["gpu"]
+    assert not dormant.comes and not dormant.edit
+    assert "does not exist (maintenance)" in dormant.words and "update slipway" in dormant.words
 
 
 @pytest.mark.parametrize("form", [str.encode, lambda text: b"\xef\xbb\xbf" + text.encode()])

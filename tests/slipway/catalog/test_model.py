@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slipway.catalog.document import read, write
+from slipway.catalog.lookup import find_template
 from slipway.errors import ConfigError, SlipwayError
 from slipway.jobs.demand import Demand
 from slipway.prices import UNKNOWN, Price
@@ -60,7 +61,7 @@ def test_a_price_of_which_a_bound_is_known_is_unknown_to_a_version_that_knows_no
     assert (written["pricePerHour"], written["priceComplete"], written["priceAtMost"]) == (None, False, "4.2500")
     assert read(text, SOURCE).templates["digits"].offers[0].price_per_hour == bound
     with pytest.raises(ConfigError, match="can't be read") as error:
-        read(text.replace('"4.2500"', '"much"'), SOURCE)
+        find_template(read(text.replace('"4.2500"', '"much"'), SOURCE), "digits")
     assert "priceAtMost" in error.value.why
 
 
@@ -107,7 +108,7 @@ def test_the_place_of_a_wrong_value_is_named(
         place = place[key]
     place[path[-1]] = value
     with pytest.raises(ConfigError) as error:
-        read(json.dumps(body), SOURCE)
+        find_template(read(json.dumps(body), SOURCE), "digits")
     assert said in error.value.why
 
 
@@ -190,5 +191,5 @@ def test_a_catalog_nested_beyond_reading_is_no_catalog() -> None:
 def test_an_offer_to_a_cluster_that_is_not_there_is_named(body: dict[str, Any]) -> None:
     body["templates"]["digits"]["offers"][0]["cluster"] = "gpu"
     with pytest.raises(ConfigError) as error:
-        read(json.dumps(body), SOURCE)
+        find_template(read(json.dumps(body), SOURCE), "digits")
     assert "offers[0].cluster is 'gpu'" in error.value.why

@@ -139,7 +139,7 @@ def test_a_shape_that_no_pool_has_is_shown_field_by_field(stack: Stack) -> None:
     stack.publish()
     done = stack.run("submit", "hello")
     assert done.code == 5 and stack.jobs() == []
-    assert "type pd-standard, where the nearest" in done.err and "pool workers has pd-ssd" in done.err
+    assert "disk pd-standard 100 GB, where the nearest" in done.err and "pool workers has pd-ssd 100 GB" in done.err
 
 
 def test_a_failed_job_ends_a_wait_with_its_error(stack: Stack) -> None:
@@ -237,6 +237,16 @@ def test_a_newer_catalog_says_to_update(stack: Stack) -> None:
     stack.publish(json.dumps({**stack.catalog, "schema": 3}).encode())
     done = stack.run("submit", "hello")
     assert done.code == 2 and "update slipway" in done.err
+
+
+def test_a_template_that_only_a_newer_version_understands_says_so_and_the_others_are_submitted(stack: Stack) -> None:
+    stack.catalog["templates"]["newer"] = {**stack.catalog["templates"]["hello"], "summary": {"en": "x"}}
+    stack.publish()
+    done = stack.run("submit", "newer")
+    assert done.code == 2 and "template newer of the catalog" in done.err and "update slipway" in done.err
+    assert "templates.newer.summary is {'en': 'x'}, where a string is expected" in done.err
+    assert "can't be read: slipway templates show newer" in stack.run("templates").out
+    assert stack.run("submit", "hello").code == 0
 
 
 def test_no_catalog_chosen(stack: Stack) -> None:
