@@ -144,7 +144,11 @@ def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: Stack
         shape = worker.shape
         if lacking := lacks(here.region, shape.accelerator):
             yield "; ".join(lacking)
-        if capacity_type == RESERVATION and worker.reservation and worker.reservation != ANY_RESERVATION:
+        if capacity_type == RESERVATION and worker.reservation == ANY_RESERVATION:
+            asked = template.replicas(worker)[1]
+            if all(any(misfits_of(one, here.region, shape, asked)) for one in here.reservations.values()):
+                yield f"the stack declares no reservation of {worker.spec} under slipway:reservations"
+        elif capacity_type == RESERVATION and worker.reservation:
             known = here.reservations.get(worker.reservation)
             if known is None and zone(worker.reservation) is None:
                 yield f"the stack declares no reservation {worker.reservation!r} under slipway:reservations"

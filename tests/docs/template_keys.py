@@ -208,7 +208,8 @@ TEMPLATE_KEYS: Mapping[str, Mapping[str, Key]] = {
             'code=Package("jobs/helper", "helper.task", "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest")',
         ),
         "reservation": Key(
-            "For capacity type `reservation`: a name under `slipway:reservations`, a full path, or `ANY_RESERVATION`.",
+            "For capacity type `reservation`: a name under `slipway:reservations`, a full path, or `ANY_RESERVATION`, "
+            "any that fits, in stacks that declare one.",
             "reservation=ANY_RESERVATION",
         ),
         "tpu_topology": Key(

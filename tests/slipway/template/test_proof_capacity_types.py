@@ -9,7 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.cluster import Reservation
 from slipway.errors import ConfigError
 from slipway.machines.spec import Disk
-from slipway.template import JobTemplate, Metric, Parameter, Search, Study, Variant, WorkerPool
+from slipway.template import ANY_RESERVATION, JobTemplate, Metric, Parameter, Search, Study, Variant, WorkerPool
 from slipway.template.proof import Placement, StackResources, prove
 
 from .conftest import cluster, pool, template
@@ -86,6 +86,28 @@ def test_a_reservation_that_does_not_serve_leaves_that_capacity_type(
     flex, reserved, _ = prove(asked, StackResources((), region="us-central1", reservations=reservations))
     assert words in reserved.refusal
     assert flex.refusal == ""
+
+
+@pytest.mark.parametrize(
+    ("reservations", "words"),
+    [
+        ({}, "the stack declares no reservation of a3-highgpu-8g"),
+        ({"h100": Reservation(PATH, "a3-highgpu-4g")}, "the stack declares no reservation of a3-highgpu-8g"),
+        ({"h100": Reservation(PATH, "a3-highgpu-8g")}, ""),
+        ({"h100": Reservation(PATH)}, ""),
+    ],
+)
+def test_any_reservation_is_no_choice_where_the_stack_has_none(
+    reservations: dict[str, Reservation], words: str
+) -> None:  # Z6
+    """`script` took it where all other types lacked quota; the service would have looked for machines on demand."""
+    anywhere = lora(
+        worker_pools=(replace(H100, args=("${model}",), reservation=ANY_RESERVATION),),
+        capacity_types=("reservation",),
+        variants=(),
+    )
+    (reserved,) = prove(anywhere, StackResources((), region="us-central1", reservations=reservations))
+    assert words in reserved.refusal if words else not reserved.refusal
 
 
 def test_a_region_without_the_accelerator_leaves_the_offers_that_need_it() -> None:
