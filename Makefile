@@ -24,7 +24,7 @@ NEWEST := .slipway/newest-gcp
 LAPTOP ?= $(filter local,$(STACK))
 OF_STACK = $(if $(filter local,$(STACK)),,--stack "$(STACK)")
 
-.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults newest-gcp review select verify-cloud setup lock release site help
+.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults test-long newest-gcp review select verify-cloud setup lock release site help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -42,11 +42,14 @@ test: setup ## format, lint, strict types and every test, the real engine includ
 	@echo "engine  …"; SLIPWAY_ENGINE= $(PY) -m local.engine >/dev/null
 	@$(VENV)/bin/mypy >$(VENV)/types.log 2>&1 & types=$$!; failed=0; \
 	$(PY) -m pytest --collect-only --snapshot-warn-unused $(PYTEST_ARGS) >$(VENV)/collected.log 2>&1 || { cat $(VENV)/collected.log; exit 1; }; \
-	$(PY) -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS) || failed=$$?; \
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not long" $(PYTEST_ARGS) || failed=$$?; \
 	wait $$types || failed=$$?; cat $(VENV)/types.log; exit $$failed
 
+test-long: setup ## what costs minutes and hardly ever breaks alone: each week, and before a release
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal -m long $(PYTEST_ARGS)
+
 test-quick: setup ## the tests that need neither the engine nor a job's environment
-	@$(PY) -m pytest -n $(WORKERS) -m "not journey" $(PYTEST_ARGS)
+	@$(PY) -m pytest -n $(WORKERS) -m "not journey and not long" $(PYTEST_ARGS)
 
 lint: setup ## format, lint, strict types
 	@$(VENV)/bin/ruff format --check .

@@ -35,6 +35,7 @@ LOOKING = (
 SLOW = "actionlint or map_of_the_product"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("edited", [fork.renamed, fork.replaced], ids=lambda edited: edited.__name__)
 def test_a_fork_is_green(edited: Callable[[Path], None], tmp_path: Path) -> None:
     edited(tmp_path)

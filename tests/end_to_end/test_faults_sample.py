@@ -39,6 +39,7 @@ def mine(checkout: Checkout, tmp_path: Path) -> Iterator[Stage]:
     yield from on_stage(checkout, tmp_path)
 
 
+@pytest.mark.long
 def test_a_submission_into_trouble_and_once_more_is_one_job(shared: Stage) -> None:
     # N2, N4
     def command(request: str) -> tuple[str, ...]:
@@ -68,6 +69,7 @@ def ran(stage: Stage, request: str) -> int:
     return sum("the word is" in log for log in logs)
 
 
+@pytest.mark.long
 def test_edits_with_a_job_running_kill_nothing_and_leave_nothing(mine: Stage) -> None:
     # N1, B6
     played = sequences.play(mine, SEED, length=1)

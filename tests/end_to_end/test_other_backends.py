@@ -94,6 +94,7 @@ def azure(tmp_path: Path) -> Iterator[Mapping[str, str]]:
         yield {"AZURE_STORAGE_ACCOUNT": ACCOUNT, "AZURE_STORAGE_KEY": KEY, "PULUMI_BACKEND_URL": url}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["s3", "azure"])
 def test_a_stack_lives_there(backend: str, checkout: Checkout, request: pytest.FixtureRequest) -> None:
     there = replace(checkout, variables={**checkout.variables, **request.getfixturevalue(backend)})

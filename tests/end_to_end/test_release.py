@@ -69,6 +69,7 @@ def release(folder: Path, version: str = VERSION, umask: int = 0o022) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
+@pytest.mark.long
 def test_whoever_builds_a_commit_again_gets_the_same_bytes(repository: Path, tmp_path: Path) -> None:
     here, elsewhere = clone(repository, tmp_path / "here"), clone(repository, tmp_path / "else" / "where")
     done = release(here)

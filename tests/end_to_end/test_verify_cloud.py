@@ -97,6 +97,7 @@ def test_it_plays_the_journey_and_takes_everything_away_again_and_nothing_of_oth
     assert others() == before
 
 
+@pytest.mark.long
 def test_killed_in_the_middle_its_watchdog_takes_everything_away(verify: Checkout, start: Start) -> None:
     started = start("--yes")
     started.until(lambda: "RUNNING" in verify.clusters().values(), "the cluster runs")
@@ -109,6 +110,7 @@ def test_killed_in_the_middle_its_watchdog_takes_everything_away(verify: Checkou
     assert not trainer_is_there(verify)
 
 
+@pytest.mark.long
 def test_killed_with_its_watchdog_the_next_call_takes_everything_away_first(verify: Checkout, start: Start) -> None:
     started = start("--yes")
     started.until(lambda: "RUNNING" in verify.clusters().values(), "the cluster runs")

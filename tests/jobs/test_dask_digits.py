@@ -85,6 +85,7 @@ def job(python: Path, tmp_path: Path) -> Iterator[Job]:
         process.wait()
 
 
+@pytest.mark.long
 def test_scheduler_and_workers_find_each_other_and_write_the_result(job: Job) -> None:  # B5
     """Workers first, as on a service that gives no order."""
     for index in range(2):
@@ -118,6 +119,7 @@ def test_scheduler_and_workers_find_each_other_and_write_the_result(job: Job) ->
         assert metrics[name] == single[name]
 
 
+@pytest.mark.long
 def test_a_worker_that_comes_back_is_taken_and_all_leave_when_the_scheduler_is_killed(job: Job) -> None:  # X4
     for index in range(2):
         job.start("workerpool1", index)

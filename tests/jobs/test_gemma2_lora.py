@@ -110,6 +110,7 @@ def unbroken(tuning: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return once(tmp_path_factory, "unbroken", train) / "output"
 
 
+@pytest.mark.long
 @pytest.mark.journey
 def test_gemma2_lora_killed_in_between_ends_with_the_adapter_of_an_unbroken_run(
     tuning: Path, unbroken: Path, tmp_path: Path
@@ -134,6 +135,7 @@ def test_gemma2_lora_killed_in_between_ends_with_the_adapter_of_an_unbroken_run(
     assert metrics(tmp_path) == [*losses, {**end, "attempts": 3}]
 
 
+@pytest.mark.long
 @pytest.mark.journey
 def test_gemma2_lora_in_two_processes_trains_one_adapter_and_goes_on_from_a_checkpoint(
     tuning: Path, unbroken: Path, tmp_path: Path
@@ -170,6 +172,7 @@ print(float((merged - beside).abs().mean() / (bare - beside).abs().mean()))
 """
 
 
+@pytest.mark.long
 @pytest.mark.journey
 def test_gemma2_lora_as_a_training_pipeline_brings_out_the_whole_model(
     tuning: Path, unbroken: Path, tmp_path: Path

@@ -228,6 +228,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.long
 @pytest.mark.journey
 def test_gemma2_lora_learns_a_chat_of_the_hub_on_weights_of_four_bits(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory

@@ -35,6 +35,7 @@ def started(tmp_path: Path) -> Iterator[Callable[..., Replicas]]:
         yield start
 
 
+@pytest.mark.long
 def test_ddp_digits_of_three_replicas_is_the_model_of_one(
     started: Callable[..., Replicas], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -62,6 +63,7 @@ def model(file: Path) -> tuple[bytes, dict[str, list[float]]]:
     return contents["data.pkl"], numbers
 
 
+@pytest.mark.long
 def test_ddp_digits_that_lost_a_replica_waits_for_the_service_to_restart_the_job(
     started: Callable[..., Replicas],
 ) -> None:  # X4

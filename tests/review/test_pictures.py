@@ -42,6 +42,7 @@ def test_hostile_names_are_shown_and_do_nothing() -> None:
     assert found.attributes <= {"charset", "http-equiv", "content", "class"}
 
 
+@pytest.mark.long
 def test_a_comment_is_drawn(tmp_path: Path) -> None:
     if isinstance(found := chromium.find(), str):
         pytest.skip(found)

@@ -9,6 +9,7 @@ from .stack import Stack
 pytestmark = pytest.mark.journey
 
 
+@pytest.mark.long
 def test_dask_digits_gives_each_of_more_workers_less_to_do(stack: Stack) -> None:  # B5
     """On a machine for each, fits take the same time, and a search lasts as long as the worker with the most of them.
 

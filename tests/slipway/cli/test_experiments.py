@@ -114,6 +114,7 @@ LogisticRegression(C=0.5, max_iter=500).fit(*load_iris(return_X_y=True))
 """
 
 
+@pytest.mark.long
 @pytest.mark.journey
 def test_what_a_template_trains_comes_to_its_run_by_itself(digits: Stack) -> None:  # W8
     image = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-5:latest"

@@ -184,6 +184,7 @@ def test_the_sample_without_an_accelerator_is_refused_today(sdk: LocalCloud, scr
         create_custom_job_with_dws_sample("dws", script, "dws-refused")
 
 
+@pytest.mark.long
 @pytest.mark.journey
 def test_the_sample_logs_by_itself_what_it_trained(sdk: LocalCloud, script: str) -> None:
     """W8: parameters and metrics of scikit-learn come to the experiment from inside the job."""
