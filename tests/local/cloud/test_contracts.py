@@ -12,9 +12,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
+from local.cloud.server.main import load_services
 from local.cloud.wire import ApiError
 from tests.local.cloud.calling import PARENT, Calling
 
@@ -66,13 +68,21 @@ def body_of(text: str, bodies: dict[str, Any]) -> tuple[Any, str, str]:
     return body, role, raw
 
 
-def differing(calling: Calling, lines: Iterator[str]) -> Iterator[str]:
+def written(name: str) -> list[str]:
+    """The lines of a file, with what their names mean."""
+    lines = []
+    for line in (FOLDER / f"{name}.txt").read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            for short, meant in NAMES.items():
+                line = line.replace(short, meant)
+            lines.append(line)
+    return lines
+
+
+def differing(calling: Calling, lines: list[str]) -> Iterator[str]:
     bodies: dict[str, Any] = {}
     for line in lines:
-        text = line
-        for name, meant in NAMES.items():
-            text = text.replace(name, meant)
-        head, _, rest = text.partition(" ")
+        head, _, rest = line.partition(" ")
         if head.startswith("@"):
             bodies[head], _, _ = body_of(rest, bodies)
             continue
@@ -86,8 +96,34 @@ def differing(calling: Calling, lines: Iterator[str]) -> Iterator[str]:
             yield f"{status} instead of {line[:150]}   {why[:150]}"
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.txt")))
+FILES = sorted(path.stem for path in FOLDER.glob("*.txt"))
+
+
+@pytest.mark.parametrize("name", FILES)
 def test_it_answers_as_the_reference_says(calling: Calling, name: str) -> None:
-    lines = (FOLDER / f"{name}.txt").read_text("utf-8").splitlines()
-    found = list(differing(calling, (line for line in lines if line and not line.startswith("#"))))
+    found = list(differing(calling, written(name)))
     assert found == [], "\n".join(found)
+
+
+def test_every_method_has_a_line(calling: Calling) -> None:
+    asked = {(words[1], words[2]) for name in FILES for line in written(name) if len(words := line.split(" ")) > 2}
+    seen = {served(calling, verb, path) for verb, path in asked}
+    routes = [route for service in load_services() for route in service.routes(calling.world)]
+    # XML uploads and batches have tests of their own.
+    apart = ("/{bucket:any}/{object:path}", "/batch", "/resumable", "/download")
+    methods = {name_of(route.handler): route for route in routes if not route.template.startswith(apart)}
+    assert {f"{routed.method} {routed.template}" for name, routed in methods.items() if name not in seen} == {
+        f"{verb} /upload/storage/v1/b/{{bucket:any}}/o" for verb in ("PUT", "DELETE")
+    }
+
+
+def served(calling: Calling, verb: str, path: str) -> str:
+    path, _, query = path.partition("?")
+    found = calling.router.find(verb, path, dict(parse_qsl(query, keep_blank_values=True)))
+    return name_of(found[0]) if found else ""
+
+
+def name_of(handler: Any) -> str:
+    """The method of a class, or the function of a module, that a route leads to."""
+    owner = getattr(handler, "__self__", None)
+    return f"{handler.__module__}.{handler.__qualname__}" if owner is None else f"{type(owner)}.{handler.__name__}"
