@@ -142,7 +142,8 @@ def _run(environment: Mapping[str, str], *command: str | Path) -> None:
         list(map(str, command)), env=environment, umask=0o022, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise SlipwayError(f"{Path(command[0]).name} {command[1]} failed", why=(done.stderr or done.stdout).strip())
+        what, why = f"{Path(command[0]).name} {command[1]} failed", (done.stderr or done.stdout).strip()
+        raise SlipwayError(what, why=why, fix="correct what it names, and try again")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

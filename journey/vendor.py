@@ -81,7 +81,9 @@ def _install(wanted: Mapping[str, str], folder: Path) -> None:
     except FileNotFoundError as error:
         raise ConfigError("there is no npm", fix="install Node.js, which has it") from error
     except subprocess.CalledProcessError as error:
-        raise SlipwayError(f"npm could not fetch {', '.join(packages)}", why="its own words are above") from error
+        raise SlipwayError(
+            f"npm could not fetch {', '.join(packages)}", why="its own words are above", fix="try again"
+        ) from error
 
 
 def _without_map(text: str) -> str:

@@ -207,7 +207,7 @@ def _agree(project: str, yes: bool) -> None:
     if not sys.stdin.isatty():
         raise Cancelled("nobody is there to accept the price", fix="run it on a terminal, or add YES=1")
     if input(f"type {project} to go on: ").strip() != project:
-        raise Cancelled("not agreed; nothing was sent")
+        raise Cancelled("not agreed; nothing was sent", fix=f"type {project}, or add YES=1")
 
 
 def _say(text: str) -> None:

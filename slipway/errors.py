@@ -59,9 +59,9 @@ class SlipwayError(Exception):
 
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, what: str, *, why: str = "", fix: Fix = "", found: tuple[Any, ...] = ()) -> None:
-        """Make an error. Arguments in `fix` are spelled as in a call of Python, until another caller spells them anew.
-        `found`: findings that tell it as data, for other commands."""
+    def __init__(self, what: str, *, fix: Fix, why: str = "", found: tuple[Any, ...] = ()) -> None:
+        """Make an error. None is without a `fix`: what to do now. Arguments in it are spelled as in a call of Python,
+        until another caller spells them anew. `found`: findings that tell it as data, for other commands."""
         super().__init__(what)
         self.found = found
         self.what = what
@@ -130,7 +130,7 @@ class AnswerUnknown(SlipwayError):  # noqa: N818 - named as the outcome it repor
 
     exit_code = 75
 
-    def __init__(self, what: str, *, why: str = "", fix: Fix = "", risk: str = "") -> None:
+    def __init__(self, what: str, *, why: str = "", fix: Fix = "to see: slipway jobs list", risk: str = "") -> None:
         """Make an error. `risk` tells the possible result of submitting again."""
         super().__init__(what, why=why, fix=fix)
         self._risk = risk

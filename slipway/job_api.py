@@ -235,9 +235,9 @@ def jobs(
     if template is not None:
         check(template=template)
     if state is not None and state not in STATES:
-        raise ConfigError(f"state is {state!r}", why=f"it is one of {', '.join(STATES)}")
+        raise ConfigError(f"state is {state!r}", fix=f"one of {', '.join(STATES)}")
     if limit is not None and limit < 1:
-        raise ConfigError(f"limit is {limit}", why="it is a number of jobs")
+        raise ConfigError(f"limit is {limit}", fix="a number of jobs, from 1 on")
     context = context_of(catalog)
     stack = context.catalog.stack
     most = limit or (NEWEST if sweep is None else MOST)

@@ -85,7 +85,7 @@ def table_of(context: Context | None, jobs: Sequence[VertexJob], sort: str | Non
     if context is None:
         return ResultTable(Results((), (), ()))
     if sort is not None and not isinstance(sort, str):
-        raise ConfigError(f"sort is {sort!r}", why="it is a metric's name, with - before it where more is better")
+        raise ConfigError(f"sort is {sort!r}", fix="a metric's name, with - before it where more is better")
     goal = Goal.parse(sort) if sort is not None else None
     metrics = read_metrics(context, jobs)
     results = result_rows(jobs, metrics, context.now, goal, parameter_order(context.catalog, jobs))

@@ -76,7 +76,11 @@ class Play:
         vertex = self._submitters().vertex(self.stack.project, self.stack.region)
         job = next(vertex.jobs(CUSTOM_JOB, f'labels.{REQUEST_LABEL}="{request}"'), None)
         if job is None:
-            raise ResourceError(f"no job carries the request id {request}", why="the service's list does not show it")
+            raise ResourceError(
+                f"no job carries the request id {request}",
+                why="the service's list does not show it",
+                fix="look once more: slipway jobs list",
+            )
         return Run(label, job, job_cost(job, self.stack.region, self.now()), self._metrics(job))
 
     def machines(self) -> Machines:

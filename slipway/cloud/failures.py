@@ -26,7 +26,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from slipway.errors import SlipwayError
 from slipway.installation import laptop
@@ -120,7 +120,7 @@ class CloudError(SlipwayError):
     """
 
     exit_code = 4
-    usual = ""
+    usual: ClassVar[str] = "try again"
     """The fix for most answers of this kind."""
 
     def __init__(
@@ -168,18 +168,22 @@ class Unauthenticated(CloudError):
 
 class Denied(CloudError):
     exit_code = 3
+    usual = "ask whoever manages the project for the role that this takes: docs/security.md has them"
 
 
 class NotFound(CloudError):
-    pass
+    usual = (
+        "it was deleted, or never made: slipway pools and slipway jobs list show what there is; pulumi up makes again "
+        "what a stack declares"
+    )
 
 
 class Conflict(CloudError):
-    pass
+    usual = "try again: somebody was faster, and it goes on from what is there now"
 
 
 class Refused(CloudError):
-    pass
+    usual = "correct what the reason names, and try again"
 
 
 class Exhausted(CloudError):

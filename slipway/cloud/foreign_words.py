@@ -13,7 +13,7 @@ from itertools import islice, takewhile
 from operator import methodcaller
 
 from slipway.cloud.credentials import LOGIN
-from slipway.cloud.failures import Answer, Call, failure
+from slipway.cloud.failures import Answer, Call, Denied, failure
 from slipway.errors import COLOUR, Fault
 from slipway.installation import laptop
 
@@ -151,10 +151,10 @@ def _filled(fix: str, line: str, environ: Mapping[str, str], named: Mapping[str,
     login = f"log in again: {LOGIN}, or export a fresh GOOGLE_OAUTH_ACCESS_TOKEN; {_THEN}"
     if environ.get("GITHUB_ACTIONS") == "true":
         login = "re-run the failed jobs of this workflow: each run has a token of its own"
+    denied = failure(Call("do it"), Answer(403, "", line)).fix
     return fix.format(
         login=login,
-        role=failure(Call("do it"), Answer(403, "", line)).fix
-        or 'give the identity what docs/ci.md names, "The identities"',
+        role=denied if denied != Denied.usual else 'give the identity what docs/ci.md names, "The identities"',
         network=f"start the local cloud: {laptop()} up" if _LOCAL.search(line) else "see that the network is there",
         **named,
     )

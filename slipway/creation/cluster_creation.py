@@ -225,7 +225,7 @@ class ClusterCreation:
             raise ResourceError(
                 f"cluster {self.cluster.id} was accepted and is being made, and can't be watched",
                 why=trouble.error.why,
-                fix=f"{trouble.error.fix or 'correct that'}; then {_NEXT_RUN}",
+                fix=f"{trouble.error.fix}; then {_NEXT_RUN}",
             ) from trouble.error
 
     def _gone(self, operation: Operation | None, state: str) -> None:

@@ -85,7 +85,7 @@ class CreationContext:
             if found.state not in ("ERROR", "STOPPING"):
                 return ""
             if not self.is_ours(found, (STACK_LABEL, NAME_LABEL), successor):
-                raise ResourceError("it lacks the labels of this stack")
+                raise ResourceError("it lacks the labels of this stack", fix="see whose it is: slipway doctor")
             why = f"it failed ({found.error or 'for no reason given'}) and holds nothing"
             self.removal([found], why=why, within=within, deletable=frozenset({"ERROR"})).run()
         except NotFound:

@@ -118,8 +118,7 @@ def _own(vertex: Vertex, name: str) -> str:
     if len(parts) != 6 or parts[0:4:2] != ["projects", "locations"] or parts[4] not in collections:
         raise ConfigError(
             f"invalid job name {quoted(name)}",
-            why="it looks like projects/PROJECT/locations/REGION/"
-            f"{collections[0]}/NUMBER, or with {' or '.join(collections[1:])}",
+            fix=f"projects/PROJECT/locations/REGION/{collections[0]}/NUMBER, or with {' or '.join(collections[1:])}",
         )
     project = vertex.project if parts[1].isdigit() else parts[1]
     for noun, theirs, ours in (("", parts[3], vertex.regions), ("project ", project, (vertex.project,))):

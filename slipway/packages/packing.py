@@ -81,7 +81,11 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
     any_files = wanted == (SCRIPT,)
     sources = dict(tree.files) if any_files else _sources(tree, folder, wanted)
     if not sources and any_files:
-        raise ConfigError(f"the folder {folder} has no files", why="what git ignores is not packed")
+        raise ConfigError(
+            f"the folder {folder} has no files",
+            why="what git ignores is not packed",
+            fix="name the folder of your code",
+        )
     missing = [
         one for one in wanted if not any_files and sources.keys().isdisjoint((_file(one), _file(f"{one}.__main__")))
     ]

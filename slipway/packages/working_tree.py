@@ -100,7 +100,8 @@ def _content(folder: Path, name: str, most: int) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as problem:
-        raise ConfigError(f"can't read {path}", why=problem.strerror or str(problem)) from problem
+        why = problem.strerror or str(problem)
+        raise ConfigError(f"can't read {path}", why=why, fix="make it readable, or have git ignore it") from problem
     what = "a symbolic link" if stat.S_ISLNK(mode) else "a submodule" if stat.S_ISDIR(mode) else "not a regular file"
     raise ConfigError(
         f"{path} is {what}, which would not be packed",
@@ -123,7 +124,8 @@ def _git(folder: Path, *arguments: str, absent: str = "") -> str:
     try:
         done = subprocess.run(command, cwd=folder, env={**os.environ, "LC_ALL": "C"}, capture_output=True, check=False)
     except OSError as problem:
-        raise ConfigError("packing code needs git", why=f"git can't be run: {problem.strerror}") from problem
+        why = f"git can't be run: {problem.strerror}"
+        raise ConfigError("packing code needs git", why=why, fix="install git, or put it on PATH") from problem
     said = done.stderr.decode(errors="replace").strip()
     if done.returncode and not (absent and absent in said):
         raise ConfigError(

@@ -44,7 +44,7 @@ class StackErrors(ConfigError):  # noqa: N818 - there are several, shown togethe
     def __init__(self, mistakes: tuple[FileMistake, ...]) -> None:
         self.mistakes = mistakes
         count = f"{len(mistakes)} errors in the stack configuration\n" if len(mistakes) > 1 else ""
-        super().__init__(count + "\n".join(in_words(mistakes)))
+        super().__init__(count + "\n".join(in_words(mistakes)), fix="")  # Each mistake has a fix of its own.
 
 
 def in_words(mistakes: Sequence[FileMistake]) -> list[str]:

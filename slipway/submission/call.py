@@ -53,14 +53,14 @@ def check(**given: object) -> None:
     for name, value in given.items():
         _require(name, value, _ALL[name][0])
         if value == "" and _NONE in _ALL[name][0]:  # In a script an unset variable is empty, which is not the default.
-            raise ConfigError(f"{name} is empty", why=f"it takes {_ALL[name][1]}, or None")
+            raise ConfigError(f"{name} is empty", fix=f"{_ALL[name][1]}, or None")
 
 
 def check_timeout(timeout: float | None) -> None:
     """Raise ConfigError for a timeout that is not a number of seconds."""
     check(timeout=timeout)
     if timeout is not None and not 0 <= timeout < math.inf:
-        raise ConfigError(f"timeout is {timeout}", why=f"it takes {_ALL['timeout'][1]}")
+        raise ConfigError(f"timeout is {timeout}", fix=_ALL["timeout"][1])
 
 
 def waits_as_typed(wait_for: Mapping[str, str | float] | None) -> dict[str, str]:
@@ -87,14 +87,15 @@ def params_as_typed(params: Mapping[str, str | float], *, of_sweep: bool = False
     pairs = {name.removesuffix("_") if name.rstrip("_") in taken else name: one for name, one in params.items()}
     texts = {}
     for name, value in pairs.items():
-        _require(name, value, (str, Real), "a parameter is a string, a number or a bool")
+        _require(name, value, (str, Real), "a string, a number or a bool")
         try:
             texts[name] = render(value)
         except ValueError as problem:  # Python writes no whole number of thousands of digits.
-            raise ConfigError(f"{name} is given a number that is too large to write", why=str(problem)) from problem
+            what = f"{name} is given a number that is too large to write"
+            raise ConfigError(what, why=str(problem), fix="a smaller one") from problem
     return texts
 
 
-def _require(name: str, value: object, of: tuple[type, ...], why: str = "") -> None:
+def _require(name: str, value: object, of: tuple[type, ...], fix: str = "") -> None:
     if not isinstance(value, of):
-        raise ConfigError(f"{name} is given a {type(value).__name__}", why=why or f"it takes {_ALL[name][1]}")
+        raise ConfigError(f"{name} is given a {type(value).__name__}", fix=fix or _ALL[name][1])

@@ -97,9 +97,8 @@ def end_run(context: Context, job: VertexJob) -> str:
                 with contextlib.suppress(NotFound):  # The service makes a run's context after the run.
                     _end(metadata, run, job)
     except CloudError as problem:
-        hint = f" ({problem.fix})" if problem.fix else ""
         run = last_part(job.experiment_run) or f"of {job.display_name}'s logs"
-        return f"the experiment's run {run} keeps its state: {problem.message}{hint}"
+        return f"the experiment's run {run} keeps its state: {problem.message} ({problem.fix})"
     return ""
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from slipway.cloud.failures import CloudError, Denied
+from slipway.cloud.failures import CloudError, Conflict, Denied, NotFound, Refused
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location
 from slipway.context import Context
@@ -151,7 +151,8 @@ class Submitter:
         try:
             attempt = sender.send(request)
         except CloudError as problem:
-            problem.fix = problem.fix or way_on(problem, choice.taken)
+            if isinstance(problem, Refused | Conflict | NotFound) and problem.fix == problem.usual:
+                problem.fix = way_on(problem, choice.taken) or problem.fix
             raise
         sent = SubmissionResult(request, attempt, choice, self.context)
         return sent, prepared.candidates.index(candidate), claim

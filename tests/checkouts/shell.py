@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +38,8 @@ class Done:
 
 
 def slipway(arguments: Sequence[str], environ: Mapping[str, str], folder: Path) -> Done:
-    """Run `slipway …` in a folder and with only these variables, in this process: it spares a second interpreter."""
+    """Run `slipway …` in a folder and with only these variables, in this process: it spares a second interpreter. No
+    error may leave a person without what to do now."""
     out, err = io.StringIO(), io.StringIO()
     with (
         mock.patch.dict(os.environ, environ, clear=True),
@@ -46,7 +48,9 @@ def slipway(arguments: Sequence[str], environ: Mapping[str, str], folder: Path) 
         contextlib.redirect_stderr(err),
     ):
         code = main(arguments)
-    return Done(code, out.getvalue(), err.getvalue())
+    done = Done(code, out.getvalue(), err.getvalue())
+    assert "\n  fix: " in done.err or not re.search("^error: ", done.err, re.MULTILINE), done.err
+    return done
 
 
 @dataclass

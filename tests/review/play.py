@@ -188,7 +188,7 @@ def _deployment(
 
 def _refuse(decided: Plan) -> None:
     if decided.problems:
-        raise ResourceError("what to deploy can't be decided", why="\n".join(decided.problems))
+        raise ResourceError("what to deploy can't be decided", why="\n".join(decided.problems), fix="mend it")
     refuse(decided.refusals, preview=True)
 
 

@@ -192,7 +192,7 @@ def test_a_timeout_that_is_not_a_number_is_refused_before_anything_is_asked() ->
     waiting = slipway.Job("name", "request", a_job(), Context())
     with pytest.raises(ConfigError, match="timeout is given a str") as error:
         waiting.wait(timeout="5")  # type: ignore[arg-type]
-    assert "it takes seconds" in error.value.why
+    assert "seconds, or None" in error.value.fix
 
 
 def test_importing_is_cheap_and_both_spellings_work(tmp_path: Path) -> None:

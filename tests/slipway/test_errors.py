@@ -1,7 +1,19 @@
 """Errors as a call of Python and as the command tell them."""
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
 from slipway.cli import _flags
+from slipway.cloud.failures import Answer, Call, CloudError, failure
 from slipway.errors import AnswerUnknown, ConfigError
+
+ROOT = Path(__file__).resolve().parents[2]
+OWN = [
+    file for folder in ("slipway", "components", "policy", "local", "journey") for file in (ROOT / folder).rglob("*.py")
+]
 
 
 def test_arguments_are_spelled_as_they_were_given() -> None:
@@ -30,3 +42,66 @@ def test_what_would_act_on_a_terminal_is_told_as_its_number() -> None:
     """Also by `pulumi up`, which shows the text as it is."""
     told = str(ConfigError("\x1b[2Jno", why="a\u202eb\r\n\tc", fix="d\x9b"))
     assert told.splitlines() == ["\\x1b[2Jno", "  why: a\\u202eb\\r", "       \tc", "  fix: d\\x9b"]
+
+
+def kinds(of: type[CloudError] = CloudError) -> Iterator[type[CloudError]]:
+    yield of
+    for kind in of.__subclasses__():
+        yield from kinds(kind)
+
+
+@pytest.mark.parametrize("kind", [*kinds()])
+def test_every_failure_of_an_api_names_a_way_out(kind: type[CloudError]) -> None:
+    assert kind(Call("do it"), "it was so").fix
+
+
+@pytest.mark.parametrize("status", [*range(400, 452), *range(500, 512)])
+@pytest.mark.parametrize("words", ["", "The PersistentResource does not exist.", "Permission denied on resource 'x'"])
+def test_every_refusal_names_a_way_out(status: int, words: str) -> None:
+    """A submission after a destroy ended with "The PersistentResource does not exist." and nothing else."""
+    assert failure(Call("do it"), Answer(status, "", words)).fix
+
+
+def test_no_error_is_made_with_an_empty_way_out() -> None:
+    """Types demand that each has one. Errors in a stack file have one for each mistake."""
+    found = {f"{file.relative_to(ROOT)}: {call}" for file in OWN for call in _without_fix(file)}
+    assert found == {"slipway/stack/yaml_file.py: super().__init__(count + '\\n'.join(in_words(mistakes)), fix='')"}
+
+
+def test_an_error_that_is_text_has_a_way_out() -> None:
+    texts = [(file, text) for file in OWN for text in _texts(file) if text.startswith("error: ") and "\n" in text]
+    assert len(texts) > 10 and [(file, text) for file, text in texts if "fix: " not in text] == []
+
+
+def _texts(file: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(one.value) if isinstance(one, ast.Constant) else "…" for one in node.values)
+
+
+def _without_fix(file: Path) -> Iterator[str]:
+    """Yield the calls that make an error whose `fix` may be an empty text, as far as their function tells."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    for function in (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)):
+        nodes = list(ast.walk(function))
+        assigned = [one for one in nodes if isinstance(one, ast.Assign)]
+        named = {one.id: node.value for node in assigned for one in node.targets if isinstance(one, ast.Name)}
+        for call in (one for one in nodes if isinstance(one, ast.Call)):
+            called = ast.unparse(call.func)
+            makes = called == "super().__init__" or called[:1].isupper()
+            if makes and any(one.arg == "fix" and _may_be_empty(one.value, named) for one in call.keywords):
+                yield ast.unparse(call)
+
+
+def _may_be_empty(value: ast.expr, named: dict[str, ast.expr]) -> bool:
+    match value:
+        case ast.Constant():
+            return value.value == ""
+        case ast.IfExp():
+            return _may_be_empty(value.body, named) or _may_be_empty(value.orelse, named)
+        case ast.BoolOp(op=ast.Or()):
+            return _may_be_empty(value.values[-1], named)
+        case ast.Name():
+            return value.id in named and _may_be_empty(named[value.id], {})
+        case _:
+            return False

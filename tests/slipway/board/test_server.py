@@ -28,7 +28,7 @@ class Stack:
 
     def make(self, job: str) -> str:
         if self.broken:
-            raise ResourceError("no answer")
+            raise ResourceError("no answer", fix="try again")
         self.made.append(job)
         return f"page {len(self.made)} of {job or 'all'}"
 
@@ -97,7 +97,7 @@ def test_a_stack_that_can_not_be_read_is_said_in_words() -> None:
     stack.broken = True
     with served(stack) as server:
         status, text, _ = get(server, urlsplit(server.address).path)
-    assert (status, text) == (503, "error: no answer\n")
+    assert (status, text) == (503, "error: no answer\n  fix: try again\n")
 
 
 def raw(server: BoardServer, request: bytes, *, reads: bool) -> bytes:

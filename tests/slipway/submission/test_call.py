@@ -12,7 +12,7 @@ from slipway.submission.parameters import waits
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "why"),
+    ("name", "value", "fix"),
     [
         ("template", None, "a template's name"),
         ("capacity", 5, "a capacity type's name"),
@@ -28,11 +28,11 @@ from slipway.submission.parameters import waits
         ("number", [1], "a string, a number or a bool"),
     ],
 )
-def test_an_argument_of_another_type_is_named_with_what_it_takes(name: str, value: Any, why: str) -> None:
+def test_an_argument_of_another_type_is_named_with_what_it_takes(name: str, value: Any, fix: str) -> None:
     given: dict[str, Any] = {"template": "hello", name: value}
     with pytest.raises(ConfigError, match=f"^{name} is given a ") as error:
         slipway.submit(**given)
-    assert why in error.value.why and "--" not in str(error.value)
+    assert fix in error.value.fix and "--" not in str(error.value)
 
 
 def test_a_number_that_python_does_not_write_is_refused() -> None:
@@ -52,7 +52,7 @@ def test_an_empty_text_is_not_the_default(name: str) -> None:
 def test_a_time_to_wait_is_a_number_of_seconds_that_ends(timeout: float) -> None:
     with pytest.raises(ConfigError, match=f"^timeout is {timeout}") as error:
         check_timeout(timeout)
-    assert "None" in error.value.why
+    assert "None" in error.value.fix
     for right in (None, 0, 0.5, 300):
         check_timeout(right)
 
@@ -64,7 +64,7 @@ class Named:
 
 def test_a_folder_may_be_named_by_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     def with_code(context: Any, asked: Any, folder: Path, **_: Any) -> None:
-        raise ConfigError(f"{folder} it is")
+        raise ConfigError(f"{folder} it is", fix="none")
 
     monkeypatch.setattr("slipway.api.with_code", with_code)
     with pytest.raises(ConfigError, match=r"^src it is"):

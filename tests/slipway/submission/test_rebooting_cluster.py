@@ -64,7 +64,7 @@ def test_a_refusal_says_what_to_wait_for_and_the_same_id_sends_it_then() -> None
 def test_what_a_running_cluster_refuses_does_not_pass_by_waiting() -> None:
     with pytest.raises(Refused) as refused:
         command(Rebooting(launcher=True, state="RUNNING"), again=False, asked=ON_POOL)
-    assert not refused.value.fix
+    assert refused.value.fix == Refused.usual
 
 
 def test_machines_of_its_own_that_wait_for_quota_wait_for_no_cluster() -> None:

@@ -266,7 +266,7 @@ def test_a_job_of_another_sweep_under_the_id_of_a_lost_run_stops_it(tmp_path: Pa
 
     class Mixed(Service):
         def look(self, requests: Iterable[Request]) -> tuple[Mapping[str, str], int]:
-            raise ConfigError("sweep digits-1 was begun with other runs")
+            raise ConfigError("sweep digits-1 was begun with other runs", fix="name it")
 
     service = Mixed(["", "", "lost"])
     done = command(service, tmp_path / "s.jsonl", rate=3)
@@ -292,7 +292,7 @@ def test_stopped_by_a_deployment_the_same_command_sends_the_rest_once(faults: li
     def outdated(_: float) -> SlipwayError | None:
         nonlocal looks
         looks += 1
-        return ResourceError("cluster cpu was replaced") if looks > after else None
+        return ResourceError("cluster cpu was replaced", fix="again") if looks > after else None
 
     with tempfile.TemporaryDirectory() as folder:
         file, stopped = Path(folder) / "s.jsonl", None

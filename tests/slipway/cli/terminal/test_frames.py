@@ -61,7 +61,7 @@ def test_each_look_is_drawn_and_the_last_one_stays(terminal: Terminal) -> None:
 
 
 def test_a_look_that_fails_is_said_beside_what_was_seen_before(terminal: Terminal) -> None:
-    seen = iter([None, ResourceError("no answer from aiplatform"), None])
+    seen = iter([None, ResourceError("no answer from aiplatform", fix="try again"), None])
 
     def look() -> None:
         if problem := next(seen):
@@ -76,7 +76,7 @@ def test_a_look_that_fails_is_said_beside_what_was_seen_before(terminal: Termina
 
 def test_a_first_look_that_fails_is_an_error_and_no_screen_is_taken(terminal: Terminal) -> None:
     def look() -> None:
-        raise ResourceError("denied")
+        raise ResourceError("denied", fix="log in")
 
     with pytest.raises(ResourceError):
         watched(look, 1, terminal)
