@@ -21,12 +21,17 @@ _ATTEMPTS = 6
 _ATTEMPTS_UNANSWERED = 3
 _LONGEST_PAUSE = 8.0
 _PART = 1 << 16
+_LONGEST = 2000
 _DEADLINE = "context deadline exceeded (Client.Timeout {})"
 _USER_AGENT = "slipway-local-gcp-plugin"
 
 
 class CloudError(Exception):
-    """A request that failed or took too long; the text is for the person."""
+    """A request that failed or took too long; the text is for the person. Of a service's words that is a page at most:
+    an answer may have megabytes of them."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what if len(what) <= _LONGEST else f"{what[:_LONGEST]}…")
 
 
 class GoogleError(CloudError):
@@ -161,8 +166,8 @@ def _parsed(answer: _Answer) -> Any:
     except ValueError:
         body = None
     if answer.status < 300:
-        if body is None:
-            raise CloudError(f"an answer that is not JSON: {answer.data[:200]!r}")
+        if not isinstance(body, dict):
+            raise CloudError(f"an answer that is not a JSON object: {answer.data[:200]!r}")
         return body
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict) or not error.get("message"):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .schema import Field
+from .transport import CloudError
 from .values import Properties, is_empty, is_later
 
 
@@ -33,18 +34,21 @@ def from_api(fields: Mapping[str, Field], body: Mapping[str, Any]) -> dict[str, 
     for name, declared in fields.items():
         value = body.get(declared.api or name)
         if value is not None and value != {}:
-            state[name] = _received(declared, value)
+            state[name] = _received(name, declared, value)
     return state
 
 
-def _received(declared: Field, value: Any) -> Any:
+def _received(name: str, declared: Field, value: Any) -> Any:
     if declared.kind == "object":
         return from_api(declared.fields, value)
     if declared.kind == "list" and declared.item is not None:
         items = value if isinstance(value, list) else [value]
-        return [_received(declared.item, item) for item in items]
+        return [_received(name, declared.item, item) for item in items]
     if declared.kind == "integer":
-        return int(value)
+        try:
+            return int(value)
+        except (TypeError, ValueError) as error:
+            raise CloudError(f"an answer whose {name} is not a whole number: {str(value)[:200]!r}") from error
     if declared.kind == "string":
         return str(value)
     return value

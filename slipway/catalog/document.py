@@ -14,11 +14,13 @@ from slipway.catalog.checks import checked
 from slipway.catalog.forms import PLAIN_NAME
 from slipway.catalog.model import SCHEMA, Catalog, Template
 from slipway.errors import ConfigError
+from slipway.formatting import short
 from slipway.installation import updating
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import unfit
 
 _ANOTHER = "publish it again with pulumi up, or choose another: slipway use gs://BUCKET"
+_SHOWN = 1000
 _HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -95,7 +97,7 @@ def _template(name: str, entry: Any, catalog: Catalog) -> Template:
     try:
         return checked(codec.read(Template, entry, name), catalog)
     except codec.MalformedError as error:
-        unread = str(error.under(f"templates.{name}"))
+        unread = short(str(error.under(f"templates.{name}")), _SHOWN)
         return Template(name, "", CUSTOM_JOB.name, roles=(), parameters=(), offers=(), unread=unread)
 
 

@@ -2,15 +2,20 @@ import contextlib
 import socket
 import time
 from threading import Thread
+from typing import Any
 
 import pytest
 
+from local.plugin.cloud import Cloud, OperationError
 from local.plugin.pace import CancelledError, Pace
+from local.plugin.schema import integer
 from local.plugin.settings import Settings, load
 from local.plugin.transport import CloudError, GoogleError, Transport
+from local.plugin.wire import from_api
 from tests.local.plugin.conftest import Recorder, Waits
 
 _LINE = "GET /v1beta1/x"
+MUCH = "m" * 10_000_000
 
 
 @pytest.fixture
@@ -38,6 +43,41 @@ def test_an_error_that_is_not_googles_is_shown_as_it_came(recorder: Recorder, tr
     recorder.answer(_LINE, b"<html>no</html>", 404)
     with pytest.raises(GoogleError, match="got HTTP response code 404 with body: b'<html>no</html>'"):
         transport.send("vertexAi", "GET", "x")
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        ({"error": {"code": 400, "message": MUCH, "status": "INVALID_ARGUMENT"}}, 400),
+        ({"error": MUCH}, 400),
+        (MUCH.encode(), 502),
+        ([MUCH], 200),
+        (MUCH, 200),
+    ],
+)
+def test_of_a_foreign_answer_no_more_than_a_page_is_shown(
+    recorder: Recorder, transport: Transport, answer: Any, status: int
+) -> None:
+    recorder.answer(_LINE, answer, status)
+    with pytest.raises(CloudError) as error:
+        transport.send("vertexAi", "GET", "x")
+    assert len(str(error.value)) < 2100
+
+
+def test_of_an_operations_error_no_more_than_a_page_is_shown(recorder: Recorder, transport: Transport) -> None:
+    cloud = Cloud(transport, load({}, recorder.environment()), Pace(), timeout=1, deadline=1)
+    with pytest.raises(OperationError) as error:
+        cloud.finish("vertexAi", {"done": True, "error": {"code": 8, "message": MUCH}}, "Creating PersistentResource")
+    said = str(error.value)
+    assert (
+        said.startswith("Error waiting for Creating PersistentResource: Error code 8, message: m") and len(said) < 2100
+    )
+
+
+def test_of_a_number_that_is_none_no_more_than_a_page_is_shown() -> None:
+    with pytest.raises(CloudError) as error:
+        from_api({"size": integer()}, {"size": MUCH})
+    assert "size" in str(error.value) and len(str(error.value)) < 2100
 
 
 @pytest.mark.parametrize("code", [429, 503])
