@@ -35,13 +35,11 @@ demo: setup ## the main job: local cloud, `pulumi up`, two distributed training 
 demo-down: setup ## stop and clean all that `make demo` started
 	@$(PY) -m local.demo down
 
-# Types are checked beside the tests. These are collected once before, so that a mistake shows at once, and workers find
-# the bytecode of what they all import.
+# Types are checked beside the tests.
 test: setup ## format, lint, strict types and every test, the real engine included
 	@$(VENV)/bin/ruff format --check . && $(VENV)/bin/ruff check .
 	@echo "engine  …"; SLIPWAY_ENGINE= $(PY) -m local.engine >/dev/null
 	@$(VENV)/bin/mypy >$(VENV)/types.log 2>&1 & types=$$!; failed=0; \
-	$(PY) -m pytest --collect-only --snapshot-warn-unused $(PYTEST_ARGS) >$(VENV)/collected.log 2>&1 || { cat $(VENV)/collected.log; exit 1; }; \
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not long" $(PYTEST_ARGS) || failed=$$?; \
 	wait $$types || failed=$$?; cat $(VENV)/types.log; exit $$failed
 

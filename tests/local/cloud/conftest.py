@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from google.cloud import aiplatform
-from google.cloud.aiplatform.metadata import metadata
 
 from tests.local.cloud.calling import Calling, every_service
 from tests.local.conftest import LocalCloud
@@ -26,6 +24,8 @@ def calling(tmp_path: Path) -> Iterator[Calling]:
 def vertex_sdk(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalCloud]:
     """Yield the SDK as the deployer, over REST, with a staging bucket; without an experiment before and after the
     test."""
+    from google.cloud import aiplatform
+
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{cloud.url}/t/{cloud.token('deployer')}")
     if f'"{STAGING}"' not in json.dumps(cloud.rest("GET", "/storage/v1/b?project=slipway-local")):
         cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": STAGING})
@@ -43,6 +43,8 @@ def vertex_sdk(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[L
 
 
 def _forget_experiment() -> None:
+    from google.cloud.aiplatform.metadata import metadata
+
     tracker: Any = metadata._experiment_tracker
     tracker.reset()
     tracker.set_tensorboard(None)

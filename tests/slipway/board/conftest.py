@@ -7,13 +7,16 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 
 from slipway.board.page import page
 from tests import chromium
 from tests.slipway.board.moment import board
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Dialog, Page
 
 JOBS = 400
 Looking = Callable[..., "Looked"]
@@ -28,6 +31,8 @@ def board_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
     found = chromium.find()
     if isinstance(found, str):
         pytest.skip(found)

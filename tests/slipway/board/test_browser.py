@@ -7,25 +7,34 @@ from collections import defaultdict
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from bench import month
 from slipway.board.band import machines_on
 from slipway.board.document import as_json, board_of
 from slipway.board.page import page
 from slipway.formatting import span
+from slipway.history.model import History
 from slipway.prices import spent
 from tests.slipway.board.conftest import JOBS, Looked, Looking
 from tests.slipway.board.moment import board, what_if_of
 
-HISTORY = month.history(JOBS)
-BOARD = board(JOBS)
 CHARTS = {"pools": "rect", "gauges": "rect", "band": "rect", "change": "rect", "days": "rect"}
 CHARTS |= {"parallel": "line", "scatter": "symbol", "curves": "line"}
+
+
+@cache
+def the_past() -> History:
+    return month.history(JOBS)
+
+
+@cache
+def shown() -> dict[str, Any]:
+    return board(JOBS)
 
 
 def seconds(begin: Any, end: Any) -> float:
@@ -53,8 +62,10 @@ def test_every_chart_is_drawn_and_nothing_else_happens(look: Looking) -> None:
 def test_those_who_use_no_mouse_or_screen_find_their_way(look: Looking, dark: bool) -> None:
     looked = look(dark=dark)
     looked.page.evaluate("() => { for (const one of document.querySelectorAll('details')) one.open = true; }")
-    looked.page.evaluate("(id) => { location.hash = `job=${id}`; }", BOARD["lives"][-1]["id"])
+    looked.page.evaluate("(id) => { location.hash = `job=${id}`; }", shown()["lives"][-1]["id"])
     looked.page.wait_for_function("() => document.querySelector('[data-life]:not([hidden]) [data-drawn]')")
+    from axe_playwright_python.sync_playwright import Axe
+
     found = Axe().run(looked.page).response["violations"]
     assert [
         (one["id"], one["nodes"][0]["html"][:120]) for one in found if one["impact"] in ("serious", "critical")
@@ -66,7 +77,7 @@ def test_names_that_would_do_harm_do_nothing(look: Looking) -> None:
     page = looked.page
     before = page.evaluate("() => document.scripts.length")
     looked.choose("days", "30")
-    hostile = [job for job in BOARD["jobs"]["rows"] if any(name[:20] in job for name in month.HOSTILE)]
+    hostile = [job for job in shown()["jobs"]["rows"] if any(name[:20] in job for name in month.HOSTILE)]
     assert hostile
     for id_ in [row[0] for row in hostile][:10]:
         page.evaluate("(id) => { location.hash = `job=${id}`; }", id_)
@@ -133,7 +144,7 @@ def test_the_table_of_pools_says_what_their_chart_shows(look: Looking) -> None:
     for row in looked.rows("[data-chart=pools]", "rect"):
         drawn[str(row["name"])][str(row["user"] or row["what"])] += int(str(row["machines"]))
     table = looked.table("#now article:has([data-chart=pools]) table")
-    assert [row[0] for row in table] == [one["name"] for one in BOARD["now"]["pools"]]
+    assert [row[0] for row in table] == [one["name"] for one in shown()["now"]["pools"]]
     for name, _, _, busy, free, room, _ in table:
         told = {user: int(count) for user, _, count in (one.rpartition(" ") for one in busy.split(", ") if one != "–")}
         told |= {key: int(count) for key, count in (("free", free), ("room", room)) if count != "0"}
@@ -154,10 +165,10 @@ def test_the_table_of_quota_says_what_the_gauges_show(look: Looking) -> None:
 def test_the_days_of_a_band_say_what_its_rectangles_show(look: Looking) -> None:
     looked = look()
     looked.choose("days", "30")
-    for place, band in enumerate(BOARD["bands"]):
+    for place, band in enumerate(shown()["bands"]):
         figure = f"#time article:nth-of-type({place + 1})"
         rows = [row for row in looked.rows(f"{figure} [data-chart=band]", "rect") if "lane" in row]
-        since = HISTORY.since.timestamp() * 1000
+        since = the_past().since.timestamp() * 1000
         drawn = sum(
             seconds(max(float(str(row["begin"])), since), float(str(row["end"])))
             / 3600
@@ -165,7 +176,7 @@ def test_the_days_of_a_band_say_what_its_rectangles_show(look: Looking) -> None:
             for row in rows
         )
         # Of preempted jobs nobody knows when they had no machines, only for how long.
-        lost = sum((job.lost or 0.0) / 3600 * machines_on(job).get(band["name"], 0) for job in HISTORY.jobs)
+        lost = sum((job.lost or 0.0) / 3600 * machines_on(job).get(band["name"], 0) for job in the_past().jobs)
         told = sum(float(row[1].replace(",", "")) for row in looked.table(f"{figure} table") if row[1] != "–")
         assert told == pytest.approx(drawn - lost, rel=0.01, abs=1.6), band["name"]
 
@@ -173,7 +184,7 @@ def test_the_days_of_a_band_say_what_its_rectangles_show(look: Looking) -> None:
 def test_the_days_of_a_pool_before_and_after_say_what_its_rectangles_show(look: Looking) -> None:  # N16
     looked = look()
     looked.choose("days", "30")
-    for place, pool in enumerate(BOARD["whatIf"]["pools"]):
+    for place, pool in enumerate(shown()["whatIf"]["pools"]):
         article = f"#what-if article:nth-of-type({place + 2})"
         assert (looked.page.locator(f"{article} h3").text_content() or "").startswith(pool["name"])
         table = looked.table(f"{article} table")
@@ -188,7 +199,7 @@ def test_the_days_of_a_pool_before_and_after_say_what_its_rectangles_show(look: 
 
 
 def test_both_outcomes_of_a_replay_stand_side_by_side(look: Looking) -> None:  # N16
-    looked, found = look(), BOARD["whatIf"]["comparison"]
+    looked, found = look(), shown()["whatIf"]["comparison"]
     table = {name: cells for name, *cells in looked.table("#what-if [aria-label='Before and after'] table")}
     for place, side in enumerate((found["before"], found["after"])):
         assert table["p95 wait"][place] == span(side["waits"]["p95"])
@@ -202,9 +213,9 @@ def test_both_outcomes_of_a_replay_stand_side_by_side(look: Looking) -> None:  #
 
 
 def test_a_replay_that_is_not_trusted_shows_what_could_never_run_and_no_more(look: Looking, tmp_path: Path) -> None:
-    gone = [job for job in HISTORY.jobs if job.cluster == "a100"]
-    off = what_if_of(replace(HISTORY, jobs=tuple(gone[:8])))
-    (tmp_path / "off.html").write_text(page(as_json(board_of(HISTORY, what_if=off), 2)), encoding="utf-8")
+    gone = [job for job in the_past().jobs if job.cluster == "a100"]
+    off = what_if_of(replace(the_past(), jobs=tuple(gone[:8])))
+    (tmp_path / "off.html").write_text(page(as_json(board_of(the_past(), what_if=off), 2)), encoding="utf-8")
     looked = look(file=tmp_path / "off.html")
     assert "can't be told" in (looked.page.locator("#what-if").text_content() or "")
     assert looked.page.locator("#what-if table").count() == looked.page.locator("#never").count() == 1
@@ -225,12 +236,12 @@ def test_the_table_of_days_says_what_the_bars_show(look: Looking) -> None:
 
 def test_sums_below_a_dollar_are_told_everywhere(look: Looking, tmp_path: Path) -> None:
     """The axis told half a dollar as $500m, bars and days $0 and $0.00."""
-    job = next(job for job in HISTORY.jobs if job.capacity_type == "on-demand" and job.started)
+    job = next(job for job in the_past().jobs if job.capacity_type == "on-demand" and job.started)
     assert job.started
     hours = Decimal(10) / 3600
     cost = job.per_hour * hours
     short = replace(job, ended=job.started + timedelta(seconds=10), busy=10.0, cost=cost)
-    past = replace(HISTORY, jobs=(short,), deployments=(), samples=())
+    past = replace(the_past(), jobs=(short,), deployments=(), samples=())
     (tmp_path / "small.html").write_text(page(as_json(board_of(past), 2)), encoding="utf-8")
     looked, told = look(file=tmp_path / "small.html"), spent(cost)
     assert told.startswith("$0.00")
@@ -246,11 +257,11 @@ def test_sums_below_a_dollar_are_told_everywhere(look: Looking, tmp_path: Path) 
 
 def test_jobs_have_waited_and_cost_what_the_command_says(look: Looking) -> None:
     """Times were cut to the second, and waits off by one."""
-    looked, newest = look(), HISTORY.jobs[::-1]
+    looked, newest = look(), the_past().jobs[::-1]
     table = looked.table("#jobs table")
     assert len(table) > 20
     for row, job in zip(table, newest, strict=False):
-        end = job.ended or HISTORY.until
+        end = job.ended or the_past().until
         assert job.created
         assert row[5] == span(((job.started or end) - job.created).total_seconds())
         assert row[6] == (span((end - job.started).total_seconds()) if job.started else "–")
@@ -276,7 +287,7 @@ def test_a_click_on_a_job_leads_to_it_and_so_does_its_row(look: Looking) -> None
     page = looked.page
     page.locator("#rows a").first.click()
     page.wait_for_function("() => !document.getElementById('one').hidden")
-    newest = HISTORY.jobs[-1]
+    newest = the_past().jobs[-1]
     assert page.locator("#one h3").text_content() == newest.display_name
     name = page.evaluate(
         """() => {
@@ -294,7 +305,7 @@ def test_a_click_on_a_job_leads_to_it_and_so_does_its_row(look: Looking) -> None
 
 def test_the_table_of_a_sweep_says_what_its_charts_show(look: Looking) -> None:
     looked = look()
-    (sweep,) = BOARD["sweeps"]
+    (sweep,) = shown()["sweeps"]
     heads = looked.page.evaluate(
         "() => [...document.querySelectorAll('#sweeps thead th')].map((one) => one.textContent)"
     )
@@ -313,7 +324,7 @@ def test_the_table_of_a_sweep_says_what_its_charts_show(look: Looking) -> None:
 
 def test_the_life_of_a_job_is_told_by_its_table_and_drawn_alike(look: Looking) -> None:
     looked = look()
-    for life in BOARD["lives"]:
+    for life in shown()["lives"]:
         looked.page.evaluate("(id) => { location.hash = `job=${id}`; }", life["id"])
         own = f"[data-life='{life['id']}']"
         looked.page.wait_for_function(
@@ -332,8 +343,8 @@ def test_the_life_of_a_job_is_told_by_its_table_and_drawn_alike(look: Looking) -
 
 def test_a_job_of_which_nothing_more_was_read_says_how_to_see_it(look: Looking) -> None:
     looked = look()
-    lives = {one["id"] for one in BOARD["lives"]}
-    other = next(row[0] for row in BOARD["jobs"]["rows"] if row[0] not in lives)
+    lives = {one["id"] for one in shown()["lives"]}
+    other = next(row[0] for row in shown()["jobs"]["rows"] if row[0] not in lives)
     looked.page.evaluate("(id) => { location.hash = `job=${id}`; }", other)
     looked.page.wait_for_function("() => document.querySelector('#plain [data-chart]').dataset.drawn")
     assert looked.page.locator("#more").text_content() == f"slipway board --job {other}"
@@ -352,7 +363,7 @@ def test_jobs_are_looked_for_by_keyboard(look: Looking) -> None:
     page = looked.page
     page.locator("#find").focus()
     page.keyboard.type("spot")
-    wanted = [job for job in HISTORY.jobs if job.capacity_type == "spot"]
+    wanted = [job for job in the_past().jobs if job.capacity_type == "spot"]
     assert f"of {len(wanted)}" in (page.locator("#found").text_content() or "")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
@@ -365,6 +376,6 @@ def test_ranges_and_colours_are_chosen_by_keyboard(look: Looking) -> None:
     page.locator("#time input[data-param=days]:checked").focus()
     page.keyboard.press("ArrowLeft")
     looked.chosen("days", "1")
-    since = (HISTORY.until - timedelta(days=1)).timestamp() * 1000
+    since = (the_past().until - timedelta(days=1)).timestamp() * 1000
     rows = [row for row in looked.rows("[data-chart=band]", "rect") if "lane" in row]
     assert rows and all(float(str(row["end"])) >= since for row in rows)

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -23,8 +24,6 @@ from tests.slipway.board.moment import now_of
 
 FOLDER = Path(slipway.board.__file__).parent
 VENDORED = json.loads((FOLDER / "vendor" / "vendor.json").read_text("utf-8"))
-HISTORY = month.history(300)
-HTML = page(as_json(board_of(HISTORY, now_of(HISTORY)), 2))
 
 
 class Parts(HTMLParser):
@@ -52,10 +51,20 @@ class Parts(HTMLParser):
             self.texts[-1] = (kind, text + data)
 
 
+@cache
+def past() -> History:
+    return month.history(300)
+
+
+@cache
+def html() -> str:
+    return page(as_json(board_of(past(), now_of(past())), 2))
+
+
 @pytest.fixture(scope="module")
 def parts() -> Parts:
     found = Parts()
-    found.feed(HTML)
+    found.feed(html())
     return found
 
 
@@ -96,13 +105,13 @@ def test_the_data_is_one_versioned_document_under_the_keys_of_other_commands(par
     (text,) = (text for kind, text in parts.texts if kind == "application/json")
     data = json.loads(text)["data"]
     assert (data["schema"], data["kind"], data["stack"]) == (2, "board", "prod")
-    assert len(data["jobs"]["rows"]) == len(HISTORY.jobs)
+    assert len(data["jobs"]["rows"]) == len(past().jobs)
     assert all(len(row) == len(data["jobs"]["columns"]) for row in data["jobs"]["rows"])
-    assert data == json.loads(json.dumps(as_json(board_of(HISTORY, now_of(HISTORY)), 2)))
+    assert data == json.loads(json.dumps(as_json(board_of(past(), now_of(past())), 2)))
 
 
 def test_no_text_turns_what_is_read_and_none_is_endless() -> None:
-    text = json.dumps(as_json(board_of(HISTORY, now_of(HISTORY)), 2), ensure_ascii=False)
+    text = json.dumps(as_json(board_of(past(), now_of(past())), 2), ensure_ascii=False)
     assert re.search(f"[{HARMFUL}]", text) is None
     assert max(map(len, re.findall(r'"((?:[^"\\]|\\.)*)"', text))) <= 500
 
@@ -119,27 +128,27 @@ def test_a_stack_without_any_past_has_a_page_too() -> None:
 
 
 def test_idle_machines_that_nobody_recorded_are_unknown_and_cost_not_nothing() -> None:
-    html = page(as_json(board_of(replace(HISTORY, samples=()), now_of(HISTORY)), 2))
+    html = page(as_json(board_of(replace(past(), samples=()), now_of(past())), 2))
     rows = re.findall(r"<tr><th scope=\"row\">idle h100/workers</th>(.*?)</tr>", html)
     assert rows and all(re.findall(r">([^<>]+)</td>", row) == ["?"] * 4 for row in rows)
 
 
 def test_idle_machines_are_at_most_those_that_were_up_where_jobs_could_not_be_read() -> None:
-    html = page(as_json(board_of(replace(HISTORY, jobs_unread=frozenset({month.REGION}))), 2))
+    html = page(as_json(board_of(replace(past(), jobs_unread=frozenset({month.REGION}))), 2))
     rows = re.findall(r"<tr><th scope=\"row\">idle h100/workers</th>(.*?)</tr>", html)
     cells = [re.findall(r">([^<>]+)</td>", row) for row in rows]
     assert cells and all(len(row) == 4 and all(cell.startswith("≤ ") for cell in row) for row in cells)
 
 
 def test_the_forecast_of_a_month_that_is_not_wholly_known_is_a_least_one() -> None:
-    html = page(as_json(board_of(replace(HISTORY, samples=()), budget=Budget(0)), 2))
+    html = page(as_json(board_of(replace(past(), samples=()), budget=Budget(0)), 2))
     (told,) = re.findall(r"November: (.*?)\. List prices", html)
     assert re.fullmatch(r"≥ \$[\d,]+, ≥ \$[\d,]+ by its end, budget \$0.00", told)
 
 
 def test_of_very_many_users_the_page_says_how_many_it_leaves_out() -> None:
-    many = tuple(replace(job, user=f"user-{number}") for number, job in enumerate(HISTORY.jobs))
-    found = board_of(replace(HISTORY, jobs=many))
+    many = tuple(replace(job, user=f"user-{number}") for number, job in enumerate(past().jobs))
+    found = board_of(replace(past(), jobs=many))
     rows = found.usage["user"].rows
     assert len(rows) + found.names_left_out["user"] == len(many) > len(rows) and not found.names_left_out["team"]
     assert f"and {found.names_left_out['user']} more" in page(as_json(found, 2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -10,14 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from bench import month
-from slipway.board.what_if import Change, means, what_if
+from slipway.board.what_if import Change, WhatIf, means, what_if
 from slipway.generations.published_clusters import declared
+from slipway.history.model import History
 from slipway.whatif.model import PoolStep
 from tests.slipway.board.moment import what_if_of
 from tests.slipway.whatif.past import catalog
 
-HISTORY = month.history(300)
-FOUND = what_if_of(HISTORY)
+
+@cache
+def past() -> History:
+    return month.history(300)
+
+
+@cache
+def found_change() -> WhatIf:
+    return what_if_of(past())
 
 
 @given(some.dictionaries(some.integers(0, 990), some.tuples(some.integers(0, 9), some.integers(0, 9)), max_size=20))
@@ -34,10 +43,11 @@ def test_no_time_has_no_machines() -> None:
 
 
 def test_days_add_up_to_the_idle_shares_that_are_told() -> None:
-    assert FOUND.comparison.before and FOUND.comparison.after and not FOUND.why_not
-    sides = [{one.pool: one for one in side.pools} for side in (FOUND.comparison.before, FOUND.comparison.after)]
-    assert len(FOUND.pools) == 3
-    for pool in FOUND.pools:
+    found = found_change()
+    assert found.comparison.before and found.comparison.after and not found.why_not
+    sides = [{one.pool: one for one in side.pools} for side in (found.comparison.before, found.comparison.after)]
+    assert len(found.pools) == 3
+    for pool in found.pools:
         before = sum(one.used_before for one in pool.days), sum(one.idle_before for one in pool.days)
         after = sum(one.used_after for one in pool.days), sum(one.idle_after for one in pool.days)
         for (used, idle), side in zip((before, after), sides, strict=True):
@@ -46,17 +56,17 @@ def test_days_add_up_to_the_idle_shares_that_are_told() -> None:
 
 
 def test_a_pool_that_goes_and_one_that_comes_have_both_sides() -> None:
-    clusters = HISTORY.deployments[-1].clusters
+    clusters = past().deployments[-1].clusters
     h100 = declared(clusters["h100"])
     change = Change(("a", "b"), (h100,), (replace(h100, name="other"),))
-    found = what_if(change, HISTORY, catalog(clusters.values(), {}))
+    found = what_if(change, past(), catalog(clusters.values(), {}))
     gone, new = found.pools
     assert (gone.bounds[1], new.bounds[0]) == ("", "")
     assert {after for _, _, after in gone.hours} == {before for _, before, _ in new.hours} == {(0.0, 0.0)}
 
 
 def test_a_replay_that_is_not_trusted_tells_what_could_never_run_alone() -> None:
-    few = what_if_of(replace(HISTORY, jobs=HISTORY.jobs[:5]))
+    few = what_if_of(replace(past(), jobs=past().jobs[:5]))
     assert few.why_not and not few.pools and few.comparison.before is few.comparison.after is None
-    none = what_if_of(replace(HISTORY, jobs=()))
+    none = what_if_of(replace(past(), jobs=()))
     assert none.why_not and not none.comparison.never_ran

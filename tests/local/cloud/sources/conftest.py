@@ -6,9 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from google.cloud import aiplatform
-from google.cloud.aiplatform import jobs, training_jobs
-from google.cloud.aiplatform.metadata import metadata
 
 from tests.local.cloud.calling import PARENT
 from tests.local.conftest import FAST, LocalCloud
@@ -42,6 +39,10 @@ def cloud(running: LocalCloud) -> Iterator[LocalCloud]:
 @pytest.fixture
 def sdk(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalCloud]:
     """Yield the unmodified SDK as the deployer, except that it looks more often than every five seconds."""
+    from google.cloud import aiplatform
+    from google.cloud.aiplatform import jobs, training_jobs
+    from google.cloud.aiplatform.metadata import metadata
+
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{cloud.url}/t/{cloud.token('deployer')}")
     for module in (jobs, training_jobs):
         monkeypatch.setattr(module, "_JOB_WAIT_TIME", 0.2)
