@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,7 +58,8 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let what is kept in a person's folders, unless a variable says otherwise, be kept in folders of the run."""
+    """Let what is kept in a person's folders, unless a variable says otherwise, be kept in folders of the run; and what
+    processes leave in the temporary folder, as a killed one does, go with the run."""
     home = tmp_path_factory.mktemp("home")
     folders = {
         "SLIPWAY_LOCAL_STATE": "local",
@@ -65,7 +67,12 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         "CLOUDSDK_CONFIG": "gcloud",
         "XDG_STATE_HOME": "state",
     }
-    with pytest.MonkeyPatch.context() as patch:
+    # Paths of sockets are short: a worker's own folder is too deep for those below it.
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        tempfile.TemporaryDirectory(prefix="slipway-", ignore_cleanup_errors=True) as temporary,
+    ):
+        patch.setenv("TMPDIR", temporary)
         for name, folder in folders.items():
             patch.setenv(name, str(home / folder))
         patch.setenv("SLIPWAY_LOCAL_PORT", "0")

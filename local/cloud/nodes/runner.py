@@ -39,7 +39,6 @@ _PASSED_ON = (
     "LC_ALL",
     "LC_CTYPE",
     "TZ",
-    "TMPDIR",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
     "REQUESTS_CA_BUNDLE",
@@ -83,6 +82,7 @@ class Runner:
     def _execute(self, home: Path, metadata: str) -> int:
         work = self._folder / "work"
         work.mkdir(exist_ok=True)
+        specs.make_temporary(self._folder)
         variables = self._variables(home, work, metadata)
         command = self._command(home, variables)
         try:
@@ -106,6 +106,7 @@ class Runner:
         self._over = datetime.now(UTC)
         ended.set()
         processes.end_replica(os.getpid(), processes.birth(os.getpid()), self._folder)
+        specs.remove_temporary(self._folder)
         for reader in readers:
             reader.join(_READERS_WAIT_S)
         return 128 - code if code < 0 else code
@@ -154,6 +155,7 @@ class Runner:
             "PATH": f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
             "VIRTUAL_ENV": str(home),
             "HOME": str(work),
+            "TMPDIR": str(specs.temporary(self._folder)),
             "CLOUDSDK_CONFIG": str(work / ".gcloud"),
             "PYTHONUNBUFFERED": "1",
             "NO_PROXY": "127.0.0.0/8,localhost",

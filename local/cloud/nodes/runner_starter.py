@@ -132,6 +132,7 @@ def kill(folder: Path) -> bool:
 def _end(folder: Path) -> None:
     claim = files.read_json(folder / specs.CLAIM) or {}
     processes.end_replica(int(claim["pid"]), str(claim.get("born", "")), folder)
+    specs.remove_temporary(folder)
 
 
 def _held(folder: Path) -> bool:

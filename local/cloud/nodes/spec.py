@@ -1,5 +1,9 @@
 """A replica: its specification, as its runner reads it, and its status, as seen from outside."""
 
+import hashlib
+import os
+import shutil
+import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -87,6 +91,22 @@ class Status:
     @property
     def ended(self) -> bool:
         return self.phase not in ("starting", "running")
+
+
+def temporary(folder: Path) -> Path:
+    """Return the folder for temporary files of a replica. It is not in the replica's own folder, since paths of sockets
+    are short, and is known without a record, so that whoever ends the replica can remove it."""
+    root = os.environ.get("TMPDIR") or tempfile.gettempdir()
+    return Path(root) / f"slipway-{hashlib.sha256(bytes(folder.absolute())).hexdigest()[:12]}"
+
+
+def make_temporary(folder: Path) -> None:
+    remove_temporary(folder)
+    temporary(folder).mkdir(mode=0o700)
+
+
+def remove_temporary(folder: Path) -> None:
+    shutil.rmtree(temporary(folder), ignore_errors=True)
 
 
 def write(folder: Path, spec: ReplicaSpec) -> None:

@@ -338,6 +338,21 @@ def test_a_killed_runner_is_a_lost_machine_and_leaves_nothing_running(run: Repli
     run.until(lambda: processes.members(session) == [])
 
 
+@pytest.mark.parametrize("end", ["by itself", "lost", "killed"])
+def test_its_temporary_files_go_with_it(run: Replica, end: str) -> None:
+    wait = "" if end == "by itself" else "time.sleep(600)"
+    run.start(*python(f"import tempfile, time; print(tempfile.mkdtemp(), flush=True); {wait}"))
+    run.until(lambda: bool(run.said()))
+    left = Path(run.said()[0])
+    assert left.parent == specs.temporary(run.folder) and len(str(left)) < len(str(run.folder)), "for paths of sockets"
+    if end == "lost":
+        os.kill(run.pid, signal.SIGKILL)
+    elif end == "killed":
+        run.starter.kill(run.folder)
+    run.ended()
+    assert not left.parent.exists()
+
+
 def test_a_runner_that_is_ended_from_outside_is_a_lost_machine(run: Replica) -> None:
     run.start("sleep", "600")
     run.running()
