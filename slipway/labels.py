@@ -148,16 +148,19 @@ def escaped(text: str, *, expanded: bool = True) -> str:
 
 
 def recorded(values: Mapping[str, int | float | str | bool]) -> str:
-    """Return the variable's value as it is sent: canonical JSON, so that equal parameters are equal texts."""
+    """Return the variable's value as it is sent: canonical JSON, so that equal parameters are equal texts. Vertex AI
+    takes no apostrophe in it."""
     text = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return escaped(text.replace("$", MARK))
+    return escaped(text.replace("$", MARK)).replace("'", r"\u0027")
 
 
 def record(spec: Mapping[str, Any], text: str) -> None:
-    """Add the variable to every used worker pool of a CustomJobSpec, in place."""
+    """Add the variable to every used worker pool of a CustomJobSpec, in place, and leave out those that came out empty,
+    which Vertex AI takes for variables without a value, and refuses."""
     for pool in spec.get("workerPoolSpecs", ()):
         for task in (pool[key] for key in ("containerSpec", "pythonPackageSpec") if key in pool):
-            task["env"] = [*(task.get("env") or ()), {"name": VARIABLE, "value": text}]
+            given = [one for one in task.get("env") or () if one.get("value")]
+            task["env"] = [*given, {"name": VARIABLE, "value": text}]
 
 
 class Launched(NamedTuple):

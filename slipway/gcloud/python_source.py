@@ -40,9 +40,11 @@ def _default(one: Field[Any]) -> Any:
 
 
 def _text(value: Any, indent: int, before: str, *, explode: bool = False) -> str:
-    """Return `value` behind `before` on its line where it fits, else one part a line."""
+    """Return `value` behind `before` on its line where it fits, else one part a line; of a text, a line a line."""
+    if isinstance(value, str):
+        return _lines(value, indent, before)
     if not isinstance(value, tuple | Mapping) and not is_dataclass(value):
-        return _string(value) if isinstance(value, str) else repr(value)
+        return repr(value)
     opening, parts, closing = _parts(value)
     one = ", ".join(f"{key}{_text(part, 0, '')}" for key, part in parts)
     line = f"{opening}{one}{',' if isinstance(value, tuple) and len(parts) == 1 else ''}{closing}"
@@ -54,6 +56,14 @@ def _text(value: Any, indent: int, before: str, *, explode: bool = False) -> str
     inner = " " * (indent + 4)
     lines = [f"{inner}{key}{_text(part, indent + 4, key)}," for key, part in parts]
     return "\n".join((opening, *lines, f"{' ' * indent}{closing}"))
+
+
+def _lines(text: str, indent: int, before: str) -> str:
+    one, lines = _string(text), text.splitlines(keepends=True)
+    if len(lines) < 2 or indent + len(before) + len(one) + 1 <= _WIDTH:
+        return one
+    inner = " " * (indent + 4)
+    return "\n".join(("(", *(f"{inner}{_string(line)}" for line in lines), f"{' ' * indent})"))
 
 
 def _parts(value: Any) -> tuple[str, list[tuple[str, Any]], str]:

@@ -12,6 +12,7 @@ MOST_PACKAGES = 100
 MOST_ENV = 100
 MOST_ARGUMENTS = 100_000
 ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_APOSTROPHE = re.compile(r"(?<!\\)'")
 MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 SCRIPT = "slipway_script"
 """The module that runs a command in a folder of any files: such a folder need not be an import package."""
@@ -63,6 +64,22 @@ def _module(worker: Worker) -> Iterator[str]:
         yield f"pythonModule {package.get('pythonModule')!r} is not a module's name"
 
 
+def value_problem(name: str, value: str) -> tuple[str, str] | None:
+    """Return what is wrong with an environment variable's value, and what to do; None for nothing. An apostrophe is
+    refused by the service with these words: Env vars cannot contain any unescaped apostrophe character."""
+    if not _APOSTROPHE.search(value):
+        return None
+    what = f"environment variable {name} has an apostrophe in its value, which Vertex AI refuses"
+    return what, "leave the apostrophe out, or hand the text over as an argument"
+
+
+@each_worker
+def _env_values(worker: Worker) -> Iterator[str]:
+    for one in map(mapping, worker.code.get("env") or ()):
+        if problem := value_problem(str(one.get("name", "")), str(one.get("value", ""))):
+            yield "; ".join(problem)
+
+
 @each_worker
 def _env_number(worker: Worker) -> Iterator[str]:
     names = [mapping(one).get("name") for one in worker.code.get("env") or ()]
@@ -95,5 +112,6 @@ RULES = (
     Rule("package-module", "A package names a module to run.", "3.2", _module),
     Rule("env-number", "A worker pool has at most 100 environment variables.", "3.2", _env_number),
     Rule("env-names", "Environment variables are C identifiers, each set once.", "3.2", _env_names),
+    Rule("env-values", "The value of an environment variable has no apostrophe.", "3.2", _env_values),
     Rule("arguments", "All arguments together have at most 100,000 characters.", "3.2", _arguments),
 )

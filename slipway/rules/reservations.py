@@ -12,7 +12,8 @@ from slipway.machines.table import Machine, accelerator, accelerators, models
 from slipway.rules.rule import Rule, Subject, Worker, each_worker
 
 NAME_KEY = "compute.googleapis.com/reservation-name"
-AFFINITY_TYPES = ("SPECIFIC_RESERVATION", "ANY_RESERVATION", "NO_RESERVATION")
+NO_RESERVATION = "NO_RESERVATION"
+AFFINITY_TYPES = ("SPECIFIC_RESERVATION", "ANY_RESERVATION", NO_RESERVATION)
 SHARING = "the reservation must be shared: gcloud … --reservation-sharing-policy=ALLOW_ALL"
 _NAME = "[a-z]([a-z0-9-]{0,61}[a-z0-9])?"
 PATH = re.compile(

@@ -22,7 +22,7 @@ FORMS = (
 )
 _OTHERS = re.compile(
     r"\bhf_[A-Za-z0-9]{16,}|\bsk-[\w-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bAKIA[A-Z0-9]{12,}"
-    r"|\bxox[abprs]-[\w-]{10,}|://[^/\s:@]+:[^/\s:@]+@"
+    r"|\bxox[abprs]-[\w-]{10,}|://[^/\s:@]+:(?!\$[{(])[^/\s:@]+@"
 )
 """Forms of keys to services that are not Google's."""
 _NAMES = re.compile(r"(?i)(^|[_-])(token|secret|password|passwd|api_?key|access_?key|private_?key|credentials?)$")

@@ -152,11 +152,17 @@ def compared(job: VertexJob) -> dict[str, Compared]:
         "machines": ", ".join(f"{pool.machine.type} × {pool.replicas}" for pool in busy),
         "command": [pool.command for pool in busy],
         "arguments": [pool.args for pool in busy],
-        # Without the variables that record the parameters, which are compared separately.
-        "environment": [tuple(one for one in pool.env if not one.startswith(f"{VARIABLE}=")) for pool in busy],
+        "environment": [tuple(filter(_counts, pool.env)) for pool in busy],
         "trials": f"{job.max_trials}, {job.trials} at once" if job.max_trials else "",
         "model": job.model_name,
     }
+
+
+def _counts(variable: str) -> bool:
+    """Tell whether a variable makes a job another one: not the record of the parameters, which are compared separately,
+    nor an empty one, which earlier versions sent."""
+    name, _, value = variable.partition("=")
+    return name != VARIABLE and bool(value)
 
 
 def _shown(value: Compared, other: Compared) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from slipway.machines.spec import Disk, MachineSpec, machine_or_tpu
-from slipway.machines.table import Machine
+from slipway.machines.spec import Disk, MachineSpec, is_tpu, machine_or_tpu
+from slipway.machines.table import Machine, MachineError
 from slipway.rules.code import MODULE, SCRIPT
 from slipway.rules.workers import POSITIONS
 
@@ -87,6 +87,8 @@ class WorkerPool:
     @cached_property
     def shape(self) -> Machine:
         """The machine with its accelerators. Raises MachineError."""
+        if self.tpu_topology and not is_tpu(self.machine):
+            raise MachineError("topology", f"{self.machine} has no topology, as it is no TPU", "leave the topology out")
         return machine_or_tpu(self.machine, self.accelerator, self.accelerator_count, self.tpu_topology)
 
     @cached_property

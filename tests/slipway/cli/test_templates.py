@@ -199,7 +199,7 @@ def test_a_job_file_of_gcloud_becomes_a_template_and_a_request_becomes_a_job_fil
     assert '- "--model=2b"' in shown and "${" not in shown
     (lora.folder / "lora.yaml").write_text(shown.replace("t@p.iam", "t@p.iam.gserviceaccount.com"))
     back = lora.run("templates", "import", "lora.yaml", "--code", "jobs/lora", "--print")
-    assert back.code == 0 and 'args=("--model=2b",)' in back.out and "note: the code is jobs/lora's" in back.err
+    assert back.code == 0 and 'args=("--model=2b",)' in back.out and "became the code in jobs/lora\n" in back.err
     study = ("submit", "lora", "--as", "hyperparameter-tuning-job", "--dry-run", "--format", "gcloud")
     assert "this is a hyperparameter tuning" in lora.run(*study).err
     both = lora.run("submit", "lora", "--dry-run", "--format", "gcloud", "--output", "json")

@@ -103,12 +103,14 @@ def kubernetes(text: str, known: dict[str, str]) -> str:
 )
 @given(a=st.text("$()HOME a", max_size=12), b=st.text("$()HOME a", max_size=12))
 def test_no_part_of_an_expansion_is_smuggled_in(template: str, expected: str, a: str, b: str) -> None:
-    task = {"containerSpec": {"args": [template], "env": [{"name": "N", "value": template}], "command": [template]}}
+    task = {
+        "containerSpec": {"args": [template], "env": [{"name": "N", "value": f"={template}"}], "command": [template]}
+    }
     offer = Offer("pool", True, "", "cpu", (), UNKNOWN, {"jobSpec": {"workerPoolSpecs": [task]}})
     body = fill(CATALOG, TEMPLATE, offer, {"a": a, "b": b}, request_id="r1", user="")
     found = body["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]
     said = expected.replace("{a}", "\0").replace("{b}", b).replace("\0", a)
-    for text in (found["args"][0], found["command"][0], found["env"][0]["value"]):
+    for text in (found["args"][0], found["command"][0], found["env"][0]["value"].removeprefix("=")):
         assert kubernetes(text, {"HOME": "/root"}) == said
 
 
@@ -166,7 +168,7 @@ def test_every_replica_has_the_parameters_as_canonical_json() -> None:
 
 
 def test_a_container_has_them_too_and_a_skipped_worker_pool_stays_empty() -> None:
-    tasks: list[dict[str, Any]] = [{"imageUri": "i"}, {"env": [{"name": "A"}]}]
+    tasks: list[dict[str, Any]] = [{"imageUri": "i"}, {"env": [{"name": "A", "value": "1"}, {"name": "B"}]}]
     pools = [{"containerSpec": tasks[0]}, {}, {"containerSpec": tasks[1]}]
     request = {"trainingTaskInputs": {"workerPoolSpecs": pools}}
     offer = Offer("pool", True, "", "cpu", (), UNKNOWN, request, kind="training-pipeline")
@@ -175,7 +177,7 @@ def test_a_container_has_them_too_and_a_skipped_worker_pool_stays_empty() -> Non
     assert body["trainingTaskInputs"]["workerPoolSpecs"] == [
         {"containerSpec": {"imageUri": "i", "env": [variable]}},
         {},
-        {"containerSpec": {"env": [{"name": "A"}, variable]}},
+        {"containerSpec": {"env": [{"name": "A", "value": "1"}, variable]}},
     ]
 
 
@@ -187,6 +189,24 @@ def test_a_container_has_them_too_and_a_skipped_worker_pool_stays_empty() -> Non
 def test_any_parameters_come_back_as_they_were(values: dict[str, Any]) -> None:
     assert parameters_in([f"{VARIABLE}={recorded(values)}"]) == values
     assert recorded(values) == recorded(dict(sorted(values.items(), reverse=True)))
+    assert "'" not in recorded(values), "the service takes no apostrophe in a variable"
+
+
+def test_a_variable_that_came_out_empty_is_not_sent() -> None:
+    env = [
+        {"name": "SWEEP", "value": "${slipway.sweep}"},
+        {"name": "NOTE", "value": "${name}"},
+        {"name": "A", "value": "1"},
+    ]
+    pools = [{"containerSpec": {"env": env}}]
+    offer = Offer("pool", True, "", "cpu", (), UNKNOWN, {"jobSpec": {"workerPoolSpecs": pools}})
+
+    def sent(**values: Scalar) -> list[str]:
+        body = fill(CATALOG, TEMPLATE, offer, values, request_id="r1", user="")
+        return [one["name"] for one in body["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["env"]]
+
+    assert sent(name="") == ["A", "SLIPWAY_PARAMETERS"]
+    assert sent(name="x") == ["NOTE", "A", "SLIPWAY_PARAMETERS"]
 
 
 def test_a_placeholder_that_nobody_fills_is_the_catalogs_fault() -> None:

@@ -107,6 +107,15 @@ def test_parameters_beside_the_arguments_make_something_else_too(
     assert said in error.value.why
 
 
+def test_a_variable_that_is_empty_makes_no_other_job() -> None:
+    """Earlier versions sent it, and a value may end as base64 does."""
+    task = BODY["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]
+    made = VertexJob.read(changed(env=[*task["env"], {"name": "NOTE", "value": ""}]))
+    assert same(request(BODY), made) is made
+    with pytest.raises(ConfigError):
+        same(request(changed(env=[*task["env"], {"name": "NOTE", "value": "YQ=="}])), made)
+
+
 def test_another_kind_is_something_else() -> None:
     made = VertexJob.read(BODY)
     pipeline = {"labels": BODY["labels"], "trainingTaskInputs": BODY["jobSpec"]}

@@ -119,10 +119,10 @@ def test_a_field_that_the_api_does_not_have_is_named() -> None:
 
 
 def test_one_of_the_hundred_variables_is_for_the_parameters() -> None:
-    env = {f"A{number}": "" for number in range(99)}
+    env = {f"A{number}": "1" for number in range(99)}
     request(template(env=env), "spot", CONTEXT, {CODE: URI})
     with pytest.raises(ConfigError) as error:
-        request(template(env={**env, "B": ""}), "spot", CONTEXT, {CODE: URI})
+        request(template(env={**env, "B": "1"}), "spot", CONTEXT, {CODE: URI})
     assert "101 environment variables" in error.value.why and "at most 100" in error.value.why
 
 

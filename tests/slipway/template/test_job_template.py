@@ -95,6 +95,7 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
         ({"worker_pools": (WorkerPool("a", "n1-standard-4", replicas=2),)}, "chief and must have exactly 1 replica"),
         ({"worker_pools": (CHIEF, CHIEF)}, "each needs a role of its own"),
         ({"worker_pools": workers(machine="n1-standard-9")}, "unknown machine type 'n1-standard-9'"),
+        ({"worker_pools": workers(tpu_topology="2x2")}, "n1-standard-8 has no topology, as it is no TPU"),
         (
             {"worker_pools": workers(machine="e2-standard-4", accelerator="NVIDIA_TESLA_T4")},
             "can't have NVIDIA_TESLA_T4",

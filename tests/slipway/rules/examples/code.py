@@ -64,6 +64,14 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
     ),
     ("env-names", Example(custom(worker(code=package(env=env("A", "A")))), "A is set twice", (custom(),))),
     (
+        "env-values",
+        Example(
+            custom(worker(code=package(env=[{"name": "A", "value": "don't"}]))),
+            "environment variable A has an apostrophe in its value",
+            (custom(worker(code=package(env=[{"name": "A", "value": "don\\'t"}]))),),
+        ),
+    ),
+    (
         "arguments",
         Example(
             custom(worker(code=package(args=["a" * 60_000])), worker(code=package(args=["b" * 40_001]))),
