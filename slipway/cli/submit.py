@@ -27,12 +27,13 @@ from slipway.context import Context
 from slipway.errors import ConfigError, PolicyError
 from slipway.kinds import KINDS
 from slipway.submission.budget_check import BudgetCheck
-from slipway.submission.candidates import Candidate, PreparedSubmission, prepare
+from slipway.submission.candidates import Candidate, PreparedSubmission, likely, prepare
 from slipway.submission.choice import never_runs
 from slipway.submission.costs import leaving, spending_of
 from slipway.submission.preflight import AT_ONCE, Preflight
 from slipway.submission.request import checked_request_id, new_request_id
-from slipway.submission.submitter import with_code
+from slipway.submission.sender import RetryPolicy, Sender, about_earlier
+from slipway.submission.submitter import journal_of, under, with_code
 
 
 def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -164,7 +165,8 @@ def command(
         asked = with_code(context, asked, Path(typed.code), upload=not dry_run, tell=screen.note)
     prepared = prepare(context.catalog, asked, context.user, context.team)
     if dry_run:
-        _dry_run(context, prepared.under(id_ or new_request_id()), json=json, format_=format_)
+        prepared = under(journal_of(context), prepared, id_ or new_request_id())
+        _dry_run(context, prepared, json=json, format_=format_, repeated=id_ is not None)
         return
     submitted, submission_id = send(context, typed, prepared, id_, json=json)
     context, job = submitted.context, submitted.attempt.job
@@ -181,9 +183,11 @@ def command(
         require_success(context, job)
 
 
-def _dry_run(context: Context, prepared: PreparedSubmission, *, json: bool, format_: str | None) -> None:
-    """Print the request as it would be sent now. Raises the errors before a sending, but tells of costs that somebody
-    would have to confirm."""
+def _dry_run(
+    context: Context, prepared: PreparedSubmission, *, json: bool, format_: str | None, repeated: bool
+) -> None:
+    """Print the request as it would be sent now. `repeated`: the id may have been used before. Raises the errors before
+    a sending, but tells of costs that somebody would have to confirm."""
     from slipway.submission.preflight import offline_candidate
 
     def show(one: Candidate) -> None:
@@ -193,12 +197,24 @@ def _dry_run(context: Context, prepared: PreparedSubmission, *, json: bool, form
         else:
             screen.out(as_formatted(context, prepared, one) if format_ else screen.json_text(one.body, indent=2))
 
+    if repeated and (before := _sent_before(context, prepared)):
+        screen.note(f"not sent; {before}")
+        show(likely(prepared.candidates))
+        return
     try:
         taken = _forecast(context, prepared)
     except PolicyError:
         show(offline_candidate(prepared))
         raise
     show(taken or offline_candidate(prepared))
+
+
+def _sent_before(context: Context, prepared: PreparedSubmission) -> str:
+    """Return that the request was sent before, empty where no job of it is known. Raises the errors of
+    `Sender.sent_before`."""
+    request = likely(prepared.candidates).request
+    found = Sender(context, journal_of(context), screen.note, RetryPolicy()).sent_before(request)
+    return about_earlier(request, found) if found else ""
 
 
 def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | None:

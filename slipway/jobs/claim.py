@@ -71,6 +71,18 @@ def claim_of(job: VertexJob) -> str:
     return next((one.args[one.args.index("--claim") + 1] for one in job.worker_pools if "--claim" in one.args[:-1]), "")
 
 
+def work_buckets(job: VertexJob) -> tuple[str, ...]:
+    """Return the buckets that a job, or a request for one, works in: first that of its claim, then that of its output.
+    They are one, unless the stack's bucket was another one when the request was sent first."""
+    places = (one for one in (claim_of(job), job.output) if one.startswith("gs://"))
+    return tuple(dict.fromkeys(Location.parse(one).bucket for one in places))
+
+
+def bucket_of(job: VertexJob) -> str:
+    """Return the bucket of a job's claim, or of an image's output; empty for a job that names neither."""
+    return next(iter(work_buckets(job)), "")
+
+
 def claimant(storage: Storage, claim: str, jobs: list[VertexJob]) -> VertexJob:
     """Return the job whose launcher has the claim; the first while that can't be told."""
     try:

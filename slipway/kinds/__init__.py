@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from slipway.kinds.kind import CUSTOM_JOB, PIPELINE, TUNING_JOB, JobKind
+from slipway.kinds.kind import CUSTOM_JOB, PIPELINE, TUNING_JOB, JobKind, Json
 
-__all__ = ["CUSTOM_JOB", "KINDS", "PIPELINE", "TUNING_JOB", "JobKind", "kind_of"]
+__all__ = ["CUSTOM_JOB", "KINDS", "PIPELINE", "TUNING_JOB", "JobKind", "kind_of", "kind_of_request"]
 
 KINDS: Mapping[str, JobKind] = MappingProxyType({kind.name: kind for kind in (CUSTOM_JOB, TUNING_JOB, PIPELINE)})
 
@@ -15,3 +15,8 @@ KINDS: Mapping[str, JobKind] = MappingProxyType({kind.name: kind for kind in (CU
 def kind_of(name: str) -> JobKind:
     """Return the kind in `projects/P/locations/R/COLLECTION/NUMBER`; a name without a collection is a custom job's."""
     return next((kind for kind in KINDS.values() if f"/{kind.collection}/" in name), CUSTOM_JOB)
+
+
+def kind_of_request(body: Json) -> JobKind:
+    """Return the kind that a request's body asks for."""
+    return next((kind for kind in KINDS.values() if kind.spec in body), CUSTOM_JOB)

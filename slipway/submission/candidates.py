@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -83,7 +83,8 @@ class Candidate:
 class PreparedSubmission:
     """A submission as far as it is known without a call. `offers` in order of preference, each with the seconds until
     the next one is taken. `request_id` goes into its requests. `asked`: the submission as asked for. `team`: the team
-    that it counts for, empty where none is known."""
+    that it counts for, empty where none is known. `bucket`: where its claim is, when it was sent before; the catalog's
+    work bucket when empty."""
 
     catalog: Catalog
     template: Template
@@ -94,6 +95,7 @@ class PreparedSubmission:
     asked: SubmissionRequest
     request_id: str = "request"
     team: str = ""
+    bucket: str = ""
 
     @property
     def overrides(self) -> RequestOverrides:
@@ -119,9 +121,9 @@ class PreparedSubmission:
             for offer, wait in self.offers
         )
 
-    def under(self, request_id: str) -> PreparedSubmission:
-        """Return the same submission with this request id, and candidates of its own."""
-        return replace(self, request_id=request_id)
+    def under(self, request_id: str, bucket: str = "") -> PreparedSubmission:
+        """Return the same submission with this request id, whose claim is in this bucket, and candidates of its own."""
+        return replace(self, request_id=request_id, bucket=bucket)
 
     def _request(self, offer: Offer, wait: float | None) -> Request:
         by_service = offer.capacity_type in WAIT_BY_THEMSELVES and wait is not None
@@ -136,7 +138,9 @@ class PreparedSubmission:
             overrides=replace(self.overrides, max_wait=wait) if by_service else self.overrides,
         )
         region = self.catalog.region_of(offer.cluster)
-        return Request(self.request_id, self.catalog.stack, self.template.name, body, self.kind, region)
+        stack, bucket = self.catalog.stack, self.catalog.work_bucket
+        request = Request(self.request_id, stack, self.template.name, body, self.kind, region, bucket)
+        return request.claimed_in(self.bucket)
 
 
 def prepare(catalog: Catalog, asked: SubmissionRequest, user: str, team: str = "") -> PreparedSubmission:
@@ -196,6 +200,11 @@ def _ordered(
     return [
         (offer, wait if offer.capacity_type != last or last in WAIT_BY_THEMSELVES else None) for offer, wait in planned
     ]
+
+
+def likely(candidates: Sequence[Candidate]) -> Candidate:
+    """Return the candidate that is most likely taken: the first that was available at the last deployment."""
+    return next((one for one in candidates if one.offer.available), candidates[0])
 
 
 def nothing_after(capacity_type: str) -> ConfigError:

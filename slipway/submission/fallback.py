@@ -134,7 +134,7 @@ class FallbackLoop:
                 case FallbackStep.LOST:
                     raise _lost(job)
                 case FallbackStep.TAKE:
-                    claim = take_claim(context.connection.storage, self.request.mark(context.catalog.work_bucket))
+                    claim = take_claim(context.connection.storage, self.request.mark)
                     unread = claim is Claim.FREE
                     if claim is Claim.FREE and not failed:
                         self.show.note(

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from slipway.catalog.lookup import checkout
+from slipway.cloud.jobs import VertexJob
 from slipway.errors import SlipwayError
 from slipway.files import OWN_FOLDER, make_folder, own_folder, write_atomically
+from slipway.kinds import kind_of_request
 
 VARIABLE = "SLIPWAY_JOURNAL"
 """The variable that names the folder for records."""
@@ -40,6 +42,11 @@ class JournalEntry:
     when: str
     job: str = ""
     body: Mapping[str, Any] | None = None
+
+    @property
+    def asked(self) -> VertexJob | None:
+        """The job that the request asks for; None where the entry does not have it."""
+        return VertexJob.read(self.body, kind_of_request(self.body)) if self.body else None
 
 
 def state_folder(folder: Path, environ: Mapping[str, str]) -> Path:

@@ -28,7 +28,8 @@ from slipway.labels import (
 from slipway.packages.packing import modules
 from slipway.submission.candidates import SubmissionRequest, prepare
 from slipway.submission.parameters import unnamed
-from slipway.submission.request import Compared, RequestOverrides, compared, differing
+from slipway.submission.request import RequestOverrides
+from slipway.submission.same_request import Compared, compared, differing
 from slipway.submission.submitter import place_of
 
 _SHOWN = 200

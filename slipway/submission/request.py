@@ -1,5 +1,4 @@
-"""A request: its id, the catalog's body with its `${…}` placeholders filled, its claim, and the comparison with a job
-that bears its id. Pure, but for random ids."""
+"""A request: its id, the catalog's body with its `${…}` placeholders filled, and its claim. Pure, but for new ids."""
 
 from __future__ import annotations
 
@@ -8,26 +7,25 @@ import hashlib
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
 from slipway.catalog import placeholders
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
-from slipway.catalog.placeholders import DOLLAR, EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP, render
+from slipway.catalog.placeholders import DOLLAR, EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP
 from slipway.cloud.jobs import VertexJob
+from slipway.cloud.storage import Location
 from slipway.errors import ConfigError, Fix
-from slipway.formatting import quoted, short
-from slipway.jobs.claim import OtherJobError, claim_of
+from slipway.formatting import quoted
+from slipway.jobs.claim import claim_of
 from slipway.kinds import CUSTOM_JOB, KINDS, JobKind
 from slipway.labels import (
-    CODE_LABEL,
     MARK,
     ROLES_LABEL,
     SWEEP_LABEL,
     TEAM_LABEL,
     USER_LABEL,
-    VARIABLE,
     escaped,
     label_value,
     record,
@@ -37,8 +35,6 @@ from slipway.labels import (
 from slipway.submission.parameters import texts as parameter_texts
 
 _EXAMPLE: Fix = ({"request_id": "nightly-2026-11-20"}, ", for example, or leave it out")
-Compared = str | list[tuple[str, ...]]
-_LONGEST = 200
 _REQUEST_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _TASKS, _EXPANDED = ("containerSpec", "pythonPackageSpec"), ("args", "command", "env")
 # An author's `$` that a value would make the beginning of `$(…)`; `$$` before it stands for one `$`.
@@ -83,7 +79,7 @@ def _base32(raw: bytes) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """A job to send, with a request id, to a region: empty for the stack's own."""
+    """A job to send, with a request id, to a region: empty for the stack's own. `bucket`: where its claim is."""
 
     id: str
     stack: str
@@ -91,6 +87,7 @@ class Request:
     body: Mapping[str, Any]
     kind: JobKind = CUSTOM_JOB
     region: str = ""
+    bucket: str = ""
 
     @property
     def claim(self) -> str:
@@ -111,70 +108,31 @@ class Request:
             return "of two jobs only one runs"
         return "two tuning jobs share the trials out, which spoils both" if self.claim else "two jobs both run"
 
-    def mark(self, work_bucket: str) -> str:
-        """Return the object that gives an attempt up: its claim, or without a launcher an object that only marks it."""
-        return self.claim or f"gs://{work_bucket}/claims/{self.id}"
+    @property
+    def mark(self) -> str:
+        """The object that gives an attempt up: its claim, or without a launcher an object that only marks it."""
+        return self.claim or f"gs://{self.bucket}/claims/{self.id}"
+
+    def claimed_in(self, bucket: str) -> Request:
+        """Return the request with its claim in the bucket where it was sent with first, whatever the catalog has now:
+        an earlier job may start at any moment."""
+        if bucket in ("", self.bucket):
+            return self
+        claim = self.claim
+        there = str(Location(bucket, Location.parse(claim).name)) if claim else ""
+        spec = self.kind.spec_of(self.body)
+        pools = [_with_argument(pool, claim, there) for pool in spec.get("workerPoolSpecs", ())] if claim else None
+        body = {**self.body, self.kind.spec: {**spec, "workerPoolSpecs": pools}} if pools else self.body
+        return replace(self, body=body, bucket=bucket)
 
 
-def same(request: Request, job: VertexJob) -> VertexJob:
-    """Return `job` unchanged. Raises OtherJobError when it carries the id and is not the job that is asked for now."""
-    asked = VertexJob.read(request.body, request.kind)
-    ours, theirs = {**compared(asked), "template": request.template}, compared(job)
-    if asked.parameters is None or job.parameters is None:
-        ours["parameters"] = theirs["parameters"]
-    if others := differing(theirs, ours):
-        raise OtherJobError(
-            f"request id {request.id} was used before, for something else ({job.display_name})",
-            why="\n".join(others),
-            fix="use another request id, or leave it out",
-            name=job.typed,
-        )
-    return job
-
-
-def differing(then: Mapping[str, Compared], now: Mapping[str, Compared]) -> list[str]:
-    """List the differences: `machines: n1-standard-8 × 2 then, n1-standard-8 × 3 now`; both have the same names."""
-    return [
-        f"{name}: {_shown(then[name], value) or 'none'} then, {_shown(value, then[name]) or 'none'} now"
-        for name, value in now.items()
-        if value != then[name]
-    ]
-
-
-def compared(job: VertexJob) -> dict[str, Compared]:
-    """Return the properties that make a job another one, in the order of display."""
-    busy = [pool for pool in job.worker_pools if pool.replicas]
-    return {
-        "kind": job.kind.name,
-        "template": job.template,
-        "code": job.labels.get(CODE_LABEL, "") or "the template's",
-        "parameters": ", ".join(f"{name}={render(one)}" for name, one in sorted((job.parameters or {}).items())),
-        "machines": ", ".join(f"{pool.machine.type} × {pool.replicas}" for pool in busy),
-        "command": [pool.command for pool in busy],
-        "arguments": [pool.args for pool in busy],
-        "environment": [tuple(filter(_counts, pool.env)) for pool in busy],
-        "trials": f"{job.max_trials}, {job.trials} at once" if job.max_trials else "",
-        "model": job.model_name,
-    }
-
-
-def _counts(variable: str) -> bool:
-    """Tell whether a variable makes a job another one: not the record of the parameters, which are compared separately,
-    nor an empty one, which earlier versions sent."""
-    name, _, value = variable.partition("=")
-    return name != VARIABLE and bool(value)
-
-
-def _shown(value: Compared, other: Compared) -> str:
-    """Return a value; only the part around the first difference where it is long."""
-    text = _joined(value)
-    alike = next((place for place, (one, two) in enumerate(zip(text, _joined(other), strict=False)) if one != two), 0)
-    begin = max(0, alike - _LONGEST // 2) if len(text) > _LONGEST else 0
-    return f"{'…' if begin else ''}{short(text[begin:], _LONGEST)}"
-
-
-def _joined(value: Compared) -> str:
-    return value if isinstance(value, str) else " | ".join(" ".join(words) for words in value)
+def _with_argument(pool: Mapping[str, Any], argument: str, other: str) -> Mapping[str, Any]:
+    """Return a worker pool with one argument of its package replaced."""
+    package = pool.get("pythonPackageSpec")
+    if not package:
+        return pool
+    args = [other if one == argument else one for one in package.get("args", ())]
+    return {**pool, "pythonPackageSpec": {**package, "args": args}}
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from slipway.jobs.claim import JobGoneError, claimant, holder
 from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 from slipway.submission.lookup import JobLookup
-from slipway.submission.request import Request, same
+from slipway.submission.request import Request
+from slipway.submission.same_request import same
 
 _NOTED_WITHIN = 2.0
 """The most seconds between the recorded time, in whole seconds, and the sending."""
@@ -77,9 +78,12 @@ class Sender:
         self._noted_at = 0.0
 
     def _look_up(self, request: Request) -> list[VertexJob]:
-        """List the stack's jobs that carry the request's label, oldest first."""
+        """List the stack's jobs that carry the request's label, oldest first; also those of the kind that it was sent
+        as first, as a deployment may have changed the template's."""
         wanted = label_filter({STACK_LABEL: request.stack, REQUEST_LABEL: request.id})
-        jobs = self._lookup.jobs(request.kind, wanted, runs_once=request.runs_once)
+        entry = self.journal.read(request.id)
+        kinds = dict.fromkeys([request.kind, *([entry.asked.kind] if entry and entry.asked else [])])
+        jobs = [job for kind in kinds for job in self._lookup.jobs(kind, wanted, runs_once=request.runs_once)]
         return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
 
     def begin(self, request: Request, *, repeated: bool) -> Attempt | None:
@@ -94,6 +98,17 @@ class Sender:
             self._note(request, EntryState.SENDING)
             self._begun = True
         return sent
+
+    def sent_before(self, request: Request) -> Attempt | None:
+        """Return the attempt that an earlier call made, as one look tells, and record nothing. Raises ConfigError when
+        the id was used for another request, JobGoneError when the job was deleted since, and CloudError."""
+        entry = self.journal.read(request.id)
+        if entry and entry.state is EntryState.ACCEPTED:
+            return self._accepted(request, entry)
+        found = self._look_up(request)
+        if not found:
+            return None
+        return Attempt(same(request, self._claimant(request, found)), fresh=False)
 
     def started(self, request: Request) -> Attempt:
         """Return the job that has taken the claim of a request, where neither the journal nor a list leads to it.
@@ -131,17 +146,23 @@ class Sender:
     def _earlier(self, request: Request) -> Attempt | None:
         entry = self.journal.read(request.id)
         if entry and entry.state is EntryState.ACCEPTED:
-            try:
-                job = self.context.vertex.job(entry.job)
-            except NotFound as problem:
-                raise _gone(request, f"{entry.job} was accepted {entry.when} and has been deleted since") from problem
-            return Attempt(same(request, job), fresh=False)
+            return self._accepted(request, entry)
         if entry and entry.state is EntryState.SENDING:
             self.tell(f"request {request.id} was being sent at {entry.when}; looking for its job")
             age = (self.context.clock.now() - datetime.fromisoformat(entry.when)).total_seconds() - _NOTED_WITHIN
             return self._search(request, self.policy.look_for - max(age, 0.0))
         found = self._look_up(request)
         return self._chosen(request, found) if found else None
+
+    def _accepted(self, request: Request, entry: JournalEntry) -> Attempt:
+        try:
+            job = self.context.vertex.job(entry.job)
+        except NotFound as problem:
+            raise _gone(request, f"{entry.job} was accepted {entry.when} and has been deleted since") from problem
+        return Attempt(same(request, job), fresh=False)
+
+    def _claimant(self, request: Request, found: list[VertexJob]) -> VertexJob:
+        return claimant(self.context.connection.storage, request.claim, found) if found[1:] else found[0]
 
     def _sent(self, request: Request) -> Attempt:
         try:
@@ -201,7 +222,7 @@ class Sender:
         return None
 
     def _chosen(self, request: Request, found: list[VertexJob]) -> Attempt:
-        job = claimant(self.context.connection.storage, request.claim, found) if found[1:] else found[0]
+        job = self._claimant(request, found)
         copies = tuple(one.name for one in found if one is not job)
         self._note(request, EntryState.ACCEPTED, job.name)
         return Attempt(same(request, job), fresh=False, copies=copies)

@@ -16,11 +16,11 @@ from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.errors import AnswerUnknown
 from slipway.formatting import counted
-from slipway.jobs.claim import Claim, JobGoneError, read_claim
+from slipway.jobs.claim import Claim, JobGoneError, bucket_of, read_claim
 from slipway.jobs.verdict import Outcome
 from slipway.labels import capacity_type_label
 from slipway.submission.budget_check import BudgetCheck
-from slipway.submission.candidates import PreparedSubmission, SubmissionRequest
+from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, likely
 from slipway.submission.choice import Choice, JudgedCandidate, about_replaced, replaced
 from slipway.submission.costs import Spending, spending, spending_of
 from slipway.submission.experiment_run import create_run, end_run, prepare_experiment
@@ -73,7 +73,7 @@ class Submitter:
         with self.journal.held(request_id):
             submitter, number, first = self, 0, 0
             while True:
-                attempt = prepared.under(attempt_id(request_id, number))
+                attempt = under(self.journal, prepared, attempt_id(request_id, number))
                 found = submitter._send(attempt, first, repeated, within_budget=number == 0)
                 if found is not None:
                     submitted, place, claim = found
@@ -99,8 +99,8 @@ class Submitter:
         """
         candidates = prepared.candidates[first:]
         sender = Sender(self.context, self.journal, self.show.note, self.policy)
-        likely = next((candidate for candidate in candidates if candidate.offer.available), candidates[0])
-        request = likely.request
+        first_choice = likely(candidates)
+        request = first_choice.request
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
             claimed = threads.submit(self._claim, prepared, request, repeated)
             beginning = threads.submit(sender.begin, request, repeated=repeated)
@@ -112,6 +112,10 @@ class Submitter:
                     earlier = beginning.result()
                 except JobGoneError as problem:
                     gone = problem
+                bucket = bucket_of(earlier.job) if earlier else ""
+                if bucket not in ("", request.bucket):  # It was sent from another machine, by another catalog.
+                    request = request.claimed_in(bucket)
+                    claimed = threads.submit(self._claim, prepared, request, repeated)
                 try:
                     claim = claimed.result()
                 except CloudError:
@@ -135,7 +139,7 @@ class Submitter:
                     return None
                 choice = preflight.choice(prepared, candidates, settle=first > 0)
                 candidate = choice.taken.candidate
-                if candidate is not likely:
+                if candidate is not first_choice:
                     request = candidate.request
                     sender.begin(request, repeated=False)
                 self.show.chosen(prepared, choice)
@@ -166,7 +170,7 @@ class Submitter:
         if not repeated:
             return Claim.FREE
         try:
-            return read_claim(self.context.connection.storage, request.mark(prepared.catalog.work_bucket))
+            return read_claim(self.context.connection.storage, request.mark)
         except Denied:
             if prepared.moves:
                 raise
@@ -187,6 +191,13 @@ class Submitter:
         loop = FallbackLoop(self.context, self.show, self.policy, submitted.request, candidate, later)
         attempt, given_up_for = loop.run(submitted.attempt, claim)
         return replace(submitted, attempt=attempt), given_up_for
+
+
+def under(journal: SubmissionJournal, prepared: PreparedSubmission, request_id: str) -> PreparedSubmission:
+    """Return the submission under a request id, with its claim where the request was sent with first."""
+    entry = journal.read(request_id)
+    asked = entry.asked if entry else None
+    return prepared.under(request_id, bucket_of(asked) if asked else "")
 
 
 def way_on(problem: CloudError, taken: JudgedCandidate) -> str:

@@ -82,7 +82,7 @@ def instead(asked: SubmissionRequest, other: SubmissionRequest) -> tuple[str | A
 @dataclass(frozen=True)
 class SweepHeader:
     """The identity of a sweep: `digest` covers template, points and flags; `commit` is the catalog's at its beginning,
-    with a + where the checkout had changes."""
+    with a + where the checkout had changes, and `bucket` its work bucket, where the runs' claims are."""
 
     sweep: str
     template: str
@@ -90,6 +90,7 @@ class SweepHeader:
     count: int
     commit: str
     when: str
+    bucket: str = ""
 
 
 def journal_of_sweep(context: Context, sweep: str) -> Path:
@@ -124,7 +125,7 @@ class SweepJournal:
     context.
 
     `commit` is the catalog's when the sweep began. `sent_at`: when each attempt was sent first, in seconds of the wall
-    clock.
+    clock; `buckets`: where its claim is, as it was sent first.
     """
 
     def __init__(self, file: Path) -> None:
@@ -136,6 +137,8 @@ class SweepJournal:
         self.jobs: dict[Run, str] = {}
         self.open: dict[Run, float] = {}
         self.sent_at: dict[Run, float] = {}
+        self.buckets: dict[Run, str] = {}
+        self._bucket = ""
 
     def begin(self, head: SweepHeader, digests: Collection[str] = ()) -> None:
         """Open the journal, new or existing; `digests` are others that the sweep may have been begun with. Raises
@@ -160,7 +163,7 @@ class SweepJournal:
         self._replay(lines, head, digests)
 
     def _replay(self, lines: list[Any], head: SweepHeader, digests: Collection[str]) -> None:
-        self.commit = head.commit
+        self.commit, self._bucket = head.commit, head.bucket
         if not lines:
             self._head = head
             return
@@ -173,20 +176,21 @@ class SweepJournal:
                 why=f"{first.get('count')} of {first.get('template')}, begun {first.get('when')} ({self._file})",
                 fix=("name this one differently: ", {"request_id": "NAME"}),
             )
-        self.commit = str(first.get("commit", ""))
+        self.commit, self._bucket = str(first.get("commit", "")), str(first.get("bucket", ""))
         for line in lines[1:]:
             self._replay_line(line)
 
-    def write(self, run: Run, fate: SendState, when: float, job: str = "") -> None:
-        """Append a step; `when` is in seconds of the wall clock. Raises SlipwayError when the disk does not take it."""
+    def write(self, run: Run, fate: SendState, when: float, job: str = "", bucket: str = "") -> None:
+        """Append a step; `when` is in seconds of the wall clock, `bucket` that of the claim of a run that is being
+        sent. Raises SlipwayError when the disk does not take it."""
         if self._head is not None:
             head, self._head = self._head, None
             self._append({"schema": 1, **asdict(head)})
             self.sync()
-        self._append(
-            {"i": run.index, "a": run.resend, "s": fate.value, "t": round(when, 1), **({"j": job} if job else {})}
-        )
-        self._settle(run, fate, when, job)
+        line = {"i": run.index, "a": run.resend, "s": fate.value, "t": round(when, 1)}
+        others = {"j": job, "b": bucket if bucket != self._bucket else ""}
+        self._append({**line, **{key: value for key, value in others.items() if value}})
+        self._settle(run, fate, when, job, bucket)
 
     def sync(self) -> None:
         """Flush new lines to the disk, if there are any."""
@@ -230,16 +234,18 @@ class SweepJournal:
     def _replay_line(self, line: Mapping[str, Any]) -> None:
         try:
             run = Run(int(line["i"]), int(line["a"]))
-            self._settle(run, SendState(line["s"]), float(line["t"]), str(line.get("j", "")))
+            job, bucket = str(line.get("j", "")), str(line.get("b", self._bucket))
+            self._settle(run, SendState(line["s"]), float(line["t"]), job, bucket)
         except (KeyError, ValueError, TypeError) as problem:
             raise self._failed(problem) from problem
 
-    def _settle(self, run: Run, fate: SendState, when: float, job: str) -> None:
+    def _settle(self, run: Run, fate: SendState, when: float, job: str, bucket: str) -> None:
         self.open.pop(run, None)
         if fate is SendState.SENDING:
             self.jobs.pop(run, None)  # The job was deleted before it had started.
             self.open[run] = when
             self.sent_at.setdefault(run, when)
+            self.buckets.setdefault(run, bucket)
         elif fate is SendState.ACCEPTED:
             self.jobs[run] = job
 

@@ -159,7 +159,7 @@ class SweepSender:
 
     def _send(self, pending: PendingRun, limiter: RateLimiter) -> None:
         request = self.request(pending.run)
-        self.journal.write(pending.run, SendState.SENDING, self.clock.now().timestamp())
+        self.journal.write(pending.run, SendState.SENDING, self.clock.now().timestamp(), bucket=request.bucket)
         pending.sent += 1
         limiter.sent()
         self._flying[pending] = self.threads.submit(self.create, request)

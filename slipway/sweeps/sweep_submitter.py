@@ -4,47 +4,34 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import islice
 from typing import Protocol
 
-from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
-from slipway.errors import ConfigError, SlipwayError
-from slipway.formatting import counted
-from slipway.jobs.earlier_jobs import EARLIER, earlier_filter
+from slipway.errors import SlipwayError
 from slipway.live import Unknown
-from slipway.submission.budget_check import BudgetCheck
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import Choice
 from slipway.submission.costs import Spending, spending_at_once
-from slipway.submission.preflight import Preflight
 from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.catalog_watch import CatalogWatch
 from slipway.sweeps.forecast import Forecast, Share, share
-from slipway.sweeps.gone_runs import GoneRuns
 from slipway.sweeps.rate_limit import seconds_to_send
 from slipway.sweeps.runs import (
     RemainingRuns,
     Run,
     RunsAgain,
-    being_cancelled,
-    known_runs,
-    remaining_runs,
 )
 from slipway.sweeps.sweep_choice import SoonerChoice, check_rules, choose_groups, sooner_choice
 from slipway.sweeps.sweep_jobs import SweepJobs
-from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal, instead, journal_of_sweep, was_begun
+from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal, journal_of_sweep
 from slipway.sweeps.sweep_plan import SweepPlan
+from slipway.sweeps.sweep_reading import WIDTH, SweepReading, begin_reading, runs_left
 from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
-
-WIDTH = 128
-"""The number of concurrent requests: enough to use any permitted rate at a second's latency."""
-_LOOK_EVERY = 2.0
 
 
 @dataclass(frozen=True)
@@ -120,7 +107,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
     """
     catalog, began = context.catalog, context.clock.monotonic()
     with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads:
-        reading = _begun(context, plan, show, threads)
+        reading = begin_reading(context, plan, show.note, threads)
         plan, jobs = reading.plan, reading.jobs
         with SweepJournal(journal_of_sweep(context, plan.id)) as journal:
             journal.begin(_head(context, plan), plan.digests)
@@ -162,7 +149,7 @@ def dry_run_sweep(
 ) -> None:
     """Tell the sweep as `send_sweep` would send it now. Raises its errors, but for those of a confirmation."""
     with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads:
-        reading = _begun(context, plan, show, threads)
+        reading = begin_reading(context, plan, show.note, threads)
         with SweepJournal(journal_of_sweep(context, reading.plan.id)) as journal:
             journal.read(_head(context, reading.plan), reading.plan.digests)
             chosen = _chosen(reading, journal, rate, show, replace(asks, waits=False))
@@ -172,45 +159,16 @@ def dry_run_sweep(
 
 def _head(context: Context, plan: SweepPlan) -> SweepHeader:
     commit, when = context.catalog.revision.short, context.now.isoformat()
-    return SweepHeader(plan.id, plan.template.name, plan.digests[0], plan.count, commit, when)
+    bucket = context.catalog.work_bucket
+    return SweepHeader(plan.id, plan.template.name, plan.digests[0], plan.count, commit, when, bucket)
 
 
-class _Reading:
-    """What a sweep has to know before it is sent, read at once: its jobs, the template's earlier ones, whether its
-    first runs have started, the budget, and what the verdicts need."""
-
-    def __init__(self, context: Context, plan: SweepPlan, show: SweepDisplay, threads: ThreadPoolExecutor) -> None:
-        self.context, self.plan, self._show = context, plan, show
-        self.jobs, self.prepared = SweepJobs(context, plan, show.note), cache(plan.prepared)
-        self._listing, self.earlier = threads.submit(self.jobs.all), threads.submit(earlier_jobs, context, plan)
-        self.found_as = _look_for_ids(context, plan, self.jobs, threads)
-        self.gone = GoneRuns(context, lambda run: self.prepared(run).candidates[0].request, threads, self._looks_for)
-        self.started = self.gone.ask_first(plan.count)
-        self.budget = BudgetCheck.begin(context, threads)
-        self.preflight = Preflight(context, [one for group in plan.groups for one in group.candidates], threads)
-
-    @property
-    def listed(self) -> tuple[VertexJob, ...]:
-        return self._listing.result()
-
-    def _looks_for(self, count: int) -> None:
-        self._show.note(f"looks for {counted(f'{count:,}', 'run')} sent before and that no list shows")
-
-
-def _begun(context: Context, plan: SweepPlan, show: SweepDisplay, threads: ThreadPoolExecutor) -> _Reading:
-    """Begin to read for a sweep, under the id that it was sent with."""
-    context.connection.session.widen(WIDTH)
-    reading = _Reading(context, plan, show, threads)
-    begun = reading.listed or was_begun(journal_of_sweep(context, plan.id))
-    if not begun and (other := reading.found_as()):
-        return _Reading(context, plan.under(other), show, threads)
-    return reading
-
-
-def _chosen(reading: _Reading, journal: SweepJournal, rate: int, show: SweepDisplay, asks: RunsAgain) -> ChosenSweep:
+def _chosen(
+    reading: SweepReading, journal: SweepJournal, rate: int, show: SweepDisplay, asks: RunsAgain
+) -> ChosenSweep:
     """Choose what to send, and where to. Raises PolicyError where a run can go nowhere."""
     context, plan, prepared = reading.context, reading.plan, reading.prepared
-    left = _left(reading, journal, show, asks)
+    left = runs_left(reading, journal, asks)
     going = (*left.send, *left.look)
     choices, sooner = _choices(reading, going, show)
     taken = {group: choice.taken.candidate for group, choice in choices.items()}
@@ -226,29 +184,14 @@ def _chosen(reading: _Reading, journal: SweepJournal, rate: int, show: SweepDisp
     return ChosenSweep(plan, choices, left, journal.commit, forecast, candidate, sooner)
 
 
-def _check_budget(reading: _Reading, chosen: ChosenSweep, show: SweepDisplay) -> None:
+def _check_budget(reading: SweepReading, chosen: ChosenSweep, show: SweepDisplay) -> None:
     """Raise PolicyError where the budget is spent and enforced."""
     if reading.budget and chosen.left.send:
         reading.budget.check(chosen.candidate(chosen.left.send[0]).body.get("labels", {}), show.note)
 
 
-def _left(reading: _Reading, journal: SweepJournal, show: SweepDisplay, asks: RunsAgain) -> RemainingRuns:
-    """Return the runs left, by the journal and the service."""
-    context, plan, jobs, gone = reading.context, reading.plan, reading.jobs, reading.gone
-    known = known_runs(plan.id, journal.jobs, journal.open, reading.listed, jobs.settle)
-    if asks.cancelled and asks.waits and (ending := being_cancelled(known)):
-        runs = counted(f"{ending:,}", "run")
-        show.note(f"waits for the end of {runs} being cancelled, to send what is left")
-        while being_cancelled(known):
-            context.clock.sleep(_LOOK_EVERY)
-            known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
-    known = gone.with_unlisted(known, journal.sent_at, jobs.skipped)
-    known = gone.with_gone(plan.count, known, reading.started, jobs.checked)
-    return remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
-
-
 def _choices(
-    reading: _Reading, runs: Sequence[Run], show: SweepDisplay
+    reading: SweepReading, runs: Sequence[Run], show: SweepDisplay
 ) -> tuple[dict[int, Choice], SoonerChoice | None]:
     """Return the choice for each group of these runs: its first capacity type that can ever run it, or one that could
     run now, where that is named or answered for; where it is not, also return that one."""
@@ -271,47 +214,7 @@ def _taken(choices: Mapping[int, Choice]) -> dict[int, Candidate]:
     return {group: choice.taken.candidate for group, choice in choices.items()}
 
 
-def _look_for_ids(context: Context, plan: SweepPlan, jobs: SweepJobs, threads: Executor) -> Callable[[], str]:
-    """Begin to look for the id under which an earlier version sent the sweep. Return a function that waits for it and
-    returns empty where none did; it raises ConfigError where the runs were asked for in another way, as a sibling, and
-    CloudError."""
-
-    def begun(id_: str) -> bool:
-        return was_begun(journal_of_sweep(context, id_)) or jobs.any_under(id_)
-
-    found = {id_: threads.submit(begun, id_) for id_ in (*plan.earlier, *plan.siblings)}
-
-    def result() -> str:
-        if same := next((id_ for id_ in plan.earlier if found[id_].result()), ""):
-            return same
-        for id_, other in plan.siblings.items():
-            if found[id_].result():
-                raise ConfigError(
-                    f"these runs were sent before, as sweep {id_}",
-                    why="asked for in another way they are another sweep, and each would run once more",
-                    fix=(
-                        "to go on with that one: ",
-                        *instead(plan.groups[0].asked, other),
-                        "\nto run them all once more: ",
-                        {"request_id": "NAME"},
-                    ),
-                )
-        return ""
-
-    return result
-
-
-def earlier_jobs(context: Context, plan: SweepPlan) -> tuple[VertexJob, ...] | Unknown:
-    """Read the newest jobs of the template."""
-    vertex = context.vertex_by(context.hurried)
-    wanted = earlier_filter(context.catalog.stack, plan.template.name)
-    try:
-        return tuple(islice(vertex.jobs(plan.kind, wanted, page_size=EARLIER), EARLIER))
-    except CloudError as problem:  # A sweep must not fail for want of its forecast.
-        return Unknown(problem.message, "", "")
-
-
-def _forecast(reading: _Reading, taken: Mapping[int, Candidate], counts: Counter[int], rate: int) -> Forecast:
+def _forecast(reading: SweepReading, taken: Mapping[int, Candidate], counts: Counter[int], rate: int) -> Forecast:
     """Return the forecast of the runs that are sent now, by the candidate that each group has `taken`."""
     earlier = reading.earlier.result()
     unread = f"earlier runs can't be read ({earlier.why})" if isinstance(earlier, Unknown) else ""
@@ -323,7 +226,7 @@ def _forecast(reading: _Reading, taken: Mapping[int, Candidate], counts: Counter
     return Forecast(counts.total(), _shares(reading, sent, counts), slowest, unread)
 
 
-def _shares(reading: _Reading, taken: Mapping[int, Candidate], counts: Counter[int]) -> tuple[Share, ...]:
+def _shares(reading: SweepReading, taken: Mapping[int, Candidate], counts: Counter[int]) -> tuple[Share, ...]:
     earlier, context = reading.earlier.result(), reading.context
     known: Sequence[VertexJob] = () if isinstance(earlier, Unknown) else earlier
     return tuple(share(context.catalog, one, counts[group], known, context.now) for group, one in taken.items())

@@ -117,7 +117,7 @@ def submit_one(catalog: Catalog, asked: SubmissionRequest) -> None:
         if offline(candidate) is None:
             assert summary(candidate, catalog.region) and price(catalog, candidate) is not None
         json.dumps(candidate.body, allow_nan=False, ensure_ascii=False).encode()
-        assert candidate.request.mark(catalog.work_bucket)
+        assert candidate.request.mark
 
 
 PATH = "projects/acme/zones/us-central1-a/reservations/three"

@@ -11,6 +11,7 @@ from slipway.formatting import counted
 
 from .stack import PROJECT, REGION, SLEEP, Stack
 from .test_completion import offered
+from .test_submission_run import lagging, lost
 
 HOME = f"/v1/projects/{PROJECT}/locations/{REGION}"
 TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
@@ -55,6 +56,20 @@ def test_it_is_submitted_once_as_what_was_asked_for(kinds: Stack, kind: str, col
     listed = kinds.cloud.rest("GET", f'{HOME}/{collection}?filter=labels.slipway-stack="{kinds.name}"')
     assert len(listed[collection]) == 1
     kinds.cloud.cancel(done.json["job"]["name"])
+
+
+def test_a_request_is_found_again_as_the_kind_that_it_was_sent_as(kinds: Stack) -> None:  # N7
+    """A deployment put another kind first: a second job of that kind was sent, and both ran."""
+    words, template = ("submit", "hello", "--request-id", "r1"), kinds.catalog["templates"]["hello"]
+    with kinds.faults(lost(), lagging(3600)):
+        assert kinds.run(*words, SLIPWAY_LOOK_FOR="1s").code == 75
+    template["kinds"].reverse()
+    template["kind"] = template["kinds"][0]
+    kinds.publish()
+    again = kinds.run(*words, SLIPWAY_LOOK_FOR="1s")
+    assert again.code == 2 and "kind: custom-job then, training-pipeline now" in again.err
+    listed = kinds.cloud.rest("GET", f'{HOME}/trainingPipelines?filter=labels.slipway-stack="{kinds.name}"')
+    assert not listed.get("trainingPipelines")
 
 
 def test_a_trial_is_suggested_where_the_role_of_a_log_is_chosen(kinds: Stack) -> None:  # P4, W5

@@ -113,6 +113,22 @@ def test_an_id_that_was_used_for_something_else_is_refused(stack: Stack) -> None
     assert len(stack.jobs()) == 1
 
 
+def test_a_dry_run_ends_as_sending_by_the_same_id_would(stack: Stack) -> None:
+    """It planned a job for an id that was used before."""
+    words = ("submit", "hello", "--request-id", "nightly-1")
+    stack.run(*words)
+    known = stack.run(*words, "--dry-run")
+    assert known.code == 0 and "nightly-1: nothing is sent again" in known.err and known.json["displayName"]
+    entry = stack.journal("nightly-1").read_text()
+    other = stack.run(*words, "-p", "code=print(2)", "--dry-run")
+    assert other.code == 2 and "used before, for something else" in other.err
+    assert stack.journal("nightly-1").read_text() == entry and len(stack.jobs()) == 1
+    stack.run(*words, "--wait")
+    stack.cloud.rest("DELETE", f"/v1/{stack.jobs()[0]['name']}")
+    gone = stack.run(*words, "--dry-run")
+    assert gone.code == 4 and "its job is gone" in gone.err
+
+
 def test_a_job_that_was_deleted_since_is_not_run_again_unasked(stack: Stack) -> None:
     done = stack.run("submit", "hello", "--request-id", "nightly-1", "--wait", "--output", "json")
     stack.cloud.rest("DELETE", f"/v1/{done.json['job']['name']}")

@@ -10,7 +10,8 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB, JobKind
-from slipway.submission.request import Request, same
+from slipway.submission.request import Request
+from slipway.submission.same_request import same
 
 BODY: dict[str, Any] = {
     "displayName": "digits-1",
