@@ -1,4 +1,4 @@
-"""`python -m local up|down|status|env|images|scenario|kill|secret`: the local cloud from a person's shell."""
+"""`python -m local up|down|status|env|images|cache|scenario|kill|secret`: the local cloud from a person's shell."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ import click
 import psutil
 
 from . import COMMAND, named_project
+from .cache import cache
 from .cloud import settings
 from .cloud.identities import PROJECT_ID, PROJECTS, ROLES, Project, folder_of
 from .cloud.server import client, daemon
@@ -35,6 +36,9 @@ _OF_PROJECT = click.option("--project", metavar="ID", help="A project by its id,
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
     """The cloud on this laptop: Google's APIs on loopback, jobs as local processes."""
+
+
+cli.add_command(cache)
 
 
 @cli.command()

@@ -53,3 +53,8 @@ def locked(path: Path, wait_s: float = 0.0, give_up: Callable[[], None] = lambda
                     raise BusyError(str(path)) from None
                 time.sleep(_POLL_S)
         yield
+
+
+def share(path: Path) -> None:
+    """Share a file's lock until this process ends; its children do not hold it."""
+    fcntl.flock(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), fcntl.LOCK_SH)

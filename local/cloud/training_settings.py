@@ -79,7 +79,7 @@ class TrainingSettings:
     # Failed trials that end a tuning job which leaves their number to the service.
     failed_trials: int = 5
     # Images: `cold` builds one anew in each cluster's cache; `once` builds one for this machine, and caches link to it;
-    # what a job brings is then installed once for all jobs of the next ten minutes.
+    # what a job brings is then installed once for all jobs of the next day.
     image_builds: str = "cold"
     # How long a replica may take to end after SIGTERM before it is killed.
     kill_grace_seconds: float = 5.0

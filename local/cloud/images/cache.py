@@ -41,7 +41,7 @@ def cached(
     """
     key = _key(image, recipe)
     folder = cache / key
-    if (folder / READY).exists():
+    if _ready(folder):
         say(f"Image {image} is in the cache.")
         return folder.resolve()
     cache.mkdir(parents=True, exist_ok=True)
@@ -59,13 +59,35 @@ def cached(
 
 def _on_shelf(shelf: Path, recipe: Recipe, tool: Tool, uv: str, say: Callable[[str], None]) -> Path:
     folder = shelf / f"{recipe.name}-{_digest(sys.base_prefix, recipe)}"
+    if _ready(folder):
+        return folder
     shelf.mkdir(parents=True, exist_ok=True)
-    with files.locked(shelf / f"{folder.name}.lock", BUILD_WAIT_S, give_up=lambda: tool(())):
+    with files.locked(_lock(folder), BUILD_WAIT_S, give_up=lambda: tool(())):
         if not (folder / READY).exists():
             say(f"Building the environment of recipe {recipe.name}, once for this machine...")
             remove(folder)
             _build(folder, recipe, tool, uv)
     return folder
+
+
+def hold(image: Path) -> bool:
+    """Keep an image from being removed until this process ends, since files of a run may be links to it. Return whether
+    it is still there."""
+    files.share(_lock(image))
+    return _ready(image)
+
+
+def _lock(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.lock")
+
+
+def _ready(folder: Path) -> bool:
+    """Return whether an environment is whole, and note that it is used now."""
+    try:
+        os.utime(folder / READY)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _build(folder: Path, recipe: Recipe, tool: Tool, uv: str) -> None:
@@ -134,6 +156,7 @@ def remove(folder: Path) -> None:
     if folder.is_symlink():
         folder.unlink()
     else:
+        (folder / READY).unlink(missing_ok=True)  # first: the rest of a killed removal is no whole environment
         shutil.rmtree(folder, ignore_errors=True)
 
 

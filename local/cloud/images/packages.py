@@ -1,19 +1,16 @@
-"""Images with a job's packages on top, kept for a short while: by a pool, since a study's trials bring the same
+"""Images with a job's packages on top, kept for a day: by a pool, since a study's trials bring the same
 packages, or for this machine where images are built once for it (`image_builds=once`)."""
 
-import contextlib
 import hashlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from .. import files
 from . import cache
 
-FRESH_S = 600.0
-"""The seconds for which installers may reuse PyPI's answers: a new installation would bring the same packages."""
-
-MOST = 20
-"""The number of images kept for this machine, those that were made last."""
+FRESH_S = 86_400.0
+"""The seconds for which an installation stands for a new one, which could bring newer versions of open requirements."""
 
 
 def common(environ: Mapping[str, str]) -> Path:
@@ -48,19 +45,9 @@ def filled(
             cache.copied(image, folder, lasting=lasting)
             install(folder)
             ready.touch()
+        os.utime(_lock(folder))
         cache.copied(folder, target, lasting=False)
     return begins
-
-
-def forget_oldest(kept: Path) -> None:
-    """Keep the newest images, MOST of them. One that somebody fills or copies stays until the next time."""
-    made: dict[Path, float] = {}
-    for ready in kept.glob(f"{cache.PACKAGES}*/{cache.READY}"):
-        with contextlib.suppress(FileNotFoundError):
-            made[ready.parent] = ready.stat().st_mtime
-    for folder in sorted(made, key=lambda one: made[one], reverse=True)[MOST:]:
-        with contextlib.suppress(files.BusyError), files.locked(_lock(folder)):
-            cache.remove(folder)
 
 
 def _lock(folder: Path) -> Path:

@@ -1,6 +1,5 @@
 """Source packages as wheels, built once for this machine: attempts, and jobs, bring the same ones again and again."""
 
-import contextlib
 import hashlib
 import os
 import shutil
@@ -11,9 +10,6 @@ from pathlib import Path
 
 from .. import files
 from . import cache
-
-MOST = 100
-"""The number of wheels kept, those that were used last."""
 
 _SOURCES = (".tar.gz", ".zip")
 
@@ -33,7 +29,7 @@ def built(shelf: Path, package: Path, tool: cache.Tool, uv: str, say: Callable[[
         return package
     kept = shelf / _digest(package)
     shelf.mkdir(parents=True, exist_ok=True)
-    with files.locked(_lock(kept), cache.BUILD_WAIT_S, give_up=lambda: tool(())):
+    with files.locked(lock(kept), cache.BUILD_WAIT_S, give_up=lambda: tool(())):
         found = next(kept.glob("*.whl"), None)
         if found is None:
             say(f"Building a wheel of {package.name}, once for this machine...")
@@ -43,8 +39,6 @@ def built(shelf: Path, package: Path, tool: cache.Tool, uv: str, say: Callable[[
         beside = package.with_name(wheel.name)
         beside.unlink(missing_ok=True)
         cache.link(str(wheel), str(beside), lasting=False)
-    if found is None:
-        _forget_oldest(shelf)
     return beside
 
 
@@ -56,19 +50,7 @@ def _build(kept: Path, package: Path, tool: cache.Tool, uv: str) -> None:
     draft.rename(kept)
 
 
-def _forget_oldest(shelf: Path) -> None:
-    """Keep the newest wheels, MOST of them. One whose lock is held by a build or a copy stays until the next time."""
-    used: dict[Path, float] = {}
-    for folder in shelf.iterdir():
-        with contextlib.suppress(FileNotFoundError):
-            if folder.is_dir():
-                used[folder] = folder.stat().st_mtime
-    for folder in sorted(used, key=lambda one: used[one], reverse=True)[MOST:]:
-        with contextlib.suppress(files.BusyError), files.locked(_lock(folder)):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _lock(folder: Path) -> Path:
+def lock(folder: Path) -> Path:
     """Return one of sixteen locks: they stay, since a lock that is removed while somebody waits for it is no lock."""
     return folder.with_name(f"{folder.name[0]}.lock")
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .. import files
-from ..images import cache, packages, wheels
+from ..images import cache, packages, upkeep, wheels
 from ..images.recipes import recipe_for
 from .spec import ReplicaSpec, UnreadyError
 
@@ -31,7 +31,10 @@ def prepared(spec: ReplicaSpec, tool: cache.Tool, uv: str | None, say: Callable[
         raise UnreadyError("The program uv, which builds environments for jobs, is not installed.")
     if spec.shares_images:
         recipe = replace(recipe, shared=True)
-    image = cache.cached(Path(spec.image_folder), spec.image, recipe, tool, uv, say, cache.common(os.environ))
+    shelf, held = cache.common(os.environ), False
+    while not held:
+        image = cache.cached(Path(spec.image_folder), spec.image, recipe, tool, uv, say, shelf)
+        held = image.parent != shelf.resolve() or cache.hold(image)
     folder = Path(spec.environment_folder)
     folder.mkdir(parents=True, exist_ok=True)
     environment = folder / "environment"
@@ -42,6 +45,7 @@ def prepared(spec: ReplicaSpec, tool: cache.Tool, uv: str | None, say: Callable[
             install_at_start(environment)
             show_outside(environment)
             (folder / _READY).touch()
+            upkeep.trim(shelf.parent, time.time())
     return environment
 
 
@@ -77,8 +81,6 @@ def _fill(
     kept, now = packages.common(os.environ) if spec.shares_images else Path(spec.image_folder), time.time()
     if not packages.filled(kept, image, downloads, target, install, lambda: tool(()), lasting=lasting, now=now):
         say(f"{names} was installed for a job before this one.")
-    elif spec.shares_images:
-        packages.forget_oldest(kept)
 
 
 def _downloads(spec: ReplicaSpec, folder: Path, say: Callable[[str], None]) -> list[Path]:

@@ -1,13 +1,11 @@
 """What jobs of a pool bring is installed once for those that come soon after each other (B4, N4)."""
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from local.cloud import files
 from local.cloud.images import cache, packages
 
 
@@ -18,7 +16,6 @@ class Pool:
     folder: Path
     installed: list[Path] = field(default_factory=list)
     broken: bool = False
-    seen: list[Path] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.image = self.folder / "python-3"
@@ -31,9 +28,6 @@ class Pool:
         file.parent.mkdir()
         file.write_text(content)
         return file
-
-    def kept(self) -> list[Path]:
-        return [path for path in self.folder.glob(f"{cache.PACKAGES}*") if path.is_dir()]
 
     def install(self, environment: Path) -> None:
         self.installed.append(environment)
@@ -96,18 +90,3 @@ def test_a_cleared_cache_has_none_and_counts_images_alone(pool: Pool) -> None:
     assert pool.job("a", later=1)
     assert cache.clear(pool.folder) == 1
     assert [path for path in pool.folder.glob("packages-*") if path.is_dir()] == []
-
-
-def test_so_many_are_kept_for_the_machine_and_none_that_is_in_use(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packages, "MOST", 1)
-    for at, name in enumerate(("one", "two", "three"), 1):
-        pool.job(name, pool.package if at == 1 else pool.brought("digits.tar.gz", name), later=at)
-        (made,) = (path for path in pool.kept() if path not in pool.seen)
-        os.utime(made / cache.READY, (at, at))
-        pool.seen.append(made)
-    first, _, third = pool.seen
-    with files.locked(first.with_name(f"{first.name}.lock")):
-        packages.forget_oldest(pool.folder)
-        assert set(pool.kept()) == {first, third}
-    packages.forget_oldest(pool.folder)
-    assert pool.kept() == [third]

@@ -1,6 +1,5 @@
 """What a job brings as source is built once for the machine, whoever builds, and whoever is killed (B4, N4)."""
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -42,10 +41,6 @@ class Machine:
 
     def wheel(self, package: Path) -> Path:
         return wheels.built(self.shelf, package, self.uv, "uv", self.said.append)
-
-    @property
-    def kept(self) -> list[Path]:
-        return [path for path in self.shelf.iterdir() if path.is_dir()]
 
 
 @pytest.fixture
@@ -91,20 +86,6 @@ def test_what_was_broken_off_is_begun_again(machine: Machine) -> None:
         machine.wheel(machine.brought("a"))
     machine.uv.killed = False
     assert machine.wheel(machine.brought("b")).read_text() == "one"
-
-
-def test_those_that_were_used_last_are_kept(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wheels, "MOST", 2)
-    machine.uv.killed = True
-    with pytest.raises(KeyboardInterrupt):
-        machine.wheel(machine.brought("broken", "off"))
-    machine.uv.killed = False
-    for text in ("one", "two", "three"):
-        for folder in machine.kept:
-            os.utime(folder, (folder.stat().st_atime, folder.stat().st_mtime - 10))
-        machine.wheel(machine.brought(text, text))
-        machine.wheel(machine.brought(f"one-beside-{text}", "one"))
-    assert {next(folder.glob("*.whl")).read_text() for folder in machine.kept} == {"one", "three"}
 
 
 def test_they_are_in_the_machine_s_cache_folder() -> None:
