@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from journey.probes.probe import Finding, Probe, unknown
+from journey.probes.probe import Finding, Probe, Value, unknown
 from journey.probes.service import ACCOUNT, ENDED, Said, Service, error_of, seconds_between
 from slipway.cloud.failures import Call, NotFound
 
@@ -125,6 +125,22 @@ def kill_grace(service: Service) -> Finding:
     return Finding(f"{lived:.1f} s", f"{len(lines) - after} lines after SIGTERM", {"kill_grace_seconds": round(lived)})
 
 
+def env_values(service: Service) -> Finding:
+    """Send a job with an apostrophe in a variable, then one with an empty variable, and cancel what is accepted."""
+    settings: dict[str, Value] = {}
+    evidence: list[str] = []
+    for setting, value in (("env_apostrophe", "don't"), ("env_blank", "")):
+        worker = service.worker("exit 0")
+        task = {**worker["containerSpec"], "env": [{"name": "PROBE", "value": value}]}
+        said = service.make_job("env", {**worker, "containerSpec": task})
+        with service.ending(said.name):
+            if said.ok or said.status == 400:
+                settings[setting] = "accept" if said.ok else "reject"
+        evidence.append(f"{value!r}: {said}")
+    told = "; ".join(f"{name}: {value}" for name, value in settings.items())
+    return Finding(told or "unknown: refused for another reason", "; ".join(evidence), settings)
+
+
 PROBES = (
     Probe(
         "full-pool",
@@ -155,6 +171,16 @@ PROBES = (
         30,
         timeout_state,
         on_cluster=True,
+    ),
+    Probe(
+        "env-values",
+        "Does a variable of the environment take an apostrophe, and no value?",
+        "3.2, env: not said",
+        ("env_apostrophe", "env_blank"),
+        "sends two jobs for one small machine, each with one variable, and cancels those that are accepted",
+        15,
+        env_values,
+        machines=1,
     ),
     Probe(
         "machine-seconds",

@@ -9,6 +9,8 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "patch_refusal": ("INVALID_ARGUMENT", "FAILED_PRECONDITION"),
     "full_pool": ("queue", "reject"),
     "job_service_account": ("reject", "accept"),
+    "env_apostrophe": ("reject", "accept"),
+    "env_blank": ("reject", "accept"),
     "timeout_state": ("JOB_STATE_CANCELLED", "JOB_STATE_FAILED"),
     "flex_expiry_state": ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"),
     "spot_disable_retries": ("restart", "fail"),
@@ -52,6 +54,9 @@ class TrainingSettings:
     full_pool: str = "queue"
     # A job that names a service account on a cluster without custom ones: `reject` or `accept`.
     job_service_account: str = "reject"
+    # An environment variable with an apostrophe in its value, or without a value: `reject` or `accept`.
+    env_apostrophe: str = "reject"
+    env_blank: str = "reject"
     # The state a job has after its timeout: JOB_STATE_CANCELLED or JOB_STATE_FAILED.
     timeout_state: str = "JOB_STATE_CANCELLED"
     # Times a job is started again after an error that may pass (crash signals; lost machines).

@@ -25,6 +25,8 @@ _CASES: tuple[tuple[str, Mapping[str, Any]], ...] = (
     *(("cluster-quota", {"cluster_quota": how}) for how in ("reject", "error")),
     *(("full-pool", {"full_pool": how}) for how in ("queue", "reject")),
     *(("job-account", {"job_service_account": how}) for how in ("reject", "accept")),
+    ("env-values", {"env_apostrophe": "reject", "env_blank": "accept"}),
+    ("env-values", {"env_apostrophe": "accept", "env_blank": "reject"}),
     *(("timeout-state", {"timeout_state": state}) for state in ("JOB_STATE_CANCELLED", "JOB_STATE_FAILED")),
     *(("machine-seconds", {"machine_seconds": seconds}) for seconds in (0, 240)),
     *(("kill-grace", {"kill_grace_seconds": seconds}) for seconds in (5, 30)),

@@ -97,6 +97,33 @@ def test_a_bad_body_is_refused_with_field_and_message(calling: Calling, body: An
     assert words in error.message
 
 
+@pytest.mark.parametrize(
+    ("setting", "variable", "words"),
+    [
+        ("env_blank", {"name": "A"}, "Required field is not set."),
+        ("env_blank", {"name": "A", "value": ""}, "Required field is not set."),
+        (
+            "env_apostrophe",
+            {"name": "A", "value": "don't"},
+            "Env vars cannot contain any unescaped apostrophe character '",
+        ),
+    ],
+)
+def test_a_value_of_a_variable_is_refused_as_people_report_it(
+    calling: Calling, setting: str, variable: dict[str, str], words: str
+) -> None:
+    task = {"imageUri": "python:3.10", "env": [{"name": "B", "value": "\\'"}, variable]}
+    bodies = [job_body(worker(containerSpec=task)), job_body(package(env=[variable]))]
+    fields = ("container_spec.env[1].value", "python_package_spec.env[0].value")
+    for body, field in zip(bodies, fields, strict=True):
+        error = calling.refused("POST", JOBS, body)
+        assert error.code == 400
+        assert f"1.Field: job_spec.worker_pool_specs[0].{field}; Message: {words}" in error.message
+    calling.set(**{setting: "accept"})
+    for body in bodies:
+        calling.call("POST", JOBS, body)
+
+
 def test_a_worker_pool_has_one_task(calling: Calling) -> None:
     error = calling.refused("POST", JOBS, job_body(worker() | package()))
     assert (error.code, "jobSpec.workerPoolSpecs[0]" in error.message) == (400, True)
