@@ -162,11 +162,16 @@ class Job:
         done.require_all()
         return into
 
-    def cancel(self) -> None:
-        """Ask for its end; `wait` then raises Cancelled. Raises ResourceError for a job that has ended already."""
-        from slipway.submission.ending import cancel_job
+    def cancel(self, *, yes: bool = False) -> None:
+        """Ask for its end; `wait` then raises Cancelled. Raises PolicyError for somebody else's job without `yes`, and
+        ResourceError for one that has ended already."""
+        from slipway.submission.ending import cancel_job, not_ones_own
 
-        cancel_job(self._context.vertex, self.refresh()._job, self._context.now)
+        check(yes=yes)
+        found, now = self.refresh()._job, self._context.now
+        if not yes and (theirs := not_ones_own([found], self._context.user, now)):
+            raise theirs
+        cancel_job(self._context.vertex, found, now)
 
     def _repr_html_(self) -> str:
         from slipway.catalog.placeholders import render

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context, context_of
-from slipway.errors import ConfigError
+from slipway.errors import ConfigError, PolicyError
 from slipway.job_api import Job, Jobs
 from slipway.notebook import facts
 from slipway.submission.call import check, check_timeout, params_as_typed, types
@@ -143,13 +143,20 @@ class Sweep:
             raise problem
         return self._handles(ended.jobs.values())
 
-    def cancel(self) -> None:
-        """Ask for the end of every unfinished run; `wait` then raises Cancelled.
+    def cancel(self, *, yes: bool = False) -> None:
+        """Ask for the end of every unfinished run, of others' only with `yes`; `wait` then raises Cancelled.
 
-        The same call with `retry_cancelled=True` continues it. Raises ResourceError where all have ended already, and,
-        once the others were asked, where one may be in a region that could not be read.
+        The same call with `retry_cancelled=True` continues it. Raises PolicyError where others have sent some of them,
+        ResourceError where all have ended already, and, once the others were asked, where one may be in a region that
+        could not be read.
         """
-        if problem := cancel_sweep(self._context, self.id).problem:
+
+        def confirm(theirs: PolicyError) -> None:
+            if not yes:
+                raise theirs
+
+        check(yes=yes)
+        if problem := cancel_sweep(self._context, self.id, confirm).problem:
             raise problem
 
     def _handles(self, jobs: Iterable[VertexJob]) -> tuple[Job, ...]:

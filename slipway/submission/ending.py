@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -17,11 +17,11 @@ from slipway.catalog.placeholders import render
 from slipway.cloud.jobs import VertexJob, state_word
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
-from slipway.errors import Cancelled, ConfigError, ResourceError, SlipwayError
-from slipway.formatting import span
+from slipway.errors import Cancelled, ConfigError, PolicyError, ResourceError, SlipwayError
+from slipway.formatting import few, span
 from slipway.jobs.failure import read_failure
 from slipway.kinds import JobKind
-from slipway.labels import CODE_LABEL, capacity_type_label
+from slipway.labels import CODE_LABEL, capacity_type_label, label_value
 from slipway.submission.parameters import typed, unnamed
 
 _OTHERS = sorted(CAPACITY_TYPES.values(), key=lambda row: not row.waits_by_itself)
@@ -82,6 +82,22 @@ def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
             fix=f"slipway jobs show {job.typed}",
         )
     vertex.cancel(job.name)
+
+
+def not_ones_own(jobs: Iterable[VertexJob], user: str, now: datetime) -> PolicyError | None:
+    """Return the refusal to cancel others' jobs without a confirmation, with their owners; None where all that go on
+    are the user's. It is by the labels of jobs, as the service does not tell who made one."""
+    own = label_value(user)
+    theirs = [job for job in jobs if not job.ended and not (own and job.user == own)]
+    if not theirs:
+        return None
+    named = few((f"{job.called} ({job.owner_and_age(now)})" for job in theirs), 3)
+    whose = "not yours" if all(job.user for job in theirs) else "not by its labels yours"
+    return PolicyError(
+        f"{named} {'is' if len(theirs) == 1 else 'are'} {whose}",
+        why=f"you are {own or 'nobody by name'}, and what others run is cancelled when that is confirmed",
+        fix="cancel(yes=True)",
+    )
 
 
 def require_success(context: Context, job: VertexJob) -> None:

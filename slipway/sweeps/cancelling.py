@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,9 +11,10 @@ from itertools import islice
 from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
-from slipway.errors import ResourceError
+from slipway.errors import PolicyError, ResourceError
 from slipway.formatting import nearest
 from slipway.labels import STACK_LABEL, SWEEP_LABEL, TEMPLATE_LABEL, label_filter
+from slipway.submission.ending import not_ones_own
 from slipway.sweeps.runs import sweep_filter
 from slipway.sweeps.sweep_journal import is_being_sent, journal_of_sweep
 
@@ -42,9 +43,9 @@ class CancelledSweep:
         return _not_seen(self.sweep, self.unseen) if self.unseen else None
 
 
-def cancel_sweep(context: Context, sweep: str) -> CancelledSweep:
-    """Cancel a sweep's jobs. Raises ResourceError where none of them goes on, ConfigError for an invalid sweep id, and
-    CloudError.
+def cancel_sweep(context: Context, sweep: str, confirm: Callable[[PolicyError], None]) -> CancelledSweep:
+    """Cancel a sweep's jobs. `confirm` is given the refusal to cancel others' jobs, and raises it unless somebody
+    confirms that. Raises ResourceError where none of them goes on, ConfigError for an invalid sweep id, and CloudError.
 
     A region without clusters on offer that does not answer keeps nothing elsewhere from being cancelled.
     """
@@ -66,6 +67,9 @@ def cancel_sweep(context: Context, sweep: str) -> CancelledSweep:
             if sending
             else f"slipway jobs list --sweep {sweep}",
         )
+
+    if theirs := not_ones_own(going, context.user, context.now):
+        confirm(theirs)
 
     def asked(job: VertexJob) -> bool:
         try:

@@ -1,21 +1,24 @@
 """Cancel jobs, or all of a sweep, that have not ended.
 
-Their machines are freed once they have been cancelled.
+Their machines are freed once they have been cancelled. Whether to cancel somebody else's is asked first.
 """
 
 from __future__ import annotations
+
+import shlex
 
 import click
 
 from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.documents import out_jobs
 from slipway.cli.terminal.options import WORD, catalog_and_output, found_jobs, jobs_argument
+from slipway.cli.terminal.submission import confirm
 from slipway.cloud.failures import CloudError
 from slipway.context import Context
-from slipway.errors import ConfigError, ResourceError, SlipwayError, first_of
+from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError, first_of
 from slipway.formatting import join
 from slipway.jobs.description import describe
-from slipway.submission.ending import cancel_job
+from slipway.submission.ending import cancel_job, not_ones_own
 from slipway.sweeps.cancelling import cancel_sweep
 
 
@@ -28,13 +31,14 @@ from slipway.sweeps.cancelling import cancel_sweep
     shell_complete=completions.active_sweeps,
     help="All of this sweep's jobs that have not ended.",
 )
+@click.option("--yes", is_flag=True, help="Do not ask, whoever submitted them.")
 @catalog_and_output
-def command(jobs: tuple[str, ...], sweep: str | None, catalog: str | None, output: str) -> None:
+def command(jobs: tuple[str, ...], sweep: str | None, yes: bool, catalog: str | None, output: str) -> None:
     if bool(jobs) == (sweep is not None):
         raise ConfigError("name what to cancel", why="it is either JOB or --sweep ID", fix="slipway jobs list")
     context = Context(catalog)
     if sweep is not None:
-        _cancel_sweep(context, sweep, json=output == "json")
+        _cancel_sweep(context, sweep, catalog, yes=yes, json=output == "json")
         return
     try:
         found, problems = found_jobs(context, jobs, of_template=False), list[SlipwayError]()
@@ -42,6 +46,8 @@ def command(jobs: tuple[str, ...], sweep: str | None, catalog: str | None, outpu
         if len(jobs) > 1:
             problem.what += ": nothing is cancelled"
         raise
+    if not yes and (theirs := not_ones_own(found, context.user, context.now)):
+        _confirm(theirs, [job.typed for job in found], catalog)
     names = join(job.called for job in found)
     seen = "; ".join(f"slipway jobs show {job.typed}" for job in found)
     with screen.interruptible(f"{names} may be cancelled already", seen):
@@ -61,10 +67,23 @@ def command(jobs: tuple[str, ...], sweep: str | None, catalog: str | None, outpu
         raise first_of(problems)
 
 
-def _cancel_sweep(context: Context, sweep: str, *, json: bool) -> None:
+def _confirm(theirs: PolicyError, words: list[str], catalog: str | None) -> None:
+    """Ask on the terminal whether to cancel what `words` name. Raises PolicyError where there is none, and Interrupted
+    where the answer is no."""
+    again = ["slipway", "jobs", "cancel", *words, *(["--catalog", catalog] if catalog else []), "--yes"]
+    with screen.interruptible("nothing is cancelled", "slipway jobs list"):
+        confirm(f"{theirs.what}. Cancel?", PolicyError(theirs.what, why=theirs.why, fix=shlex.join(again)))
+
+
+def _cancel_sweep(context: Context, sweep: str, catalog: str | None, *, yes: bool, json: bool) -> None:
+
+    def confirm_others(theirs: PolicyError) -> None:
+        if not yes:
+            _confirm(theirs, ["--sweep", sweep], catalog)
+
     listing = f"slipway jobs list --sweep {sweep}"
     with screen.interruptible(f"some jobs of sweep {sweep} may be cancelled already", listing):
-        found = cancel_sweep(context, sweep)
+        found = cancel_sweep(context, sweep, confirm_others)
     asked, all_ = len(found.cancelling), len(found.jobs)
     with screen.after(f"{asked:,} jobs of sweep {sweep} are being cancelled", listing):
         if json:

@@ -14,6 +14,7 @@ from slipway.catalog.model import Catalog
 from slipway.cli.terminal import screen
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
+from slipway.errors import SlipwayError
 from slipway.formatting import clock, span
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.prices import UNKNOWN, UNKNOWN_PRICE, dollars, price_text
@@ -92,7 +93,7 @@ class TerminalDisplay:
 
     def confirm(self, costs: Spending) -> None:
         if not self._yes:
-            confirm(costs)
+            confirm(f"{costs.words}. Send it?", costs.refusal)
             self._yes = True
 
     def falling_back(self, waiting: WaitingAttempt) -> None:
@@ -147,12 +148,12 @@ def below_verdict(context: Context, choice: Choice) -> Iterator[str]:
     yield from (f"  {not_taken(one)}" for one in choice.passed if one is not told)
 
 
-def confirm(costs: Spending) -> None:
-    """Ask on the terminal. Raises PolicyError where there is none, and KeyboardInterrupt where the answer is no."""
+def confirm(question: str, refusal: SlipwayError) -> None:
+    """Ask on the terminal. Raises `refusal` where there is none, and KeyboardInterrupt where the answer is no."""
     if not sys.stdin.isatty():
-        raise costs.refusal
+        raise refusal
     try:
-        agreed = click.confirm(f"{costs.words}. Send it?", err=True)
+        agreed = click.confirm(question, err=True)
     except click.Abort:
         agreed = False
     if not agreed:

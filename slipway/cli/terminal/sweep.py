@@ -214,7 +214,7 @@ class SweepTerminal:
 
     def confirm(self, costs: Spending) -> None:
         if not self._yes:
-            confirm(costs)
+            confirm(f"{costs.words}. Send it?", costs.refusal)
 
     def _how_many(self, count: int, left: RemainingRuns, forecast: Forecast | None) -> str:
         runs = counted(f"{count:,}", "run")

@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import os
+import pty
 import re
 import subprocess
 import sys
@@ -262,6 +264,23 @@ class Stack:
         """Run `slipway …` in a folder of the test's own, in this process."""
         environ = {key: value for key, value in self.env(role, **variables).items() if value != UNSET}
         return slipway(arguments, environ, self.folder)
+
+    def asked(self, *arguments: str, answer: str) -> Done:
+        """Run the same at a terminal, where somebody types an answer."""
+        ours, theirs = pty.openpty()
+        os.write(ours, f"{answer}\n".encode())
+        done = subprocess.run(
+            [sys.executable, "-m", "slipway", *arguments],
+            cwd=self.folder,
+            env=self.env(),
+            stdin=theirs,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        os.close(theirs)
+        os.close(ours)
+        return Done(done.returncode, done.stdout, done.stderr)
 
     @contextlib.contextmanager
     def started(self, *arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]]:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 
-from .stack import UNSET, Stack, held
+from .stack import Stack, held
 
 SPOT = ("submit", "hello", "--capacity", "spot")
 
@@ -61,26 +57,13 @@ def test_what_the_submission_may_move_on_to_is_confirmed_before_it_waits(dear: S
 
 @pytest.mark.parametrize("typed", ["y", "n", ""])
 def test_a_terminal_is_asked(dear: Stack, typed: str) -> None:
-    ours, theirs = pty.openpty()
-    os.write(ours, f"{typed}\n".encode())
-    environ = {key: value for key, value in dear.env().items() if value != UNSET}
-    done = subprocess.run(
-        [sys.executable, "-m", "slipway", *SPOT],
-        cwd=dear.folder,
-        env=environ,
-        stdin=theirs,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    os.close(theirs)
-    os.close(ours)
-    assert "by spot: up to $0." in done.stderr and "Send it? [y/N]" in done.stderr
+    done = dear.asked(*SPOT, answer=typed)
+    assert "by spot: up to $0." in done.err and "Send it? [y/N]" in done.err
     if typed == "y":
-        assert done.returncode == 0 and len(dear.jobs()) == 1
+        assert done.code == 0 and len(dear.jobs()) == 1
     else:
-        assert done.returncode == 130 and dear.jobs() == []
-        assert done.stderr.endswith("interrupted; nothing was sent\n")
+        assert done.code == 130 and dear.jobs() == []
+        assert done.err.endswith("interrupted; nothing was sent\n")
 
 
 def test_the_runs_of_a_sweep_are_added(dear: Stack) -> None:

@@ -1,12 +1,13 @@
 """`jobs cancel A B` and `jobs wait A B`; and a job by the id of its request."""
 
+import json
 from typing import Any
 
 from tests.slipway.cli.stack import SLEEP, Stack
 
 
-def sent(stack: Stack, code: str = SLEEP, *words: str) -> str:
-    done = stack.run("submit", "hello", "-p", f"code={code}", *words, "--output", "json")
+def sent(stack: Stack, code: str = SLEEP, *words: str, **variables: str) -> str:
+    done = stack.run("submit", "hello", "-p", f"code={code}", *words, "--output", "json", **variables)
     assert done.code == 0, done.err
     return str(done.json["job"]["displayName"])
 
@@ -76,3 +77,24 @@ def test_a_job_is_found_by_the_id_of_its_request(stack: Stack) -> None:
     assert "template; this is its newest" in stack.run("jobs", "show", "hello").err
     other = stack.run("jobs", "show", "weekly")
     assert other.code == 4 and "no job 'weekly'" in other.err
+
+
+def test_what_others_run_is_cancelled_when_that_is_confirmed(stack: Stack) -> None:
+    mine, theirs = sent(stack), sent(stack, SLIPWAY_USER="Bob")
+    refused = stack.run("jobs", "cancel", mine, theirs)
+    assert refused.code == 5 and f"error: {theirs} (bob, " in refused.err and "you are ada" in refused.err
+    assert f"fix: slipway jobs cancel {mine} {theirs} --yes\n" in refused.err
+    assert stack.run("jobs", "cancel", mine).out == f"cancelling {mine}\n"
+    for answer, code in (("n", 130), ("y", 0)):
+        done = stack.asked("jobs", "cancel", theirs, answer=answer)
+        assert done.code == code and f"{theirs} (bob, " in done.err and "Cancel? [y/N]" in done.err
+    assert stack.run("jobs", "wait", theirs).code == 8
+
+
+def test_a_sweep_of_somebody_else_is_cancelled_when_that_is_confirmed(stack: Stack) -> None:
+    (stack.folder / "s.json").write_text(json.dumps({"grid": {"code": [SLEEP]}}))
+    words = ("submit", "hello", "--capacity", "pool", "--sweep", "s.json", "--output", "json")
+    sweep = stack.run(*words, SLIPWAY_USER="Bob").json["sweep"]
+    refused = stack.run("jobs", "cancel", "--sweep", sweep)
+    assert refused.code == 5 and f"fix: slipway jobs cancel --sweep {sweep} --yes\n" in refused.err
+    assert stack.run("jobs", "cancel", "--sweep", sweep, "--yes").code == 0
