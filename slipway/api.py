@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from slipway.context import Context, context_of
 from slipway.errors import ConfigError
 from slipway.job_api import Job, tell_event
-from slipway.submission.call import check, params_as_typed, types, waits_as_typed
+from slipway.submission.call import check, overrides_of, params_as_typed, types, waits_as_typed
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.submission.choice import Choice, never_runs
 from slipway.submission.costs import Spending, leaving, run_total
@@ -44,6 +44,8 @@ def submit(
     catalog: str | None = None,
     code: str | os.PathLike[str] | None = None,
     yes: bool = False,
+    labels: Mapping[str, str] | None = None,
+    note: str | None = None,
     **params: str | float,
 ) -> Job:
     """Submit one job from a template of the catalog and return a handle to it.
@@ -54,9 +56,10 @@ def submit(
     for a capacity type before the next is taken, as `{"pool": "30m"}` or in seconds, in that order (0 for flex-start
     waits forever); `then` are the types after those. `request_id` names the submission: given again with the same
     parameters it finds the job, and runs nothing twice. `catalog` is `gs://BUCKET[/NAME]`, else the command's default.
-    `code` is a folder, as `--code`. `yes` confirms a cost above the stack's limit for confirmation. `params` are the
-    template's parameters; one whose name is taken above is written with one more underscore behind it (`code_=…`, and
-    `code__=…` for one that is named `code_`).
+    `code` is a folder, as `--code`. `yes` confirms a cost above the stack's limit for confirmation. `labels` and `note`
+    are the job's own, to find it by and to remember what it was for. `params` are the template's parameters; one whose
+    name is taken above is written with one more underscore behind it (`code_=…`, and `code__=…` for one that is named
+    `code_`).
 
     With `wait_for`, and where the template has waits of its own, this returns when the job has started or is on its
     last capacity type. If it is interrupted before that, call it again with the same `request_id` to go on.
@@ -66,7 +69,7 @@ def submit(
     """
     model = like.resource_name if isinstance(like, Job) else like
     check(like=model, capacity=capacity, kind=kind, wait_for=wait_for, then=then)
-    check(request_id=request_id, catalog=catalog, code=code, yes=yes)
+    check(request_id=request_id, catalog=catalog, code=code, yes=yes, labels=labels, note=note)
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
     context = context_of(catalog)
     if model is None:
@@ -74,7 +77,13 @@ def submit(
     elif template is not None:
         raise ConfigError(f"template {template!r} beside like", why="that job has its template", fix="leave one out")
     asked = SubmissionRequest(
-        template or "", params_as_typed(params), capacity, kind, waits(waits_as_typed(wait_for)), types(then)
+        template or "",
+        params_as_typed(params),
+        capacity,
+        kind,
+        waits(waits_as_typed(wait_for)),
+        types(then),
+        overrides_of(labels, note),
     )
     if model is not None:
         asked = _like(context, model, asked, own_code=code is not None)

@@ -83,6 +83,16 @@ class Job:
         return self._job.parameters
 
     @property
+    def labels(self) -> Mapping[str, str]:
+        """Its labels, those that Slipway set among them."""
+        return self._job.labels
+
+    @property
+    def note(self) -> str:
+        """What was noted at its submission, empty for nothing."""
+        return self._job.note
+
+    @property
     def best_trial(self) -> Trial | None:
         """The best trial of a tuning job that has succeeded so far. None where there is none, or no single best one."""
         return self._job.best_trial
@@ -181,7 +191,9 @@ class Job:
         values = ", ".join(f"{name}={render(value)}" for name, value in (job.parameters or {}).items())
         state = f"{state_word(job.state)}{f': {job.error}' if job.error else ''}"
         told = (("job", self.name), ("state", state), ("template", job.template), ("parameters", values))
-        return facts((*told, ("user", job.user), ("output", job.output), ("name", self.resource_name)))
+        return facts(
+            (*told, ("note", job.note), ("user", job.user), ("output", job.output), ("name", self.resource_name))
+        )
 
 
 class Jobs(tuple[Job, ...]):
@@ -222,13 +234,14 @@ def jobs(
     team: str | None = None,
     sweep: str | None = None,
     state: str | None = None,
+    labels: Mapping[str, str | None] | None = None,
     limit: int | None = None,
     everything: bool = False,
     catalog: str | None = None,
 ) -> Jobs:
-    """Return the newest jobs of the stack, only those of a `template`, `user`, `team` or `state` (`running`); of a
-    `sweep` the last job of each run, in their order. `limit`: the most jobs, 20 unless it is a sweep. `everything`: of
-    every stack, by whatever means they were submitted.
+    """Return the newest jobs of the stack, only those of a `template`, `user`, `team` or `state` (`running`), or with
+    `labels` (None for any value); of a `sweep` the last job of each run, in their order. `limit`: the most jobs, 20
+    unless it is a sweep. `everything`: of every stack, by whatever means they were submitted.
 
     Raises ConfigError and CloudError.
     """
@@ -237,6 +250,7 @@ def jobs(
     from slipway.sweeps.runs import latest, sweep_filter
 
     check(user=user, team=team, sweep=sweep, state=state, limit=limit, everything=everything, catalog=catalog)
+    check(labels=labels)
     if template is not None:
         check(template=template)
     if state is not None and state not in STATES:
@@ -246,7 +260,7 @@ def jobs(
     context = context_of(catalog)
     stack = context.catalog.stack
     most = limit or (NEWEST if sweep is None else MOST)
-    query = JobQuery(None if everything else stack, template, user, team, state, most)
+    query = JobQuery(None if everything else stack, template, user, team, state, most, labels or {})
     found = listed_jobs(context, query, _log.info, sweep_filter(stack, sweep) if sweep is not None else "")
     if sweep is not None:
         storage = context.connection.storage

@@ -39,6 +39,9 @@ RESERVED = ("slipway-", "goog-")
 """The prefixes of labels that Slipway and Google set."""
 
 VARIABLE = "SLIPWAY_PARAMETERS"
+NOTE_VARIABLE = "SLIPWAY_NOTE"
+RECORDS = (VARIABLE, NOTE_VARIABLE)
+"""The variables of a job that record its submission, as JSON."""
 MOST_BYTES = 32 * 1024
 
 MARK = "\udc24"
@@ -147,20 +150,25 @@ def escaped(text: str, *, expanded: bool = True) -> str:
     return (_READ_BY_SERVICE.sub("$$", text) if expanded else text).replace(MARK, "$")
 
 
-def recorded(values: Mapping[str, int | float | str | bool]) -> str:
-    """Return the variable's value as it is sent: canonical JSON, so that equal parameters are equal texts. Vertex AI
+def own_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the labels that neither Slipway nor Google has set."""
+    return {key: value for key, value in labels.items() if not key.startswith(RESERVED)}
+
+
+def recorded(values: Mapping[str, int | float | str | bool] | str) -> str:
+    """Return the value of a record as it is sent: canonical JSON, so that equal parameters are equal texts. Vertex AI
     takes no apostrophe in it."""
     text = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return escaped(text.replace("$", MARK)).replace("'", r"\u0027")
 
 
-def record(spec: Mapping[str, Any], text: str) -> None:
-    """Add the variable to every used worker pool of a CustomJobSpec, in place, and leave out those that came out empty,
+def record(spec: Mapping[str, Any], text: str, variable: str = VARIABLE) -> None:
+    """Add a record to every used worker pool of a CustomJobSpec, in place, and leave out variables that came out empty,
     which Vertex AI takes for variables without a value, and refuses."""
     for pool in spec.get("workerPoolSpecs", ()):
         for task in (pool[key] for key in ("containerSpec", "pythonPackageSpec") if key in pool):
             given = [one for one in task.get("env") or () if one.get("value")]
-            task["env"] = [*given, {"name": VARIABLE, "value": text}]
+            task["env"] = [*given, {"name": variable, "value": text}]
 
 
 class Launched(NamedTuple):
@@ -187,10 +195,20 @@ class Launched(NamedTuple):
 def parameters_in(env: Iterable[str]) -> Mapping[str, int | float | str | bool] | None:
     """Return the values from an environment of `NAME=value`, as it was sent; None where it lacks them, or has a form
     that no submission records: the job may be anybody's."""
-    text = next((one.removeprefix(f"{VARIABLE}=") for one in env if one.startswith(f"{VARIABLE}=")), None)
-    try:
-        found = json.loads((text or "").replace("$$", "$"))
-    except (ValueError, RecursionError):
-        return None
+    found = _record_in(env, VARIABLE)
     plain = isinstance(found, dict) and all(isinstance(value, int | float | str) for value in found.values())
     return found if plain and not any(map(unfit, (*found, *found.values()))) else None
+
+
+def note_in(env: Iterable[str]) -> str:
+    """Return the note from such an environment, empty where it has none."""
+    found = _record_in(env, NOTE_VARIABLE)
+    return found if isinstance(found, str) and not unfit(found) else ""
+
+
+def _record_in(env: Iterable[str], variable: str) -> Any:
+    text = next((one.removeprefix(f"{variable}=") for one in env if one.startswith(f"{variable}=")), None)
+    try:
+        return json.loads((text or "").replace("$$", "$"))
+    except (ValueError, RecursionError):
+        return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,7 +19,7 @@ from slipway.context import Context, context_of
 from slipway.errors import ConfigError, PolicyError
 from slipway.job_api import Job, Jobs
 from slipway.notebook import facts
-from slipway.submission.call import check, check_timeout, params_as_typed, types
+from slipway.submission.call import check, check_timeout, overrides_of, params_as_typed, types
 from slipway.submission.candidates import SubmissionRequest, summary
 from slipway.submission.costs import Spending, leaving
 from slipway.submission.request import checked_request_id
@@ -57,16 +57,18 @@ def sweep(
     retry_cancelled: bool = False,
     rate: int = SUBMISSIONS_PER_MINUTE,
     yes: bool = False,
+    labels: Mapping[str, str] | None = None,
+    note: str | None = None,
     **params: str | float,
 ) -> Sweep:
     """Submit one job for each of many sets of parameters, each exactly once, and return when all are accepted.
 
     `runs` is `{"trees": [100, 200], "seed": range(10)}` for every combination, `[{"trees": 100}, {"trees": 200}]` for a
     run of each entry, or the path of a sweep's file. `params` are the parameters that all runs share; one whose name is
-    taken above is written with one more underscore behind it (`rate_=…`). `capacity`, `kind`, `catalog` and `code` are
-    those of `slipway.submit`. All runs wait for the first capacity type that can ever run them; `then` are the types to
-    take where they would wait. `yes` confirms a cost above the stack's limit for confirmation; below that limit it also
-    takes, where they would wait, the first type that could run now.
+    taken above is written with one more underscore behind it (`rate_=…`). `capacity`, `kind`, `catalog`, `code`,
+    `labels` and `note` are those of `slipway.submit`. All runs wait for the first capacity type that can ever run them;
+    `then` are the types to take where they would wait. `yes` confirms a cost above the stack's limit for confirmation;
+    below that limit it also takes, where they would wait, the first type that could run now.
 
     The same call sends only the remaining runs: the sweep's id follows from its content, or is `request_id`, which also
     makes the same runs another sweep. `retry_failed` sends failed runs once more, `retry_cancelled` the cancelled ones
@@ -76,14 +78,14 @@ def sweep(
     `slipway.errors`, as the command exits with 2, 3, 4, 5 and 75. Runs accepted by then go on.
     """
     check(template=template, runs=runs, capacity=capacity, then=then, kind=kind)
-    check(request_id=request_id, catalog=catalog)
+    check(request_id=request_id, catalog=catalog, labels=labels, note=note)
     check(code=code, retry_failed=retry_failed, retry_cancelled=retry_cancelled, rate=rate, yes=yes)
     if rate < 0:
         raise ConfigError(f"rate is {rate}", why="it is submissions a minute", fix="rate=0, for no limit")
     name = checked_request_id(request_id) if request_id is not None else None
     context = context_of(catalog)
     given, shared = points_of(runs), params_as_typed(params, of_sweep=True)
-    asked = SubmissionRequest(template, shared, capacity, kind)
+    asked = SubmissionRequest(template, shared, capacity, kind, overrides=overrides_of(labels, note))
     if code is not None:
         asked = with_code(context, asked, Path(os.fsdecode(code)), tell=_log.info)
     plan = plan_sweep(context.catalog, asked, given, context.user, name, "an argument", context.team, types(then))

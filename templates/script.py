@@ -1,19 +1,19 @@
 """script: a command in any folder, on machines of one's choice: `slipway submit script --code . -p command="…"`."""
 
-from slipway.template import SCRIPT, Disk, JobTemplate, Package, Parameter, Variant, WorkerPool
+from slipway.template import ANY_RESERVATION, SCRIPT, Disk, JobTemplate, Package, Parameter, Variant, WorkerPool
 
 IMAGES = "us-docker.pkg.dev/vertex-ai/training"
 ON_CPUS = Package("jobs/script", SCRIPT, f"{IMAGES}/sklearn-cpu.1-6:latest")
 ON_GPUS = Package("jobs/script", SCRIPT, f"{IMAGES}/pytorch-gpu.2-4.py310:latest")
 ANYWHERE = ("pool", "on-demand", "spot")
-SCARCE = ("pool", "flex-start", "on-demand", "spot")
+SCARCE = ("pool", "flex-start", "on-demand", "spot", "reservation")
 
 
 def runner(machine: str, code: Package) -> tuple[WorkerPool, ...]:
-    """A single machine. Name the machines of your own pools below, so that the command runs there as well; with a
-    reservation of yours, `reservation` as a capacity type and here."""
+    """A single machine. Name the machines of your own pools below, so that the command runs there as well."""
     arguments = ("--command=${command}", "--data=${data}", "--output=${slipway.output}")
-    return (WorkerPool("script", machine, Disk("pd-ssd", 100), code=code, args=arguments),)
+    disk = Disk("pd-ssd", 100)
+    return (WorkerPool("script", machine, disk, code=code, args=arguments, reservation=ANY_RESERVATION),)
 
 
 TEMPLATE = JobTemplate(

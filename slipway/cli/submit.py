@@ -104,6 +104,8 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @click.option("--experiment", metavar="NAME", help="An experiment in place of the template's.")
 @click.option("--experiment-run", metavar="NAME", help="The run's name in the experiment. Default: the job's.")
 @click.option("--team", type=WORD, metavar="NAME", help="The team that it counts for: a group that may submit it.")
+@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label of the job; may be repeated.")
+@click.option("--note", metavar="TEXT", help="What to remember of it: a line that lists show.")
 @click.option(
     "--yes", is_flag=True, help="Do not ask whether to send what costs much: see slipway:workspace.confirmAbove."
 )

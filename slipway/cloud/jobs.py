@@ -20,6 +20,7 @@ from slipway.labels import (
     Revision,
     capacity_type_label,
     code_revision_of,
+    note_in,
     parameters_in,
     revision_of,
     team_of,
@@ -219,6 +220,11 @@ class VertexJob(Regional):
     def parameters(self) -> Mapping[str, int | float | str | bool] | None:
         """The recorded parameters; None where the job records none."""
         return parameters_in(one for pool in self.worker_pools for one in pool.env)
+
+    @property
+    def note(self) -> str:
+        """What the submitter noted about it, empty for nothing."""
+        return note_in(one for pool in self.worker_pools for one in pool.env)
 
     @property
     def run_ids(self) -> tuple[str, ...]:

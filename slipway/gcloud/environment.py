@@ -10,7 +10,7 @@ from typing import Any
 from slipway.gcloud.fields import field_of, items
 from slipway.gcloud.note import Note
 from slipway.gcloud.output import OutputReader
-from slipway.labels import VARIABLE
+from slipway.labels import RECORDS
 from slipway.rules.code import ENV_NAME, value_problem
 from slipway.stack.secrets import looks_secret
 from slipway.stack.yaml_file import DocumentPart
@@ -68,8 +68,8 @@ def _variables(part: DocumentPart, pool: Json, notes: list[Note]) -> dict[str, _
             entry.wrong(f"{name} is set twice", "keep one of them")
         elif problem := value_problem(name, value):
             field_of(entry, "value").wrong(*problem)
-        elif name == VARIABLE or not value:
-            why = "each job has its own" if name == VARIABLE else "its value is empty"
+        elif name in RECORDS or not value:
+            why = "each job has its own" if name in RECORDS else "its value is empty"
             notes.append(Note.of(entry, f"{name}: left out, as {why}"))
         else:
             found[name] = _Variable(entry, value)

@@ -104,6 +104,7 @@ _OF_JOBS: tuple[tuple[str, str, Callable[[VertexJob], str]], ...] = (
     ("code", "sweep", _sweep),
     ("code", "user", lambda job: job.user),
     ("code", "team", lambda job: job.team),
+    ("code", "note", lambda job: job.note),
     ("machines", "machines", _machines),
     ("machines", "capacity", lambda job: job.capacity_type),
     ("machines", "region", lambda job: job.region),

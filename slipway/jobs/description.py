@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from slipway.catalog.model import Template
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.jobs.cost import JobCost, job_cost
 from slipway.jobs.log import JobEvents
 from slipway.jobs.roles import role_at
-from slipway.labels import CODE_LABEL
+from slipway.labels import CODE_LABEL, own_labels
 from slipway.prices import exact_text
 
 
@@ -21,7 +22,8 @@ class JobDescription:
 
     `cluster`: its name, its id where the catalog has no name for it, empty beside the pools. `source`:
     `templates/lora.py:5` in the job's commit, without the line where the catalog's commit is another; empty where the
-    catalog lacks the template. `console`: its page there, empty where there is none.
+    catalog lacks the template. `console`: its page there, empty where there is none. `given`: its labels, without those
+    of Slipway and of its template.
     """
 
     job: VertexJob
@@ -29,10 +31,16 @@ class JobDescription:
     cluster: str
     source: str
     console: str
+    given: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def on(self) -> str:
         return self.cluster or self.account.capacity_type
+
+    @property
+    def own_labels(self) -> str:
+        """The labels that somebody gave the job: `ablation=decay, seed=3`."""
+        return ", ".join(f"{key}={value}" for key, value in sorted(self.given.items()))
 
     @property
     def document(self) -> Mapping[str, Any]:
@@ -57,6 +65,7 @@ class JobDescription:
             "dirty": job.revision.dirty,
             "code": code if CODE_LABEL in job.labels else None,
             "labels": job.labels,
+            "note": job.note or None,
             "capacityType": account.capacity_type,
             "cluster": self.cluster or None,
             "clusterId": job.persistent_resource_id or None,
@@ -107,4 +116,10 @@ def describe(job: VertexJob, context: Context, events: JobEvents | None = None) 
         context.cluster_name(id_) if id_ else "",
         source if job.revision.commit == context.catalog.commit else source.partition(":")[0],
         context.console_link(job),
+        {key: value for key, value in own_labels(job.labels).items() if not _sets(template, key, value)},
     )
+
+
+def _sets(template: Template | None, key: str, value: str) -> bool:
+    """Tell whether jobs of a template have this label anyway."""
+    return template is not None and any(one.request.get("labels", {}).get(key) == value for one in template.offers)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 
 from slipway.cloud.jobs import VertexJob
@@ -12,6 +12,7 @@ from slipway.context import Context
 from slipway.errors import ConfigError
 from slipway.formatting import quoted
 from slipway.labels import STACK_LABEL, TEAM_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
+from slipway.rules.job import label_problems
 
 STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
 NEWEST = 20
@@ -23,7 +24,7 @@ _LARGEST_PAGE = 100
 @dataclass(frozen=True)
 class JobQuery:
     """The choice of jobs; None means any. `stack` None: jobs of every stack, whoever sent them and by whatever means.
-    The newest `limit` jobs are listed."""
+    `labels`: their own, with None for any value. The newest `limit` jobs are listed."""
 
     stack: str | None
     template: str | None = None
@@ -31,11 +32,12 @@ class JobQuery:
     team: str | None = None
     state: str | None = None
     limit: int = NEWEST
+    labels: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def narrowed(self) -> bool:
         """Whether anything but the stack narrows the choice."""
-        return any(one is not None for one in (self.template, self.user, self.team, self.state))
+        return any(one is not None for one in (self.template, self.user, self.team, self.state)) or bool(self.labels)
 
     def parts(self) -> list[str]:
         """Return the conditions of the API's filter. Raises ConfigError for a choice that leaves nothing to look for:
@@ -54,6 +56,10 @@ class JobQuery:
                     fix="leave it out, and look through all: slipway jobs list --limit 1000",
                 )
         found = [f'labels.{key}="{value}"' for key, value in labels.items() if value]
+        for key, wanted in self.labels.items():
+            if wrong := next(iter(label_problems(str(key), str(wanted or ""))), ""):
+                raise ConfigError("no job can have such a label", why=wrong, fix="slipway jobs list")
+            found.append(f"labels.{key}:*" if wanted is None else f'labels.{key}="{wanted}"')
         return [*found, *([f'state="JOB_STATE_{self.state.upper()}"'] if self.state else [])]
 
 

@@ -9,6 +9,8 @@ from numbers import Real
 
 from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
+from slipway.submission.own_labels import checked_labels, checked_note
+from slipway.submission.request import RequestOverrides
 
 _NONE = type(None)
 _TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
@@ -22,6 +24,8 @@ _TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "catalog": ((str, _NONE), "gs://BUCKET, as a text"),
     "code": ((str, os.PathLike, _NONE), "a folder's path"),
     "yes": ((bool,), "True or False"),
+    "labels": ((Mapping, _NONE), 'values by key: {"ablation": "decay"}'),
+    "note": ((str, _NONE), "a line of text"),
 }
 """The types of each argument of `slipway.submit`, and their description; all other arguments are parameters."""
 
@@ -94,6 +98,14 @@ def params_as_typed(params: Mapping[str, str | float], *, of_sweep: bool = False
             what = f"{name} is given a number that is too large to write"
             raise ConfigError(what, why=str(problem), fix="a smaller one") from problem
     return texts
+
+
+def overrides_of(labels: Mapping[str, str] | None, note: str | None) -> RequestOverrides:
+    """Return the overrides with labels and a note. Raises ConfigError."""
+    given = dict(labels or {})
+    for one in (*given, *given.values()):
+        _require("labels", one, (str,))
+    return RequestOverrides(labels=checked_labels(given), note="" if note is None else checked_note(note))
 
 
 def _require(name: str, value: object, of: tuple[type, ...], fix: str = "") -> None:

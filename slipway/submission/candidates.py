@@ -15,7 +15,9 @@ from slipway.formatting import counted, join, short
 from slipway.jobs.demand import Demand, Part
 from slipway.jobs.verdict import Verdict
 from slipway.kinds import KINDS, JobKind
+from slipway.labels import own_labels
 from slipway.prices import UNKNOWN, Price, hourly
+from slipway.submission.own_labels import require_free
 from slipway.submission.parameters import resolve
 from slipway.submission.request import Request, RequestOverrides, fill
 from slipway.submission.team import team_of_submission
@@ -154,6 +156,7 @@ def prepare(catalog: Catalog, asked: SubmissionRequest, user: str, team: str = "
     kind = find_kind(template, asked.kind)
     offers = standing(template, kind, values)
     _check_experiment(template, offers, asked.overrides)
+    require_free(template, offers, own_labels(asked.overrides.labels))
     ordered = tuple(_ordered(template, offers, asked))
     team = team_of_submission(catalog, template, offers[0], asked.team, team)
     return PreparedSubmission(catalog, template, kind, values, ordered, user, asked, team=team)

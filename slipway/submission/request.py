@@ -22,6 +22,7 @@ from slipway.jobs.claim import claim_of
 from slipway.kinds import CUSTOM_JOB, KINDS, JobKind
 from slipway.labels import (
     MARK,
+    NOTE_VARIABLE,
     ROLES_LABEL,
     SWEEP_LABEL,
     TEAM_LABEL,
@@ -142,7 +143,7 @@ class RequestOverrides:
     `package`: gs:// URI in place of the template's, and `code` the digest of the code in it, without the files that
     Slipway packs beside it. `sweep`: the id of the sweep it belongs to. `experiment` and `experiment_run` in place of
     the template's and of the job's name. `max_wait`: seconds that the service is to wait for machines, 0 forever.
-    `labels` are added.
+    `labels` are added, and so is the `note`, a person's words about the job.
     """
 
     package: str = ""
@@ -152,6 +153,7 @@ class RequestOverrides:
     experiment_run: str = ""
     max_wait: float | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
 
 
 def fill(
@@ -184,6 +186,8 @@ def fill(
     body: dict[str, Any] = {key: _filled(value, (key,), texts, template.name) for key, value in offer.request.items()}
     spec = KINDS[offer.kind].spec_of(body)
     record(spec, recorded(values))
+    if overrides.note:
+        record(spec, recorded(overrides.note), NOTE_VARIABLE)
     if overrides.max_wait is not None:
         spec["scheduling"] = {**spec.get("scheduling", {}), "maxWaitDuration": f"{overrides.max_wait:.0f}s"}
     if overrides.experiment:

@@ -9,7 +9,7 @@ from slipway.catalog.placeholders import render
 from slipway.cloud.jobs import VertexJob
 from slipway.formatting import short
 from slipway.jobs.claim import OtherJobError, work_buckets
-from slipway.labels import CODE_LABEL, VARIABLE
+from slipway.labels import CODE_LABEL, RECORDS
 from slipway.submission.request import Request
 
 Compared = str | list[tuple[str, ...]]
@@ -66,10 +66,10 @@ def compared(job: VertexJob) -> dict[str, Compared]:
 
 
 def _counts(variable: str) -> bool:
-    """Tell whether a variable makes a job another one: not the record of the parameters, which are compared separately,
-    nor an empty one, which earlier versions sent."""
+    """Tell whether a variable makes a job another one: no record of its submission, as parameters are compared
+    separately and a note changes nothing, nor an empty one, which earlier versions sent."""
     name, _, value = variable.partition("=")
-    return name != VARIABLE and bool(value)
+    return name not in RECORDS and bool(value)
 
 
 def _shown(value: Compared, other: Compared) -> str:

@@ -16,7 +16,7 @@ from slipway.catalog.placeholders import BUILT_IN, KIND, names, unescaped, whole
 from slipway.cluster import SERVICE_ACCOUNT
 from slipway.errors import ConfigError
 from slipway.kinds import KINDS
-from slipway.labels import RESERVED, VARIABLE, excess
+from slipway.labels import RECORDS, RESERVED, excess
 from slipway.machines.table import MachineError
 from slipway.rules.code import ENV_NAME
 from slipway.rules.job import label_problems
@@ -222,8 +222,9 @@ def _study(template: Declaration) -> Iterator[str]:
 
 def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
     variables = _variables(template)
-    if VARIABLE in (*variables, *template.secrets):
-        yield f"environment variable {VARIABLE}: Slipway sets it itself, to the parameters of each job"
+    for name in RECORDS:
+        if name in (*variables, *template.secrets):
+            yield f"environment variable {name}: Slipway sets it itself, to what each submission gives"
     for name in variables:
         if not ENV_NAME.fullmatch(name):
             yield f"env {name!r}: not a C identifier"

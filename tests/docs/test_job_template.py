@@ -18,7 +18,7 @@ import pytest
 from slipway import template as public
 from slipway.catalog.placeholders import BUILT_IN, KIND, fill
 from slipway.errors import ConfigError
-from slipway.labels import VARIABLE
+from slipway.labels import RECORDS
 from slipway.template import (
     Condition,
     Disk,
@@ -161,7 +161,7 @@ def test_the_variables_are_those_that_a_job_gets() -> None:
     told = {
         name for cell in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", cell)
     }
-    assert told == {*got, VARIABLE, "CLOUD_ML_HP_METRIC_FILE", "NAME", "NAME__SECRET"}
+    assert told == {*got, *RECORDS, "CLOUD_ML_HP_METRIC_FILE", "NAME", "NAME__SECRET"}
     alone = environment.variables(places[:1], places[0], project="1", job_id="1", region="us-central1", spec=spec)
     of_several = re.search(r"^\| (.*) \| several replicas \|", table, re.MULTILINE)
     assert of_several and set(re.findall(r"`([A-Z_]+)`", of_several[1])) == {*got} - {*alone} - {"CLOUD_ML_TRIAL_ID"}

@@ -36,6 +36,9 @@ Values = Mapping[str, Scalar]
 @click.option("--user", metavar="NAME", help="Only this person's.")
 @click.option("--team", metavar="NAME", help="Only jobs that count for this team.")
 @click.option("--sweep", metavar="ID", shell_complete=completions.sweeps, help="Only the runs of this sweep.")
+@click.option(
+    "--label", "labels", multiple=True, metavar="KEY[=VALUE]", help="Only jobs with this label; may be repeated."
+)
 @click.option("--state", type=click.Choice(STATES), help="Only jobs in this state.")
 @click.option(
     "--all", "everything", is_flag=True, help="Every job of its regions, whoever submitted it and by whatever means."
@@ -68,6 +71,7 @@ def command(
     user: str | None,
     team: str | None,
     sweep: str | None,
+    labels: tuple[str, ...],
     state: str | None,
     everything: bool,
     limit: int | None,
@@ -79,7 +83,8 @@ def command(
 ) -> None:
     context = Context(catalog)
     most = limit or (MOST if sweep else NEWEST)
-    query = JobQuery(None if everything else context.catalog.stack, template, user, team, state, most)
+    wanted = {key: value if equals else None for key, equals, value in (one.partition("=") for one in labels)}
+    query = JobQuery(None if everything else context.catalog.stack, template, user, team, state, most, wanted)
     look = partial(_look, query=query, sweep=sweep, metrics=metrics, sort=sort, output=output)
     if watch:
         watched(lambda: look(context.anew()), context.clock, output)
@@ -119,18 +124,25 @@ def _look(
                 f"  the catalog has no template {quoted(query.template)}{f'; did you mean {near}?' if near else ''}"
             )
         return
-    rows = [_row(describe(job, context), context, copy=job.name in aside) for job in found]
+    told = [describe(job, context) for job in found]
+    rows = [_row(one, context, copy=one.job.name in aside) for one in told]
     columns: tuple[str, ...] = ("JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN")
     if len({job.team for job in found}) > 1:
         columns = (*columns[:3], "TEAM", *columns[3:])
         rows = [(*row[:3], job.team or "–", *row[3:]) for row, job in zip(rows, found, strict=True)]
+    for head, texts in (("LABELS", [one.own_labels for one in told]), ("NOTE", [one.job.note for one in told])):
+        if any(texts):
+            columns = (*columns, head)
+            rows = [(*row, short(text) or "–") for row, text in zip(rows, texts, strict=True)]
     if sweep:
         numbers = [job.labels.get(RUN_LABEL, "–") for job in found]
         values = apart([job.parameters or {} for job in found])
         columns = ("#", *columns, "PARAMETERS")
         rows = [(number, *row, own) for number, row, own in zip(numbers, rows, values, strict=True)]
     names = 2 if sweep else 1
-    screen.table(columns, rows, right=("#", "WAIT", "RUN"), wraps=("CREATED", "PARAMETERS"), names=names)
+    screen.table(
+        columns, rows, right=("#", "WAIT", "RUN"), wraps=("CREATED", "LABELS", "NOTE", "PARAMETERS"), names=names
+    )
     if sweep:
         screen.note(tally(found, settle))
 

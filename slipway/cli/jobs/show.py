@@ -156,6 +156,8 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ("code", _code(job)),
         ("user", job.user),
         ("team", job.team),
+        ("note", job.note),
+        ("labels", told.own_labels),
         ("request", job.request_id),
         ("on", f"{told.on}{f' ({id_})' if id_ != told.cluster else ''}{context.elsewhere(job.region)}"),
         ("machines", f"{join(pools)}{f', for each of {job.trials} trials at once' if job.trials > 1 else ''}"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from slipway.errors import ConfigError
 from slipway.formatting import quoted, seconds, short
 from slipway.submission.candidates import SubmissionRequest
+from slipway.submission.own_labels import checked_labels, checked_note, labels_typed
 from slipway.submission.parameters import assignments, invalid_wait, waits
 from slipway.submission.request import RequestOverrides
 
@@ -56,6 +57,8 @@ class SubmitArguments:
     team: str | None = None
     yes: bool = False
     like: str | None = None
+    labels: tuple[str, ...] = ()
+    note: str | None = None
 
     @property
     def words(self) -> list[str]:
@@ -64,6 +67,7 @@ class SubmitArguments:
         words += [word for param in self.params for word in ("-p", param)]
         words += [word for one in self.wait_for for word in ("--wait-for", one)]
         words += ["--then", ",".join(self.then)] if self.then else []
+        words += [word for one in self.labels for word in ("--label", one)]
         for flag, value in (
             ("--capacity", self.capacity_type),
             ("--as", self.kind),
@@ -72,6 +76,7 @@ class SubmitArguments:
             ("--experiment", self.experiment),
             ("--experiment-run", self.experiment_run),
             ("--team", self.team),
+            ("--note", self.note),
             ("--catalog", self.catalog),
         ):
             words += [flag, value] if value else []
@@ -87,6 +92,8 @@ class SubmitArguments:
         overrides = RequestOverrides(
             experiment=_run_name("--experiment", self.experiment),
             experiment_run=_run_name("--experiment-run", self.experiment_run),
+            labels=checked_labels(labels_typed(self.labels)),
+            note="" if self.note is None else checked_note(self.note),
         )
         given = assignments(self.params)
         waited, team = self._waits(), self.team or ""
