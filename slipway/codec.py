@@ -7,6 +7,7 @@ leaves None out, `document` writes it as null; `read` passes over unknown keys. 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
@@ -20,6 +21,7 @@ from slipway.labels import unfit
 
 T = TypeVar("T")
 _SNAKE = re.compile(r"_([a-z0-9])")
+_SURROGATE = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
 
 
 class MalformedError(ValueError):
@@ -118,6 +120,17 @@ class _Field:
     own: As | None
     is_key: bool
     maybe: bool
+
+
+def from_json(content: str | bytes) -> Any:
+    """Return foreign JSON as values. Half of a surrogate pair, which JSON can spell and nothing can write, becomes a
+    question mark. Raises ValueError and RecursionError."""
+    if isinstance(content, bytes):
+        content = content.decode(json.detect_encoding(content), "surrogatepass")
+    value = json.loads(content)
+    if not _SURROGATE.search(content):
+        return value
+    return json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
 
 
 def read(kind: type[T], body: Any, key: str = "") -> T:

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, NamedTuple
 Arguments = Mapping[str, str | bool | Mapping[str, str]]
 """Arguments of `slipway.submit`, or of a sweep, by name, that replace the given ones."""
 _LONGEST_LINE = 2000
-HARMFUL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069"
-"""Characters that act on a terminal, or reorder the text, except newline and tab."""
+HARMFUL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+"""Characters that act on a terminal, reorder the text or are half of one, except newline and tab."""
 _HARMFUL = re.compile(f"[{HARMFUL}]")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 """The sequences that colour a terminal's text."""

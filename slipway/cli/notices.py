@@ -15,7 +15,6 @@ GitHub that would (docs/notices.md).
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -56,7 +55,7 @@ def command(files: tuple[str, ...], issues: str | None, run: str | None, tell: b
 
     told = Notices()
     for file in files:
-        body = _parsed(file, "JSON", json.loads, "slipway doctor --output json > FILE, for example")
+        body = _parsed(file, "JSON", codec.from_json, "slipway doctor --output json > FILE, for example")
         told += of_document(body, file)
     if run:
         by_hand = words_of(os.environ).by_hand
@@ -115,4 +114,4 @@ def _parsed(file: str, what: str, parse: Callable[[str], Found], needed: str) ->
 
 
 def _json_lines(text: str) -> list[Any]:
-    return [json.loads(line) for line in lines_of(text) if line.strip()]
+    return [codec.from_json(line) for line in lines_of(text) if line.strip()]

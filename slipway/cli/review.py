@@ -13,7 +13,6 @@ that was not announced.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from dataclasses import replace
@@ -25,6 +24,7 @@ import click
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.sources import preview_of, text_of
+from slipway.codec import from_json
 from slipway.formatting import counted, join
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _written(text: str, source: str) -> tuple[Review, ...] | None:
     if is_comment(text):
         return contents(text, source)[0]
     try:
-        body = json.loads(text)
+        body = from_json(text)
     except (ValueError, RecursionError):
         return None
     kind = body.get("kind") if isinstance(body, dict) else None

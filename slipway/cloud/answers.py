@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
@@ -11,6 +10,7 @@ from typing import Any, TypeVar
 
 from slipway.cloud.failures import Answer, Call, Garbled
 from slipway.cloud.transport import Response
+from slipway.codec import from_json
 from slipway.errors import visible
 from slipway.formatting import last_part, short
 
@@ -22,7 +22,6 @@ MISREAD = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, 
 
 _LONGEST = 2000
 _PLACED = re.compile(r"projects/[^/]+/locations/([a-z](?:[a-z0-9-]*[a-z0-9])?)/")
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def region_of(name: str) -> str:
@@ -60,7 +59,7 @@ def plain(name: str) -> str:
 def read_answer(response: Response) -> Answer:
     """Return Google's error body, or as much of it as there is."""
     try:
-        error = _parsed(response)["error"]
+        error = from_json(response.data.decode("utf-8-sig", errors="replace"))["error"]
     except MISREAD:
         error = {}
     if not isinstance(error, dict):
@@ -79,7 +78,7 @@ def json_object(response: Response, call: Call) -> Json:
     """Return the body as a JSON object. Raises Garbled for anything else: an API without anything to tell answers
     `{}`."""
     try:
-        value = _parsed(response)
+        value = from_json(response.data.decode("utf-8-sig", errors="replace"))
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict):
@@ -90,21 +89,12 @@ def json_object(response: Response, call: Call) -> Json:
 def json_list(response: Response, call: Call) -> list[Json]:
     """Return the body as a list of JSON objects. Raises Garbled for anything else."""
     try:
-        value = _parsed(response)
+        value = from_json(response.data.decode("utf-8-sig", errors="replace"))
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, list) and all(isinstance(one, dict) for one in value):
         return value
     raise garbled(call, f"{(response.url or '').split('?')[0]} answered with something that is not a list of objects")
-
-
-def _parsed(response: Response) -> Any:
-    """Return the body's JSON. Half of a surrogate pair, which JSON can spell and nothing can write, becomes a question
-    mark. Raises ValueError and RecursionError."""
-    value = json.loads(response.data.decode("utf-8-sig", errors="replace"))
-    if not _SURROGATE.search(response.data):
-        return value
-    return json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
 
 
 def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:

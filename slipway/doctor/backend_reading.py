@@ -6,7 +6,6 @@ A folder and a bucket of Cloud Storage are read without the engine; any other ba
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import shutil
 import socket
@@ -23,6 +22,7 @@ import yaml
 from slipway.cloud.answers import MISREAD, parse_timestamp
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.storage import Location, Storage
+from slipway.codec import from_json
 from slipway.deployment.live_reader import unanswered
 from slipway.doctor.picture import Backend, Lock
 from slipway.errors import ConfigError
@@ -136,7 +136,7 @@ def _exported(found: Backend, checkout: Path, environ: Mapping[str, str], stack:
         if done.returncode:
             why = done.stderr.strip().removeprefix("error: ") or f"exit code {done.returncode}"
             return replace(found, state=Unknown(f"pulumi: {why}", found.address, "a backend that pulumi can read"))
-        latest = json.loads(done.stdout)["deployment"]
+        latest = from_json(done.stdout)["deployment"]
     except (OSError, subprocess.TimeoutExpired, *MISREAD) as problem:
         return replace(found, state=Unknown(f"pulumi: {problem}", found.address, "a backend that pulumi can read"))
     return _understood(found, latest if isinstance(latest, dict) else {})
@@ -175,7 +175,7 @@ def _settings(checkout: Path, environ: Mapping[str, str]) -> tuple[str, str]:
 def _logged_in(environ: Mapping[str, str]) -> str:
     try:
         home = environ.get("PULUMI_HOME", "").strip() or str(Path(environ.get("HOME", "~")).expanduser() / ".pulumi")
-        current = json.loads((Path(home) / "credentials.json").read_text(encoding="utf-8")).get("current")
+        current = from_json((Path(home) / "credentials.json").read_text(encoding="utf-8")).get("current")
     except (OSError, RuntimeError, *MISREAD):
         return ""
     return current if isinstance(current, str) else ""
@@ -189,7 +189,7 @@ def _parsed(name: str, content: bytes) -> Any:
             content = gzip.decompress(content)
         except (EOFError, OSError, zlib.error) as problem:
             raise ValueError(f"it is not a whole gzip file: {problem}") from problem
-    return json.loads(content)
+    return from_json(content)
 
 
 def _locks(files: _Files, project: str, stack: str, identity: str) -> tuple[Lock, ...] | Unknown:
@@ -203,7 +203,7 @@ def _locks(files: _Files, project: str, stack: str, identity: str) -> tuple[Lock
 
 def _lock(file: str, content: bytes) -> Lock:
     try:
-        body = json.loads(content)
+        body = from_json(content)
         host, pid = str(body["hostname"]), int(body["pid"])
         since = parse_timestamp(str(body.get("timestamp", "")))
     except MISREAD:

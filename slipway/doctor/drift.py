@@ -6,7 +6,6 @@ catalog tells the declared values; and the policies tell added grants, which the
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -16,6 +15,7 @@ from slipway.catalog.withdrawal import unfinished
 from slipway.cloud.answers import MISREAD
 from slipway.cloud.clusters import STEADY, PersistentResource
 from slipway.cluster_fields import GOOGLES, FieldDifference, as_asked, compare
+from slipway.codec import from_json
 from slipway.doctor.picture import Policy
 from slipway.findings.finding import Finding, Subject, shape
 from slipway.generations.published_clusters import departures
@@ -142,7 +142,7 @@ def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iter
 def _defaults(provider: Resource) -> Iterable[str]:
     found = provider.inputs.get("defaultLabels") or {}
     try:
-        found = json.loads(found) if isinstance(found, str) else found
+        found = from_json(found) if isinstance(found, str) else found
     except ValueError:
         return ()
     return found if isinstance(found, Mapping) else ()

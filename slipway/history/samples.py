@@ -74,7 +74,7 @@ def read_day(storage: Storage, stored: StoredObject) -> tuple[Sample, ...]:
 def read_samples(content: bytes) -> tuple[Sample, ...]:
     """Return the samples of one object, in the order of their times. Raises ValueError for foreign contents."""
     try:
-        body = json.loads(content)
+        body = codec.from_json(content)
     except RecursionError as problem:
         raise ValueError(str(problem)) from problem
     if not isinstance(body, dict) or body.get("schema") != SCHEMA:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from slipway.codec import from_json
 from slipway.findings.finding import Finding
 from slipway.findings.markdown import code, text
 from slipway.notices.notice import KINDS, Notice, Notices
@@ -109,7 +110,7 @@ def _known(issue: Issue) -> _Known | None:
     """Read the marker; None where it was removed, or is invalid."""
     found = _MARKER.match(issue.body.replace("\r\n", "\n"))
     try:
-        data = json.loads(found["data"]) if found else None
+        data = from_json(found["data"]) if found else None
     except ValueError:
         return None
     if not isinstance(data, dict) or not all(isinstance(data.get(key), str) for key in _KEYS):

@@ -6,11 +6,11 @@ event has the stack's configuration in the plain; none of it is kept.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from slipway.codec import from_json
 from slipway.facts import Fact
 from slipway.review.preview import SECRET, UNKNOWN, EngineStep, Objection, Preview, Resource
 
@@ -47,7 +47,7 @@ def read(lines: Iterable[str]) -> Preview:
     for line in lines:
         if line.lstrip().startswith("{"):
             try:
-                stream.take(json.loads(line))
+                stream.take(from_json(line))
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 stream.odd += 1
     return stream.preview()

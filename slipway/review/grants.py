@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from slipway.codec import from_json
 from slipway.facts import WORKSPACE
 from slipway.review.preview import SECRET, UNKNOWN, Resource
 from slipway.review.touched import Touched
@@ -117,7 +117,7 @@ def _bindings(inputs: Mapping[str, Any]) -> Iterator[tuple[str, list[Any], str]]
 
 def _policy(text: str) -> list[Mapping[str, Any]]:
     try:
-        read = json.loads(text)
+        read = from_json(text)
     except ValueError:
         return []
     found = read.get("bindings", []) if isinstance(read, Mapping) else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -12,6 +11,7 @@ from typing import Any
 from slipway.budget import Budget
 from slipway.catalog.lookup import default_buckets
 from slipway.cluster import Adoption, Alternative, ClusterSpec, DnsPeering, PoolSpec, PscInterface, Reservation
+from slipway.codec import from_json
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import machine
 from slipway.season import Season, moment
@@ -128,7 +128,7 @@ def _plain(key: str, value: Any) -> Any:
     """Return a value of Pulumi's configuration; Slipway's structured ones are JSON text there."""
     if isinstance(value, str) and key.startswith("slipway:"):
         try:
-            return json.loads(value)
+            return from_json(value)
         except ValueError:
             return value
     return value

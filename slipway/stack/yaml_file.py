@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from slipway.errors import ConfigError
+from slipway.errors import ConfigError, visible
 from slipway.formatting import short
 from slipway.stack.yaml_loader import MOST_NODES, TAG, StackLoader
 
@@ -20,6 +20,7 @@ LARGEST_NUMBER = 2**63 - 1
 _PLAIN = (f"{TAG}map", f"{TAG}seq")
 _KEYS = (f"{TAG}str", f"{TAG}merge")
 _MOST_SHOWN = 50
+_WHOLE = "write the character itself, or all of it as one escape, such as \\U0001F600"
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class _Reader:
         may swell it."""
         if not isinstance(key, yaml.ScalarNode):
             raise yaml.constructor.ConstructorError(None, None, "a key that is not a word", key.start_mark)
-        return str(key.value)
+        return str(key.value).encode(errors="replace").decode()
 
     def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
         """Return the scalar's value; None, with a mistake, where it is not valid for the type it looks like."""
@@ -148,12 +149,25 @@ class _Reader:
             if kind == "timestamp":
                 what, fix = "looks like a date, and there is no such day", f"2027-01-10, for example; {fix}"
         else:
+            if isinstance(value, str):
+                return self._text(value, node, path)
             if not isinstance(value, int) or abs(value) <= LARGEST_NUMBER:
                 return value
             what, fix = f"a number of {len(node.value)} digits", "a smaller one"
         line = self.lines.get(path, node.start_mark.line + 1)
         self.mistakes.append(FileMistake(self.file, line, dotted(path), what, fix))
         return None
+
+    def _text(self, text: str, node: yaml.Node, path: KeyPath) -> str:
+        """Return a text, with a mistake and question marks where an escape makes half of a character, as only YAML and
+        JSON can spell it."""
+        whole = text.encode(errors="replace").decode()
+        if whole != text:
+            line = self.lines.get(path, node.start_mark.line + 1)
+            half = next(one for one, shown in zip(text, whole, strict=True) if one != shown)
+            what = f"the escape {visible(half)} is half of a character"  # The text itself may be secret.
+            self.mistakes.append(FileMistake(self.file, line, dotted(path), what, _WHOLE))
+        return whole
 
     def _item(self, node: yaml.Node, path: KeyPath) -> Any:
         self.lines[path] = node.start_mark.line + 1
@@ -163,6 +177,7 @@ class _Reader:
         first: dict[str, int] = {}
         for key, _ in node.value:
             name, line = self._name(key), key.start_mark.line + 1
+            self._text(key.value, key, (*path, name))
             wrong = None
             if name in first and name != "<<":
                 wrong = (f"appears twice, on lines {first[name]} and {line}", "keep one of them")

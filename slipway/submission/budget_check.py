@@ -3,7 +3,6 @@ job."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ def read_ledger(storage: Storage, bucket: str) -> Ledger | str:
     """Return the ledger, or the reason why there is none."""
     try:
         content = storage.read(Location(bucket, NAME), doing="read what is spent of the budget")
-        return codec.read(Ledger, json.loads(content[:_LARGEST]))
+        return codec.read(Ledger, codec.from_json(content[:_LARGEST]))
     except NotFound:
         return "no hourly run has told yet what is spent"
     except CloudError as problem:

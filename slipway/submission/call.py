@@ -9,6 +9,7 @@ from numbers import Real
 
 from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
+from slipway.labels import unfit
 from slipway.submission.own_labels import checked_labels, checked_note
 from slipway.submission.request import RequestOverrides
 
@@ -53,9 +54,11 @@ _FAR = 1e15
 
 
 def check(**given: object) -> None:
-    """Raise ConfigError for an argument of a wrong type."""
+    """Raise ConfigError for an argument of a wrong type, and for a text that nothing can write."""
     for name, value in given.items():
         _require(name, value, _ALL[name][0])
+        if isinstance(value, str) and (wrong := unfit(value)):
+            raise ConfigError(f"{name} {wrong}", fix=_ALL[name][1])
         if value == "" and _NONE in _ALL[name][0]:  # In a script an unset variable is empty, which is not the default.
             raise ConfigError(f"{name} is empty", fix=f"{_ALL[name][1]}, or None")
 

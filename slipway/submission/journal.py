@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from slipway.catalog.lookup import checkout
 from slipway.cloud.jobs import VertexJob
+from slipway.codec import from_json
 from slipway.errors import SlipwayError
 from slipway.files import OWN_FOLDER, make_folder, own_folder, write_atomically
 from slipway.kinds import kind_of_request
@@ -105,7 +106,7 @@ class SubmissionJournal:
         """Return the entry, or None when there is none."""
         file = self._file(request_id)
         try:
-            body = json.loads(file.read_text(encoding="utf-8"))
+            body = from_json(file.read_text(encoding="utf-8"))
             if datetime.fromisoformat(body["when"]).tzinfo is None:
                 raise ValueError(f"{body['when']} has no time zone")
             return JournalEntry(**{**body, "state": EntryState(body["state"])})
@@ -188,7 +189,7 @@ class InterruptedSubmissions:
         wanted, found = digest(words), []
         for file in self._folder.glob(f"*{_SUFFIX}"):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                body = json.loads(file.read_text(encoding="utf-8"))
+                body = from_json(file.read_text(encoding="utf-8"))
                 if body["command"] == wanted:
                     found.append(InterruptedSubmission(file.name.removesuffix(_SUFFIX), str(body["when"])))
         return tuple(sorted(found, key=lambda one: (one.when, one.request_id)))

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from slipway.catalog.model import Template
+from slipway.codec import from_json
 from slipway.context import Context
 from slipway.errors import Arguments, ConfigError, SlipwayError
 from slipway.files import make_folder
@@ -157,7 +158,7 @@ class SweepJournal:
         """Read what is recorded, as `begin` does, and open nothing for writing: for a sweep that is not sent."""
         try:
             text = self._file.read_text(encoding="utf-8") if self._file.exists() else ""
-            lines = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+            lines = [from_json(line) for line in text[: text.rfind("\n") + 1].splitlines()]
         except (OSError, ValueError) as problem:
             raise self._failed(problem) from problem
         self._replay(lines, head, digests)
@@ -229,7 +230,7 @@ class SweepJournal:
         whole = text[: text.rfind("\n") + 1]
         if whole != text:
             os.truncate(stream.fileno(), len(whole.encode()))
-        return [json.loads(line) for line in whole.splitlines()]
+        return [from_json(line) for line in whole.splitlines()]
 
     def _replay_line(self, line: Mapping[str, Any]) -> None:
         try:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slipway.cli.terminal.starter_files import OF_FORGES
+from slipway.codec import from_json
 from slipway.errors import ConfigError
 from slipway.files import leftovers, repository, write_atomically
 
@@ -77,7 +78,7 @@ def read_record(folder: Path) -> Record | None:
     """Return the record of a folder, None where there is none. Raises ConfigError for an unreadable one."""
     path = folder / RECORD
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = from_json(path.read_text(encoding="utf-8"))
         texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in found["files"].items()}
         record = Record(found["slipway"], found["values"], texts)
     except (FileNotFoundError, NotADirectoryError):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from slipway.codec import from_json
 from slipway.errors import ConfigError
 from slipway.findings.finding import Grade, Section
 from slipway.findings.kinds import FAILED, FOLLOWING, REFUSING
@@ -102,7 +103,7 @@ def contents(comment_text: str, source: str) -> tuple[tuple[Review, ...], str]:
     _, found, rest = comment_text.rpartition(_DATA)
     try:
         packed = base64.b64decode(rest.partition(" ")[0], validate=True)
-        body = json.loads(zlib.decompress(packed)) if found else None
+        body = from_json(zlib.decompress(packed)) if found else None
     except (binascii.Error, zlib.error, ValueError, RecursionError):
         body = None
     if not isinstance(body, dict) or not isinstance(body.get("reviews"), list):

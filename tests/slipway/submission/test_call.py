@@ -48,6 +48,13 @@ def test_an_empty_text_is_not_the_default(name: str) -> None:
         slipway.submit(**given)
 
 
+@pytest.mark.parametrize("name", ["template", "capacity", "kind", "catalog", "code", "request_id"])
+def test_half_a_character_names_nothing(name: str) -> None:
+    given: dict[str, Any] = {"template": "hello", name: "\ud800"}
+    with pytest.raises(ConfigError, match=f"^{name} is not valid UTF-8"):
+        slipway.submit(**given)
+
+
 @pytest.mark.parametrize("timeout", [float("nan"), float("inf"), -1, -0.5])
 def test_a_time_to_wait_is_a_number_of_seconds_that_ends(timeout: float) -> None:
     with pytest.raises(ConfigError, match=f"^timeout is {timeout}") as error:
