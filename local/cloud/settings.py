@@ -48,6 +48,10 @@ class Settings(TrainingSettings):
     quota_series: bool = True
     # A request's body may be this large; the service takes 5 TiB objects.
     body_bytes: int = 2 * 1024**3
+    # A job starts where this many bytes are free on the disk; with fewer it fails at its start, in words.
+    least_free_bytes: int = 500_000_000
+    # Seconds after a job's end until its folder goes, with the log that was read from there.
+    job_folder_seconds: float = 3600.0
     # Who is in which group; the service asks the directory.
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict(identities.GROUPS))
     # Quota limits that differ from the service's defaults: "METRIC" or "METRIC.REGION" to the limit, -1 unlimited.

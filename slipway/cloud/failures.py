@@ -252,6 +252,8 @@ _BY_STATUS: Mapping[int, type[CloudError]] = {
 def failure(call: Call, answer: Answer) -> CloudError:
     kind = _BY_STATUS.get(answer.status, Refused if 400 <= answer.status < 500 else Unavailable)
     why = answer.message or answer.reason or f"HTTP {answer.status}"
+    if answer.status == 507:
+        return kind(call, why, "make room on its disk, as the reason says, then the same command again", answer=answer)
     return _denied(call, answer, why) if kind is Denied else kind(call, why, answer=answer)
 
 

@@ -76,6 +76,11 @@ _RULES = (
     ),
     (rf"{_ANSWER}429\b", "the cloud takes no more for now", f"wait a minute; {_THEN}. slipway quota shows the limits"),
     (
+        rf"{_ANSWER}507\b|[Nn]o space left on device",
+        "a disk of this machine is full, where the local cloud or the engine writes",
+        f"make room, as with {{laptop}} cache clear; {_THEN}",
+    ),
+    (
         rf"{_ANSWER}5\d\d\b",
         "the cloud could not do it for now",
         f"wait a few minutes; {_THEN}. https://status.cloud.google.com shows known outages",
@@ -154,6 +159,7 @@ def _filled(fix: str, line: str, environ: Mapping[str, str], named: Mapping[str,
     denied = failure(Call("do it"), Answer(403, "", line)).fix
     return fix.format(
         login=login,
+        laptop=laptop(),
         role=denied if denied != Denied.usual else 'give the identity what docs/ci.md names, "The identities"',
         network=f"start the local cloud: {laptop()} up" if _LOCAL.search(line) else "see that the network is there",
         **named,

@@ -36,7 +36,7 @@ def a_full_disk_fails_an_up_in_words(checkout: Checkout) -> None:
     failed = checkout.pulumi("up")
     assert failed.code == 1, failed.said
     assert "disk is full" in failed.said
-    assert "Free some space" in failed.said
+    assert "Make room, as with `python -m local cache clear`" in failed.said
     assert checkout.slipway("submit", "nap", "-p", "say=hello").code != 0
     assert checkout.jobs() == []
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from ... import COMMAND
 from .. import files
 from ..images import cache, packages, upkeep, wheels
 from ..images.recipes import recipe_for
@@ -31,6 +32,8 @@ def prepared(spec: ReplicaSpec, tool: cache.Tool, uv: str | None, say: Callable[
         raise UnreadyError("The program uv, which builds environments for jobs, is not installed.")
     if spec.shares_images:
         recipe = replace(recipe, shared=True)
+    for place in (spec.environment_folder, str(cache.common(os.environ))):
+        _check_room(Path(place), spec.least_free_bytes)
     shelf, held = cache.common(os.environ), False
     while not held:
         image = cache.cached(Path(spec.image_folder), spec.image, recipe, tool, uv, say, shelf)
@@ -88,6 +91,17 @@ def _downloads(spec: ReplicaSpec, folder: Path, say: Callable[[str], None]) -> l
     from .downloads import download
 
     return [download(spec, uri, folder / str(at), say) for at, uri in enumerate(spec.packages)]
+
+
+def _check_room(place: Path, least: int) -> None:
+    """Raise UnreadyError where a disk has too little room: what runs into its end fails in odd ways."""
+    there = next(folder for folder in (place, *place.parents) if folder.is_dir())
+    free = shutil.disk_usage(there).free
+    if free < least:
+        raise UnreadyError(
+            f"The disk is full: {free / 1e6:.0f} MB are free at {there}, and a job starts with {least / 1e6:.0f} MB. "
+            f"Make room, as with `{COMMAND} cache clear`, and submit it again."
+        )
 
 
 def _no_recipe(image: str) -> str:

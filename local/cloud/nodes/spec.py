@@ -47,7 +47,7 @@ class ReplicaSpec:
     """The specification of a replica. `image_folder` caches images, `environment_folder` is shared by the replicas of
     one attempt. `keeps_packages`: they are left in the image folder, which is a pool's, for the trials that come after
     this one. `shares_images`: an image is built once for this machine, whatever its recipe says, and a job's packages
-    are kept.
+    are kept. With fewer than `least_free_bytes` on a disk that it writes to it does not start.
 
     A package task has `packages` (gs:// URIs) and `module`; a container task has `command` and `args` alone.
     `variables` are set by the service, `user_variables` by the job.
@@ -71,6 +71,7 @@ class ReplicaSpec:
     mounts: tuple[Mount, ...] = ()
     keeps_packages: bool = False
     shares_images: bool = False
+    least_free_bytes: int = 0
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import asyncio
 import errno
 import json
 import logging
+import shutil
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from ... import COMMAND
 from .. import discovery
 from ..access.keys import TOKEN_PATH
 from ..access.permissions import TOKEN_HEAD
@@ -167,7 +169,11 @@ class _App:
             return Reply(500, ApiError(500, "INTERNAL", "Internal error encountered. See cloud.log.").body())
         self._world.trouble = f"disk full: {error}, on {method} {path} at {self._world.now()}"
         _log.error("%s", self._world.trouble)
-        message = f"The local cloud's disk is full ({error}); nothing was written. Free some space and try again."
+        folder = self._world.state_folder
+        message = (
+            f"The local cloud's disk is full ({error}): {shutil.disk_usage(folder).free / 1e6:.0f} MB are free at "
+            f"{folder}, and nothing was written. Make room, as with `{COMMAND} cache clear`, and try again."
+        )
         return Reply(507, ApiError(507, "RESOURCE_EXHAUSTED", message).body())
 
 

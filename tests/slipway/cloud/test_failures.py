@@ -21,6 +21,11 @@ from slipway.cloud.failures import (
 CALL = Call("submit digits-1", "aiplatform.customJobs.create", "project p")
 
 
+def test_a_full_disk_of_the_local_cloud_asks_for_room() -> None:
+    error = failure(Call("submit it"), Answer(507, "RESOURCE_EXHAUSTED", "The disk is full: 3 MB are free at /state."))
+    assert error.exit_code == 4 and "3 MB are free" in error.why and error.fix.startswith("make room on its disk")
+
+
 @pytest.mark.parametrize(
     ("status", "kind", "code"),
     [

@@ -34,6 +34,12 @@ PLUGIN = "was ended in the middle"
             "could not do it for now",
             "https://status.cloud.google.com",
         ),
+        (
+            "* googleapi: Error 507: The local cloud's disk is full.",
+            "a disk of this machine is full",
+            "cache clear; then",
+        ),
+        ("error: write /x/stack.json: no space left on device", "a disk of this machine is full", "make room"),
         ("* googleapi: Error 409: it exists", "the cloud refused it (409)", "if it is refused again, correct"),
         (
             "error: googleapi: Error 400: List of found errors:\t1.Field: a.pools[0].disk_spec; Message: too small.\t",

@@ -1,9 +1,10 @@
 """The specifications of a placed job's replicas, and the folders they run in."""
 
+import contextlib
 import hashlib
 import os
-from collections.abc import Mapping
-from datetime import datetime, timedelta
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from ...identities import Project
 from ...nodes import environment, mounts
 from ...nodes.environment import Place
 from ...nodes.mounts import Mount
-from ...nodes.spec import Identity, ReplicaSpec
+from ...nodes.spec import EXIT, Identity, ReplicaSpec
 from ...world import World
 from .records import Job, Replica, Run
 
@@ -90,6 +91,7 @@ def specification(world: World, job: Job, run: Run, replica: Replica, token: str
         mounts=_mounts(world, pool),
         keeps_packages=bool(run.cluster and run.trial),
         shares_images=world.settings.image_builds == "once",
+        least_free_bytes=world.settings.least_free_bytes,
     )
 
 
@@ -103,6 +105,26 @@ def clean_folder(world: World, root: Path) -> None:
     world.trash.take([root / "images", *root.glob("*/environments"), *root.glob("*/*/work")])
     for path in root.glob("*/*/spec.json"):
         path.unlink(missing_ok=True)
+
+
+def forget_folders(world: World, alive: Collection[str], now: datetime) -> None:
+    """Remove the folders of jobs that ended `job_folder_seconds` ago. Logs were read from there; a trial's metrics
+    stay for its study."""
+    for root in (world.state_folder / "jobs").glob("*"):
+        if root.name not in alive:
+            with contextlib.suppress(FileNotFoundError):
+                world.trash.take(_forgotten(world, root, now))
+
+
+def _forgotten(world: World, root: Path, now: datetime) -> list[Path]:
+    """Return what is to go of the folder of a job that has ended."""
+    kept = metrics_folder(world, root.name)
+    parts = [part for part in root.iterdir() if part != kept]
+    ends = [path.stat().st_mtime for path in (*parts, *root.glob(f"*/*/{EXIT}"))]
+    over = world.clock.here(datetime.fromtimestamp(max(ends, default=0.0), UTC))
+    if not parts or (now - over).total_seconds() <= world.settings.job_folder_seconds:
+        return []
+    return parts if kept.exists() else [root]
 
 
 def purpose(run: Run) -> str:

@@ -3,7 +3,7 @@
 import logging
 import threading
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +22,7 @@ from . import availability, queues
 
 _log = logging.getLogger("local.cloud.vertex")
 _TROUBLE = "the scheduler:"
+_FOLDERS_LOOK = timedelta(minutes=1)
 _BUSY_S, _IDLE_S, _TROUBLE_S = 0.1, 0.5, 2.0
 
 
@@ -49,6 +50,7 @@ class Scheduler:
         self._world = world
         self._nodes: Nodes = nodes or RunnerStarter()
         self._ending = threading.Event()
+        self._looked: datetime | None = None
         self._thread = threading.Thread(target=self._work, name="vertex", daemon=True)
         jobs.open_table(world.store)
 
@@ -78,6 +80,9 @@ class Scheduler:
         started = jobs.started(world.store)
         for job in started:
             self._act(job, now)
+        if self._looked is None or now - self._looked > _FOLDERS_LOOK:
+            self._looked = now
+            replicas.forget_folders(world, {job.run.id for job in started if job.run}, now)
         return bool(started) or bool(jobs.queues(world.store))
 
     def _preempt(self, now: datetime) -> None:

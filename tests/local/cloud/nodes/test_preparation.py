@@ -20,6 +20,13 @@ def test_a_machine_without_uv_is_told_that_it_is_missing() -> None:
         prepared(SPEC, lambda command: None, None, lambda line: None)
 
 
+def test_a_full_disk_is_told_before_anything_is_made(tmp_path: Path) -> None:
+    spec: Any = SimpleNamespace(**vars(SPEC), environment_folder=str(tmp_path / "a" / "b"), least_free_bytes=10**18)
+    with pytest.raises(UnreadyError, match=r"The disk is full: \d+ MB are free at .*`python -m local cache clear`"):
+        prepared(spec, lambda command: None, "uv", lambda line: None)
+    assert not (tmp_path / "a").exists()
+
+
 def test_a_tool_that_fails_is_told_with_what_it_said(tmp_path: Path) -> None:
     with pytest.raises(UnreadyError, match=r"^sh -c echo full; exit 3 failed with status 3: full$"):
         Runner(tmp_path, SPEC)._tool(("/bin/sh", "-c", "echo full; exit 3"))

@@ -1,5 +1,6 @@
 """The thread that moves all jobs on: it is soon done, and leaves no machine idle that somebody waits for. (N4)"""
 
+import os
 from datetime import datetime
 from pathlib import Path
 
@@ -41,6 +42,40 @@ def test_a_job_is_not_updated_before_it_ended(stage: Stage, monkeypatch: pytest.
     monkeypatch.undo()
     over, changed = (datetime.fromisoformat(stage.body(name)[key]) for key in ("endTime", "updateTime"))
     assert stage.state(name) == "SUCCEEDED" and over <= changed
+
+
+def test_a_replica_is_told_how_much_room_its_start_takes(stage: Stage) -> None:
+    stage.set(least_free_bytes=5)
+    stage.submit()
+    stage.step()
+    assert [spec.least_free_bytes for spec in stage.machines.written.values()] == [5]
+
+
+def test_the_folder_of_a_job_goes_an_hour_after_its_end_and_a_running_one_s_stays(stage: Stage) -> None:
+    ended, goes_on = stage.submit(), stage.submit()
+    stage.step()
+    folders = [replicas.job_folder(stage.world, stage.run(name)) for name in (ended, goes_on)]
+    stage.ends(ended)
+    for folder in folders:
+        (folder / "1" / "workerpool0-0").mkdir(parents=True)
+        (folder / "1" / "workerpool0-0" / "exit.json").touch()
+        for path in (folder / "1" / "workerpool0-0" / "exit.json", folder / "1"):
+            os.utime(path, (stage.calling.clock.now().timestamp(),) * 2)
+    stage.step(stage.world.settings.job_folder_seconds - 60)
+    assert all(folder.exists() for folder in folders)
+    stage.step(120)
+    assert [folder.exists() for folder in folders] == [False, True]
+
+
+def test_metrics_of_a_trial_stay_for_its_study(stage: Stage) -> None:
+    metrics = replicas.metrics_folder(stage.world, "4711")
+    (metrics / "workerpool0-0").mkdir(parents=True)
+    log = metrics.with_name("1") / "workerpool0-0" / "log.jsonl"
+    log.parent.mkdir(parents=True)
+    for path in (log.parent, log.parent.parent):
+        os.utime(path, (0, 0))
+    stage.step()
+    assert metrics.exists() and not log.parent.exists()
 
 
 def test_it_removes_nothing_itself_of_what_jobs_leave(stage: Stage) -> None:
