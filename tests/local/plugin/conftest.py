@@ -9,6 +9,7 @@ from threading import Event, Thread
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import pulumi  # noqa: F401 - whole, before the plugin puts its own beginning of it in place
 import pytest
 
 from local.plugin.pace import Pace
