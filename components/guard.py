@@ -1,5 +1,5 @@
 """The guard: the last defence of running jobs. It refuses to delete a cluster with jobs, and the account or bucket that
-a job needs, also when that can't be told.
+a job needs, also when that can't be told; and to take a role that another stack of the project needs by now.
 
 The state keeps the hook's name with every cluster: a program that does not register it can't delete them. So it is
 registered always, first of all, and its name never changes; a new behaviour under a new name keeps this one as well.
@@ -13,15 +13,18 @@ counts as deleted.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import pulumi
 
 from slipway.deployment.deletion_guard import GuardSubject
 from slipway.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_time_pass
+from slipway.deployment.shared_grants import must_be_unneeded
+from slipway.deployment.workspace_plan import SharedGrant
 from slipway.errors import SlipwayError
 from slipway.live import Unknown, Use
+from slipway.state import StateGrant, grant_of
 from slipway.unfinished_jobs import losses_of_cluster, losses_of_stack, must_be_idle
 
 from .engine import in_thread
@@ -41,18 +44,27 @@ Left = Callable[[str], float]
 """A function from the bare name of a cluster, an account or a bucket to the seconds that it must stay withdrawn before
 it may be deleted."""
 
+NeededBy = Callable[[StateGrant], SharedGrant | None]
+"""A question for the other stacks that need a grant: `slipway.deployment.deletion_guard.guarded_grants`"""
+
 Moved = Callable[[str], bool]
 """A test of whether this deployment has another bucket to publish in, or another account, than the one of this name."""
 
 
 def guard(
-    use_of: UseOf, left: Left, moved: Moved, ends: Callable[[], None] = lambda: None
+    use_of: UseOf,
+    left: Left,
+    moved: Moved,
+    needed_by: NeededBy = lambda _: None,
+    trainers: Collection[str] | None = (),
+    ends: Callable[[], None] = lambda: None,
 ) -> pulumi.ResourceHookBinding:
-    """Register the hook and bind it to `before_delete`: for clusters, for accounts with their grants, for buckets, and
-    for the catalog, which goes before them all.
+    """Register the hook and bind it to `before_delete`: for clusters, for accounts, for buckets, for grants, and for
+    the catalog, which goes before them all.
 
-    `ends` is called where the catalog, its bucket or the account goes without a replacement, which happens only in a
-    destruction: it raises an error if that is forbidden.
+    `trainers`: the addresses of the accounts that jobs run as, whose grants jobs need; None where they are unknown:
+    then it may be any account. `ends` is called where the catalog, its bucket or the account goes without a
+    replacement, which happens only in a destruction: it raises an error if that is forbidden.
     """
     said: set[str] = set()
 
@@ -66,6 +78,11 @@ def guard(
         last = ends_stack(args.type, known, moved)
         if last:
             await in_thread(ends)
+        if grant := grant_of(args.urn, args.type, known):
+            await in_thread(lambda: ask_others(grant, needed_by))
+            kind, _, address = grant.member.partition(":")
+            if kind != "serviceAccount" or (trainers is not None and address not in trainers):
+                return
         if args.type != _OBJECT or last:
             subject = subject_of(args.type, args.id, known)
             await in_thread(lambda: hold(subject, use_of, left, once))
@@ -92,6 +109,14 @@ def subject_of(type_: str, id_: str, known: Mapping[str, Any]) -> GuardSubject:
         on = str(known.get("bucket") or "").removeprefix("b/")
         return GuardSubject(account=str(known["member"]).removeprefix("serviceAccount:"), bucket=on)
     return GuardSubject()
+
+
+def ask_others(grant: StateGrant, needed_by: NeededBy) -> None:
+    """Return when no other stack needs the grant. Raises RuntimeError, whose message the engine shows."""
+    try:
+        must_be_unneeded(grant, needed_by(grant))
+    except SlipwayError as refusal:
+        raise RuntimeError(str(refusal)) from refusal
 
 
 def hold(

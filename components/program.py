@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pulumi
 
 from slipway.clock import right_time
-from slipway.deployment.deletion_guard import GuardSubject, guarded_use
+from slipway.deployment.deletion_guard import GuardSubject, guarded_grants, guarded_use
 from slipway.deployment.live_plan import read_and_plan
 from slipway.deployment.removal import GracePeriod
 from slipway.deployment.workspace_plan import metric_writers
@@ -74,7 +74,14 @@ def _up(checkout: Path) -> None:
         return stack_locations(state, run.project, run.region, others)
 
     grace, use = GracePeriod.of(os.environ), guarded_use(os.environ, where, run.name, run.state)
-    hooks = guard(use, grace.left, grace.replaced, lambda: _orphan_cleanup(run, stack).must_leave_none())
+    hooks = guard(
+        use,
+        grace.left,
+        grace.replaced,
+        guarded_grants(os.environ, where, run.name, run.state),
+        _trainers(run.state),
+        lambda: _orphan_cleanup(run, stack).must_leave_none(),
+    )
     stack = configured(checkout)
     _refuse_move(run, stack)
     from slipway.deployment.deployment import prove_stack
@@ -121,8 +128,13 @@ def _take_down(checkout: Path) -> None:
     cleanup = _orphan_cleanup(run, file)
     spared = cleanup.run(preview=run.preview)
     grace = GracePeriod.of(os.environ)
-    use = guarded_use(os.environ, lambda: cleanup.where, run.name, run.state, spared)
-    guard(use, grace.left, grace.replaced)
+
+    def where() -> tuple[tuple[str, str], ...]:
+        return cleanup.where
+
+    use = guarded_use(os.environ, where, run.name, run.state, spared)
+    needed_by = guarded_grants(os.environ, where, run.name, run.state)
+    guard(use, grace.left, grace.replaced, needed_by, _trainers(run.state))
     if run.preview:
         try:
             check(GuardSubject(), use)
@@ -138,6 +150,10 @@ def _take_down(checkout: Path) -> None:
             from .workspace import leave_grants
 
             leave_grants([one.grant for one in stay], run.project)
+
+
+def _trainers(known: State | Unknown) -> frozenset[str] | None:
+    return None if isinstance(known, Unknown) else frozenset(one.name for one in known.accounts)
 
 
 def _orphan_cleanup(run: Run, file: Stack | None) -> OrphanCleanup:

@@ -73,11 +73,11 @@ class Workspace(pulumi.ComponentResource):
         """Declare the workspace. Buckets and service accounts that `live` has are adopted, not created.
 
         `trainers`: those besides the workspace's own, by name; `writers`: those whose jobs write metrics, "" for the
-        workspace's. `hooks` guard the deletion of resources that jobs need.
+        workspace's. `hooks` guard the deletion of resources that jobs or other stacks need.
         """
         plan = plan or WorkspacePlan()
         super().__init__(WORKSPACE, name, dict(facts))
-        self._child, self._grants = pulumi.ResourceOptions(parent=self), set[str]()
+        self._child, self._grants = pulumi.ResourceOptions(parent=self, hooks=hooks), set[str]()
         self._project, self._region = project, region
         self._untouched = plan.untouched
         self._existing, self._accounts, self._hooks = _known(live.buckets), _known(live.service_accounts), hooks
@@ -203,12 +203,12 @@ class Workspace(pulumi.ComponentResource):
                 project=self._project,
                 role=role,
                 member=account.member,
-                opts=pulumi.ResourceOptions(parent=self, hooks=self._hooks),
+                opts=self._child,
             )
         for name, bucket in catalogs.items():
-            self._on_bucket(f"{logical}-reads-{name}", bucket, READS, account.member, self._hooks)
+            self._on_bucket(f"{logical}-reads-{name}", bucket, READS, account.member)
         for name, bucket in works.items():
-            self._on_bucket(f"{logical}-writes-{name}", bucket, WRITES, account.member, self._hooks)
+            self._on_bucket(f"{logical}-writes-{name}", bucket, WRITES, account.member)
 
     def _grant_submitter(self, member: str, catalog: str, works: Mapping[str, storage.Bucket]) -> None:
         for purpose, role in SUBMITTER_ROLES.items():
@@ -220,16 +220,8 @@ class Workspace(pulumi.ComponentResource):
             if bucket is self.work:
                 self._on_bucket(f"creates-{name}-{member}", bucket, CREATES, member)
 
-    def _on_bucket(
-        self,
-        name: str,
-        bucket: storage.Bucket,
-        role: str,
-        member: pulumi.Input[str],
-        hooks: pulumi.ResourceHookBinding | None = None,
-    ) -> None:
-        opts = pulumi.ResourceOptions(parent=self, hooks=hooks)
-        storage.BucketIAMMember(self._granted(name), bucket=bucket.name, role=role, member=member, opts=opts)
+    def _on_bucket(self, name: str, bucket: storage.Bucket, role: str, member: pulumi.Input[str]) -> None:
+        storage.BucketIAMMember(self._granted(name), bucket=bucket.name, role=role, member=member, opts=self._child)
 
     def _granted(self, name: str) -> str:
         self._grants.add(name)

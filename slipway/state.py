@@ -141,6 +141,11 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
     )
 
 
+def grant_of(urn: str, type_: str, outputs: Mapping[str, Any]) -> StateGrant | None:
+    """Return the grant that a resource of the engine is; None for another resource."""
+    return next(iter(read({urn: {"type": type_, "outputs": outputs}}).grants), None)
+
+
 @dataclass(frozen=True)
 class _Resource:
     """A resource of the engine. `name` is the logical one, `parent` the type of the component around it, empty without

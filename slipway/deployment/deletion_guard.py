@@ -1,19 +1,21 @@
-"""Jobs that a deletion would end, read at the last moment."""
+"""What a deletion would take from jobs, and from other stacks, read at the last moment."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slipway.cloud.connection import Connection, connect
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown
-from slipway.deployment.workspace_plan import CATALOG
+from slipway.deployment.shared_grants import dropped, shared, stacks_of
+from slipway.deployment.snapshot import neighbours
+from slipway.deployment.workspace_plan import CATALOG, SharedGrant
 from slipway.kinds import KINDS
 from slipway.labels import STACK_LABEL
 from slipway.live import Unknown, Use
-from slipway.state import State
+from slipway.state import State, StateGrant
 
 _AT_ONCE = 8
 # Clusters that are being made are waited for before anything is planned.
@@ -89,6 +91,37 @@ def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -
     unlisted = tuple(one.id for one in there if one.in_use and one.id not in listed)
     unready = {one.id: one.state for one in there if one.state in _UNREADY}
     return Use(tuple(job for job in found if concerns(job)), unlisted, unready, frozenset(ids))
+
+
+def needed_by_others(
+    readers: Mapping[tuple[str, str], Reader], known: State, stack: str, grants: Collection[StateGrant] | None = None
+) -> tuple[SharedGrant, ...]:
+    """Return those of the stack's grants (by default all that its state has) that another stack of the project needs,
+    or may need. `readers`: one for each place of the stack, its own first, by project and region."""
+    drops = dropped(known if grants is None else replace(known, grants=tuple(grants)))
+    if not drops:
+        return ()
+    (project, _), here = next(iter(readers.items()))
+    seen = stacks_of(all_or_unknown(one.clusters() for one in readers.values()))
+    return shared(drops, neighbours(here), known, stack=stack, project=project, seen=seen)
+
+
+def guarded_grants(
+    environ: Mapping[str, str],
+    where: Callable[[], Iterable[tuple[str, str]]],
+    stack: str,
+    known: State | Unknown = _NOTHING,
+) -> Callable[[StateGrant], SharedGrant | None]:
+    """Return the guard's question before a grant goes: which other stacks need it by now. A deployment decides long
+    before that. `where` is as of `guarded_use`."""
+    before = _NOTHING if isinstance(known, Unknown) else known
+
+    def ask(grant: StateGrant) -> SharedGrant | None:
+        connection = connect(environ)
+        readers = {place: Reader(connection, LiveScope(*place), where=f" in {place[1]}") for place in where()}
+        return next(iter(needed_by_others(readers, before, stack, (grant,))), None)
+
+    return ask
 
 
 def guarded_use(

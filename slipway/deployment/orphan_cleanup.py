@@ -19,12 +19,11 @@ from slipway.cloud.credentials import identity
 from slipway.cloud.failures import CloudError
 from slipway.cloud.storage import Location
 from slipway.cloud.vertex import Vertex
-from slipway.deployment.deletion_guard import use_of_cluster, use_of_stack
+from slipway.deployment.deletion_guard import needed_by_others, use_of_cluster, use_of_stack
 from slipway.deployment.interim_catalog import InterimCatalog, Offers
-from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown
+from slipway.deployment.live_reader import LiveScope, Reader
 from slipway.deployment.removal import WITHIN_S, GracePeriod, Removal, in_words
-from slipway.deployment.shared_grants import by_member, dropped, shared, stacks_of
-from slipway.deployment.snapshot import neighbours
+from slipway.deployment.shared_grants import by_member
 from slipway.deployment.workspace_plan import SharedGrant
 from slipway.errors import ConfigError, PolicyError, ResourceError
 from slipway.fingerprint import cluster_id, fingerprint_of
@@ -104,11 +103,7 @@ class OrphanCleanup:
 
     def shared_grants(self) -> tuple[SharedGrant, ...]:
         """Return the stack's grants that another stack of the project needs, or may need."""
-        if isinstance(self._known, Unknown) or not (drops := dropped(self._known)):
-            return ()
-        seen = stacks_of(all_or_unknown(one.clusters() for one in self._readers.values()))
-        project, others = self.where[0][0], neighbours(self._here)
-        return shared(drops, others, self._known, stack=self._stack, project=project, seen=seen)
+        return () if isinstance(self._known, Unknown) else needed_by_others(self._readers, self._known, self._stack)
 
     def must_leave_none(self) -> None:
         """Raise SlipwayError when a stack that is taken down unasked has a protected cluster, or would leave one that

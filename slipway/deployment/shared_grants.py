@@ -24,6 +24,7 @@ from slipway.deployment.workspace_plan import (
     others_accounts,
     trainer_email,
 )
+from slipway.errors import PolicyError
 from slipway.formatting import join
 from slipway.labels import STACK_LABEL
 from slipway.live import Neighbours, Unknown
@@ -112,6 +113,22 @@ def shared(
         if stacks or unread:
             found.append(SharedGrant(one, stacks, () if stacks else tuple(unread)))
     return tuple(found)
+
+
+def must_be_unneeded(one: StateGrant, stays: SharedGrant | None) -> None:
+    """Raise PolicyError for a grant that another stack needs by now, or may need, right before it would go."""
+    if stays is None:
+        return
+    what = f"{one.role} of {one.member} {f'on {one.on} ' if one.on else ''}is not taken"
+    if stays.stacks:
+        raise PolicyError(
+            f"{what}: {who_needs(stays.stacks)} it by now", fix="the same command again: it leaves what others need"
+        )
+    raise PolicyError(
+        f"{what}: nobody can tell whether another stack needs it",
+        why="\n".join(stays.unread),
+        fix="correct that, then the same command again, which leaves what others need",
+    )
 
 
 def by_member(some: Iterable[SharedGrant]) -> dict[str, tuple[str, ...]]:

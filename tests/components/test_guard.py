@@ -7,14 +7,17 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from components import guard as module
-from components.guard import check, ends_stack, guard, hold
+from components.guard import ask_others, check, ends_stack, guard, hold
 from components.persistent_resource import PersistentResource
+from components.workspace import Workspace
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import CurrentCluster
 from slipway.deployment.deletion_guard import GuardSubject
+from slipway.deployment.workspace_plan import SharedGrant
 from slipway.live import Unknown, Use
+from slipway.state import StateGrant
 
-from .conftest import FACTS, PROJECT, REGION, cluster, declared, only
+from .conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, cluster, declared, only
 
 CLUSTER = "projects/acme-dev/locations/us-central1/persistentResources/cpu-1a2b3c4"
 CPU = GuardSubject(cluster=CLUSTER)
@@ -179,6 +182,39 @@ def test_the_catalog_of_a_stack_does_not_wait() -> None:
     waiting = Waiting(120)
     waiting.hold(STACK)
     assert (waiting.asked, waiting.slept) == (1, 0)
+
+
+SUBMITS = StateGrant("submit-user:ada@acme.example", "roles/aiplatform.user", "user:ada@acme.example")
+
+
+@pytest.mark.parametrize(
+    ("stays", "said"),
+    [
+        (SharedGrant(SUBMITS, ("prod",)), "stack prod needs it by now\n  fix: the same command again: it leaves"),
+        (
+            SharedGrant(SUBMITS, (), ("gs://b: denied",)),
+            "nobody can tell whether another stack needs it\n  why: gs://b",
+        ),
+    ],
+)
+def test_a_grant_that_another_stack_needs_by_now_is_not_taken(stays: SharedGrant, said: str) -> None:
+    with pytest.raises(RuntimeError) as refusal:
+        ask_others(SUBMITS, lambda _: stays)
+    assert f"roles/aiplatform.user of user:ada@acme.example is not taken: {said}" in str(refusal.value)
+    ask_others(SUBMITS, lambda _: None)
+
+
+def test_every_grant_is_asked_for_before_it_goes() -> None:
+    """A submitter's too; and by this name, which an earlier version's program registers as well."""
+
+    def program() -> None:
+        hooks = guard(answers(Use()), lambda _: 0.0, lambda _: False)
+        Workspace(
+            "workspace", project=PROJECT, region=REGION, settings=SETTINGS, live=NOTHING, facts=FACTS, hooks=hooks
+        )
+
+    grants = [one for one in declared(program) if "member" in one.inputs]
+    assert len(grants) > 8 and all(list(one.request.hooks.before_delete) == [module.NAME] for one in grants)
 
 
 def test_its_name_is_frozen() -> None:

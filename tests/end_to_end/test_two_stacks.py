@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -89,3 +90,28 @@ def test_where_the_other_ones_catalog_can_not_be_read_all_stays_and_is_named(
     assert done.code == 0 and dev.resources() == []
     assert f"gcloud projects remove-iam-policy-binding {PROJECT} --member={TEAM}" in done.said
     assert on_project(dev, TEAM) == on_project(dev, BEA) == ALL
+
+
+def test_what_the_other_one_grants_while_a_destruction_waits_is_not_taken(
+    tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout, faults: Callable[..., None]
+) -> None:
+    dev, prod = (new_checkout(tmp_path / name, cloud, name) for name in ("dev", "prod"))
+    dev.write(workspace={"submitters": [TEAM, BEA]})
+    dev.up()
+    submitters(prod, TEAM)
+    prod.up()
+
+    faults({"kind": "hold", "match": "DELETE .*/persistentResources/", "times": 1})
+    destruction = dev.start(*dev.command("destroy"), role="deployer", SLIPWAY_PURPOSE="destroy")
+    destruction.until(lambda: not cloud.rest("GET", "/slipway/faults")["faults"][0]["times"], "its cluster goes")
+    submitters(prod, TEAM, BEA)
+    prod.up()
+    faults()
+    assert destruction.process.wait() != 0
+    assert f"of {BEA} is not taken: stack prod needs it by now" in destruction.said
+    assert "fix: the same command again" in destruction.said
+    assert (on_project(dev, TEAM), on_project(dev, BEA)) == (ALL, ALL)
+
+    done = dev.destroy()
+    assert done.code == 0 and dev.resources() == []
+    assert (on_project(prod, TEAM), on_project(prod, BEA)) == (ALL, ALL)
