@@ -9,9 +9,10 @@ from typing import NamedTuple
 from slipway.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
 from slipway.catalog import command_line
 from slipway.catalog.model import Parameter, Scalar, Template
-from slipway.catalog.placeholders import render
+from slipway.catalog.placeholders import names, render
 from slipway.errors import ConfigError
 from slipway.formatting import counted, nearest, quoted, seconds, short
+from slipway.kinds import KINDS
 from slipway.labels import excess, unfit
 
 _TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
@@ -108,10 +109,28 @@ def judged(template: Template, given: Mapping[str, str]) -> tuple[dict[str, Scal
     fillers = {*free, *(name for name, one in known.items() if not one.command)}
     for name, text in _commands(template, given).items():
         problems += [_lacking(name, one) for one in command_line.names(text) if one not in fillers]
+    problems += [] if problems else _unfit_for_variables(template, texts(template, values))
     if much := excess(values):
         what = f"all values together {much}: put a long one into a file, and give its gs:// address"
         problems.append(ParameterMistake("", what))
     return values, problems
+
+
+def _unfit_for_variables(template: Template, values: Mapping[str, str]) -> Iterable[ParameterMistake]:
+    """Yield the parameters that become variables of the environment, and whose values these can't have."""
+    if not any("'" in value for value in values.values()):
+        return
+    from slipway.rules.code import value_problem
+    from slipway.rules.rule import Subject
+
+    pools = (
+        pool for offer in template.offers if offer.kind in KINDS for pool in Subject(offer.kind, offer.request).workers
+    )
+    variables = [one for pool in pools for one in pool.code.get("env") or ()]
+    named = {name: str(one.get("name", "")) for one in variables for name in names(str(one.get("value", "")))}
+    for name, variable in named.items():
+        if problem := value_problem(variable, values.get(name, "")):
+            yield ParameterMistake(name, f"{name}={short(values[name])}: {problem[0]}", problem[1])
 
 
 def texts(template: Template, values: Mapping[str, Scalar]) -> dict[str, str]:

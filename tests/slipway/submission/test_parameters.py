@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.catalog.model import Parameter, Template
+from slipway.catalog.model import Offer, Parameter, Template
 from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
 from slipway.labels import recorded
+from slipway.prices import UNKNOWN
 from slipway.submission.parameters import assignments, describe, resolve, texts
 
 TREES = Parameter("trees", "int", default=200, min=1, max=5000)
@@ -52,6 +53,22 @@ def test_everything_wrong_is_said_at_once(snapshot: SnapshotAssertion) -> None:
     assert said == snapshot
     assert error.value.what == "digits: 7 parameters wrong"
     assert error.value.exit_code == 2
+
+
+def test_a_value_that_becomes_a_variable_has_no_apostrophe() -> None:
+    """In an argument it may have one, and so it may in the record of all parameters."""
+    task = {"args": ["${name}"], "env": [{"name": "SIZE", "value": "${size}"}, {"name": "NOTE", "value": "x ${note}"}]}
+    request = {"jobSpec": {"workerPoolSpecs": [{}, {"containerSpec": task}]}}
+    note = Parameter("note", "str", default="")
+    offer = Offer("pool", True, "", "cpu", (), UNKNOWN, request)
+    template = Template("digits", "", "custom-job", (), (NAME, SIZE, note), (offer,))
+    assert resolve(template, {"name": "don't", "note": "do"})["name"] == "don't"
+    with pytest.raises(ConfigError) as error:
+        resolve(template, {"name": "don't", "note": "don't stop"})
+    assert error.value.exit_code == 2
+    said = "note=don't stop: environment variable NOTE has an apostrophe in its value, which Vertex AI refuses"
+    assert error.value.why == said
+    assert error.value.fix == "leave the apostrophe out, or hand the text over as an argument"
 
 
 def test_all_values_together_fit_into_one_variable_of_the_environment() -> None:
