@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("slipway")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Job:
     """A job at its last reading: it does not change, `refresh` returns a newer one.
 
@@ -39,6 +39,9 @@ class Job:
     request_id: str = field(compare=False)
     _job: VertexJob = field(compare=False, repr=False)
     _context: Context = field(compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"Job(name={self.name!r}, state={self.state!r})"
 
     def _now(self, job: VertexJob) -> Job:
         return Job(job.name, self.request_id, job, self._context)

@@ -10,6 +10,7 @@ from slipway.cloud.jobs import VertexJob, state_word
 from slipway.context import Context
 from slipway.errors import ConfigError
 from slipway.formatting import exact
+from slipway.jobs.failure import read_causes
 from slipway.jobs.metrics import read_metrics
 from slipway.jobs.results import (
     Goal,
@@ -29,8 +30,8 @@ Row = Mapping[str, str | float | None]
 
 class ResultTable(Sequence[Row]):
     """A mapping for each job, all with the same keys, so that `pandas.DataFrame(table)` is a frame: `job`, `state`,
-    `params.NAME`, `metrics.NAME`, `run_seconds`, `cost` in USD and others. `rows` are the same with their types, and
-    `best` the best rows, where `sort` defines them."""
+    `params.NAME`, `metrics.NAME`, `run_seconds`, `cost` in USD, the `cause` of a failure and others. `rows` are the
+    same with their types, and `best` the best rows, where `sort` defines them."""
 
     def __init__(self, results: Results) -> None:
         self._results, self._flat = results, flat_rows(results)
@@ -73,7 +74,7 @@ def _cells(row: ResultRow, found: Results) -> list[str]:
         row.name,
         *(render(row.parameters[name]) if name in row.parameters else "–" for name in found.parameters),
         *(number(row.metrics[name]) if name in row.metrics else "–" for name in found.metrics),
-        f"{state_word(row.state)}{f': {row.error}' if row.error else ''}",
+        f"{state_word(row.state)}{f': {row.cause}' if row.cause else ''}",
         exact(row.run_seconds) if row.run_seconds is not None else "–",
         spent(row.cost) if row.cost is not None else "–",
     ]
@@ -88,7 +89,8 @@ def table_of(context: Context | None, jobs: Sequence[VertexJob], sort: str | Non
         raise ConfigError(f"sort is {sort!r}", fix="a metric's name, with - before it where more is better")
     goal = Goal.parse(sort) if sort is not None else None
     metrics = read_metrics(context, jobs)
-    results = result_rows(jobs, metrics, context.now, goal, parameter_order(context.catalog, jobs))
+    order, causes = parameter_order(context.catalog, jobs), read_causes(context, jobs)
+    results = result_rows(jobs, metrics, context.now, goal, order, causes)
     if goal is not None:
         require_metrics(results, [goal.metric])
         results = results.sorted_by(goal.metric, descending=goal.maximize)

@@ -132,16 +132,17 @@ class Sweep:
     def _repr_html_(self) -> str:
         return facts((("sweep", self.id), ("runs", f"{self.count:,}"), ("stack", self._context.catalog.stack)))
 
-    def wait(self, timeout: float | None = None) -> tuple[Job, ...]:
+    def wait(self, timeout: float | None = None, *, check: bool = True) -> tuple[Job, ...]:
         """Wait for the end of every run, at most `timeout` seconds, and return their jobs, in the order of the runs.
+        Without `check` those that failed or were cancelled are among them, and none is for a run whose job is gone.
 
-        Raises ResourceError when any failed or expired, or ran and its end is not known, as its job is gone; Cancelled
-        when others were cancelled, Timeout (the runs go on), ConfigError for a `timeout` that is not a number, and
-        CloudError after an hour without contact (SLIPWAY_NO_CONTACT).
+        Raises ResourceError when any failed or expired, or ran and its end is not known, as its job is gone, and
+        Cancelled when others were cancelled, both unless `check` is False; Timeout (the runs go on), ConfigError for a
+        `timeout` that is not a number, and CloudError after an hour without contact (SLIPWAY_NO_CONTACT).
         """
         check_timeout(timeout)
         ended = until_ended(self._context, self._sent, _LogDisplay(self._context), timeout=timeout)
-        if problem := problem_of_runs(self._sent, ended, _AGAIN):
+        if check and (problem := problem_of_runs(self._sent, ended, _AGAIN)):
             raise problem
         return self._handles(ended.jobs.values())
 

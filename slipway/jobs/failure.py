@@ -4,8 +4,11 @@ its memory use. One call, of bounded time."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Annotated
 
 from slipway.cloud.failures import CloudError
@@ -19,6 +22,10 @@ from slipway.formatting import last_part, percent, short
 from slipway.jobs.log import job_filter, newest, shown
 from slipway.jobs.roles import REPLICA, TRIAL_LABEL, task_filter, who_of
 
+FAILED = ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED")
+_MOST_READ = 8
+"""The number of failed jobs whose log is read, as a project may read it 60 times a minute; the others have the
+service's words."""
 _OUT_OF_MEMORY = re.compile(r"\b(?:out of|low on) memory\b|\bstatus of 137\b", re.IGNORECASE)
 _ERRORS = frozenset({"ERROR", "CRITICAL", "ALERT", "EMERGENCY"})
 _ANY_REPLICA = 'resource.labels.task_name:"workerpool"'
@@ -54,6 +61,16 @@ class Failure:
         if self.why:
             return [self.why]
         return [f"the last lines of {who}:", *(f"  {line}" for line in self.lines)] if self.lines else []
+
+
+def read_causes(context: Context, jobs: Iterable[VertexJob]) -> dict[str, str]:
+    """Return why each failed or expired job did so, in a line, by its full name: as its log tells for the first ones,
+    else in the service's words, empty where it has none yet."""
+    failed = [job for job in jobs if job.state in FAILED]
+    with ThreadPoolExecutor(_MOST_READ, thread_name_prefix="causes") as threads:
+        read = threads.map(partial(read_failure, context), failed[:_MOST_READ])
+        told = {job.name: failure.brief for job, failure in zip(failed, read, strict=False) if failure}
+    return {job.name: told.get(job.name) or short(job.error, 120) for job in failed}
 
 
 def read_failure(context: Context, job: VertexJob) -> Failure | None:

@@ -50,7 +50,7 @@ class ResultRow:
     no sweep. `parameters` are those that vary among the rows, as far as the job has them. `metrics_why`: the reason why
     it has no metrics. `wait_seconds` and `run_seconds` are up to now while they last, None for a time that never began;
     `cost` is None for a job that never ran, and for a pool's machines, `paid_anyway`, it is no separate bill. `error`
-    is the service's."""
+    is the service's, and `cause` the reason for a failure in a line, as its log tells it where that was read."""
 
     job: str
     name: str
@@ -58,6 +58,7 @@ class ResultRow:
     state: str
     ended: bool
     error: str
+    cause: str
     template: str
     user: str
     capacity_type: str
@@ -107,12 +108,15 @@ def result_rows(
     now: datetime,
     goal: Goal | None = None,
     order: Iterable[str] = (),
+    causes: Mapping[str, str] | None = None,
 ) -> Results:
-    """Make a row of each job, in the order of `jobs`. `metrics` are by the jobs' full names, `order` has parameters
-    that come first, as their template has them. Only jobs that have succeeded can be best."""
+    """Make a row of each job, in the order of `jobs`. `metrics` are by the jobs' full names, as are the `causes` of
+    failures; `order` has parameters that come first, as their template has them. Only jobs that have succeeded can be
+    best."""
     first = {name: place for place, name in enumerate(dict.fromkeys(order))}
     varying = sorted(varying_parameters(map(_given, jobs)), key=lambda name: first.get(name, len(first)))
-    rows = tuple(_row(job, metrics.get(job.name, Metrics()), varying, now) for job in jobs)
+    told = causes or {}
+    rows = tuple(_row(job, metrics.get(job.name, Metrics()), varying, now, told.get(job.name, "")) for job in jobs)
     names = tuple(dict.fromkeys(name for row in rows for name in row.metrics))
     return Results(_marked(rows, goal), tuple(varying), names, goal)
 
@@ -139,6 +143,7 @@ def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
             "cost": round(float(row.cost.known), 6) if row.cost and not row.cost.unknown else None,
             "cost_at_most": row.cost.at_most if row.cost else None,
             "paid_anyway": row.paid_anyway,
+            "cause": row.cause or None,
             "error": row.error or None,
             "name": row.job,
         }
@@ -201,7 +206,7 @@ def _number(text: str) -> Scalar:
     return float(text) if _DECIMAL.fullmatch(text) else int(text) if _WHOLE.fullmatch(text) else text
 
 
-def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime) -> ResultRow:
+def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime, cause: str) -> ResultRow:
     account, given = job_cost(job, job.region, now), _given(job)
     run = job.labels.get(RUN_LABEL, "").partition("-")[0]
     return ResultRow(
@@ -211,6 +216,7 @@ def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime
         state=job.state,
         ended=job.ended,
         error=job.error,
+        cause=cause,
         template=job.template,
         user=job.user,
         capacity_type=account.capacity_type,

@@ -71,6 +71,7 @@ def test_the_results_of_a_sweep_are_rows_in_the_order_of_its_runs_or_the_best_fi
         measured(stack, name, {"loss": loss, HOSTILE: 1})
     plain, found = sweep.results(), sweep.results("loss")
     assert [row["run"] for row in plain] == [0, 1, 2] and [row["best"] for row in plain] == [None] * 3
+    assert [row["cause"] for row in plain][:2] == [None, None] and "a non-zero status of 3" in str(plain[2]["cause"])
     assert [row["job"] for row in found] == [names[2], names[1], names[0]]
     assert [row.name for row in found.best] == [names[1]], "what failed is not best"
     assert slipway.jobs(sweep=sweep.id) == sweep.jobs()

@@ -63,6 +63,9 @@ def test_a_cancelled_sweep_goes_on_and_a_failed_run_is_told_with_the_call_that_s
     with pytest.raises(ResourceError, match="1 of 2 runs of sweep") as failed:
         sent.wait(timeout=60)
     assert "the same call with retry_failed=True" in failed.value.fix
+    both = sent.wait(timeout=60, check=False)
+    assert [job.state for job in both] == ["JOB_STATE_CANCELLED", "JOB_STATE_FAILED"], "the loop of docs/python.md"
+    assert repr(both[1]) == f"Job(name={both[1].name!r}, state='JOB_STATE_FAILED')"
     again = slipway.sweep("hello", runs, capacity="pool", retry_cancelled=True)
     assert sorted(job["labels"]["slipway-run"] for job in stack.jobs()) == ["0", "0-1", "1"] and again == sent
     alone = slipway.sweep("hello", runs[:1], capacity="pool", request_id="alone")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import click
 
@@ -21,6 +22,7 @@ from slipway.context import Context
 from slipway.formatting import nearest, quoted, short, span
 from slipway.jobs.claim import settled
 from slipway.jobs.description import JobDescription, describe
+from slipway.jobs.failure import read_causes
 from slipway.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs
 from slipway.jobs.results import Goal, varying_parameters
 from slipway.labels import RUN_LABEL
@@ -111,10 +113,14 @@ def _look(
         show_results(context, counting, MetricColumns(metrics, Goal.parse(sort) if sort else None), output)
         return
     aside = copies(found, settle) if sweep else frozenset()
+    causes = read_causes(context, found) if query.state in ("failed", "expired") else {}
     if output == "json":
-        more = {job.name: {"parameters": job.parameters, "copy": job.name in aside} for job in found if sweep}
-        documents = [describe(job, context).document for job in found]
-        screen.out_json("jobs", {"jobs": [{**one, **more.get(one["name"], {})} for one in documents]})
+        documents = []
+        for job in found:
+            more: dict[str, Any] = {"parameters": job.parameters, "copy": job.name in aside} if sweep else {}
+            more |= {"cause": causes[job.name] or None} if job.name in causes else {}
+            documents.append({**describe(job, context).document, **more})
+        screen.out_json("jobs", {"jobs": documents})
         return
     if not found:
         screen.note("no jobs" + (" match" if query.narrowed or sweep else f" of stack {stack} yet"))
@@ -130,10 +136,14 @@ def _look(
     if len({job.team for job in found}) > 1:
         columns = (*columns[:3], "TEAM", *columns[3:])
         rows = [(*row[:3], job.team or "–", *row[3:]) for row, job in zip(rows, found, strict=True)]
-    for head, texts in (("LABELS", [one.own_labels for one in told]), ("NOTE", [one.job.note for one in told])):
+    for head, texts in (
+        ("WHY", [causes.get(job.name, "") for job in found]),
+        ("LABELS", [short(one.own_labels) for one in told]),
+        ("NOTE", [short(one.job.note) for one in told]),
+    ):
         if any(texts):
             columns = (*columns, head)
-            rows = [(*row, short(text) or "–") for row, text in zip(rows, texts, strict=True)]
+            rows = [(*row, text or "–") for row, text in zip(rows, texts, strict=True)]
     if sweep:
         numbers = [job.labels.get(RUN_LABEL, "–") for job in found]
         values = apart([job.parameters or {} for job in found])
@@ -141,7 +151,7 @@ def _look(
         rows = [(number, *row, own) for number, row, own in zip(numbers, rows, values, strict=True)]
     names = 2 if sweep else 1
     screen.table(
-        columns, rows, right=("#", "WAIT", "RUN"), wraps=("CREATED", "LABELS", "NOTE", "PARAMETERS"), names=names
+        columns, rows, right=("#", "WAIT", "RUN"), wraps=("CREATED", "WHY", "LABELS", "NOTE", "PARAMETERS"), names=names
     )
     if sweep:
         screen.note(tally(found, settle))

@@ -14,7 +14,7 @@ from slipway.cloud.jobs import VertexJob, state_word
 from slipway.context import Context
 from slipway.formatting import counted, exact, short, span
 from slipway.jobs.description import describe
-from slipway.jobs.failure import read_failure
+from slipway.jobs.failure import FAILED, read_causes
 from slipway.jobs.metrics import Metrics, read_metrics
 from slipway.jobs.results import (
     Goal,
@@ -30,10 +30,6 @@ from slipway.jobs.results import (
 from slipway.prices import spent
 
 _MANY = 500
-_FAILURES = 8
-"""The number of failed jobs whose log is read, as a project may read it 60 times a minute; the others have the
-service's words."""
-_FAILED = ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED")
 
 
 @dataclass(frozen=True)
@@ -55,15 +51,12 @@ def show_results(context: Context, jobs: Sequence[VertexJob], columns: MetricCol
     """Print results. Raises ConfigError for a metric that no job has, where they have others."""
     if len(jobs) > _MANY:
         screen.note(f"reads the metrics of {len(jobs):,} jobs")
-    with ThreadPoolExecutor(1 + _FAILURES, thread_name_prefix="results") as threads:
+    with ThreadPoolExecutor(1, thread_name_prefix="results") as threads:
         reading = threads.submit(read_metrics, context, jobs)
-        failed = [job for job in jobs if job.state in _FAILED][: _FAILURES if output == "table" else 0]
-        told = dict(
-            zip((job.name for job in failed), threads.map(lambda job: read_failure(context, job), failed), strict=True)
-        )
+        causes = read_causes(context, jobs)
         metrics = reading.result()
     order = parameter_order(context.catalog, jobs)
-    results = result_rows(jobs, metrics, context.now, columns.goal(jobs), order)
+    results = result_rows(jobs, metrics, context.now, columns.goal(jobs), order, causes)
     require_metrics(results, columns.all)
     if columns.sort:
         results = results.sorted_by(columns.sort.metric, descending=columns.sort.maximize)
@@ -74,7 +67,7 @@ def show_results(context: Context, jobs: Sequence[VertexJob], columns: MetricCol
         heads = list(rows[0]) if rows else []
         screen.out_csv(heads, ([row[head] for head in heads] for row in rows))
     else:
-        _show_table(results, columns, {name: failure.brief for name, failure in told.items() if failure})
+        _show_table(results, columns)
 
 
 def _document(
@@ -90,13 +83,14 @@ def _document(
             "metrics": row.metrics,
             "metricsSource": metrics[row.job].source or None,
             "metricsWhy": row.metrics_why or None,
+            "cause": row.cause or None,
             "best": row.best,
         }
 
     return {"jobs": [one(row) for row in results.rows], "varies": results.parameters, "goal": results.goal}
 
 
-def _show_table(results: Results, columns: MetricColumns, failures: Mapping[str, str]) -> None:
+def _show_table(results: Results, columns: MetricColumns) -> None:
     names = columns.all
     several = len({row.template for row in results.rows}) > 1
     starred = results.goal is not None
@@ -118,7 +112,7 @@ def _show_table(results: Results, columns: MetricColumns, failures: Mapping[str,
             *([row.template or "–"] if several else []),
             *(short(render(row.parameters[name])) if name in row.parameters else "–" for name in results.parameters),
         ]
-        rows.append([*begin, *(_cells(row, names) or [_instead(row, failures)])])
+        rows.append([*begin, *(_cells(row, names) or [_instead(row)])])
     numbers = [name for name in results.parameters if all(_is_number(row, name) for row in results.rows)]
     right = (*map(short, numbers), *heads[len(heads) - 2 - len(names) :])
     screen.table(heads, rows, right=right, names=2 if starred else 1)
@@ -139,16 +133,15 @@ def _cells(row: ResultRow, names: Sequence[str]) -> list[str]:
     ]
 
 
-def _instead(row: ResultRow, failures: Mapping[str, str]) -> str:
+def _instead(row: ResultRow) -> str:
     """Return `failed after 3 min: ValueError: bad value (trainer) · slipway jobs show mlp-7k2p`."""
     state, ran = state_word(row.state), row.run_seconds
     if not row.ended:
         return f"{state} {span(ran if ran is not None else row.wait_seconds or 0.0)}"
     text = f"{state} after {span(ran)}" if ran is not None else f"{state}, never started"
-    why = failures.get(row.job) or short(row.error, 120)
-    if row.state not in _FAILED:
+    if row.state not in FAILED:
         return text
-    return f"{text}{f': {why}' if why else ''} · slipway jobs show {row.name}"
+    return f"{text}{f': {row.cause}' if row.cause else ''} · slipway jobs show {row.name}"
 
 
 def _is_number(row: ResultRow, name: str) -> bool:

@@ -58,6 +58,7 @@ def _row(job: PastJob, metrics: Metrics, *, best: bool) -> ResultRow:
         state="JOB_STATE_SUCCEEDED" if metrics else "JOB_STATE_FAILED",
         ended=True,
         error="" if metrics else _FAILED,
+        cause="" if metrics else _FAILED,
         template=job.template,
         user=job.user,
         capacity_type=job.capacity_type,

@@ -79,6 +79,12 @@ def test_results_as_json_and_csv_have_every_metric(stack: Stack) -> None:  # N19
     assert (first["params.code"], first["metrics.accuracy"], first["metrics.=1+1"]) == ("print(1)", "0.97", "-2")
     assert (first["run"], first["state"], first["best"], rest[1]["state"]) == ("0", "succeeded", "", "failed")
     assert float(first["run_seconds"]) > 0 and float(first["cost"]) > 0
+    why = "ValueError: no such layer (main)"
+    assert (rest[1]["cause"], rows[names[2]]["cause"], first["cause"], rows[names[0]]["cause"]) == (why, why, "", None)
+    failed = stack.run("jobs", "list", "--state", "failed")
+    assert failed.out.splitlines()[0].split()[-1] == "WHY" and why in failed.out
+    assert stack.run("jobs", "list", "--state", "failed", "--output", "json").json["jobs"][0]["cause"] == why
+    assert "WHY" not in stack.run("jobs", "list").out
 
 
 def test_jobs_show_has_the_metrics_and_in_json_their_steps(stack: Stack) -> None:  # N19
