@@ -52,7 +52,7 @@ def cached(
             if recipe.shared:
                 folder.symlink_to(_on_shelf(shelf, recipe, tool, uv, say))
             else:
-                _build(folder, recipe, tool, uv)
+                _build(folder, recipe, tool, uv, say)
     say(f"Image {image} is ready.")
     return folder.resolve()
 
@@ -66,7 +66,7 @@ def _on_shelf(shelf: Path, recipe: Recipe, tool: Tool, uv: str, say: Callable[[s
         if not (folder / READY).exists():
             say(f"Building the environment of recipe {recipe.name}, once for this machine...")
             remove(folder)
-            _build(folder, recipe, tool, uv)
+            _build(folder, recipe, tool, uv, say)
     return folder
 
 
@@ -90,11 +90,19 @@ def _ready(folder: Path) -> bool:
     return True
 
 
-def _build(folder: Path, recipe: Recipe, tool: Tool, uv: str) -> None:
+def _build(folder: Path, recipe: Recipe, tool: Tool, uv: str, say: Callable[[str], None]) -> None:
     """Build an environment. Its mark is made last, so that one without the mark is never taken for a whole one."""
     python = str(folder / "bin" / "python")
     tool((uv, "venv", "--quiet", "--python", sys.executable, str(folder)))
-    tool((uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", python, *recipe.requirements))
+    install = (uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", python)
+    try:
+        tool((*install, *recipe.preferred, *recipe.requirements))
+    except Exception:
+        tool(())  # which raises where the replica is to stop
+        if not recipe.preferred:
+            raise
+        say(f"The smaller packages of recipe {recipe.name} can't be had; PyPI's are installed...")
+        tool((*install, *recipe.requirements))
     (folder / READY).touch()
 
 

@@ -15,13 +15,14 @@ class Recipe:
     them.
 
     A `shared` recipe is heavy: it is built once on this machine, outside every state folder, and caches only link to
-    it.
+    it. `preferred` are options of the installer that bring a smaller environment, where they can be had.
     """
 
     name: str
     images: tuple[str, ...]
     requirements: tuple[str, ...]
     shared: bool = False
+    preferred: tuple[str, ...] = ()
 
 
 def recipe_for(image: str) -> Recipe | None:
@@ -36,6 +37,12 @@ def recipes() -> tuple[Recipe, ...]:
     for path in sorted(_FOLDER.glob("*.toml")):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         found.append(
-            Recipe(path.stem, tuple(data["images"]), tuple(data["requirements"]), bool(data.get("shared", False)))
+            Recipe(
+                name=path.stem,
+                images=tuple(data["images"]),
+                requirements=tuple(data["requirements"]),
+                shared=bool(data.get("shared", False)),
+                preferred=tuple(data.get("preferred", ())),
+            )
         )
     return tuple(found)

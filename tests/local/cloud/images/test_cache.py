@@ -80,6 +80,25 @@ def test_a_killed_build_of_a_shared_environment_is_begun_again(tmp_path: Path) -
     assert uv.commands == ["venv", "pip"] and (home / "ready").exists()
 
 
+def test_a_smaller_environment_is_preferred_and_another_serves_where_it_can_not_be_had(tmp_path: Path) -> None:
+    class Offline(Uv):
+        """Reaches no index but PyPI."""
+
+        def __call__(self, command: Sequence[str]) -> None:
+            if "--torch-backend" in command:
+                self.commands.append("refused")
+                raise OSError("dns error")
+            super().__call__(command)
+
+    recipe = recipe_for("us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest")
+    assert recipe and recipe.preferred == ("--torch-backend", "cpu")
+    offline, online = Offline(), Uv()
+    _, said = pulled(tmp_path / "a", tmp_path / "offline", offline, recipe)
+    assert offline.commands == ["venv", "refused", "pip"] and any("can't be had" in line for line in said)
+    pulled(tmp_path / "a", tmp_path / "online", online, recipe, f"{IMAGE}-other")
+    assert online.commands == ["venv", "pip"]
+
+
 def test_other_requirements_are_another_environment(tmp_path: Path) -> None:
     shelf = tmp_path / "shelf"
     home, _ = pulled(tmp_path / "a", shelf, Uv())
