@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from tests.checkouts.checkout import Checkout
 from tests.checkouts.fixtures import NewCheckout
 from tests.checkouts.laptop import uv
+from tests.checkouts.made_once import once
 from tests.local.conftest import FAST, ROOT, LocalCloud
 
 FAST_FLAGS = tuple(word for setting in FAST for word in ("--set", setting))
@@ -85,11 +87,29 @@ def settings(cloud: LocalCloud) -> Callable[..., None]:
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a wheel that was built from a copy: a build leaves its own files beside the built ones."""
-    source = tmp_path_factory.mktemp("source")
+    (built,) = once(tmp_path_factory, "wheel", _build).glob("source/dist/slipway_vertex-*.whl")
+    return built
+
+
+@pytest.fixture(scope="session")
+def deploying(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
+    """Return an environment with the wheel and what deploys, and nothing of this checkout."""
+
+    def make(folder: Path) -> None:
+        python = folder / "environment" / "bin" / "python"
+        uv("venv", "--python", sys.executable, folder / "environment")
+        # The engine lists packages with pip, which `make setup` of a new repository has from Python.
+        pinned = ("--constraint", ROOT / "requirements-dev.txt")
+        uv("pip", "install", "--python", python, f"{wheel}[deploy]", "pip", *pinned)
+
+    return once(tmp_path_factory, "deploying", make) / "environment"
+
+
+def _build(folder: Path) -> None:
+    source = folder / "source"
+    source.mkdir()
     for name in ("pyproject.toml", "LICENSE"):
         shutil.copy(ROOT / name, source)
     for name in ("slipway", "components", "local", "templates", "jobs"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     uv("build", "--wheel", "--out-dir", source / "dist", source)
-    (built,) = (source / "dist").glob("slipway_vertex-*.whl")
-    return built

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.checkouts.laptop import UV, uv
+from tests.checkouts.laptop import UV
 from tests.docs.console import commands, missing
 from tests.local.conftest import FAST, ROOT
 
@@ -21,15 +21,12 @@ STACK = Path("stacks", "Pulumi.dev.yaml")
 
 
 @pytest.fixture
-def environ(tmp_path: Path, wheel: Path) -> Mapping[str, str]:
+def environ(tmp_path: Path, deploying: Path) -> Mapping[str, str]:
     """Somebody's shell: `slipway` as uvx would run it, uv, and no variable that leads to this checkout."""
-    made = tmp_path / "tool"
-    uv("venv", "--python", sys.executable, made)
-    uv("pip", "install", "--python", made / "bin" / "python", f"{wheel}[deploy]", "-c", ROOT / "requirements.txt")
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "uv").symlink_to(UV)
-    (programs / "slipway").symlink_to(made / "bin" / "slipway")
+    (programs / "slipway").symlink_to(deploying / "bin" / "slipway")
     ours = ("PYTHON", "VIRTUAL_ENV", "PULUMI_", "SLIPWAY_", "GIT_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     path = [str(programs), *(one for one in os.environ["PATH"].split(os.pathsep) if one != str(UV.parent))]

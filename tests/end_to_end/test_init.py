@@ -6,33 +6,21 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.checkouts.checkout import Checkout
-from tests.checkouts.laptop import UV, Laptop, uv
-from tests.local.conftest import ROOT
+from tests.checkouts.laptop import UV, Laptop
 
 pytestmark = pytest.mark.journey
 FLAGS = ("--project", "acme-ml-dev", "--submitter", "group:ml@acme.example", "--team", "@acme/ml", "--yes")
 
 
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
-    made = tmp_path_factory.mktemp("deploying") / "environment"
-    uv("venv", "--python", sys.executable, made)
-    pinned = ("--constraint", ROOT / "requirements-dev.txt")
-    # The engine lists packages with pip, which `make setup` of the new repository has from Python.
-    uv("pip", "install", "--python", made / "bin" / "python", f"{wheel}[deploy]", "pip", *pinned)
-    return made
-
-
 @pytest.fixture
-def laptop(environment: Path, tmp_path: Path) -> Laptop:
+def laptop(deploying: Path, tmp_path: Path) -> Laptop:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
-    return Laptop(environment / "bin", tmp_path, {**kept, "NO_COLOR": "1"})
+    return Laptop(deploying / "bin", tmp_path, {**kept, "NO_COLOR": "1"})
 
 
 def test_an_empty_folder_becomes_a_checked_repository(laptop: Laptop) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from tests.checkouts.checkout import Checkout
 from tests.checkouts.laptop import UV, Laptop, uv
+from tests.checkouts.made_once import once
 from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
@@ -24,11 +25,13 @@ BAR_MB = 40
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
     """A virtual environment with the wheel and what it depends on, at the pinned versions."""
-    made = tmp_path_factory.mktemp("thin") / "environment"
-    uv("venv", "--python", sys.executable, made)
-    pinned = ("--constraint", ROOT / "requirements.txt")
-    uv("pip", "install", "--compile-bytecode", "--python", made / "bin" / "python", wheel, *pinned)
-    return made
+
+    def make(folder: Path) -> None:
+        made, pinned = folder / "environment", ("--constraint", ROOT / "requirements.txt")
+        uv("venv", "--python", sys.executable, made)
+        uv("pip", "install", "--compile-bytecode", "--python", made / "bin" / "python", wheel, *pinned)
+
+    return once(tmp_path_factory, "thin", make) / "environment"
 
 
 @pytest.fixture

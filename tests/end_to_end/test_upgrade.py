@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,22 +20,17 @@ import pytest
 from tests.checkouts import earlier, wait
 from tests.checkouts.checkout import PROJECT, Checkout
 from tests.checkouts.fixtures import NewCheckout
-from tests.checkouts.laptop import Laptop, uv
+from tests.checkouts.laptop import Laptop
 from tests.checkouts.shell import wait_for
 from tests.docs.test_upgrading import moving
-from tests.local.conftest import ROOT, LocalCloud
+from tests.local.conftest import LocalCloud
 
 pytestmark = pytest.mark.journey
 
 
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
-    """Packages of an environment with the wheel and what deploys, and nothing of this checkout."""
-    made = tmp_path_factory.mktemp("deploying") / "environment"
-    uv("venv", "--python", sys.executable, made)
-    pinned = ("--constraint", ROOT / "requirements-dev.txt")
-    uv("pip", "install", "--python", made / "bin" / "python", f"{wheel}[deploy]", "pip", *pinned)
-    return made / "bin"
+@pytest.fixture
+def programs(deploying: Path) -> Path:
+    return deploying / "bin"
 
 
 @dataclass(frozen=True)

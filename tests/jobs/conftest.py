@@ -2,9 +2,8 @@
 
 import hashlib
 import os
-import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +11,9 @@ import pytest
 import uv
 
 from slipway.packages.source_package import build, requirements
+from tests.checkouts.made_once import PATIENCE_S, once
 
 ROOT = Path(__file__).resolve().parents[2]
-_PATIENCE_S = 900.0
 
 
 @pytest.fixture(scope="session")
@@ -24,21 +23,6 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return installed(
         tmp_path_factory, image, "dask-digits" if (ROOT / "jobs" / "dask_digits").is_dir() else "spot-digits"
     )
-
-
-def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """Return a folder that is made once in a run, by the first worker; the others wait for it."""
-    files = pytest.importorskip("local.cloud.files", reason="needs the local cloud", exc_type=ImportError)
-    mine = factory.getbasetemp()
-    folder = (mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine) / name
-    whole: Path = folder / "whole"
-    with files.locked(folder.with_suffix(".lock"), _PATIENCE_S):
-        if not whole.exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            make(folder)
-            whole.touch()
-    return folder
 
 
 def installed(factory: pytest.TempPathFactory, image: str, job: str) -> Path:
@@ -64,7 +48,7 @@ def _with_requirements(folder: Path, image: str, job: str) -> Path:
     needed = requirements(ROOT / "jobs" / job.replace("-", "_"))
     digest = hashlib.sha256("\n".join((bare.name, *needed)).encode()).hexdigest()[:10]
     kept = bare.with_name(f"{job}-{digest}")
-    with files.locked(kept.with_name(f"{kept.name}.lock"), _PATIENCE_S):
+    with files.locked(kept.with_name(f"{kept.name}.lock"), PATIENCE_S):
         if not (kept / images.READY).exists():
             images.remove(kept)
             images.copied(bare, kept, lasting=True)

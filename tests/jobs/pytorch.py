@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from .conftest import ROOT, environ, image_environment, once
+from tests.checkouts.made_once import once
+
+from .conftest import ROOT, environ, image_environment
 
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-cpu.2-4.py310:latest"
 

@@ -18,8 +18,9 @@ from jobs.gemma2_lora.folder import Folder
 from jobs.gemma2_lora.options import options
 from jobs.gemma2_lora.sonnets import TEXT
 from jobs.gemma2_lora.trouble import TroubleError
+from tests.checkouts.made_once import once
 
-from .conftest import environ, installed, once
+from .conftest import environ, installed
 from .hub import GOOD, STRANGER, UNKNOWN, serving
 
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest"
