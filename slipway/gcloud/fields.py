@@ -21,7 +21,7 @@ from slipway.template.declaration import Declaration
 Read = Callable[[DocumentPart], Any]
 Path = tuple[str, ...]
 
-_DURATION = re.compile(r"([0-9]{1,18})s")
+_DURATION = re.compile(r"([0-9]{1,18})(\.0{1,9})?s")
 _UNSPECIFIED = "_UNSPECIFIED"
 _ABSENT: tuple[Any, ...] = (None, "", [], {})
 
@@ -47,6 +47,9 @@ def text(part: DocumentPart) -> str | None:
 
 def choice(part: DocumentPart) -> str | None:
     """Read a value of an enumeration; empty for the one that stands for none, as `TYPE_UNSPECIFIED` does."""
+    if isinstance(part.value, int):
+        _mistyped(part, "a name", "the name that this number stands for in the API")
+        return None
     found = text(part)
     return "" if found is not None and found.endswith(_UNSPECIFIED) else found
 

@@ -17,9 +17,10 @@ from slipway.gcloud.fields import JOB, field_of, items
 from slipway.gcloud.note import Note
 from slipway.gcloud.output import BUCKET, OutputReader
 from slipway.gcloud.workers import WorkersReader
+from slipway.gcloud.yaml_loader import JobFileLoader
 from slipway.kinds import CUSTOM_JOB
 from slipway.rules.reservations import NO_RESERVATION
-from slipway.stack.yaml_file import Document, DocumentPart, FileMistake, dotted, in_words
+from slipway.stack.yaml_file import DocumentPart, FileMistake, dotted, from_text, in_words
 from slipway.template import JobTemplate, Scheduling
 from slipway.template.declaration import Declaration
 from slipway.template.job_template import MAX_TIMEOUT_S, NAME, problems
@@ -48,11 +49,12 @@ class Naming:
     folder: str = ""
 
 
-def read(document: Document, naming: Naming) -> Imported:
-    """Read a job file. Raises ConfigError with all mistakes, each with its line."""
+def read(text: str, file: str, naming: Naming) -> Imported:
+    """Read a job file, whose name is `file`. Raises ConfigError with all mistakes, each with its line."""
     if not NAME.fullmatch(naming.name):
         what = f"{naming.name!r} can't be a template's name"
         raise ConfigError(what, fix="--name NAME: at most 50 of a-z, 0-9 and -, a letter first")
+    document = from_text(text, file, JobFileLoader)
     mistakes = list(document.mistakes)
     root = DocumentPart(document, (), mistakes)
     if not mistakes and (spec := field_of(root, CUSTOM_JOB.spec)).value is not None:
@@ -69,7 +71,7 @@ def read(document: Document, naming: Naming) -> Imported:
         if imported is not None:
             return imported
     ordered = sorted(mistakes, key=lambda one: one.line)
-    raise _refusal(document.file, ordered)
+    raise _refusal(file, ordered)
 
 
 def _refusal(file: str, mistakes: list[FileMistake]) -> ConfigError:

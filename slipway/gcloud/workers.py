@@ -13,7 +13,7 @@ from slipway.gcloud.output import OutputReader
 from slipway.labels import Launched
 from slipway.machines.table import MachineError
 from slipway.rules.reservations import NAME_KEY
-from slipway.rules.workers import MOST_POOLS, POSITIONS
+from slipway.rules.workers import LARGEST_DISK, MOST_POOLS, POSITIONS, SMALLEST_DISK
 from slipway.stack.secrets import KEEP, looks_secret
 from slipway.stack.yaml_file import DocumentPart
 from slipway.template import ANY_RESERVATION, Disk, Image, NfsMount, Package, WorkerPool
@@ -102,6 +102,11 @@ class WorkersReader:
         if worker.spec.disk.type not in shape.disks:
             where = field_of(field_of(pool, "diskSpec"), "bootDiskType")
             where.wrong(f"{worker.spec.disk.type!r} does not fit {shape.type}", f"one of {', '.join(shape.disks)}")
+        if not SMALLEST_DISK <= worker.spec.disk.size_gb <= LARGEST_DISK:
+            where = field_of(field_of(pool, "diskSpec"), "bootDiskSizeGb")
+            where.wrong(
+                f"{worker.spec.disk.size_gb} GB is no size of a boot disk", f"{SMALLEST_DISK} to {LARGEST_DISK}"
+            )
         for field, sent in worker.spec.request()["machineSpec"].items():
             if field not in spec:
                 what = f"{field}: became {sent}, as {shape.type} has {worker.spec.accelerators} built in"
@@ -117,6 +122,8 @@ class WorkersReader:
             self.notes.append(Note.of(where, "replicaCount: became 1, as each worker pool that is used has replicas"))
         if first and replicas != 1:
             where.wrong(f"{replicas} replicas: the first worker pool is the chief, and has 1", "1, or another pool")
+        elif replicas < 1:
+            where.wrong(f"{replicas} is no number of replicas", "1 or more, or leave the worker pool empty: {}")
         return replicas
 
     def _arguments(self, part: DocumentPart, pool: Json, found: Environment) -> list[str]:

@@ -92,9 +92,9 @@ def load(path: Path, *, shown_as: str | None = None) -> Document:
         return Document(file, {}, mistakes=(FileMistake(file, line, "", what, "save the file as UTF-8"),))
 
 
-def from_text(text: str, file: str) -> Document:
+def from_text(text: str, file: str, loaders: type[StackLoader] = StackLoader) -> Document:
     try:
-        loader = StackLoader(text)
+        loader = loaders(text)
         node = loader.get_single_node()
         reader = _Reader(loader, file)
         values = None if node is None else reader.value(node, ())

@@ -33,12 +33,11 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 def command(file: str, name: str | None, summary: str | None, code: str | None, prints: bool) -> None:
     from slipway.gcloud.importing import Naming, read
     from slipway.gcloud.python_source import python_source
-    from slipway.stack.yaml_file import from_text
 
     path = Path(file)
     called = name or _NO_NAME.sub("-", path.stem.lower()).strip("-")
     naming = Naming(called, summary or f"imported from {path.name}", (code or "").rstrip("/"))
-    imported = read(from_text(text_of(file, "name a job file in YAML, as UTF-8", strict=True), file), naming)
+    imported = read(text_of(file, "name a job file in YAML, as UTF-8", strict=True), file, naming)
     source = python_source(imported.template)
     for note in imported.notes:
         screen.note(f"note: {note}")

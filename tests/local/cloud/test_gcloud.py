@@ -78,8 +78,8 @@ def test_a_request_written_for_gcloud_is_the_request_that_gcloud_sends(  # N13
     cloud: LocalCloud, environment: dict[str, str], tmp_path: Path
 ) -> None:
     """With the command from the file's comment, as a person would copy it."""
-    container = {"imageUri": "scratch@sha256:" + "0" * 64, "args": ["0o17", "yes", "a: b", "# no"]}
-    env = [{"name": "QUOTED", "value": 'it\'s "so"'}]
+    container = {"imageUri": "scratch@sha256:" + "0" * 64, "args": ["0o17", "yes", "a: b", "# no", "it's"]}
+    env = [{"name": "QUOTED", "value": 'say "so"'}]
     worker = {
         "machineSpec": {"machineType": "n1-standard-4"},
         "replicaCount": "1",

@@ -24,7 +24,6 @@ from slipway.messages import message
 from slipway.prices import UNKNOWN
 from slipway.rules.table import check
 from slipway.stack.secrets import looks_secret
-from slipway.stack.yaml_file import from_text
 from slipway.submission.request import fill
 from slipway.template import JobTemplate
 from slipway.template.compile import request
@@ -260,7 +259,7 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 def imported(text: str) -> Imported | ConfigError:
     try:
-        return read(from_text(text, "job.yaml"), Naming("imported", "of a file", "jobs/lora"))
+        return read(text, "job.yaml", Naming("imported", "of a file", "jobs/lora"))
     except ConfigError as refused:
         return refused
 

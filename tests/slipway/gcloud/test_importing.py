@@ -13,7 +13,6 @@ from slipway.gcloud.importing import Imported, Naming, read
 from slipway.gcloud.python_source import python_source
 from slipway.stack.entries import ClusterEntry, EncryptionEntry
 from slipway.stack.secrets import KEEP
-from slipway.stack.yaml_file import from_text
 from slipway.template.jobspec import LAUNCHER
 
 IMAGE = f"us-docker.pkg.dev/acme/x/train@sha256:{'a' * 64}"
@@ -21,7 +20,7 @@ CODE = f"containerSpec: {{imageUri: {IMAGE}"
 
 
 def imported(text: str, folder: str = "jobs/trainer") -> Imported:
-    return read(from_text(text, "job.yaml"), Naming("imported", "of a file", folder))
+    return read(text, "job.yaml", Naming("imported", "of a file", folder))
 
 
 def refused(text: str) -> list[str]:
@@ -334,6 +333,16 @@ def test_what_a_client_writes_for_nothing_is_nothing() -> None:
             "1, or another pool",
         ),
         (
+            job(pool=second("").replace("replicaCount: 3", "replicaCount: -1")),
+            "job.yaml:6  workerPoolSpecs[1].replicaCount: -1 is no number of replicas",
+            "1 or more, or leave the worker pool empty: {}",
+        ),
+        (
+            job(f"diskSpec: {{bootDiskSizeGb: 50}}\n    {CODE}}}"),
+            "job.yaml:4  workerPoolSpecs[0].diskSpec.bootDiskSizeGb: 50 GB is no size of a boot disk",
+            "100 to 64000",
+        ),
+        (
             job().replace("train@acme.iam.gserviceaccount.com", "me@acme.com"),
             "job.yaml:6  serviceAccount: 'me@acme.com' is not an account's address",
             "trainer@acme-ml.iam.gserviceaccount.com, for example",
@@ -353,9 +362,23 @@ def test_keys_of_the_stack_file_have_the_names_that_they_have_there() -> None:
     assert [path[1:] for path in paths if path[1:]] == [[camel(one)] for one in EncryptionEntry.model_fields]
 
 
+def test_a_file_is_read_as_gcloud_reads_it() -> None:
+    """Held to gcloud's own reader by hand: of YAML 1.1, and of JSON as Python's library writes it."""
+    words = '[yes, no, 010, 1:30, 2020-01-01, "a", 1e3]'
+    named = [one.partition(": ")[2] for one in refused(job(f"{CODE}, args: {words}}}")) if "job.yaml" in one]
+    kinds = ("True", "False", "8", "90", "2020-01-01")
+    assert named == [f"{kind!r} is not text" for kind in kinds]
+    asked = job(f'{CODE}, args: ["\\ud83d\\ude00"]}}', "enableWebAccess: yes\nscheduling: {timeout: 60.000s}")
+    found = imported(asked).template
+    assert found.worker_pools[0].args == ("\U0001f600",) and found.enable_web_access and found.timeout_s == 60
+    assert "half of a character" in refused(job(f'{CODE}, args: ["\\ud83d"]}}'))[0]
+    number = "machineType: n1-standard-4, acceleratorType: 5, acceleratorCount: 1"
+    assert refused(job(machine=number))[1] == "  fix: the name that this number stands for in the API"
+
+
 def test_the_name_is_the_flags_matter() -> None:
     with pytest.raises(ConfigError) as error:
-        read(from_text(job(), "job.yaml"), Naming("Not A Name", "of a file"))
+        read(job(), "job.yaml", Naming("Not A Name", "of a file"))
     assert error.value.what == "'Not A Name' can't be a template's name" and error.value.fix.startswith("--name NAME")
 
 

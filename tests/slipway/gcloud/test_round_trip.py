@@ -15,7 +15,6 @@ from slipway.gcloud.importing import Imported, Naming, read
 from slipway.gcloud.job_file import job_file
 from slipway.gcloud.python_source import python_source
 from slipway.kinds import KINDS
-from slipway.stack.yaml_file import from_text
 from slipway.template import Disk, Image, JobTemplate, NfsMount, Package, Scheduling, WorkerPool
 from slipway.template.compile import request, usual_values
 from slipway.template.load import load
@@ -114,7 +113,7 @@ def exported(template: JobTemplate) -> str:
 
 
 def imported(text: str) -> Imported:
-    return read(from_text(text, "job.yaml"), Naming("imported", 'of a "file"', "jobs/lora"))
+    return read(text, "job.yaml", Naming("imported", 'of a "file"', "jobs/lora"))
 
 
 @pytest.mark.parametrize("first", [0, 40])
@@ -235,4 +234,4 @@ def test_what_is_not_understood_is_named_with_its_line(was: str, now: str, said:
 def test_code_in_a_bucket_needs_a_folder_of_the_repository() -> None:
     text = exported(next(one for seed in range(9) if (one := any_template(seed)).packages))
     with pytest.raises(ConfigError, match="--code jobs/lora, the folder of this repository"):
-        read(from_text(text, "job.yaml"), Naming("imported", "of a file"))
+        read(text, "job.yaml", Naming("imported", "of a file"))
