@@ -5,6 +5,7 @@ from __future__ import annotations
 from journey.probes.probe import Finding, Probe, Value, unknown
 from journey.probes.service import ACCOUNT, ENDED, Said, Service, error_of, seconds_between
 from slipway.cloud.failures import Call, NotFound
+from slipway.machines.spec import Disk, MachineSpec
 
 _WAITING = ("JOB_STATE_QUEUED", "JOB_STATE_PENDING")
 _STATES = ("JOB_STATE_CANCELLED", "JOB_STATE_FAILED")
@@ -141,6 +142,23 @@ def env_values(service: Service) -> Finding:
     return Finding(told or "unknown: refused for another reason", "; ".join(evidence), settings)
 
 
+def machine_disk(service: Service) -> Finding:
+    """Send a job for the smallest machine of a family that Compute Engine gives hyperdisks alone, with an SSD
+    persistent disk, and cancel it."""
+    machine = MachineSpec("n4-standard-2", disk=Disk("pd-ssd"))
+    said = service.make_job("disk", {**service.worker("exit 0"), **machine.request()})
+    with service.ending(said.name):
+        if not said.ok:
+            refused = said.status == 400 and "disk" in said.message.lower()
+            settings: dict[str, Value] = {"machine_disk": "reject"} if refused else {}
+            return Finding("refused" if refused else "unknown: refused for another reason", str(said), settings)
+        body = service.reaches(said.name, ENDED | {"JOB_STATE_RUNNING"}, 25) or {}
+    evidence = f"{said}, then {body.get('state', 'no state')} {error_of(body)}".rstrip()
+    if body.get("startTime"):
+        return Finding("accepted, and runs", evidence, {"machine_disk": "accept"})
+    return unknown("accepted, and did not run within 25 minutes", evidence)
+
+
 PROBES = (
     Probe(
         "full-pool",
@@ -180,6 +198,16 @@ PROBES = (
         "sends two jobs for one small machine, each with one variable, and cancels those that are accepted",
         15,
         env_values,
+        machines=1,
+    ),
+    Probe(
+        "machine-disk",
+        "Is a boot disk refused that Compute Engine does not give the machine?",
+        "7.1, disk: inferred for all but A3 Ultra and A4",
+        ("machine_disk",),
+        "sends a job for one n4-standard-2 with pd-ssd, and cancels it",
+        30,
+        machine_disk,
         machines=1,
     ),
     Probe(

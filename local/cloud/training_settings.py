@@ -11,6 +11,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "job_service_account": ("reject", "accept"),
     "env_apostrophe": ("reject", "accept"),
     "env_blank": ("reject", "accept"),
+    "machine_disk": ("reject", "accept"),
     "timeout_state": ("JOB_STATE_CANCELLED", "JOB_STATE_FAILED"),
     "flex_expiry_state": ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"),
     "spot_disable_retries": ("restart", "fail"),
@@ -57,6 +58,8 @@ class TrainingSettings:
     # An environment variable with an apostrophe in its value, or without a value: `reject` or `accept`.
     env_apostrophe: str = "reject"
     env_blank: str = "reject"
+    # A boot disk that Compute Engine does not give the machine: `reject` or `accept`.
+    machine_disk: str = "reject"
     # The state a job has after its timeout: JOB_STATE_CANCELLED or JOB_STATE_FAILED.
     timeout_state: str = "JOB_STATE_CANCELLED"
     # Times a job is started again after an error that may pass (crash signals; lost machines).

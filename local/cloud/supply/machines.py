@@ -37,12 +37,13 @@ class MachineType:
 
 @dataclass(frozen=True)
 class MachineTable:
-    """The machine types. `hyperdisk_first` has the prefixes of those whose default boot disk is a hyperdisk."""
+    """The machine types. `disks`: the boot disks of those that don't take any, by the beginning of the name; the first
+    beginning counts."""
 
     types: Mapping[str, MachineType]
     regions: tuple[str, ...]
     accelerator_regions: Mapping[str, tuple[str, ...]]
-    hyperdisk_first: tuple[str, ...]
+    disks: Mapping[str, tuple[str, ...]]
 
     @property
     def all_regions(self) -> tuple[str, ...]:
@@ -95,8 +96,14 @@ def _partition_mistakes(size: str, accelerator: str | None, count: int) -> list[
     return []
 
 
+def disk_types(machine_type: str) -> tuple[str, ...]:
+    """Return the boot disks that a machine takes, its default one first."""
+    disks = table().disks
+    return next((some for beginning, some in disks.items() if machine_type.startswith(beginning)), DISK_TYPES)
+
+
 def default_disk_type(machine_type: str) -> str:
-    return "hyperdisk-balanced" if machine_type.startswith(table().hyperdisk_first) else "pd-ssd"
+    return disk_types(machine_type)[0]
 
 
 @cache
@@ -118,4 +125,5 @@ def table() -> MachineTable:
     for name, (vcpus, accelerator, count) in data()["gpu"].items():
         types[name] = MachineType(name, name.split("-")[0], vcpus, accelerator, {accelerator: (count,)})
     regions = {accelerator: tuple(where) for accelerator, where in data()["accelerators"].items()}
-    return MachineTable(types, tuple(data()["regions"]), regions, tuple(data()["hyperdisk_first"]))
+    disks = {beginning: tuple(some) for beginning, some in data()["disks"].items()}
+    return MachineTable(types, tuple(data()["regions"]), regions, disks)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..supply import machines
+from ..training_settings import TrainingSettings
 from ..wire import ApiError, invalid_argument
 
 LABEL_LENGTH = 64
@@ -74,6 +75,20 @@ def disk_mistakes(path: str, disk: Mapping[str, Any]) -> Iterator[Mistake]:
     low, high = machines.DISK_GB
     if size is not None and not low <= size <= high:
         yield Mistake(f"{path}.boot_disk_size_gb", f"Boot disk size {size} GB must be between {low} and {high} GB.")
+
+
+def machine_disk_mistakes(
+    root: str, pools: Sequence[Mapping[str, Any]], settings: TrainingSettings
+) -> Iterator[Mistake]:
+    """Yield the errors of pools whose machine does not take its boot disk, as Compute Engine has it: no document of the
+    service tells. The words are ours."""
+    if settings.machine_disk == "accept":
+        return
+    for at, pool in enumerate(pools):
+        machine, kind = pool.get("machineSpec", {}).get("machineType", ""), pool.get("diskSpec", {}).get("bootDiskType")
+        if kind in machines.DISK_TYPES and kind not in (fitting := machines.disk_types(machine)):
+            text = f"Boot disk type {kind} is not supported on machine type {machine}; supported: {', '.join(fitting)}."
+            yield Mistake(f"{root}[{at}].disk_spec.boot_disk_type", text)
 
 
 def image_mistakes(path: str, image: str) -> Iterator[Mistake]:

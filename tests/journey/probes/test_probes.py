@@ -27,6 +27,7 @@ _CASES: tuple[tuple[str, Mapping[str, Any]], ...] = (
     *(("job-account", {"job_service_account": how}) for how in ("reject", "accept")),
     ("env-values", {"env_apostrophe": "reject", "env_blank": "accept"}),
     ("env-values", {"env_apostrophe": "accept", "env_blank": "reject"}),
+    *(("machine-disk", {"machine_disk": how}) for how in ("reject", "accept")),
     *(("timeout-state", {"timeout_state": state}) for state in ("JOB_STATE_CANCELLED", "JOB_STATE_FAILED")),
     *(("machine-seconds", {"machine_seconds": seconds}) for seconds in (0, 240)),
     *(("kill-grace", {"kill_grace_seconds": seconds}) for seconds in (5, 30)),

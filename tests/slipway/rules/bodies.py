@@ -14,6 +14,7 @@ from slipway.rules.table import check
 
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest"
 H100 = {"machineType": "a3-highgpu-8g", "acceleratorType": "NVIDIA_H100_80GB", "acceleratorCount": 8}
+H200 = {"machineType": "a3-ultragpu-8g", "acceleratorType": "NVIDIA_H200_141GB", "acceleratorCount": 8}
 N1 = {"machineType": "n1-standard-8"}
 RESERVATION = "projects/acme/zones/us-central1-a/reservations/h100"
 SPECIFIC = {
@@ -120,6 +121,7 @@ def broken(body: Mapping[str, Any], capacity_type: str = "", **place: Any) -> tu
 V5E = {"machineType": "ct5lp-hightpu-4t", "tpuTopology": "2x2"}
 POD = {"machineType": "ct5lp-hightpu-4t", "tpuTopology": "4x4"}
 GB200 = {"machineType": "a4x-highgpu-4g", "acceleratorType": "NVIDIA_GB200", "acceleratorCount": 4}
+HYPERDISK = {"bootDiskType": "hyperdisk-balanced"}
 L4 = {"machineType": "g2-standard-12", "acceleratorType": "NVIDIA_L4", "acceleratorCount": 1}
 T4 = {**N1, "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}
 POOL: dict[str, Any] = {"persistentResourceId": "cpu-1a2b3c4"}

@@ -21,7 +21,7 @@ from ...wire import (
 from ...world import World
 from .. import operations
 from ..collection import Collection, Kind
-from ..field_errors import refuse
+from ..field_errors import machine_disk_mistakes, refuse
 from ..jobs import life as job_life
 from ..jobs import table as jobs
 from ..names import cluster_name, location_name
@@ -53,7 +53,10 @@ class PersistentResources(Collection):
         location = self.enter(call, "create", "submit")
         cluster_id = call.query.get("persistentResourceId", "")
         body = self.sent(call)
-        refuse([*rules.id_mistakes(cluster_id), *rules.mistakes(body, location)])
+        disks = machine_disk_mistakes(
+            "persistent_resource.resource_pools", body.get("resourcePools", []), self.world.settings
+        )
+        refuse([*rules.id_mistakes(cluster_id), *rules.mistakes(body, location), *disks])
         if "raySpec" in body.get("resourceRuntimeSpec", {}):
             raise unimplemented("Ray clusters (resource_runtime_spec.ray_spec) are not yet in the local cloud.")
         account = body.get("resourceRuntimeSpec", {}).get("serviceAccountSpec", {}).get("serviceAccount")

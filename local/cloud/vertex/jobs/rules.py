@@ -17,6 +17,7 @@ from ..field_errors import (
     image_mistakes,
     key_mistakes,
     label_mistakes,
+    machine_disk_mistakes,
 )
 from ..network import network_mistakes
 from . import strategies
@@ -57,10 +58,12 @@ def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
     return [*found, *_scheduling(spec), *strategies.mistakes(spec)]
 
 
-def env_mistakes(spec: Mapping[str, Any], settings: TrainingSettings) -> Iterator[Mistake]:
-    """Yield the errors in values of environment variables. What the service says of them is known from reports alone,
-    of 2022 and 2024, in these words."""
-    for at, pool in enumerate(spec.get("workerPoolSpecs", [])):
+def reported_mistakes(spec: Mapping[str, Any], settings: TrainingSettings) -> Iterator[Mistake]:
+    """Yield the errors that no document of the service has: a boot disk that does not fit the machine, and values of
+    environment variables. What the service says of these is known from reports of 2022 and 2024, in these words."""
+    pools = spec.get("workerPoolSpecs", [])
+    yield from machine_disk_mistakes("job_spec.worker_pool_specs", pools, settings)
+    for at, pool in enumerate(pools):
         for key, field in (("containerSpec", "container_spec"), ("pythonPackageSpec", "python_package_spec")):
             for index, variable in enumerate(pool.get(key, {}).get("env", [])):
                 path = f"job_spec.worker_pool_specs[{at}].{field}.env[{index}].value"

@@ -57,7 +57,7 @@ def admit(
     `principal` is the caller, or None for the cloud itself, which acts on an earlier call.
     """
     spec = declared["jobSpec"]
-    _refuse([*rules.env_mistakes(spec, world.settings)], root)
+    _refuse([*rules.reported_mistakes(spec, world.settings)], root)
     cluster_id = spec.get("persistentResourceId")
     if cluster_id:
         email = _admit_to_pool(world, location, cluster_id, declared, root)

@@ -2,7 +2,22 @@
 
 from slipway.cluster import Reservation
 
-from ..bodies import GB200, H100, KNOWN, POOL, RESERVATION, SPECIFIC, T4, Example, custom, flex, gpu, reserved, worker
+from ..bodies import (
+    GB200,
+    H100,
+    HYPERDISK,
+    KNOWN,
+    POOL,
+    RESERVATION,
+    SPECIFIC,
+    T4,
+    Example,
+    custom,
+    flex,
+    gpu,
+    reserved,
+    worker,
+)
 
 EXAMPLES: tuple[tuple[str, Example], ...] = (
     ("reservation-affinity", Example(reserved(key="name"), "needs key compute.googleapis.com", (reserved(),))),
@@ -79,9 +94,9 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
     (
         "reserved-only",
         Example(
-            custom(worker(GB200)),
+            custom(worker(GB200, diskSpec=HYPERDISK)),
             "given to reservations only",
-            (custom(worker({**GB200, "reservationAffinity": SPECIFIC})),),
+            (custom(worker({**GB200, "reservationAffinity": SPECIFIC}, diskSpec=HYPERDISK)),),
         ),
     ),
 )

@@ -1,6 +1,6 @@
 """Worker pools: places, machines, disks, accelerators, room in a pool. # P2 P3 P4"""
 
-from ..bodies import H100, N1, POD, POOL, T4, V5E, Example, custom, gpu, spec, tuning, worker
+from ..bodies import H100, H200, HYPERDISK, L4, N1, POD, POOL, T4, V5E, Example, custom, gpu, spec, tuning, worker
 
 EXAMPLES: tuple[tuple[str, Example], ...] = (
     ("pools-number", Example(custom(*[worker() for _ in range(5)]), "5 worker pools", (custom(worker()),))),
@@ -32,9 +32,9 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
     (
         "disk-type",
         Example(
-            custom(worker(diskSpec={"bootDiskType": "hyperdisk-balanced"})),
+            custom(worker(diskSpec=HYPERDISK)),
             "disk hyperdisk-balanced does not fit n1-standard-8; fitting: pd-ssd, pd-standard",
-            (custom(worker({"machineType": "n4-standard-8"}, diskSpec={"bootDiskType": "hyperdisk-balanced"})),),
+            (custom(worker({"machineType": "n4-standard-8"}, diskSpec=HYPERDISK)),),
         ),
     ),
     (
@@ -44,6 +44,21 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
             "fitting: hyperdisk-balanced",
             (custom(worker(diskSpec={"bootDiskType": "pd-standard"})),),
         ),
+    ),
+    *(
+        (
+            "disk-type",
+            Example(
+                custom(worker(machine, diskSpec={"bootDiskType": kind})),
+                f"disk {kind} does not fit {machine['machineType']}; fitting: {', '.join(fitting)}",
+                tuple(custom(worker(machine, diskSpec={"bootDiskType": one})) for one in fitting),
+            ),
+        )
+        for machine, kind, fitting in (
+            (L4, "pd-standard", ("pd-ssd",)),
+            (H200, "pd-ssd", ("hyperdisk-balanced",)),
+            (H100, "pd-standard", ("pd-ssd", "hyperdisk-balanced")),
+        )
     ),
     (
         "disk-size",

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from local.cloud.nodes import mounts
-from tests.local.cloud.calling import JOBS, Calling
+from tests.local.cloud.calling import CLUSTERS, JOBS, Calling
 from tests.local.cloud.vertex.bodies import KEY, NETWORK, PEERED, job_body, worker
 
 NFS = {"server": "10.0.0.2", "path": "/share", "mountPoint": "data"}
@@ -95,6 +95,33 @@ def test_a_bad_body_is_refused_with_field_and_message(calling: Calling, body: An
     assert error.message.startswith("List of found errors:\t1.Field: ")
     assert field in error.message
     assert words in error.message
+
+
+@pytest.mark.parametrize(
+    ("machine", "disk"),
+    [
+        ({"machineType": "g2-standard-8", "acceleratorType": "NVIDIA_L4", "acceleratorCount": 1}, "pd-standard"),
+        (
+            {"machineType": "a3-ultragpu-8g", "acceleratorType": "NVIDIA_H200_141GB", "acceleratorCount": 8},
+            "pd-ssd",
+        ),
+        ({"machineType": "n4-standard-4"}, "pd-ssd"),
+    ],
+)
+def test_a_boot_disk_that_the_machine_does_not_take_is_refused(
+    calling: Calling, machine: dict[str, Any], disk: str
+) -> None:
+    body = worker(machineSpec=machine, diskSpec={"bootDiskType": disk})
+    error = calling.refused("POST", JOBS, job_body(body))
+    assert (error.code, error.status) == (400, "INVALID_ARGUMENT")
+    assert "job_spec.worker_pool_specs[0].disk_spec.boot_disk_type" in error.message
+    assert f"Boot disk type {disk} is not supported on machine type {machine['machineType']}" in error.message
+    pool = {"id": "x", "machineSpec": machine, "diskSpec": {"bootDiskType": disk}, "replicaCount": "1"}
+    refused = calling.refused("POST", f"{CLUSTERS}?persistentResourceId=x", {"resourcePools": [pool]})
+    assert "resource_pools[0].disk_spec.boot_disk_type" in refused.message
+    gpus = ("nvidia_l4_gpus", "nvidia_h200_gpus", "n4_cpus", "cpus")
+    calling.set(machine_disk="accept", **{f"quota.custom_model_training_{name}": 999 for name in gpus})
+    calling.call("POST", JOBS, job_body(body))
 
 
 @pytest.mark.parametrize(
