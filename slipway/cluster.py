@@ -116,13 +116,13 @@ class Alternative:
 class ClusterSpec:
     """A persistent resource as declared, every provider field resolved.
 
-    `name` is its display name; the id is derived (see slipway.fingerprint). `pools` are kept in the order of their
-    names: the provider compares them by position, and the order of keys in a file must never replace a cluster.
-    `labels` are the stack's own, without those Slipway adds. `generation` is raised by hand to get a fresh cluster.
-    `create_within` is how long its creation is tried again. `alternatives` may be made in its place where its machines
-    can't be had, in this order; `alternative` is this one's number among them, 0 for the first configuration. `region`
-    is set for an alternative outside the stack's region, empty for all others. An `adopted` cluster exists already, and
-    its declaration must match it.
+    `name` is its key in the stack file, and its `display_name` where the file has none; the id is derived
+    (`slipway.fingerprint`). `pools` are kept in the order of their names: the provider compares them by position, and
+    the order of keys in a file must never replace a cluster. `labels` are the stack's own, without those Slipway adds.
+    `generation` is raised by hand to get a fresh cluster. `create_within` is how long its creation is tried again.
+    `alternatives` may be made in its place where its machines can't be had, in this order; `alternative` is this one's
+    number among them, 0 for the first configuration. `region` is set for an alternative outside the stack's region,
+    empty for all others. An `adopted` cluster exists already, and its declaration must match it.
     """
 
     name: str

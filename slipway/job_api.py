@@ -103,7 +103,7 @@ class Job:
     @property
     def metrics(self) -> Metrics:
         """The metrics by name, as its `metrics.json`, its run in an experiment or its best trial has them now: they are
-        read at each use. `metrics.steps` are those with steps; where there are none, `metrics.why` tells the reason."""
+        read at each use. `Metrics.steps` are those with steps; where there are none, `Metrics.why` tells the reason."""
         from slipway.jobs.metrics import read_metrics
 
         return read_metrics(self._context, [self.refresh()._job])[self.resource_name]

@@ -28,11 +28,11 @@ class Pool(PoolSpec):
 
 @dataclass(frozen=True)
 class Cluster:
-    """A cluster on offer. `name` is its display name, `id` the persistent resource of the current generation. The other
-    fields are the stack file's (`slipway.cluster.ClusterSpec`): `dns_peerings` as DOMAIN PROJECT NETWORK, times in
-    seconds. `season`: `from`, `until`, `idleLimit`. In its first configuration, `alternatives` are the pools that may
-    come in place of these, in order, and `alternative_regions` their regions (empty: the stack's own), if any is
-    elsewhere; otherwise `alternative` is its number, and `region` its region. `adopted`: somebody else made it."""
+    """A cluster on offer. `name` is its key in the stack file, `id` the persistent resource of the current generation.
+    The other fields are the stack file's (`slipway.cluster.ClusterSpec`): `dns_peerings` as DOMAIN PROJECT NETWORK,
+    times in seconds. `season`: `from`, `until`, `idleLimit`. In its first configuration, `alternatives` are the pools
+    that may come in place of these, in order, and `alternative_regions` their regions (empty: the stack's own), if any
+    is elsewhere; otherwise `alternative` is its number, and `region` its region. `adopted`: somebody else made it."""
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
     id: Annotated[str, PLAIN_NAME]

@@ -58,7 +58,7 @@ class Vertex:
         return f"{self._parent(name)}/{collection}/{name.rsplit('/', 1)[-1]}"
 
     def create(self, kind: JobKind, body: Json) -> VertexJob:
-        """Create a job, sent once; `error.not_accepted` of a raised error says whether sending again is safe."""
+        """Create a job, sent once; `CloudError.not_accepted` of a raised error says whether sending again is safe."""
         call = self._call(f"submit {body.get('displayName', '')}", f"{kind.collection}.create")
         return _read_job(call, kind, self._session.post(f"{self._parent()}/{kind.collection}", call, body))
 
