@@ -87,9 +87,12 @@ def submit(
     )
     if model is not None:
         asked = _like(context, model, asked, own_code=code is not None)
-    if code is not None:
-        asked = with_code(context, asked, Path(os.fsdecode(code)), tell=_log.info)
-    prepared = prepare(context.catalog, asked, context.user, context.team)
+
+    def plan(asked: SubmissionRequest) -> PreparedSubmission:
+        return prepare(context.catalog, asked, context.user, context.team)
+
+    folder = None if code is None else Path(os.fsdecode(code))
+    prepared = plan(asked) if folder is None else with_code(context, asked, folder, plan, tell=_log.info)
     again = f"the same call with request_id={id_!r}"
     try:
         submitted = deliver(context, _LogDisplay(yes), prepared, id_, repeated=request_id is not None, again=again)

@@ -31,7 +31,7 @@ from slipway.sweeps.runs import RunsAgain
 from slipway.sweeps.sweep_choice import SoonerChoice
 from slipway.sweeps.sweep_end import Again, problem_of_runs, problem_of_sending, until_ended
 from slipway.sweeps.sweep_file import Runs, points_of
-from slipway.sweeps.sweep_plan import plan_sweep
+from slipway.sweeps.sweep_plan import SweepPlan, plan_sweep
 from slipway.sweeps.sweep_sender import SendingProgress
 from slipway.sweeps.sweep_submitter import ChosenSweep, SubmittedSweep, send_sweep
 
@@ -86,9 +86,12 @@ def sweep(
     context = context_of(catalog)
     given, shared = points_of(runs), params_as_typed(params, of_sweep=True)
     asked = SubmissionRequest(template, shared, capacity, kind, overrides=overrides_of(labels, note))
-    if code is not None:
-        asked = with_code(context, asked, Path(os.fsdecode(code)), tell=_log.info)
-    plan = plan_sweep(context.catalog, asked, given, context.user, name, "an argument", context.team, types(then))
+
+    def planned(asked: SubmissionRequest) -> SweepPlan:
+        return plan_sweep(context.catalog, asked, given, context.user, name, "an argument", context.team, types(then))
+
+    folder = None if code is None else Path(os.fsdecode(code))
+    plan = planned(asked) if folder is None else with_code(context, asked, folder, planned, tell=_log.info)
     show, again = _LogDisplay(context, yes=yes), RunsAgain(failed=retry_failed, cancelled=retry_cancelled)
     sent = send_sweep(context, plan, rate, show, again)
     if sent.result.interrupted:

@@ -27,7 +27,7 @@ from slipway.context import Context
 from slipway.errors import ConfigError, PolicyError
 from slipway.kinds import KINDS
 from slipway.submission.budget_check import BudgetCheck
-from slipway.submission.candidates import Candidate, PreparedSubmission, likely, prepare
+from slipway.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, likely, prepare
 from slipway.submission.choice import never_runs
 from slipway.submission.costs import leaving, spending_of
 from slipway.submission.preflight import AT_ONCE, Preflight
@@ -163,9 +163,14 @@ def command(
 
         typed, model = liked(context, typed)
         asked = request_like_job(context, typed, model).asked
-    if typed.code is not None:
-        asked = with_code(context, asked, Path(typed.code), upload=not dry_run, tell=screen.note)
-    prepared = prepare(context.catalog, asked, context.user, context.team)
+
+    def plan(asked: SubmissionRequest) -> PreparedSubmission:
+        return prepare(context.catalog, asked, context.user, context.team)
+
+    if typed.code is None:
+        prepared = plan(asked)
+    else:
+        prepared = with_code(context, asked, Path(typed.code), plan, upload=not dry_run, tell=screen.note)
     if dry_run:
         prepared = under(journal_of(context), prepared, id_ or new_request_id())
         _dry_run(context, prepared, json=json, format_=format_, repeated=id_ is not None)

@@ -71,6 +71,7 @@ class ResultRow:
     run_seconds: float | None
     cost: Price | None
     paid_anyway: bool
+    note: str = ""
 
     @property
     def succeeded(self) -> bool:
@@ -133,6 +134,7 @@ def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
             "run": row.run,
             "template": row.template,
             "user": row.user,
+            "note": row.note or None,
             "state": row.state.removeprefix("JOB_STATE_").lower(),
             "best": row.best if results.goal else None,
             **{f"params.{name}": row.parameters.get(name) for name in results.parameters},
@@ -229,6 +231,7 @@ def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime
         run_seconds=account.run,
         cost=account.cost,
         paid_anyway=account.paid_anyway,
+        note=job.note,
     )
 
 

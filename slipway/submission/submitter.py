@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from slipway.cloud.failures import CloudError, Conflict, Denied, NotFound, Refused
 from slipway.cloud.jobs import VertexJob
@@ -30,6 +30,8 @@ from slipway.submission.later_offers import LaterOffers
 from slipway.submission.preflight import AT_ONCE, Preflight
 from slipway.submission.request import Request, attempt_id
 from slipway.submission.sender import Attempt, RetryPolicy, Sender
+
+Planned = TypeVar("Planned")
 
 
 @dataclass(frozen=True)
@@ -222,11 +224,18 @@ def place_of(prepared: PreparedSubmission, job: VertexJob) -> int:
 
 
 def with_code(
-    context: Context, asked: SubmissionRequest, folder: Path, *, tell: Callable[[str], None], upload: bool = True
-) -> SubmissionRequest:
-    """Return `asked` with the folder's code packed in place of the template's; `tell` is told what was packed.
+    context: Context,
+    asked: SubmissionRequest,
+    folder: Path,
+    plan: Callable[[SubmissionRequest], Planned],
+    *,
+    tell: Callable[[str], None],
+    upload: bool = True,
+) -> Planned:
+    """Return the plan of `asked` with the folder's code packed in place of the template's. The code is uploaded once it
+    is planned, so nothing is written for a submission with a mistake; `tell` is told what was packed.
 
-    Raises PolicyError where that is not allowed, and ConfigError.
+    Raises PolicyError where that is not allowed, ConfigError, and the errors of `plan`.
     """
     from slipway.catalog.lookup import find_template
     from slipway.packages.packing import modules, pack
@@ -236,14 +245,15 @@ def with_code(
     template = find_template(catalog, asked.template)
     modules(template)
     code = pack(catalog, template, read(folder), folder.resolve().name)
+    labels = {**asked.overrides.labels, **code.labels}
+    overrides = replace(asked.overrides, package=str(code.location), code=code.digest, labels=labels)
+    planned = plan(replace(asked, overrides=overrides))
     state = f" @ {code.revision.short}" if code.revision.commit else ", never committed"
     size = len(code.package.content) / 1000
     tell(f"code {folder}{state}  {counted(code.count, 'file')}, {size:,.0f} kB  →  {code.location}")
     if upload:
         _upload(context, code.location, code.package.content)
-    labels = {**asked.overrides.labels, **code.labels}
-    overrides = replace(asked.overrides, package=str(code.location), code=code.digest, labels=labels)
-    return replace(asked, overrides=overrides)
+    return planned
 
 
 def _upload(context: Context, location: Location, content: bytes) -> None:

@@ -93,13 +93,14 @@ def _document(
 def _show_table(results: Results, columns: MetricColumns) -> None:
     names = columns.all
     several = len({row.template for row in results.rows}) > 1
-    starred = results.goal is not None
+    starred, noted = results.goal is not None, any(row.note for row in results.rows)
     arrows = {columns.sort.metric: " ↓" if columns.sort.maximize else " ↑"} if columns.sort else {}
     heads = [
         *([""] if starred else []),
         "JOB",
         *(["TEMPLATE"] if several else []),
         *map(short, results.parameters),
+        *(["NOTE"] if noted else []),
         *(f"{short(name).upper()}{arrows.get(name, '')}" for name in names),
         "RUN TIME",
         "COST",
@@ -111,6 +112,7 @@ def _show_table(results: Results, columns: MetricColumns) -> None:
             row.name,
             *([row.template or "–"] if several else []),
             *(short(render(row.parameters[name])) if name in row.parameters else "–" for name in results.parameters),
+            *([short(row.note) or "–"] if noted else []),
         ]
         rows.append([*begin, *(_cells(row, names) or [_instead(row)])])
     numbers = [name for name in results.parameters if all(_is_number(row, name) for row in results.rows)]

@@ -118,9 +118,13 @@ def _planned(
         asked = typed.request()
     else:
         asked, points = _like(context, typed, model, points)
-    if typed.code is not None:
-        asked = with_code(context, asked, Path(typed.code), tell=screen.note, upload=upload)
-    return plan_sweep(context.catalog, asked, points, context.user, name, team=context.team, then=then)
+
+    def plan(asked: SubmissionRequest) -> SweepPlan:
+        return plan_sweep(context.catalog, asked, points, context.user, name, team=context.team, then=then)
+
+    if typed.code is None:
+        return plan(asked)
+    return with_code(context, asked, Path(typed.code), plan, tell=screen.note, upload=upload)
 
 
 def _like(

@@ -135,6 +135,14 @@ def test_without_it_the_reviewed_package_runs(open_to_code: Stack) -> None:
     assert not {"slipway-code", "slipway-dirty"} & set(job["labels"])
 
 
+def test_a_submission_with_a_mistake_puts_no_code_there(open_to_code: Stack, source: Path) -> None:
+    (open_to_code.folder / "s.csv").write_text("cod\na\n")
+    for words in (("-p", "cod=a"), ("--sweep", "s.csv"), ("--capacity", "spt")):
+        done = open_to_code.run("submit", "hello", "--code", "src", *words)
+        assert done.code == 2 and done.err.startswith("error: "), done.err
+    assert uploaded(open_to_code) == []
+
+
 def test_a_folder_that_is_not_there_is_told_by_its_flag(open_to_code: Stack) -> None:
     done = open_to_code.run("submit", "hello", "--code", "nowhere")
     assert done.code == 2 and "nowhere is not a folder" in done.err and "fix: --code ./src, for example" in done.err

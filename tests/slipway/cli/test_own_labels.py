@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import pytest
@@ -45,6 +46,8 @@ def test_jobs_are_labelled_and_noted_and_found_by_that(stack: Stack) -> None:
     shown = stack.run("jobs", "show", mine, "--output", "json").json["job"]
     assert shown["note"] == NOTE and shown["labels"]["ablation"] == "decay"
     assert stack.run("jobs", "show", plain, "--output", "json").json["job"]["note"] is None
+    assert "baseline" in stack.run("jobs", "list", "--metric", "loss").out and "NOTE" in stack.run("jobs", "list").out
+    assert NOTE in {row["note"] for row in csv.DictReader(stack.run("jobs", "list", "-o", "csv").out.splitlines())}
     compared = stack.run("jobs", "compare", plain, mine).out
     assert "baseline" in compared
 

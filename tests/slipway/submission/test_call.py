@@ -70,7 +70,7 @@ class Named:
 
 
 def test_a_folder_may_be_named_by_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    def with_code(context: Any, asked: Any, folder: Path, **_: Any) -> None:
+    def with_code(context: Any, asked: Any, folder: Path, *_: Any, **__: Any) -> None:
         raise ConfigError(f"{folder} it is", fix="none")
 
     monkeypatch.setattr("slipway.api.with_code", with_code)
