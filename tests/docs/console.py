@@ -58,6 +58,11 @@ def missing(shown: tuple[str, ...], printed: str) -> list[str]:
     return [line for line in shown if line.strip() not in ("", ELLIPSIS) and normal(line) not in lines]
 
 
+def exit_code(shown: str) -> int:
+    """Return what docs/cli.md says of the error that is shown."""
+    return 5 if "can never run" in shown else 4 if "failed" in shown else 2 if "error:" in shown else 0
+
+
 def normal(line: str) -> str:
     for pattern, word in _VARIES:
         line = pattern.sub(word, line)

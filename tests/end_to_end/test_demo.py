@@ -20,7 +20,7 @@ import pytest
 from local.demo.leftovers import marked
 from tests.checkouts.checkout import VERTEX
 from tests.checkouts.shell import Done, Started, wait_for
-from tests.docs.console import blocks, commands, missing
+from tests.docs.console import blocks, commands, exit_code, missing
 from tests.local.conftest import ROOT, LocalCloud
 
 pytestmark = pytest.mark.journey
@@ -29,7 +29,7 @@ Demo = Callable[..., Started]
 PROGRAM = (sys.executable, "-m", "local.demo")
 DOWN = ("make", "--no-print-directory", "demo-down")
 TOLD = {typed.command: typed for typed in commands(ROOT / "README.md")}
-PAGES = ("first-job", "submit", "follow", "fall-back", "own-code", "why-it-failed", "python", "why-it-waits")
+PAGES = ("submit", "follow", "fall-back", "why-it-failed", "why-it-waits")
 LONG = "slipway submit dask-digits -p trees=500 -p candidates=100"
 RUNS = "slipway jobs logs dask-digits --follow | grep --max-count=1 'Job is running'"
 BEFORE = {"why-it-waits": f"{LONG} && {RUNS} && slipway submit dask-digits"}
@@ -49,7 +49,7 @@ STANDS_FOR = {
 """The jobs, sweeps and stacks that pages name, as this journey has them."""
 OTHERS = {
     "slipway init ": "it asks a person",
-    "slipway use ": "it would write into this checkout",
+    "slipway use ": "it is typed before the pages",
     "slipway board --serve": "it ends with Ctrl-C",
     "slipway jobs cancel JOB": "it is typed before, of all that run",
     "slipway pools reboot ": "no job may be on the cluster",
@@ -148,7 +148,7 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     # What an empty machine is shown until it has a cluster was the killed one's to say.
     assert missing(TOLD["make demo"].shown, first.said + done.out) == []
 
-    what_readers_are_told_to_type_after_the_demo_works(demo, tmp_path)
+    what_readers_are_told_to_type_after_the_demo_works(demo)
     (beside := tmp_path / "beside").mkdir()
     what_other_pages_tell_to_type_works(demo, beside)
 
@@ -161,25 +161,22 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     bystander.kill()
 
 
-def what_readers_are_told_to_type_after_the_demo_works(demo: Demo, folder: Path) -> None:
+def what_readers_are_told_to_type_after_the_demo_works(demo: Demo) -> None:
+    """The pages of an own folder are typed there, by tests/docs/test_typed.py."""
     told = {page: commands(ROOT / "docs" / f"{page}.md") for page in PAGES}
-    (shell,) = (typed.command for typed in told["first-job"] if typed.command.startswith("eval "))
-    catalog = "export SLIPWAY_CATALOG=gs://slipway-local-local-catalog"  # `use` would write into this checkout
+    shell, use, *_ = (typed.command for typed in commands(ROOT / "docs" / "first-job.md"))
+    assert ended(demo("bash", "-c", f"{shell}; {use}")).code == 0
 
     def type_(line: str) -> Done:
-        return ended(demo("bash", "-c", f"{shell}; {catalog}; {line}"))
+        return ended(demo("bash", "-c", f"{shell}; {line}"))
 
     for page, lines in {"README": list(TOLD.values()), **told}.items():
         if before := BEFORE.get(page):
             assert type_(before).code == 0
-        for typed in (one for one in lines if not re.match("make |slipway use ", one.command)):
+        for typed in (one for one in lines if not one.command.startswith("make ")):
             done = type_(typed.command)
             assert missing(typed.shown, done.out) == [], f"{page}: {typed.command}:\n{done.out}"
             assert done.code == exit_code("".join(typed.shown)), done.out
-        for number, program in enumerate(blocks(ROOT / "docs" / f"{page}.md", "python") if page in told else ()):
-            (file := folder / f"{page}-{number}.py").write_text(program)
-            done = type_(f"cd {folder} && {sys.executable} {file.name}")
-            assert done.code == 0, f"{page}:\n{done.out}"
 
 
 def what_other_pages_tell_to_type_works(demo: Demo, folder: Path) -> None:
@@ -204,7 +201,7 @@ def what_other_pages_tell_to_type_works(demo: Demo, folder: Path) -> None:
     first, second, *_ = (job["displayName"] for job in listed if job["state"] == "JOB_STATE_SUCCEEDED")
     names = {"first": first, "second": second, "sweep": json.loads(swept.out)["sweep"]}
     for page in sorted((ROOT / "docs").glob("*.md")):
-        lines = "\n".join(blocks(page, "sh")).splitlines() if page.stem not in PAGES else []
+        lines = "\n".join(blocks(page, "sh")).splitlines()
         for line in (one for one in lines if one.startswith("slipway ") and not one.startswith(tuple(OTHERS))):
             there = line.partition("  #")[0]
             for said, meant in STANDS_FOR.items():
@@ -212,11 +209,6 @@ def what_other_pages_tell_to_type_works(demo: Demo, folder: Path) -> None:
             done = type_(there)
             code = next((code for begins, code in CODES.items() if line.startswith(begins)), 0)
             assert done.code == code, f"{page.name}: {there}:\n{done.out}"
-
-
-def exit_code(shown: str) -> int:
-    """What docs/cli.md says of the error that is shown."""
-    return 5 if "can never run" in shown else 4 if "failed" in shown else 2 if "error:" in shown else 0
 
 
 def of_folder(folder: Path) -> list[psutil.Process]:
