@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ...engine.cache import root
 from .. import files
+from . import device_code
 from .recipes import Recipe
 
 CONSTRAINTS = Path(__file__).with_name("constraints.txt")
@@ -102,7 +103,9 @@ def _build(folder: Path, recipe: Recipe, tool: Tool, uv: str, say: Callable[[str
         if not recipe.preferred:
             raise
         say(f"The smaller packages of recipe {recipe.name} can't be had; PyPI's are installed...")
-        tool((*install, *recipe.requirements))
+        # Files that the installer's cache had as well could not be made smaller.
+        tool((*install, "--no-cache", *recipe.requirements))
+        device_code.forget(folder)
     (folder / READY).touch()
 
 

@@ -12,7 +12,7 @@ from . import cache, wheels
 MOST: Mapping[str, int] = {"environments": 20, "images": 20, "wheels": 100}
 """The parts of the cache that jobs fill, each with the number of entries kept: those that were used last."""
 
-MOST_BYTES = 4 * 1000**3
+MOST_BYTES = 6 * 1000**3
 """The bytes kept in all, where nothing beyond was used within `RECENT_S`."""
 
 RECENT_S = 3600.0

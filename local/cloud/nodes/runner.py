@@ -158,6 +158,7 @@ class Runner:
             "TMPDIR": str(specs.temporary(self._folder)),
             "CLOUDSDK_CONFIG": str(work / ".gcloud"),
             "PYTHONUNBUFFERED": "1",
+            "CUDA_VISIBLE_DEVICES": "",  # images have no code for this machine's GPUs
             "NO_PROXY": "127.0.0.0/8,localhost",
             "no_proxy": "127.0.0.0/8,localhost",
             "GCE_METADATA_HOST": metadata,

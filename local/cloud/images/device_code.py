@@ -1,0 +1,47 @@
+"""The code for GPUs in the libraries of an image: half of a PyTorch from PyPI, which no machine here runs."""
+
+import contextlib
+import ctypes
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+_SECTIONS = (b".nv_fatbin", b"__nv_relfatbin")
+_ELF_64 = b"\x7fELF\x02\x01"
+_KEEP_SIZE, _PUNCH_HOLE = 1, 2
+
+
+def forget(folder: Path) -> None:
+    """Let the code for GPUs read as zeros, which take no room. Files that others share by hard links stay as they are,
+    and so do all where the file system has no holes."""
+    for library in folder.rglob("*.so*"):
+        if not library.is_symlink() and library.is_file() and library.stat().st_nlink == 1:
+            # A file that only begins like a library has numbers that lead anywhere.
+            with contextlib.suppress(OSError, ValueError, LookupError, struct.error), library.open("r+b") as file:
+                for begin, size in list(sections(file)):
+                    _punch(file, begin, size)
+
+
+def sections(file: IO[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield (offset, size) of each section with such code in a library (ELF, 64 bits, little-endian)."""
+    head = file.read(64)
+    if not head.startswith(_ELF_64):
+        return
+    (table,) = struct.unpack_from("<Q", head, 40)
+    length, count, names_at = struct.unpack_from("<3H", head, 58)
+    file.seek(table)
+    found = [struct.unpack_from("<IIQQQQ", file.read(length)) for _ in range(count)]
+    if not found:
+        return
+    file.seek(found[names_at][4])
+    names = file.read(found[names_at][5])
+    for name, _, _, _, begin, size in found:
+        if names[name:].partition(b"\0")[0] in _SECTIONS:
+            yield begin, size
+
+
+def _punch(file: IO[bytes], begin: int, size: int) -> None:
+    punch = getattr(ctypes.CDLL(None), "fallocate64", None)
+    if punch is not None:
+        punch(file.fileno(), _PUNCH_HOLE | _KEEP_SIZE, ctypes.c_int64(begin), ctypes.c_int64(size))
