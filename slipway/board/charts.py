@@ -26,11 +26,13 @@ _STEP, _BAR = 46, 14
 
 
 def chosen(*more: Spec) -> list[Spec]:
-    """Return the parameters that a reader chooses, and those that the page sets. `now`: milliseconds."""
+    """Return the parameters that a reader chooses, and those that the page sets. `now`, and `begun`, before which
+    nothing is known: milliseconds."""
     return [
         {"name": "days", "value": 7},
         {"name": "by", "value": "user"},
         {"name": "now", "value": 0},
+        {"name": "begun", "value": 0},
         {"name": "most", "value": {}},
         *more,
     ]

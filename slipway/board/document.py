@@ -105,7 +105,8 @@ class BoardDeployment:
 
 @dataclass(frozen=True)
 class Board:
-    """The contents of the page. `now` is None where it was not read. `most`: the users, teams and templates with the
+    """The contents of the page. `begun`: the first moment of which anything is known, `since` for a stack that is
+    older. `now` is None where it was not read. `most`: the users, teams and templates with the
     most machine time, the largest first. `left_out`: the number of older jobs; `bands_left_out`: the bands with the
     fewest jobs. `usage`: the output of `slipway usage`, by each of these, without the `names_left_out`, the cheapest
     ones. `month`: the spent part of `budget` (USD a month, None without one), None where the history does not reach
@@ -115,6 +116,7 @@ class Board:
     project: str
     region: str
     since: datetime
+    begun: datetime
     time: datetime
     now: Now | None
     most: Mapping[str, tuple[str, ...]]
@@ -155,6 +157,7 @@ def board_of(
         project=history.project,
         region=history.region,
         since=history.since,
+        begun=_begun(history),
         time=history.until,
         now=now,
         most={key: _most(history, key) for key in BY},
@@ -194,6 +197,12 @@ def _harmless(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {_harmless(key): _harmless(one) for key, one in value.items()}
     return [_harmless(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _begun(history: History) -> datetime:
+    known = [job.created for job in history.jobs if job.created]
+    known += [one.at for one in history.deployments] + [one.at for one in history.samples]
+    return max(min(known, default=history.until), history.since)
 
 
 def _most(history: History, key: str) -> tuple[str, ...]:

@@ -54,8 +54,8 @@ class Use:
 
 @dataclass(frozen=True)
 class Life:
-    """A job's life. `idle`: the idle time of its accelerators, and its cost, as text. `why`: the parts that could not
-    be read."""
+    """A job's life. `idle`: the idle time of its accelerators, and its cost, as text. `cause`: of its failure, in a
+    line. `why`: the parts that could not be read."""
 
     id: str
     name: str
@@ -64,6 +64,7 @@ class Life:
     use: tuple[Use, ...]
     lines: tuple[str, ...]
     idle: str = ""
+    cause: str = ""
     why: tuple[str, ...] = ()
 
 

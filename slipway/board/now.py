@@ -72,12 +72,12 @@ class Gauge:
 
 @dataclass(frozen=True)
 class Now:
-    """The present state. `due` as in `slipway schedule`, with its effect (`does`) on people; `findings` as in `slipway
-    doctor`. `unseen`: the parts that could not be read, and why."""
+    """The present state. `due` as in `slipway schedule`, with its effect (`does`) on people, None where it is not
+    known; `findings` as in `slipway doctor`, of jobs alone. `unseen`: the parts that could not be read, and why."""
 
     pools: tuple[PoolNow, ...]
     waiting: tuple[Waiting, ...]
-    due: tuple[Mapping[str, Any], ...]
+    due: tuple[Mapping[str, Any], ...] | None
     gauges: tuple[Gauge, ...]
     findings: tuple[Mapping[str, Any], ...]
     unseen: tuple[str, ...] = ()

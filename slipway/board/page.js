@@ -5,12 +5,15 @@
   const now = Date.parse(told.time), dark = matchMedia("(prefers-color-scheme: dark)");
   const fresh = Number(document.documentElement.dataset.fresh || 0); // seconds, 0 for a file
   chosen.now = now;
+  chosen.begun = Math.min(Date.parse(told.begun), now - 36e5);
   chosen.most = told.most;
+  const causes = Object.fromEntries([...told.sweeps.flatMap((one) => one.runs), ...told.lives].map((one) => [one.id, one.cause]));
   const jobs = told.jobs.rows.map((row) => {
     const job = Object.fromEntries(told.jobs.columns.map((key, at) => [key, row[at]]));
     const at = (key) => (job[key] ? Date.parse(job[key]) : now);
     job.waited = (job.startTime ? at("startTime") : at("endTime")) - at("createTime");
     job.ran = job.startTime ? at("endTime") - at("startTime") : null;
+    job.error = causes[job.id] || job.error;
     job.why = told.now?.waiting.find((one) => one.id === job.id)?.why;
     job.like = job.template && /^[A-Za-z0-9][\w.-]*$/.test(job.displayName) ? `slipway submit --like ${job.displayName}` : null;
     job.place = job.on.length ? told.bands[job.on[0][0]].name : job.capacityType;
@@ -58,7 +61,7 @@
     for (const element of root.querySelectorAll("[data-key]")) {
       const value = job[element.dataset.key], as = words[element.dataset.as];
       const missing = value === null || value === undefined || value === "";
-      element.textContent = missing ? (/^(P|CODE)$/.test(element.tagName) ? "" : "–") : as ? as(value) : value;
+      element.textContent = missing ? (/^(P|CODE|SMALL)$/.test(element.tagName) ? "" : "–") : as ? as(value) : value;
     }
   };
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from importlib.resources import files
 from typing import Any
@@ -34,11 +33,12 @@ def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
     here = files(__package__)
     scripts = [here.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS]
     style = _colours() + here.joinpath("page.css").read_text(encoding="utf-8")
+    chosen = {"days": _range(data), "by": "user"}
     board = {
         "data": data,
         "charts": {name: asdict(one) for name, one in CHARTS.items()},
         "themes": {"light": LIGHT.config(), "dark": DARK.config()},
-        "params": _CHOSEN,
+        "params": chosen,
     }
     policy = {
         "default-src": ["'none'"],
@@ -52,7 +52,7 @@ def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
     template = environment.from_string(here.joinpath("page.html").read_text(encoding="utf-8"))
     return template.render(
         data=data,
-        chosen=_CHOSEN,
+        chosen=chosen,
         fresh_s=int(fresh_s),
         tiles=list(tiles(data)) if data["now"] else [],
         month=_month(data["month"], data["budget"]) if data["month"] else None,
@@ -85,8 +85,12 @@ CHARTS: Mapping[str, Chart] = {
     "life": Chart(time_charts.life(), ("phases", "marks"), 54),
     "use": Chart(time_charts.use(), ("use",), 54),
 }
-_CHOSEN = {"days": 7, "by": "user"}
-"""A reader's choices, at the page's first display."""
+
+
+def _range(data: Mapping[str, Any]) -> int:
+    """Return the days that are shown at first: one for a stack that is no older, else a week."""
+    age = datetime.fromisoformat(data["time"]) - datetime.fromisoformat(data["begun"])
+    return 1 if age <= timedelta(days=1) else 7
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ class Tile:
 
 def tiles(data: Mapping[str, Any]) -> Iterator[Tile]:
     now = data["now"]
-    pools, waiting, found = now["pools"], now["waiting"], Counter(one["grade"] for one in now["findings"])
+    pools, waiting = now["pools"], now["waiting"]
     busy, live = sum(one["busy"] for one in pools), sum(one["live"] for one in pools)
     more = sum(_machines(one["shares"], "room") for one in pools)
     yield Tile("Machines", f"{busy:,} of {live:,}", f"busy; {more:,} more may come" if more else "busy")
@@ -117,9 +121,8 @@ def tiles(data: Mapping[str, Any]) -> Iterator[Tile]:
     )
     if data["month"]:
         yield _month(data["month"], data["budget"])
-    worst, less = ("broken", "warning") if found["broken"] else ("warning", "note")
-    most = counted(found[worst], worst) if worst == "warning" else f"{found[worst]} broken"
-    yield Tile("Found", most if found[worst] else "nothing", counted(found[less], less) if found[less] else "")
+    jobs = len(now["findings"])
+    yield Tile("To look at", counted(jobs, "job") if jobs else "nothing", "idle, or beside a free pool" if jobs else "")
 
 
 def _month(month: Mapping[str, Any], budget: float | None) -> Tile:

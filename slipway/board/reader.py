@@ -6,12 +6,13 @@ Failures to read are told on the page, and hide nothing else.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from itertools import islice
+from typing import Any
 
 from slipway.catalog.document import as_published
 from slipway.catalog.model import Catalog
@@ -19,8 +20,7 @@ from slipway.clock import right_time
 from slipway.cloud.jobs import VertexJob, distinct
 from slipway.context import Context
 from slipway.deployment.published_schedule import upcoming
-from slipway.deployment.schedule import Due
-from slipway.doctor.examination import examine
+from slipway.doctor.examination import OF_JOBS, examine
 from slipway.doctor.picture import Picture
 from slipway.doctor.place import find
 from slipway.doctor.reading import picture
@@ -30,6 +30,7 @@ from slipway.generations.dormant import last_ends
 from slipway.history.model import History
 from slipway.history.reader import read_history
 from slipway.jobs.claim import settled
+from slipway.jobs.failure import read_causes
 from slipway.jobs.finding import find_jobs
 from slipway.jobs.metrics import read_metrics
 from slipway.jobs.pool_rows import rows
@@ -55,7 +56,8 @@ _LISTED = 20 * MOST_RUNS
 @dataclass(frozen=True)
 class Wanted:
     """The choice of what is shown: the length of the past, and the sweeps and jobs in full. `goal`: of a sweep's chart.
-    `lines`: the last lines of those jobs' logs too. `change`: other pools, on which the past is replayed."""
+    `lines`: lines of jobs' logs too, the causes of failures among them. `change`: other pools, on which the past is
+    replayed."""
 
     past: timedelta = timedelta(days=30)
     sweeps: tuple[str, ...] = ()
@@ -87,7 +89,6 @@ def _now(catalog: Catalog, seen: Picture) -> Now:
     jobs = () if isinstance(seen.jobs, Unknown) else distinct(seen.jobs)
     recent = () if isinstance(seen.recent, Unknown) else seen.recent
     names = {**{id_: id_ for id_ in catalog.retiring}, **{one.id: one.name for one in catalog.clusters.values()}}
-    due, why = _due(catalog, seen)
     # Without its clusters, all of the catalog's would seem to be gone.
     pools = () if isinstance(seen.clusters, Unknown) else pools_now(rows(catalog, clusters, jobs, recent))
     ours = tuple(
@@ -96,22 +97,22 @@ def _now(catalog: Catalog, seen: Picture) -> Now:
     return Now(
         pools=tuple(pools),
         waiting=tuple(queue(ours, clusters, names, seen.now)),
-        due=tuple({**one.document(seen.now), "does": one.does} for one in due),
+        due=_due(catalog, seen),
         gauges=tuple(gauges(seen.quota.lines)) if isinstance(seen.quota, QuotaReport) else (),
-        findings=tuple(one.document() for one in examine(seen)),
-        unseen=(*unread, *seen.unseen, *([f"what is due: {why}"] if why else [])),
+        findings=tuple(one.document() for one in examine(seen, OF_JOBS)),
+        unseen=tuple(unread),
     )
 
 
-def _due(catalog: Catalog, seen: Picture) -> tuple[Sequence[Due], str]:
-    """Return the due dates, and why they could not be told."""
+def _due(catalog: Catalog, seen: Picture) -> tuple[Mapping[str, Any], ...] | None:
+    """Return what is due, None where nothing tells it."""
     limits = Unknown("not read for this", "", "")
     ends = seen.recent if isinstance(seen.recent, Unknown) else last_ends(seen.recent)
     live = Live(clusters=seen.clusters, jobs=seen.jobs, limits=limits, catalog=as_published(catalog), last_ends=ends)
     try:
-        return upcoming(catalog, live, seen.now), ""
-    except SlipwayError as problem:
-        return (), problem.why or problem.what
+        return tuple({**one.document(seen.now), "does": one.does} for one in upcoming(catalog, live, seen.now))
+    except SlipwayError:
+        return None
 
 
 def _lives(context: Context, wanted: Wanted, history: History) -> tuple[Life, ...]:
@@ -123,7 +124,9 @@ def _lives(context: Context, wanted: Wanted, history: History) -> tuple[Life, ..
         newest = [one.name for one in reversed(history.jobs) if one.state in ("RUNNING", "FAILED") and one.started]
         jobs = list(_still_there(context, newest[:LIVES]))
     with ThreadPoolExecutor(max(1, len(jobs)), thread_name_prefix="lives") as threads:
-        return tuple(threads.map(lambda job: read_life(context, job, lines=wanted.lines), jobs))
+        lives = threads.map(lambda job: read_life(context, job, lines=wanted.lines), jobs)
+        causes = read_causes(context, jobs) if wanted.lines else {}
+        return tuple(replace(life, cause=causes.get(job.name, "")) for life, job in zip(lives, jobs, strict=True))
 
 
 def _still_there(context: Context, names: Iterable[str]) -> Iterator[VertexJob]:
@@ -164,5 +167,7 @@ def _sweep(context: Context, id: str, wanted: Wanted, history: History) -> Board
         require_metrics(results, [goal.metric])
     if goal is None or (results.metrics and goal.metric not in results.metrics):
         goal = goal_of(jobs, next(iter(results.metrics), ""))
-    runs = {job.run for job in history.jobs if job.sweep == id}
-    return board_sweep(id, result_rows(jobs, metrics, context.now, goal), metrics, len(runs)) if jobs else None
+    runs = {job.run.partition("-")[0] for job in history.jobs if job.sweep == id}
+    causes = read_causes(context, jobs[:MOST_RUNS]) if wanted.lines else {}
+    results = result_rows(jobs, metrics, context.now, goal, causes=causes)
+    return board_sweep(id, results, metrics, len(runs)) if jobs else None

@@ -11,7 +11,7 @@ from slipway.catalog.model import Scalar
 from slipway.catalog.placeholders import render
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.trials import Trial
-from slipway.formatting import last_part
+from slipway.formatting import last_part, short
 from slipway.jobs.metrics import Metrics
 from slipway.jobs.results import ResultRow, Results
 from slipway.prices import exact_text
@@ -19,6 +19,10 @@ from slipway.prices import exact_text
 MOST_RUNS = 300
 """The number of a sweep's first runs on the page."""
 _CURVES, _STEPS, _AXES, _METRICS, _TEXT, _TICKS = 40, 60, 6, 8, 40, 5
+_LONGEST_TICK, _LETTERS, _LINES = 14, 32, 12
+"""The most letters of a value at an axis, and the room for such: letters along an axis, and lines up one."""
+INNER = (0.1, 0.9)
+"""The places between which a value stands centred below its point; beyond, it begins or ends there."""
 _APART = 8.0
 """The ratio of the largest to the smallest number, all above 0, from which an axis is logarithmic."""
 
@@ -36,6 +40,7 @@ class SweepRun:
     best: bool
     run_seconds: float | None = None
     cost: str | None = None
+    cause: str = ""
     why: str = ""
 
 
@@ -56,11 +61,12 @@ class AxisPoint:
 
 @dataclass(frozen=True)
 class AxisTick:
-    """A value that is written at an axis."""
+    """A value that is written at an axis; `along`: also where the axis is horizontal and values need more room."""
 
     key: str
     place: float
     text: str
+    along: bool
 
 
 @dataclass(frozen=True)
@@ -146,6 +152,7 @@ def _run(row: ResultRow, place: int) -> SweepRun:
         best=row.best,
         run_seconds=row.run_seconds,
         cost=exact_text(row.cost),
+        cause=row.cause or row.error,
         why=row.error or row.metrics_why,
     )
 
@@ -195,13 +202,27 @@ def _points(runs: Sequence[SweepRun], parameters: Sequence[str], metric: str, *,
 
 
 def _ticks(runs: Sequence[SweepRun], parameters: Sequence[str], metric: str) -> Iterator[AxisTick]:
-    """Yield all values of an axis that has few, else those at its ends."""
+    """Yield all values of an axis that has few, else those at its ends; none that would be written over another."""
     for key, values in _values(runs, parameters, metric):
         places = _places(values)
-        texts = {places[run]: _text(value) for run, value in values.items()}
-        for place in sorted(texts):
-            if len(texts) <= _TICKS or place in (0.0, 1.0):
-                yield AxisTick(key, place, texts[place])
+        texts = {places[run]: short(_text(value), _LONGEST_TICK) for run, value in values.items()}
+        ends = [place for place in sorted(texts) if place in (0.0, 1.0)]
+        between = [place for place in sorted(texts) if place not in ends] if len(texts) <= _TICKS else []
+        up, along = list[tuple[float, float]](), list[tuple[float, float]]()
+        ticks = []
+        for place in (*ends, *between):
+            width = (len(texts[place]) + 1) / _LETTERS
+            begin = place - width / 2 if INNER[0] < place < INNER[1] else place - width * (place > 0.5)
+            if _fits((place, place + 1 / _LINES), up):
+                ticks.append(AxisTick(key, place, texts[place], along=_fits((begin, begin + width), along)))
+        yield from sorted(ticks, key=lambda tick: tick.place)
+
+
+def _fits(wanted: tuple[float, float], taken: list[tuple[float, float]]) -> bool:
+    """Take a range of an axis, unless a part of it is taken already."""
+    free = all(wanted[1] <= begin or end <= wanted[0] for begin, end in taken)
+    taken += [wanted] if free else []
+    return free
 
 
 def _places(values: Mapping[str, Scalar]) -> Mapping[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .charts import MONEY, PAGE, Spec
+from .sweep import INNER
 
 _OWN = ({"name": "sweep", "value": 0}, {"name": "key", "value": ""}, {"name": "metric", "value": ""})
 _MINE = {"filter": "datum.sweep === sweep"}
@@ -22,12 +23,13 @@ _SIZE = {"field": "cost", "type": "quantitative", "scale": {"range": [25, 160], 
 def parallel() -> Spec:
     """Return a line for each run, through its place on the axis of each parameter, to its metric: the better, the
     stronger."""
-    axis = {"title": None, "labelAngle": 0, "labelLimit": 110, "domain": False, "ticks": False}
+    room = {"expr": "width / axes - 10"}
+    axis = {"title": None, "labelAngle": 0, "labelLimit": room, "domain": False, "ticks": False}
     x = {"field": "key", "type": "nominal", "sort": None, "axis": axis, "scale": {"type": "point", "padding": 0.2}}
     y = {"field": "place", "type": "quantitative", "axis": None, "scale": {"domain": [0, 1]}}
     lines = {"field": "run", "type": "nominal"}
     return {
-        "params": list(_OWN),
+        "params": [*_OWN, {"name": "axes", "value": 1}],
         "width": PAGE,
         "height": 220,
         "data": {"name": "points"},
@@ -49,7 +51,7 @@ def parallel() -> Spec:
             {
                 "data": {"name": "ticks"},
                 "transform": [_MINE],
-                "mark": {"type": "text", "style": "faint", "align": "left", "dx": 5, "fontSize": 11},
+                "mark": {"type": "text", "style": "faint", "align": "left", "dx": 5, "fontSize": 11, "limit": room},
                 "encoding": {"text": {"field": "text"}},
             },
         ],
@@ -81,8 +83,18 @@ def scatter() -> Spec:
             },
             {
                 "data": {"name": "ticks"},
-                "transform": of_key,
-                "mark": {"type": "text", "style": "faint", "baseline": "top", "fontSize": 11, "dy": 6, "clip": False},
+                "transform": [*of_key, {"filter": "datum.along"}],
+                "mark": {
+                    "type": "text",
+                    "style": "faint",
+                    "baseline": "top",
+                    "align": {
+                        "expr": f"datum.place <= {INNER[0]} ? 'left' : datum.place < {INNER[1]} ? 'center' : 'right'"
+                    },
+                    "fontSize": 11,
+                    "dy": 6,
+                    "clip": False,
+                },
                 "encoding": {"x": place, "y": {"value": "height"}, "text": {"field": "text"}},
             },
         ],

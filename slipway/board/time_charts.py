@@ -6,7 +6,7 @@ from typing import Any
 
 from .charts import BY_RANK, MONEY, PAGE, RANK, Spec, chosen
 
-_FROM = "now - days * 864e5"
+_FROM = "max(now - days * 864e5, begun)"
 _HOURS = "utchours(datum.value) || utcminutes(datum.value)"
 _AXIS = {
     "title": None,

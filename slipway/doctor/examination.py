@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from slipway.doctor.access import exposed, roles, unread
 from slipway.doctor.backend import backend, catalog, packages, submissions
@@ -28,9 +28,13 @@ FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
     roles,
 )
 """The checks, in the order of their findings of one grade."""
+OF_JOBS = (jobs, idle_jobs)
+"""The checks whose findings whoever submitted a job can mend; the others take an operator."""
 
 
-def examine(picture: Picture) -> tuple[Finding, ...]:
+def examine(
+    picture: Picture, families: Iterable[Callable[[Picture], Iterator[Finding]]] = FAMILIES
+) -> tuple[Finding, ...]:
     """Return all findings. Pure. Unread parts are among them, and hide nothing else."""
-    found = [finding for family in FAMILIES for finding in family(picture)]
+    found = [finding for family in families for finding in family(picture)]
     return tuple(sorted(found, key=lambda one: -one.grade))

@@ -14,7 +14,7 @@ from slipway.board.document import as_json, board_of
 from slipway.board.now import Gauge, Now, PoolNow, Share, Waiting
 from slipway.board.what_if import Change, WhatIf, what_if
 from slipway.deployment.schedule import Due
-from slipway.findings.finding import Grade, Subject
+from slipway.findings.finding import Subject
 from slipway.findings.kinds import KINDS
 from slipway.generations.published_clusters import declared
 from slipway.history.model import History, PastJob
@@ -29,25 +29,21 @@ _POOLS = (
     ("cpu/gpu-small", 6, 8, "g2-standard-12", "7.08"),
 )
 _FINDINGS = (
-    KINDS["cluster-failed"].of(
-        Subject("cluster", "h100-4b2277a"),
-        "cluster h100-4b2277a is in ERROR since 02:11 (no machines in us-central1) and holds its name",
-        "pulumi up --stack prod",
-        "it clears the cluster and tries again",
+    KINDS["job-idle"].of(
+        Subject("job", "tune-27b-x1"),
+        "job tune-27b-x1 has used under 5 % of its machines for 15 min ($101.01/h)",
+        "slipway jobs logs tune-27b-x1 --tail 20",
+        "shows what it waits for; slipway jobs cancel tune-27b-x1 ends it",
     ),
-    KINDS["cluster-retires-long"].of(
-        Subject("cluster", "h100-3e29a36"),
-        "cluster h100-3e29a36 retires since 6 days: tune-27b-x1 still runs, $101.01/h",
-        "slipway jobs show tune-27b-x1",
-        "or wait: the scheduled deployment deletes it when idle",
+    KINDS["job-beside-pool"].of(
+        Subject("job", "eval-9x2fa7uw"),
+        "job eval-9x2fa7uw runs on machines of its own (spot, $0.59/h), and pool cpu/gpu-small has them free",
+        "slipway submit eval --capacity pool",
+        "the next time",
     ),
-    KINDS["pool-idle"].of(
-        Subject("pool", "cpu/gpu-small"), f"pool cpu/gpu-small idle for 9 days, $143 since its last job {HOSTILE[0]}"
-    ),
-    KINDS["cluster-old"].of(
-        Subject("cluster", "h100-4b2277a"),
-        "cluster h100-4b2277a is 18 days old; the cloud advises 30",
-        grade=Grade.NOTE,
+    KINDS["job-beside-pool"].of(
+        Subject("job", "bad"),
+        f"job {HOSTILE[0]} runs on machines of its own (spot, $0.59/h), and pool cpu/w has them free",
     ),
 )
 _GAUGES = (
@@ -77,7 +73,7 @@ def what_if_of(history: History) -> WhatIf:
 
 def _shown(now: Now) -> Now:
     """Return as much as a picture has room for."""
-    return replace(now, findings=(now.findings[1], now.findings[3]), waiting=now.waiting[1:5], unseen=())
+    return replace(now, findings=now.findings[:2], waiting=now.waiting[1:5], unseen=())
 
 
 def now_of(history: History) -> Now:

@@ -22,6 +22,7 @@ from slipway.history.model import History
 from slipway.prices import spent
 from tests.slipway.board.conftest import JOBS, Looked, Looking
 from tests.slipway.board.moment import board, what_if_of
+from tests.slipway.board.test_sweep import study
 
 CHARTS = {"pools": "rect", "gauges": "rect", "band": "rect", "change": "rect", "days": "rect"}
 CHARTS |= {"parallel": "line", "scatter": "symbol", "curves": "line"}
@@ -56,6 +57,51 @@ def test_every_chart_is_drawn_and_nothing_else_happens(look: Looking) -> None:
     assert looked.said == []
     assert [one for one in looked.asked if not one.startswith("file:")] == []
     assert len(looked.asked) == 1
+
+
+@pytest.mark.parametrize("width", [1200, 360])
+def test_no_words_of_a_chart_are_written_over_others(look: Looking, tmp_path: Path, width: int) -> None:
+    commands = (f"python train.py --optimizer {name} --restarts" for name in ("adam", "adamw", "lion", "sgd", "sophia"))
+    rates = ("0.1", "0.099", "0.098", "0.0001", "0.00011")
+    runs = (
+        ({"command": one, "rate": rate, "width": str(n)}, n / 7)
+        for n, (one, rate) in enumerate(zip(commands, rates, strict=True))
+    )
+    document = {**shown(), "sweeps": as_json(board_of(the_past(), sweeps=(study(*runs),)), 2)["sweeps"]}
+    (tmp_path / "long.html").write_text(page(document), encoding="utf-8")
+    looked = look(width=width, file=tmp_path / "long.html")
+    assert looked.texts("[data-chart=parallel]") and looked.texts("[data-chart=scatter]")
+    script = """() => [...document.querySelectorAll('.chart svg')].flatMap((chart) => {
+        const shown = (one) => one.textContent && one.getAttribute('opacity') !== '0';
+        const texts = [...chart.querySelectorAll('text')].filter(shown);
+        const boxes = texts.map((one) => [one.textContent, one.getBoundingClientRect()]);
+        const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+            && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+        const name = chart.closest('.chart').dataset.chart;
+        return boxes.flatMap(([text, box], at) => boxes.slice(at + 1)
+            .filter(([, other]) => over(box, other)).map(([other]) => [name, text, other]));
+    })"""
+    assert looked.page.evaluate(script) == []
+
+
+def test_on_the_first_day_of_a_stack_that_day_is_shown(look: Looking, tmp_path: Path) -> None:
+    """A week of emptiness was, at whose end something could not be seen."""
+    until = the_past().until
+    job = next(job for job in the_past().jobs if job.capacity_type == "on-demand" and job.started)
+    begin, end = until - timedelta(hours=3), until - timedelta(hours=1)
+    first = replace(job, created=begin, started=begin, ended=end, preemptions=())
+    past = replace(the_past(), jobs=(first,), deployments=(), samples=())
+    (tmp_path / "first.html").write_text(page(as_json(board_of(past), 2)), encoding="utf-8")
+    looked = look(file=tmp_path / "first.html")
+    assert looked.page.locator("#time input[data-param=days]:checked").get_attribute("value") == "1"
+    share = """() => {
+        const width = (one) => one.getBoundingClientRect().width;
+        const paths = [...document.querySelectorAll('[data-chart=band] .mark-rect path')];
+        const drawn = paths.filter((one) => one.__data__?.datum?.lane);
+        return Math.max(...drawn.map(width)) / width(document.querySelector('[data-chart=band] svg'));
+    }"""
+    assert looked.page.evaluate(share) > 0.5
+    assert looked.said == []
 
 
 @pytest.mark.parametrize("dark", [False, True])

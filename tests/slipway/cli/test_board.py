@@ -14,7 +14,8 @@ from typing import Any
 from slipway.cloud.connection import connect
 from slipway.cloud.storage import Location
 
-from .stack import Stack, held
+from .stack import SLEEP, Stack, held
+from .test_fallback import SPOT_CPUS
 from .test_sweep import points
 from .test_sweep_jobs import swept
 from .test_what_if import FILE
@@ -104,6 +105,30 @@ def test_the_runs_of_a_sweep_are_there_with_what_came_of_them(stack: Stack) -> N
     for metric in ("loss", "-"):
         refused = stack.run("board", "--sweep", sweep, "--sort", metric)
         assert refused.code == 2 and "metric" in refused.err
+
+
+def test_a_run_that_was_sent_once_more_is_one_run_and_says_why_it_failed(stack: Stack) -> None:
+    sweep = swept(stack, "print(1)", "raise ValueError('no such layer')")
+    stack.until(lambda: all("endTime" in job for job in stack.jobs()))
+    again = stack.run("submit", "hello", "--capacity", "pool", "--sweep", "sweep.csv", "--retry-failed")
+    assert again.code == 0, again.err
+    stack.until(lambda: all("endTime" in job for job in stack.jobs()))
+    (found,) = stack.run("board", "--output", "json").json["sweeps"]
+    assert len(stack.jobs()) == 3 and (found["id"], found["leftOut"]) == (sweep, 0)
+    assert [(run["run"], run["cause"]) for run in found["runs"]] == [
+        ("0", ""),
+        ("1", "ValueError: no such layer (main)"),
+    ]
+
+
+def test_users_are_told_of_jobs_and_of_nothing_that_takes_an_operator(stack: Stack) -> None:
+    with stack.settings(quota=SPOT_CPUS):
+        assert stack.run("submit", "hello", "--capacity", "spot", "-p", f"code={SLEEP}").code == 0
+    found = {one["id"] for one in stack.run("doctor", "--output", "json").json["findings"]}
+    assert found > {"job-beside-pool", "role-missing"}
+    now = stack.run("board", "--output", "json").json["now"]
+    assert [one["id"] for one in now["findings"]] == ["job-beside-pool"] and now["unseen"] == []
+    assert now["due"] is None, "this catalog does not tell"
 
 
 def test_other_pools_are_shown_before_and_after_where_that_is_asked_for(stack: Stack, tmp_path: Path) -> None:  # N16
