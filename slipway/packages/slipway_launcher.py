@@ -1,4 +1,4 @@
-"""Starts a job's code exactly once per submission, however often the submission was sent.
+"""Starts a job's code exactly once per submission, however often the submission was sent, and keeps what it writes.
 
 Every replica runs this module first. It creates the object `--claim` with `ifGenerationMatch=0` and the job's id as
 content: whoever creates it owns the submission. Finding its own id there means another replica or an earlier attempt of
@@ -11,6 +11,10 @@ that it can't be given up any more, and each has a claim of its own beneath it.
 A secret comes as a reference, `NAME__SECRET=projects/…/secrets/…/versions/…`. Its value is read with the replica's
 own identity and stands in `NAME` of the job's code alone.
 
+The code finds a folder in `$SLIPWAY_OUTPUT`. What it writes there is kept in the job's output: every few seconds, when
+the machine gives notice (SIGTERM), and at the end, however it ends. A file is kept as it was at one moment, and in the
+order in which files were written. A replica that is started again finds there what it had kept, and what the chief had.
+
 It runs inside prebuilt training images, hence: standard library only, and nothing newer than Python 3.8.
 """
 
@@ -18,25 +22,44 @@ from __future__ import annotations
 
 import argparse
 import base64
+import contextlib
 import functools
-import http.client
 import json
 import os
-import random
+import shutil
+import signal
+import subprocess
 import sys
+import tempfile
+import threading
 import time
-import urllib.error
 import urllib.parse
-import urllib.request
-from typing import Callable, Mapping  # noqa: UP035 (collections.abc.Callable is not subscriptable in Python 3.8)
+from pathlib import Path
+from typing import TYPE_CHECKING, Callable, Mapping  # noqa: UP035 (Python 3.8)
 
-METADATA_TOKEN = "/computeMetadata/v1/instance/service-accounts/default/token"
-TRIES = 8
-TIMEOUT_S = 20
-PASSING = {408, 429, 500, 502, 503, 504}
+if TYPE_CHECKING or __package__:
+    from slipway.packages.slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
+    from slipway.packages.slipway_storage import (
+        PASSING,
+        ROLE,
+        Storage,
+        StorageError,
+        call,
+        patiently,
+        storage_base,
+        token,
+    )
+else:
+    from slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
+    from slipway_storage import PASSING, ROLE, Storage, StorageError, call, patiently, storage_base, token
+
 SECRET = "__SECRET"
 MOVED, TRIALS = "moved", "trials"
 CANNOT_TELL = 70  # EX_SOFTWARE of sysexits: told apart from a user's code and from a signal
+SCRIPT = "slipway_script"
+LOOK_S = 0.5
+LAST_WORDS_S = 20.0
+KILLED = tuple(128 + number for number in (signal.SIGABRT, signal.SIGBUS, signal.SIGKILL, signal.SIGSEGV))
 
 
 class ClaimError(Exception):
@@ -47,69 +70,34 @@ class SecretError(Exception):
     """A secret could not be read."""
 
 
-def token(environ: Mapping[str, str]) -> str:
-    """The access token of the replica's service account, from the metadata server."""
-    host = environ.get("GCE_METADATA_HOST", "metadata.google.internal")
-    request = urllib.request.Request("http://" + host + METADATA_TOKEN, headers={"Metadata-Flavor": "Google"})
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with direct.open(request, timeout=TIMEOUT_S) as answer:
-        return str(json.load(answer)["access_token"])
-
-
-def storage_base(environ: Mapping[str, str]) -> str:
-    """The base URL of Cloud Storage, without a slash at its end."""
-    host = environ.get("STORAGE_EMULATOR_HOST", "https://storage.googleapis.com").rstrip("/")
-    return host if "://" in host else "http://" + host
-
-
-def call(method: str, url: str, bearer: str, body: bytes | None = None) -> tuple[int, str]:
-    """`(status, body)` of one request; raises OSError when there was no answer."""
-    headers = {"Authorization": "Bearer " + bearer, "Content-Type": "text/plain"}
-    request = urllib.request.Request(url, data=body, headers=headers, method=method)
-    try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
-            return answer.status, answer.read().decode("utf-8", "replace")
-    except urllib.error.HTTPError as refusal:
-        with refusal:
-            return refusal.code, refusal.read().decode("utf-8", "replace")
-
-
-def holder(claim: str, job: str, environ: Mapping[str, str]) -> str:
-    """The id of the job that holds `claim` (`gs://bucket/name`), after one try to take it for `job`."""
+def holder(claim: str, job: str, environ: Mapping[str, str]) -> tuple[str, bool]:
+    """The id of the job that holds `claim` (`gs://bucket/name`), after one try to take it for `job`; whether it was
+    taken before."""
     bucket, _, name = claim[len("gs://") :].partition("/")
     bucket, name = urllib.parse.quote(bucket, safe=""), urllib.parse.quote(name, safe="")
     base, bearer = storage_base(environ), token(environ)
     create = f"{base}/upload/storage/v1/b/{bucket}/o?uploadType=media&ifGenerationMatch=0&name={name}"
     status, body = call("POST", create, bearer, job.encode())
     if status == 200:
-        return job
+        return job, False
     if status == 412:
         status, body = call("GET", f"{base}/storage/v1/b/{bucket}/o/{name}?alt=media", bearer)
         if status == 200:
-            return body.strip()
+            return body.strip(), True
     answer = "HTTP {}: {}".format(status, " ".join(body.split())[:300])
     if status in PASSING or status == 404:  # 404 after 412: the claim went away in between
         raise OSError(answer)
     raise ClaimError(answer)
 
 
-def patiently(ask: Callable[[], str], sleep: Callable[[float], None]) -> str:
-    """What `ask` gives, tried again while the trouble may pass; raises OSError when it does not."""
-    last: Exception = OSError("not tried")
-    for attempt in range(TRIES):
-        try:
-            return ask()
-        except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
-            last = error  # no answer, half an answer, an answer without a token
-        if attempt < TRIES - 1:
-            sleep(min(2**attempt, 20) * (0.5 + random.random() / 2))
-    raise OSError(f"no good answer in {TRIES} tries; the last: {last}")
-
-
-def settle(claim: str, job: str, environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep) -> str:
-    """The holder of `claim`, tried again while the trouble may pass; raises ClaimError."""
+def settle(
+    claim: str, job: str, environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep
+) -> tuple[str, bool]:
+    """The holder of `claim`, and whether it was taken before; tried again while the trouble may pass. Raises
+    ClaimError."""
     try:
-        return patiently(lambda: holder(claim, job, environ), sleep)
+        found: tuple[str, bool] = patiently(lambda: holder(claim, job, environ), sleep)
+        return found
     except OSError as error:
         raise ClaimError(str(error)) from error
 
@@ -156,13 +144,143 @@ def arguments(argv: list[str]) -> tuple[str, str, list[str]]:
 
 
 def refuse(what: str, why: str, fix: str) -> int:
-    """Says on stderr why the job does not start."""
+    """Says on stderr what went wrong, and what to do."""
     print(f"error: {what}\n  why: {why}\n  fix: {fix}", file=sys.stderr, flush=True)
     return CANNOT_TELL
 
 
+class Command:
+    """A running command, in a group of processes of its own: a notice reaches what it started, too, after `look`."""
+
+    def __init__(self, words: list[str], environ: Mapping[str, str], look: Callable[[], None]) -> None:
+        self.noticed, self.look = False, look  # No lock, which a second signal would wait for within the first.
+        self.process: subprocess.Popen[bytes] | None = None
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self.forward)
+        self.process = subprocess.Popen(words, env=dict(environ), start_new_session=True)
+        if self.noticed:
+            self.forward()
+
+    def forward(self, *_: object) -> None:
+        """Hand a notice on. It is SIGTERM, as the service sends."""
+        first, self.noticed = not self.noticed, True
+        if self.process is not None:
+            if first:
+                self.look()
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGTERM)
+
+    def wait(self) -> tuple[int, bool]:
+        """Its exit code, and whether a signal ended it: the code is 128 and the signal's number then, as shells have
+        it."""
+        assert self.process is not None, "set when it was made"
+        code = self.process.wait()
+        until = time.monotonic() + LAST_WORDS_S
+        while self.noticed and not gone(self.process.pid) and time.monotonic() < until:
+            time.sleep(0.05)  # A shell ends at once, and what it ran may still be writing.
+        return (128 - code, True) if code < 0 else (code, code in KILLED)
+
+
+def gone(group: int) -> bool:
+    """Tell whether no process of a group is left."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-group, os.WNOHANG)[0]:
+            pass
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return True
+    return False
+
+
+def replica(environ: Mapping[str, str]) -> str:
+    """The replica's name, as `workerpool1-0`, by the service's CLUSTER_SPEC."""
+    task = json.loads(environ.get("CLUSTER_SPEC", "{}")).get("task", {})
+    kind = task.get("type", "chief")
+    return CHIEF if kind == "chief" else f"{kind}-{task.get('index', 0)}"
+
+
+def run(words: list[str], environ: Mapping[str, str], *, told: bool, again: bool) -> int:
+    """The exit code of a command, with all kept that it wrote to $SLIPWAY_OUTPUT; CANNOT_TELL when something is not.
+
+    `told`: that nothing was written is said as well. `again`: this job was started before.
+    """
+    output = environ.get("AIP_MODEL_DIR", "").rstrip("/")
+    output = output[: -len("/model")] if output.endswith("/model") else ""
+    home = os.path.expanduser("~")  # noqa: PTH111 - Path.home() raises where there is none
+    place = Path(tempfile.mkdtemp(prefix="slipway-", dir=home if os.access(home, os.W_OK) else None))
+    try:
+        results = Results(place, output, replica(environ), Storage(environ))
+        try:
+            earlier = results.restore() if output else []
+        except (OSError, StorageError) as error:
+            return refuse(
+                "what an earlier start of this job has kept can't be fetched, so the job does not start",
+                f"{output}: {error}",
+                ROLE,
+            )
+        if earlier:
+            names = ", ".join(earlier[:5]) + (f" and {len(earlier) - 5} more" if len(earlier) > 5 else "")
+            say(f"goes on with what an earlier start has kept of $SLIPWAY_OUTPUT: {names}")
+        elif again and output:
+            say("begins anew: no earlier start of this job has kept anything of $SLIPWAY_OUTPUT")
+        command = Command(words, {**environ, "SLIPWAY_OUTPUT": str(results.folder)}, results.look)
+        return followed(command, results, told=told)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def followed(command: Command, results: Results, *, told: bool) -> int:
+    """The command's exit code at its end, with all results kept."""
+    over = threading.Event()
+    watcher = threading.Thread(target=watch, args=(command, results, over), daemon=True)
+    watcher.start()
+    code, killed = command.wait()
+    over.set()
+    watcher.join()
+    try:
+        results.keep(ended=True, killed=killed)
+    except (OSError, StorageError) as error:
+        unkept = refuse(
+            f"not all that the command wrote is kept; it ended with {code}",
+            f"{results.uri or 'the job has no output directory'}: {error}",
+            ROLE,
+        )
+        return code or unkept
+    for name, (_, why) in results.unkept.items():
+        say(f"not kept: {name}: {why}")
+    if results.kept or told:
+        nothing = "" if results.kept else ", as nothing was written into $SLIPWAY_OUTPUT"
+        say(f"the command ended with {code}; files kept: {len(results.kept)}{nothing}")
+    return code or (CANNOT_TELL if results.unkept else 0)
+
+
+def watch(command: Command, results: Results, over: threading.Event) -> None:
+    """Keep results while the command runs. What can't be kept now is tried again, at the end at the latest."""
+
+    def pause(seconds: float) -> None:
+        if over.wait(seconds):
+            raise StorageError("the command has ended")
+
+    due = time.monotonic() + EVERY_S
+    while not over.wait(LOOK_S):
+        began = time.monotonic()
+        if began < due and not command.noticed:
+            continue
+        try:
+            results.keep(pause)
+        except (OSError, StorageError) as error:
+            if not over.is_set():
+                say(f"not kept yet: {error}")
+        now = time.monotonic()
+        due = now + max(EVERY_S, now - began)  # What takes long to keep is kept half of the time at most.
+        for name, (since, why) in results.unkept.items():
+            if now - since > RESTS_S:
+                results.tell(f"not kept for a while: {name}: {why}")
+
+
 def main(argv: list[str], environ: Mapping[str, str]) -> int:
-    """0 for a copy, CANNOT_TELL when unsure; otherwise this process becomes the module and does not return."""
+    """0 for a copy, CANNOT_TELL when unsure; otherwise the module's exit code."""
     claim, module, rest = arguments(argv)
     job = environ.get("CLOUD_ML_JOB_ID", "")
     if not job:
@@ -173,17 +291,17 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
         )
     trial = environ.get("CLOUD_ML_TRIAL_ID", "")
     try:
-        owner = job
+        owner, again = job, False
         if trial:
-            mark = settle(claim, TRIALS, environ)
+            mark, _ = settle(claim, TRIALS, environ)
             owner = job if mark == TRIALS else mark
         if owner == job:
-            owner = settle(f"{claim}/{trial}" if trial else claim, job, environ)
+            owner, again = settle(f"{claim}/{trial}" if trial else claim, job, environ)
     except ClaimError as error:
         return refuse(
             "can't tell whether this submission runs already, so the job does not start",
             f"{claim}: {error}",
-            "give the job's service account roles/storage.objectUser on that bucket, then submit again",
+            ROLE,
         )
     if owner == job:
         try:
@@ -194,7 +312,7 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
                 str(error),
                 "give the job's service account roles/secretmanager.secretAccessor on that secret, then submit again",
             )
-        os.execve(sys.executable, [sys.executable, "-m", module, *rest], known)
+        return run([sys.executable, "-m", module, *rest], known, told=module == SCRIPT, again=again)
     why = (
         "given up for another capacity type" if owner == MOVED else f"a copy of job {owner}, which runs this submission"
     )

@@ -20,8 +20,8 @@ _LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipy
 # Not 0: setuptools builds a wheel from it, and a zip file has no time before 1980.
 _MTIME = 946_684_800
 _HASH_LENGTH = 12
-_LAUNCHER = "slipway_launcher"
-_RUNNER = (SCRIPT, "slipway_results")
+_EVERY = ("slipway_launcher", "slipway_results", "slipway_storage")
+"""Modules of every package: the launcher, and what it keeps results with."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,7 @@ def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...
 
     The bytes depend on file names and contents alone, not on times, owners, modes, or the machine's zlib.
     """
-    launcher = Path(__file__).with_name(f"{_LAUNCHER}.py").read_bytes()
-    sources = {**sources, f"{_LAUNCHER}.py": launcher}
+    sources = {**sources, **_own(*_EVERY)}
     digest = hashlib.sha256(_tar({**sources, **_description(template, "0", sources, needed)})).hexdigest()
     short = short_hash(digest)
     # The version tells one build from another wherever an installer compares only name and version.
@@ -108,8 +107,15 @@ def script_sources(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
     They travel as one archive: of single files an installer takes only a package's data files.
     """
-    runner = {f"{name}.py": Path(__file__).with_name(f"{name}.py").read_bytes() for name in _RUNNER}
-    return {**runner, f"{SCRIPT}_folder/__init__.py": b"", f"{SCRIPT}_folder/folder.tar": _tar(files, programs=True)}
+    return {
+        **_own(SCRIPT),
+        f"{SCRIPT}_folder/__init__.py": b"",
+        f"{SCRIPT}_folder/folder.tar": _tar(files, programs=True),
+    }
+
+
+def _own(*modules: str) -> dict[str, bytes]:
+    return {f"{name}.py": Path(__file__).with_name(f"{name}.py").read_bytes() for name in modules}
 
 
 def short_hash(digest: str) -> str:

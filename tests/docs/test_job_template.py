@@ -161,7 +161,7 @@ def test_the_variables_are_those_that_a_job_gets() -> None:
     told = {
         name for cell in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", cell)
     }
-    assert told == {*got, *RECORDS, "CLOUD_ML_HP_METRIC_FILE", "NAME", "NAME__SECRET"}
+    assert told == {*got, *RECORDS, "CLOUD_ML_HP_METRIC_FILE", "NAME", "NAME__SECRET", "SLIPWAY_OUTPUT"}
     alone = environment.variables(places[:1], places[0], project="1", job_id="1", region="us-central1", spec=spec)
     of_several = re.search(r"^\| (.*) \| several replicas \|", table, re.MULTILINE)
     assert of_several and set(re.findall(r"`([A-Z_]+)`", of_several[1])) == {*got} - {*alone} - {"CLOUD_ML_TRIAL_ID"}

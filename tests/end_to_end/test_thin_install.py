@@ -81,9 +81,7 @@ def test_every_module_but_those_of_a_deployment_can_be_imported(environment: Pat
     program = """
 import importlib, pkgutil, slipway
 for module in pkgutil.walk_packages(slipway.__path__, "slipway.", onerror=lambda name: None):
-    # Those of packages run in a job alone, beside the launcher.
-    alone = ("slipway.local.", "slipway.packages.slipway_script", "slipway.packages.slipway_results")
-    if module.name != "slipway.__main__" and not module.name.startswith(alone):
+    if module.name != "slipway.__main__" and not module.name.startswith("slipway.local."):
         try:
             importlib.import_module(module.name)
         except ModuleNotFoundError as error:

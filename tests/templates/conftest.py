@@ -10,7 +10,7 @@ from tests import shipped
 from tests.checkouts.fixtures import NewCheckout
 from tests.local.conftest import FAST, LocalCloud
 
-from .stack import Stack, files
+from .stack import OWN, Stack, files
 
 STACK = "ship"
 ROOM = ("preemptible_cpus=256", "preemptible_nvidia_h100_gpus=16", "preemptible_nvidia_l4_gpus=16")
@@ -37,7 +37,9 @@ def deployed(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout
     cloud.up(*[word for setting in SETTINGS for word in ("--set", setting)])
     checkout = new_checkout(folder, cloud, STACK, files=files)
     workspace = {"submitters": ["group:ml-engineers@slipway.example"], "code": True}
-    checkout.write(persistentResources={"cpu": {"pools": POOLS}}, templates=shipped.templates(), workspace=workspace)
+    checkout.write(
+        persistentResources={"cpu": {"pools": POOLS}}, templates=[*shipped.templates(), OWN], workspace=workspace
+    )
     checkout.up()
     yield Stack(checkout)
     cloud.local("down")

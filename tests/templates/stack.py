@@ -16,6 +16,19 @@ from tests.checkouts.shell import Done, wait_for
 from tests.docs.console import Typed, commands, missing
 from tests.local.conftest import ROOT, LocalCloud
 
+OWN = "mine"
+_OWN = f"""
+from slipway.template import Disk, JobTemplate, Package, WorkerPool
+
+TEMPLATE = JobTemplate(
+    name="{OWN}",
+    summary="a template of one's own, whose code knows nothing of it",
+    code=Package("jobs/{OWN}", "{OWN}.train", "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"),
+    worker_pools=(WorkerPool("trainer", "n1-standard-4", Disk("pd-ssd", 100)),),
+    capacity_types=("spot",),
+    code_flag=True,
+)
+"""
 ENDED = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED")
 
 
@@ -190,9 +203,13 @@ def told() -> list[Typed]:
 
 
 def files(folder: Path) -> None:
-    """Copy the program, with the templates and jobs as shipped."""
+    """Copy the program, with the templates and jobs as shipped, and one template of one's own."""
     (folder / "stacks").mkdir(parents=True)
     for name in ("Pulumi.yaml", "__main__.py"):
         shutil.copy(ROOT / name, folder)
     for name in ("templates", "jobs"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "templates" / f"{OWN}.py").write_text(_OWN)
+    (folder / "jobs" / OWN).mkdir()
+    for name in ("__init__", "train"):
+        (folder / "jobs" / OWN / f"{name}.py").touch()

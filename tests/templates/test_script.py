@@ -12,7 +12,7 @@ import requests
 from tests.checkouts.shell import slipway, wait_for
 from tests.local.conftest import ROOT
 
-from .stack import Job, Stack, told
+from .stack import OWN, Job, Stack, told
 
 pytestmark = pytest.mark.journey
 
@@ -122,7 +122,50 @@ def test_script_on_spot_finds_what_it_wrote_before_its_machine_went(stack: Stack
     job.said("waits")
     stack.scenario(spot={"notice": 30, "preempt": [{"job": job.display_name, "times": 1}]})
     assert job.finished().output("steps.txt") == b"xx"
-    assert any("files of an earlier start in $SLIPWAY_OUTPUT: 2" in line for line in job.lines)
+    assert any("goes on with" in line and "last_words.txt, steps.txt" in line for line in job.lines)
+
+
+EPOCHS = """
+import json, os, time
+from pathlib import Path
+output = Path(os.environ["SLIPWAY_OUTPUT"])
+checkpoint = output / "checkpoint"
+first = int(checkpoint.read_text()) if checkpoint.exists() else 0
+print("goes on from epoch", first, flush=True)
+for epoch in range(first + 1, 10**9):
+    checkpoint.write_text(str(epoch))
+    (output / "metrics.json").write_text(json.dumps({"epoch": epoch}))
+    if first:
+        break
+    time.sleep(0.2)
+"""
+
+
+@pytest.mark.parametrize(("template", "noticed"), [("script", False), (OWN, True)])
+def test_script_and_a_template_of_ones_own_go_on_from_the_last_checkpoint_of_one_train_py(
+    stack: Stack, tmp_path: Path, template: str, noticed: bool
+) -> None:  # X3 # X5
+    """One file that it overwrites, as most do, and no word of a signal; its metrics are seen while it runs."""
+    mine = tmp_path / OWN
+    mine.mkdir()
+    (mine / "__init__.py").touch()
+    (mine / "train.py").write_text(EPOCHS)
+    job = stack.submit(template, "--code", str(mine), "--capacity", "spot")
+    job.said("goes on from epoch 0")
+
+    def seen() -> bool:
+        done = stack.slipway("jobs", "list", "--metric", "epoch", "--output", "json")
+        return done.code == 0 and any(one["metrics"] for one in done.json["jobs"] if one["name"] == job.name)
+
+    wait_for(seen, "its metrics are seen while it runs")
+    assert job.state == "RUNNING"
+    if noticed:
+        stack.scenario(spot={"notice": 30, "preempt": [{"job": job.display_name, "times": 1}]})
+    else:
+        job.kill("workerpool0-0")
+    last = job.finished().metrics["epoch"]
+    (line,) = [one for one in job.lines if "goes on from epoch" in one and not one.endswith(" 0")]
+    assert int(line.split()[-1]) == last - 1 > 0
 
 
 def test_script_on_a_gpu_machine_takes_the_folder_as_well(stack: Stack, folder: Path) -> None:

@@ -207,6 +207,6 @@ def test_a_name_of_a_sweep_that_ran_other_code_is_refused(  # N7
     (source / "words.py").write_text("GREETING = 'hello from the working tree'\n")
     assert open_to_code.run(*words, "--request-id", "nightly").code == 0
     with monkeypatch.context() as upgraded:
-        upgraded.setattr(source_package, "_LAUNCHER", "source_package")  # Any other file of the version's own.
+        upgraded.setattr(source_package, "_EVERY", ("source_package",))  # Any other file of the version's own.
         again = open_to_code.run(*words, "--output", "json")
     assert again.code == 0 and again.json["accepted"] == [] and len(open_to_code.jobs()) == sent

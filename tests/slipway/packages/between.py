@@ -32,6 +32,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.hand_on()
 
+    def do_DELETE(self) -> None:
+        self.hand_on()
+
     def hand_on(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         fault = self.faults.pop(0) if self.faults else None
@@ -41,7 +44,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.connection.close()
         if isinstance(fault, int) or fault == "silent":
             return
-        headers = {"Authorization": self.headers["Authorization"], "Content-Type": "text/plain"}
+        headers = {"Authorization": self.headers["Authorization"]}
+        headers["Content-Type"] = self.headers.get("Content-Type", "text/plain")
         data = body if self.command == "POST" else None
         try:
             with urlopen(Request(self.cloud + self.path, data=data, headers=headers, method=self.command)) as done:

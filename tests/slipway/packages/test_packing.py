@@ -45,6 +45,8 @@ def test_a_folder_that_has_the_import_package_is_packed_with_it() -> None:
         "MANIFEST.in",
         "PKG-INFO",
         "slipway_launcher.py",
+        "slipway_results.py",
+        "slipway_storage.py",
         "digits/__init__.py",
         "digits/task.py",
     }

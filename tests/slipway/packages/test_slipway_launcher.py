@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import ast
 import base64
+import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from slipway.packages import slipway_launcher as launcher
+from slipway.packages.slipway_results import CHIEF, Results
+from slipway.packages.slipway_storage import TRIES, Storage, storage_base
 
 from .between import Between, between
 
@@ -155,10 +159,10 @@ def test_what_can_not_be_told_does_not_run(replica: Replica, status: int) -> Non
 
 def test_trouble_that_does_not_pass_ends_it(replica: Replica) -> None:
     waits: list[float] = []
-    replica.handler.faults = [503] * launcher.TRIES
+    replica.handler.faults = [503] * TRIES
     with pytest.raises(launcher.ClaimError, match="no good answer in 8 tries; the last: HTTP 503"):
         launcher.settle(replica.claim("never"), "11", replica.environ, waits.append)
-    assert len(waits) == launcher.TRIES - 1
+    assert len(waits) == TRIES - 1
     assert sum(waits) < 120
 
 
@@ -217,6 +221,84 @@ def test_a_secret_that_can_not_be_read_stops_the_job_before_any_code(replica: Re
     assert "roles/secretmanager.secretAccessor" in done.stderr
 
 
+WRITES = """
+import os, pathlib, sys
+folder = pathlib.Path(os.environ["SLIPWAY_OUTPUT"])
+print("finds", sorted(one.name for one in folder.iterdir()))
+if len(sys.argv) > 1:
+    (folder / "checkpoint").write_text("1")
+"""
+
+
+def kept(cloud: LocalCloud, replica: Replica, prefix: str) -> list[str]:
+    found = cloud.rest("GET", f"/storage/v1/b/{replica.bucket}/o?prefix={prefix}")
+    return [one["name"] for one in found.get("items", [])]
+
+
+def test_the_code_of_any_package_has_a_folder_whose_files_are_kept(
+    replica: Replica, cloud: LocalCloud, tmp_path: Path
+) -> None:
+    (tmp_path / "work.py").write_text(WRITES)
+    replica.environ["AIP_MODEL_DIR"] = f"gs://{replica.bucket}/jobs/kept/model/"
+    assert replica.start("unused", "11").stdout == "finds []\n", "where it is not used nothing is said of it"
+    done = replica.start("kept", "11", "write")
+    assert done.stdout.startswith("finds []\n") and "files kept: 1" in done.stdout
+    assert kept(cloud, replica, "jobs/kept/") == ["jobs/kept/checkpoint"]
+    cluster = {"task": {"type": "workerpool1", "index": 2}}
+    for task in ({"task": {"type": "workerpool0", "index": 0}}, cluster):
+        replica.environ["CLUSTER_SPEC"] = json.dumps(task)
+        assert "\nfinds ['checkpoint']\n" in replica.start("kept", "11").stdout
+    assert replica.start("kept", "11", "write").returncode == 0
+    assert kept(cloud, replica, "jobs/kept/replicas/") == ["jobs/kept/replicas/workerpool1-2/checkpoint"]
+
+
+@pytest.mark.parametrize(
+    ("faults", "said"),
+    [([None, 403], "an earlier start of this job has kept can't be fetched"), ([None, None, 403], "not all")],
+)
+def test_what_can_be_neither_fetched_nor_kept_fails_the_job(
+    replica: Replica, tmp_path: Path, faults: list[Any], said: str
+) -> None:
+    (tmp_path / "work.py").write_text(WRITES)
+    replica.environ["AIP_MODEL_DIR"] = f"gs://{replica.bucket}/jobs/refused/model/"
+    replica.handler.faults = faults
+    done = replica.start(f"refused-{len(faults)}", "11", "write")
+    assert done.returncode == launcher.CANNOT_TELL and said in done.stderr
+    assert "HTTP 403" in done.stderr and "roles/storage.objectUser" in done.stderr
+
+
+def test_without_an_output_what_it_writes_is_not_kept_in_silence(replica: Replica, tmp_path: Path) -> None:
+    (tmp_path / "work.py").write_text(WRITES)
+    done = replica.start("nowhere", "11", "write")
+    assert done.returncode == launcher.CANNOT_TELL and "the job has no output directory" in done.stderr
+
+
+def test_the_end_of_the_command_ends_what_is_tried_again_while_it_runs(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    over = threading.Event()
+
+    class Noticed(launcher.Command):
+        """A command that ends while what it wrote is being kept."""
+
+        def __init__(self) -> None:
+            pass
+
+        @property
+        def noticed(self) -> bool:  # type: ignore[override]
+            over.set()
+            return True
+
+    results = Results(tmp_path, f"gs://{replica.bucket}/jobs/over", CHIEF, Storage(replica.environ))
+    (results.folder / "model").touch()
+    replica.handler.faults = [503]
+    monkeypatch.setattr(launcher, "LOOK_S", 0)
+    launcher.watch(Noticed(), results, over)
+    assert replica.handler.faults == [503] and not results.kept, "nothing was asked"
+    results.keep()
+    assert list(results.kept) == ["model"]
+
+
 def test_outside_of_vertex_ai_it_says_what_to_run(replica: Replica) -> None:
     done = replica.start("laptop", "")
     assert done.returncode == launcher.CANNOT_TELL
@@ -232,9 +314,9 @@ def test_a_claim_that_is_no_object_is_refused(claim: str) -> None:
 
 
 def test_storage_is_googles_unless_told_otherwise() -> None:
-    assert launcher.storage_base({}) == "https://storage.googleapis.com"
-    assert launcher.storage_base({"STORAGE_EMULATOR_HOST": "localhost:9000/"}) == "http://localhost:9000"
-    assert urlsplit(launcher.storage_base({"STORAGE_EMULATOR_HOST": "http://h:1/t/secret"})).path == "/t/secret"
+    assert storage_base({}) == "https://storage.googleapis.com"
+    assert storage_base({"STORAGE_EMULATOR_HOST": "localhost:9000/"}) == "http://localhost:9000"
+    assert urlsplit(storage_base({"STORAGE_EMULATOR_HOST": "http://h:1/t/secret"})).path == "/t/secret"
 
 
 def test_its_syntax_is_that_of_python_3_8() -> None:
@@ -260,5 +342,5 @@ def test_it_imports_the_standard_library_alone() -> None:
         text=True,
         check=True,
     )
-    imported = {name.split(".")[0] for name in done.stdout.split()} - {"slipway_launcher"}
-    assert imported <= set(sys.stdlib_module_names)
+    imported = {name.split(".")[0] for name in done.stdout.split()}
+    assert imported - {"slipway_launcher", "slipway_results", "slipway_storage"} <= set(sys.stdlib_module_names)

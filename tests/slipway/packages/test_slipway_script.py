@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 HERE = Path(source_package.__file__).parent
 PROJECT, BUCKET = "slipway-local", "script-work"
-RUNNER = ("slipway_script.py", "slipway_results.py")
+EVERY = ("slipway_launcher.py", "slipway_results.py", "slipway_storage.py")
 SHOWS = "import json, sys\nprint(json.dumps(sys.argv[1:]))\n"
 UNREAD = "$HOME $(date) `date` ${x} $$ *.py ~ | cat > out && x; y #z"
 WRITES = """
@@ -50,7 +50,17 @@ signal.signal(signal.SIGTERM, save)
 print("ready", flush=True)
 time.sleep(600)
 """
-
+COUNTS = """
+import os, pathlib, time
+file = pathlib.Path(os.environ["SLIPWAY_OUTPUT"], "epoch")
+first = int(file.read_text()) if file.exists() else 0
+print("from", first, flush=True)
+for epoch in range(first + 1, 10**6):
+    file.write_text(str(epoch))
+    if first:
+        break
+    time.sleep(0.1)
+"""
 READS = """
 import os, pathlib
 place = pathlib.Path(os.environ["SLIPWAY_DATA"])
@@ -75,7 +85,7 @@ class Replica:
 
     def install(self, files: Mapping[str, str]) -> None:
         sources = source_package.script_sources({name: text.encode() for name, text in files.items()})
-        sources["slipway_launcher.py"] = (HERE / "slipway_launcher.py").read_bytes()
+        sources |= {name: (HERE / name).read_bytes() for name in EVERY}
         for name, content in sources.items():
             place = self.folder / "site" / name
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -85,8 +95,10 @@ class Replica:
         home = self.folder / "home"
         home.mkdir(exist_ok=True)
         known = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(self.folder / "site")}
+        known |= {"CLOUD_ML_JOB_ID": "11", "AIP_MODEL_DIR": f"{self.output}/model/"}
+        launched = ("slipway_launcher", "--claim", f"{self.output}-claim", "--module", "slipway_script", "--")
         return subprocess.Popen(
-            [python, "-m", "slipway_script", f"--command={command}", f"--output={self.output}", *more],
+            [python, "-m", *launched, f"--command={command}", f"--output={self.output}", *more],
             env={**known, **self.server.environ, **self.more},
             cwd=home,
             stdout=subprocess.PIPE,
@@ -200,7 +212,7 @@ def test_where_nothing_is_kept_it_says_what_would_be(replica: Replica) -> None:
 
 
 def test_a_command_that_a_signal_ends_is_told_as_shells_do(replica: Replica) -> None:
-    code, _, _ = replica.run("sh -c 'echo x > $SLIPWAY_OUTPUT/x; kill -KILL $$'")
+    code, _, _ = replica.run("sh -c 'cd $SLIPWAY_OUTPUT; echo x > x; touch -d @1 x; kill -KILL $$'")
     assert code == 128 + signal.SIGKILL and replica.kept() == {"x": b"x\n"}
 
 
@@ -236,6 +248,46 @@ def test_an_object_with_a_name_that_leads_out_of_the_folder_is_refused(replica: 
     assert code == 70 and f"gs://{BUCKET}/odd/../../escaped has a name" in err
 
 
+def test_a_notice_that_ends_the_command_at_once_costs_no_checkpoint(replica: Replica) -> None:  # X3
+    """As it ends whoever knows nothing of signals: most do not."""
+    replica.install({"count.py": COUNTS.replace("time.sleep(0.1)", "print(epoch, flush=True); time.sleep(0.5)")})
+    process = replica.start("python count.py")
+    assert process.stdout is not None and any(line == "3\n" for line in process.stdout)
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+    assert (process.returncode, replica.kept()) == (128 + signal.SIGTERM, {"epoch": b"3"})
+
+
+def test_a_job_whose_machine_goes_without_a_word_goes_on_from_its_last_checkpoint(replica: Replica) -> None:  # X3
+    """One file, overwritten in place ten times a second, and read while it is."""
+    replica.install({"count.py": COUNTS})
+    first = replica.start("python count.py")
+    assert first.stdout is not None and any(line == "from 0\n" for line in first.stdout)
+    said = next(line for line in first.stdout if "keeps the files" in line)
+    assert replica.output in said and "every 5 s" in said
+    for pid in (first.pid, *(int(one.name) for one in Path("/proc").glob("[0-9]*") if child_of(one, first.pid))):
+        os.kill(pid, signal.SIGKILL)
+    first.communicate()
+    kept = int(replica.kept()["epoch"])
+    shutil.rmtree(replica.folder / "home")
+    code, out, _ = replica.run("python count.py")
+    assert code == 0 and f"\nfrom {kept}\n" in out and "goes on with" in out
+    assert int(replica.kept()["epoch"]) == kept + 1
+
+
+def child_of(process: Path, parent: int) -> bool:
+    try:
+        return int((process / "stat").read_text().rpartition(")")[2].split()[1]) == parent
+    except OSError:
+        return False
+
+
+def test_a_restart_that_finds_nothing_says_so(replica: Replica) -> None:
+    _, first, _ = replica.run("python train.py")
+    _, second, _ = replica.run("python train.py")
+    assert "begins anew" in second and "begins anew" not in first
+
+
 def test_a_job_that_is_started_again_finds_what_it_had_kept(replica: Replica) -> None:  # X3
     replica.install({"step.py": STEPS})
     assert [replica.run("python step.py")[0] for _ in range(3)] == [0, 0, 0]
@@ -243,11 +295,12 @@ def test_a_job_that_is_started_again_finds_what_it_had_kept(replica: Replica) ->
 
 
 @pytest.mark.parametrize(
-    "faults", [[None, 503], [None, 429, 500], [None, "silent"], [None, "lost"], [None, "half"], [503], ["half"]]
+    "faults",
+    [[503], ["silent"], [None, 503], [None, 429, 500], [None, "silent"], [None, "lost"], [None, "half"], ["half"]],
 )
 def test_passing_trouble_is_waited_out(replica: Replica, faults: list[int | str | None]) -> None:
     replica.install({"one.py": "import os\nopen(os.environ['SLIPWAY_OUTPUT'] + '/one', 'w').write('1' * 3000000)\n"})
-    replica.server.handler.faults = faults
+    replica.server.handler.faults = [None, *faults]
     assert replica.run("python one.py")[0] == 0
     assert replica.kept() == {"one": b"1" * 3_000_000}
 
@@ -256,78 +309,12 @@ def test_passing_trouble_is_waited_out(replica: Replica, faults: list[int | str 
 def test_what_can_not_be_kept_fails_the_job_and_hides_no_failure_of_its_own(
     replica: Replica, own: int, code: int
 ) -> None:
-    replica.server.handler.faults = [None, 403, 403, 403]
+    replica.server.handler.faults = [None, None, 403, 403, 403]
     ended, _, err = replica.run(f"python write.py {own}")
     assert ended == code and "not all" in err and "is kept" in err and "roles/storage.objectUser" in err
 
 
-def test_results_are_kept_while_it_runs_once_they_no_longer_change(
-    replica: Replica, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.syspath_prepend(str(HERE))
-    import slipway_results  # type: ignore[import-not-found]
-
-    folder = tmp_path / "output"
-    folder.mkdir()
-    results = slipway_results.Results(folder, replica.output, slipway_results.Storage(replica.server.environ))
-    (folder / "log").write_text("one line\n")
-    assert results.keep(settled=True) == 0
-    assert results.keep(settled=True) == 1
-    (folder / "log").write_text("one line\nand half a")
-    (folder / "nowhere").symlink_to("gone")
-    assert results.keep(settled=True) == 0 and replica.kept() == {"log": b"one line\n"}
-    assert results.keep() == 1 and results.keep() == 0 and replica.kept() == {"log": b"one line\nand half a"}
-
-
-def test_a_file_that_shrinks_while_it_is_sent_is_kept_as_it_is_then(
-    replica: Replica, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.syspath_prepend(str(HERE))
-    import slipway_results
-
-    log = tmp_path / "log"
-    log.write_text("one line\n")
-    with log.open("rb") as file:
-        part = slipway_results.Part(file, 100)
-        assert part.read() == b"one line\n"
-        with pytest.raises(OSError, match="became shorter"):
-            part.read()
-    replica.server.handler.faults = [503]
-    storage = slipway_results.Storage(replica.server.environ)
-    storage.keep(log, f"{replica.output}/log", lambda _: os.truncate(log, 3))
-    assert replica.kept() == {"log": b"one"}
-
-
-def test_the_end_of_the_command_ends_what_is_tried_again_while_it_runs(
-    replica: Replica, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.syspath_prepend(str(HERE))
-    import slipway_results
-    import slipway_script  # type: ignore[import-not-found]
-
-    over = threading.Event()
-
-    class Noticed:
-        """A command that ends while what it wrote is being kept."""
-
-        @property
-        def noticed(self) -> bool:
-            over.set()
-            return True
-
-    folder = tmp_path / "output"
-    folder.mkdir()
-    results = slipway_results.Results(folder, replica.output, slipway_results.Storage(replica.server.environ))
-    (folder / "model").touch()
-    replica.server.handler.faults = [503]
-    monkeypatch.setattr(slipway_script, "LOOK_S", 0)
-    slipway_script.watch(Noticed(), results, over)
-    assert "not kept yet" in capsys.readouterr().out
-    assert replica.server.handler.faults == [503], "nothing was asked"
-    assert results.keep() == 1 and replica.kept() == {"model": b""}
-
-
-@pytest.mark.parametrize("name", RUNNER)
+@pytest.mark.parametrize("name", ["slipway_script.py", *EVERY])
 def test_its_syntax_is_that_of_python_3_8(name: str) -> None:
     ast.parse((HERE / name).read_text(), feature_version=(3, 8))
 
@@ -351,5 +338,5 @@ def test_it_imports_the_standard_library_alone() -> None:
         check=True,
     )
     imported = {name.split(".")[0] for name in done.stdout.split()}
-    own = {"slipway_launcher", "slipway_script", "slipway_results"}
+    own = {"slipway_launcher", "slipway_script", "slipway_results", "slipway_storage"}
     assert imported - own <= set(sys.stdlib_module_names)

@@ -88,6 +88,8 @@ def test_it_holds_the_code_the_launcher_and_the_requirements(sources: Path) -> N
             "greeter/data/words.txt",
             "greeter/requirements.txt",
             "slipway_launcher.py",
+            "slipway_results.py",
+            "slipway_storage.py",
             "setup.py",
             "MANIFEST.in",
             "PKG-INFO",
