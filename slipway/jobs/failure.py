@@ -1,12 +1,12 @@
 """The reason for a job's failure beyond the service's own message: the last lines of the replica that failed first, or
-its memory use. One call, of bounded time."""
+its memory use. One call, of bounded time, and a second one where memory was not sampled."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import Annotated
@@ -30,20 +30,23 @@ _OUT_OF_MEMORY = re.compile(r"\b(?:out of|low on) memory\b|\bstatus of 137\b", r
 _ERRORS = frozenset({"ERROR", "CRITICAL", "ALERT", "EMERGENCY"})
 _ANY_REPLICA = 'resource.labels.task_name:"workerpool"'
 _LOOKED_AT, _LINES, _LONGEST = 50, 8, 300
+_MORE_MEMORY = "let it hold less at once, such as a smaller batch, or take a machine with more memory"
 _BEFORE, _LATE = timedelta(hours=1), timedelta(minutes=4)
 
 
 @dataclass(frozen=True)
 class Failure:
     """A failure. `who`: the failed replica by its role's name; empty where the service names none. `lines`: the newest
-    errors that it wrote, else its newest lines, the oldest first. `memory`: the peak use of its machine's memory, 0 to
-    1, where it ran out of it. `why`: the reason why nothing is known."""
+    errors that it wrote, else its newest lines, the oldest first. `killed`: it ran out of memory, most likely;
+    `memory` is the peak use of its machine's, 0 to 1, where that was sampled. `why`: the reason why more is not known.
+    """
 
     who: Annotated[MaybeText, At("role")] = ""
     lines: tuple[str, ...] = ()
     memory: float | None = None
     machine: Annotated[str, NOT_WRITTEN] = ""
     why: MaybeText = ""
+    killed: Annotated[bool, NOT_WRITTEN] = False
 
     @property
     def brief(self) -> str:
@@ -51,6 +54,8 @@ class Failure:
         where nothing is known."""
         if self.memory is not None:
             return f"out of memory ({self.who or 'a replica'}, {percent(self.memory)} of its {self.machine})"
+        if self.killed:
+            return f"killed, most likely out of memory ({self.who or 'a replica'})"
         return f"{short(self.lines[-1], 120)} ({self.who or 'a replica'})" if self.lines else ""
 
     @property
@@ -58,9 +63,13 @@ class Failure:
         who = self.who or "a replica"
         if self.memory is not None:
             return [f"{who} used {percent(self.memory)} of the memory of its {self.machine}, as far as was sampled"]
-        if self.why:
-            return [self.why]
-        return [f"the last lines of {who}:", *(f"  {line}" for line in self.lines)] if self.lines else []
+        why = [self.why] if self.why else []
+        return [*why, f"the last lines of {who}:", *(f"  {line}" for line in self.lines)] if self.lines else why
+
+    @property
+    def fix(self) -> str:
+        """What to do, empty where the lines tell."""
+        return _MORE_MEMORY if self.killed else ""
 
 
 def read_causes(context: Context, jobs: Iterable[VertexJob]) -> dict[str, str]:
@@ -82,11 +91,12 @@ def read_failure(context: Context, job: VertexJob) -> Failure | None:
     ran = job.start_time is not None or found is not None
     if job.state != "JOB_STATE_FAILED" or not ran or not job.log_ids:
         return None
-    read = _memory if _OUT_OF_MEMORY.search(job.error) else _last_lines
+    killed = _OUT_OF_MEMORY.search(job.error) is not None
+    read = _memory if killed else _last_lines
     try:
         return read(context, job, _failed_first(job), found[0] if found else "")
     except CloudError as problem:
-        return Failure(why=f"more is not known: {problem.brief}")
+        return Failure(why=f"more is not known: {problem.brief}", killed=killed)
 
 
 def _last_lines(context: Context, job: VertexJob, trial: Trial | None, task: str) -> Failure:
@@ -111,11 +121,12 @@ def _memory(context: Context, job: VertexJob, trial: Trial | None, task: str) ->
     series = [one for one in monitoring.series(MEMORY, ids, begin, end + _LATE) if task in ("", one.task)]
     most = max((point.value, one.task) for one in series for point in one.points) if series else None
     if most is None:
-        return Failure(_who(job, trial, task), why="how much memory it used was not sampled")
+        lines = _last_lines(context, job, trial, task)
+        return replace(lines, why="most likely it ran out of memory; how much it used was not sampled", killed=True)
     pool = REPLICA.fullmatch(most[1])
     position = int(pool[1]) if pool else len(job.worker_pools)
     machine = str(job.worker_pools[position].machine) if position < len(job.worker_pools) else "machine"
-    return Failure(_who(job, trial, most[1]), memory=most[0], machine=machine)
+    return Failure(_who(job, trial, most[1]), memory=most[0], machine=machine, killed=True)
 
 
 def _failed_first(job: VertexJob) -> Trial | None:

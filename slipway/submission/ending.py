@@ -108,6 +108,7 @@ def require_success(context: Context, job: VertexJob) -> None:
         problem.fix = "\n".join([*advice_lines(cause, next_steps(context, job, cause)), problem.fix])
     elif problem and (failure := read_failure(context, job)):
         problem.why = "\n".join([problem.why, *failure.words])
+        problem.fix = "\n".join(filter(None, [failure.fix, problem.fix]))
     if problem:
         raise problem
 

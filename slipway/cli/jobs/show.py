@@ -67,7 +67,8 @@ def command(job: str, catalog: str | None, output: str) -> None:
         return
     screen.fields(_facts(context, picture))
     if picture.failure and picture.failure.words:
-        screen.out("\n".join(("", *picture.failure.words)))
+        fix = [f"fix: {picture.failure.fix}"] if picture.failure.fix else []
+        screen.out("\n".join(("", *picture.failure.words, *fix)))
     if picture.job.tried:
         _show_trials(picture.job)
     if picture.cause:

@@ -112,6 +112,18 @@ def test_who_ran_out_of_memory_is_told_how_much_it_used(stack: Stack) -> None:
     assert 0 < document["failure"]["memory"] <= 1
 
 
+def test_who_was_killed_before_its_memory_was_sampled_shows_its_last_lines_and_what_to_do(stack: Stack) -> None:
+    code = "import os\nprint('epoch 3', flush=True)\nos._exit(137)"
+    done = stack.run("submit", "hello", "-p", f"code={code}", "--wait")
+    assert done.code == 4 and "was not sampled" in done.err and "last lines of main:\n         epoch 3" in done.err
+    assert "a smaller batch" in done.err.partition("  fix: ")[2]
+    name = stack.jobs()[0]["displayName"]
+    shown = stack.run("jobs", "show", name).out
+    assert "epoch 3" in shown and "fix: " in shown and "a smaller batch" in shown
+    failure = stack.run("jobs", "show", name, "--output", "json").json["job"]["failure"]
+    assert failure["lines"] == ["epoch 3"] and failure["memory"] is None and "not sampled" in failure["why"]
+
+
 def test_what_may_not_be_read_is_named_and_hides_nothing(stack: Stack) -> None:  # P5
     stack.grant("roles/logging.viewer", False)
     try:
