@@ -216,8 +216,10 @@ def _unknown(name: str, template: Template, given: Mapping[str, str]) -> Paramet
     near = nearest(name, [*known, *unfilled])
     instead = f"did you mean {near}?" if near else f"the template has {', '.join(known) or 'none'}"
     command = next((one.name for one in template.parameters if one.command), "")
-    nor = f", and {command} has no {{{name}}}" if command else ""
-    return ParameterMistake(name, f"unknown parameter {short(name)}{nor}; {instead}")
+    if not command:
+        return ParameterMistake(name, f"unknown parameter {short(name)}; {instead}")
+    what = f"unknown parameter {short(name)}, and {command} has no {{{short(name)}}}; {instead}"
+    return ParameterMistake(name, what, "" if near else f'-p {command}="… {{{short(name)}}}", which stands for it')
 
 
 def _lacking(command: str, name: str) -> ParameterMistake:

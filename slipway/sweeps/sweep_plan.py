@@ -213,6 +213,7 @@ class _Found:
 
     what: str
     fix: str
+    where: str
     runs: int = 0
     others: set[str] = field(default_factory=set)
 
@@ -238,7 +239,7 @@ class ParameterJudge:
         sure = () if point.unread is None else (one for one in problems if one.name not in point.unread)
         alone = [one for one in sure if one.name not in twice]
         for name, what, fix in (*twice.values(), *alone):
-            found = self._found.setdefault((self._place(index, point, name), name), _Found(what, fix))
+            found = self._found.setdefault((self._place(index, point, name), name), _Found(what, fix, point.where))
             found.runs += 1
             found.others |= {what} - {found.what}
         self.spoiled += bool(twice or alone)
@@ -248,7 +249,12 @@ class ParameterJudge:
         """List the mistakes of all points; `runs` is the number of points."""
         usual = f"slipway templates show {self._template.name}"
         found = ((place, one) for (place, _), one in self._found.items())
-        return [PointMistake(place, f"{one.what}{_many(one, runs)}", one.fix or usual) for place, one in found]
+        return [PointMistake(place, self._told(place, one, runs), one.fix or usual) for place, one in found]
+
+    def _told(self, place: str, one: _Found, runs: int) -> str:
+        """Return a mistake with the runs that it spoils, and their first where only some share it."""
+        first = f" in {one.where}" if place == self._shared and one.runs < runs else ""
+        return f"{one.what}{first}{_many(one, runs)}"
 
     def _place(self, index: int, point: Point, name: str) -> str:
         if given := point.given.get(name):

@@ -157,6 +157,9 @@ def _hold(state_folder: Path) -> TextIO:
     except BlockingIOError as error:
         file.close()
         raise OSError(f"another local cloud serves {state_folder}") from error
+    (state_folder / ".gitignore").write_text(
+        "*\n"
+    )  # It has tokens, and may lie in a repository that does not ignore it.
     return file
 
 

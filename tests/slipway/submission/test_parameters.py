@@ -162,6 +162,7 @@ def test_a_mistyped_parameter_is_no_parameter_of_the_command() -> None:
     ]
     assert rate.fix.splitlines()[1] == "-p lr=…, or for these very characters {{lr}}"
     assert "command has no {lr}" in wrong(SCRIPT, lr="0.1").why
+    assert wrong(SCRIPT, lr="0.1").fix == '-p command="… {lr}", which stands for it'
     assert wrong(TEMPLATE, name="{lr}", lr="0.1").why.startswith("unknown parameter lr; the template has ")
 
 

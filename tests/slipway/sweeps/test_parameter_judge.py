@@ -60,3 +60,4 @@ def test_a_grid_has_parameters_that_the_command_names(snapshot: SnapshotAssertio
     assert mistakes(grid, script, command="run {lr} {decay} {seed}") == snapshot
     assert mistakes(grid, script, command="run {lr}") == snapshot
     assert mistakes(of_yaml("grid: {command: [a, b && c]}", "g.yaml"), script) == snapshot
+    assert mistakes(of_csv("lr,decay\n1,2\n3,\n", "r.csv"), script, command="run {lr} {decay}") == snapshot

@@ -50,6 +50,7 @@ def test_the_record_is_for_its_owner_only(own_cloud: LocalCloud) -> None:
     assert oct(own_cloud.state.stat().st_mode & 0o777) == "0o700"
     for name in ("cloud.json", "cloud.sqlite", "logs.sqlite", "cloud.log"):
         assert oct((own_cloud.state / name).stat().st_mode & 0o777) == "0o600", name
+    assert (own_cloud.state / ".gitignore").read_text() == "*\n", "it may lie in a repository"
     found = json.loads((own_cloud.state / "cloud.json").read_text())
     assert set(found) == {"url", "port", "pid", "pidStarted", "tokens", "projects"}
     assert set(found["tokens"]) == {"owner", "deployer", "previewer", "submitter"}
