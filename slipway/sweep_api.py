@@ -29,7 +29,7 @@ from slipway.sweeps.forecast import forecast_lines
 from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
 from slipway.sweeps.runs import RunsAgain
 from slipway.sweeps.sweep_choice import SoonerChoice
-from slipway.sweeps.sweep_end import Again, problem_of_runs, problem_of_sending, until_ended
+from slipway.sweeps.sweep_end import Again, problem_of_runs, problem_of_sending, problem_of_taken, until_ended
 from slipway.sweeps.sweep_file import Runs, points_of
 from slipway.sweeps.sweep_plan import SweepPlan, plan_sweep
 from slipway.sweeps.sweep_sender import SendingProgress
@@ -98,7 +98,7 @@ def sweep(
         stopped = KeyboardInterrupt()
         stopped.add_note(f"what was sent of sweep {sent.id} goes on; {_AGAIN.same} sends the rest")
         raise stopped
-    if problem := problem_of_sending(sent, _AGAIN):
+    if problem := problem_of_sending(sent, _AGAIN) or problem_of_taken(sent, sent.jobs.taken(sent.accepted)):
         problem.add_note(f"what was accepted of sweep {sent.id} goes on: slipway jobs list --sweep {sent.id}")
         raise problem
     return Sweep(sent.id, sent.count, sent, context)

@@ -160,6 +160,11 @@ class VertexJob(Regional):
         return self.display_name if _WORD.fullmatch(self.display_name) else self.id
 
     @property
+    def numbered(self) -> str:
+        """The job's number, and who sent it, where a name may be another job's as well: `job 4711, sent by ada`."""
+        return f"job {self.id}, sent by {self.user or 'somebody'}"
+
+    @property
     def ended(self) -> bool:
         """Tell whether the job has ended; an unknown state has not, so that nothing is deleted under it."""
         return self.state in ENDED

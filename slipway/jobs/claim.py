@@ -92,6 +92,15 @@ def claimant(storage: Storage, claim: str, jobs: list[VertexJob]) -> VertexJob:
     return next((job for job in jobs if number and number in _numbers(job)), jobs[0])
 
 
+def has_claim(storage: Storage, job: VertexJob) -> bool:
+    """Tell whether the launcher of a job has its claim; False where that can't be told."""
+    claim = claim_of(job)
+    try:
+        return bool(claim) and _holder(storage, claim) in _numbers(job)
+    except CloudError:
+        return False
+
+
 def settled(storage: Storage, jobs: list[VertexJob]) -> VertexJob:
     """Return the job of an attempt that has its claim; the first where there is none, or it can't be told."""
     return claimant(storage, claim_of(jobs[0]), jobs)
@@ -122,8 +131,8 @@ def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | No
         return None
     if found and (why := other_run(job, found)):
         raise OtherJobError(
-            f"{job.typed} has not run: another job has its request id",
-            why=f"{found.typed} was sent at the same time for something else, and ran: {why}",
+            f"{job.typed}, {job.numbered}, has not run: another job has its request id",
+            why=f"{found.numbered} at the same time for something else, ran: {why}",
             fix="submit it by another request id",
             name=found.typed,
         )

@@ -24,7 +24,7 @@ def same(request: Request, job: VertexJob) -> VertexJob:
         ours["parameters"] = theirs["parameters"]
     if others := differing(theirs, ours):
         raise OtherJobError(
-            f"request id {request.id} was used before, for something else ({job.display_name})",
+            f"request id {request.id} was used before, for something else ({job.display_name}, {job.numbered})",
             why="\n".join(others),
             fix="use another request id, or leave it out",
             name=job.typed,

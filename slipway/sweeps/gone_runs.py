@@ -71,13 +71,13 @@ class GoneRuns:
         count: int,
         known: KnownRuns,
         first: Iterable[Future[bool]],
-        checked: Callable[[Iterable[VertexJob]], object],
+        own: Callable[[Iterable[VertexJob]], object],
     ) -> KnownRuns:
         """Add to `known` the jobs of those of `count` runs that might be sent and whose claim is taken; as gone where
         such a job does not exist.
 
         When nothing else is known of a sweep, all runs are asked about only where one of the `first` has started.
-        Raises CloudError, and the errors of `checked` for a job of another run.
+        `own` gets these jobs: some may be of another sweep. Raises CloudError.
         """
         if not known.jobs and not known.open and not any(one.result() for one in first):
             return known
@@ -87,7 +87,7 @@ class GoneRuns:
             has = self.threads.map(self._has_started, runs)
             started = {run: self.request(run) for run, is_so in zip(runs, has, strict=True) if is_so}
             found = self._runners(started, known.open)
-            checked(job for job in found.values() if job)
+            own(job for job in found.values() if job)
             known = known.with_found(found)
         return known
 

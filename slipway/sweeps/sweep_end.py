@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from slipway.cloud.failures import NotFound
 from slipway.cloud.jobs import VertexJob, state_word
 from slipway.context import Context
-from slipway.errors import AnswerUnknown, Cancelled, ResourceError, SlipwayError, Timeout
-from slipway.formatting import clock
+from slipway.errors import AnswerUnknown, Cancelled, ConfigError, ResourceError, SlipwayError, Timeout
+from slipway.formatting import clock, few, join
 from slipway.jobs.contact import Contact
 from slipway.jobs.follower import TRANSIENT, Polling
 from slipway.submission.ending import error_of_end
@@ -68,10 +68,31 @@ def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | No
 
 @dataclass(frozen=True)
 class EndedRuns:
-    """The job of each run, by the runs' numbers, and the numbers of runs whose end is not known."""
+    """The job of each run, by the runs' numbers, and the numbers of runs whose end is not known. `taken`: runs that
+    have not run, with the jobs of another sweep of this name that ran in their place."""
 
     jobs: Mapping[int, VertexJob]
     gone: Sequence[int] = ()
+    taken: Mapping[Run, VertexJob] = field(default_factory=dict)
+
+
+def problem_of_taken(sweep: SubmittedSweep, taken: Mapping[Run, VertexJob]) -> SlipwayError | None:
+    """Return the error for runs in whose place another sweep's ran, None where there are none."""
+    if not taken:
+        return None
+    lost = [run.index for run in taken]
+    by = Counter(job.user or "somebody" for job in taken.values())
+    jobs = few((job.id for job in taken.values()), _SHOWN_REASONS)
+    ran = [run.index for run in sorted(sweep.accepted) if run not in taken]
+    told = [f"in place of {runs_in_words(lost)} ran {'job' if len(lost) == 1 else 'jobs'} {jobs}, sent by {join(by)}"]
+    told += [f"of this one {runs_in_words(ran)} ran, or will"] if ran else []
+    left_out = f"\nand leave out what ran of it: {runs_in_words(ran)}" if ran else ""
+    return ConfigError(
+        f"{len(lost):,} of {sweep.count:,} runs of sweep {sweep.id} do not run: another sweep of that name was sent "
+        "at the same time",
+        why="\n".join(told),
+        fix=("name this one differently: ", {"request_id": "NAME"}, left_out),
+    )
 
 
 def problem_of_gone(sweep: SubmittedSweep, gone: Sequence[int], again: Again) -> SlipwayError | None:
@@ -101,7 +122,10 @@ def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, ti
                 show.note(kept)
         going = {index for index, job in jobs.items() if not job.ended} | unlisted.unseen(jobs)
         if not going:
-            return EndedRuns(dict(sorted(jobs.items())), sorted(unlisted.gone))
+            taken = sweep.jobs.taken(sweep.accepted)
+            left_out = {run.index for run in taken}
+            ran = {index: job for index, job in sorted(jobs.items()) if index not in left_out}
+            return EndedRuns(ran, sorted(unlisted.gone), taken)
         age = context.clock.monotonic() - begun
         show.state(_state(sweep, jobs, context.clock.now() - timedelta(seconds=age)))
         if timeout is not None and age >= timeout:
@@ -115,8 +139,10 @@ def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, ti
 
 
 def problem_of_runs(sweep: SubmittedSweep, ended: EndedRuns, again: Again) -> SlipwayError | None:
-    """Return the error where not all runs succeeded: for the failed runs, else the gone ones, else the cancelled
-    ones."""
+    """Return the error where not all runs succeeded: for runs of another sweep in their place, else for the failed
+    runs, else the gone ones, else the cancelled ones."""
+    if taken := problem_of_taken(sweep, ended.taken):
+        return taken
     problems = [problem for job in ended.jobs.values() if (problem := error_of_end(job))]
     failed = [problem for problem in problems if not isinstance(problem, Cancelled)]
     lost = problem_of_gone(sweep, ended.gone, again)

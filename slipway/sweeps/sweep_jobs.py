@@ -1,20 +1,22 @@
-"""The jobs of one sweep: made, looked for and listed."""
+"""The jobs of one sweep: made, looked for and listed; and those of another sweep of its name, told apart."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Lock
 
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import ConfigError
-from slipway.jobs.claim import settled
+from slipway.jobs.claim import has_claim, settled
 from slipway.labels import REQUEST_LABEL
 from slipway.submission.experiment_run import create_run, experiment_of, prepare_experiment
 from slipway.submission.lookup import PAGE, JobLookup
 from slipway.submission.request import Request
-from slipway.sweeps.runs import in_order, latest, sweep_filter
+from slipway.sweeps.points import MOST
+from slipway.sweeps.runs import Run, latest, runs_in_words, sweep_filter
 from slipway.sweeps.sweep_plan import SweepPlan
 
 _ONE_BY_ONE = 8
@@ -29,7 +31,8 @@ def calls_of(listed: int) -> int:
 class SweepJobs:
     """The jobs of one sweep, all of one `kind`. May be shared by threads.
 
-    Every search raises ConfigError for a job that bears the id of a run and belongs to another.
+    A search leaves out the jobs of another sweep of this name, which were sent for other runs and bear the ids of
+    these. They are kept in mind: the claims decide which of the two run.
     """
 
     def __init__(self, context: Context, plan: SweepPlan, note: Callable[[str], None]) -> None:
@@ -37,6 +40,7 @@ class SweepJobs:
         self._context, self._plan, self._lookup = context, plan, JobLookup(context, note)
         self.kind, self._filter = plan.kind, sweep_filter(context.catalog.stack, plan.id)
         self._any_request = plan.groups[0].candidates[0].request
+        self._others: dict[Run, VertexJob] = {}
         self._experiments: set[str] = set()
         self._preparing = Lock()
 
@@ -74,17 +78,36 @@ class SweepJobs:
         wanted = sweep_filter(self._context.catalog.stack, sweep)
         return bool(self._lookup.jobs(self.kind, wanted, runs_once=self._any_request.runs_once, most=1))
 
-    def checked(self, jobs: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
-        """Return the jobs unchanged. Raises ConfigError where some are jobs of other runs."""
+    def own(self, jobs: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
+        """Return the jobs without those of another sweep of this name, which are kept in mind."""
         found = tuple(jobs)
-        if differences := [one for one in map(self._plan.difference, in_order(found)) if one]:
-            more = len(differences) - _SHOWN
-            raise ConfigError(
-                f"sweep {self._plan.id} was begun with other runs",
-                why="\n".join([*differences[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])]),
-                fix=("name this one differently: ", {"request_id": "NAME"}),
-            )
-        return found
+        others = {id(job): run for job in found if (run := Run.of(job)) and self._plan.difference(job)}
+        self._others.update({others[id(job)]: job for job in found if id(job) in others})
+        return tuple(job for job in found if id(job) not in others)
+
+    def require_own(self, sent: Collection[Run]) -> None:
+        """Raise ConfigError where the ids of runs that were not `sent` are those of another sweep's jobs."""
+        count = self._plan.count if sent else MOST
+        others = {run: job for run, job in sorted(self._others.items()) if run not in sent and run.index < count}
+        if not others:
+            return
+        left_out = f"\nand leave out what was sent of it: {runs_in_words(sorted({run.index for run in sent}))}"
+        told = [f"{self._plan.difference(job)} ({job.numbered})" for job in others.values()]
+        more = len(told) - _SHOWN
+        raise ConfigError(
+            f"sweep {self._plan.id} was begun with other runs",
+            why="\n".join([*told[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])]),
+            fix=("name this one differently: ", {"request_id": "NAME"}, left_out if sent else ""),
+        )
+
+    def taken(self, accepted: Mapping[Run, str]) -> dict[Run, VertexJob]:
+        """Return those of the `accepted` runs, with their jobs' names, that do not run, each with the job of another
+        sweep that has its claim. Where nothing is claimed, as by an image, both run."""
+        rivals = {run: job for run, job in sorted(self._others.items()) if run in accepted}
+        storage = self._context.connection.storage
+        with ThreadPoolExecutor(_ONE_BY_ONE) as threads:
+            have = threads.map(lambda job: has_claim(storage, job), rivals.values())
+        return {run: job for (run, job), has in zip(rivals.items(), have, strict=True) if has}
 
     def latest(self) -> dict[int, VertexJob]:
         """Return the job that counts for each listed run."""
@@ -104,4 +127,4 @@ class SweepJobs:
         return self._any_request.when_twice
 
     def _listed(self, filter_: str) -> tuple[VertexJob, ...]:
-        return self.checked(self._lookup.jobs(self.kind, filter_, runs_once=self._any_request.runs_once))
+        return self.own(self._lookup.jobs(self.kind, filter_, runs_once=self._any_request.runs_once))

@@ -77,7 +77,8 @@ def begin_reading(
 
 
 def runs_left(reading: SweepReading, journal: SweepJournal, asks: RunsAgain) -> RemainingRuns:
-    """Return the runs left, by the journal and the service."""
+    """Return the runs left, by the journal and the service. Raises ConfigError where the name was used for other
+    runs."""
     context, plan, jobs, gone = reading.context, reading.plan, reading.jobs, reading.gone
     listed = {run: bucket_of(job) for job in reading.listed if (run := Run.of(job))}
     reading.sent_by({**listed, **journal.buckets})
@@ -89,7 +90,8 @@ def runs_left(reading: SweepReading, journal: SweepJournal, asks: RunsAgain) -> 
             context.clock.sleep(_LOOK_EVERY)
             known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
     known = gone.with_unlisted(known, journal.sent_at, jobs.skipped)
-    known = gone.with_gone(plan.count, known, reading.started, jobs.checked)
+    known = gone.with_gone(plan.count, known, reading.started, jobs.own)
+    jobs.require_own({*journal.sent_at, *listed})
     return remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
 
 

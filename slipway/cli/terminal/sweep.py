@@ -29,7 +29,7 @@ from slipway.sweeps.points import Given, Points
 from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
 from slipway.sweeps.runs import RemainingRuns, RunsAgain
 from slipway.sweeps.sweep_choice import SoonerChoice
-from slipway.sweeps.sweep_end import Again, problem_of_gone, problem_of_runs
+from slipway.sweeps.sweep_end import Again, problem_of_gone, problem_of_runs, problem_of_taken
 from slipway.sweeps.sweep_file import read
 from slipway.sweeps.sweep_plan import SweepPlan, plan_sweep
 from slipway.sweeps.sweep_sender import SendingProgress
@@ -83,11 +83,12 @@ def submit_sweep(
     if ending.waits and problem is None:
         ended = watched(context, sweep, timeout=ending.timeout, quiet=json)
         problem = problem_of_runs(sweep, ended, how)
-    elif problem is None:
-        problem = problem_of_gone(sweep, sweep.left.gone, how)
+    taken = ended.taken if ended else sweep.jobs.taken(sweep.accepted)
+    if ended is None and problem is None:
+        problem = problem_of_taken(sweep, taken) or problem_of_gone(sweep, sweep.left.gone, how)
     if json:
         with screen.after(*accepted):
-            screen.out_json("sweep", document(sweep, ended))
+            screen.out_json("sweep", document(sweep, taken, ended))
     if problem is not None:
         raise problem
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from slipway.cli.terminal import screen
@@ -33,8 +33,9 @@ def closing(sweep: SubmittedSweep, again: Again) -> list[str]:
     return lines
 
 
-def document(sweep: SubmittedSweep, ended: EndedRuns | None = None) -> dict[str, Any]:
-    """Return the JSON document; `ended` is known after a wait, `states` null without one."""
+def document(sweep: SubmittedSweep, taken: Collection[Run] = (), ended: EndedRuns | None = None) -> dict[str, Any]:
+    """Return the JSON document; `taken`: the runs in whose place those of another sweep run; `ended` is known after a
+    wait, `states` null without one."""
     result, left = sweep.result, sweep.left
     return {
         "sweep": sweep.id,
@@ -50,6 +51,7 @@ def document(sweep: SubmittedSweep, ended: EndedRuns | None = None) -> dict[str,
         "refused": [{"run": run.index, "why": result.refused[run].message} for run in sorted(result.refused)],
         "unknown": [run.index for run in result.unknown],
         "gone": list(ended.gone if ended else left.gone),
+        "taken": [run.index for run in taken],
         "forecast": forecast_document(sweep.forecast),
         "states": ended and [{"run": index, "state": job.state} for index, job in ended.jobs.items()],
     }

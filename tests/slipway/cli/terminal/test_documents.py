@@ -270,7 +270,7 @@ def sweeps() -> Mapping[str, Any]:
     return {
         "sweeps": [
             sweep(whole),
-            sweep(replace(whole, forecast=None), EndedRuns({0: FULL}, (1,))),
+            sweep(replace(whole, forecast=None), (), EndedRuns({0: FULL}, (1,))),
         ],
         "forecast": forecast_document(untimed),
     }
