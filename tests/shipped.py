@@ -39,7 +39,7 @@ def tests_of_what_is_gone() -> list[str]:
     laptop = ROOT / "stacks" / "Pulumi.local.yaml"
     # The demo's expected output is of this job.
     demo = laptop.is_file() and "dask-digits" in laptop.read_text(encoding="utf-8")
-    return gone if demo else [*gone, "end_to_end/test_demo.py", "end_to_end/test_own_folder.py"]
+    return gone if demo else [*gone, "end_to_end/test_demo.py", "end_to_end/test_typed_pages.py"]
 
 
 def _of_the_sample(text: str) -> bool:

@@ -44,6 +44,7 @@ def played(cloud: LocalCloud, folder: Path, *arguments: str) -> Started:
     return Started(process, output)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not REAL, reason="no stack of a real project is there")
 def test_a_real_stack_is_played_after_a_killed_up_and_its_file_stays(tmp_path: Path, cloud_of_demo: LocalCloud) -> None:
     name, cloud = REAL[0], cloud_of_demo

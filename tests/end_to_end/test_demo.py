@@ -1,5 +1,5 @@
-"""`make demo` runs through, also after a kill at any point, and shows what the README says; so does what that tells to
-type afterwards; and `make demo-down` clears up. (N4, B4, B5, D8)"""
+"""`make demo` runs through, also after a kill at any point, and shows what the README says; `make demo-down` clears up.
+(N4, B4, B5, D8)"""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -20,7 +19,7 @@ import pytest
 from local.demo.leftovers import marked
 from tests.checkouts.checkout import VERTEX
 from tests.checkouts.shell import Done, Started, wait_for
-from tests.docs.console import blocks, commands, exit_code, missing
+from tests.docs.console import commands, missing
 from tests.local.conftest import ROOT, LocalCloud
 
 pytestmark = pytest.mark.journey
@@ -29,41 +28,6 @@ Demo = Callable[..., Started]
 PROGRAM = (sys.executable, "-m", "local.demo")
 DOWN = ("make", "--no-print-directory", "demo-down")
 TOLD = {typed.command: typed for typed in commands(ROOT / "README.md")}
-PAGES = ("submit", "follow", "fall-back", "why-it-failed", "why-it-waits")
-LONG = "slipway submit dask-digits -p trees=500 -p candidates=100"
-RUNS = "slipway jobs logs dask-digits --follow | grep --max-count=1 'Job is running'"
-BEFORE = {"why-it-waits": f"{LONG} && {RUNS} && slipway submit dask-digits"}
-"""Commands that bring about what a page is about."""
-STANDS_FOR = {
-    "--stack prod": "--stack local",
-    "check local": f"--debug check {ROOT / 'stacks' / 'Pulumi.local.yaml'}",
-    "--job NAME": "--job {first}",
-    "show NAME": "show dask-digits",
-    "submit NAME": "submit dask-digits",
-    "logs JOB": "logs {first}",
-    "show JOB": "show {first}",
-    "dask-digits-7k2p3f9a": "{first}",
-    "my-mlp-k24lpqrl my-mlp-9x2fa7uw": "{first} {second}",
-    "--sweep ID": "--sweep {sweep}",
-}
-"""The jobs, sweeps and stacks that pages name, as this journey has them."""
-OTHERS = {
-    "slipway init ": "it asks a person",
-    "slipway use ": "it is typed before the pages",
-    "slipway board --serve": "it ends with Ctrl-C",
-    "slipway jobs cancel JOB": "it is typed before, of all that run",
-    "slipway pools reboot ": "no job may be on the cluster",
-    "slipway submit gemma2-lora ": "it takes a GPU",
-    "slipway submit script ": "it takes a person's own folder",
-    "slipway templates import ": "it takes a person's own job file",
-    "slipway drift ": "it takes a preview's events",
-    "slipway submit NAME -p KEY=VALUE": "it stands for any",
-    "slipway what-if --base main": "it takes a branch of that name",
-    "slipway what-if --suggest ": "it takes a past that a replay tells rightly",
-}
-"""Lines that are typed by tests of their own, or by nobody, and why."""
-CODES = {"slipway quota --request": 3}
-"""Exit codes of what a submitter may not do."""
 
 
 @pytest.fixture
@@ -148,10 +112,6 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     # What an empty machine is shown until it has a cluster was the killed one's to say.
     assert missing(TOLD["make demo"].shown, first.said + done.out) == []
 
-    what_readers_are_told_to_type_after_the_demo_works(demo)
-    (beside := tmp_path / "beside").mkdir()
-    what_other_pages_tell_to_type_works(demo, beside)
-
     down = ended(demo(*DOWN))
     assert down.code == 0, down.out
     assert not state.exists()
@@ -159,56 +119,6 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     assert [process for process in of_folder(state) if process.pid != bystander.pid] == []
     assert bystander.poll() is None
     bystander.kill()
-
-
-def what_readers_are_told_to_type_after_the_demo_works(demo: Demo) -> None:
-    """The pages of an own folder are typed there, by tests/docs/test_typed.py."""
-    told = {page: commands(ROOT / "docs" / f"{page}.md") for page in PAGES}
-    shell, use, *_ = (typed.command for typed in commands(ROOT / "docs" / "first-job.md"))
-    assert ended(demo("bash", "-c", f"{shell}; {use}")).code == 0
-
-    def type_(line: str) -> Done:
-        return ended(demo("bash", "-c", f"{shell}; {line}"))
-
-    for page, lines in {"README": list(TOLD.values()), **told}.items():
-        if before := BEFORE.get(page):
-            assert type_(before).code == 0
-        for typed in (one for one in lines if not one.command.startswith("make ")):
-            done = type_(typed.command)
-            assert missing(typed.shown, done.out) == [], f"{page}: {typed.command}:\n{done.out}"
-            assert done.code == exit_code("".join(typed.shown)), done.out
-
-
-def what_other_pages_tell_to_type_works(demo: Demo, folder: Path) -> None:
-    """Each line of a block of theirs that runs slipway, in a folder with a stack file. # D8"""
-    (shell,) = (typed.command for typed in commands(ROOT / "docs" / "first-job.md") if "local env" in typed.command)
-    (folder / "stacks").mkdir()
-    for name in ("local", "next"):
-        shutil.copy(ROOT / "stacks" / "Pulumi.local.yaml", folder / "stacks" / f"Pulumi.{name}.yaml")
-    (folder / ".git").mkdir()
-    shutil.copy(ROOT / "Pulumi.yaml", folder)
-    (folder / "grid.yaml").write_text("grid:\n  trees: [10, 20]\n")
-    run = "export SLIPWAY_CATALOG=gs://slipway-local-local-catalog GITHUB_RUN_ID=1"
-
-    def type_(line: str) -> Done:
-        return ended(demo("bash", "-c", f"{shell}; {run}; cd {folder}; {line}"))
-
-    listed = json.loads(type_("slipway jobs list --output json 2>/dev/null").out)["jobs"]
-    for job in listed:
-        if job["endTime"] is None:
-            assert type_(f"slipway jobs cancel {job['displayName']}").code == 0
-    swept = type_("slipway submit dask-digits --sweep grid.yaml --wait --output json 2>/dev/null")
-    first, second, *_ = (job["displayName"] for job in listed if job["state"] == "JOB_STATE_SUCCEEDED")
-    names = {"first": first, "second": second, "sweep": json.loads(swept.out)["sweep"]}
-    for page in sorted((ROOT / "docs").glob("*.md")):
-        lines = "\n".join(blocks(page, "sh")).splitlines()
-        for line in (one for one in lines if one.startswith("slipway ") and not one.startswith(tuple(OTHERS))):
-            there = line.partition("  #")[0]
-            for said, meant in STANDS_FOR.items():
-                there = there.replace(said, meant.format(**names))
-            done = type_(there)
-            code = next((code for begins, code in CODES.items() if line.startswith(begins)), 0)
-            assert done.code == code, f"{page.name}: {there}:\n{done.out}"
 
 
 def of_folder(folder: Path) -> list[psutil.Process]:

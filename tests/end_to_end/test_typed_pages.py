@@ -1,0 +1,218 @@
+"""The commands of the pages, typed as they stand on the demo's stack: an ML engineer's each in an empty folder with a
+new home, the others in a folder with a stack file. # D8 # N11 # N12
+
+The stack's `dask-digits` prints and writes what the real one does, without the training: tests/templates trains it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.checkouts.checkout import Checkout
+from tests.checkouts.fixtures import NewCheckout
+from tests.checkouts.shell import Done
+from tests.docs.console import blocks, commands, exit_code, missing
+from tests.local.conftest import FAST, ROOT, LocalCloud
+from tests.templates.stack import files
+
+pytestmark = pytest.mark.journey
+
+_MAKES_THE_SHELL = "eval "
+_CHOOSES = next(one.command for one in commands(ROOT / "docs" / "first-job.md") if "slipway use" in one.command)
+_IN_THE_REPOSITORY = "--code jobs/"
+_SCHEDULER = """
+import json, os, time
+from pathlib import Path
+
+async def serve(me, options):
+    fits = options.candidates * options.folds
+    print(f"scheduler: {me.workers} of {me.workers} workers, {me.workers} threads", flush=True)
+    time.sleep(600 if options.candidates == 100 else 0)
+    print(f"search: {fits}/{fits} fits, best so far 0.9700 depth=8", flush=True)
+    print("accuracy 0.9778 on 450 held-out digits", flush=True)
+    metrics = {"accuracy": 0.9778 - options.seed / 1000, "trees": options.trees, "seed": options.seed, "seconds": 1.5}
+    Path(os.environ["SLIPWAY_OUTPUT"], "metrics.json").write_text(json.dumps(metrics))
+"""
+_WORKER = """
+async def serve(me):
+    print(f"worker {me.index}: joined", flush=True)
+"""
+_HOLDS_THE_POOL = (
+    "slipway submit dask-digits -p candidates=100",
+    "slipway jobs logs dask-digits --follow | grep --max-count=1 'Job is running'",
+    "slipway submit dask-digits",
+)
+_STANDS_FOR = {
+    "--stack prod": "--stack local",
+    "check local": f"--debug check {ROOT / 'stacks' / 'Pulumi.local.yaml'}",
+    "--job NAME": "--job {first}",
+    "show NAME": "show dask-digits",
+    "submit NAME": "submit dask-digits",
+    "logs JOB": "logs {first}",
+    "show JOB": "show {first}",
+    "dask-digits-7k2p3f9a": "{first}",
+    "my-mlp-k24lpqrl my-mlp-9x2fa7uw": "{first} {second}",
+    "--sweep ID": "--sweep {sweep}",
+}
+"""The jobs, sweeps and stacks that pages name, as this stack has them."""
+_TYPED_ELSEWHERE = {
+    "slipway init ": "it asks a person",
+    "slipway use ": "it is typed before the pages",
+    "slipway board --serve": "it ends with Ctrl-C",
+    "slipway jobs cancel JOB": "it is typed before, of all that run",
+    "slipway pools reboot ": "no job may be on the cluster",
+    "slipway submit gemma2-lora ": "it takes a GPU",
+    "slipway submit script ": "it takes a person's own folder",
+    "slipway templates import ": "it takes a person's own job file",
+    "slipway drift ": "it takes a preview's events",
+    "slipway submit NAME -p KEY=VALUE": "it stands for any",
+    "slipway what-if --base main": "it takes a branch of that name",
+    "slipway what-if --suggest ": "it takes a past that a replay tells rightly",
+}
+"""Lines that are typed by tests of their own, or by nobody, and why."""
+_CODES = {"slipway quota --request": 3}
+"""Exit codes of what a submitter may not do."""
+
+
+@pytest.fixture(scope="module")
+def laptop(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout) -> Iterator[Checkout]:
+    folder = tmp_path_factory.mktemp("laptop")
+    cloud = LocalCloud(folder / "cloud")
+    cloud.up(*[word for setting in FAST for word in ("--set", setting)])
+    checkout = new_checkout(folder, cloud, "local", files=files)
+    code = checkout.folder / "jobs" / "dask_digits"
+    (code / "scheduler.py").write_text(_SCHEDULER)
+    (code / "worker.py").write_text(_WORKER)
+    (code / "requirements.txt").unlink()
+    config = yaml.safe_load((ROOT / "stacks" / "Pulumi.local.yaml").read_text())["config"]
+    checkout.write(**{key.removeprefix("slipway:"): value for key, value in config.items() if "slipway:" in key})
+    done = checkout.pulumi("up", SLIPWAY_COMMIT="0123456789abcdef")
+    assert done.code == 0, done.said
+    yield checkout
+    cloud.local("down")
+
+
+class Reader:
+    """Somebody with a shell that has the stack's cloud, an empty folder and a new home."""
+
+    def __init__(self, laptop: Checkout, folder: Path) -> None:
+        self.folder, self._repository = folder / "mine", laptop.folder
+        self.folder.mkdir()
+        kept = {name: one for name, one in laptop.cloud.env("submitter").items() if not name.startswith("XDG_")}
+        path = f"{Path(sys.executable).parent}:{kept['PATH']}"
+        self._environ = {**kept, "PATH": path, "HOME": str(folder / "home"), "NO_COLOR": "1"}
+
+    def type_(self, line: str) -> Done:
+        there = self._repository if _IN_THE_REPOSITORY in line else self.folder
+        done = subprocess.run(
+            ["bash", "-c", line],
+            cwd=there,
+            env=self._environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout, "")
+
+
+@pytest.fixture
+def reader(laptop: Checkout, tmp_path: Path) -> Reader:
+    return Reader(laptop, tmp_path)
+
+
+def typed(reader: Reader, page: str) -> None:
+    """Type all commands of a page."""
+    for one in commands(ROOT / "docs" / page):
+        if one.command.startswith(_MAKES_THE_SHELL):
+            continue
+        done = reader.type_(one.command)
+        assert missing(one.shown, done.out) == [], f"{one.command}:\n{done.out}"
+        assert done.code == exit_code("".join(one.shown)), f"{one.command}:\n{done.out}"
+
+
+def test_the_first_job(reader: Reader) -> None:
+    typed(reader, "first-job.md")
+    assert [one.name for one in reader.folder.iterdir()] == [], "nothing is left in the folder"
+
+
+def test_own_code(reader: Reader) -> None:
+    assert reader.type_(_CHOOSES).code == 0
+    shutil.copy(ROOT / "jobs" / "script" / "train.py", reader.folder)
+    typed(reader, "own-code.md")
+    listed = reader.type_("slipway submit script --code . --dry-run 2>&1 >/dev/null").out
+    assert "  2 files, " in listed, "train.py and grid.yaml, and nothing that was fetched"
+
+
+def test_a_sweep(reader: Reader) -> None:  # N7
+    assert reader.type_(_CHOOSES).code == 0
+    (grid,) = blocks(ROOT / "docs" / "sweeps.md", "yaml")
+    (reader.folder / "grid.yaml").write_text(grid)
+    typed(reader, "sweeps.md")
+    again = reader.type_("slipway submit dask-digits -p workers=1 --sweep grid.yaml")
+    assert re.search(r"0 submitted now, 4 before, of 4", again.out), again.out
+
+
+def test_python(reader: Reader) -> None:
+    assert reader.type_(_CHOOSES).code == 0
+    for number, program in enumerate(blocks(ROOT / "docs" / "python.md", "python")):
+        (reader.folder / f"{number}.py").write_text(program)
+        done = reader.type_(f"python {number}.py")
+        assert done.code == 0, done.out
+
+
+@pytest.mark.parametrize("page", ["submit", "follow", "fall-back", "why-it-failed"])
+def test_what_follows_the_first_job(reader: Reader, page: str) -> None:
+    assert reader.type_(_CHOOSES).code == 0
+    if page == "follow":
+        assert reader.type_("slipway submit dask-digits --wait").code == 0
+    typed(reader, f"{page}.md")
+
+
+def test_a_job_that_waits(reader: Reader) -> None:  # N9
+    assert reader.type_(_CHOOSES).code == 0
+    for line in _HOLDS_THE_POOL:
+        assert reader.type_(line).code == 0
+    typed(reader, "why-it-waits.md")
+    cancel_all(reader)
+
+
+def test_the_lines_of_all_pages(reader: Reader) -> None:
+    """Each line that runs slipway, of a block that shows no output, in a folder with a stack file."""
+    (reader.folder / "stacks").mkdir()
+    for name in ("local", "next"):
+        shutil.copy(ROOT / "stacks" / "Pulumi.local.yaml", reader.folder / "stacks" / f"Pulumi.{name}.yaml")
+    (reader.folder / ".git").mkdir()
+    shutil.copy(ROOT / "Pulumi.yaml", reader.folder)
+    (reader.folder / "grid.yaml").write_text("grid:\n  trees: [10, 20]\n")
+    assert reader.type_(_CHOOSES).code == 0
+    swept = reader.type_("slipway submit dask-digits --sweep grid.yaml --wait --output json 2>/dev/null")
+    sweep = json.loads(swept.out)["sweep"]
+    listed = json.loads(reader.type_(f"slipway jobs list --sweep {sweep} --output json 2>/dev/null").out)["jobs"]
+    first, second = (job["displayName"] for job in listed)
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        for line in "\n".join(blocks(page, "sh")).splitlines():
+            if not line.startswith("slipway ") or line.startswith(tuple(_TYPED_ELSEWHERE)):
+                continue
+            there = line.partition("  #")[0]
+            for said, meant in _STANDS_FOR.items():
+                there = there.replace(said, meant.format(first=first, second=second, sweep=sweep))
+            done = reader.type_(f"export GITHUB_RUN_ID=1; {there}")
+            code = next((code for begins, code in _CODES.items() if line.startswith(begins)), 0)
+            assert done.code == code, f"{page.name}: {there}:\n{done.out}"
+
+
+def cancel_all(reader: Reader) -> None:
+    for job in json.loads(reader.type_("slipway jobs list --output json 2>/dev/null").out)["jobs"]:
+        if job["endTime"] is None:
+            assert reader.type_(f"slipway jobs cancel {job['displayName']} --yes").code == 0
