@@ -182,7 +182,7 @@ class _LogDisplay:
         """Write nothing: a reader of the jobs sees how many run."""
 
     def takes_sooner(self, sooner: SoonerChoice) -> bool:
-        if self._yes and sooner.spending:
+        if self._yes and not sooner.answered_by_yes:
             raise sooner.refusal(f"the same call with then={list(sooner.types)}")
         return self._yes
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
@@ -23,9 +23,10 @@ from slipway.submission.costs import amount, longest_run
 @dataclass(frozen=True)
 class Share:
     """Runs of a sweep that need the same machines. `hourly`: USD an hour for one run's machines; those of a `pool` are
-    paid for anyway. `at_once`: the most runs that the pool takes, None on machines of their own. `times`: None where
-    there are too few earlier runs. With `trials` not all machines of a run are in use all the time. `longest`: the
-    seconds after which the service ends a run."""
+    paid for anyway, but for `grows`: USD an hour for those that the pool may have to add for a run. `at_once`: the most
+    runs that the pool takes, None on machines of their own. `times`: None where there are too few earlier runs. With
+    `trials` not all machines of a run are in use all the time. `longest`: the seconds after which the service ends a
+    run."""
 
     runs: int
     hourly: Price
@@ -34,11 +35,16 @@ class Share:
     times: Times | None
     trials: bool = False
     longest: float = WEEK
+    grows: Price = field(default_factory=Price)
+
+    @property
+    def paid_anyway(self) -> bool:
+        return self.pool and self.grows == Price()
 
     @property
     def bound(self) -> Price:
         """The most that the runs may cost beyond what is paid for anyway."""
-        return Price() if self.pool else self.hourly * (Decimal(str(self.longest)) / 3600 * self.runs)
+        return (self.grows if self.pool else self.hourly) * (Decimal(str(self.longest)) / 3600 * self.runs)
 
     @property
     def rounds(self) -> int:
@@ -101,13 +107,17 @@ class Forecast:
 def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[VertexJob], now: datetime) -> Share:
     """Return the share of so many runs by the candidate; `earlier` are jobs of its template."""
     offer, demand = candidate.offer, candidate.demand
-    at_once = None
+    at_once, grows = None, Price()
     if offer.cluster:
         needs = Counter[str]()
         for part in demand.parts:
             needs[part.pool] += part.machines
         pools = catalog.clusters[offer.cluster].pools
         at_once = min((max(1, pools[name].max // count) for name, count in needs.items() if name in pools), default=1)
+        growing = (
+            (pools[name], count) for name, count in needs.items() if name in pools and pools[name].min < pools[name].max
+        )
+        grows = sum((pool.price_per_hour * count for pool, count in growing), Price())
     times = run_times(earlier, offer.capacity_type, demand, now)
     return Share(
         runs,
@@ -117,19 +127,22 @@ def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[V
         times=times,
         trials=candidate.kind.has_trials,
         longest=longest_run(candidate),
+        grows=grows,
     )
 
 
 def bound_words(shares: Sequence[Share]) -> str:
     """Return `at most $3,084.40 for all 40 runs, as each ends after 7 days at the latest`."""
-    paid, runs = [share for share in shares if not share.pool], sum(share.runs for share in shares)
+    paid, runs = [share for share in shares if not share.paid_anyway], sum(share.runs for share in shares)
     every, most = _every(runs), sum((share.bound for share in paid), Price())
     if not paid:
         return f"at most $0 for {every}, beyond the pools' own price"
     if most.unknown:
         return f"the most that {every} may cost is not known: no list has the price of such machines"
     words = f"{'at most ' if most.complete else ''}{amount(Price(most.known, most.complete))} for {every}"
-    if len(paid) < len(shares):
+    if any(share.pool for share in paid):
+        words += ", where a pool grows for them"
+    elif len(paid) < len(shares):
         words += ", of which those on pools cost nothing extra"
     latest = span(max(share.longest for share in paid))
     return f"{words}, as {'it' if runs == 1 else 'each'} ends after {latest} at the latest"
@@ -145,7 +158,8 @@ def forecast_lines(forecast: Forecast) -> list[str]:
     lines = []
     if len(forecast.shares) == 1:
         (one,) = forecast.shares
-        rate = f"{dollars(one.hourly)}{', paid for anyway' if one.pool else ' while it runs'}"
+        anyway = "paid for anyway" if one.paid_anyway else "paid for anyway where the pool need not grow for it"
+        rate = f"{dollars(one.hourly)}{f', {anyway}' if one.pool else ' while it runs'}"
         lines = [f"each run: {rate}{f'; {one.times}' if one.times else ''}"]
     every = _every(forecast.runs)
     lines.append(bound_words(forecast.shares))
@@ -155,7 +169,7 @@ def forecast_lines(forecast: Forecast) -> list[str]:
         return [*lines, f"what {every} usually {join(do)} is not known: {few}"]
     pools = any(one.pool for one in forecast.shares)
     cost = _between(forecast.least_cost, forecast.most_cost)
-    where = " of machine time, which pools are paid for anyway" if pools else ""
+    where = " of machine time on pools" if pools else ""
     return [*lines, f"{every}: {cost}{where}; {_how_long(forecast)}"]
 
 

@@ -149,6 +149,11 @@ class RemainingRuns:
     gone: tuple[int, ...] = ()
     jobs: Mapping[Run, str] = field(default_factory=dict)
 
+    @property
+    def going(self) -> tuple[Run, ...]:
+        """The runs that are sent, or sent again where they are not found."""
+        return (*self.send, *self.look)
+
 
 @dataclass(frozen=True)
 class RunsAgain:

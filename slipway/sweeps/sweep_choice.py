@@ -37,12 +37,14 @@ class GroupChoice:
 @dataclass(frozen=True)
 class SoonerChoice:
     """What could run now where runs would wait: the `choices` of these groups by a later type, and their `shares` of
-    the costs. `waits`: what they would wait for. `spending`: None where nobody has to confirm it."""
+    the costs. `waits`: what they would wait for. `spending`: None where nobody has to confirm it. `limited`: the stack
+    says up to which price nobody has to."""
 
     choices: Mapping[int, Choice]
     shares: tuple[Share, ...]
     waits: str
     spending: Spending | None
+    limited: bool
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -54,12 +56,17 @@ class SoonerChoice:
         """What it is: `spot could run now, at most $3,084.40 for all 40 runs, …`"""
         return f"{join(self.types)} could run now, {bound_words(self.shares)}"
 
+    @property
+    def answered_by_yes(self) -> bool:
+        """Tell whether a yes given beforehand is an answer: it counts up to the stack's limit."""
+        return self.limited and self.spending is None
+
     def refusal(self, how: str) -> PolicyError:
         """Return the error where `--yes` would have to confirm a type that nobody has named; `how` names it."""
-        costs = f"\n{self.spending.words} (slipway:workspace.confirmAbove)" if self.spending else ""
+        limit = self.spending.words if self.spending else "a yes counts up to a limit, and the stack has none"
         return PolicyError(
-            "nothing was sent: a yes confirms what the stack asks about only where its capacity type is named",
-            why=f"{self.waits}\n{self.words}{costs}",
+            f"nothing was sent: a yes alone does not send these runs to {join(self.types)}",
+            why=f"{self.waits}\n{self.words}\n{limit} (slipway:workspace.confirmAbove)",
             fix=f"to send them there: {how}\nto let them wait: the same without yes",
         )
 
@@ -138,8 +145,9 @@ def sooner_choice(
         return None
     waiting = dict.fromkeys(_waits(groups[group].first) for group in choices)
     runs = [(one.taken.candidate, counts[group]) for group, one in choices.items()]
-    spending = spending_at_once(plan.groups[0].catalog, plan.template.name, runs)
-    return SoonerChoice(choices, shares(choices), "; ".join(waiting), spending)
+    catalog = plan.groups[0].catalog
+    spending, limited = spending_at_once(catalog, plan.template.name, runs), catalog.confirm_above is not None
+    return SoonerChoice(choices, shares(choices), "; ".join(waiting), spending, limited)
 
 
 def _waits(first: Choice | SlipwayError) -> str:

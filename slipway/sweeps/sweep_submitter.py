@@ -37,7 +37,7 @@ from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSen
 @dataclass(frozen=True)
 class ChosenSweep:
     """A sweep before its sending. `plan`: as it is sent, possibly under another id. `choices`: by group, for those that
-    send runs. `begun_at`: the commit of the templates that it began with. `forecast`: None where no run is sent.
+    send runs. `begun_at`: the commit of the templates that it began with. `forecast`: None where no run is left.
     `candidate` returns that of a run. `sooner`: what could run now and was not taken, None where nothing could."""
 
     plan: SweepPlan
@@ -56,8 +56,8 @@ class ChosenSweep:
 
     @property
     def counts(self) -> Counter[int]:
-        """The number of runs to send, by group."""
-        return Counter(self.plan.of_group[run.index] for run in self.left.send)
+        """The number of runs left, by group."""
+        return Counter(self.plan.of_group[run.index] for run in self.left.going)
 
 
 class SweepDisplay(Protocol):
@@ -117,7 +117,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
             if costs := chosen.spending:
                 show.confirm(costs)
             left = chosen.left
-            progress = SendingProgress(total=left.done + len(left.send) + len(left.look), before=left.done)
+            progress = SendingProgress(total=left.done + len(left.going), before=left.done)
             names = sorted({one.taken.candidate.offer.cluster for one in chosen.choices.values()} - {""})
             clusters = {name: catalog.clusters[name].id for name in names}
             watch = CatalogWatch(lambda: context.anew().catalog, clusters, threads, began)
@@ -169,8 +169,7 @@ def _chosen(
     """Choose what to send, and where to. Raises PolicyError where a run can go nowhere."""
     context, plan, prepared = reading.context, reading.plan, reading.prepared
     left = runs_left(reading, journal, asks)
-    going = (*left.send, *left.look)
-    choices, sooner = _choices(reading, going, show)
+    choices, sooner = _choices(reading, left.going, show)
     taken = {group: choice.taken.candidate for group, choice in choices.items()}
 
     @cache
@@ -178,9 +177,9 @@ def _chosen(
         offer = taken[plan.of_group[run.index]].offer
         return next(one for one in prepared(run).candidates if one.offer is offer)
 
-    check_rules(plan, {run: candidate(run) for run in going}, context.catalog)
-    counts = Counter(plan.of_group[run.index] for run in left.send)
-    forecast = _forecast(reading, taken, counts, rate) if left.send else None
+    check_rules(plan, {run: candidate(run) for run in left.going}, context.catalog)
+    counts = Counter(plan.of_group[run.index] for run in left.going)
+    forecast = _forecast(reading, taken, counts, rate) if left.going else None
     return ChosenSweep(plan, choices, left, journal.commit, forecast, candidate, sooner)
 
 
@@ -215,7 +214,7 @@ def _taken(choices: Mapping[int, Choice]) -> dict[int, Candidate]:
 
 
 def _forecast(reading: SweepReading, taken: Mapping[int, Candidate], counts: Counter[int], rate: int) -> Forecast:
-    """Return the forecast of the runs that are sent now, by the candidate that each group has `taken`."""
+    """Return the forecast of the runs that are left, by the candidate that each group has `taken`."""
     earlier = reading.earlier.result()
     unread = f"earlier runs can't be read ({earlier.why})" if isinstance(earlier, Unknown) else ""
     of_region = Counter[str]()

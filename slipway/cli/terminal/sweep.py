@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -184,7 +183,7 @@ class SweepTerminal:
 
     def takes_sooner(self, sooner: SoonerChoice) -> bool:
         if self._yes:
-            if sooner.spending:
+            if not sooner.answered_by_yes:
                 raise sooner.refusal(self._by(sooner.types))
             return True
         if self._asks and sys.stdin.isatty():
@@ -197,7 +196,7 @@ class SweepTerminal:
     def chosen(self, chosen: ChosenSweep) -> None:
         plan, choices, left, forecast = chosen.plan, chosen.choices, chosen.left, chosen.forecast
         catalog, template = self._context.catalog, plan.template.name
-        runs = Counter(plan.of_group[run.index] for run in (*left.send, *left.look))
+        runs = chosen.counts
         for group, choice in list(choices.items())[:5]:
             if told := leaving(catalog, choice, runs[group]):
                 self._tell(told)

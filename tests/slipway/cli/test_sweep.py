@@ -308,7 +308,8 @@ def replica(stack: Stack, job: dict[str, Any]) -> bool:
     args = job["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]["args"]
     environ = {"STORAGE_EMULATOR_HOST": stack.cloud.url, "GCE_METADATA_HOST": "the-tests-own"}
     number = job["name"].rsplit("/", 1)[-1]
-    return bool(launcher.settle(args[1], number, environ) == number)
+    runs, _ = launcher.settle(args[1], number, environ)
+    return bool(runs == number)
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from .stack import UNSET, Stack, held
+from .test_fallback import packaged
 from .test_sweep import every_job, points
 
 RUNS = 4
@@ -61,12 +62,23 @@ def test_a_full_pool_is_waited_for_as_the_dry_run_has_said(busy: Stack) -> None:
     assert planned.code == 0, planned.err
     assert {one["labels"]["slipway-capacity-type"] for one in planned.json["requests"]} == {"pool"}
     assert "4 runs, each on pool cpu/workers: n1-standard-4" in planned.err and "pool full: cpu/workers" in planned.err
-    assert "at most $0 for all 4 runs" in planned.err
     assert MOST.search(planned.err.partition("spot could run")[2]), "what it would cost not to wait"
     done = busy.run(*sweep(busy))
     assert done.code == 0, done.err
     assert types(busy) == {"pool"} and len(every_job(busy)) == RUNS
-    assert "at most $0 for all 4 runs" in done.out and ": --then spot" in done.out
+    assert ": --then spot" in done.out
+
+
+@pytest.mark.parametrize(
+    ("least", "said"), [(3, "at most $0 for all 4 runs, beyond"), (1, "where a pool grows for them")]
+)
+def test_only_a_pool_that_need_not_grow_costs_nothing_extra(stack: Stack, least: int, said: str) -> None:
+    """It was said to be paid for anyway, while a single job of the same template was told what it adds."""
+    stack.catalog["clusters"]["cpu"]["pools"]["workers"]["min"] = least
+    stack.publish()
+    planned = stack.run(*sweep(stack), "--dry-run")
+    assert planned.code == 0 and said in planned.err
+    assert (float(planned.json["forecast"]["usd"]["bound"]) == 0) is (least == 3)
 
 
 def test_what_it_costs_at_most_is_always_told(busy: Stack) -> None:
@@ -119,6 +131,29 @@ def test_yes_counts_below_what_the_stack_lets_pass_unasked(busy: Stack) -> None:
     busy.catalog["confirmAbove"] = 10
     busy.publish()
     assert busy.run(*sweep(busy, "--yes")).code == 0 and types(busy) == {"spot"}
+
+
+def test_yes_is_no_answer_where_the_stack_sets_no_limit(busy: Stack) -> None:
+    refused = busy.run(*sweep(busy, "--yes"))
+    assert refused.code == 5 and every_job(busy) == [] and MOST.search(refused.err)
+    assert "slipway submit hello --then spot --sweep sweep.csv --yes" in refused.err
+    assert busy.run(*sweep(busy, "--then", "spot", "--yes")).code == 0 and types(busy) == {"spot"}
+
+
+def test_runs_whose_answers_were_lost_are_counted_as_what_they_may_cost(busy: Stack) -> None:
+    """They were sent to the pool, and may be sent again to what costs more: nothing was told or asked."""
+    packaged(busy)
+    with busy.faults({"kind": "hold", "match": r"^POST .*/customJobs\?"}), busy.started(*sweep(busy)) as sending:
+        journal = busy.folder / ".slipway" / "sweeps"
+        busy.until(lambda: any(file.read_text().count("sending") == RUNS for file in journal.rglob("*.jsonl")))
+        sending.kill()
+    busy.catalog["confirmAbove"] = 0.01
+    busy.publish()
+    words = sweep(busy, "--then", "spot")
+    planned = busy.run(*words, "--dry-run")
+    assert planned.code == 0 and MOST.search(planned.err)
+    assert busy.run(*words).code == 5 and every_job(busy) == []
+    assert busy.run(*words, "--yes", SLIPWAY_GRACE="0s").code == 0 and types(busy) == {"spot"}
 
 
 def test_the_command_that_a_refusal_names_sends_it(busy: Stack) -> None:

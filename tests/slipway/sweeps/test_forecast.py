@@ -19,6 +19,7 @@ from slipway.sweeps.forecast import Forecast, Share, forecast_lines
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TOOK = Times(240.0, 540.0, 11)
 POOL = Share(100, Price(Decimal("0.25")), True, 3, TOOK)
+GROWING = replace(POOL, hourly=Price(Decimal("0.40")), grows=Price(Decimal("0.31")), longest=3600.0)
 SPOT = Share(100, Price(Decimal("0.31")), False, None, TOOK)
 
 
@@ -94,6 +95,10 @@ def test_shapes_are_told_together() -> None:
         ((replace(SPOT, hourly=UNKNOWN),), "the most that all 100 runs may cost is not known: no list has the price"),
         ((replace(SPOT, hourly=Price(Decimal(1), complete=False)),), "$16,800.00 and more for all 100 runs"),
         ((POOL,), "at most $0 for all 100 runs, beyond the pools' own price"),
+        ((GROWING,), "at most $31.00 for all 100 runs, where a pool grows for them, as each ends after 1 h"),
+        ((POOL, GROWING), "at most $31.00 for all 200 runs, where a pool grows for them"),
+        ((replace(GROWING, grows=UNKNOWN),), "the most that all 100 runs may cost is not known"),
+        ((GROWING,), "each run: $0.40/h, paid for anyway where the pool need not grow for it; 4–9 min"),
     ],
 )
 def test_the_most_that_all_runs_may_cost_is_always_told(shares: tuple[Share, ...], said: str) -> None:  # W2
