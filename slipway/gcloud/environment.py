@@ -95,14 +95,15 @@ def _mentions(variables: Mapping[str, _Variable], name: str) -> bool:
 
 def _plain_secrets(each: Sequence[Mapping[str, _Variable]]) -> Iterator[tuple[str, _Variable]]:
     """Yield the variables that look like secrets, each once."""
-    values: dict[str, str] = {}
     for name, one in ((name, one) for variables in each for name, one in variables.items()):
         if not any(looks_secret(line, name) for line in one.value.splitlines()):
             continue
-        if any(f"{name}{_SUFFIX}" in variables for variables in each):
+        if name.endswith(_SUFFIX):
+            one.part.wrong(f"{name} has a secret in plain text", "its reference: projects/…/secrets/…/versions/latest")
+        elif any(f"{name}{_SUFFIX}" in variables for variables in each):
             one.part.wrong(f"{name} looks like a secret, and {name}{_SUFFIX} is set as well", f"leave {name} out")
-        elif values.setdefault(name, one.value) != one.value:
-            what = f"{name} looks like a secret, and is another one in another worker pool"
+        elif any(variables[name].value != one.value for variables in each if name in variables):
+            what = f"{name} looks like a secret, and has another value in another worker pool"
             one.part.wrong(what, "names that differ, as a template has one secret for each")
         else:
             yield name, one

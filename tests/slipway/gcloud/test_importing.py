@@ -155,6 +155,12 @@ def test_tokens_become_references_to_secrets_and_are_told() -> None:
     assert "the code of an image finds its reference in HF_TOKEN__SECRET" in notes(of_an_image)[0]
 
 
+def test_a_name_that_is_a_secret_in_one_worker_pool_alone_is_refused() -> None:
+    env = "env: [{name: API_KEY, value: abcdef}]"
+    (what, _) = refused(job(f"{CODE}, {env}}}", pool=second("{name: API_KEY, value: $(OTHER)}")))
+    assert what.endswith("env[0]: API_KEY looks like a secret, and has another value in another worker pool")
+
+
 def test_a_token_in_an_argument_is_refused_and_a_likely_one_is_told() -> None:
     (what, fix) = refused(job(f"{CODE}, args: [--hub, hf_AbCdEfGhIjKlMnOpQrStUvWxYz012345]}}"))
     assert what == "job.yaml:4  workerPoolSpecs[0].containerSpec.args[1]: --hub has a secret in plain text"
@@ -184,6 +190,10 @@ def test_a_secrets_value_is_in_no_argument_any_more() -> None:
         (
             "{name: API_KEY, value: abcdef}, {name: API_KEY__SECRET, value: x}",
             "containerSpec.env[0]: API_KEY looks like a secret, and API_KEY__SECRET is set as well",
+        ),
+        (
+            "{name: HF__SECRET, value: hf_AbCdEfGhIjKlMnOpQrStUvWxYz012345}",
+            "containerSpec.env[0]: HF__SECRET has a secret in plain text",
         ),
     ],
 )
