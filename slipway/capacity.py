@@ -24,7 +24,7 @@ class CapacityType:
       management fee in them.
     - `waits_by_itself`: the service waits for machines, for `maxWaitDuration`; others wait only for quota or a pool.
     - `when`, `billing`: for people; `instead` for those whose job has failed, `{}` is the cluster.
-    - `differs`: where today's rule is not what the page people may have read says.
+    - `differs`: today's rule, where earlier documentation of Google's says another one.
     """
 
     name: str
@@ -64,10 +64,7 @@ _ROWS = (
         instead="waits in the queue until all its machines are there at once",
         when="scarce GPUs for up to 7 days, when the start may be later",
         billing="Compute Engine's flex-start price and Vertex AI's management fee while it runs; waiting is not billed",
-        differs=(
-            f"{join(models(flex_start=True))} only, at a price of its own; older pages showed a machine without GPUs "
-            "and the on-demand price"
-        ),
+        differs=f"{join(models(flex_start=True))} only, at a price below the on-demand one",
     ),
     CapacityType(
         SPOT,
@@ -77,7 +74,7 @@ _ROWS = (
         instead="Spot machines, which may be taken away again",
         when="work that resumes from checkpoints",
         billing="Compute Engine's Spot price and Vertex AI's management fee while it runs; queued or preempted is free",
-        differs="every machine that Compute Engine has as Spot, TPU pods excepted; an older page named A2 and A3 alone",
+        differs="every machine that Compute Engine offers as Spot, TPU pods excepted",
     ),
     CapacityType(
         ON_DEMAND,

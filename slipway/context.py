@@ -157,8 +157,8 @@ class Context:
         """Return the job's page, or empty where the endpoint is not Google's and has none."""
         if "vertex" in self.connection.endpoints.overrides:
             return ""
-        page = f"locations/{job.region}/training/{job.id}/cpu?project={self.catalog.project}"
-        return f"https://console.cloud.google.com/vertex-ai/{page}"
+        page = f"locations/{job.region}/training/{job.id}?project={self.catalog.project}"
+        return f"https://console.cloud.google.com/agent-platform/{page}"
 
     def elsewhere(self, region: str) -> str:
         """Return ` in us-east4` for another region than the stack's own; else empty."""

@@ -76,8 +76,8 @@ class Revision:
 
     @property
     def short(self) -> str:
-        """The short form, `3f9c2e1+`."""
-        return f"{self.commit[:SHORT]}+" if self.dirty else self.commit[:SHORT]
+        """The short form, as git describes it: `3f9c2e1-dirty` for a checkout with changes of its own."""
+        return f"{self.commit[:SHORT]}-dirty" if self.dirty else self.commit[:SHORT]
 
 
 def label_value(text: str) -> str:

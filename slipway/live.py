@@ -33,6 +33,13 @@ class Unknown:
             return self.why
         return f"{self.api}{f' as {self.identity}' if self.identity else ''}: {self.why}; it needs {self.role}"
 
+    @property
+    def fix(self) -> str:
+        """What to do, so that it can be read: `ask for roles/cloudquotas.viewer on project acme`."""
+        on = f" on {self.on}" if self.on else ""
+        granted = self.role.startswith("roles/")
+        return f"ask for {self.role}{on}" if granted else f"the same command again; it needs {self.role}"
+
 
 @dataclass(frozen=True)
 class Use:

@@ -122,7 +122,7 @@ def tiles(data: Mapping[str, Any]) -> Iterator[Tile]:
     if data["month"]:
         yield _month(data["month"], data["budget"])
     jobs = len(now["findings"])
-    yield Tile("To look at", counted(jobs, "job") if jobs else "nothing", "idle, or beside a free pool" if jobs else "")
+    yield Tile("To look at", counted(jobs, "job") if jobs else "nothing", "idle, or not on a free pool" if jobs else "")
 
 
 def _month(month: Mapping[str, Any], budget: float | None) -> Tile:

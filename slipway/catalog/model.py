@@ -113,9 +113,9 @@ class Offer:
     reason why it is not available; `lacks_quota` holds for the last deployment.
 
     It applies where each parameter of `when` has one of its values; for any values, the offers of a kind that apply are
-    those of one variant. `wait`: seconds until a submission falls back to the next offer, None for never. `note`: where
-    an older page disagrees about the type. The price is that of all machines at the usual replicas. A newer version's
-    offer may have an unknown `capacity_type` or `kind`; then it is not available.
+    those of one variant. `wait`: seconds until a submission falls back to the next offer, None for never. `note`: the
+    type's rule, where Google had another one earlier. The price is that of all machines at the usual replicas. A newer
+    version's offer may have an unknown `capacity_type` or `kind`; then it is not available.
     """
 
     capacity_type: Annotated[str, PLAIN_NAME]

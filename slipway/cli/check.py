@@ -155,7 +155,7 @@ def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[FileMistak
             for name, why in unfit.items():
                 names[stack.templates.index(name)].wrong(
                     f"{name} can't run on cluster {cluster.name} {called}: {why}",
-                    "nothing, if it may wait or run elsewhere meanwhile; else machines that it fits",
+                    "leave it so, if the template may wait or run elsewhere meanwhile; else other machines there",
                 )
     return tuple(names.mistakes)
 

@@ -83,7 +83,7 @@ def _tell(told: Notices) -> None:
         screen.out(step.says)
         forge.write(step)
     if not todo:
-        screen.note("all is told as it is")
+        screen.note("the issues say all of it already")
 
 
 def _show(told: Notices, named: list[str]) -> None:

@@ -81,7 +81,7 @@ def command(
         return
     _show(report)
     for unread in dict.fromkeys(part for part in _limits(live) if isinstance(part, Unknown)):
-        screen.note(f"quota not checked: {unread.why}\n  fix: ask for {unread.role}")
+        screen.note(f"quota not checked: {unread.why}\n  fix: {unread.fix}")
     for line in dict.fromkeys([*report.errors, *report.warnings]):
         screen.note(f"! {line}")
     for command in requests(context.catalog, report.lines):
@@ -118,14 +118,14 @@ def _asks(request: str, live: Live, report: QuotaReport) -> list[Ask]:
     """Return the requests. Raises ResourceError where limits or requests are unknown, else the errors of `ask_for`."""
     for part in (live.limits, live.preferences):
         if isinstance(part, Unknown):
-            raise ResourceError("can't tell what to ask for", why=part.why, fix=f"ask for {part.role}")
+            raise ResourceError("can't tell what to ask for", why=part.why, fix=part.fix)
     return [ask_for(request, report.lines, live)] if request else all_short(report.lines, live)
 
 
 def _request(context: Context, asks: list[Ask], contact: str, justification: str, *, dry_run: bool, json: bool) -> None:
     """Send the requests, and print their outcomes."""
     if not asks:
-        screen.note("nothing is short that could be asked for, and was not")
+        screen.note("nothing to ask for: each quota suffices, was asked for already, or can't be raised")
     elif not contact:
         raise ConfigError(
             "name whom Google asks about it",

@@ -89,7 +89,7 @@ def _keep_ledger(context: Context, now: datetime) -> Ledger:
     before = read_ledger(context.connection.storage, bucket) if history.unread else ""
     if isinstance(before, Ledger) and (highest := found.at_least(before)) != found:
         found = highest
-        screen.note(f"! the ledger stays as it was {age_words(before, now)} where less could be read now")
+        screen.note(f"! the ledger stays as it was {age_words(before, now)}: less could be read now")
     content = json.dumps(codec.write(found), separators=(",", ":")).encode()
     context.connection.storage.write(Location(bucket, NAME), content, "application/json")
     return found

@@ -273,4 +273,4 @@ def _who(line: QuotaRow, live: Live) -> Iterator[tuple[str, int]]:
         if amount := usage((cluster,), ()).total(line.metric):
             yield cluster.id, amount
     if amount := usage((), there.jobs).total(line.metric):
-        yield "jobs beside the clusters", amount
+        yield "jobs on machines of their own", amount

@@ -24,7 +24,7 @@ _MEANS: Mapping[str, str] = {
     "--uniform-bucket-level-access": "access lists of its objects say who may read them, beside the stack's grants",
     "--public-access-prevention": "it may be opened to the public",
     "--versioning": "no earlier catalog is kept when one is published",
-    "--clear-retention-period": "nothing in it can be written anew before its retention is over, a catalog neither",
+    "--clear-retention-period": "its retention keeps objects from being replaced, the catalog among them",
 }
 
 

@@ -40,7 +40,9 @@ class Goal:
         """Parse a goal: `-accuracy` where more is better, `loss` where less is. Raises ConfigError for an invalid
         name."""
         if text in ("", "-"):
-            raise ConfigError("nothing is sorted by no metric", fix="its name, with - before it where more is better")
+            raise ConfigError(
+                "the metric to sort by has no name", fix="give its name, with - before it where more is better"
+            )
         return cls(text.removeprefix("-"), text.startswith("-"))
 
 

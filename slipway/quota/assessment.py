@@ -187,7 +187,7 @@ def _verdict(grounds: Grounds, draw: OfferDraw, needs: Iterable[Need]) -> OfferV
             )
             lacking.append(f"{text} · {limit.increase}" if limit.increase else text)
     if lacking and draw.doubtful:
-        return OfferVerdict(True, f"it may not start, no page says whether it draws quota: {'; '.join(lacking)}")
+        return OfferVerdict(True, f"it may not start: Google does not say whether it draws quota: {'; '.join(lacking)}")
     if lacking:
         return OfferVerdict(False, "; ".join(lacking), lacks_quota=True)
     return OfferVerdict(True, f"quota not checked: {unsure[0]}" if unsure else "")

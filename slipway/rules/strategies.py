@@ -48,7 +48,7 @@ def _flex_accelerators(subject: Subject) -> Iterator[str]:
             what = name or "no accelerator"
             yield (
                 f"{worker.name} ({worker.machine.type}, {what}): flex-start gives {join(FLEX_MODELS)} machines only "
-                "(an older page still shows one without GPUs); take another capacity type, or another machine"
+                "(Google's earlier documentation shows one without GPUs); take another capacity type or machine"
             )
 
 

@@ -122,8 +122,8 @@ class PolicyEntry(Entry):
 
 
 class BudgetEntry(Entry):
-    """What the stack may cost a month, by what the hourly run finds: machines of its pools, and those of jobs beside
-    them. `submit` warns at 80 %."""
+    """What the stack may cost a month, by what the hourly run finds: machines of its pools, and jobs' own
+    machines. `submit` warns at 80 %."""
 
     stack: Annotated[float, bounds.COST] | None = Field(
         default=None, description="USD a month of the stack, idle machines among it.", examples=[80000]

@@ -115,7 +115,7 @@ def test_each_thing_has_one_issue_from_its_beginning_to_its_end(runner: Runner, 
     done = told(runner, workflows, OUT, BY_HAND)
     assert runner.wrote == ["POST issues"] * 2
     assert "opens an issue: prod: cluster h100" in done.stdout
-    assert "all is told as it is" in told(runner, workflows, OUT, BY_HAND).stderr and runner.wrote == []
+    assert "the issues say all of it already" in told(runner, workflows, OUT, BY_HAND).stderr and runner.wrote == []
     told(runner, workflows, BY_HAND)
     assert runner.wrote == ["POST issues/3/comments", "PATCH issues/3"]
     assert [one["state"] for one in runner.issues] == ["open", "open", "closed", "open"]

@@ -29,7 +29,7 @@ def test_it_is_one_screen_and_leads_to_all_pages() -> None:
 def test_each_page_has_its_place_in_the_list() -> None:
     listed = re.findall(r"\]\(([^)#]*)\)", (DOCS / "README.md").read_text("utf-8"))
     pages = {path.name for path in DOCS.glob("*.md")} - {"README.md"}
-    assert {link for link in listed if not link.startswith("../")} == pages
+    assert {link for link in listed if not link.startswith(("../", "https:"))} == pages
 
 
 def test_every_link_leads_somewhere() -> None:
@@ -37,6 +37,19 @@ def test_every_link_leads_somewhere() -> None:
         for file, anchor in re.findall(r"\]\((?!https:)([^)#]*)#?([^)]*)\)", page.read_text("utf-8")):
             assert (page.parent / file).exists(), file
             assert not anchor or anchor in anchors(page.parent / file), f"{file}#{anchor}"
+
+
+def test_no_page_and_no_printed_text_leads_to_what_google_keeps_no_longer() -> None:
+    """It has renamed Vertex AI: pages of the old name are left as they were, and the console has moved."""
+    top = README.parent
+    written = [*top.glob("*.md"), *DOCS.glob("*.md")]
+    for folder in ("slipway", "components", "policy", "local", "journey", "templates", "jobs"):
+        written += (
+            path for ending in ("py", "md", "json", "html", "yaml") for path in (top / folder).rglob(f"*.{ending}")
+        )
+    old = re.compile(r"cloud\.google\.com/vertex-ai")
+    assert [str(path.relative_to(top)) for path in written if old.search(path.read_text("utf-8"))] == []
+    assert "Gemini Enterprise Agent Platform" in README.read_text("utf-8")
 
 
 def test_numbers_and_names_may_differ_and_words_may_not() -> None:

@@ -57,10 +57,10 @@ def test_waiting_is_not_billed() -> None:  # W7 X7
     assert "queued or preempted is free" in CAPACITY_TYPES["spot"].billing
 
 
-def test_where_todays_rule_and_an_older_page_differ_both_are_told() -> None:
+def test_todays_rule_is_told_where_an_earlier_page_has_another() -> None:
     assert [row.name for row in CAPACITY_TYPES.values() if row.differs] == ["flex-start", "spot"]
-    assert "A2 and A3 alone" in CAPACITY_TYPES["spot"].differs
-    assert "the on-demand price" in CAPACITY_TYPES["flex-start"].differs
+    assert "every machine that Compute Engine offers as Spot" in CAPACITY_TYPES["spot"].differs
+    assert "below the on-demand one" in CAPACITY_TYPES["flex-start"].differs
 
 
 def test_the_command_line_can_import_the_rules_alone() -> None:

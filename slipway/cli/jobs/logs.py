@@ -77,7 +77,7 @@ def how_far(count: int, begin: datetime | None, at: datetime | None, end: dateti
     if begin and at and begin < at < end:
         rest = count * ((end - at) / (at - begin))
         told += f", so the rest takes some {span(60 * rest / _A_MINUTE)} if the job went on writing like that"
-    return f"{told}     its end alone: --tail {PAGE}"
+    return f"{told}     only its end: --tail {PAGE}"
 
 
 def _line(entry: LogEntry, job: VertexJob, *, json_lines: bool) -> str:

@@ -41,7 +41,7 @@ def show_usage(usage: Utilization) -> None:
     words = sum(max(map(len, column)) for column in zip(*[(row.role, row.what) for row in rows], _HEADS, strict=True))
     room = (screen.columns() or shutil.get_terminal_size().columns) - words - len("    ") - 3 * len("  100 %")
     first, last = ends(row.points for row in rows)
-    length = f"{span((last - first).total_seconds())} OF SAMPLES" if last > first else "ONE SAMPLE"
+    length = f"OVER {span((last - first).total_seconds())}" if last > first else "ONE SAMPLE"
     charts = sparks([row.points for row in rows], min(_WIDEST, room) - 1) if room >= _NARROWEST else [""] * len(rows)
     screen.out("")
     screen.table(

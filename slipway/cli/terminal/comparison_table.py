@@ -32,7 +32,7 @@ def show(found: Comparison, heads: tuple[str, str]) -> None:
 def _rows(before: Outcome, after: Outcome) -> Iterable[tuple[str, str, str, str]]:
     parts = f"pools {_both(before.pools_cost, after.pools_cost)}"
     if before.beside_cost != after.beside_cost or before.beside_cost.known:
-        parts += f", beside {_both(before.beside_cost, after.beside_cost)}"
+        parts += f", jobs' own machines {_both(before.beside_cost, after.beside_cost)}"
     yield "wait p50 / p95", _waits(before.waits), _waits(after.waits), ""
     yield "longest wait", span_or_dash(before.waits.longest), span_or_dash(after.waits.longest), ""
     yield "dollars", figure(before.cost, 0), figure(after.cost, 0), parts

@@ -155,7 +155,7 @@ def _notes(results: Results, names: Sequence[str]) -> list[str]:
     """Return why succeeded jobs lack a metric, and how to have the best starred."""
     lacking = [row for row in results.rows if row.succeeded and not any(name in row.metrics for name in names)]
     reasons = Counter(row.metrics_why or f"it has no {short(names[0])}" for row in lacking)
-    found = [f"{counted(count, 'job')} without: {reason}" for reason, count in reasons.most_common(3)]
+    found = [f"{counted(count, 'job')} without a metric: {reason}" for reason, count in reasons.most_common(3)]
     if results.goal is None and results.metrics and names:
         found.append(
             f"to have the best starred: --sort -{short(names[0])} where more is better, else --sort {short(names[0])}"

@@ -69,7 +69,7 @@ class _Table:
             unknown = ("?",) * (2 if self._accelerators else 1)
             return (name, "", *unknown, "", "?", "", "?", "not recorded")
         counted = (row.machine_hours, *((row.accelerator_hours,) if self._accelerators else ()))
-        most, words = "≤ " if row.at_most else "", "none was up"
+        most, words = "≤ " if row.at_most else "", "no machine was up"
         if row.live_machine_hours:
             words = f"{most}{percent(row.share)} of {_hours(row.live_machine_hours)}"
         if row.partly_unknown:

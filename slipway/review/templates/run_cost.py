@@ -97,7 +97,8 @@ def _lines(old: Template, new: Template) -> Iterator[tuple[str, _Run, _Run]]:
     usual = [[one for one in usual_offers(each) if one.available] for each in (old, new)]
     what = "A usual run"
     if all(some and some[0].capacity_type == POOL for some in usual):
-        usual, what = [[one for one in some if one.capacity_type != POOL] for some in usual], f"{what} beside the pool"
+        usual = [[one for one in some if one.capacity_type != POOL] for some in usual]
+        what = "A usual run on machines of its own"
     before, after = offers_by_label(old, new.kind), offers_by_label(new)
     first = [next(iter(some), None) for some in usual]
     pairs = [(what, first[0], first[1])]

@@ -92,7 +92,7 @@ def test_waits_study_and_notes_are_published() -> None:
         "parameters": ["rate"],
     }
     notes = {offer["capacityType"]: offer["note"] for offer in found["offers"]}
-    assert "the on-demand price" in notes["flex-start"]
+    assert "below the on-demand one" in notes["flex-start"]
     assert notes["pool"] == ""
 
 

@@ -14,7 +14,7 @@ def dirty(stack: Stack) -> Stack:
 
 def test_each_screen_and_document_has_the_mark(dirty: Stack) -> None:
     done = dirty.run("submit", "hello", "--wait")
-    assert done.out.startswith("hello  @ 0a1b2c3+  →  ")
+    assert done.out.startswith("hello  @ 0a1b2c3-dirty  →  ")
     (job,) = dirty.jobs()
     assert job["labels"]["slipway-commit-dirty"] == "true"
     assert "commit     0a1b2c3 with local changes" in dirty.run("jobs", "show", job["displayName"]).out.splitlines()
@@ -25,8 +25,8 @@ def test_each_screen_and_document_has_the_mark(dirty: Stack) -> None:
 
 
 def test_templates_have_it_too(dirty: Stack) -> None:
-    assert dirty.run("templates", "show", "hello").out.splitlines()[0].endswith("  @ 0a1b2c3+")
-    assert f"not found in catalog {dirty.name} @ 0a1b2c3+" in dirty.run("submit", "helo").err
+    assert dirty.run("templates", "show", "hello").out.splitlines()[0].endswith("  @ 0a1b2c3-dirty")
+    assert f"not found in catalog {dirty.name} @ 0a1b2c3-dirty" in dirty.run("submit", "helo").err
     assert dirty.run("templates", "--output", "json").json["catalog"]["dirty"] is True
 
 
@@ -39,7 +39,7 @@ def test_runs_of_a_sweep_have_it_and_a_deployment_since_is_told(dirty: Stack) ->
     dirty.deploy("0a1b2c3", dirty=False)
     again = dirty.run(*words, "--retry-failed", SLIPWAY_LOOK_FOR="1s")
     assert again.code == 0, again.err
-    assert "with the templates of 0a1b2c3+;" in again.err and "rest runs those of 0a1b2c3\n" in again.err
+    assert "with the templates of 0a1b2c3-dirty;" in again.err and "rest runs those of 0a1b2c3\n" in again.err
     assert {job["labels"]["slipway-commit-dirty"] for job in dirty.jobs()} == {"false"}
 
 

@@ -138,7 +138,7 @@ def test_lacking_quota_of_a_reservation_is_told_and_no_hindrance() -> None:  # Z
     assert report.errors == ()
     found = report.offers["train"]["reservation"]
     assert found.available
-    assert found.why.startswith("it may not start, ")
+    assert found.why.startswith("it may not start: Google does not say ")
     assert "needs 40, limit 32" in found.why
     assert row(report, H100) == (None, 40, 32, 0, "ok")
 

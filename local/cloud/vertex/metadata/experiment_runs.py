@@ -18,7 +18,7 @@ from .metadata_stores import DEFAULT, used
 _EXPERIMENT, _RUN, _VERSION = "system.Experiment", "system.ExperimentRun", "0.0.1"
 _JOBS = "_custom_jobs"
 _LONGEST = 121
-_CONSOLE = "https://console.cloud.google.com/vertex-ai/locations/{1}/training/{2}?project={0}"
+_CONSOLE = "https://console.cloud.google.com/agent-platform/locations/{1}/training/{2}?project={0}"
 
 
 def check(world: World, spec: Mapping[str, Any]) -> None:

@@ -27,7 +27,7 @@ def minutes(number: float) -> datetime:
 def test_how_long_the_rest_takes_follows_from_how_far_the_lines_have_come() -> None:
     told = how_far(60_000, BEGIN, minutes(10), minutes(40))
     assert told.startswith("60,000 lines so far; a") and "the rest" in told and " 3 min" in told
-    assert told.endswith("its end alone: --tail 1000")
+    assert told.endswith("only its end: --tail 1000")
     for at in (None, BEGIN, minutes(40)):
         assert "the rest" not in how_far(10_000, BEGIN, at, minutes(40))
 

@@ -11,7 +11,7 @@ from slipway.kinds import TUNING_JOB
 from tests.slipway.cli.stack import Stack
 from tests.slipway.submission.conftest import job as a_job
 
-PAGE = "https://console.cloud.google.com/vertex-ai/locations/us-central1/training/4711/cpu?project=p"
+PAGE = "https://console.cloud.google.com/agent-platform/locations/us-central1/training/4711?project=p"
 JOB: VertexJob = replace(a_job(), output="gs://work/jobs/tune 1/")
 
 

@@ -49,7 +49,7 @@ def test_the_runs_of_a_sweep_by_a_metric_the_best_first_and_starred(
     done = stack.run("jobs", "list", "--sweep", sweep, "--metric", "accuracy", "--sort", "-accuracy")
     assert done.code == 0, done.err
     assert screen(done.out, names) == snapshot
-    assert done.err == "1 job without: no metrics.json in its output\n"
+    assert done.err == "1 job without a metric: no metrics.json in its output\n"
 
     both = stack.run("jobs", "list", "--sweep", sweep, "--sort", "loss", "--metric", "accuracy").out.splitlines()
     assert both[0].split() == ["JOB", "code", "ACCURACY", "LOSS", "↑", "RUN", "TIME", "COST"]
@@ -109,7 +109,7 @@ def test_a_text_that_a_spreadsheet_would_compute_is_one(stack: Stack) -> None:
 def test_a_metric_that_no_job_has_is_refused_with_the_ones_that_there_are(stack: Stack) -> None:
     sweep, names = swept(stack, "print(1)")
     without = stack.run("jobs", "list", "--sweep", sweep, "--metric", "acuracy")
-    assert without.code == 0 and "without: no metrics.json" in without.err, "it may come yet"
+    assert without.code == 0 and "without a metric: no metrics.json" in without.err, "it may come yet"
     measured(stack, names[0], {"accuracy": 0.97, "loss": 1})
     refused = stack.run("jobs", "list", "--sweep", sweep, "--metric", "acuracy")
     assert refused.code == 2 and refused.out == "" and "fix: accuracy, " in refused.err

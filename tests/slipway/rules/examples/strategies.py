@@ -36,7 +36,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "flex-accelerator",
         Example(
             flex(worker({"machineType": "n1-highmem-2"})),
-            "no accelerator): flex-start gives L4, A100, H100, H200 and B200 machines only (an older page",
+            "no accelerator): flex-start gives L4, A100, H100, H200 and B200 machines only (Google's earlier",
             tuple(
                 flex(worker(gpu(machine), diskSpec={}))
                 for machine in (
