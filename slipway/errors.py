@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 Arguments = Mapping[str, str | bool | Mapping[str, str]]
-"""Arguments of `slipway.submit`, or of a sweep, by name, that replace the given ones."""
+"""Arguments of `slipway.submit`, or of a sweep, by name, that replace the given ones; parameters are below `params`."""
 _LONGEST_LINE = 2000
 HARMFUL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
 """Characters that act on a terminal, reorder the text or are half of one, except newline and tab."""
@@ -68,7 +68,7 @@ class SlipwayError(Exception):
         self.why = why
         self._parts = () if isinstance(fix, str) else fix
         self.fix = fix if isinstance(fix, str) else ""
-        self.spell(lambda arguments: ", ".join(f"{name}={value!r}" for name, value in arguments.items()))
+        self.spell(_of_a_call)
 
     def spell(self, spelled: Callable[[Arguments], str]) -> None:
         """Spell the arguments in `fix` in the caller's form: as flags of a command."""
@@ -81,6 +81,26 @@ class SlipwayError(Exception):
     def render(self) -> str:
         """Return the error as the terminal shows it, without colour."""
         return f"error: {self}"
+
+
+def together(fixes: Iterable[Fix]) -> Fix:
+    """Return several fixes as one, each once and in a line of its own."""
+    parts: list[tuple[str | Arguments, ...]] = []
+    for one in fixes:
+        part = (one,) if isinstance(one, str) else one
+        if part not in parts:
+            parts.append(part)
+    return tuple(word for part in parts for word in ("\n", *part))[1:]
+
+
+def _of_a_call(arguments: Arguments) -> str:
+    """Spell arguments as a call of Python has them."""
+    params = arguments.get("params")
+    given = {**arguments, **(params if isinstance(params, Mapping) else {})}
+    given.pop("params", None)
+    return ", ".join(
+        f"{name}={value!r}" if name.isidentifier() else f"**{ {name: value}!r}" for name, value in given.items()
+    )
 
 
 class ConfigError(SlipwayError):

@@ -1,5 +1,6 @@
 """A command as a parameter's value. It is split into words as a shell would, but no shell reads it. `{name}` in a word
-stands for another parameter, declared or not, whose value stays within that word; `{{name}}` is the text `{name}`."""
+stands for another parameter, declared or not, whose value stays within that word; `{{name}}` is the text `{name}`.
+Names are those of options and settings too: `{learning-rate}`, `{optim.lr}`."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ _EXPANSION = re.compile(r"\$(?:[A-Za-z_]\w*|\{[^}]*\}?|\()|`")
 _OPERATOR = re.compile(rf"&&|\|\||>>|<<|[|&;<>]|{_EXPANSION.pattern}")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 # `${name}` within single quotes is for a shell that the command itself starts.
-_FREE = re.compile(r"\{\{([A-Za-z_]\w*)\}\}|(?<!\$)\{([A-Za-z_]\w*)\}")
+_NAME = r"[A-Za-z_]\w*(?:[.-]\w+)*"
+_FREE = re.compile(rf"\{{\{{({_NAME})\}}\}}|(?<!\$)\{{({_NAME})\}}")
 
 
 def unreadable(text: str) -> str:
@@ -41,6 +43,11 @@ def refusal(text: str) -> str:
 def with_shell(text: str) -> str:
     """Return the command that has a shell read a text."""
     return f"bash -c {shlex.quote(text)}"
+
+
+def can_name(name: str) -> bool:
+    """Tell whether a command can name a parameter of that name."""
+    return re.fullmatch(_NAME, name) is not None
 
 
 def names(text: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -259,6 +259,9 @@ def _flags(arguments: Arguments) -> str:
         if name == "template":
             words.append(f"slipway submit {value}{' …' if len(arguments) == 1 else ''}")
             continue
+        if name == "params" and isinstance(value, Mapping):
+            words += [f"-p {_assigned(key, one)}" for key, one in value.items()]
+            continue
         flag = "--as" if name == "kind" else f"--{name.replace('_', '-')}"
         if isinstance(value, bool):
             words += [flag] if value else []
@@ -266,3 +269,10 @@ def _flags(arguments: Arguments) -> str:
         given = [value] if isinstance(value, str) else [f"{key}={one}" for key, one in value.items()]
         words += [word for one in given for word in (flag, shlex.quote(one))]
     return " ".join(words)
+
+
+def _assigned(name: str, value: str) -> str:
+    """Return a parameter as a shell reads it, in the quotes that are read best."""
+    if shlex.quote(value) != value and not {*value} & {*'"$`\\!'}:
+        return f'{name}="{value}"'
+    return shlex.quote(f"{name}={value}")

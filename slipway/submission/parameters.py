@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -10,7 +9,7 @@ from slipway.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
 from slipway.catalog import command_line
 from slipway.catalog.model import Parameter, Scalar, Template
 from slipway.catalog.placeholders import names, render
-from slipway.errors import ConfigError
+from slipway.errors import ConfigError, Fix, together
 from slipway.formatting import counted, nearest, quoted, seconds, short
 from slipway.kinds import KINDS
 from slipway.labels import excess, unfit
@@ -62,11 +61,12 @@ def invalid_wait(text: str) -> ConfigError:
 
 class ParameterMistake(NamedTuple):
     """A mistake in a parameter, or under the empty name in all of them together. `fix` is empty where the template's
-    parameters tell it."""
+    parameters tell it. `lacks`: the parameter that a command names, and nothing gives."""
 
     name: str
     what: str
-    fix: str = ""
+    fix: Fix = ""
+    lacks: str = ""
 
 
 def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
@@ -77,7 +77,7 @@ def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
         raise ConfigError(
             f"{template.name}: {counted(len(problems), 'parameter')} wrong",
             why="\n".join(one.what for one in problems),
-            fix="\n".join(dict.fromkeys(one.fix or usual for one in problems)),
+            fix=together(one.fix or usual for one in problems),
         )
     return values
 
@@ -185,16 +185,15 @@ def typed(parameter: Parameter, text: str) -> tuple[Scalar | None, ParameterMist
     return value, None
 
 
-def _for_a_shell(name: str, text: str) -> str:
+def _for_a_shell(name: str, text: str) -> Fix:
     """Return what makes a command one that needs no shell."""
     if command_line.unreadable(text):
         return "write it in one line, and close every quote"
-    command = command_line.with_shell(text)
-    plain = not {*command} & {*'"$`\\!'}
-    typed = f'{name}="{command}"' if plain else shlex.quote(f"{name}={command}")
-    return (
-        f"-p {typed}\nor -p {name}='bash run.sh', with a file run.sh in the folder; or quote what is meant as it stands"
+    own_file = (
+        {"params": {name: "bash run.sh"}},
+        ", with a file run.sh in the folder; or quote what is meant as it stands",
     )
+    return ({"params": {name: command_line.with_shell(text)}}, "\nor ", *own_file)
 
 
 def _parse(kind: str, text: str) -> Scalar | None:
@@ -219,12 +218,16 @@ def _unknown(name: str, template: Template, given: Mapping[str, str]) -> Paramet
     if not command:
         return ParameterMistake(name, f"unknown parameter {short(name)}; {instead}")
     what = f"unknown parameter {short(name)}, and {command} has no {{{short(name)}}}; {instead}"
-    return ParameterMistake(name, what, "" if near else f'-p {command}="… {{{short(name)}}}", which stands for it')
+    if near:
+        return ParameterMistake(name, what)
+    if not command_line.can_name(name):
+        return ParameterMistake(name, what, "a name of letters, digits, _, - and . can stand in a command")
+    return ParameterMistake(name, what, ({"params": {command: f"… {{{name}}}"}}, ", which stands for it"))
 
 
 def _lacking(command: str, name: str) -> ParameterMistake:
-    fix = f"-p {name}=…, or for these very characters {{{{{name}}}}}"
-    return ParameterMistake(command, f"{command} has {{{name}}}, and no parameter {name} is given", fix)
+    fix = ({"params": {name: "VALUE"}}, f", or for these very characters {{{{{name}}}}}")
+    return ParameterMistake(command, f"{command} has {{{name}}}, and no parameter {name} is given", fix, name)
 
 
 def _plain(number: float) -> str:

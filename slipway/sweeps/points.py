@@ -12,7 +12,7 @@ from decimal import Decimal
 from itertools import product
 from math import prod
 
-from slipway.errors import ConfigError
+from slipway.errors import ConfigError, Fix, together
 from slipway.formatting import quoted
 
 MOST = 100_000
@@ -28,7 +28,7 @@ class PointMistake:
 
     place: str
     what: str
-    fix: str = SHAPE
+    fix: Fix = SHAPE
 
     def __str__(self) -> str:
         return f"{self.place}: {self.what}"
@@ -40,7 +40,7 @@ def refusal(source: str, mistakes: Sequence[PointMistake], head: str = "") -> Co
     mistakes = sorted(
         mistakes, key=lambda one: [int(number) for number in one.place.split(":")[1:] if number.isdigit()]
     )
-    fix = "\n".join(dict.fromkeys(one.fix for one in mistakes))
+    fix = together(one.fix for one in mistakes)
     if len(mistakes) == 1 and not head:
         return ConfigError(str(mistakes[0]), fix=fix)
     more = [f"… and {len(mistakes) - _SHOWN:,} more"] if len(mistakes) > _SHOWN else []

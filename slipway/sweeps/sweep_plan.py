@@ -10,6 +10,7 @@ from slipway.catalog.lookup import find_template, named
 from slipway.catalog.model import Catalog, Scalar, Template
 from slipway.catalog.placeholders import NUMERIC, render, whole
 from slipway.cloud.jobs import VertexJob
+from slipway.errors import Fix
 from slipway.formatting import counted, short
 from slipway.kinds import JobKind
 from slipway.labels import (
@@ -209,11 +210,13 @@ def _counts(value: Any, key: str) -> Iterator[str]:
 
 @dataclass
 class _Found:
-    """A mistake at one place, in a first value and in `others` that come from there too."""
+    """A mistake at one place, in a first value and in `others` that come from there too. `lacks`: the parameter that
+    some runs may have, and these do not."""
 
     what: str
-    fix: str
+    fix: Fix
     where: str
+    lacks: str
     runs: int = 0
     others: set[str] = field(default_factory=set)
 
@@ -227,19 +230,21 @@ class ParameterJudge:
     def __init__(self, template: Template, params: Mapping[str, str], shared: str) -> None:
         self._template, self._params, self._shared = template, params, shared
         self._known = frozenset(one.name for one in template.parameters)
-        self._found: dict[tuple[str, str], _Found] = {}
+        self._found: dict[tuple[str, str, str], _Found] = {}
         self.spoiled = 0
 
     def values(self, index: int, point: Point) -> dict[str, Scalar]:
         """Return the point's values, typed, without the mistaken ones. `index` is its run's, from 0."""
         values, problems = judged(self._template, {**self._params, **point.values})
         given = (name for name in point.given if name in self._params)
-        twice = {name: ParameterMistake(name, f"{name} is given by {self._shared} as well") for name in given}
+        once = "give it once: one value for all runs, or one in each"
+        twice = {name: ParameterMistake(name, f"{name} is given by {self._shared} as well", once) for name in given}
         # A parameter that could not be read is a mistake already, and not missing.
         sure = () if point.unread is None else (one for one in problems if one.name not in point.unread)
         alone = [one for one in sure if one.name not in twice]
-        for name, what, fix in (*twice.values(), *alone):
-            found = self._found.setdefault((self._place(index, point, name), name), _Found(what, fix, point.where))
+        for name, what, fix, lacks in (*twice.values(), *alone):
+            key = (self._place(index, point, name), name, lacks)
+            found = self._found.setdefault(key, _Found(what, fix, point.where, lacks))
             found.runs += 1
             found.others |= {what} - {found.what}
         self.spoiled += bool(twice or alone)
@@ -248,8 +253,17 @@ class ParameterJudge:
     def mistakes(self, runs: int) -> list[PointMistake]:
         """List the mistakes of all points; `runs` is the number of points."""
         usual = f"slipway templates show {self._template.name}"
-        found = ((place, one) for (place, _), one in self._found.items())
-        return [PointMistake(place, self._told(place, one, runs), one.fix or usual) for place, one in found]
+        found = ((place, one) for (place, *_), one in self._found.items())
+        return [
+            PointMistake(
+                place,
+                self._told(place, one, runs),
+                f"give {one.lacks} in every run: it has no default"
+                if one.lacks and one.runs < runs
+                else one.fix or usual,
+            )
+            for place, one in found
+        ]
 
     def _told(self, place: str, one: _Found, runs: int) -> str:
         """Return a mistake with the runs that it spoils, and their first where only some share it."""

@@ -1,6 +1,7 @@
 """Errors as a call of Python and as the command tell them."""
 
 import ast
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from slipway.cli import _flags
 from slipway.cloud.failures import Answer, Call, CloudError, failure
-from slipway.errors import AnswerUnknown, ConfigError
+from slipway.errors import AnswerUnknown, ConfigError, together
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = [
@@ -21,6 +22,29 @@ def test_arguments_are_spelled_as_they_were_given() -> None:
     assert error.fix == "take template='hello', kind='custom-job', wait_for={'spot': '1 h'}"
     error.spell(_flags)
     assert error.fix.endswith("hello --as custom-job --wait-for 'spot=1 h'")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "in_python", "typed"),
+    [
+        ("lr", "VALUE", "lr='VALUE'", "-p lr=VALUE"),
+        ("learning-rate", "0.1", "**{'learning-rate': '0.1'}", "-p learning-rate=0.1"),
+        ("command", "bash -c 'a && b'", '''command="bash -c 'a && b'"''', '''-p command="bash -c 'a && b'"'''),
+        ("command", "echo $HOME", "command='echo $HOME'", "-p 'command=echo $HOME'"),
+    ],
+)
+def test_parameters_are_spelled_as_they_were_given(name: str, value: str, in_python: str, typed: str) -> None:
+    error = ConfigError("no", fix=({"params": {name: value}}, ", so"))
+    assert error.fix == f"{in_python}, so"
+    error.spell(_flags)
+    assert error.fix == f"{typed}, so"
+    (given,) = shlex.split(typed)[1:]
+    assert given == f"{name}={value}"
+
+
+def test_several_fixes_are_told_each_once() -> None:
+    error = ConfigError("no", fix=together(["one", ({"yes": True}, ", so"), "one", ({"yes": True}, ", so")]))
+    assert error.fix == "one\nyes=True, so"
 
 
 def test_a_fix_without_arguments_stays_as_it_is() -> None:

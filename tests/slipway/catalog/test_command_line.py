@@ -60,6 +60,8 @@ def test_a_command_names_parameters() -> None:
         *("python", "t.py", "--lr", "1e-3", "--name", 'run two words\' "$x"-1e-3'),
         *('{"a": 1}', "${no}", "{literal}", "{}", "{1}"),
     ]
+    assert names("python t.py optim.lr={optim.lr} --weight-decay {weight-decay}") == ("optim.lr", "weight-decay")
+    assert names("bash -c 'for i in {a..c}; do echo {-x} {x-} {a b}; done'") == ()
     with pytest.raises(KeyError, match="lr"):
         filled("{lr}", {})
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.model import Parameter, Template
-from slipway.sweeps.points import Content, Points, points
+from slipway.sweeps.points import Content, PointMistake, Points, points
 from slipway.sweeps.sweep_file import of_csv, of_yaml
 from slipway.sweeps.sweep_plan import ParameterJudge
 
@@ -15,12 +15,16 @@ PARAMETERS = (Parameter("trees", "int", default=1, min=1, max=50), Parameter("na
 TEMPLATE = Template("t", summary="", kind="custom-job", roles=(), parameters=PARAMETERS, offers=())
 
 
-def mistakes(content: Content, template: Template = TEMPLATE, **params: str) -> list[str]:
+def judged(content: Content, template: Template = TEMPLATE, **params: str) -> list[PointMistake]:
     found: Points = points(content)
     judge = ParameterJudge(template, params, "-p")
     for index, point in enumerate(found.each):
         judge.values(index, point)
-    return [str(one) for one in (*found.mistakes, *judge.mistakes(len(found.each)))]
+    return [*found.mistakes, *judge.mistakes(len(found.each))]
+
+
+def mistakes(content: Content, template: Template = TEMPLATE, **params: str) -> list[str]:
+    return [str(one) for one in judged(content, template, **params)]
 
 
 def test_a_value_of_a_grid_is_wrong_once_however_many_runs_it_spoils(snapshot: SnapshotAssertion) -> None:
@@ -61,3 +65,13 @@ def test_a_grid_has_parameters_that_the_command_names(snapshot: SnapshotAssertio
     assert mistakes(grid, script, command="run {lr}") == snapshot
     assert mistakes(of_yaml("grid: {command: [a, b && c]}", "g.yaml"), script) == snapshot
     assert mistakes(of_csv("lr,decay\n1,2\n3,\n", "r.csv"), script, command="run {lr} {decay}") == snapshot
+    assert mistakes(of_csv("name\na\n", "r.csv"), script, command="run {name} {lr} {seed}") == snapshot
+
+
+def test_the_way_out_is_no_other_mistake() -> None:
+    """A parameter that some runs have can't be given to all of them."""
+    script = replace(TEMPLATE, parameters=(Parameter("command", "str", default="run {lr}", command=True),))
+    (lacking,) = judged(of_csv("lr,decay\n1,2\n3,\n", "r.csv"), script, command="run {lr} {decay}")
+    assert lacking.fix == "give decay in every run: it has no default"
+    (twice,) = judged(of_csv("name,trees\na,1\n", "r.csv"), trees="9")
+    assert twice.fix == "give it once: one value for all runs, or one in each"
