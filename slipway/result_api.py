@@ -30,8 +30,8 @@ Row = Mapping[str, str | float | None]
 
 class ResultTable(Sequence[Row]):
     """A mapping for each job, all with the same keys, so that `pandas.DataFrame(table)` is a frame: `job`, `state`,
-    `params.NAME`, `metrics.NAME`, `run_seconds`, `cost` in USD, the `cause` of a failure and others. `rows` are the
-    same with their types, and `best` the best rows, where `sort` defines them."""
+    `params.NAME`, `metrics.NAME`, the same for labels, `run_seconds`, `cost` in USD, the `cause` of a failure and others.
+    `rows` are the same with their types, and `best` the best rows, where `sort` defines them."""
 
     def __init__(self, results: Results) -> None:
         self._results, self._flat = results, flat_rows(results)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from slipway.catalog.model import Scalar
 from slipway.cloud.jobs import VertexJob, state_word
 from slipway.formatting import join, last_part
-from slipway.jobs.description import JobDescription
+from slipway.jobs.description import JobDescription, told_labels
 from slipway.jobs.metrics import Metrics
 from slipway.jobs.roles import role_at
-from slipway.labels import CODE_LABEL, RUN_LABEL, SWEEP_LABEL
+from slipway.labels import CODE_LABEL, RUN_LABEL, SWEEP_LABEL, own_labels
 from slipway.prices import exact_text
 
 Value = Scalar | None
@@ -104,6 +104,7 @@ _OF_JOBS: tuple[tuple[str, str, Callable[[VertexJob], str]], ...] = (
     ("code", "sweep", _sweep),
     ("code", "user", lambda job: job.user),
     ("code", "team", lambda job: job.team),
+    ("code", "labels", lambda job: told_labels(own_labels(job.labels))),
     ("code", "note", lambda job: job.note),
     ("machines", "machines", _machines),
     ("machines", "capacity", lambda job: job.capacity_type),

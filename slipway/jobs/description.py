@@ -40,7 +40,7 @@ class JobDescription:
     @property
     def own_labels(self) -> str:
         """The labels that somebody gave the job: `ablation=decay, seed=3`."""
-        return ", ".join(f"{key}={value}" for key, value in sorted(self.given.items()))
+        return told_labels(self.given)
 
     @property
     def document(self) -> Mapping[str, Any]:
@@ -118,6 +118,10 @@ def describe(job: VertexJob, context: Context, events: JobEvents | None = None) 
         context.console_link(job),
         {key: value for key, value in own_labels(job.labels).items() if not _sets(template, key, value)},
     )
+
+
+def told_labels(labels: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in sorted(labels.items()))
 
 
 def _sets(template: Template | None, key: str, value: str) -> bool:

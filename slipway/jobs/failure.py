@@ -29,7 +29,7 @@ service's words."""
 _OUT_OF_MEMORY = re.compile(r"\b(?:out of|low on) memory\b|\bstatus of 137\b", re.IGNORECASE)
 _ERRORS = frozenset({"ERROR", "CRITICAL", "ALERT", "EMERGENCY"})
 _ANY_REPLICA = 'resource.labels.task_name:"workerpool"'
-_LOOKED_AT, _LINES, _LONGEST = 50, 8, 300
+_LOOKED_AT, _LINES, _LONGEST, _BRIEF = 50, 8, 300, 120
 _MORE_MEMORY = "let it hold less at once, such as a smaller batch, or take a machine with more memory"
 _BEFORE, _LATE = timedelta(hours=1), timedelta(minutes=4)
 
@@ -56,7 +56,7 @@ class Failure:
             return f"out of memory ({self.who or 'a replica'}, {percent(self.memory)} of its {self.machine})"
         if self.killed:
             return f"killed, most likely out of memory ({self.who or 'a replica'})"
-        return f"{short(self.lines[-1], 120)} ({self.who or 'a replica'})" if self.lines else ""
+        return f"{_between(self.lines[-1])} ({self.who or 'a replica'})" if self.lines else ""
 
     @property
     def words(self) -> list[str]:
@@ -79,7 +79,14 @@ def read_causes(context: Context, jobs: Iterable[VertexJob]) -> dict[str, str]:
     with ThreadPoolExecutor(_MOST_READ, thread_name_prefix="causes") as threads:
         read = threads.map(partial(read_failure, context), failed[:_MOST_READ])
         told = {job.name: failure.brief for job, failure in zip(failed, read, strict=False) if failure}
-    return {job.name: told.get(job.name) or short(job.error, 120) for job in failed}
+    return {job.name: told.get(job.name) or _between(job.error) for job in failed}
+
+
+def _between(text: str) -> str:
+    """Return a text as a line with both of its ends: what went wrong stands at the first, or, after a path, at the
+    last."""
+    line = " ".join(text.split())
+    return line if len(line) <= _BRIEF else f"{line[: _BRIEF // 3]}…{line[-2 * _BRIEF // 3 :]}"
 
 
 def read_failure(context: Context, job: VertexJob) -> Failure | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from slipway.catalog import command_line
@@ -19,7 +19,7 @@ from slipway.errors import ConfigError
 from slipway.formatting import few, nearest, quoted, short
 from slipway.jobs.cost import job_cost
 from slipway.jobs.metrics import Metrics
-from slipway.labels import RUN_LABEL
+from slipway.labels import RUN_LABEL, own_labels
 from slipway.prices import Price
 
 _GOALS = {"MAXIMIZE": True, "MINIMIZE": False}
@@ -52,7 +52,8 @@ class ResultRow:
     no sweep. `parameters` are those that vary among the rows, as far as the job has them. `metrics_why`: the reason why
     it has no metrics. `wait_seconds` and `run_seconds` are up to now while they last, None for a time that never began;
     `cost` is None for a job that never ran, and for a pool's machines, `paid_anyway`, it is no separate bill. `error`
-    is the service's, and `cause` the reason for a failure in a line, as its log tells it where that was read."""
+    is the service's, and `cause` the reason for a failure in a line, as its log tells it where that was read. `labels`
+    are people's own."""
 
     job: str
     name: str
@@ -74,6 +75,7 @@ class ResultRow:
     cost: Price | None
     paid_anyway: bool
     note: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def succeeded(self) -> bool:
@@ -82,13 +84,14 @@ class ResultRow:
 
 @dataclass(frozen=True)
 class Results:
-    """Rows with the names of the varying parameters and of all metrics, each in the order in which jobs first have
-    them. `goal`: the metric that decides which is best, None where none is given."""
+    """Rows with the names of the varying parameters, of all metrics and of all labels, each in the order in which jobs
+    first have them. `goal`: the metric that decides which is best, None where none is given."""
 
     rows: tuple[ResultRow, ...]
     parameters: tuple[str, ...]
     metrics: tuple[str, ...]
     goal: Goal | None = None
+    labels: tuple[str, ...] = ()
 
     @property
     def best(self) -> tuple[ResultRow, ...]:
@@ -121,14 +124,16 @@ def result_rows(
     told = causes or {}
     rows = tuple(_row(job, metrics.get(job.name, Metrics()), varying, now, told.get(job.name, "")) for job in jobs)
     names = tuple(dict.fromkeys(name for row in rows for name in row.metrics))
-    return Results(_marked(rows, goal), tuple(varying), names, goal)
+    labels = tuple(dict.fromkeys(key for row in rows for key in row.labels))
+    return Results(_marked(rows, goal), tuple(varying), names, goal, labels)
 
 
 def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
     """Return each row as a plain mapping, all with the same keys: for `pandas.DataFrame`, and the columns of CSV.
 
-    Parameters are `params.NAME` and metrics `metrics.NAME`, as they may be called alike; None for what a job lacks.
-    Times are ISO 8601 in UTC, spans are seconds, and `cost` is USD, None where its price is not known.
+    Parameters are `params.NAME`, metrics `metrics.NAME`, and labels likewise, as they may be called alike; None for
+    what a job lacks. Times are ISO 8601 in UTC, spans are seconds, and `cost` is USD, None where its price is not
+    known.
     """
     return [
         {
@@ -141,6 +146,7 @@ def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
             "best": row.best if results.goal else None,
             **{f"params.{name}": row.parameters.get(name) for name in results.parameters},
             **{f"metrics.{name}": row.metrics.get(name) for name in results.metrics},
+            **{f"labels.{key}": row.labels.get(key) for key in results.labels},
             "created": row.create_time.isoformat() if row.create_time else None,
             "wait_seconds": row.wait_seconds,
             "run_seconds": row.run_seconds,
@@ -234,6 +240,7 @@ def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime
         cost=account.cost,
         paid_anyway=account.paid_anyway,
         note=job.note,
+        labels=own_labels(job.labels),
     )
 
 

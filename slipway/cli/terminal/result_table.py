@@ -94,12 +94,14 @@ def _show_table(results: Results, columns: MetricColumns) -> None:
     names = columns.all
     several = len({row.template for row in results.rows}) > 1
     starred, noted = results.goal is not None, any(row.note for row in results.rows)
+    labels = [key for key in results.labels if len({row.labels.get(key) for row in results.rows}) > 1]
     arrows = {columns.sort.metric: " ↓" if columns.sort.maximize else " ↑"} if columns.sort else {}
     heads = [
         *([""] if starred else []),
         "JOB",
         *(["TEMPLATE"] if several else []),
         *map(short, results.parameters),
+        *labels,
         *(["NOTE"] if noted else []),
         *(f"{short(name).upper()}{arrows.get(name, '')}" for name in names),
         "RUN TIME",
@@ -112,6 +114,7 @@ def _show_table(results: Results, columns: MetricColumns) -> None:
             row.name,
             *([row.template or "–"] if several else []),
             *(short(render(row.parameters[name])) if name in row.parameters else "–" for name in results.parameters),
+            *(row.labels.get(key, "–") for key in labels),
             *([short(row.note) or "–"] if noted else []),
         ]
         rows.append([*begin, *(_cells(row, names) or [_instead(row)])])

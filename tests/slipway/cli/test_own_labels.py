@@ -49,7 +49,19 @@ def test_jobs_are_labelled_and_noted_and_found_by_that(stack: Stack) -> None:
     assert "baseline" in stack.run("jobs", "list", "--metric", "loss").out and "NOTE" in stack.run("jobs", "list").out
     assert NOTE in {row["note"] for row in csv.DictReader(stack.run("jobs", "list", "-o", "csv").out.splitlines())}
     compared = stack.run("jobs", "compare", plain, mine).out
-    assert "baseline" in compared
+    assert "baseline" in compared and "ablation=decay" in compared
+
+
+def test_labels_tell_runs_apart(stack: Stack) -> None:
+    """Those that vary have a column each beside the parameters, in all forms of results."""
+    first = sent(stack, "--label", "ablation=decay", "--label", "model=gemma-2")
+    other = sent(stack, "--label", "ablation=none", "--label", "model=gemma-2")
+    head, *rows = stack.run("jobs", "list", "--metric", "loss").out.splitlines()
+    assert "ablation" in head.split() and "model" not in head.split()
+    assert [("decay" in row.split(), "none" in row.split()) for row in rows[:2]] == [(False, True), (True, False)]
+    told = {row["job"]: row for row in csv.DictReader(stack.run("jobs", "list", "-o", "csv").out.splitlines())}
+    assert (told[first]["labels.ablation"], told[other]["labels.ablation"]) == ("decay", "none")
+    assert told[first]["labels.model"] == "gemma-2"
 
 
 def test_a_note_is_no_other_job(stack: Stack) -> None:

@@ -11,7 +11,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import Logging
 from slipway.context import Context
 from slipway.errors import ResourceError
-from slipway.jobs.failure import read_failure
+from slipway.jobs.failure import Failure, read_failure
 from tests.slipway.cli.stack import PROJECT, Stack
 
 BROKEN = "import sys; print('fine'); print('warned', file=sys.stderr); raise ValueError('the data is not there')"
@@ -19,6 +19,24 @@ CREW = """import os, sys, time
 if os.environ['CLUSTER_SPEC'].count('"type": "workerpool1"'):
     print('worker gives up', file=sys.stderr); raise SystemExit(3)
 print('chief waits', file=sys.stderr); time.sleep(600)"""
+
+
+@pytest.mark.parametrize(
+    ("line", "brief"),
+    [
+        ("ValueError: bad", "ValueError: bad (main)"),
+        (f"ValueError: the tensor {'x' * 200} has no rank", "ValueError: the tensor xxx"),
+        (f"ValueError: the tensor {'x' * 200} has no rank", "xxx…xxx"),
+        (f"ValueError: the tensor {'x' * 200} has no rank", "xxx has no rank (main)"),
+        (
+            f"/{'a' * 150}/python: can't open file '/{'b' * 150}/trian.py': [Errno 2] No such file or directory",
+            "/trian.py': [Errno 2] No such file or directory (main)",
+        ),
+    ],
+)
+def test_a_long_line_is_told_with_both_of_its_ends(line: str, brief: str) -> None:
+    told = Failure("main", ("first", line)).brief
+    assert brief in told and len(told) <= len("… (main)") + 120
 
 
 @pytest.fixture
