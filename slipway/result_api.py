@@ -30,7 +30,7 @@ Row = Mapping[str, str | float | None]
 
 class ResultTable(Sequence[Row]):
     """A mapping for each job, all with the same keys, so that `pandas.DataFrame(table)` is a frame: `job`, `state`,
-    `params.NAME`, `metrics.NAME`, the same for labels, `run_seconds`, `cost` in USD, the `cause` of a failure and others.
+    `params.NAME`, `metrics.NAME`, the same for labels, `run_seconds`, `cost` in USD, a failure's `cause` and others.
     `rows` are the same with their types, and `best` the best rows, where `sort` defines them."""
 
     def __init__(self, results: Results) -> None:

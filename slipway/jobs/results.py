@@ -7,7 +7,7 @@ jobs, reads their metrics with `slipway.jobs.metrics.read_metrics` and passes bo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -120,7 +120,8 @@ def result_rows(
     failures; `order` has parameters that come first, as their template has them. Only jobs that have succeeded can be
     best."""
     first = {name: place for place, name in enumerate(dict.fromkeys(order))}
-    varying = sorted(varying_parameters(map(_given, jobs)), key=lambda name: first.get(name, len(first)))
+    apart = dict.fromkeys((*varying_parameters(map(_given, jobs)), *_of_some_commands(jobs)))
+    varying = sorted(apart, key=lambda name: first.get(name, len(first)))
     told = causes or {}
     rows = tuple(_row(job, metrics.get(job.name, Metrics()), varying, now, told.get(job.name, "")) for job in jobs)
     names = tuple(dict.fromkeys(name for row in rows for name in row.metrics))
@@ -202,11 +203,25 @@ def varying_parameters(values: Iterable[Mapping[str, Scalar]]) -> tuple[str, ...
     return tuple(name for name, texts in seen.items() if len(texts) > 1)
 
 
+def _of_some_commands(jobs: Iterable[VertexJob]) -> Iterator[str]:
+    """Yield the parameters that the commands of some jobs name, and those of other jobs of their template do not."""
+    of_template: dict[str, list[set[str]]] = {}
+    for job in jobs:
+        values = job.parameters or {}
+        of_template.setdefault(job.template, []).append(_named(values) & {*values})
+    for each in of_template.values():
+        yield from sorted(name for name in set[str]().union(*each) if any(name not in one for one in each))
+
+
+def _named(values: Mapping[str, Scalar]) -> set[str]:
+    return {name for value in values.values() if isinstance(value, str) for name in command_line.names(value)}
+
+
 def _given(job: VertexJob) -> Mapping[str, Scalar]:
     """Return the parameters of a job that its trials do not choose. Those that only a command names are recorded as
     texts, and are numbers here where they read so."""
     values = {name: value for name, value in (job.parameters or {}).items() if name not in job.tuned}
-    named = {name for value in values.values() if isinstance(value, str) for name in command_line.names(value)}
+    named = _named(values)
     return {
         name: _number(value) if name in named and isinstance(value, str) else value for name, value in values.items()
     }

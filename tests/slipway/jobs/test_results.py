@@ -120,3 +120,10 @@ def test_what_a_command_names_is_a_number_where_it_reads_so() -> None:  # N19
     assert found.parameters == ("lr",)
     others = results((job(0, command=command, v="3.9"), {}), (job(1, command=command, v="3.10"), {}))
     assert [row.parameters["v"] for row in others.rows] == ["3.9", "3.10"]
+
+
+def test_a_parameter_that_only_some_commands_name_tells_them_apart() -> None:  # N19
+    one, other = job(0, command="python t.py --lr {lr}", lr="0.1"), job(1, command="python t.py")
+    found = results((one, {}), (other, {}))
+    assert found.parameters == ("command", "lr") and [row.parameters.get("lr") for row in found.rows] == [0.1, None]
+    assert results((job(0, lr=0.1), {}), (job(1), {})).parameters == (), "a declared one, before it was declared"
