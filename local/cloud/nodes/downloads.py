@@ -13,7 +13,7 @@ from .spec import ReplicaSpec, UnreadyError
 
 _CHUNK = 1 << 20
 # A killed cloud is started again by somebody who notices; its jobs live on meanwhile.
-_PATIENCE_S, _EVERY_S = 300.0, 0.5
+PATIENCE_S, EVERY_S = 300.0, 0.5
 # Errors of a connection, not of the replica's own disk.
 _OF_THE_WAY = (urllib.error.URLError, ConnectionError, TimeoutError, http.client.HTTPException)
 
@@ -34,7 +34,7 @@ def download(
     url = f"{spec.url}/download/storage/v1/b/{bucket}/o/{urllib.parse.quote(name, safe='')}?alt=media"
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {spec.identity.token}"})
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    for left in range(int(_PATIENCE_S / _EVERY_S), -1, -1):
+    for left in range(int(PATIENCE_S / EVERY_S), -1, -1):
         try:
             with opener.open(request, timeout=60) as answer, target.open("wb") as file:
                 shutil.copyfileobj(answer, file, _CHUNK)
@@ -47,5 +47,5 @@ def download(
         except (OSError, http.client.HTTPException) as error:
             if not (left and isinstance(error, _OF_THE_WAY)):
                 raise UnreadyError(f"{uri} can't be read: {error}") from error
-            sleep(_EVERY_S)
+            sleep(EVERY_S)
     return target

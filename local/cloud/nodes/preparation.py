@@ -15,7 +15,7 @@ from ..images.recipes import recipe_for
 from .spec import ReplicaSpec, UnreadyError
 
 _READY = "ready"
-_AT_START = ("vertex_endpoint", "user_site")
+_AT_START = ("vertex_endpoint", "user_site", "no_buckets")
 _OUTSIDE = re.compile(r"^include-system-site-packages *=.*$", re.M)
 _WAIT_S = 1800.0
 
@@ -112,7 +112,7 @@ def _no_recipe(image: str) -> str:
 
 
 def install_at_start(environment: Path) -> None:
-    """Let every Python of a virtual environment load `vertex_endpoint` and `user_site` as it starts."""
+    """Let every Python of a virtual environment load these modules as it starts."""
     for folder in environment.glob("lib/python3*/site-packages"):
         for name in _AT_START:
             shutil.copyfile(Path(__file__).with_name(f"{name}.py"), folder / f"_local_{name}.py")

@@ -43,14 +43,16 @@ def birth(pid: int) -> str:
 
 def end_replica(leader: int, born: str, folder: Path) -> None:
     """Kill a replica's processes but this one: its runner's, as far as `born` proves the number to be its own, and
-    those whose home is in its folder. The runner goes first, or it would see the others end and report an exit."""
+    those whose home is in its folder. The runner goes first, or it would see the others end and report an exit. All
+    stand still before one ends, as nobody is to see it: what serves its files would keep half of one."""
     for _ in range(_ROUNDS):  # A process that forks during the search is found the next time.
         found = {*_proven(leader, born), *at_home_in(folder / "work")} - {os.getpid()}
         if not found:
             return
-        for pid in sorted(found, key=lambda pid: pid != leader):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in sorted(found, key=lambda pid: pid != leader):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, number)
 
 
 def members(session: int) -> list[int]:

@@ -21,16 +21,19 @@ from typing import IO
 
 from .. import files
 from ..clock import timestamp
-from . import environment, gcs_paths, logfile, mounts, preparation, processes
+from . import environment, logfile, no_buckets, preparation, processes
 from . import spec as specs
 from .logfile import LogFile
 from .metadata_server import MetadataServer
 from .spec import Phase, ReplicaSpec, UnreadyError
+from .user_process import UserProcess
 
 _LOCK_WAIT_S = 3.0
 _LOOK_S = 1.0
 _TOOL_POLL_S = 0.1
 _READERS_WAIT_S = 30.0
+_KEEP_S = 60.0
+_BUCKETS = Path("/gcs")
 _KILL_WAIT_S = 1.0
 _REAP_S = 2.0
 _PASSED_ON = (
@@ -85,44 +88,41 @@ class Runner:
         specs.make_temporary(self._folder)
         variables = self._variables(home, work, metadata)
         command = self._command(home, variables)
-        try:
-            child = subprocess.Popen(
-                mounts.mounted(command, self._spec.mounts),
-                cwd=work,
-                env=variables,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                process_group=0,
-            )
-        except (OSError, ValueError) as error:  # ValueError: a NUL in an argument, a variable without a name
-            raise UnreadyError(f"{command[0]} can't be run: {error}") from error
+        unseen = not (self._spec.buckets or self._spec.mounts or _BUCKETS.exists())
+        process = UserProcess(command, self._spec, self._folder, variables)
+        child = process.popen
         files.write_json(self._folder / specs.STARTED, {"time": timestamp(datetime.now(UTC)), "pid": child.pid})
         readers = [self._reader(child.stdout, "INFO"), self._reader(child.stderr, "ERROR")]
         threading.Thread(target=lambda: self._events.put(f"exit {child.wait()}"), daemon=True).start()
         ended = threading.Event()
         threading.Thread(target=_reap, args=(child.pid, ended), daemon=True).start()
-        code = self._wait(child)
+        code = self._wait(process)
         self._over = datetime.now(UTC)
+        process.keep(self._grace_s() if self._stopping else _KEEP_S)
         ended.set()
         processes.end_replica(os.getpid(), processes.birth(os.getpid()), self._folder)
         specs.remove_temporary(self._folder)
         for reader in readers:
             reader.join(_READERS_WAIT_S)
+        if unseen and _BUCKETS.exists():
+            self._log.service(f"What it wrote to {_BUCKETS} of this machine is in no bucket: {no_buckets.WHY}", "ERROR")
+            return code or 1
         return 128 - code if code < 0 else code
 
-    def _wait(self, child: subprocess.Popen[bytes]) -> int:
-        """Return the child's exit code. When asked to stop, the child gets SIGTERM, and SIGKILL after the grace."""
+    def _wait(self, process: UserProcess) -> int:
+        """Return the exit code. When asked to stop, the process gets SIGTERM, and SIGKILL after the grace."""
+        group = process.popen.pid
         event = self._first_event()
         if event == "stop":
             self._stopping = True
-            _signal_group(child.pid, signal.SIGTERM)
+            _signal_group(group, signal.SIGTERM)
             until = time.monotonic() + self._grace_s()
             while event == "stop":
                 try:
                     event = self._events.get(timeout=max(until - time.monotonic(), 0))
                 except queue.Empty:
-                    _signal_group(child.pid, signal.SIGKILL)
+                    process.abandon()  # or half of a file would be kept
+                    _signal_group(group, signal.SIGKILL)
                     until = time.monotonic() + _KILL_WAIT_S
         return int(event.removeprefix("exit "))
 
@@ -139,7 +139,6 @@ class Runner:
 
     def _command(self, home: Path, variables: dict[str, str]) -> list[str]:
         words = [environment.expanded(word, variables) for word in (*self._spec.command, *self._spec.args)]
-        words = gcs_paths.fetched(words, self._spec, self._folder / "work", self._log.service)
         python = str(home / "bin" / "python")
         return [python, "-m", self._spec.module, *words] if self._spec.module else words or [python]
 

@@ -22,6 +22,7 @@ SPEC, CLAIM, STARTED, EXIT, STOP, KILL, LOCK, LOG = (
     "runner.lock",
     "log.jsonl",
 )
+_TEMPORARY = "temporary"
 Phase = Literal["starting", "running", "exited", "unready", "lost", "stopped", "killed"]
 
 
@@ -47,7 +48,8 @@ class ReplicaSpec:
     """The specification of a replica. `image_folder` caches images, `environment_folder` is shared by the replicas of
     one attempt. `keeps_packages`: they are left in the image folder, which is a pool's, for the trials that come after
     this one. `shares_images`: an image is built once for this machine, whatever its recipe says, and a job's packages
-    are kept. With fewer than `least_free_bytes` on a disk that it writes to it does not start.
+    are kept. `buckets`: all are to be seen below /gcs. With fewer than `least_free_bytes` on a disk that it writes to
+    it does not start.
 
     A package task has `packages` (gs:// URIs) and `module`; a container task has `command` and `args` alone.
     `variables` are set by the service, `user_variables` by the job.
@@ -69,6 +71,7 @@ class ReplicaSpec:
     threads: int
     grace_s: float
     mounts: tuple[Mount, ...] = ()
+    buckets: bool = False
     keeps_packages: bool = False
     shares_images: bool = False
     least_free_bytes: int = 0
@@ -95,19 +98,22 @@ class Status:
 
 
 def temporary(folder: Path) -> Path:
-    """Return the folder for temporary files of a replica. It is not in the replica's own folder, since paths of sockets
-    are short, and is known without a record, so that whoever ends the replica can remove it."""
+    """Return the folder for temporary files of a replica. It is a link into the replica's own folder, since paths of
+    sockets are short, while a file is moved without a copy on one disk alone. It is known without a record, so that
+    whoever ends the replica can remove it."""
     root = os.environ.get("TMPDIR") or tempfile.gettempdir()
     return Path(root) / f"slipway-{hashlib.sha256(bytes(folder.absolute())).hexdigest()[:12]}"
 
 
 def make_temporary(folder: Path) -> None:
     remove_temporary(folder)
-    temporary(folder).mkdir(mode=0o700)
+    (folder / _TEMPORARY).mkdir(mode=0o700)
+    temporary(folder).symlink_to((folder / _TEMPORARY).absolute())
 
 
 def remove_temporary(folder: Path) -> None:
-    shutil.rmtree(temporary(folder), ignore_errors=True)
+    temporary(folder).unlink(missing_ok=True)
+    shutil.rmtree(folder / _TEMPORARY, ignore_errors=True)
 
 
 def write(folder: Path, spec: ReplicaSpec) -> None:

@@ -16,6 +16,7 @@ from .objects import Objects
 from .records import Records, show_object
 
 _UPLOAD = "upload"
+_LASTS_S = 7 * 24 * 3600.0
 _CHUNK_UNIT = 256 * 1024
 _CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)")
 _CHECKSUMS = {"md5Hash": "md5", "crc32c": "crc32c"}
@@ -164,6 +165,14 @@ class Uploads:
 
     def _file(self, identifier: str) -> Path:
         return self._folder / identifier
+
+
+def sweep_uploads(records: Records, now: float) -> None:
+    """Forget uploads that have expired, `now` in seconds since the epoch: the service keeps them for a week."""
+    for file in (records.world.state_folder / "uploads").glob("*"):
+        if file.is_file() and file.stat().st_mtime < now - _LASTS_S:
+            records.store.delete(_UPLOAD, file.name)
+            file.unlink(missing_ok=True)
 
 
 def _with_type(call: Call, metadata: Mapping[str, Any]) -> dict[str, Any]:

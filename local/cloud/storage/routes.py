@@ -12,7 +12,7 @@ from .guard import Guard
 from .object_downloads import Downloads
 from .object_listing import Listing
 from .object_parts import Parts
-from .object_uploads import Uploads
+from .object_uploads import Uploads, sweep_uploads
 from .objects import Objects
 from .records import BUCKET, Records
 
@@ -38,7 +38,8 @@ def summary(world: World) -> dict[str, int]:
 
 
 class _Sweep:
-    """A sweep that removes, once after the start, contents that a kill left without a name."""
+    """A sweep that removes, once after the start, contents that a kill left without a name, and uploads that nobody has
+    gone on with for a week."""
 
     def __init__(self, world: World) -> None:
         self._records, self._before = Records(world), world.clock.now().timestamp()
@@ -53,6 +54,7 @@ class _Sweep:
     def _run(self) -> None:
         with contextlib.suppress(OSError):
             self._records.blobs.sweep(self._records.blob_names(), self._before)
+            sweep_uploads(self._records, self._before)
 
 
 def loop(world: World) -> _Sweep:

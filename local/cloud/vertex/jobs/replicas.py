@@ -89,6 +89,7 @@ def specification(world: World, job: Job, run: Run, replica: Replica, token: str
         threads=_threads(world, run),
         grace_s=world.settings.kill_grace_seconds,
         mounts=_mounts(world, pool),
+        buckets=mounts.possible(buckets=True),
         keeps_packages=bool(run.cluster and run.trial),
         shares_images=world.settings.image_builds == "once",
         least_free_bytes=world.settings.least_free_bytes,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...nodes import mounts
+from ...nodes import mounts, no_buckets
 from ...supply import machines, tpus
 from ...supply.shape import defaulted_disk
 from ...training_settings import TrainingSettings
@@ -88,7 +88,24 @@ def not_here(body: Mapping[str, Any]) -> ApiError | None:
             return unimplemented(f"worker pool {at}: lustreMounts can't be mounted by the local cloud.")
         if pool.get("nfsMounts") and not mounts.possible():
             return unimplemented(f"worker pool {at}: nfsMounts need Linux with user namespaces in the local cloud.")
+        named = next(_named_buckets(pool), None)
+        if named and not mounts.possible(buckets=True):
+            return unimplemented(
+                f"worker pool {at}: {named} names a path below /gcs/, and {no_buckets.WHY}. This is a limit of the "
+                "local cloud, not a mistake in the request; code that reads gs:// itself runs here."
+            )
     return None
+
+
+def _named_buckets(pool: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what names a bucket by its path: arguments, and variables, whose values are not to be repeated."""
+    for task in (pool.get("containerSpec", {}), pool.get("pythonPackageSpec", {})):
+        for word in (*task.get("command", ()), *task.get("args", ())):
+            if "/gcs/" in word:
+                yield f'"{word[:200]}"'
+        for variable in task.get("env", ()):
+            if "/gcs/" in variable.get("value", ""):
+                yield f"the variable {variable.get('name')}"
 
 
 def timeout_s(spec: Mapping[str, Any], default: float) -> float:

@@ -1,6 +1,7 @@
 """Objects, by the official client. (N4)"""
 
 import gzip
+import os
 import uuid
 
 import google.cloud.storage as storage
@@ -10,6 +11,9 @@ from google.api_core import exceptions
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from local.cloud.storage.object_uploads import sweep_uploads
+from local.cloud.storage.records import Records
+from tests.local.cloud.calling import REGION, START, Calling
 from tests.local.cloud.storage.conftest import client
 from tests.local.conftest import LocalCloud
 
@@ -35,6 +39,17 @@ def test_resumable_uploads_in_chunks(bucket: storage.Bucket, size: int) -> None:
     blob = bucket.blob("big", chunk_size=262_144)
     blob.upload_from_string(content[:size])
     assert blob.download_as_bytes() == content[:size]
+
+
+def test_uploads_that_nobody_has_gone_on_with_for_a_week_are_forgotten(calling: Calling) -> None:
+    calling.call("POST", "/storage/v1/b?project=slipway-local", {"name": "acme-uploads", "location": REGION})
+    path, now = "/upload/storage/v1/b/acme-uploads/o?uploadType=resumable", START.timestamp()
+    old, new = (calling.reply("POST", f"{path}&name=x", {}).headers["x-guploader-uploadid"] for _ in range(2))
+    for upload, age_s in ((old, 8 * 86_400), (new, 6 * 86_400)):
+        os.utime(calling.world.state_folder / "uploads" / upload, (now - age_s, now - age_s))
+    sweep_uploads(Records(calling.world), now)
+    assert calling.refused("PUT", f"{path}&upload_id={old}").code == 404
+    assert calling.call("PUT", f"{path}&upload_id={new}")["name"] == "x"
 
 
 def test_ranges(bucket: storage.Bucket) -> None:

@@ -11,6 +11,7 @@ from google.cloud import aiplatform, aiplatform_v1, cloudquotas_v1
 from google.cloud.aiplatform import persistent_resource
 from google.protobuf import duration_pb2, field_mask_pb2
 
+from local.cloud.nodes import mounts
 from tests.local.conftest import LocalCloud
 
 PROJECT, REGION = "slipway-local", "us-central1"
@@ -147,6 +148,7 @@ def test_sdk_runs_a_local_script_as_a_package(cloud: LocalCloud, sdk: str, clust
     assert any(line.startswith("script ['--trees', '3']") for line in logs(cloud, job.name))
 
 
+@pytest.mark.skipif(not mounts.possible(buckets=True), reason="this machine can't mount buckets")
 def test_sdk_runs_a_local_script_in_an_image_that_is_not_prebuilt(
     cloud: LocalCloud, sdk: str, cluster: str, tmp_path: Path
 ) -> None:  # N17

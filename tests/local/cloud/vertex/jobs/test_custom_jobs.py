@@ -171,10 +171,34 @@ def test_what_is_not_here_says_so(calling: Calling) -> None:
 def test_nfs_mounts_are_refused_in_words_where_no_process_can_have_mounts_of_its_own(
     calling: Calling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mounts, "possible", lambda: False)
+    monkeypatch.setattr(mounts, "possible", lambda **_: False)
     error = calling.refused("POST", JOBS, job_body(worker(nfsMounts=[NFS])))
     assert (error.code, error.status) == (501, "UNIMPLEMENTED")
     assert "user namespaces" in error.message
+
+
+@pytest.mark.parametrize(
+    ("named", "what"),
+    [
+        ({"command": ["sh", "-c", "cat /gcs/b/f"]}, '"cat /gcs/b/f"'),
+        ({"args": ["--out=/gcs/b/out"]}, '"--out=/gcs/b/out"'),
+        ({"env": [{"name": "OUT", "value": "/gcs/b/out"}]}, "the variable OUT"),
+        ({"args": ["gs://b/gcs"]}, ""),
+    ],
+)
+def test_paths_of_buckets_are_refused_in_words_where_no_buckets_can_be_mounted(
+    calling: Calling, monkeypatch: pytest.MonkeyPatch, named: dict[str, Any], what: str
+) -> None:
+    monkeypatch.setattr(mounts, "possible", lambda **_: False)
+    body = job_body(worker(containerSpec={"imageUri": "python:3.10", **named}))
+    if not what:
+        assert calling.call("POST", JOBS, body)["state"]
+        return
+    error = calling.refused("POST", JOBS, body)
+    assert (error.code, error.status) == (501, "UNIMPLEMENTED")
+    assert f"{what} names a path below /gcs/" in error.message and "not a mistake in the request" in error.message
+    if "env" in named:
+        assert "/gcs/b/out" not in error.message, "it may be secret"
 
 
 @pytest.mark.parametrize("kind", ["pipelineJobs", "schedules"])
