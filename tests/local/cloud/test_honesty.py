@@ -77,7 +77,7 @@ def test_every_setting_of_the_base_has_a_row() -> None:
 def test_the_commands_of_the_guide_exist() -> None:
     from local.cli import cli
 
-    named = set(re.findall(r"^\| `(up|down|env|status|images|scenario|kill|secret)\b", GUIDE, re.M))
+    named = set(re.findall(r"^\| `(up|down|env|status|images|cache|scenario|kill|secret)\b", GUIDE, re.M))
     assert named == set(cli.commands) and Path(ROOT / "local" / "cloud" / "access" / "roles.toml").exists()
 
 

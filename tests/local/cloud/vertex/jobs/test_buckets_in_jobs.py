@@ -98,7 +98,7 @@ with open(f"{{folder}}/{{rank}}", "w") as file:
     file.write(str(rank))
 while len(os.listdir(folder)) < 3:
     time.sleep(0.05)
-print(sorted(open(f"{{folder}}/{{name}}").read() for name in os.listdir(folder)))
+print(sorted(open(f"{{folder}}/{{other}}").read() for other in range(3)))
 with open(f"{{folder}}/done-{{rank}}", "w"):
     pass
 while rank == 0 and len(os.listdir(folder)) < 6:
