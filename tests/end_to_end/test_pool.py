@@ -19,7 +19,7 @@ def checkout(deployed: Checkout) -> Iterator[Checkout]:
     wait_for(lambda: not unfinished(deployed), "earlier jobs have ended")
     yield deployed
     for job in unfinished(deployed):
-        deployed.slipway("jobs", "cancel", job["displayName"])
+        cancel(deployed, job["displayName"])
     wait_for(lambda: not unfinished(deployed), "the jobs have ended")
     deployed.cloud.rest("POST", "/slipway/settings", {"scale_idle_seconds": "300"})
 
@@ -34,6 +34,12 @@ def sleeper(checkout: Checkout, person: str) -> Any:
     done = checkout.slipway("submit", "nap", *flags, SLIPWAY_USER=person)
     assert done.code == 0, done.said
     return done.json
+
+
+def cancel(checkout: Checkout, job: str) -> None:
+    """Cancel a job, whoever submitted it."""
+    done = checkout.slipway("jobs", "cancel", job, "--yes")
+    assert done.code == 0, done.said
 
 
 def running(checkout: Checkout, submission: Any) -> bool:
@@ -80,10 +86,10 @@ def test_the_pool_grows_with_demand_says_who_holds_it_and_shrinks_back(checkout:
     shown = checkout.slipway("jobs", "show", third["job"]["displayName"], "--output", "json").json["job"]
     assert "2 of 2 machines" in shown["waitsFor"]
 
-    checkout.slipway("jobs", "cancel", first["job"]["displayName"])
+    cancel(checkout, first["job"]["displayName"])
     wait_for(lambda: running(checkout, third), "the third job runs")
     for job in (second, third):
-        checkout.slipway("jobs", "cancel", job["job"]["displayName"])
+        cancel(checkout, job["job"]["displayName"])
     checkout.cloud.rest("POST", "/slipway/settings", {"scale_idle_seconds": "0"})
     wait_for(lambda: live(checkout) == 1, "the pool shrinks back to its minimum")
     assert told(checkout) == 1
