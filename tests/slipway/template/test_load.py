@@ -1,5 +1,7 @@
 """A stack names templates; each is a file."""
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,16 @@ def test_they_come_in_the_order_asked_for(tmp_path: Path) -> None:
     for name in ("one", "two-b"):
         (tmp_path / f"{name.replace('-', '_')}.py").write_text(FILE.format(name=name))
     assert [template.name for template in load(("two-b", "one"), tmp_path)] == ["two-b", "one"]
+
+
+def test_an_edit_of_the_same_length_in_the_same_second_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    for number, machine in enumerate(("n1-standard-4", "n1-standard-8")):
+        file = tmp_path / "one.py"
+        file.write_text(FILE.format(name="one").replace("n1-standard-4", machine))
+        os.utime(file, ns=(0, 10**18 + number * 10**6))
+        (template,) = load(("one",), tmp_path)
+        assert template.worker_pools[0].machine == machine
 
 
 def test_a_missing_one_is_refused_with_a_suggestion(tmp_path: Path) -> None:
