@@ -49,6 +49,8 @@ UNASKED = (
             "image_builds",
             "replica_threads",
             "log_entries_kept",
+            "least_free_bytes",
+            "job_folder_seconds",
             "groups",
         ),
         "",

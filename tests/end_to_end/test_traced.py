@@ -35,7 +35,7 @@ def test_uncommitted_templates_are_marked_from_the_deployment_to_the_job(checkou
     up = checkout.pulumi("up", SLIPWAY_COMMIT=commit)
     assert up.code == 0 and f"{checkout.stack} @ {commit} with local changes\n" in up.out, up.said
     submitted = checkout.slipway("submit", "nap", "-p", "say=hello", "--request-id", "traced", "--wait")
-    assert submitted.out.startswith(f"nap  @ {commit}+  →  "), submitted.said
+    assert submitted.out.startswith(f"nap  @ {commit}-dirty  →  "), submitted.said
     (job,) = checkout.jobs()
     assert (job["labels"]["slipway-commit"], job["labels"]["slipway-commit-dirty"]) == (commit, "true")
     shown = checkout.slipway("jobs", "show", job["displayName"])
