@@ -95,7 +95,7 @@ class Projects:
             try:
                 self._open(found["number"], _read(found))
             except (OSError, sqlite3.Error) as error:
-                _log.error("project %s can't be opened and is passed over: %s", found["project"], error)
+                _log.error("project %s can't be opened and is left out: %s", found["project"], error)
 
     @property
     def home(self) -> World:

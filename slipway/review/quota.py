@@ -56,7 +56,8 @@ def quota(change: Change) -> Iterator[Finding]:
 
 def quota_in_words(change: Change) -> str:
     """Return how the stack stands once it is deployed: `ok`, `ok now, short if pools grow`, `short`, `ok for pools,
-    short for TEMPLATE`, `unknown`, `nothing drawn`; and the outcome of the requests for the missing quota."""
+    short for jobs' own machines of TEMPLATE`, `unknown`, `nothing drawn`; and the outcome of the requests for the
+    missing quota."""
     lines = () if change.after is None else tuple(change.after.quota.lines.values())
     pools = [line for line in lines if not line.of_offers]
     if short := [line for line in pools if line.short]:
@@ -67,9 +68,8 @@ def quota_in_words(change: Change) -> str:
         return f"ok now, short if pools grow{requests_in_words(change, tight)}"
     offers = (line for line in lines if line not in pools and line.short)
     if lacking := _without_quota(change) or [one for line in offers for one in line.drawn]:
-        beside = " beside them" if pools else ""
         names = dict.fromkeys(one.split()[0] for one in lacking)
-        return f"{'ok for pools, ' if pools else ''}short{beside} for {few(names)}"
+        return f"{'ok for pools, ' if pools else ''}short for jobs' own machines of {few(names)}"
     return "ok" if lines else "nothing drawn" if change.after else "unknown"
 
 

@@ -83,7 +83,7 @@ def instead(asked: SubmissionRequest, other: SubmissionRequest) -> tuple[str | A
 @dataclass(frozen=True)
 class SweepHeader:
     """The identity of a sweep: `digest` covers template, points and flags; `commit` is the catalog's at its beginning,
-    with a + where the checkout had changes, and `bucket` its work bucket, where the runs' claims are."""
+    with `-dirty` where the checkout had changes, and `bucket` its work bucket, where the runs' claims are."""
 
     sweep: str
     template: str

@@ -166,7 +166,7 @@ def sent_words(job: VertexJob) -> tuple[str, str]:
 
 
 def commit_words(catalog: Catalog) -> str:
-    """Return the reviewed commit that defined the template, with a + for changes beyond it."""
+    """Return the reviewed commit that defined the template, with `-dirty` for changes beyond it."""
     return f"  @ {catalog.revision.short}" if catalog.commit else ""
 
 
