@@ -23,7 +23,6 @@ class Contexts(Nodes):
             Route("POST", f"{CONTEXT.each}:addContextArtifactsAndExecutions", self.add_members),
             Route("POST", f"{CONTEXT.each}:addContextChildren", self.add_children),
             Route("POST", f"{CONTEXT.each}:removeContextChildren", self.remove_children),
-            Route("GET", f"{CONTEXT.each}:queryContextLineageSubgraph", self.query_lineage),
         ]
 
     def add_members(self, call: Call) -> Reply:
@@ -60,12 +59,6 @@ class Contexts(Nodes):
                 parents = [other for other in child.get("parentContexts", ()) if other != parent]
                 self.keep({**child, "parentContexts": parents})
         return Reply(body={})
-
-    def query_lineage(self, call: Call) -> Reply:
-        self.enter(call, "queryContextLineageSubgraph")
-        members = links.members(self.world.store, self.find(self.named(call))["name"])
-        events = [item for item in links.events(self.world.store) if {item["artifact"], item["execution"]} <= members]
-        return self.graph(call, members, members, events)
 
     def _named(self, names: Sequence[str]) -> list[str]:
         return [canonical(self.world.project, name) for name in names]

@@ -3,6 +3,7 @@
 from ...wire import Call, Reply, Route, invalid_argument
 from ...world import World
 from ..collection import Documents, canonical
+from ..messages import MESSAGES
 from . import links
 from .kinds import ARTIFACT, EXECUTION
 from .nodes import Nodes
@@ -36,6 +37,12 @@ class Executions(Nodes):
 
     def query_inputs_and_outputs(self, call: Call) -> Reply:
         self.enter(call, "queryExecutionInputsAndOutputs")
-        execution = self.find(self.named(call))["name"]
-        events = links.events(self.world.store, execution)
-        return self.graph(call, [item["artifact"] for item in events], [execution], events)
+        execution = self.find(self.named(call))
+        events = links.events(self.world.store, execution["name"])
+        artifacts = Documents(self.world, ARTIFACT)
+        found = {
+            "artifacts": [artifacts.find(name) for name in sorted({event["artifact"] for event in events})],
+            "executions": [execution],
+            "events": events,
+        }
+        return Reply(body=MESSAGES.render(call, call.params["version"], "LineageSubgraph", found))

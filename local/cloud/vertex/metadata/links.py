@@ -29,9 +29,8 @@ def record(store: Store, event: Event) -> None:
     store.put(_EVENT, f"{event['execution']} {event['artifact']} {event.get('type', '')}", dict(event))
 
 
-def events(store: Store, execution: str = "") -> list[Event]:
-    """Return the events of an execution, or all, oldest first."""
-    return [body for _, body in store.list(_EVENT, f"{execution} " if execution else "")]
+def events(store: Store, execution: str) -> list[Event]:
+    return [body for _, body in store.list(_EVENT, f"{execution} ")]
 
 
 def forget(store: Store, name: str) -> None:

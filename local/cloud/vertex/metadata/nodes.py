@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ...document_filters import Function, Test
 from ...documents import Body
@@ -11,7 +11,7 @@ from ..collection import Documents, canonical
 from ..field_errors import display_name_mistakes, label_mistakes, refuse
 from ..messages import MESSAGES
 from . import links
-from .kinds import ARTIFACT, CONTEXT, EXECUTION
+from .kinds import CONTEXT
 from .metadata_schemas import MetadataSchemas
 from .metadata_stores import check, used
 
@@ -80,18 +80,6 @@ class Nodes(Documents):
         """Check the caller of `…:VERB`, and return the message that was sent. Raises 400, 403, 429."""
         self.enter(call, call.path.rpartition(":")[2])
         return MESSAGES.parse(call.params["version"], message, call.object())
-
-    def graph(
-        self, call: Call, artifacts: Iterable[str], executions: Iterable[str], events: Iterable[links.Event]
-    ) -> Reply:
-        """Return a LineageSubgraph of the existing nodes under these names."""
-        found = {"artifacts": (ARTIFACT, artifacts), "executions": (EXECUTION, executions)}
-        body: Body = {
-            key: [node for name in sorted(set(names)) if (node := Documents(self.world, kind).look(name))]
-            for key, (kind, names) in found.items()
-        }
-        body["events"] = list(events)
-        return Reply(body=MESSAGES.render(call, call.params["version"], "LineageSubgraph", body))
 
     def _check(self, body: Body) -> None:
         one = self.kind.one

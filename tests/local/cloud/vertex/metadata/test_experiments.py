@@ -1,4 +1,4 @@
-"""Experiments of the unmodified SDK: runs, parameters, metrics, series, lineage (W8)."""
+"""Experiments of the unmodified SDK: runs, parameters, metrics, series, events (W8)."""
 
 import pytest
 from google.cloud import aiplatform
@@ -53,7 +53,7 @@ def test_a_default_tensorboard_is_made_for_an_experiment_without_one(vertex_sdk:
 
 
 def test_executions_tell_what_a_model_was_made_of(vertex_sdk: LocalCloud) -> None:
-    aiplatform.init(experiment="sdk-lineage", experiment_tensorboard=False)
+    aiplatform.init(experiment="sdk-events", experiment_tensorboard=False)
     with aiplatform.start_run("run-1") as run:
         data = aiplatform.Artifact.create(schema_title="system.Dataset", uri="gs://b/data")
         with aiplatform.start_execution(schema_title="system.ContainerExecution", display_name="train") as train:
