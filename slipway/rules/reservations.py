@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from slipway.capacity import FLEX_START
+from slipway.capacity import FLEX_START, RESERVATION
 from slipway.cluster import Reservation
 from slipway.formatting import join
+from slipway.machines.spec import MachineSpec
 from slipway.machines.table import Machine, accelerator, accelerators, models
 from slipway.rules.rule import Rule, Subject, Worker, each_worker
 
@@ -80,6 +81,30 @@ def misfits_of(reserved: Reservation, region: str, shape: Machine, machines: int
         yield f"{reserved.path} holds {reserved.machines} machines, the job needs {machines}; lower the replicas"
 
 
+def undeclared(declared: Iterable[Reservation], region: str, spec: MachineSpec, shape: Machine, machines: int) -> str:
+    """Tell that no declared reservation has so many machines; empty where one has.
+
+    The service takes machines on demand where no reservation fits, so for them there has to be one.
+    """
+    if any(not tuple(misfits_of(one, region, shape, machines)) for one in declared):
+        return ""
+    many = spec if machines == 1 else f"{machines} {spec}"
+    return f"the stack declares no reservation of {many} under slipway:reservations"
+
+
+def _declared(subject: Subject) -> Iterator[str]:
+    if subject.capacity_type != RESERVATION:
+        return
+    asked: dict[str, int] = {}
+    for worker in subject.workers:
+        shape = worker.shape
+        if worker.affinity.get("reservationAffinityType") == "ANY_RESERVATION" and isinstance(shape, Machine):
+            asked[shape.type] = asked.get(shape.type, 0) + worker.replicas * subject.parallel
+            declared = subject.reserved.values()
+            if why := undeclared(declared, subject.region, worker.machine, shape, asked[shape.type]):
+                yield f"{worker.name}: {why}"
+
+
 def _fits(subject: Subject) -> Iterator[str]:
     """Check the worker pools of one reservation together."""
     asked: dict[str, int] = {}
@@ -118,6 +143,13 @@ RULES = (
         "A reservation is in the job's region, its machines equal the job's, and there are enough of them.",
         "4.1 (shape rule), 4.2",
         _fits,
+        of_place=True,
+    ),
+    Rule(
+        "reservation-declared",
+        "For capacity type `reservation`, any reservation is one that the stack declares.",
+        "4.1 (failure row)",
+        _declared,
         of_place=True,
     ),
     Rule("reservation-and-pool", "Reservation and persistent resource exclude each other.", "4.1", _with_pool),

@@ -14,7 +14,7 @@ from slipway.cluster import ClusterSpec, PoolSpec, Reservation
 from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB
 from slipway.machines.table import lacks
-from slipway.rules.reservations import misfits_of, zone
+from slipway.rules.reservations import misfits_of, undeclared, zone
 from slipway.template.case import Case, cases
 from slipway.template.declaration import file_of
 from slipway.template.job_template import JobTemplate
@@ -146,8 +146,8 @@ def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: Stack
             yield "; ".join(lacking)
         if capacity_type == RESERVATION and worker.reservation == ANY_RESERVATION:
             asked = template.replicas(worker)[1]
-            if all(any(misfits_of(one, here.region, shape, asked)) for one in here.reservations.values()):
-                yield f"the stack declares no reservation of {worker.spec} under slipway:reservations"
+            if why := undeclared(here.reservations.values(), here.region, worker.spec, shape, asked):
+                yield why
         elif capacity_type == RESERVATION and worker.reservation:
             known = here.reservations.get(worker.reservation)
             if known is None and zone(worker.reservation) is None:

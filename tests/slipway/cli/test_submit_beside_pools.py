@@ -1,8 +1,15 @@
 """`slipway submit` on machines of its own: their quota, what is known of it, and what a run costs."""
 
 import re
+from copy import deepcopy
+
+import pytest
 
 from .stack import Stack
+from .test_sweep import points
+
+ANY = {"reservationAffinityType": "ANY_RESERVATION"}
+L4 = {"machineType": "g2-standard-12", "acceleratorType": "NVIDIA_L4", "acceleratorCount": 1}
 
 
 def test_a_spot_job_runs_beside_the_pool_when_quota_allows(stack: Stack) -> None:
@@ -109,3 +116,41 @@ def test_an_offer_that_lacked_quota_stays_closed_when_the_limit_can_not_be_read(
         stack.grant("roles/cloudquotas.viewer")
     assert done.code == 5
     assert "short by 3 (" in done.err and "can't be read now" in done.err
+
+
+LACKS = {
+    "pool": "cpu/workers: needs 10 machines, the pool's maximum is 3",
+    "flex-start": "custom_model_training_preemptible_nvidia_l4_gpus us-central1: needs 10, limit 0",
+    "spot": "custom_model_training_preemptible_cpus us-central1: needs 40, limit 1",
+    "on-demand": "custom_model_training_cpus us-central1: needs 40, limit 39",
+    "reservation": "the stack declares no reservation of 10 n1-standard-4 under slipway:reservations",
+}
+
+
+@pytest.mark.parametrize("type_", [*LACKS, ""])
+def test_a_type_without_what_it_needs_is_no_choice_for_dry_run_and_sending_alike(
+    stack: Stack, type_: str
+) -> None:  # N3
+    """A reservation was taken in a stack that has none. Its offer is as an earlier version published it."""
+    pool, spot = stack.catalog["templates"]["crew"]["offers"]
+    flex, plain, reserved = (
+        deepcopy({**spot, "capacityType": one}) for one in ("flex-start", "on-demand", "reservation")
+    )
+    flex["request"]["jobSpec"]["scheduling"] = {"strategy": "FLEX_START", "maxWaitDuration": "60s"}
+    for one in (plain, reserved):
+        one["request"]["jobSpec"]["scheduling"] = {"strategy": "STANDARD"}
+    for worker in flex["request"]["jobSpec"]["workerPoolSpecs"]:
+        worker["machineSpec"] = L4
+    for worker in reserved["request"]["jobSpec"]["workerPoolSpecs"]:
+        worker["machineSpec"] = {**worker["machineSpec"], "reservationAffinity": ANY}
+    stack.catalog["templates"]["crew"]["offers"] = [pool, flex, spot, plain, reserved]
+    stack.publish()
+    words = ("submit", "crew", "-p", "workers=9", *(("--capacity", type_) if type_ else ()))
+    before = stack.cloud.rest("GET", "/slipway/settings")["quota"]
+    with stack.settings(quota={**before, "custom_model_training_cpus": 39}):
+        planned, done = stack.run(*words, "--dry-run"), stack.run(*words)
+        swept = stack.run(*words[:2], "--sweep", points(stack, 2), *words[2:])
+    assert planned.code == done.code == swept.code == 5 and stack.jobs() == []
+    assert planned.err.partition("error:")[2] == done.err.partition("error:")[2]
+    for why in [LACKS[type_]] if type_ else LACKS.values():
+        assert why in " ".join(done.err.split()) and why in " ".join(swept.err.split())

@@ -19,6 +19,8 @@ from ..bodies import (
     worker,
 )
 
+ANY = {"reservationAffinityType": "ANY_RESERVATION"}
+
 EXAMPLES: tuple[tuple[str, Example], ...] = (
     ("reservation-affinity", Example(reserved(key="name"), "needs key compute.googleapis.com", (reserved(),))),
     ("reservation-affinity", Example(reserved(values=[]), "the reservation's path in values", (reserved(),))),
@@ -71,6 +73,16 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
             custom(*(worker({**H100, "reservationAffinity": SPECIFIC}, count) for count in (1, 2))),
             "holds 2 machines, the job needs 3",
             (custom(*(worker({**H100, "reservationAffinity": SPECIFIC}, count) for count in (1, 1))),),
+            place={"reserved": KNOWN},
+        ),
+    ),
+    (
+        "reservation-declared",
+        Example(
+            custom(*(worker({**H100, "reservationAffinity": ANY}, count) for count in (1, 2))),
+            "worker pool 1: the stack declares no reservation of 3 a3-highgpu-8g under slipway:reservations",
+            (custom(*(worker({**H100, "reservationAffinity": ANY}, count) for count in (1, 1))), reserved()),
+            capacity_type="reservation",
             place={"reserved": KNOWN},
         ),
     ),
