@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import base64
 import contextlib
+import ctypes
 import functools
 import json
 import os
@@ -59,6 +60,7 @@ CANNOT_TELL = 70  # EX_SOFTWARE of sysexits: told apart from a user's code and f
 SCRIPT = "slipway_script"
 LOOK_S = 0.5
 LAST_WORDS_S = 20.0
+PR_SET_CHILD_SUBREAPER = 36
 KILLED = tuple(128 + number for number in (signal.SIGABRT, signal.SIGBUS, signal.SIGKILL, signal.SIGSEGV))
 
 
@@ -157,6 +159,7 @@ class Command:
         self.process: subprocess.Popen[bytes] | None = None
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.forward)
+        adopt_orphans()
         self.process = subprocess.Popen(words, env=dict(environ), start_new_session=True)
         if self.noticed:
             self.forward()
@@ -171,21 +174,33 @@ class Command:
                 os.killpg(self.process.pid, signal.SIGTERM)
 
     def wait(self) -> tuple[int, bool]:
-        """Its exit code, and whether a signal ended it: the code is 128 and the signal's number then, as shells have
-        it."""
+        """Its exit code, and whether a signal ended who wrote: the code is 128 and the signal's number then, as shells
+        have it."""
         assert self.process is not None, "set when it was made"
         code = self.process.wait()
         until = time.monotonic() + LAST_WORDS_S
-        while self.noticed and not gone(self.process.pid) and time.monotonic() < until:
+        ends: list[int] = []
+        while self.noticed and not gone(self.process.pid, ends) and time.monotonic() < until:
             time.sleep(0.05)  # A shell ends at once, and what it ran may still be writing.
-        return (128 - code, True) if code < 0 else (code, code in KILLED)
+        if code >= 0:
+            return code, code in KILLED
+        return 128 - code, not ends or any(os.WIFSIGNALED(end) for end in ends)
 
 
-def gone(group: int) -> bool:
-    """Tell whether no process of a group is left."""
+def adopt_orphans() -> None:
+    """Have what a shell leaves behind be this process's children (Linux): only a parent is told how one ends."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def gone(group: int, ends: list[int]) -> bool:
+    """Tell whether no process of a group is left; `ends` is given the status of each that ended here."""
     with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-group, os.WNOHANG)[0]:
-            pass
+        while True:
+            process, status = os.waitpid(-group, os.WNOHANG)
+            if not process:
+                break
+            ends.append(status)
     try:
         os.killpg(group, 0)
     except (ProcessLookupError, PermissionError):

@@ -50,6 +50,14 @@ signal.signal(signal.SIGTERM, save)
 print("ready", flush=True)
 time.sleep(600)
 """
+HALF = """
+import os, pathlib, time
+file = pathlib.Path(os.environ["SLIPWAY_OUTPUT"], "half").open("w")
+print("ready", flush=True)
+while True:
+    print("a line", file=file, flush=True)
+    time.sleep(0.01)
+"""
 COUNTS = """
 import os, pathlib, time
 file = pathlib.Path(os.environ["SLIPWAY_OUTPUT"], "epoch")
@@ -141,7 +149,7 @@ def bucket(cloud: LocalCloud) -> str:
 def replica(cloud: LocalCloud, bucket: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Replica]:
     with between(cloud.url, cloud.token()) as server:
         made = Replica(tmp_path, server, cloud, f"gs://{bucket}/jobs/{request.node.name}")
-        made.install({"train.py": SHOWS, "write.py": WRITES, "wait.py": LAST_WORDS})
+        made.install({"train.py": SHOWS, "write.py": WRITES, "wait.py": LAST_WORDS, "half.py": HALF})
         yield made
 
 
@@ -225,6 +233,15 @@ def test_a_notice_reaches_the_command_and_what_it_writes_then_is_kept(replica: R
     process.communicate()
     assert process.returncode in (5, 128 + signal.SIGTERM)
     assert replica.kept() == {"saved": b"at the notice"}
+
+
+def test_what_a_notice_ended_in_the_middle_of_a_file_is_not_kept(replica: Replica) -> None:
+    process = replica.start("sh -c 'python half.py; echo never'")
+    assert process.stdout is not None
+    assert any(line == "ready\n" for line in process.stdout)
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+    assert process.returncode != 0 and replica.kept() == {}
 
 
 def test_data_are_fetched_before_it_starts(replica: Replica) -> None:
