@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import yaml
-from google.cloud.aiplatform_v1 import DiskSpec
 
 from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface
 from slipway.cluster_fields import CLUSTER, POOL, as_asked, compare, compare_pools, strays
@@ -63,6 +62,8 @@ def test_no_field_is_forgotten() -> None:
 
 def test_no_field_of_the_service_s_disk_is_forgotten() -> None:
     """The machine's other fields in the API are of TPUs, reservations and parts of GPUs, which no pool here has."""
+    from google.cloud.aiplatform_v1 import DiskSpec
+
     service = {camel(name) for name in DiskSpec.meta.fields}
     assert {*T4.disk.request()} == service
     assert Disk.read(T4.disk.request()) == T4.disk

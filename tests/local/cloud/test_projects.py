@@ -1,6 +1,8 @@
 """Several projects in one local cloud, for Google's own clients: each has its people, resources and quota, and one that
 nobody named is refused in words. # N4"""
 
+from __future__ import annotations
+
 import json
 import shutil
 from collections.abc import Iterator
@@ -12,7 +14,7 @@ from urllib.parse import quote
 import pytest
 import requests
 from google.api_core.exceptions import Conflict, Forbidden
-from google.cloud import aiplatform_v1, storage
+from google.cloud import storage
 
 from local.cloud.identities import folder_of
 from local.cloud.projects import Declaration, Projects
@@ -23,6 +25,7 @@ from local.stack_file import read
 from tests.local.cloud.server.test_process import kill
 from tests.local.cloud.vertex.bodies import cluster_body, job_body
 from tests.local.conftest import ROOT, LocalCloud
+from tests.local.official import aiplatform_v1
 
 REAL = [
     name

@@ -1,5 +1,7 @@
 """Keys of the roles, as application default credentials: by the exchange for a token, and without it. (N17)"""
 
+from __future__ import annotations
+
 import json
 import stat
 from pathlib import Path
@@ -10,12 +12,13 @@ import pytest
 import requests
 from google.auth import crypt, jwt
 from google.auth.transport.requests import AuthorizedSession
-from google.cloud import aiplatform_v1, secretmanager, storage
+from google.cloud import secretmanager, storage
 
 from local.cloud.access import keys
 from local.cloud.access.keys import Keys
 from local.cloud.identities import HOME, ROLES
 from tests.local.conftest import LocalCloud
+from tests.local.official import aiplatform_v1
 
 SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
 

@@ -1,14 +1,15 @@
 """Source 002, "Assured capacity and faster start": a cluster from create to delete (B1, B2, B4)."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import pytest
 from google.api_core import exceptions
-from google.cloud import aiplatform
-from google.cloud.aiplatform import persistent_resource
 
 from tests.local.cloud.sources.conftest import log
 from tests.local.conftest import LocalCloud
+from tests.local.official import aiplatform, persistent_resource
 
 MACHINE = {"machine_type": "n1-standard-4"}
 

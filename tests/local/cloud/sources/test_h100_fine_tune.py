@@ -1,16 +1,18 @@
 """Source 003, H100s for a fine-tune by Dynamic Workload Scheduler: quota first, then the notebook's run (Z1–Z7, W5)."""
 
+from __future__ import annotations
+
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from google.api_core import exceptions
-from google.cloud import aiplatform, cloudquotas_v1
-from google.cloud.aiplatform_v1.types import custom_job as gca_custom_job_compat
 
 from tests.local.cloud.calling import PARENT
 from tests.local.cloud.sources.conftest import STAGING, later, log, machines, posted, state_stays, until
 from tests.local.conftest import LocalCloud
+from tests.local.official import aiplatform, cloudquotas_v1
+from tests.local.official import custom_job as gca_custom_job_compat
 
 H100: dict[str, Any] = {"machine_type": "a3-highgpu-8g", "accelerator_type": "NVIDIA_H100_80GB", "accelerator_count": 8}
 METRIC = "custom_model_training_preemptible_nvidia_h100_gpus"

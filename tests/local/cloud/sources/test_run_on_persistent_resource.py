@@ -1,17 +1,18 @@
 """Source 001, "Run training jobs on a persistent resource": its Python, its REST rules, its role (P1–P5)."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import pytest
 from google.api_core import exceptions
-from google.cloud import aiplatform
-from google.cloud.aiplatform import persistent_resource
 
 from local.cloud import identities
 from local.cloud.access.policies import project_name
 from tests.local.cloud.calling import PARENT, Calling
 from tests.local.cloud.sources.conftest import TRAINER, posted, refusal, until
 from tests.local.conftest import LocalCloud
+from tests.local.official import aiplatform, persistent_resource
 
 CLUSTER = "source-001"
 GPU = {"machine_type": "n1-standard-4", "accelerator_type": "NVIDIA_TESLA_T4", "accelerator_count": 1}

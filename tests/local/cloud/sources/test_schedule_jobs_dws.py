@@ -1,14 +1,13 @@
 """Source 000, "Dynamic Workload Scheduler": its REST body, its gcloud file, its Python (W1–W8, P2)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from google.api_core import exceptions
-from google.cloud import aiplatform
-from google.cloud.aiplatform import hyperparameter_tuning
-from google.cloud.aiplatform_v1.types import custom_job as gca_custom_job_compat
 
 from tests.local.cloud.sources.conftest import (
     TRAINER,
@@ -22,12 +21,17 @@ from tests.local.cloud.sources.conftest import (
     until,
 )
 from tests.local.conftest import LocalCloud
+from tests.local.official import aiplatform, hyperparameter_tuning
+from tests.local.official import custom_job as gca_custom_job_compat
 
-FLEX_START = gca_custom_job_compat.Scheduling.Strategy.FLEX_START
 A100 = "a2-highgpu-1g"
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-5:latest"
 L4: dict[str, Any] = {"machine_type": "g2-standard-4", "accelerator_type": "NVIDIA_L4", "accelerator_count": 1}
 DAY_S = 86400
+
+
+def flex_start() -> Any:
+    return gca_custom_job_compat.Scheduling.Strategy.FLEX_START
 
 
 def body(**scheduling: str) -> dict[str, Any]:
@@ -161,7 +165,7 @@ def create_custom_job_with_dws_sample(
         experiment=experiment,
         experiment_run=experiment_run,
         max_wait_duration=1800,
-        scheduling_strategy=FLEX_START,
+        scheduling_strategy=flex_start(),
     )
     return job
 
@@ -191,7 +195,7 @@ def test_the_sample_logs_by_itself_what_it_trained(sdk: LocalCloud, script: str)
     job = create_custom_job_with_dws_sample("dws-autolog", script, "dws-exp", **L4)
     assert "trained" in log(sdk, job.resource_name)
     scheduling = job.gca_resource.job_spec.scheduling
-    assert (scheduling.strategy, scheduling.max_wait_duration.seconds) == (FLEX_START, 1800)
+    assert (scheduling.strategy, scheduling.max_wait_duration.seconds) == (flex_start(), 1800)
     (row,) = aiplatform.get_experiment_df("dws-exp", include_time_series=False).to_dict("records")
     assert row["run_name"].startswith("dws-autolog-") and row["state"] == "COMPLETE"
     assert (row["param.C"], row["param.max_iter"]) == ("0.5", "500")
@@ -239,12 +243,12 @@ def test_a_tuning_job_takes_the_strategy_as_well(sdk: LocalCloud) -> None:
         parallel_trial_count=2,
         search_algorithm="random",
     )
-    job.run(scheduling_strategy=FLEX_START, max_wait_duration=1800, sync=False)
+    job.run(scheduling_strategy=flex_start(), max_wait_duration=1800, sync=False)
     job._wait_for_resource_creation()
     later(sdk, 301)
     job.wait()
     scheduling = job.gca_resource.trial_job_spec.scheduling
-    assert (scheduling.strategy, scheduling.max_wait_duration.seconds) == (FLEX_START, 1800)
+    assert (scheduling.strategy, scheduling.max_wait_duration.seconds) == (flex_start(), 1800)
     assert [trial.final_measurement.metrics[0].value for trial in job.trials] == [
         pytest.approx(trial.parameters[0].value) for trial in job.trials
     ]

@@ -1,13 +1,15 @@
 """Source 004, "Use Spot VMs with training": its REST body with the errors corrected, its Python, its limits (X1–X7)."""
 
+from __future__ import annotations
+
 import copy
 from typing import Any
 
 import pytest
-from google.cloud import aiplatform
 
 from tests.local.cloud.sources.conftest import STAGING, gpus_drawn, log, posted, refusal, until
 from tests.local.conftest import LocalCloud
+from tests.local.official import aiplatform
 
 A100 = {"machineType": "a2-highgpu-1g", "acceleratorType": "NVIDIA_TESLA_A100", "acceleratorCount": 1}
 CONTAINER = {"imageUri": "python:3.10", "command": ["sh", "-c", "sleep $0"], "args": ["600"]}
@@ -70,9 +72,10 @@ def test_other_series_than_a2_and_a3_are_taken_today(cloud: LocalCloud) -> None:
     until(cloud, name, "JOB_STATE_CANCELLED")
 
 
-# The sample's way to the strategy's name.
-TYPES: Any = aiplatform.compat.types
-SPOT = TYPES.custom_job.Scheduling.Strategy.SPOT
+def spot() -> Any:
+    """Return the strategy by the sample's way to its name."""
+    types: Any = aiplatform.compat.types
+    return types.custom_job.Scheduling.Strategy.SPOT
 
 
 def preempt(cloud: LocalCloud, times: int) -> None:
@@ -100,7 +103,7 @@ def spot_job(seconds: str) -> aiplatform.CustomJob:
 def test_the_sample_is_restarted_after_preemption_and_succeeds(sdk: LocalCloud) -> None:
     preempt(sdk, 2)
     job = spot_job("1")
-    job.run(scheduling_strategy=SPOT)
+    job.run(scheduling_strategy=spot())
     assert job.state.name == "JOB_STATE_SUCCEEDED"
     said = log(sdk, job.resource_name)
     assert said.count("began") == 3
@@ -112,5 +115,5 @@ def test_after_six_restarts_the_job_fails(sdk: LocalCloud) -> None:
     preempt(sdk, -1)
     job = spot_job("600")
     with pytest.raises(RuntimeError, match="STOCKOUT"):
-        job.run(scheduling_strategy=SPOT)
+        job.run(scheduling_strategy=spot())
     assert log(sdk, job.resource_name).count("began") == 7

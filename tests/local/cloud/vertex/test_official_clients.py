@@ -1,5 +1,7 @@
 """The official clients, unmodified, against a running local cloud: the wire is right when they work."""
 
+from __future__ import annotations
+
 import json
 import time
 from pathlib import Path
@@ -7,12 +9,11 @@ from typing import Any
 
 import pytest
 from google.api_core import exceptions
-from google.cloud import aiplatform, aiplatform_v1, cloudquotas_v1
-from google.cloud.aiplatform import persistent_resource
 from google.protobuf import duration_pb2, field_mask_pb2
 
 from local.cloud.nodes import mounts
 from tests.local.conftest import LocalCloud
+from tests.local.official import aiplatform, aiplatform_v1, cloudquotas_v1, persistent_resource
 
 PROJECT, REGION = "slipway-local", "us-central1"
 PARENT = f"projects/{PROJECT}/locations/{REGION}"

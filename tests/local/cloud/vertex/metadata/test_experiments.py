@@ -1,9 +1,11 @@
 """Experiments of the unmodified SDK: runs, parameters, metrics, series, events (W8)."""
 
+from __future__ import annotations
+
 import pytest
-from google.cloud import aiplatform
 
 from tests.local.conftest import LocalCloud
+from tests.local.official import aiplatform
 
 
 def test_a_run_keeps_parameters_metrics_and_series(vertex_sdk: LocalCloud) -> None:

@@ -1,5 +1,7 @@
 """The SDK's training classes and its model registry, unmodified, against a running local cloud (W5, B5)."""
 
+from __future__ import annotations
+
 import json
 import sys
 from collections.abc import Iterator
@@ -8,11 +10,10 @@ from typing import Any
 
 import pytest
 from google.api_core import exceptions
-from google.cloud import aiplatform, aiplatform_v1
-from google.cloud.aiplatform import training_jobs
 
 from tests.local.cloud.calling import NUMBERED, PARENT
 from tests.local.conftest import FAST, LocalCloud
+from tests.local.official import aiplatform, aiplatform_v1
 
 DEPLOYER = "deployer@slipway-local.iam.gserviceaccount.com"
 PLACE: dict[str, Any] = {"machine_type": "n1-standard-4", "replica_count": 1}
@@ -34,7 +35,7 @@ print("trained with", *sys.argv[1:])
 @pytest.fixture
 def quick_sdk(vertex_sdk: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalCloud]:
     """The SDK, looking more often than every five seconds."""
-    monkeypatch.setattr(training_jobs, "_JOB_WAIT_TIME", 0.2)
+    monkeypatch.setattr("google.cloud.aiplatform.training_jobs._JOB_WAIT_TIME", 0.2)
     yield vertex_sdk
 
 

@@ -1,10 +1,12 @@
 """`aiplatform.Tensorboard` of the unmodified SDK."""
 
+from __future__ import annotations
+
 import pytest
 from google.api_core import exceptions
-from google.cloud import aiplatform
 
 from tests.local.conftest import LocalCloud
+from tests.local.official import aiplatform
 
 
 def test_the_sdk_keeps_a_tensorboard(vertex_sdk: LocalCloud) -> None:

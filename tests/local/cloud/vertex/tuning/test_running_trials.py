@@ -1,5 +1,7 @@
 """Trials as real processes that report with the real cloudml-hypertune, on a cloud that is killed (N15)."""
 
+from __future__ import annotations
+
 import json
 import os
 import signal
@@ -11,12 +13,11 @@ from typing import Any
 
 import psutil
 import pytest
-from google.cloud import aiplatform, aiplatform_v1
-from google.cloud.aiplatform import hyperparameter_tuning, jobs
 
 from tests.local.cloud.calling import PARENT
 from tests.local.cloud.vertex.tuning.conftest import LR, TUNING, study, tuning_body
 from tests.local.conftest import FAST, LocalCloud
+from tests.local.official import aiplatform, aiplatform_v1, hyperparameter_tuning
 
 WAIT_S = 600.0
 DEPLOYER = "deployer@slipway-local.iam.gserviceaccount.com"
@@ -106,7 +107,7 @@ def test_a_killed_cloud_goes_on_with_the_trials_it_had_decided(own_cloud: LocalC
 @pytest.fixture
 def quick_sdk(vertex_sdk: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalCloud]:
     """The SDK, looking more often than every five seconds."""
-    monkeypatch.setattr(jobs, "_JOB_WAIT_TIME", 0.2)
+    monkeypatch.setattr("google.cloud.aiplatform.jobs._JOB_WAIT_TIME", 0.2)
     yield vertex_sdk
 
 
