@@ -33,7 +33,6 @@ _LOOK_S = 1.0
 _TOOL_POLL_S = 0.1
 _READERS_WAIT_S = 30.0
 _KEEP_S = 60.0
-_BUCKETS = Path("/gcs")
 _KILL_WAIT_S = 1.0
 _REAP_S = 2.0
 _PASSED_ON = (
@@ -88,7 +87,6 @@ class Runner:
         specs.make_temporary(self._folder)
         variables = self._variables(home, work, metadata)
         command = self._command(home, variables)
-        unseen = not (self._spec.buckets or self._spec.mounts or _BUCKETS.exists())
         process = UserProcess(command, self._spec, self._folder, variables)
         child = process.popen
         files.write_json(self._folder / specs.STARTED, {"time": timestamp(datetime.now(UTC)), "pid": child.pid})
@@ -104,8 +102,8 @@ class Runner:
         specs.remove_temporary(self._folder)
         for reader in readers:
             reader.join(_READERS_WAIT_S)
-        if unseen and _BUCKETS.exists():
-            self._log.service(f"What it wrote to {_BUCKETS} of this machine is in no bucket: {no_buckets.WHY}", "ERROR")
+        if process.wrote_astray():
+            self._log.service(f"What it wrote to /gcs of this machine is in no bucket: {no_buckets.WHY}", "ERROR")
             return code or 1
         return 128 - code if code < 0 else code
 

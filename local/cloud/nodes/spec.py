@@ -48,7 +48,8 @@ class ReplicaSpec:
     """The specification of a replica. `image_folder` caches images, `environment_folder` is shared by the replicas of
     one attempt. `keeps_packages`: they are left in the image folder, which is a pool's, for the trials that come after
     this one. `shares_images`: an image is built once for this machine, whatever its recipe says, and a job's packages
-    are kept. `buckets`: all are to be seen below /gcs. With fewer than `least_free_bytes` on a disk that it writes to
+    are kept. `own_view`: it has mounts of its own, as `mounts` and `buckets` need; these are all to be seen below /gcs,
+    where nothing can be written otherwise. With fewer than `least_free_bytes` on a disk that it writes to
     it does not start.
 
     A package task has `packages` (gs:// URIs) and `module`; a container task has `command` and `args` alone.
@@ -70,6 +71,7 @@ class ReplicaSpec:
     user_variables: Mapping[str, str]
     threads: int
     grace_s: float
+    own_view: bool = False
     mounts: tuple[Mount, ...] = ()
     buckets: bool = False
     keeps_packages: bool = False

@@ -28,10 +28,11 @@ class UserProcess:
     """User code, started in the folder `work`. Raises UnreadyError where it can't be."""
 
     def __init__(self, command: Sequence[str], spec: ReplicaSpec, folder: Path, environ: Mapping[str, str]) -> None:
+        self._own_view, self._before = spec.own_view, _last_change()
         self._link, far = socket.socketpair()
         report, reported = os.pipe()
         words = list(command)
-        if spec.mounts or spec.buckets:
+        if spec.own_view:
             own = [str(IMPORTED_FROM), str(folder / specs.SPEC), str(reported), str(far.fileno())]
             # Neither packages of this machine nor the job's own variables have a part in it.
             words = [sys.executable, "-I", "-S", "-c", _MAIN, *own, *command]
@@ -56,6 +57,10 @@ class UserProcess:
         finally:
             far.close()
 
+    def wrote_astray(self) -> bool:
+        """Return whether /gcs of this machine was written to while user code ran, which could see it."""
+        return not self._own_view and _last_change() != self._before
+
     def keep(self, most_s: float) -> None:
         """Have kept what user code, which has ended, has written below /gcs."""
         with contextlib.suppress(OSError):  # abandoned, or without buckets
@@ -65,6 +70,17 @@ class UserProcess:
     def abandon(self) -> None:
         """Have nothing more kept of what it writes below /gcs."""
         self._link.close()
+
+
+def _last_change() -> int:
+    """Return when /gcs of this machine was last changed, 0 for one that has buckets."""
+    root, found = Path("/", mounts.BUCKETS), 0
+    if root.is_mount():
+        return 0
+    for path in (root, *root.rglob("*")):
+        with contextlib.suppress(OSError):
+            found = max(found, path.lstat().st_ctime_ns)
+    return found
 
 
 def main() -> NoReturn:

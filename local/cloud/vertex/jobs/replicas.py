@@ -88,6 +88,7 @@ def specification(world: World, job: Job, run: Run, replica: Replica, token: str
         user_variables={item["name"]: item.get("value", "") for item in task.get("env", ())},
         threads=_threads(world, run),
         grace_s=world.settings.kill_grace_seconds,
+        own_view=mounts.possible(),
         mounts=_mounts(world, pool),
         buckets=mounts.possible(buckets=True),
         keeps_packages=bool(run.cluster and run.trial),

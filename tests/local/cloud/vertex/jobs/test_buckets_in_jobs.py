@@ -11,7 +11,9 @@ import psutil
 import pytest
 
 from local.cloud.nodes import mounts
+from tests.local.cloud.calling import PARENT
 from tests.local.cloud.vertex.jobs.test_running_jobs import ENDED, WAIT_S, lines, submit, task, until
+from tests.local.cloud.vertex.pipelines.test_training_pipelines import MODEL, pipeline_body
 from tests.local.conftest import FAST, LocalCloud
 
 pytestmark = pytest.mark.skipif(not mounts.possible(buckets=True), reason="this machine can't mount buckets")
@@ -87,6 +89,25 @@ END
     assert content(cloud, bucket, "out%2Fa b ü") == "one\ntwo\n"
     assert content(cloud, bucket, "map")[8000:8005] == "later"
     assert not Path("/gcs", bucket).exists()
+
+
+def test_a_pipeline_s_job_writes_the_model_as_files(cloud: LocalCloud, bucket: str) -> None:
+    put(cloud, bucket, "in/data.csv", "1,2\n")
+    code = f"""
+import os, pathlib, shutil
+model = pathlib.Path(os.environ["AIP_MODEL_DIR"].replace("gs://", "/gcs/"))
+model.mkdir(parents=True)
+shutil.copy("/gcs/{bucket}/in/data.csv", model / "model.joblib")
+"""
+    output = {"baseOutputDirectory": {"outputUriPrefix": f"gs://{bucket}/run"}}
+    body = pipeline_body({"workerPoolSpecs": [task(code)], **output}, modelToUpload=MODEL)
+    name = cloud.rest("POST", f"/v1/{PARENT}/trainingPipelines", body)["name"]
+    soon(lambda: "endTime" in cloud.rest("GET", f"/v1/{name}"))
+    ended = cloud.rest("GET", f"/v1/{name}")
+    assert ended["state"] == "PIPELINE_STATE_SUCCEEDED", ended
+    uploaded = cloud.rest("GET", f"/v1/{ended['modelToUpload']['name']}")
+    assert uploaded["artifactUri"] == f"gs://{bucket}/run/model"
+    assert content(cloud, bucket, "run%2Fmodel%2Fmodel.joblib") == "1,2\n"
 
 
 def test_replicas_meet_in_a_bucket(cloud: LocalCloud, bucket: str) -> None:

@@ -1,0 +1,83 @@
+"""Jobs where no buckets can be mounted: refused as they name /gcs/, failed as they write there. (N17)"""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from local.cloud.nodes import mounts, no_buckets
+from tests.local.cloud.calling import JOBS, PARENT
+from tests.local.cloud.vertex.jobs.test_running_jobs import lines, submit, task, until
+from tests.local.cloud.vertex.pipelines.test_training_pipelines import pipeline_body
+from tests.local.conftest import FAST, ROOT, LocalCloud
+
+pytestmark = pytest.mark.skipif(not mounts.possible(), reason="no such machine can be played on this one")
+_WITHOUT = """
+import ctypes, os, runpy, struct, sys
+from pathlib import Path
+from local.cloud.nodes import mounts
+
+def forbid(system_call):
+    steps = ((0x20, 0, 0, 0), (0x15, 0, 1, system_call), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7FFF0000))
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None)
+    assert not libc.prctl(38, 1, 0, 0, 0) and not libc.prctl(22, 2, program)
+
+without, *words = sys.argv[1:]
+mounts.enter()
+Path("/gcs").unlink()  # The root is in memory, and anybody's here, as it is root's elsewhere.
+if without == "fuse":
+    mounts._mount("/dev/null", "/dev/fuse", "", 0x1000)
+else:
+    forbid({"x86_64": 272, "aarch64": 97}[os.uname().machine])  # unshare
+assert (mounts.possible(), mounts.possible(buckets=True)) == (without == "fuse", False)
+sys.argv[1:] = words
+runpy.run_module("local", run_name="__main__")
+"""
+
+
+@pytest.fixture(scope="module", params=["fuse", "mounts"])
+def bare(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
+    """Yield a cloud on a machine that has no FUSE, or no mounts of a process's own."""
+    mine = LocalCloud(tmp_path_factory.mktemp("bare"))
+    settings = [word for setting in FAST for word in ("--set", setting)]
+    command = [sys.executable, "-c", _WITHOUT, request.param, "up", *settings]
+    done = subprocess.run(command, cwd=ROOT, env=mine.base_env(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    yield mine
+    mine.local("down")
+
+
+@pytest.mark.parametrize("kind", ["customJobs", "trainingPipelines"])
+def test_what_names_a_path_of_a_bucket_is_refused_in_words(bare: LocalCloud, kind: str) -> None:
+    spec = {"workerPoolSpecs": [task("", args=["/gcs/b/out"])]}
+    body: dict[str, Any] = {"displayName": "train", "jobSpec": spec} if kind == "customJobs" else pipeline_body(spec)
+    with pytest.raises(requests.HTTPError) as refused:
+        bare.rest("POST", f"/v1/{PARENT}/{kind}", body)
+    answer = refused.value.response
+    assert answer.status_code == 501
+    assert (
+        f'worker pool 0: "/gcs/b/out" names a path below /gcs/, and {no_buckets.WHY}'
+        in answer.json()["error"]["message"]
+    )
+    assert not bare.every(JOBS, "customJobs")
+
+
+def test_a_job_that_writes_there_anyway_fails_each_time(bare: LocalCloud) -> None:
+    """The second one finds the folder that the first one may have made."""
+    for _ in range(2):
+        name = submit(bare, task("", command=["sh", "-c", "cd /; mkdir -p gcs/b; echo 1 > gcs/b/out"]))
+        until(bare, name, "JOB_STATE_FAILED")
+    assert not Path("/gcs/b").exists()
+
+
+def test_python_is_told_why_and_who_writes_elsewhere_succeeds(bare: LocalCloud) -> None:
+    name = submit(bare, task("from pathlib import Path; Path('/gcs', 'b').mkdir(parents=True)"))
+    until(bare, name, "JOB_STATE_FAILED")
+    assert no_buckets.WHY in "\n".join(lines(bare, name))
+    until(bare, submit(bare, task("open('out', 'w')")), "JOB_STATE_SUCCEEDED")
