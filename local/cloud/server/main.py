@@ -6,6 +6,7 @@ import fcntl
 import importlib
 import logging
 import os
+import random
 import resource
 import signal
 import socket
@@ -38,6 +39,7 @@ SERVICES = (
     "monitoring",
 )
 _TURN_S = 0.0005
+_FREE_PORTS = range(20_000, 32_000)
 
 
 def serve(state_folder: Path, port: int) -> None:
@@ -50,7 +52,7 @@ def serve(state_folder: Path, port: int) -> None:
     # The protocol is named because asyncio sets TCP_NODELAY only then; without it an answer waits for an ACK.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", port))
+    _bind(listener, port)
     listener.listen(256)
     port = listener.getsockname()[1]
     world = open_world(state_folder, url=f"http://127.0.0.1:{port}")
@@ -124,6 +126,15 @@ def _start(world: World, modules: Sequence[ModuleType], loops: dict[str, list[Lo
         loops[world.project.id] = [module.loop(world) for module in modules if hasattr(module, "loop")]
         for loop in loops[world.project.id]:
             loop.start()
+
+
+def _bind(listener: socket.socket, port: int) -> None:
+    """Take a port; for 0 one that the system lends to no connection, and so is free again after a kill."""
+    for free in random.sample(_FREE_PORTS, 100) if port == 0 else ():
+        with contextlib.suppress(OSError):
+            listener.bind(("127.0.0.1", free))
+            return
+    listener.bind(("127.0.0.1", port))
 
 
 def _publish(projects: Projects, port: int) -> None:
