@@ -124,11 +124,6 @@ class Vertex:
         url, params = f"{self._parent()}/{_CLUSTERS}", {"persistentResourceId": cluster}
         return _read(call, Operation.read, self._session.post(url, call, body, params))
 
-    def reboot_persistent_resource(self, cluster: str) -> Operation:
-        """Reboot a cluster, sent once: a repetition after its end would reboot it again."""
-        call = self._call(f"reboot cluster {cluster}", "persistentResources.update")
-        return _read(call, Operation.read, self._session.post(f"{self._url(cluster)}:reboot", call, {}))
-
     def operation(self, name: str) -> Operation:
         call = self._call(f"read operation {name}", "operations.get")
         return _read(call, Operation.read, self._session.get(f"{self._parent(name).split('projects/')[0]}{name}", call))

@@ -69,7 +69,6 @@ _TYPED_ELSEWHERE = {
     "slipway use ": "it is typed before the pages",
     "slipway board --serve": "it ends with Ctrl-C",
     "slipway jobs cancel JOB": "it is typed before, of all that run",
-    "slipway pools reboot ": "no job may be on the cluster",
     "slipway submit gemma2-lora ": "it takes a GPU",
     "slipway submit script ": "it takes a person's own folder",
     "slipway templates import ": "it takes a person's own job file",

@@ -152,11 +152,6 @@ capacity_types = _completion(_capacity_types)
 
 
 @_completion
-def clusters(context: Context, _: click.Context, __: str) -> Iterator[tuple[str, str]]:
-    return ((one.name, one.id) for one in context.catalog.clusters.values())
-
-
-@_completion
 def waits(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     return ((f"{name}=", help) for name, help in _capacity_types(context, ctx, incomplete))
 

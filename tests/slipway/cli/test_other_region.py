@@ -10,7 +10,6 @@ from tests.local.conftest import LocalCloud
 
 from .stack import PROJECT, REGION, SLEEP, Stack, held
 from .test_fallback import MOVE, SPOT_CPUS, gone, packaged, sent
-from .test_reboot import ADMIN
 from .test_submission_run import lost
 
 AWAY = "europe-west4"
@@ -113,20 +112,12 @@ def test_a_job_that_waits_for_a_pool_there_says_so(away: Stack) -> None:  # N9
     assert "cpu/workers has 3 of 3" in shown["waitsFor"] and holder in shown["waitsFor"]
 
 
-def test_pools_says_where_and_reboots_there(away: Stack) -> None:
+def test_pools_says_where(away: Stack) -> None:
     shown = away.run("pools")
     head, row = shown.out.splitlines()[:2]
     assert head.split()[:4] == ["CLUSTER", "POOL", "REGION", "STATE"] and row.split()[2:4] == [AWAY, "RUNNING"]
     listed = away.run("pools", "--output", "json").json["pools"]
     assert [(one["cluster"], one["region"]) for one in listed] == [("cpu", AWAY)]
-    away.grant(ADMIN)
-    done = away.run("pools", "reboot", "cpu", "--yes", "--output", "json")
-    away.grant(ADMIN, granted=False)
-    assert done.code == 0, done.said
-    assert done.json["region"] == AWAY
-    away.catalog["clusters"]["cpu"]["adopted"] = True
-    away.publish()
-    assert f"--region={AWAY}" in away.run("pools", "reboot", "cpu", "--yes").err
 
 
 def test_a_sweep_is_sent_there(away: Stack) -> None:  # N7

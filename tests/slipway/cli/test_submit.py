@@ -7,7 +7,7 @@ import signal
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from .stack import PROJECT, SLEEP, UNSET, Stack, held
+from .stack import PROJECT, REGION, SLEEP, UNSET, Stack, held
 
 
 def test_a_job_is_submitted_followed_and_accounted_for(
@@ -319,6 +319,9 @@ def test_a_cluster_in_error(stack: Stack) -> None:
     done = stack.run("submit", "hello")
     assert done.code == 4 and "cluster cpu is in ERROR" in done.err
     assert "Resources are insufficient in region" in done.err and stack.jobs() == []
+    typed = f"reboot broken-{stack.name} --region={REGION} --project={PROJECT}, which keeps its id"
+    fix = f"  fix: pulumi up --stack {stack.name}, or gcloud ai persistent-resources {typed}"
+    assert fix in stack.run("pools").err
 
 
 @pytest.mark.parametrize("service", ["STORAGE", "VERTEX_AI"])

@@ -1,4 +1,4 @@
-"""Show the clusters, how busy they are and what they cost, or reboot one.
+"""Show the clusters, how busy they are and what they cost.
 
 For each pool, whose jobs have its machines, since when it idles, and its price now, at least and at most.
 """
@@ -14,7 +14,6 @@ import click
 
 from slipway.catalog.lookup import remedy
 from slipway.catalog.model import Catalog
-from slipway.cli import Verbs
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dates_document
 from slipway.cli.terminal.frames import watch_option, watched
@@ -45,13 +44,10 @@ def _lists(
         return clusters.result(), active.result(), recent.result()
 
 
-@click.group(cls=Verbs, package=__name__, invoke_without_command=True)
+@click.command()
 @watch_option
 @catalog_and_output
-@click.pass_context
-def command(ctx: click.Context, watch: bool, catalog: str | None, output: str) -> None:
-    if ctx.invoked_subcommand is not None:
-        return
+def command(watch: bool, catalog: str | None, output: str) -> None:
     context = Context(catalog)
     if watch:
         watched(lambda: _look(context.anew(), output), context.clock, output)
@@ -112,7 +108,10 @@ def _fix(row: PoolRow, catalog: Catalog) -> str:
         return remedy(catalog, row.cluster.id, ", which makes it again")
     if found is None:
         return f"{up}, which clears it away"
-    return up + ("" if row.jobs else f", or slipway pools reboot {row.name}, which keeps its id")
+    if row.jobs:
+        return up
+    reboot = f"gcloud ai persistent-resources reboot {row.cluster.id} --region={row.region} --project={catalog.project}"
+    return f"{up}, or {reboot}, which keeps its id"
 
 
 def _cells(row: PoolRow, now: datetime, *, where: bool) -> tuple[str, ...]:
