@@ -1,7 +1,7 @@
 """Routes from method and raw path to a handler and the path's parameters."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
@@ -17,7 +17,6 @@ class _Compiled:
     route: Route
     pattern: re.Pattern[str]
     literals: int
-    needs: str
 
 
 def pattern(template: str) -> re.Pattern[str]:
@@ -34,8 +33,7 @@ def pattern(template: str) -> re.Pattern[str]:
 
 
 def _compiled(route: Route) -> _Compiled:
-    path, _, needs = route.template.partition("?")
-    return _Compiled(route, pattern(path), len(_PARAMETER.sub("", path)), needs)
+    return _Compiled(route, pattern(route.template), len(_PARAMETER.sub("", route.template)))
 
 
 def _everybody(_: Route) -> None:
@@ -53,16 +51,15 @@ class Router:
         for route in compiled:
             self._by_method.setdefault(route.route.method, []).append(route)
 
-    def find(self, method: str, raw_path: str, query: Collection[str] = ()) -> tuple[Handler, Mapping[str, str]] | None:
-        """Return the handler and its decoded parameters, or None when nothing serves this method, path and query
-        (names)."""
-        found = self._fitting(method, raw_path, query)
+    def find(self, method: str, raw_path: str) -> tuple[Handler, Mapping[str, str]] | None:
+        """Return the handler and its decoded parameters, or None when nothing serves this method and path."""
+        found = self._fitting(method, raw_path)
         return None if found is None else (found[0].handler, found[1])
 
     def answer(self, call: Call, admit: Callable[[Route], None] = _everybody) -> Reply | None:
         """Return the answer to a call whose path is still percent-encoded and whose `pairs` are as they were sent, or
         None when nothing serves it. `admit` is asked before anything else of the call is looked at. Raises ApiError."""
-        found = self._fitting(call.method, call.path, [name for name, _ in call.pairs])
+        found = self._fitting(call.method, call.path)
         if found is None:
             return None
         route, params = found
@@ -74,9 +71,9 @@ class Router:
         wanted = discovery.in_response(call.method, call.path, text) if text else {}
         return partial_responses.selected(route.handler(bound), wanted)
 
-    def _fitting(self, method: str, raw_path: str, query: Collection[str]) -> tuple[Route, Mapping[str, str]] | None:
+    def _fitting(self, method: str, raw_path: str) -> tuple[Route, Mapping[str, str]] | None:
         for compiled in self._by_method.get(method, ()):
             match = compiled.pattern.fullmatch(raw_path)
-            if match and (not compiled.needs or compiled.needs in query):
+            if match:
                 return compiled.route, {name: unquote(value) for name, value in match.groupdict().items()}
         return None

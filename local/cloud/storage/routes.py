@@ -11,7 +11,6 @@ from .buckets import Buckets
 from .guard import Guard
 from .object_downloads import Downloads
 from .object_listing import Listing
-from .object_parts import Parts
 from .object_uploads import Uploads, sweep_uploads
 from .objects import Objects
 from .records import BUCKET, Records
@@ -30,7 +29,7 @@ def routes(world: World) -> list[Route]:
         *Listing(world, records, guard).routes(),
         *Uploads(records, objects, guard).routes(),
     ]
-    return [*found, *Batch(found).routes(), *Parts(records, objects, guard).routes()]
+    return [*found, *Batch(found).routes()]
 
 
 def summary(world: World) -> dict[str, int]:

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
 
 import pytest
 
@@ -109,8 +108,8 @@ def test_every_method_has_a_line(calling: Calling) -> None:
     asked = {(words[1], words[2]) for name in FILES for line in written(name) if len(words := line.split(" ")) > 2}
     seen = {served(calling, verb, path) for verb, path in asked}
     routes = [route for service in load_services() for route in service.routes(calling.world)]
-    # XML uploads and batches have tests of their own.
-    apart = ("/{bucket:any}/{object:path}", "/batch", "/resumable", "/download")
+    # Batches have tests of their own.
+    apart = ("/batch", "/resumable", "/download")
     methods = {name_of(route.handler): route for route in routes if not route.template.startswith(apart)}
     assert {f"{routed.method} {routed.template}" for name, routed in methods.items() if name not in seen} == {
         f"{verb} /upload/storage/v1/b/{{bucket:any}}/o" for verb in ("PUT", "DELETE")
@@ -118,8 +117,7 @@ def test_every_method_has_a_line(calling: Calling) -> None:
 
 
 def served(calling: Calling, verb: str, path: str) -> str:
-    path, _, query = path.partition("?")
-    found = calling.router.find(verb, path, dict(parse_qsl(query, keep_blank_values=True)))
+    found = calling.router.find(verb, path.partition("?")[0])
     return name_of(found[0]) if found else ""
 
 

@@ -1,17 +1,15 @@
-"""Logs of jobs that name a tensorboard: from the event files in the job's output to runs and series.
+"""Logs of jobs that name a tensorboard: an experiment with the job's id, and a run for each folder of event files.
 
-The service uploads them while the job runs; here a look at a tensorboard uploads them first. The experiment has the
-job's id, a run the name of its folder below the logs (as the SDK's `CustomJob.run` and its uploader have it).
+The service makes them while the job runs; here a look at a tensorboard makes them first. A run has the name of its
+folder below the logs (as the SDK's `CustomJob.run` and its uploader have it). What the files say is not read: programs
+such as TensorBoard read them where they lie.
 """
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any
 
-from ...clock import timestamp
 from ...storage.records import OBJECT, Records
 from ...wire import invalid_argument, not_found
 from ...world import World
@@ -19,9 +17,7 @@ from ..collection import Documents, canonical
 from ..jobs import table as jobs
 from ..metadata import experiment_runs
 from ..names import id_of, location_of
-from . import points
-from .event_files import Scalar, scalars
-from .kinds import EXPERIMENT, RUN, TENSORBOARD, TIME_SERIES
+from .kinds import EXPERIMENT, RUN, TENSORBOARD
 
 _WAITING = "tensorboardJob"
 _EVENTS = "tfevents"
@@ -43,47 +39,32 @@ def expect(world: World, spec: Mapping[str, Any], job: str, display_name: str) -
     """Note that a new job (by full name) will write logs, if its spec says where. Within a transaction."""
     prefix = spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "").rstrip("/")
     if "tensorboard" in spec and prefix:
-        body = {
-            "tensorboard": canonical(world.project, spec["tensorboard"]),
-            "logs": f"{prefix}/logs/",
-            "title": display_name,
-        }
-        world.store.put(_WAITING, job, {**body, "seen": {}})
+        board = canonical(world.project, spec["tensorboard"])
+        world.store.put(_WAITING, job, {"tensorboard": board, "logs": f"{prefix}/logs/", "title": display_name})
 
 
 def catch_up(world: World) -> None:
-    """Take in the logs that jobs have written since the last look; for one that has ended this is the last."""
+    """Make the runs of the logs that jobs have written since the last look; for one that has ended this is the last."""
     for job, body in world.store.list(_WAITING):
         with world.store.transaction():
             found = jobs.get(world.store, job)
-            seen = _taken_in(world, job, body)
+            if Documents(world, TENSORBOARD).look(body["tensorboard"]):
+                for folder in sorted(_folders(world, body["logs"])):
+                    _make_run(world, body["tensorboard"], id_of(job), body["title"], folder)
             if found is None or found.run is None:
                 world.store.delete(_WAITING, job)
-            elif seen != body["seen"]:
-                world.store.put(_WAITING, job, {**body, "seen": seen})
 
 
-def _taken_in(world: World, job: str, body: Mapping[str, Any]) -> dict[str, int]:
-    """Take in a job's logs; return object names with the generations that have been read."""
-    board = str(body["tensorboard"])
-    if Documents(world, TENSORBOARD).look(board) is None:
-        return dict(body["seen"])
-    bucket, _, prefix = body["logs"].removeprefix("gs://").partition("/")
-    records, seen = Records(world), dict(body["seen"])
-    for key, _ in world.store.list(OBJECT, f"{bucket}/{prefix}"):
-        name = key.removeprefix(f"{bucket}/")
-        version = records.current(bucket, name)
-        if version is None or _EVENTS not in PurePosixPath(name).name or seen.get(name) == version.generation:
-            continue
-        folder = str(PurePosixPath(name.removeprefix(prefix)).parent)
-        run = _run(world, board, id_of(job), str(body["title"]), folder)
-        _write(world, run, records.blobs.path(version.blob).read_bytes())
-        seen[name] = version.generation
-    return seen
+def _folders(world: World, logs: str) -> set[str]:
+    """Return the folders below a job's logs, relative to them, that event files were written to."""
+    bucket, _, prefix = logs.removeprefix("gs://").partition("/")
+    names = (key.removeprefix(f"{bucket}/") for key, _ in world.store.list(OBJECT, f"{bucket}/{prefix}"))
+    files = [PurePosixPath(name) for name in names if Records(world).current(bucket, name)]
+    return {str(file.parent.relative_to(prefix)) for file in files if _EVENTS in file.name}
 
 
-def _run(world: World, board: str, job_id: str, title: str, folder: str) -> str:
-    """Return the full name of the run for a folder of logs, made with its experiment where they are missing."""
+def _make_run(world: World, board: str, job_id: str, title: str, folder: str) -> None:
+    """Make the run of a folder of logs, and its experiment, where they are missing."""
     experiments, runs = Documents(world, EXPERIMENT), Documents(world, RUN)
     experiment = experiments.name(board, job_id)
     if experiments.look(experiment) is None:
@@ -93,24 +74,3 @@ def _run(world: World, board: str, job_id: str, title: str, folder: str) -> str:
     if runs.look(run) is None:
         runs.add(run, {"displayName": plain})
         experiment_runs.mirror(world, experiment, plain)
-    return run
-
-
-def _write(world: World, run: str, content: bytes) -> None:
-    series = Documents(world, TIME_SERIES)
-    known = {body["displayName"]: str(body["name"]) for body in series.below(run)}
-
-    def tag(item: Scalar) -> str:
-        return item.tag
-
-    for title, values in groupby(sorted(scalars(content), key=tag), key=tag):
-        name = known.get(title)
-        if name is None:
-            name = series.name(run, str(world.store.next_id("tensorboardTimeSeries")))
-            series.add(name, {"displayName": title, "valueType": "SCALAR", "pluginName": "scalars"})
-        points.write(world.store, name, map(_point, values))
-
-
-def _point(item: Scalar) -> dict[str, Any]:
-    moment = timestamp(datetime.fromtimestamp(item.wall_time, UTC))
-    return {"step": str(item.step), "wallTime": moment, "scalar": {"value": item.value}}

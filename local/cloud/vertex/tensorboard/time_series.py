@@ -8,7 +8,7 @@ from ...wire import Call, Reply, Route, invalid_argument, unimplemented
 from ...world import World
 from ..collection import Documents
 from ..messages import MESSAGES
-from . import log_uploads, points
+from . import points
 from .contents import Contents
 from .kinds import RUN, TIME_SERIES
 
@@ -33,7 +33,6 @@ class TimeSeries(Contents):
 
     def read(self, call: Call) -> Reply:
         self.enter(call, "read")
-        log_uploads.catch_up(self.world)
         if call.query.get("filter"):
             raise unimplemented("A filter on the data of a time series is not implemented by the local cloud.")
         most = call.integer("maxDataPoints") or USUAL_POINTS
