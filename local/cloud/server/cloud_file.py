@@ -100,11 +100,16 @@ def this_process() -> tuple[int, float]:
     return process.pid, process.create_time()
 
 
+def lives(process: psutil.Process) -> bool:
+    """Tell whether a process holds anything yet: of a killed one the last thread gives back the port and the files."""
+    return process.status() != psutil.STATUS_ZOMBIE or process.num_threads() > 1
+
+
 def process_of(record: Record) -> psutil.Process | None:
     """Return the record's process if it still lives; another process with its pid does not count."""
     try:
         process = psutil.Process(record.pid)
-        if abs(process.create_time() - record.pid_started) < _SAME_START and process.status() != psutil.STATUS_ZOMBIE:
+        if abs(process.create_time() - record.pid_started) < _SAME_START and lives(process):
             return process
     except psutil.NoSuchProcess:
         pass

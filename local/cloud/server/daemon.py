@@ -20,7 +20,7 @@ from ... import COMMAND, IMPORTED_FROM, module_command, module_path
 from .. import settings
 from . import client
 from .client import CloudError
-from .cloud_file import PORT_TAKEN, Record, process_of, read_record
+from .cloud_file import PORT_TAKEN, Record, lives, process_of, read_record
 
 DEFAULT_PORT = 8470
 _RUNNER = "local.cloud.nodes.runner"  # in a checkout, or installed
@@ -238,7 +238,7 @@ def _end(processes: list[psutil.Process]) -> int:
 def _lives(process: psutil.Process) -> bool:
     """Return whether a process runs; one that has ended and waits for its parent to notice does not."""
     try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+        return process.is_running() and lives(process)
     except psutil.NoSuchProcess:
         return False
 
