@@ -70,7 +70,7 @@ bench-faults: setup ## an hour of trouble at the calls of every journey: make be
 newest-gcp: setup ## the newest pulumi-gcp of the registry, in an environment of its own: its types, and the stand-in with it
 	@$(VENV)/bin/uv venv --quiet --clear --python $(PY) $(NEWEST)
 	@$(VENV)/bin/uv pip install --quiet --python $(NEWEST) --require-hashes -r requirements-dev.txt
-	@$(VENV)/bin/uv pip install --quiet --python $(NEWEST) --no-deps --config-settings editable_mode=compat --editable .
+	@TMPDIR="$(abspath $(NEWEST))" $(VENV)/bin/uv pip install --quiet --python $(NEWEST) --no-deps --config-settings editable_mode=compat --editable .
 	@$(VENV)/bin/uv pip install --quiet --python $(NEWEST) --upgrade-package pulumi-gcp pulumi-gcp
 	@$(VENV)/bin/uv pip list --quiet --python $(NEWEST) | grep -E '^pulumi'
 	@$(NEWEST)/bin/mypy --cache-dir $(NEWEST)/.mypy_cache components
@@ -111,7 +111,8 @@ site: setup ## the documentation as a web site, in build/site; a link that leads
 setup: $(READY) ## packages, into .venv
 
 # Editable by path (compat), since by an import hook any folder called slipway beside a person's script would hide it.
-# The mark is written last, so that a killed set-up is begun again and a finished one costs nothing.
+# The mark is written last, so that a killed set-up is begun again and a finished one costs nothing. uv leaves a lock in the
+# temporary folder for each source that it builds.
 $(READY): requirements-dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "error: Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "\n  fix: make PYTHON=python3.11 …")'
 	@echo "setup   virtual environment in $(VENV)"
@@ -120,5 +121,5 @@ $(READY): requirements-dev.txt pyproject.toml
 	@echo "setup   packages, pinned with hashes (a minute where nothing is cached, seconds after)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check "$$(sed -n 's/^\(uv==[^ ]*\).*/\1/p' requirements-dev.txt)"
 	@$(VENV)/bin/uv pip install --quiet --python $(PY) --require-hashes -r requirements-dev.txt
-	@$(VENV)/bin/uv pip install --quiet --python $(PY) --no-deps --config-settings editable_mode=compat --editable .
+	@TMPDIR="$(abspath $(VENV))" $(VENV)/bin/uv pip install --quiet --python $(PY) --no-deps --config-settings editable_mode=compat --editable .
 	@touch $(READY)

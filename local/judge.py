@@ -96,6 +96,8 @@ def _environment(folder: Path, base: str, commit: str, environ: Mapping[str, str
 
 def _install(place: Path, folder: Path, base: str, environ: Mapping[str, str], *, hashed: bool) -> None:
     python = place / "bin" / "python"
+    # uv leaves a lock in the temporary folder for each source that it builds.
+    environ = {**environ, "TMPDIR": str(place)}
     _uv(folder, base, environ, "venv", "--python", sys.executable, str(place))
     hashes = ("--require-hashes",) if hashed else ()
     _uv(folder, base, environ, "pip", "install", "--python", str(python), *hashes, "-r", str(PINS))

@@ -58,7 +58,13 @@ def pin(folder: Path, made: Path, digest: str = "") -> None:
 
 def environ(base: Path) -> Mapping[str, str]:
     change = base.parents[2]
-    mine = {"XDG_CACHE_HOME": str(change.parent / "cache"), "SLIPWAY_CACHE": "", "PYTHONPATH": str(change)}
+    (change / "temporary").mkdir(exist_ok=True)
+    mine = {
+        "TMPDIR": str(change / "temporary"),
+        "XDG_CACHE_HOME": str(change.parent / "cache"),
+        "SLIPWAY_CACHE": "",
+        "PYTHONPATH": str(change),
+    }
     return {**os.environ, **mine}
 
 
@@ -114,8 +120,9 @@ def test_a_wheel_of_a_path_that_became_another_is_another_judge(base: Path) -> N
     assert said(made(base), folder=base)["judge"] == "two"
 
 
-BACKEND = """import pathlib, shutil
+BACKEND = """import pathlib, shutil, tempfile
 def build_wheel(folder, *rest):
+    pathlib.Path(tempfile.gettempdir(), "lock").touch()
     (made,) = pathlib.Path().glob("*.whl")
     return shutil.copy(made, folder) and made.name
 """
@@ -155,6 +162,7 @@ def test_a_branch_that_moved_is_another_judge_and_a_commit_stays_one(
     (base / "requirements.txt").write_text(f"slipway-vertex @ git+https://git.invalid/x@{first}\n")
     assert said(made(base, told), folder=base)["judge"] == "one"
     assert made(base, told).environment and len(told) == 1
+    assert not [*(base.parents[2] / "temporary").iterdir()], "what builds a source leaves nothing there"
 
 
 def test_a_base_without_pins_has_no_judge(base: Path) -> None:

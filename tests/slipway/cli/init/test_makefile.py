@@ -14,6 +14,7 @@ from .releases import Release
 UV = """#!/bin/sh
 [ "$1" != venv ] || rm -rf .venv
 mkdir -p .venv/bin
+[ "$1" != pip ] || touch "$TMPDIR/uv-setuptools.lock"
 """
 PYTHON = """#!/bin/sh
 case "$*" in
@@ -43,9 +44,13 @@ def made(folder: Path, installed: Release) -> Path:
     return folder / "our training"
 
 
-def test_a_uv_of_the_environment_that_is_made_anew_does_not_delete_itself(made: Path, tmp_path: Path) -> None:
+def test_a_uv_of_the_environment_that_is_made_anew_does_not_delete_itself(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does the other leave a lock in the temporary folder."""
     _program(made / ".venv" / "bin" / "uv", UV)
     _program(tmp_path / "tools" / "uv", UV)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))  # which is not there
     _setup(made, path=f"{made}/.venv/bin:{tmp_path}/tools:/usr/bin:/bin")
 
 
