@@ -1,7 +1,7 @@
 """Show who used what, how long it waited and what it cost, and what nobody used.
 
 By user, team, template, pool, or a label of jobs. A pool's cost is shared out by use; machines that no job had stand as
-idle. `csv` is a row for each day in the columns of FOCUS. Costs are list prices, not the bill. Of a stack with a budget
+idle. `csv` has the table's rows. Costs are list prices, not the bill. Of a stack with a budget
 what is spent of it this month stands below, and what will be by its end.
 """
 
@@ -31,7 +31,6 @@ def command(since: str, by: str, catalog: str | None, output: str) -> None:
     from slipway.cli.terminal import usage_table
     from slipway.clock import right_time
     from slipway.context import Context
-    from slipway.history.focus import COLUMNS, focus_rows
     from slipway.history.ledger import ledger, month_begins
     from slipway.history.reader import read_history, time_back
     from slipway.history.usage import names_by, usage
@@ -48,9 +47,7 @@ def command(since: str, by: str, catalog: str | None, output: str) -> None:
         screen.out_json("usage", {**codec.document(usage(history, by)), "budget": found.budget, "ledger": spent})
         return
     if output == "csv":
-        screen.out_csv(COLUMNS, ([row[column] for column in COLUMNS] for row in focus_rows(history, by)))
-        for words in history.unread:
-            screen.note(f"! not read: {words}")
+        usage_table.show_csv(usage(history, by))
         return
     usage_table.show(usage(history, by))
     if found.budget and spent:

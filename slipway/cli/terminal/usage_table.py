@@ -10,11 +10,25 @@ from slipway.cli.terminal import screen
 from slipway.formatting import percent, span, usd
 from slipway.history.usage import LABEL, IdleRow, Usage, UsageRow
 from slipway.history.waits import Waits
-from slipway.prices import Price
+from slipway.prices import Price, exact_text
 
 _WHOLE_FROM = Decimal(1000)
 """USD in all from which cents do not matter."""
 _CENT, _DOLLAR = Decimal("0.01"), Decimal(1)
+_COLUMNS = (
+    "part",
+    "name",
+    "jobs",
+    "machine_hours",
+    "accelerator_hours",
+    "wait_p50_seconds",
+    "wait_p95_seconds",
+    "pool_cost",
+    "beside_cost",
+    "cost",
+    "cost_complete",
+    "cost_at_most",
+)
 _NOTES = {
     "user": "users are as jobs' labels say: the service does not tell who made a job",
     "team": "teams are as jobs' labels say: reviewed for a template's and a stack's only group, else self-declared",
@@ -29,6 +43,30 @@ def show(usage: Usage) -> None:
         screen.table(table.heads, list(table.rows()), right=table.heads[1:-1], wraps=(table.heads[-1],))
     for words in _notes(usage):
         screen.note(words)
+
+
+def show_csv(usage: Usage) -> None:
+    """Print the table's rows with unrounded numbers. `part` of a row: jobs, idle or total."""
+    idle = (_idle_csv(row) for row in _counted(usage))
+    screen.out_csv(_COLUMNS, [*(_csv("jobs", row) for row in usage.rows), *idle, _csv("total", usage.total)])
+    for words in usage.unread:
+        screen.note(f"! not read: {words}")
+
+
+def _counted(usage: Usage) -> Iterator[IdleRow]:
+    return (row for row in usage.idle if row.machine_hours or row.partly_unknown)
+
+
+def _csv(part: str, row: UsageRow) -> tuple[str | float | None, ...]:
+    costs = (exact_text(cost) for cost in (row.pool_cost, row.beside_cost, row.cost))
+    hours, waits = (row.machine_hours, row.accelerator_hours), (row.waits.median, row.waits.p95)
+    return (part, row.name, row.jobs, *hours, *waits, *costs, row.cost_complete, row.cost_at_most)
+
+
+def _idle_csv(row: IdleRow) -> tuple[str | float | None, ...]:
+    cost = exact_text(row.cost) if row.known_hours else None
+    hours = (row.machine_hours, row.accelerator_hours) if row.known_hours else (None, None)
+    return ("idle", row.pool, None, *hours, None, None, cost, None, cost, row.cost_complete, row.at_most)
 
 
 def show_budget(budget: Budget, ledger: Ledger, stack: str) -> None:
@@ -53,9 +91,7 @@ class _Table:
     def rows(self) -> Iterator[tuple[str, ...]]:
         for row in self._usage.rows:
             yield self._row(row.name or "(none)", row)
-        for idle in self._usage.idle:
-            if idle.machine_hours or idle.partly_unknown:
-                yield self._idle(idle)
+        yield from map(self._idle, _counted(self._usage))
         yield self._row("total", self._usage.total)
 
     def _row(self, name: str, row: UsageRow) -> tuple[str, ...]:

@@ -1,17 +1,12 @@
 """Who used what, and what it cost: sums by user, team, template, pool and label. # N19"""
 
-import csv
-import io
 from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from slipway.codec import document
 from slipway.errors import ConfigError
-from slipway.history.focus import COLUMNS, focus_rows
 from slipway.history.model import History, MachinesUsed, PastJob
 from slipway.history.usage import Usage, usage
 from slipway.machines.spec import MachineGroup, MachineSpec
@@ -122,38 +117,3 @@ def test_the_document_has_dollars_as_text_and_null_for_no_name() -> None:
     assert nobody["besideCost"] == nobody["cost"] and Decimal(nobody["cost"]) > 0
     assert body["rows"][0]["waits"].keys() == {"jobs", "median", "p95", "longest"}
     assert {"pool", "machineHours", "liveMachineHours", "unknownHours", "cost"} <= body["idle"][0].keys()
-
-
-def test_focus_has_a_row_for_each_day_and_name_and_place() -> None:
-    rows = list(focus_rows(month(), "team"))
-    assert all(tuple(row) == COLUMNS for row in rows)
-    assert {row["CapacityReservationStatus"] for row in rows} == {"Used", "Unused", ""}
-    tags = {row["Tags"] for row in rows if row["CapacityReservationStatus"] == "Used"}
-    assert tags == {'{"slipway-team": "vision"}', '{"slipway-team": "language"}'}
-    (spot,) = (row for row in rows if not row["ResourceId"])
-    assert (spot["PricingCategory"], spot["ResourceName"], spot["Tags"]) == ("Dynamic", "spot", "{}")
-    assert {row["ChargePeriodStart"] for row in rows} == {"2026-10-01T00:00:00Z"}
-
-
-def ran(name: str, begin: float, run: float | None) -> PastJob:
-    """A job within two days; without a run it goes on."""
-    busy = 2 * 24 * HOUR - begin - 1 if run is None else run
-    return job(name, begin, 1, run, on=GPU, machines=BOTH[:1], busy=busy)
-
-
-@given(
-    st.lists(st.tuples(st.floats(0, 47), st.none() | st.floats(0, 20)), max_size=10),
-    st.sampled_from(["user", "pool", "team"]),
-)
-def test_focus_has_the_same_dollars(runs: list[tuple[float, float | None]], by: str) -> None:
-    jobs = (
-        told(ran(f"j{n}", at * HOUR, None if hours is None else hours * HOUR)) for n, (at, hours) in enumerate(runs)
-    )
-    past = history(jobs, (GPU,), days=2)
-    file = io.StringIO()
-    writer = csv.DictWriter(file, COLUMNS)
-    writer.writeheader()
-    writer.writerows(focus_rows(past, by))
-    read = csv.DictReader(io.StringIO(file.getvalue()))
-    total = sum(Decimal(row["ListCost"]) for row in read if row["ListCost"])
-    assert float(total) == pytest.approx(float(usage(past, by).total.cost.known), abs=1e-3)
