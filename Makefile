@@ -44,7 +44,7 @@ test: setup ## format, lint, strict types and every test, the real engine includ
 	wait $$types || failed=$$?; cat $(VENV)/types.log; exit $$failed
 
 test-long: setup ## what costs minutes and hardly ever breaks alone: each week, and before a release
-	@$(PY) -m pytest -n $(WORKERS) --dist worksteal -m long $(PYTEST_ARGS)
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "long or hypothesis" --hypothesis-profile thorough $(PYTEST_ARGS)
 
 test-quick: setup ## the tests that need neither the engine nor a job's environment
 	@$(PY) -m pytest -n $(WORKERS) -m "not journey and not long" $(PYTEST_ARGS)

@@ -44,7 +44,8 @@ pytest_plugins = ("tests.checkouts.fixtures",)
 collect_ignore = tests_of_what_is_gone()
 
 # Without deadlines, for a test and for making its examples: a slow one on a busy machine shows nothing.
-settings.register_profile("slipway", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("slipway", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("slipway"), max_examples=400)
 settings.load_profile("slipway")
 
 # The tests' imports stay. Searching them for garbage at the default pace was a fifth of the tests' own CPU time.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.document import published, read, write
@@ -168,7 +168,6 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=400)
 @given(path=st.sampled_from([*places(DOCUMENT)][1:]), value=JSON)
 def test_a_catalog_changed_anywhere_is_submitted_by_or_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
     try:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.document import read, write
@@ -133,7 +133,6 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(found for key, child in inner for found in places(child, (*path, key)))]
 
 
-@settings(max_examples=400)
 @given(path=st.sampled_from(places(CATALOG)[1:]), value=JSON)
 def test_what_is_read_can_be_filled_and_counted(path: tuple[Any, ...], value: Any) -> None:
     body = copy.deepcopy(CATALOG)

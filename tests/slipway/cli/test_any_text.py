@@ -104,7 +104,7 @@ FILES: Mapping[str, tuple[tuple[str, ...], Any]] = {
 
 
 @pytest.mark.parametrize("name", FILES)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 500), text=TEXTS)
 @example(place=0, text=HALF)
 @example(place=1, text=HALF)
@@ -125,7 +125,7 @@ SEES = (
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 500), text=TEXTS, suffix=st.sampled_from(["json", "yaml", "csv"]))
 @example(place=0, text=HALF, suffix="json")
 @example(place=2, text=HALF, suffix="yaml")
@@ -139,7 +139,7 @@ def test_any_text_in_a_sweep(stack: Stack, place: int, text: str, suffix: str) -
     ended_in_words(stack.run("submit", "hello", "--sweep", file.name, "--dry-run"), file.read_text())
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 500), text=TEXTS, words=st.sampled_from(SEES))
 def test_any_text_in_a_catalog(stack: Stack, place: int, text: str, words: tuple[str, ...]) -> None:
     stack.publish(json.dumps(replaced(stack.catalog, place, text)).encode())
@@ -157,7 +157,7 @@ IN_VARIABLES = st.text(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(variable=st.sampled_from(VARIABLES), text=IN_VARIABLES, words=st.sampled_from(SEES))
 @example(variable="SLIPWAY_TEAM", text="\udcff", words=("submit", "hello", "--dry-run"))
 @example(variable="GOOGLE_OAUTH_ACCESS_TOKEN", text="\udcff", words=("pools",))
@@ -166,7 +166,7 @@ def test_any_text_in_a_variable(stack: Stack, variable: str, text: str, words: t
     ended_in_words(stack.run(*words, **{variable: text}), (variable, words))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 500), text=TEXTS, words=st.sampled_from(SEES))
 def test_any_text_in_an_answer(stack: Stack, place: int, text: str, words: tuple[str, ...]) -> None:
     send = Transport.request

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.document import PublishedCatalog
@@ -110,7 +110,6 @@ def play(world: World, step: tuple[str, Any]) -> None:
         world.catalog = None
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(STEPS, max_size=12), DECLARED)
 def test_no_history_deletes_a_cluster_with_jobs_or_needs_a_taken_id(steps, declared) -> None:  # type: ignore[no-untyped-def] # N1
     """Green at each step (the model refuses a 409 and an import of nothing), and a plan never lets a busy one go."""
@@ -122,7 +121,6 @@ def test_no_history_deletes_a_cluster_with_jobs_or_needs_a_taken_id(steps, decla
     assert world.deleted_with_jobs == []
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(STEPS, max_size=10), DECLARED)
 def test_idle_ups_come_to_rest_with_exactly_what_is_asked_for(steps, declared) -> None:  # type: ignore[no-untyped-def] # N1, B1
     world = World()
@@ -141,7 +139,6 @@ def test_idle_ups_come_to_rest_with_exactly_what_is_asked_for(steps, declared) -
     assert world.clusters == before
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(DATED_STEPS, max_size=12), DATED)
 def test_no_date_and_no_limit_deletes_a_cluster_with_jobs(steps, declared) -> None:  # type: ignore[no-untyped-def] # N1, B6
     world = World(now=BEGAN)
@@ -152,7 +149,6 @@ def test_no_date_and_no_limit_deletes_a_cluster_with_jobs(steps, declared) -> No
     assert world.deleted_with_jobs == []
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(DATED_STEPS, max_size=10), DATED)
 def test_ups_with_dates_come_to_rest_and_what_was_given_up_stays_away(steps, declared) -> None:  # type: ignore[no-untyped-def] # B6
     world = World(now=BEGAN)
@@ -171,7 +167,6 @@ def test_ups_with_dates_come_to_rest_and_what_was_given_up_stays_away(steps, dec
     assert not given_up & {one.spec.name for one in world.up(declared).current}
 
 
-@settings(max_examples=150, deadline=None)
 @given(ANY_MODE, st.lists(ANY_STEPS, max_size=6), ANY_MODE)
 def test_no_history_ends_what_is_protected_and_each_alternative_is_a_generation(first, steps, declared) -> None:  # type: ignore[no-untyped-def] # N1, N2, B3
     """Whether edits are killed, meet a stock-out or find the catalog lost. What is let edit comes to rest."""
@@ -203,7 +198,6 @@ def comes_to_rest_as_one_of_its_options(world: World, declared: tuple[ClusterSpe
             assert set(alone.clusters) == before, "one that runs stays, whatever comes before it"
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(STEPS, max_size=10), DECLARED)
 def test_the_same_world_gives_the_same_plan_in_any_order(steps, declared) -> None:  # type: ignore[no-untyped-def]
     world = World()
@@ -215,7 +209,6 @@ def test_the_same_world_gives_the_same_plan_in_any_order(steps, declared) -> Non
     assert [item.living for item in one.retiring] == [item.living for item in other.retiring]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.integers(2, 5), st.integers(2, 5), st.booleans(), st.booleans(), st.integers(0, 4))
 def test_reverting_finds_the_old_generation(
     a: int, b: int, busy: bool, state_lost: bool, killed_after: int

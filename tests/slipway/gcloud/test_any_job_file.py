@@ -308,7 +308,7 @@ def covered(path: Path, noted: list[Path]) -> bool:
 
 
 @given(spec=specs(), snake=st.booleans())
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 def test_it_is_the_same_job_but_for_what_is_told(spec: Json, snake: bool) -> None:
     asked = spelled(spec, snake)
     text = yaml.safe_dump(asked, sort_keys=False, allow_unicode=True)

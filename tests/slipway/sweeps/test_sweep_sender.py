@@ -157,7 +157,6 @@ def command(
 FAULTS = st.lists(st.sampled_from(["", "", "", "lost", "busy", "later", "limited", "kill", "killed"]), max_size=40)
 
 
-@settings(max_examples=60, deadline=None)
 @given(faults=FAULTS, lag=st.sampled_from([0.0, 10.0, 100.0, 1e9]))
 def test_each_run_is_made_and_runs_exactly_once(faults: list[str], lag: float) -> None:  # N7
     service = Service(list(faults), lag)
@@ -178,7 +177,6 @@ def test_each_run_is_made_and_runs_exactly_once(faults: list[str], lag: float) -
         assert len(service.jobs) == COUNT
 
 
-@settings(max_examples=40, deadline=None)
 @given(faults=st.lists(st.sampled_from(["", "lost", "busy", "later", "limited", "kill", "killed"]), max_size=30))
 def test_without_a_launcher_no_job_is_made_twice(faults: list[str]) -> None:  # N7
     """What can't be known stays unknown, as nothing would keep a second job from running."""

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from local.cloud.vertex.tuning import search, space
@@ -173,7 +173,6 @@ MEASURED = st.builds(
 )
 
 
-@settings(max_examples=50)
 @given(st.lists(st.tuples(st.text(min_size=1, max_size=3), VALUES), max_size=3), st.lists(MEASURED, max_size=3))
 def test_a_trial_is_the_same_after_a_restart(parameters: Any, measurements: Any) -> None:
     trial = Trial("7", "ACTIVE", tuple(parameters), "jobs/1", tuple(measurements), start_time="2026-11-20T10:00:00Z")
