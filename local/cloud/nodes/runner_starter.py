@@ -38,6 +38,8 @@ class RunnerStarter:
         if (folder / specs.CLAIM).exists() or (folder / specs.EXIT).exists() or self._lives(folder):
             return
         starts = self._starts.get(folder, 0)
+        for other in [one for one in self._children if (one / specs.EXIT).exists()]:
+            self._forget(other)  # Its end was seen while its process still ended, and nobody asks again.
         if starts >= _MOST_STARTS:
             said = (folder / "runner.log").read_text(encoding="utf-8", errors="replace").strip()
             self._leave_exit(folder, Status("unready", message=f"The runner can't be started: {said[-1000:]}"))

@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from unittest.mock import patch
 
+import psutil
 import pytest
 
 from local.cloud import files
@@ -396,3 +397,15 @@ def test_google_auth_finds_the_identity(run: Replica) -> None:
     run.start(sys.executable, "-c", code)
     assert run.ended() == Status("exited", 0), run.said()
     assert run.said()[-1] == "slipway-local a@b secret-token"
+
+
+def test_runners_that_have_ended_do_not_stay_as_zombies(run: Replica, tmp_path: Path) -> None:
+    first = run.folder
+    run.start("true")
+    run.until((first / specs.EXIT).exists)
+    runner = run.pid
+    run.until(lambda: psutil.Process(runner).status() == psutil.STATUS_ZOMBIE)
+    run.folder = tmp_path / "next"
+    run.start("true")
+    assert not psutil.pid_exists(runner)
+    run.ended()
