@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-import stat
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -38,15 +36,6 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644, dur
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-
-
-def rewrite(path: Path, content: str) -> None:
-    """Rewrite a file that somebody else made, as `write_atomically` does: its mode stays. Raises OSError, also for a
-    read-only file."""
-    mode = stat.S_IMODE(path.stat().st_mode)
-    if not mode & 0o222:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-    write_atomically(path, content, mode=mode)
 
 
 def _bytes(content: str | bytes) -> bytes:

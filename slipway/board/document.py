@@ -25,7 +25,6 @@ from .days import BandDay, Day, Days, days
 from .life import Life
 from .now import Now
 from .sweep import BoardSweep
-from .what_if import WhatIf
 
 MOST_JOBS = 4000
 """The number of newest jobs on the page: with 3,000 it has under 2 MB."""
@@ -110,7 +109,7 @@ class Board:
     most machine time, the largest first. `left_out`: the number of older jobs; `bands_left_out`: the bands with the
     fewest jobs. `usage`: the output of `slipway usage`, by each of these, without the `names_left_out`, the cheapest
     ones. `month`: the spent part of `budget` (USD a month, None without one), None where the history does not reach
-    back to the month's beginning. `what_if`: the result of a replay on other pools, None without one."""
+    back to the month's beginning."""
 
     stack: str
     project: str
@@ -132,7 +131,6 @@ class Board:
     deployments: tuple[BoardDeployment, ...]
     sweeps: tuple[BoardSweep, ...]
     lives: tuple[Life, ...]
-    what_if: WhatIf | None
     unread: tuple[str, ...]
 
 
@@ -142,7 +140,6 @@ def board_of(
     sweeps: tuple[BoardSweep, ...] = (),
     lives: tuple[Life, ...] = (),
     budget: Budget | None = None,
-    what_if: WhatIf | None = None,
 ) -> Board:
     pools = timelines(history)
     every = bands(pools, history.jobs)
@@ -173,7 +170,6 @@ def board_of(
         deployments=tuple(BoardDeployment(one.at, one.commit[:7], one.dirty) for one in history.deployments),
         sweeps=sweeps,
         lives=lives,
-        what_if=what_if,
         unread=history.unread,
     )
 

@@ -30,7 +30,6 @@
       ...idle.filter((row) => row.knownHours).map((row) => ({ by, name: `idle ${row.pool}`, pool: 0, beside: 0, idle: Number(row.cost), ...bounds(row, row.atMost) })),
     ]),
     bands: told.bands.map((band, index) => ({ ...band, index })),
-    changes: told.whatIf?.pools.flatMap(({ hours }, pool) => hours.map(([begin, before, after]) => ({ pool, begin, before, after }))),
     pools: told.now?.pools, gauges: told.now?.gauges,
   };
 

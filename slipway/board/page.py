@@ -76,7 +76,6 @@ CHARTS: Mapping[str, Chart] = {
     "pools": Chart(charts.pools_now(), ("pools",)),
     "gauges": Chart(charts.gauges(), ("gauges",)),
     "band": Chart(time_charts.band(), ("jobs", "bands", "deployments"), 62),
-    "change": Chart(time_charts.change(), ("changes",), 62),
     "days": Chart(charts.money_by_day(), ("days",), 50),
     "shares": Chart(charts.money_by(), ("shares",)),
     "parallel": Chart(sweep_charts.parallel(), ("points", "ticks"), 26),
@@ -223,14 +222,7 @@ def _happened(life: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return sorted([*phases, *life["marks"]], key=lambda one: datetime.fromisoformat(one["time"]))
 
 
-def _change(sides: list[str]) -> str:
-    """Return `1–4 → 0–2`, or one value where it stays."""
-    before, after = (one or "none" for one in sides)
-    return before if before == after else f"{before} → {after}"
-
-
 _FILTERS = {
-    "change": _change,
     "happened": _happened,
     "keys": _keys,
     "ordered": _ordered,
@@ -247,8 +239,6 @@ _FILTERS = {
     "number": lambda value: _UNKNOWN if value is None else f"{value:.4g}",
     "span": span_or_dash,
     "word": state_word,
-    "dollars": lambda amount: _UNKNOWN if amount is None else _whole(float(amount)),
-    "sentence": lambda text: text[:1].upper() + text[1:],
     "share": lambda value: _UNKNOWN if value is None else f"{value:.0%}",
     "count": lambda value: "?" if value is None else f"{value:,}",
     "limit": lambda value: "?" if value is None else "∞" if value < 0 else f"{value:,}",

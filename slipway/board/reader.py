@@ -45,7 +45,6 @@ from .document import Board, board_of
 from .life import Life, read_life
 from .now import Now, gauges, pools_now, queue
 from .sweep import MOST_RUNS, BoardSweep, board_study, board_sweep
-from .what_if import Change, what_if
 
 SWEEPS, LIVES = 2, 4
 """The number of newest sweeps, and of running or failed jobs, that are read in full by default."""
@@ -56,15 +55,13 @@ _LISTED = 20 * MOST_RUNS
 @dataclass(frozen=True)
 class Wanted:
     """The choice of what is shown: the length of the past, and the sweeps and jobs in full. `goal`: of a sweep's chart.
-    `lines`: lines of jobs' logs too, the causes of failures among them. `change`: other pools, on which the past is
-    replayed."""
+    `lines`: lines of jobs' logs too, the causes of failures among them."""
 
     past: timedelta = timedelta(days=30)
     sweeps: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
     goal: Goal | None = None
     lines: bool = True
-    change: Change | None = None
 
 
 def read_board(context: Context, wanted: Wanted, say: Callable[[str], None]) -> Board:
@@ -78,8 +75,7 @@ def read_board(context: Context, wanted: Wanted, say: Callable[[str], None]) -> 
         stack, history = seen.result(), past.result()
         lives = threads.submit(_lives, context, wanted, history)
         sweeps = tuple(_sweeps(context, wanted, history))
-        told = what_if(wanted.change, history, catalog) if wanted.change else None
-        return board_of(history, _now(catalog, stack), sweeps, lives.result(), catalog.budget, told)
+        return board_of(history, _now(catalog, stack), sweeps, lives.result(), catalog.budget)
 
 
 def _now(catalog: Catalog, seen: Picture) -> Now:

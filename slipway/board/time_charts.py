@@ -90,47 +90,6 @@ def use() -> Spec:
     }
 
 
-def change() -> Spec:
-    """Return the machines of a pool before and after: all of them, and those held by jobs.
-
-    `pool`: its index; `top`: the end of both scales, in machines.
-    """
-    own = ({"name": "pool", "value": 0}, {"name": "top", "value": 1})
-    return {"params": chosen(*own), "spacing": 8, "vconcat": [_side("before"), _side("after", _AXIS)]}
-
-
-def _side(key: str, axis: Spec | None = None) -> Spec:
-    told = [when("begin", "from"), when("end", "to")]
-    told += [{"field": name, "type": "quantitative", "format": ".3~g"} for name in ("live", "used")]
-
-    def part(style: str, low: str, high: str) -> Spec:
-        y = {
-            "field": low,
-            "type": "quantitative",
-            "axis": {"title": key, "format": "d", "tickMinStep": 1, "tickCount": 3},
-            "scale": {"domain": [0, {"expr": "max(top, 1)"}], "nice": False},
-        }
-        encoding = {"x": _time("begin", axis), "x2": {"field": "end"}, "y": y, "y2": {"field": high}, "tooltip": told}
-        return {"mark": {"type": "rect", "style": style, "clip": True}, "encoding": encoding}
-
-    return {
-        "width": PAGE,
-        "height": 70,
-        "data": {"name": "changes"},
-        "transform": [
-            {"filter": "datum.pool === pool"},
-            {"calculate": "toDate(datum.begin)", "as": "begin"},
-            {"calculate": f"datum.{key}[0]", "as": "live"},
-            {"calculate": f"datum.{key}[1]", "as": "used"},
-            {"calculate": "0", "as": "ground"},
-            {"window": [{"op": "lead", "field": "begin", "as": "next"}]},
-            {"calculate": "datum.next || now", "as": "end"},
-            {"filter": f"datum.end >= {_FROM}"},
-        ],
-        "layer": [part("idle", "used", "live"), part("accent", "ground", "used")],
-    }
-
-
 def when(field: str, title: str) -> Spec:
     unit = "utcyearmonthdatehoursminutes"
     return {"field": field, "title": title, "type": "temporal", "timeUnit": unit, "format": "%-d %b %H:%M UTC"}

@@ -4,7 +4,6 @@
   slipway board                                   board.html, one file, to be opened in any browser
   slipway board --serve                           keeps it fresh, until Ctrl-C
   slipway board --sweep lr-grid --sort -accuracy  with the runs of a sweep
-  slipway board --what-if                         with this checkout's stack file against what is deployed
 
 Pools, queue, quota and findings; machines over time; money; runs of sweeps; the life of a job. Whoever has the page
 sees everybody's jobs and costs. It loads nothing from elsewhere.
@@ -13,7 +12,6 @@ sees everybody's jobs and costs. It loads nothing from elsewhere.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +21,6 @@ from slipway.board.document import Board, as_json
 from slipway.board.page import page
 from slipway.board.reader import Wanted, read_board
 from slipway.board.server import FRESH_S, BoardServer, FreshPages
-from slipway.board.what_if import Change
 from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.options import WORD, catalog_and_output
 from slipway.context import Context
@@ -61,16 +58,6 @@ from slipway.jobs.results import Goal
     metavar="[-]NAME",
     help="Draw sweeps by this metric: -accuracy where more is better, loss where less is. The best is starred.",
 )
-@click.option(
-    "--what-if",
-    "file",
-    type=click.Path(dir_okay=False),
-    is_flag=False,
-    flag_value="",
-    metavar="[FILE]",
-    help="Replay the past on the pools of this stack file, and show both.  [default: this checkout's]",
-)
-@click.option("--base", type=WORD, metavar="REF", help="Compare that file with itself at this commit instead.")
 @catalog_and_output
 def command(
     *,
@@ -81,24 +68,15 @@ def command(
     sweeps: tuple[str, ...],
     jobs: tuple[str, ...],
     sort: str | None,
-    file: str | None,
-    base: str | None,
     catalog: str | None,
     output: str,
 ) -> None:
     context = Context(catalog)
-    back, goal = time_back(since), Goal.parse(sort) if sort else None
-    if base and file is None:
-        raise ConfigError("--base is what --what-if compares with, and that is not asked for", fix="add --what-if")
-
-    def wanted(context: Context) -> Wanted:
-        change = None if file is None else _change(context, file, base)
-        return Wanted(back, sweeps, jobs, goal, change=change)
-
+    wanted = Wanted(time_back(since), sweeps, jobs, Goal.parse(sort) if sort else None)
     if serve:
         _serve(context, wanted, port)
         return
-    board = read_board(context, wanted(context), screen.note)
+    board = read_board(context, wanted, screen.note)
     document = as_json(board, screen.SCHEMA)
     if output == "json":
         screen.out(screen.json_text(document, indent=2))
@@ -108,23 +86,13 @@ def command(
     screen.out(f"wrote {out}: {_about(board)}, {size(len(text.encode()))}")
 
 
-def _change(context: Context, file: str, base: str | None) -> Change:
-    """Return the change from the stack, or from `base`, to a stack file. Raises ConfigError."""
-    from slipway.cli.terminal.stack_file import before_and_after, stack_file
-
-    path = Path(file) if file else stack_file(context, "slipway board --what-if FILE")
-    before, after = before_and_after(context, path, base)
-    return Change((base or "what is deployed", str(path)), before, after)
-
-
-def _serve(context: Context, wanted: Callable[[Context], Wanted], port: int) -> None:
+def _serve(context: Context, wanted: Wanted, port: int) -> None:
     """Read the board once before it is served, so that its errors are shown here. Raises ConfigError for a port in
     use."""
 
     def make(job: str) -> str:
-        now = context.anew()
-        asked = replace(wanted(now), jobs=(job,)) if job else wanted(now)
-        return page(as_json(read_board(now, asked, screen.note), screen.SCHEMA), fresh_s=FRESH_S)
+        asked = replace(wanted, jobs=(job,)) if job else wanted
+        return page(as_json(read_board(context.anew(), asked, screen.note), screen.SCHEMA), fresh_s=FRESH_S)
 
     pages = FreshPages(make, time.monotonic, lambda problem: screen.note(f"! not read anew: {problem.what}"))
     pages.get("")

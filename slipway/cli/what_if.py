@@ -18,7 +18,6 @@ import click
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import WORD, catalog_and_output
 from slipway.errors import ConfigError, ResourceError
-from slipway.files import rewrite
 from slipway.formatting import seconds, span
 
 if TYPE_CHECKING:
@@ -39,7 +38,6 @@ _TARGET = "10m"
 @click.option(
     "--target", metavar="TIME", help="The longest p95 wait of each pool's jobs, for --suggest.  [default: 10m]"
 )
-@click.option("--apply", is_flag=True, help="Write what --suggest finds into FILE.")
 @catalog_and_output
 def command(
     *,
@@ -48,7 +46,6 @@ def command(
     days: int,
     suggest: bool,
     target: str | None,
-    apply: bool,
     catalog: str | None,
     output: str,
 ) -> None:
@@ -57,12 +54,11 @@ def command(
     from slipway.context import Context
     from slipway.whatif import report
 
-    if not suggest and (apply or target is not None):
-        does = "--apply writes what --suggest finds" if apply else "--target is what --suggest holds"
-        raise ConfigError(f"{does}, and that is not asked for", fix="add --suggest")
+    if target is not None and not suggest:
+        raise ConfigError("--target is what --suggest holds, and that is not asked for", fix="add --suggest")
     target = _TARGET if target is None else target
     wanted, context = seconds(target), Context(catalog)
-    path = Path(file) if file else stack_file(context, "slipway what-if FILE")
+    path = Path(file) if file else stack_file(context)
     before, after = before_and_after(context, path, base)
     replayer = _replayer(context, days)
     heads, found = (base or "NOW", "WITH THIS CHANGE"), None
@@ -79,7 +75,7 @@ def command(
             has = f"the same pools at {base}" if base else "the pools that are deployed"
             screen.hint(f"nothing differs: {path} has {has}; edit its replicas and look again, or try --suggest")
     if found is not None:
-        _edit(path, found, apply=apply, shown=output != "json")
+        _edit(path, found, shown=output != "json")
 
 
 def _replayer(context: Context, days: int) -> Replayer:
@@ -124,9 +120,8 @@ def _with(clusters: Iterable[ClusterSpec], found: BoundsSuggestion) -> tuple[Clu
     return tuple(with_bounds(one, found.bounds) for one in clusters)
 
 
-def _edit(path: Path, found: BoundsSuggestion, *, apply: bool, shown: bool) -> None:
-    """Print the edit as a diff, and write it where that is asked for. Raises ConfigError for a file that shares its
-    bounds."""
+def _edit(path: Path, found: BoundsSuggestion, *, shown: bool) -> None:
+    """Print the edit as a diff. Raises ConfigError for a file that shares its bounds."""
     from slipway.stack.replicas_edit import with_bounds
 
     text = path.read_bytes().decode()
@@ -139,8 +134,4 @@ def _edit(path: Path, found: BoundsSuggestion, *, apply: bool, shown: bool) -> N
         names = f"a/{path}", f"b/{path}"
         lines = difflib.unified_diff(text.splitlines(), edited.splitlines(), *names, lineterm="")
         screen.out("\n".join(lines))
-    if apply:
-        rewrite(path, edited)
-        screen.note(f"written: {path}. Other bounds make another cluster beside this one: slipway check, then a review")
-    else:
-        screen.hint("not written: --apply does")
+        screen.hint("other bounds make another cluster beside this one: git apply takes this, then slipway check")

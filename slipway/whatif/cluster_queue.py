@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from slipway.whatif.model import PoolStep, ReplayedPool
+from slipway.whatif.model import ReplayedPool
 
 Needs = tuple[tuple[int, int], ...]
 """Machines by the place of their pool."""
@@ -17,7 +17,7 @@ Needs = tuple[tuple[int, int], ...]
 class PoolState:
     """Machines of a pool now: `live` exist, `busy` have jobs, `coming` are on their way, and waiting jobs have `asked`
     for more. `change` numbers the times at which it was as large as it needs to be: the pool shrinks when that number
-    has stayed the same for a while. Machine seconds and `steps` up to `at`, within the replayed time."""
+    has stayed the same for a while. Machine seconds up to `at`, within the replayed time."""
 
     spec: ReplayedPool
     min: int = 0
@@ -32,7 +32,6 @@ class PoolState:
     at: float = 0.0
     live_seconds: float = 0.0
     held_seconds: float = 0.0
-    steps: list[PoolStep] = field(default_factory=list)
 
     def account(self, now: float, begin: float, end: float) -> None:
         """Add up machine seconds since the last change, between two moments."""
@@ -40,8 +39,6 @@ class PoolState:
         if seconds > 0:
             self.live_seconds += self.live * seconds
             self.held_seconds += self.busy * seconds
-            if not self.steps or self.steps[-1][1:] != (self.live, self.busy):
-                self.steps.append(PoolStep(max(self.at, begin), self.live, self.busy))
         self.at = now
 
     def hold(self, machines: int) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 from slipway.capacity import POOL
 from slipway.history.model import PastJob
@@ -107,24 +106,15 @@ class ReplayedRun:
         return None if self.started is None else self.started + self.job.run
 
 
-class PoolStep(NamedTuple):
-    """Machines of a pool, and those held by jobs, from a moment on until the next step."""
-
-    since: float
-    live: int
-    held: int
-
-
 @dataclass(frozen=True)
 class PoolUse:
     """Machine seconds of a pool within the replayed time: all of them, and those held by jobs. `most`: machines that
-    jobs held at once. `steps` in the order of their times: before the first the pool had none."""
+    jobs held at once."""
 
     pool: ReplayedPool
     live: float
     held: float
     most: int
-    steps: tuple[PoolStep, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -62,9 +62,7 @@ class _Simulation:
             pool.account(self.length, self.begin, self.length)
         return Replay(
             tuple(ReplayedRun(job, *self.started.get(number, ())) for number, job in enumerate(self.jobs)),
-            tuple(
-                PoolUse(one.spec, one.live_seconds, one.held_seconds, one.most, tuple(one.steps)) for one in self.pools
-            ),
+            tuple(PoolUse(one.spec, one.live_seconds, one.held_seconds, one.most) for one in self.pools),
             self.length,
         )
 

@@ -12,9 +12,8 @@ from slipway.errors import ConfigError
 from slipway.generations.published_clusters import declared
 
 
-def stack_file(context: Context, naming: str) -> Path:
-    """Return the file of the catalog's stack in this checkout. Raises ConfigError; `naming` tells how to name another
-    one."""
+def stack_file(context: Context) -> Path:
+    """Return the file of the catalog's stack in this checkout. Raises ConfigError."""
     name = f"Pulumi.{context.catalog.stack}.yaml"
     root = checkout(context.folder) or context.folder
     path = root / "stacks" / name
@@ -22,7 +21,7 @@ def stack_file(context: Context, naming: str) -> Path:
         raise ConfigError(
             f"this checkout has no stack file of stack {context.catalog.stack}",
             why=f"there is no stacks/{name}",
-            fix=f"name one: {naming}",
+            fix="name one: slipway what-if FILE",
         )
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path

@@ -12,16 +12,12 @@ from typing import Any
 from bench.month import HOSTILE, NOW, REGION, history
 from slipway.board.document import as_json, board_of
 from slipway.board.now import Gauge, Now, PoolNow, Share, Waiting
-from slipway.board.what_if import Change, WhatIf, what_if
 from slipway.deployment.schedule import Due
 from slipway.findings.finding import Subject
 from slipway.findings.kinds import KINDS
-from slipway.generations.published_clusters import declared
 from slipway.history.model import History, PastJob
 from slipway.prices import UNKNOWN, Price
-from slipway.whatif.pools import with_bounds
 from tests.slipway.board.moment_sweeps import lives_of, sweeps_of
-from tests.slipway.whatif.past import catalog
 
 _POOLS = (
     ("h100/workers", 3, 4, "a3-highgpu-8g", "303.09"),
@@ -59,16 +55,7 @@ def board(jobs: int, *, hostile: bool = True) -> dict[str, Any]:
     """Return the document of a month with so many jobs, with all parts of the page."""
     past = history(jobs, hostile=hostile)
     now = now_of(past) if hostile else _shown(now_of(past))
-    return as_json(board_of(past, now, sweeps_of(past), lives_of(past), what_if=what_if_of(past)), 2)
-
-
-def what_if_of(history: History) -> WhatIf:
-    """Return a change of two of the pools, one of a stack file with a name that would do harm."""
-    clusters = history.deployments[-1].clusters.values()
-    before = tuple(map(declared, clusters))
-    bounds = {("h100", "workers"): (1, 2), ("cpu", "workers"): (2, 12)}
-    after = tuple(with_bounds(one, bounds) for one in before)
-    return what_if(Change(("what is deployed", HOSTILE[0]), before, after), history, catalog(clusters, {}))
+    return as_json(board_of(past, now, sweeps_of(past), lives_of(past)), 2)
 
 
 def _shown(now: Now) -> Now:

@@ -21,10 +21,10 @@ from slipway.formatting import span
 from slipway.history.model import History
 from slipway.prices import spent
 from tests.slipway.board.conftest import JOBS, Looked, Looking
-from tests.slipway.board.moment import board, what_if_of
+from tests.slipway.board.moment import board
 from tests.slipway.board.test_sweep import study
 
-CHARTS = {"pools": "rect", "gauges": "rect", "band": "rect", "change": "rect", "days": "rect"}
+CHARTS = {"pools": "rect", "gauges": "rect", "band": "rect", "days": "rect"}
 CHARTS |= {"parallel": "line", "scatter": "symbol", "curves": "line"}
 
 
@@ -225,48 +225,6 @@ def test_the_days_of_a_band_say_what_its_rectangles_show(look: Looking) -> None:
         lost = sum((job.lost or 0.0) / 3600 * machines_on(job).get(band["name"], 0) for job in the_past().jobs)
         told = sum(float(row[1].replace(",", "")) for row in looked.table(f"{figure} table") if row[1] != "–")
         assert told == pytest.approx(drawn - lost, rel=0.01, abs=1.6), band["name"]
-
-
-def test_the_days_of_a_pool_before_and_after_say_what_its_rectangles_show(look: Looking) -> None:  # N16
-    looked = look()
-    looked.choose("days", "30")
-    for place, pool in enumerate(shown()["whatIf"]["pools"]):
-        article = f"#what-if article:nth-of-type({place + 2})"
-        assert (looked.page.locator(f"{article} h3").text_content() or "").startswith(pool["name"])
-        table = looked.table(f"{article} table")
-        for column, side, layer in ((1, 0, 1), (2, 1, 1), (3, 0, 0), (4, 1, 0)):
-            rows = looked.rows(f"{article} [data-chart=change]", f"rect.concat_{side}_layer_{layer}_marks")
-            drawn = 0.0
-            for row in rows:
-                live, used = float(str(row["live"])), float(str(row["used"]))
-                drawn += seconds(row["begin"], row["end"]) / 3600 * (used if layer else live - used)
-            told = sum(float(row[column].replace(",", "")) for row in table if row[column] != "–")
-            assert told == pytest.approx(drawn, rel=0.01, abs=1.6), (pool["name"], column)
-
-
-def test_both_outcomes_of_a_replay_stand_side_by_side(look: Looking) -> None:  # N16
-    looked, found = look(), shown()["whatIf"]["comparison"]
-    table = {name: cells for name, *cells in looked.table("#what-if [aria-label='Before and after'] table")}
-    for place, side in enumerate((found["before"], found["after"])):
-        assert table["p95 wait"][place] == span(side["waits"]["p95"])
-        assert money(table["together"][place]) == pytest.approx(float(side["cost"]), abs=0.5)
-        assert table["idle share of pools"][place] == f"{side['idle']:.0%}"
-        assert table["jobs that never run"][place] == str(sum(one["jobs"] for one in side["never"]))
-    never = looked.table("#never")
-    assert [(row[0], int(row[1]), row[2]) for row in never] == [
-        (one["template"], one["jobs"], one["why"]) for one in found["neverRan"]
-    ]
-
-
-def test_a_replay_that_is_not_trusted_shows_what_could_never_run_and_no_more(look: Looking, tmp_path: Path) -> None:
-    gone = [job for job in the_past().jobs if job.cluster == "a100"]
-    off = what_if_of(replace(the_past(), jobs=tuple(gone[:8])))
-    (tmp_path / "off.html").write_text(page(as_json(board_of(the_past(), what_if=off), 2)), encoding="utf-8")
-    looked = look(file=tmp_path / "off.html")
-    assert "can't be told" in (looked.page.locator("#what-if").text_content() or "")
-    assert looked.page.locator("#what-if table").count() == looked.page.locator("#never").count() == 1
-    assert looked.page.locator("#what-if [data-chart]").count() == 0
-    assert looked.said == []
 
 
 def test_the_table_of_days_says_what_the_bars_show(look: Looking) -> None:

@@ -16,9 +16,7 @@ from slipway.cloud.storage import Location
 
 from .stack import SLEEP, Stack, held
 from .test_fallback import SPOT_CPUS
-from .test_sweep import points
 from .test_sweep_jobs import swept
-from .test_what_if import FILE
 
 
 def data_of(page: str) -> dict[str, Any]:
@@ -129,32 +127,6 @@ def test_users_are_told_of_jobs_and_of_nothing_that_takes_an_operator(stack: Sta
     now = stack.run("board", "--output", "json").json["now"]
     assert [one["id"] for one in now["findings"]] == ["job-beside-pool"] and now["unseen"] == []
     assert now["due"] is None, "this catalog does not tell"
-
-
-def test_other_pools_are_shown_before_and_after_where_that_is_asked_for(stack: Stack, tmp_path: Path) -> None:  # N16
-    assert stack.run("board", "--output", "json").json["whatIf"] is None
-    stack.catalog["clusters"]["cpu"]["pools"]["workers"].update(min=3, max=3, autoscaled=False)
-    stack.publish()
-    assert stack.run("submit", "hello", "--capacity", "pool", "--sweep", points(stack, 12)).code == 0
-    stack.until(lambda: all("endTime" in one for one in stack.jobs()))
-    stack_file, page = tmp_path / "Pulumi.next.yaml", tmp_path / "page.html"
-    stack_file.write_text(FILE.format("{ min: 1, max: 2 }"))
-    done = stack.run("board", "--what-if", str(stack_file), "--out", str(page))
-    assert done.code == 0, done.said
-    told = data_of(page.read_text("utf-8"))["whatIf"]
-    same = stack.run("what-if", str(stack_file), "--output", "json").json
-    for key in ("stack", "jobs", "trusted", "neverRan", "suggestion"):
-        assert told["comparison"][key] == same[key], key
-    # Jobs of a second calibrate badly on a busy machine.
-    pools = [("cpu/workers", "1–2")] if same["trusted"] else []
-    assert [(one["name"], one["bounds"][1]) for one in told["pools"]] == pools
-    assert bool(told["whyNot"]) != same["trusted"]
-
-    missing = stack.run("board", "--what-if")
-    assert missing.code == 2 and "slipway board --what-if FILE" in missing.err
-    assert stack.run("board", "--base", "main").code == 2, "nothing is compared"
-    stack_file.write_text("config: [")
-    assert stack.run("board", "--what-if", str(stack_file), "--output", "json").code == 2
 
 
 def test_what_is_not_there_is_refused_in_words(stack: Stack, tmp_path: Path) -> None:
