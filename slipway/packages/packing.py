@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -86,13 +86,11 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
             why="what git ignores is not packed",
             fix="name the folder of your code",
         )
-    missing = [
-        one for one in wanted if not any_files and sources.keys().isdisjoint((_file(one), _file(f"{one}.__main__")))
-    ]
+    missing = [one for one in wanted if not any_files and not _has(sources, one)]
     if missing:
         raise ConfigError(
             f"the folder {folder} has no module {missing[0]}, which {template.name} runs",
-            why=f"neither {_file(missing[0])} nor {_file(missing[0] + '.__main__')} is in it",
+            why=f"neither {' nor '.join(_files(missing[0]))} is in it",
             fix=_elsewhere(tree, missing[0]) or "name the folder that has it",
         )
     if wrong := list(_not_python(sources)):
@@ -120,15 +118,40 @@ def _run(spec: Mapping[str, Any]) -> list[str]:
 
 def _sources(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> dict[str, bytes]:
     """Return the importable sources: the folder itself where it is the import package, else the packages and modules in
-    it."""
-    if "__init__.py" in tree.files and all(module.split(".")[0] == folder for module in wanted):
-        return {f"{folder}/{name}": content for name, content in tree.files.items()}
-    tops = {name.partition("/")[0] for name in tree.files if name.endswith("/__init__.py") and name.count("/") == 1}
-    return {
-        name: content
-        for name, content in tree.files.items()
-        if name.partition("/")[0] in tops or ("/" not in name and name.endswith(".py") and name not in _SETUP)
-    }
+    it. A wanted package needs no `__init__.py` of its own."""
+    packages = {module.partition(".")[0] for module in wanted}
+    if _is_package(tree, folder, packages, wanted):
+        sources = {f"{package}/{name}": content for package in packages for name, content in tree.files.items()}
+    else:
+        tops = {name.partition("/")[0] for name in tree.files if name.endswith("/__init__.py") and name.count("/") == 1}
+        sources = {
+            name: content
+            for name, content in tree.files.items()
+            if name.partition("/")[0] in tops | packages
+            or ("/" not in name and name.endswith(".py") and name not in _SETUP)
+        }
+    folders = {parent for module in wanted for file in _files(module) for parent in PurePosixPath(file).parents[:-1]}
+    return {**{f"{one}/__init__.py": b"" for one in folders if _holds(sources, str(one))}, **sources}
+
+
+def _is_package(tree: WorkingTree, folder: str, packages: Collection[str], wanted: tuple[str, ...]) -> bool:
+    """Tell whether the folder is the one import package: it is called so, or has its modules, and no folder called
+    so."""
+    if len(packages) > 1:
+        return False
+    if "__init__.py" in tree.files and folder in packages:
+        return True
+    inner = [module.partition(".")[2] for module in wanted]
+    beside = any(_holds(tree.files, package) for package in packages)
+    return not beside and all(one and _has(tree.files, one) for one in inner)
+
+
+def _holds(files: Mapping[str, bytes], folder: str) -> bool:
+    return any(name.startswith(f"{folder}/") for name in files)
+
+
+def _has(files: Mapping[str, bytes], module: str) -> bool:
+    return not files.keys().isdisjoint(_files(module))
 
 
 def _not_python(sources: Mapping[str, bytes]) -> Iterator[str]:
@@ -155,12 +178,14 @@ def _requirements(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> tu
     return ()
 
 
-def _file(module: str) -> str:
-    return f"{module.replace('.', '/')}.py"
+def _files(module: str) -> tuple[str, str]:
+    """Return the files either of which is the module."""
+    path = module.replace(".", "/")
+    return f"{path}.py", f"{path}/__main__.py"
 
 
 def _elsewhere(tree: WorkingTree, module: str) -> Fix:
     """Return a fix that names the one folder further down that would do."""
-    wanted = f"/{_file(module)}"
+    wanted = f"/{_files(module)[0]}"
     found = [name.removesuffix(wanted) for name in tree.files if name.endswith(wanted)]
     return ({"code": str(PurePosixPath(found[0]))}, "   (in the folder you named)") if len(found) == 1 else ""

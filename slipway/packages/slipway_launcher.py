@@ -271,16 +271,18 @@ def followed(command: Command, results: Results, *, told: bool) -> int:
 
 
 def watch(command: Command, results: Results, over: threading.Event) -> None:
-    """Keep results while the command runs. What can't be kept now is tried again, at the end at the latest."""
+    """Keep results while the command runs, at first oftener: a machine may go soon. What can't be kept now is tried
+    again, at the end at the latest."""
 
     def pause(seconds: float) -> None:
         if over.wait(seconds):
             raise StorageError("the command has ended")
 
-    due = time.monotonic() + EVERY_S
+    every = LOOK_S
+    due = time.monotonic() + every
     while not over.wait(LOOK_S):
         began = time.monotonic()
-        if began < due and not command.noticed:
+        if not command.noticed and began < due:
             continue
         try:
             results.keep(pause)
@@ -288,7 +290,8 @@ def watch(command: Command, results: Results, over: threading.Event) -> None:
             if not over.is_set():
                 say(f"not kept yet: {error}")
         now = time.monotonic()
-        due = now + max(EVERY_S, now - began)  # What takes long to keep is kept half of the time at most.
+        every = min(2 * every, EVERY_S)
+        due = now + max(every, now - began)  # What takes long to keep is kept half of the time at most.
         for name, (since, why) in results.unkept.items():
             if now - since > RESTS_S:
                 results.tell(f"not kept for a while: {name}: {why}")

@@ -146,9 +146,8 @@ def test_script_and_a_template_of_ones_own_go_on_from_the_last_checkpoint_of_one
     stack: Stack, tmp_path: Path, template: str, noticed: bool
 ) -> None:  # X3 # X5
     """One file that it overwrites, as most do, and no word of a signal; its metrics are seen while it runs."""
-    mine = tmp_path / OWN
+    mine = tmp_path / "anything"
     mine.mkdir()
-    (mine / "__init__.py").touch()
     (mine / "train.py").write_text(EPOCHS)
     job = stack.submit(template, "--code", str(mine), "--capacity", "spot")
     job.said("goes on from epoch 0")

@@ -59,6 +59,18 @@ def test_a_folder_that_is_the_import_package_is_packed_whole() -> None:
     assert {"digits/__init__.py", "digits/task.py", "digits/words.txt"} <= found
 
 
+@pytest.mark.parametrize(
+    "files",
+    [{"task.py": b"1"}, {"digits/task.py": b"1"}, {"task/__main__.py": b"1"}, {"digits/task/__main__.py": b"1"}],
+)
+def test_a_folder_without_init_files_is_a_package_whatever_it_is_called(files: dict[str, bytes]) -> None:  # N11
+    """An engineer's folder, with a train.py alone: the same goes to a script."""
+    found = members(pack(CATALOG, template(), WorkingTree(files, Revision("", True)), "mine").package.content)
+    own = {name for name in found if name.startswith("digits/")}
+    inner = {f"digits/{name.removeprefix('digits/')}" for name in files}
+    assert own == {"digits/__init__.py", *inner, *(f"{name[:-11]}__init__.py" for name in inner if "__main__" in name)}
+
+
 def test_for_a_script_any_folder_is_packed_as_it_is() -> None:
     """Without an import package, and with what no job of another template would take."""
     files = {"train.py": b"", "conf/lr.yaml": b"", "setup.py": b"", "requirements.txt": b"six==1.17.0\n"}

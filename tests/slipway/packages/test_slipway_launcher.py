@@ -22,6 +22,7 @@ import pytest
 from slipway.packages import slipway_launcher as launcher
 from slipway.packages.slipway_results import CHIEF, Results
 from slipway.packages.slipway_storage import TRIES, Storage, storage_base
+from tests.checkouts.shell import wait_for
 
 from .between import Between, between
 
@@ -297,6 +298,30 @@ def test_the_end_of_the_command_ends_what_is_tried_again_while_it_runs(
     assert replica.handler.faults == [503] and not results.kept, "nothing was asked"
     results.keep()
     assert list(results.kept) == ["model"]
+
+
+def test_what_it_writes_first_is_kept_soon(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:  # X3
+    """A machine that goes after ten seconds, most of which it spent installing, has a checkpoint."""
+
+    class Quiet(launcher.Command):
+        """A command that goes on, and gets no notice."""
+
+        def __init__(self) -> None:
+            self.noticed = False
+
+    monkeypatch.setattr(launcher, "EVERY_S", 3600)
+    results, over = (
+        Results(tmp_path, f"gs://{replica.bucket}/jobs/soon", CHIEF, Storage(replica.environ)),
+        threading.Event(),
+    )
+    (results.folder / "checkpoint").write_text("1")
+    watcher = threading.Thread(target=launcher.watch, args=(Quiet(), results, over))
+    watcher.start()
+    wait_for(lambda: results.kept, "its first file is kept")
+    over.set()
+    watcher.join()
 
 
 def test_outside_of_vertex_ai_it_says_what_to_run(replica: Replica) -> None:

@@ -326,7 +326,7 @@ def test_passing_trouble_is_waited_out(replica: Replica, faults: list[int | str 
 def test_what_can_not_be_kept_fails_the_job_and_hides_no_failure_of_its_own(
     replica: Replica, own: int, code: int
 ) -> None:
-    replica.server.handler.faults = [None, None, 403, 403, 403]
+    replica.server.handler.faults = [None, None, *[403] * 20]
     ended, _, err = replica.run(f"python write.py {own}")
     assert ended == code and "not all" in err and "is kept" in err and "roles/storage.objectUser" in err
 
