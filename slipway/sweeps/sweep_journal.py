@@ -148,11 +148,18 @@ class SweepJournal:
             make_folder(self._file.parent)
             stream = self._file.open("a+", encoding="utf-8")
             self._stream = stream
-            lock(stream, f"sweep {head.sweep}", self._file)
+            self._lock(stream, head, digests)
             lines = self._lines(stream)
         except (OSError, ValueError) as problem:
             raise self._failed(problem) from problem
         self._replay(lines, head, digests)
+
+    def _lock(self, stream: IO[str], head: SweepHeader, digests: Collection[str]) -> None:
+        try:
+            lock(stream, f"sweep {head.sweep}", self._file)
+        except SlipwayError:
+            self.read(head, digests)  # Waiting does not help where the one that sends has other runs.
+            raise
 
     def read(self, head: SweepHeader, digests: Collection[str] = ()) -> None:
         """Read what is recorded, as `begin` does, and open nothing for writing: for a sweep that is not sent."""

@@ -126,3 +126,13 @@ def test_one_process_at_a_time_and_a_dead_one_holds_nothing(tmp_path: Path) -> N
             opened(tmp_path / "s.jsonl")
         holder.kill()
     opened(tmp_path / "s.jsonl").__exit__()
+
+
+def test_other_runs_of_a_name_that_is_being_sent_are_a_mistake_at_once(tmp_path: Path) -> None:
+    """They were to wait for its end, and were refused then."""
+    with opened(tmp_path / "s.jsonl") as sending:
+        sending.write(Run(0), SendState.SENDING, 5.0)
+        with pytest.raises(SlipwayError, match="is being sent by another process"):
+            opened(tmp_path / "s.jsonl")
+        with pytest.raises(ConfigError, match="was begun with other runs"):
+            opened(tmp_path / "s.jsonl", OTHER)
