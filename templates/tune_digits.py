@@ -1,6 +1,6 @@
 """tune-digits: a study that the service conducts: which classifier of handwritten digits, and with which values."""
 
-from slipway.template import Condition, Disk, JobTemplate, Metric, Package, Parameter, Search, Study, WorkerPool
+from slipway.template import Disk, JobTemplate, Metric, Package, Parameter, Search, Study, WorkerPool
 
 TEMPLATE = JobTemplate(
     name="tune-digits",
@@ -28,21 +28,10 @@ TEMPLATE = JobTemplate(
     study=Study(
         metrics=(Metric("accuracy"),),
         parameters=(
-            Search(
-                "model",
-                "categorical",
-                values=("forest", "svc"),
-                conditions=(
-                    Condition(("forest",), (Search("depth", "discrete", values=(4, 8, 12, 16)),)),
-                    Condition(
-                        ("svc",),
-                        (
-                            Search("c", "double", min=0.1, max=100.0, scale="log"),
-                            Search("gamma", "double", min=1e-4, max=1e-2, scale="log"),
-                        ),
-                    ),
-                ),
-            ),
+            Search("model", "categorical", values=("forest", "svc")),
+            Search("depth", "discrete", values=(4, 8, 12, 16)),
+            Search("c", "double", min=0.1, max=100.0, scale="log"),
+            Search("gamma", "double", min=1e-4, max=1e-2, scale="log"),
         ),
         max_trials="${trials}",
         parallel_trials="${parallel}",

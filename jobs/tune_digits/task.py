@@ -16,7 +16,7 @@ METRIC = "accuracy"
 
 
 def options(argv: list[str]) -> argparse.Namespace:
-    """`depth` is for the forest, `c` and `gamma` for the support vectors; what does not belong is not given."""
+    """`depth` is for the forest, `c` and `gamma` for the support vectors; what is the other's changes nothing."""
     parser = argparse.ArgumentParser(prog="tune_digits", description=__doc__)
     parser.add_argument("--model", choices=("forest", "svc"), default="forest")
     parser.add_argument("--depth", type=float, default=12, help="of a forest's trees; the service sends 8.0 for 8")

@@ -17,7 +17,6 @@ from slipway.codec import write
 from slipway.deployment.publication import draws, template_entry
 from slipway.quota.report import OfferVerdict
 from slipway.template import (
-    Condition,
     JobTemplate,
     Metric,
     ModelUpload,
@@ -75,12 +74,8 @@ TEMPLATE = JobTemplate(
         metrics=(Metric("accuracy"),),
         parameters=(
             Search("rate", "double", 1e-4, 0.1, scale="log"),
-            Search(
-                "model",
-                "categorical",
-                values=("svm", "forest"),
-                conditions=(Condition(("forest",), (Search("trees", "integer", 10, 500),)),),
-            ),
+            Search("model", "categorical", values=("svm", "forest")),
+            Search("trees", "integer", 10, 500),
         ),
         max_trials="${trials}",
         parallel_trials=2,

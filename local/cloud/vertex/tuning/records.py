@@ -64,7 +64,7 @@ class Tuning:
 
     @property
     def study(self) -> Study:
-        return study_of(self.declared["studySpec"], self.max_trials)
+        return study_of(self.declared["studySpec"])
 
     @property
     def open_trials(self) -> list[Trial]:

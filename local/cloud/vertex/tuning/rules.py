@@ -7,14 +7,9 @@ from typing import Any
 
 from ...wire import ApiError, unimplemented
 from ..field_errors import Mistake, display_name_mistakes, label_mistakes
-from .space import EPSILON, condition_of, increasing, kind_of
+from .space import EPSILON, increasing, kind_of
 
 MAX_DISCRETE_VALUES = 1000
-_CONDITION_KINDS = {
-    "parentDiscreteValues": "discrete",
-    "parentIntValues": "integer",
-    "parentCategoricalValues": "categorical",
-}
 _LOG_SCALES = ("UNIT_LOG_SCALE", "UNIT_REVERSE_LOG_SCALE")
 
 
@@ -40,6 +35,8 @@ def not_here(spec: Mapping[str, Any]) -> ApiError | None:
             return unimplemented(f"study_spec: {key} is not in the local cloud; median and decay curve stopping are.")
     if any("safetyConfig" in metric for metric in spec.get("metrics", [])):
         return unimplemented("study_spec: safety metrics are not in the local cloud.")
+    if any("conditionalParameterSpecs" in parameter for parameter in spec["parameters"]):
+        return unimplemented("study_spec: conditional parameters are not in the local cloud; those of every trial are.")
     return None
 
 
@@ -59,10 +56,6 @@ def study_mistakes(spec: Mapping[str, Any], path: str) -> Iterator[Mistake]:
     yield from _ids([item.get("parameterId", "") for item in parameters], f"{path}.parameters", "parameter_id")
     for at, parameter in enumerate(parameters):
         yield from _parameter(parameter, f"{path}.parameters[{at}]", grid=grid)
-    owners: dict[str, str] = {}
-    for name, parent, where in _tree(parameters, f"{path}.parameters", ""):
-        if owners.setdefault(name, parent) != parent:
-            yield Mistake(f"{where}.parameter_id", f'The ID "{name}" must be unique amongst all parameters.')
 
 
 def _ids(ids: Sequence[str], path: str, field: str) -> Iterator[Mistake]:
@@ -71,15 +64,6 @@ def _ids(ids: Sequence[str], path: str, field: str) -> Iterator[Mistake]:
             yield Mistake(f"{path}[{at}].{field}", f'The ID "{name}" must not be empty or contain whitespace.')
         elif name in ids[:at]:
             yield Mistake(f"{path}[{at}].{field}", f'The ID "{name}" must be unique.')
-
-
-def _tree(specs: Sequence[Mapping[str, Any]], path: str, parent: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the id, the parent's path and the own path of every parameter below."""
-    for at, spec in enumerate(specs):
-        where = f"{path}[{at}]" + (".parameter_spec" if parent else "")
-        yield spec.get("parameterId", ""), parent, where
-        inner = [child.get("parameterSpec", {}) for child in spec.get("conditionalParameterSpecs", [])]
-        yield from _tree(inner, f"{where}.conditional_parameter_specs", where)
 
 
 def _parameter(spec: Mapping[str, Any], path: str, *, grid: bool) -> Iterator[Mistake]:
@@ -101,7 +85,6 @@ def _parameter(spec: Mapping[str, Any], path: str, *, grid: bool) -> Iterator[Mi
         yield from _discrete(numbers, where) if kind == "discrete" else _range(*_bounds(values), where)
         if scale in _LOG_SCALES and any(number <= 0 for number in numbers):
             yield Mistake(f"{path}.scale_type", f"{scale} needs a feasible space that is strictly positive.")
-    yield from _children(spec, path, kind, grid=grid)
 
 
 def _bounds(values: Mapping[str, Any]) -> tuple[float, float]:
@@ -129,35 +112,3 @@ def _discrete(values: Sequence[float], path: str) -> Iterator[Mistake]:
         yield Mistake(f"{path}.values", f"At most {MAX_DISCRETE_VALUES} values are supported.")
     if not increasing(values):
         yield Mistake(f"{path}.values", f"The values must be in increasing order and at least {EPSILON:g} apart.")
-
-
-def _children(spec: Mapping[str, Any], path: str, kind: str, *, grid: bool) -> Iterator[Mistake]:
-    seen: dict[str, list[Any]] = {}
-    for at, child in enumerate(spec.get("conditionalParameterSpecs", [])):
-        where = f"{path}.conditional_parameter_specs[{at}]"
-        key, when = condition_of(child)
-        if kind == "double" or _CONDITION_KINDS.get(key) != kind:
-            text = f"The parent value condition must be that of a {kind.upper()} parameter."
-            yield Mistake(where, text if kind != "double" else "A DOUBLE parameter has no conditional parameters.")
-            continue
-        foreign = [value for value in when if not _feasible(spec, kind, value)]
-        if not when or foreign:
-            yield Mistake(where, f"The parent's values must be feasible for it; these are not: {foreign}.")
-        inner = child.get("parameterSpec", {})
-        name = inner.get("parameterId", "")
-        yield from _ids([name], f"{where}.parameter_spec", "parameter_id")
-        if set(map(str, when)) & set(map(str, seen.get(name, []))):
-            text = f'The ID "{name}" must be unique, or its parent value conditions disjoint.'
-            yield Mistake(f"{where}.parameter_spec.parameter_id", text)
-        seen[name] = [*seen.get(name, []), *when]
-        yield from _parameter(inner, f"{where}.parameter_spec", grid=grid)
-
-
-def _feasible(spec: Mapping[str, Any], kind: str, value: Any) -> bool:
-    values = spec[f"{kind}ValueSpec"]
-    if kind == "integer":
-        low, high = _bounds(values)
-        return low <= float(value) <= high
-    if kind == "categorical":
-        return value in values.get("values", [])
-    return any(abs(float(value) - known) < EPSILON for known in values.get("values", []))

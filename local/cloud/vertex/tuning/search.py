@@ -1,36 +1,31 @@
 """The next point of a study: the same point for the same study and trial, however often it is requested."""
 
+import itertools
 import random
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
-from . import bayesian, space
+from . import space
 from .space import Assignment, Parameter
 from .study import Study
-from .trial import Trial
 
 
-def suggested(study: Study, seed: str, trials: Sequence[Trial]) -> Assignment | None:
-    """Return the parameters of the trial after `trials`, or None when a grid has no more points.
+def suggested(study: Study, seed: str, earlier: int) -> Assignment | None:
+    """Return the parameters of the trial after so many `earlier` ones, or None when a grid has no more points.
 
-    `seed` tells studies apart. Bayesian search is a stand-in: the service's own is not public.
+    `seed` tells studies apart. What is no grid is searched at random: the service's Bayesian search is not public.
     """
-    number = len(trials) + 1
-    if study.algorithm == "grid":
-        return next(islice(grid(study.space), len(trials), None), None)
-    if study.algorithm == "random":
-        chance = random.Random(f"{seed}/{number}")
-        return space.assigned(study.space, lambda parameter: space.at(parameter, chance.random()))
-    return bayesian.suggested(study, random.Random(f"{seed}/{number}").randrange(2**32), trials)
+    if study.grid:
+        return next(itertools.islice(grid(study.space), earlier, None), None)
+    chance = random.Random(f"{seed}/{earlier + 1}")
+    return tuple((parameter.id, space.at(parameter, chance.random())) for parameter in study.space)
 
 
 def grid(parameters: Sequence[Parameter]) -> Iterator[Assignment]:
-    """Yield all points of a space without doubles; the last parameter changes soonest."""
+    """Yield all points of a space; the last parameter changes soonest."""
     if not parameters:
         yield ()
         return
     first, *others = parameters
     for value in first.choices():
-        for inner in grid(first.active(value)):
-            for rest in grid(others):
-                yield ((first.id, value), *inner, *rest)
+        for rest in grid(others):
+            yield ((first.id, value), *rest)

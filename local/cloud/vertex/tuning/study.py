@@ -6,10 +6,7 @@ from typing import Any, Literal
 
 from .space import Parameter, space_of
 
-Algorithm = Literal["bayesian", "grid", "random"]
 EarlyRule = Literal["", "median", "decay-curve"]
-_ALGORITHMS: Mapping[str, Algorithm] = {"GRID_SEARCH": "grid", "RANDOM_SEARCH": "random"}
-_MOST_STARTUP, _LEAST_STARTUP = 10, 3
 
 
 @dataclass(frozen=True)
@@ -25,20 +22,19 @@ class Metric:
 @dataclass(frozen=True)
 class Study:
     """A study. `best` takes a trial's best measurement as its final one, not the last; `early` is the rule that stops
-    trials, over steps or (`by_time`) seconds; `stopping` is the canonical StudyStoppingConfig; `startup` is how many
-    trials are random before a model guides the search."""
+    trials, over steps or (`by_time`) seconds; `stopping` is the canonical StudyStoppingConfig. What is no `grid`
+    is searched at random."""
 
     metrics: tuple[Metric, ...]
     space: tuple[Parameter, ...]
-    algorithm: Algorithm
+    grid: bool
     best: bool
     early: EarlyRule
     by_time: bool
     stopping: Mapping[str, Any]
-    startup: int
 
 
-def study_of(spec: Mapping[str, Any], max_trials: int) -> Study:
+def study_of(spec: Mapping[str, Any]) -> Study:
     """Return the study of a canonical StudySpec that has passed the rules."""
     early: EarlyRule = ""
     rule: Mapping[str, Any] = {}
@@ -49,10 +45,9 @@ def study_of(spec: Mapping[str, Any], max_trials: int) -> Study:
     return Study(
         metrics=tuple(Metric(item["metricId"], item.get("goal") != "MINIMIZE") for item in spec["metrics"]),
         space=space_of(spec["parameters"]),
-        algorithm=_ALGORITHMS.get(spec.get("algorithm", ""), "bayesian"),
+        grid=spec.get("algorithm") == "GRID_SEARCH",
         best=spec.get("measurementSelectionType") == "BEST_MEASUREMENT",
         early=early,
         by_time=bool(rule.get("useElapsedDuration", False)),
         stopping=spec.get("studyStoppingConfig", {}),
-        startup=min(_MOST_STARTUP, max(_LEAST_STARTUP, max_trials // 4)),
     )

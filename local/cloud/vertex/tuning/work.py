@@ -72,13 +72,11 @@ def _advance(world: World, entry: Entry, now: datetime) -> None:
 def _chosen(tuning: Tuning) -> tuple[Tuning, list[Assignment]]:
     """Return the points of the trials that may begin now; the job is closed when there are no more."""
     study, found = tuning.study, list[Assignment]()
-    known = list(tuning.trials)
     for _ in range(life.wanted(tuning)):
-        point = search.suggested(study, tuning.name, known)
+        point = search.suggested(study, tuning.name, len(tuning.trials) + len(found))
         if point is None:
             return replace(tuning, closed="the whole grid was searched"), found
         found.append(point)
-        known.append(Trial(str(len(known) + 1), "ACTIVE", point, ""))
     return tuning, found
 
 

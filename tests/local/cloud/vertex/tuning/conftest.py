@@ -112,14 +112,7 @@ LR: dict[str, Any] = {
 }
 UNITS: dict[str, Any] = {"parameterId": "units", "discreteValueSpec": {"values": [16, 32, 64]}}
 LAYERS: dict[str, Any] = {"parameterId": "layers", "integerValueSpec": {"minValue": 1, "maxValue": 3}}
-MODEL: dict[str, Any] = {
-    "parameterId": "model",
-    "categoricalValueSpec": {"values": ["svm", "tree"]},
-    "conditionalParameterSpecs": [
-        {"parentCategoricalValues": {"values": ["svm"]}, "parameterSpec": {**LR, "parameterId": "c"}},
-        {"parentCategoricalValues": {"values": ["tree"]}, "parameterSpec": {**LAYERS, "parameterId": "depth"}},
-    ],
-}
+MODEL: dict[str, Any] = {"parameterId": "model", "categoricalValueSpec": {"values": ["svm", "tree"]}}
 ACCURACY = {"metricId": "acc", "goal": "MAXIMIZE"}
 
 

@@ -16,7 +16,7 @@ LOSS = {"metricId": "loss", "goal": "MINIMIZE"}
 
 
 def made(*metrics: Any, **changes: Any) -> Study:
-    return study_of(study(metrics=list(metrics) or [ACCURACY], **changes), 10)
+    return study_of(study(metrics=list(metrics) or [ACCURACY], **changes))
 
 
 def measurement(step: int, elapsed_s: float = 0.0, **metrics: float) -> Measurement:

@@ -150,13 +150,17 @@ def test_the_sdk_s_kinds_of_parameters_reach_the_code(quick_sdk: LocalCloud) -> 
         worker_pool_specs=[{"machine_spec": MACHINE, "replica_count": 1, "container_spec": container}],
     )
     kinds = hyperparameter_tuning
-    depth = kinds.IntegerParameterSpec(min=4, max=4, scale="linear", parent_values=["tree"])
-    model = kinds.CategoricalParameterSpec(values=["tree"], conditional_parameter_spec={"depth": depth})
+    model = kinds.CategoricalParameterSpec(values=["tree"])
+    depth = kinds.IntegerParameterSpec(min=4, max=4, scale="linear")
     job = aiplatform.HyperparameterTuningJob(
         display_name="sdk-grid",
         custom_job=custom,
         metric_spec={"loss": "minimize"},
-        parameter_spec={"model": model, "units": kinds.DiscreteParameterSpec(values=[16, 32], scale="linear")},
+        parameter_spec={
+            "model": model,
+            "depth": depth,
+            "units": kinds.DiscreteParameterSpec(values=[16, 32], scale="linear"),
+        },
         max_trial_count=9,
         parallel_trial_count=2,
         search_algorithm="grid",

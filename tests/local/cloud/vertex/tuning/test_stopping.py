@@ -29,7 +29,7 @@ def trial(number: int, *values: float, state: Any = "SUCCEEDED", ended: float = 
 
 
 def hopeless(current: Trial, *done: Trial, **spec: Any) -> bool:
-    return stopping.hopeless(current, [*done, current], study_of(study(**spec), 10))
+    return stopping.hopeless(current, [*done, current], study_of(study(**spec)))
 
 
 MEDIAN: dict[str, Any] = {"medianAutomatedStoppingSpec": {}}
@@ -75,7 +75,7 @@ def test_the_decay_curve_rule_stops_what_could_not_be_the_best_with_the_most_tha
 
 
 def over(config: dict[str, Any], *trials: Trial, after: float = 10, **spec: Any) -> bool:
-    found = study_of(study(studyStoppingConfig=config, **spec), 10)
+    found = study_of(study(studyStoppingConfig=config, **spec))
     return bool(stopping.over(found, trials, timestamp(START), START + timedelta(seconds=after)))
 
 
