@@ -15,9 +15,8 @@ import urllib3.exceptions
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from slipway.cloud.answers import Json, garbled, json_object, page, read_answer
-from slipway.cloud.bounded_answer import STEP, EndlessAnswer, OverlongAnswer
 from slipway.cloud.failures import Call, CloudError, NoAnswer, Unauthenticated, Unreachable, failure
-from slipway.cloud.transport import InvalidHeader, Response, Transport
+from slipway.cloud.transport import STEP, EndlessAnswer, InvalidHeader, Response, Transport
 from slipway.formatting import size, span
 
 Params = Mapping[str, str | int]
@@ -218,7 +217,7 @@ class Session:
 def _no_answer(call: Call, url: str, problem: Exception, *, never_sent: bool = False) -> CloudError:
     host = "/".join(url.split("/")[:3])
     causes = list(_causes(problem))
-    if endless := next((one for one in causes if isinstance(one, OverlongAnswer | EndlessAnswer)), None):
+    if endless := next((one for one in causes if isinstance(one, EndlessAnswer)), None):
         return garbled(call, f"{host}: {endless}")
     if never_sent or any(isinstance(cause, _NO_REQUEST) or _while_connecting(cause) for cause in causes):
         return Unreachable(call, f"nothing answers at {host} ({_brief(causes)})")

@@ -1,28 +1,28 @@
-"""HTTP requests as people's networks need them: through proxies, by certificate authorities of their own, with
-redirections of reads. No cookies, and no passwords from a .netrc file."""
+"""HTTP requests as people's networks need them: through proxies, by certificate authorities of their own, within a time
+and a size. No cookies, and no passwords from a .netrc file."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import unquote, urlencode, urljoin, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
 import urllib3
-from urllib3.exceptions import HTTPError, LocationParseError, ResponseError
+from urllib3.exceptions import HTTPError, LocationParseError
 
-from slipway.cloud.bounded_answer import bounded, whole
 from slipway.cloud.proxies import VARIABLES, proxy_of
 from slipway.errors import ConfigError
-from slipway.formatting import seconds
+from slipway.formatting import seconds, size, span
 
 if TYPE_CHECKING:
     import ssl
 
 Response = urllib3.BaseHTTPResponse
 Timeout = tuple[float, float]
-"""Seconds for the connection, and for each part of the answer: the whole answer has three times as many."""
+"""Seconds for the connection, and for each part of the answer."""
 
 TIMEOUT = "SLIPWAY_TIMEOUT"
 """The variable for the wait for each part of an answer, such as 5s, where it is less than the default."""
@@ -31,13 +31,22 @@ _ALWAYS = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": "s
 _BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 """The variables that name a file or a folder of certificate authorities; the first that is set counts, else certifi's
 are used."""
-_MOVED = frozenset({301, 302, 303, 307, 308})
-_MOST_MOVES = 30
+_MOST_REDIRECTIONS = 10
 _RENEWALS = 2
+_PARTS = 3
+"""The time of a whole answer as a multiple of that of each part."""
+LARGEST = 128_000_000
+"""The most bytes of an answer that is not a stream, unpacked."""
+STEP = 1 << 18
+"""The most bytes that are read of an answer at once."""
 
 
 class InvalidHeader(HTTPError):  # noqa: N818 - named as urllib3 names its own
     """A header that can't be sent; nothing was sent."""
+
+
+class EndlessAnswer(HTTPError):  # noqa: N818 - likewise
+    """An answer that had begun, and had not ended in time, or is longer than any API's."""
 
 
 class Authorisation(Protocol):
@@ -69,7 +78,7 @@ class Transport:
         self._trust = trust or trusted
         self._longest = _longest(environ.get(TIMEOUT, "").strip())
         self._width = 10
-        self._managers: dict[tuple[str, str, bool], urllib3.PoolManager] = {}
+        self._managers: dict[tuple[str, str], urllib3.PoolManager] = {}
         self._making = threading.Lock()
 
     def widen(self, threads: int) -> None:
@@ -92,30 +101,24 @@ class Transport:
         headers: Mapping[str, str] | None = None,
         timeout: Timeout,
         stream: bool = False,
-        retries: int | bool = False,
+        retries: int = 0,
     ) -> Response:
-        """Return the answer, with its whole body unless `stream`; redirections of a GET are followed.
+        """Return the answer, with its whole body unless `stream`. Redirections of a GET are followed, to another host
+        without credentials.
 
-        `retries` of urllib3: how often a connection is tried again. Raises HTTPError, ConfigError for a proxy or
-        authorities that can't be used, and the errors of `auth`.
+        `retries`: how often a connection is tried again. Raises HTTPError, ConfigError for a proxy or authorities that
+        can't be used, and the errors of `auth`.
         """
         url = f"{url}{'&' if '?' in url else '?'}{urlencode(params)}" if params else url
-        first, asked = url, {**self.headers, **(headers or {})}
-        renewals = moves = 0
+        asked = {**self.headers, **(headers or {})}
+        renewals = 0
         while True:
-            # A host that the answer redirects to gets no credentials.
-            proof = self.auth.headers(method, url) if self.auth and _origin(url) == _origin(first) else {}
+            proof = self.auth.headers(method, url) if self.auth else {}
             response = self._open(method, url, data, {**asked, **proof}, timeout, stream=stream, retries=retries)
-            if response.status == 401 and proof and self.auth and renewals < _RENEWALS and self.auth.renewed():
-                renewals += 1
-                self.forget()  # Not only a token may have ended, but also a client certificate.
-            elif method == "GET" and response.status in _MOVED and "Location" in response.headers:
-                moves += 1
-                if moves > _MOST_MOVES:
-                    raise ResponseError("too many redirections")
-                url = _moved(url, response.headers["Location"])
-            else:
+            if response.status != 401 or not self.auth or renewals == _RENEWALS or not self.auth.renewed():
                 return response
+            renewals += 1
+            self.forget()  # Not only a token may have ended, but also a client certificate.
             response.close()
 
     def _open(
@@ -127,33 +130,37 @@ class Transport:
         timeout: Timeout,
         *,
         stream: bool,
-        retries: int | bool,
+        retries: int,
     ) -> Response:
         for name, value in headers.items():
             if not (value.isascii() and value.isprintable()):
                 raise InvalidHeader(name)
-        response = self._manager(url, stream).urlopen(
-            method,
-            url,
-            body=data,
-            headers=headers,
-            timeout=urllib3.Timeout(connect=timeout[0], read=min(timeout[1], self._longest)),
-            redirect=False,
-            retries=retries,
-            preload_content=False,
-        )
+        part = min(timeout[1], self._longest)
+        try:
+            response = self._manager(url).urlopen(
+                method,
+                url,
+                body=data,
+                headers=headers,
+                timeout=urllib3.Timeout(connect=timeout[0], read=part),
+                redirect=method == "GET",
+                retries=urllib3.Retry(
+                    total=None, connect=retries, read=0, redirect=_MOST_REDIRECTIONS, status=0, other=0
+                ),
+                preload_content=False,
+            )
+        except ValueError as problem:  # urllib3 lets those of an unreadable redirection through.
+            raise problem if isinstance(problem, HTTPError) else LocationParseError(url) from problem
         response.url = url
-        return response if stream else whole(response)
+        return response if stream and response.status < 400 else _whole(response, _PARTS * part)
 
-    def _manager(self, url: str, stream: bool) -> urllib3.PoolManager:
+    def _manager(self, url: str) -> urllib3.PoolManager:
         proxy = proxy_of(url, self._environ)
         scheme = urlsplit(url).scheme
         with self._making:
-            found = self._managers.get((scheme, proxy, stream))
+            found = self._managers.get((scheme, proxy))
             if found is None:
-                found = self._managers[scheme, proxy, stream] = self._made(scheme, proxy)
-                kinds = found.pool_classes_by_scheme
-                found.pool_classes_by_scheme = {one: bounded(kinds[one], stream=stream) for one in kinds}
+                found = self._managers[scheme, proxy] = self._made(scheme, proxy)
         return found
 
     def _made(self, scheme: str, proxy: str) -> urllib3.PoolManager:
@@ -166,6 +173,19 @@ class Transport:
         return urllib3.ProxyManager(
             bare, maxsize=self._width, ssl_context=context, proxy_ssl_context=context, proxy_headers=proof
         )
+
+
+def _whole(response: Response, limit: float) -> Response:
+    """Return the answer with its body read and unpacked, within a time. Raises HTTPError."""
+    end, found = monotonic() + limit, bytearray()
+    while part := response.read1(STEP, decode_content=True):
+        found += part
+        if len(found) > LARGEST or monotonic() > end:
+            response.close()
+            raise EndlessAnswer(f"its answer had not ended after {size(len(found))}, in at most {span(limit)}")
+    # The value of `data`; urllib3 itself keeps no body that was read in parts.
+    response._body = bytes(found)  # type: ignore[attr-defined]
+    return response
 
 
 def trusted(environ: Mapping[str, str]) -> ssl.SSLContext:
@@ -207,20 +227,6 @@ def _longest(text: str) -> float:
         return seconds(text) if text else float("inf")
     except ConfigError as error:
         raise ConfigError(f"invalid {TIMEOUT}: {text!r}", why=error.why, fix="5s, for example, or unset it") from error
-
-
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port
-
-
-def _moved(url: str, location: str) -> str:
-    try:
-        found = urljoin(url, location)
-        _origin(found)
-    except ValueError as problem:
-        raise LocationParseError(location) from problem
-    return found
 
 
 def _without_password(proxy: str) -> tuple[str, Mapping[str, str]]:

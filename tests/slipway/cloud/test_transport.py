@@ -56,7 +56,7 @@ def test_a_proxy_is_asked_with_its_password_and_for_the_whole_url(server: Server
 
 def test_what_no_proxy_names_is_asked_itself_and_learns_no_password(serve: Callable[..., Server]) -> None:
     proxy, service = serve(), serve()
-    session({**proxied(proxy), "NO_PROXY": "127.0.0.0/8"}).get(service.url, CALL)
+    session({**proxied(proxy), "NO_PROXY": "127.0.0.1"}).get(service.url, CALL)
     assert proxy.sent == [] and len(service.sent) == 1
     assert service.heard[0]["Proxy-Authorization"] is None
 
@@ -146,7 +146,7 @@ def test_a_circle_of_redirections_ends(server: Server) -> None:
     server.says(b"", 302, Location="/again")
     with pytest.raises(NoAnswer):
         session({}).get(server.url, CALL)
-    assert len(server.sent) == 31
+    assert len(server.sent) == 11
     server.says(b"", 302, Location="http://[::1")
     with pytest.raises(Unreachable):
         session({}).get(server.url, CALL)
