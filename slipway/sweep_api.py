@@ -145,7 +145,7 @@ class Sweep:
         """
         check_timeout(timeout)
         ended = until_ended(self._context, self._sent, _LogDisplay(self._context), timeout=timeout)
-        if check and (problem := problem_of_runs(self._sent, ended, _AGAIN)):
+        if check and (problem := problem_of_runs(self._context, self._sent, ended, _AGAIN)):
             raise problem
         return self._handles(ended.jobs.values())
 

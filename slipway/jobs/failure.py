@@ -4,7 +4,7 @@ its memory use. One call, of bounded time, and a second one where memory was not
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -76,10 +76,15 @@ def read_causes(context: Context, jobs: Iterable[VertexJob]) -> dict[str, str]:
     """Return why each failed or expired job did so, in a line, by its full name: as its log tells for the first ones,
     else in the service's words, empty where it has none yet."""
     failed = [job for job in jobs if job.state in FAILED]
+    told = read_briefs(context, failed)
+    return {job.name: told.get(job.name) or _between(job.error) for job in failed}
+
+
+def read_briefs(context: Context, failed: Sequence[VertexJob]) -> dict[str, str]:
+    """Return what the logs of the first of these jobs tell, in a line each, by their full names."""
     with ThreadPoolExecutor(_MOST_READ, thread_name_prefix="causes") as threads:
         read = threads.map(partial(read_failure, context), failed[:_MOST_READ])
-        told = {job.name: failure.brief for job, failure in zip(failed, read, strict=False) if failure}
-    return {job.name: told.get(job.name) or _between(job.error) for job in failed}
+        return {job.name: failure.brief for job, failure in zip(failed, read, strict=False) if failure}
 
 
 def _between(text: str) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Protocol
 
 from slipway.cloud.failures import NotFound
@@ -14,6 +15,7 @@ from slipway.context import Context
 from slipway.errors import AnswerUnknown, Cancelled, ConfigError, ResourceError, SlipwayError, Timeout
 from slipway.formatting import clock, few, join
 from slipway.jobs.contact import Contact
+from slipway.jobs.failure import read_briefs
 from slipway.jobs.follower import TRANSIENT, Polling
 from slipway.submission.ending import error_of_end
 from slipway.submission.experiment_run import end_run
@@ -138,18 +140,18 @@ def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, ti
         context.clock.sleep(pause if timeout is None else min(pause, timeout - age))
 
 
-def problem_of_runs(sweep: SubmittedSweep, ended: EndedRuns, again: Again) -> SlipwayError | None:
+def problem_of_runs(context: Context, sweep: SubmittedSweep, ended: EndedRuns, again: Again) -> SlipwayError | None:
     """Return the error where not all runs succeeded: for runs of another sweep in their place, else for the failed
-    runs, else the gone ones, else the cancelled ones."""
+    runs, with what their logs tell, else the gone ones, else the cancelled ones."""
     if taken := problem_of_taken(sweep, ended.taken):
         return taken
-    problems = [problem for job in ended.jobs.values() if (problem := error_of_end(job))]
-    failed = [problem for problem in problems if not isinstance(problem, Cancelled)]
+    problems = {index: problem for index, job in ended.jobs.items() if (problem := error_of_end(job))}
+    failed = {index: problem.why for index, problem in problems.items() if not isinstance(problem, Cancelled)}
     lost = problem_of_gone(sweep, ended.gone, again)
     if failed:
         return ResourceError(
             f"{len(failed):,} of {len(ended.jobs):,} runs of sweep {sweep.id} did not succeed",
-            why="\n".join([_reasons(problem.why for problem in failed), *([lost.why] if lost else [])]),
+            why="\n".join([_failures(context, ended.jobs, failed), *([lost.why] if lost else [])]),
             fix=f"which:      {_listing(sweep)}\nonce more:  {again.failed}",
         )
     if lost or not problems:
@@ -185,6 +187,20 @@ def _state(sweep: SubmittedSweep, jobs: Mapping[int, VertexJob], begun: datetime
 
 def _listing(sweep: SubmittedSweep) -> str:
     return f"slipway jobs list --sweep {sweep.id}"
+
+
+def _failures(context: Context, jobs: Mapping[int, VertexJob], failed: Mapping[int, str]) -> str:
+    """List the service's reasons why runs failed, below each the first runs whose logs tell different ones."""
+    told = read_briefs(context, [jobs[index] for index in failed])
+    briefs = {index: brief for index in failed if (brief := told.get(jobs[index].name))}
+    lines = []
+    for reason, count in Counter(failed.values()).most_common(_SHOWN_REASONS):
+        first = {brief: index for index, brief in reversed(briefs.items()) if failed[index] == reason}
+        lines += [f"{count:,} × {reason}"]
+        lines += [
+            f"  run {index}: {brief}" for brief, index in sorted(first.items(), key=itemgetter(1))[:_SHOWN_REASONS]
+        ]
+    return "\n".join(lines)
 
 
 def _reasons(reasons: Iterable[str]) -> str:

@@ -81,7 +81,7 @@ def submit_sweep(
     problem, ended = trouble_in_sending(sweep, how), None
     if ending.waits and problem is None:
         ended = watched(context, sweep, timeout=ending.timeout, quiet=json)
-        problem = problem_of_runs(sweep, ended, how)
+        problem = problem_of_runs(context, sweep, ended, how)
     taken = ended.taken if ended else sweep.jobs.taken(sweep.accepted)
     if ended is None and problem is None:
         problem = problem_of_taken(sweep, taken) or problem_of_gone(sweep, sweep.left.gone, how)

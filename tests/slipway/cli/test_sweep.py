@@ -194,7 +194,7 @@ def test_waiting_is_for_the_end_of_every_run(stack: Stack) -> None:  # N7
 
 
 def test_who_waits_is_told_which_runs_failed_also_of_those_sent_before(stack: Stack) -> None:  # N7
-    (stack.folder / "s.csv").write_text("code\nprint(1)\nraise SystemExit(1)\n")
+    (stack.folder / "s.csv").write_text("code\nprint(1)\nraise SystemExit('no such file')\n")
     words = ("submit", "hello", "--sweep", "s.csv")
     first = stack.run(*words, "--wait", "--output", "json")
     assert first.code == 4, first.err
@@ -202,6 +202,7 @@ def test_who_waits_is_told_which_runs_failed_also_of_those_sent_before(stack: St
     again = stack.run(*words, "--wait")
     assert again.code == 4 and "0 submitted now, 2 before," in again.out
     assert "error: 1 of 2 runs" in again.err and "did not succeed\n  why: 1" in again.err
+    assert "\n         run 1: no such file (" in again.err, "as the table and the other forms of results have it"
     assert "submit hello --sweep s.csv --retry-failed" in again.err
 
 
