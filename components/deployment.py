@@ -109,6 +109,7 @@ def up(
         region=run.region,
         settings=proven.stack.workspace,
         live=live,
+        work_elsewhere=proven.stack.work_elsewhere,
         trainers=proven.stack.trainers,
         writers=deployment.writers,
         plan=plan.workspace,
@@ -133,7 +134,7 @@ def up(
             make,
             bucket=workspace.catalog.name,
             workspace=workspace,
-            after=[workspace.work, *workspace.accounts, *(quota.requests if quota else ())],
+            after=[*workspace.works, *workspace.accounts, *(quota.requests if quota else ())],
             now=now,
         )
 

@@ -24,11 +24,12 @@ from slipway.deployment.workspace_plan import (
     trainer_display_name,
     trainer_email,
     trainer_owner,
+    work_in,
 )
 from slipway.facts import WORKSPACE
 from slipway.live import Live, Unknown
 from slipway.stack.stack import TrainerSettings, WorkspaceSettings
-from slipway.state import StateGrant
+from slipway.state import BUCKETS_ELSEWHERE, StateGrant
 
 from .gcp import projects, serviceaccount, storage
 
@@ -41,18 +42,20 @@ Known = TypeVar("Known", frozenset[str], Mapping[str, str])
 
 
 class Workspace(pulumi.ComponentResource):
-    """Two buckets, the trainer's service account, and for each submitter exactly the roles that the verbs need (P5).
+    """Its buckets, the trainer's service account, and for each submitter exactly the roles that the verbs need (P5).
 
-    `catalog`: the deployer writes, the trainer and submitters read, versioned. `work`: jobs write. So no job can
-    rewrite code that others run. The workspace does not own clusters, nor the identities that preview and deploy.
+    `catalog`: the deployer writes, the trainer and submitters read, versioned. `work`: jobs write, and so in each other
+    region where jobs may run. So no job can rewrite code that others run. The workspace does not own clusters, nor the
+    identities that preview and deploy.
 
-    Its destruction keeps `work`, which has people's results, and adopted resources; other catalogs go. Resources that
+    Its destruction keeps what jobs wrote, and adopted resources; other catalogs go. Resources that
     are no longer declared and that unfinished jobs need stay unchanged, beside the declared ones. The trainers that
     templates choose by name have the same roles on the buckets, and submitters of their own, who may act as them alone.
     """
 
     catalog: storage.Bucket
     work: storage.Bucket
+    works: tuple[storage.Bucket, ...]
     trainer: serviceaccount.Account
     accounts: tuple[serviceaccount.Account, ...]
 
@@ -65,6 +68,7 @@ class Workspace(pulumi.ComponentResource):
         settings: WorkspaceSettings,
         live: Live,
         facts: Mapping[str, Any],
+        work_elsewhere: Mapping[str, str] | None = None,
         trainers: Mapping[str, TrainerSettings] | None = None,
         writers: Collection[str] = (),
         plan: WorkspacePlan | None = None,
@@ -72,8 +76,9 @@ class Workspace(pulumi.ComponentResource):
     ) -> None:
         """Declare the workspace. Buckets and service accounts that `live` has are adopted, not created.
 
-        `trainers`: those besides the workspace's own, by name; `writers`: those whose jobs write metrics, "" for the
-        workspace's. `hooks` guard the deletion of resources that jobs or other stacks need.
+        `work_elsewhere`: by region, the names of further work buckets; `trainers`: those besides the workspace's own,
+        by name; `writers`: those whose jobs write metrics, "" for the workspace's. `hooks` guard the deletion of
+        resources that jobs or other stacks need.
         """
         plan = plan or WorkspacePlan()
         super().__init__(WORKSPACE, name, dict(facts))
@@ -96,14 +101,15 @@ class Workspace(pulumi.ComponentResource):
                 _delete(days_since_noncurrent_time=1, matches_prefixes=[HISTORY, BOARD], with_state="ARCHIVED"),
             ],
         )
-        self.work = self._bucket(
-            work,
-            settings.work_bucket,
-            keep=True,
-            rules=[_delete(age=_CLAIM_AGE_DAYS, matches_prefixes=["claims/"])],
-        )
+        rules = [_delete(age=_CLAIM_AGE_DAYS, matches_prefixes=["claims/"])]
+        self.work = self._bucket(work, settings.work_bucket, keep=True, rules=rules)
+        works = {work: self.work}
+        for there, bucket in (work_elsewhere or {}).items():
+            logical = plan.logical.get(work_in(there), f"{BUCKETS_ELSEWHERE}{bucket}")
+            works[logical] = self._bucket(logical, bucket, keep=True, rules=rules, region=there)
+        self.works = tuple(works.values())
         self.trainer = self._account(trainer, settings.trainer)
-        catalogs, works, accounts = {catalog: self.catalog}, {work: self.work}, {trainer: self.trainer}
+        catalogs, accounts = {catalog: self.catalog}, {trainer: self.trainer}
         self._roles = {trainer: _roles(plan, TRAINER, trainer, writes="" in writers)}
         members = dict.fromkeys(settings.submitters)
         acting = {(trainer, member): self.trainer for member in settings.submitters}
@@ -145,6 +151,7 @@ class Workspace(pulumi.ComponentResource):
         keep: bool,
         versioned: bool = False,
         rules: Sequence[storage.BucketLifecycleRuleArgs] = (),
+        region: str = "",
     ) -> storage.Bucket:
         """Declare a bucket. A retiring one, which comes without rules, and an adopted one stay unchanged."""
         theirs = bucket in self._untouched
@@ -161,7 +168,7 @@ class Workspace(pulumi.ComponentResource):
             logical,
             name=bucket,
             project=self._project,
-            location=self._region.upper(),
+            location=(region or self._region).upper(),
             opts=pulumi.ResourceOptions(
                 parent=self,
                 import_=bucket if bucket in self._existing and (changes or theirs) else None,

@@ -84,7 +84,7 @@ class Verification:
             project=project,
             region=self.declared.region,
             stack=self.declared.name,
-            buckets=(workspace.catalog_bucket, workspace.work_bucket),
+            buckets=(workspace.catalog_bucket, workspace.work_bucket, *self.declared.work_elsewhere.values()),
             trainer=f"{workspace.trainer}@{project}.iam.gserviceaccount.com",
         )
         sweep = Sweep(connect(os.environ), ours, _say)

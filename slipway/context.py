@@ -165,10 +165,10 @@ class Context:
         return "" if region == self.catalog.region else f" in {region}"
 
     def crossing(self, region: str) -> str:
-        """Return the part that the price of a job there leaves out: its data is in the stack's region. Empty for a job
-        at home."""
+        """Return the part that the price of a job there leaves out: it reads from the stack's region. Empty for a
+        job at home."""
         home = self.catalog.region
-        return f"its data stays in {home}, and crosses regions at a price by the gigabyte" if region != home else ""
+        return f"what it reads from {home} crosses regions, at a price by the gigabyte" if region != home else ""
 
     def cluster_name(self, cluster_id: str) -> str:
         """Return a cluster's display name; a retiring generation has its id."""

@@ -139,6 +139,7 @@ class Facts:
             "submitters": {member: dict(roles) for member, roles in self.submitters.items()},
             "retiring": {one.id: _kept(one) for one in self.kept.values() if one.kind != "cluster"},
             **_without_empty(
+                workElsewhere=catalog.work_elsewhere,
                 trainers={name: codec.write(one) for name, one in self.trainers.items()},
                 adopted=dict.fromkeys(sorted(self.adopted), True),
                 shared={member: list(stacks) for member, stacks in self.shared.items()},
@@ -224,7 +225,7 @@ def _catalog(declared: Fact, workspace: Fact, of_type: Mapping[str, Mapping[str,
     clusters = {one["cluster"]: one for one in of_type.get(CLUSTER, {}).values() if "retiring" not in one}
     body = {
         **declared,
-        "storage": {"work": workspace.get("work"), "catalog": workspace.get("catalog")},
+        "storage": {key: workspace.get(key) for key in ("work", "catalog", "workElsewhere")},
         "trainer": workspace.get("trainer"),
         "trainers": {name: one.get("account") for name, one in workspace.get("trainers", {}).items()},
         "clusters": clusters,

@@ -92,8 +92,8 @@ class Live:
     of the last job on each cluster, by the cluster's id, as far back as some `idleLimit` needs it; empty where none
     does. `recent` are the newest jobs, ended ones too, if asked for. `time` is this machine's at the reading, or the
     cloud's own where that is wrong; None if unknown. `by_hand`: those of `buckets` that look as if somebody else had
-    made them; `lacking`: by bucket, the settings that the stack would give it, as gcloud's flags. `neighbours` are read
-    where the stack drops a grant that another one may need.
+    made them; `lacking`: by bucket, the settings that the stack would give it, as gcloud's flags; `locations`: where
+    they are. `neighbours` are read where the stack drops a grant that another one may need.
     """
 
     clusters: tuple[PersistentResource, ...] | Unknown
@@ -103,6 +103,7 @@ class Live:
     buckets: frozenset[str] | Unknown = frozenset()
     by_hand: frozenset[str] = frozenset()
     lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    locations: Mapping[str, str] = field(default_factory=dict)
     service_accounts: Mapping[str, str] | Unknown = field(default_factory=dict)
     skipped: bool = False
     beside: PublishedCatalog | Unknown | None = None

@@ -23,6 +23,8 @@ _BUCKET_GRANT = "gcp:storage/bucketIAMMember:BucketIAMMember"
 _ACCOUNT_GRANT = "gcp:serviceaccount/iAMMember:IAMMember"
 _SUBMITS = "submit-"
 _ADOPTED_BUCKETS = ("catalog.", "work.")
+BUCKETS_ELSEWHERE = "work@"
+"""The beginning of the logical names of work buckets in other regions than the stack's."""
 _CATALOG, _WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
 _GENERATION = "slipway:components:PersistentResource"
 _REGIONS = "slipway:components:OtherRegions"
@@ -30,8 +32,8 @@ _REGIONS = "slipway:components:OtherRegions"
 
 @dataclass(frozen=True)
 class StateResource:
-    """A cluster, a bucket or an account, and its place; an account has no region, and an adopted bucket no place: it is
-    wherever its owner has it.
+    """A cluster, a bucket or an account, and its place; an account has no region, nor has a work bucket that is
+    elsewhere than the stack, and an adopted bucket no place: it is wherever its owner has it.
 
     `logical` is the engine's name for it: `catalog`, `work`, `trainer`, and for a cluster its id, unless a person gave
     another. `name` is the cloud's: an id, a bucket's name, an address.
@@ -114,7 +116,11 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
     return State(
         clusters=tuple(replace(one, name=one.name or one.logical) for one in _placed(found, _CLUSTER, "name")),
         buckets=tuple(
-            replace(one, project="", region="") if is_adopted_bucket(one.logical) else one
+            replace(one, project="", region="")
+            if is_adopted_bucket(one.logical)
+            else replace(one, region="")
+            if one.logical.startswith(BUCKETS_ELSEWHERE)
+            else one
             for one in _placed(found, _BUCKET, "name")
         ),
         accounts=tuple(_placed(found, _ACCOUNT, "email")),

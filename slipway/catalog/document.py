@@ -123,10 +123,11 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
     if not isinstance(retiring, list) or not all(isinstance(id_, str) for id_ in retiring):
         return PublishedCatalog(damage=f"{source}: retiring is not a list of ids")
     storage = body.get("storage")
+    elsewhere = storage.get("workElsewhere") if isinstance(storage, dict) else None
     trainers = body.get("trainers")
     names = [
         body.get("trainer"),
-        *(one for some in (storage, trainers) if isinstance(some, dict) for one in some.values()),
+        *(one for some in (storage, elsewhere, trainers) if isinstance(some, dict) for one in some.values()),
     ]
     needs = frozenset(name for name in names if isinstance(name, str) and name)
     ids, stack = {name: one["id"] for name, one in clusters.items()}, body.get("stack")

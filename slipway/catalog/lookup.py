@@ -50,6 +50,11 @@ def default_buckets(project: str, stack: str) -> tuple[str, str]:
     return f"{base}-{stack}-catalog", f"{base}-{stack}-work"
 
 
+def bucket_in(region: str, work: str) -> str:
+    """Return the name of the work bucket in a region beside the stack's own, whose work bucket is `work`."""
+    return f"{work}-{region}"
+
+
 def checkout(start: Path) -> Path | None:
     """Return the nearest folder upwards that looks like a checkout, or that has things of Slipway's own."""
     return next((folder for folder in (start, *start.parents) if any((folder / one).exists() for one in _ROOTS)), None)

@@ -197,7 +197,8 @@ class Catalog:
     `confirm_above`: USD an hour, of machines neither a pool's nor reserved, above which a submission is confirmed.
     `submitters`: members, by the address of the trainer that they may submit as; for the project's other stacks, which
     leave them their roles. `budget`: None where the stack file names none. `board`: the hourly run writes the page into
-    the catalog's bucket."""
+    the catalog's bucket. `work_elsewhere`: by region, the work bucket for the output of jobs there; claims and code are
+    in `work_bucket`, wherever a job runs."""
 
     stack: Annotated[str, PLAIN_NAME]
     project: Annotated[str, PROJECT]
@@ -210,6 +211,7 @@ class Catalog:
     retiring: Texts
     templates: Mapping[str, Template]
     catalog_bucket: Annotated[str, At("storage.catalog")] = ""
+    work_elsewhere: Annotated[Mapping[str, Annotated[str, BUCKET]] | None, At("storage.workElsewhere")] = None
     dormant: Mapping[str, DormantCluster] = field(default_factory=dict)
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
     trainers: Mapping[str, str] = field(default_factory=dict)
@@ -261,6 +263,20 @@ class Catalog:
     def region_of(self, cluster: str) -> str:
         """Return the region of an offer's cluster, by its name; the stack's own where the name is empty."""
         return (self.clusters[cluster].region if cluster else None) or self.region
+
+    def work_bucket_in(self, region: str) -> str:
+        """Return the bucket that has the output of jobs in a region."""
+        return (self.work_elsewhere or {}).get(region, self.work_bucket)
+
+    @property
+    def work_buckets(self) -> tuple[str, ...]:
+        """The buckets that jobs write to, that of the stack's own region first."""
+        return (self.work_bucket, *(self.work_elsewhere or {}).values())
+
+    @property
+    def buckets(self) -> tuple[str, ...]:
+        """The buckets of the stack: the catalog's, which an old catalog does not tell, and those that jobs write to."""
+        return (*filter(None, (self.catalog_bucket,)), *self.work_buckets)
 
     def cluster_named(self, cluster_id: str) -> Cluster | None:
         return next((cluster for cluster in self.clusters.values() if cluster.id == cluster_id), None)

@@ -17,7 +17,16 @@ from slipway.deployment.plan import Plan, Waits, plan
 from slipway.deployment.schedule import wait_for_quota
 from slipway.deployment.shared_grants import asked_of, dropped, shared, stacks_of
 from slipway.deployment.snapshot import read, skipped
-from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK, other_trainer, trainer_email, trainer_owner
+from slipway.deployment.workspace_plan import (
+    CATALOG,
+    TRAINER,
+    WORK,
+    family,
+    other_trainer,
+    trainer_email,
+    trainer_owner,
+    work_in,
+)
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
 from slipway.formatting import join, span
 from slipway.generations.dormant import ends_within
@@ -98,6 +107,7 @@ def read_and_plan(
     found, decided = settle(lambda: first.pop() if first else live(now), planned, say, wait=not preview)
     decided = wait_for_quota(decided, found, stack, lambda waits: planned(found, waits))
     taken = [*_taken(found, stack, before), *_lent(found, stack, before)]
+    _refuse_elsewhere(found, stack)
     problems = [*(taken or decided.problems), *_unread(found.buckets), *_unread(found.service_accounts)]
     if isinstance(known, Unknown) and not found.skipped:
         problems.append(f"can't tell what the stack has already, from {known}")
@@ -133,6 +143,7 @@ def asked_for(stack: Stack) -> dict[str, str]:
         CATALOG: stack.workspace.catalog_bucket,
         WORK: stack.workspace.work_bucket,
         TRAINER: trainer_email(stack.workspace.trainer, stack.project),
+        **{work_in(region): name for region, name in stack.work_elsewhere.items()},
         **{other_trainer(name): trainer_email(one.account, stack.project) for name, one in stack.trainers.items()},
     }
 
@@ -152,12 +163,14 @@ def _skips(environ: Mapping[str, str], *, preview: bool) -> bool:
 
 
 def _scope(stack: Stack, known: State, metrics: frozenset[str], *, preview: bool) -> LiveScope:
-    catalog, work, *accounts = asked_for(stack).values()
+    asked = asked_for(stack)
+    buckets = tuple(name for role, name in asked.items() if family(role) != TRAINER)
+    accounts = tuple(name for role, name in asked.items() if family(role) == TRAINER)
     return LiveScope(
         project=stack.project,
         region=stack.region,
-        catalog_bucket=catalog,
-        buckets=(catalog, work),
+        catalog_bucket=stack.workspace.catalog_bucket,
+        buckets=buckets,
         accounts=tuple(dict.fromkeys((*accounts, *(one.name for one in known.accounts)))),
         metrics=metrics,
         # Both read alike; the official type is imported for a deployment, and no preview waits for it.
@@ -194,6 +207,19 @@ def _lent(found: Live, stack: Stack, known: State) -> list[str]:
         for address, called in found.service_accounts.items()
         if address not in ours and (whose := trainer_owner(called)) not in ("", stack.name)
     ]
+
+
+def _refuse_elsewhere(found: Live, stack: Stack) -> None:
+    """Raise ConfigError for a work bucket that is not in the region of the jobs that are to write there."""
+    for region, name in ((stack.region, stack.workspace.work_bucket), *stack.work_elsewhere.items()):
+        if (at := found.locations.get(name, region)) != region:
+            raise ConfigError(
+                f"bucket gs://{name} is in {at}, and jobs in {region} can't write their results there",
+                why="Vertex AI refuses a job whose output bucket is not in the job's own region; the name is that of "
+                f"slipway:workspace.workBucket in stacks/Pulumi.{stack.name}.yaml"
+                f"{'' if region == stack.region else ', with the region behind it'}",
+                fix="another `workBucket`: a bucket there, or a name that is free, by which the stack makes one",
+            )
 
 
 def _unread(part: object) -> list[str]:

@@ -103,6 +103,7 @@ def catalog_of(
         removed={one.id: one.removed for one in plan.retiring if one.removed} or None,
         templates=templates,
         catalog_bucket=context.catalog_bucket,
+        work_elsewhere=stack.work_elsewhere or None,
         dormant={one.spec.name: published_dormant(one, stack.region) for one in plan.dormant},
         reservations={one.path: one for one in stack.reservations.values()},
         confirm_above=stack.workspace.confirm_above,

@@ -38,17 +38,18 @@ Right = tuple[str, str, str]
 
 
 def rights(
-    submitters: Mapping[str, Iterable[str]], work: str, accounts: Iterable[str], writers: Iterable[str]
+    submitters: Mapping[str, Iterable[str]], works: Sequence[str], accounts: Iterable[str], writers: Iterable[str]
 ) -> frozenset[Right]:
-    """Return the rights on the resources that two stacks can share: the project, a work bucket, and accounts that
-    somebody else made. `submitters` by the address of the trainer that they submit as; `writers`: accounts that write
-    metrics."""
+    """Return the rights on the resources that two stacks can share: the project, work buckets, the stack's region's
+    first, and accounts that somebody else made. `submitters` by the address of the trainer that they submit as;
+    `writers`: accounts that write metrics."""
     found: list[Right] = []
     for account, members in submitters.items():
         for member in members:
             found += ((role, member, "") for role in SUBMITTER_ROLES.values())
-            found += [(ACT_AS, member, account), (READS, member, f"gs://{work}"), (CREATES, member, f"gs://{work}")]
-    found += ((WRITES, f"serviceAccount:{one}", f"gs://{work}") for one in accounts)
+            found += [(ACT_AS, member, account), (CREATES, member, f"gs://{works[0]}")]
+            found += ((READS, member, f"gs://{work}") for work in works)
+    found += ((WRITES, f"serviceAccount:{one}", f"gs://{work}") for one in accounts for work in works)
     found += ((WRITES_METRICS, f"serviceAccount:{one}", "") for one in writers)
     return frozenset((role, member.lower(), on) for role, member, on in found)
 
@@ -66,7 +67,8 @@ def asked_of(stack: Stack, writers: Collection[str]) -> frozenset[Right]:
     named = {"": stack.workspace.trainer, **{name: one.account for name, one in stack.trainers.items()}}
     accounts = {name: trainer_email(account, stack.project) for name, account in named.items()}
     metrics = (accounts[name] for name in writers)
-    return rights(submitters_of(stack), stack.workspace.work_bucket, accounts.values(), metrics)
+    works = (stack.workspace.work_bucket, *stack.work_elsewhere.values())
+    return rights(submitters_of(stack), works, accounts.values(), metrics)
 
 
 def stacks_of(clusters: Iterable[PersistentResource] | Unknown) -> frozenset[str]:
@@ -168,4 +170,4 @@ def _needs(catalog: Catalog) -> frozenset[Right]:
     """Return the rights that a catalog needs. It does not tell whether jobs of an account write metrics: each of them
     may."""
     accounts = (catalog.trainer, *catalog.trainers.values())
-    return rights(catalog.submitters or {}, catalog.work_bucket, accounts, accounts)
+    return rights(catalog.submitters or {}, catalog.work_buckets, accounts, accounts)

@@ -101,6 +101,7 @@ class Snapshot:
                 name for name, body in bodies.items() if not made_by_us(body, catalog=name == of_catalog)
             ),
             lacking={name: lacks(body, catalog=name == of_catalog) for name, body in bodies.items()},
+            locations={name: str(body.get("location", "")).lower() for name, body in bodies.items()},
             service_accounts=merged(self.found(name, {}) for name in wanted.accounts),
             beside=self.found(_BESIDE),
             last_ends=merged(self.found(_ENDS, {}, region) for region in regions),

@@ -149,7 +149,11 @@ def made_otherwise(before: Plan, after: Plan, templates: Iterable[JobTemplate], 
         price, usual = total((spec,), region), total((asked,), region)
         more = signed(price.floor.known - usual.floor.known)
         change = f" ({more} idle)" if price.complete and usual.complete else ""
-        far = f"; its jobs' data stays in {region}, and crosses regions at a price" if spec.region else ""
+        far = (
+            f"; its jobs' results stay there, and what they read from {region} crosses regions, at a price"
+            if spec.region
+            else ""
+        )
         unfit = misfits(known, asked).get(spec.alternative, {})
         without = f"; not offered on it: {join(unfit)}" if unfit else ""
         where = "in the place of this one, which goes first" if spec.replacement == IN_PLACE else "beside this one"

@@ -7,6 +7,9 @@ new one is another resource, with a logical name of its own, and the old one kee
 An adopted bucket keeps its settings and outlives the stack. Its logical name says so, with a dot where the others have
 a dash: nothing in the bucket tells it from one of the stack's own whose rules somebody removed. When its owner deletes
 it, the bucket made in its place is the stack's own.
+
+A work bucket for jobs in another region (`work_in`) has an @ in its logical name, so that it does not tell where the
+stack is.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import TYPE_CHECKING
 from slipway.cloud.jobs import VertexJob
 from slipway.generations.action import Why
 from slipway.generations.protection import Refusal
-from slipway.state import State, StateGrant, is_adopted_bucket
+from slipway.state import BUCKETS_ELSEWHERE, State, StateGrant, is_adopted_bucket
 
 if TYPE_CHECKING:
     from slipway.template import JobTemplate
@@ -120,13 +123,13 @@ def plan_workspace(
     lost = {role: name for role, name in wanted.items() if there is not None and name in theirs - {*there}}
     theirs -= {*lost.values()}
     untouched = frozenset(theirs | (set(by_hand) - {one.name for one in known.buckets}))
-    trainers = {role: name for role, name in wanted.items() if _is_trainer(role)}
+    trainers = {role: name for role, name in wanted.items() if family(role) == TRAINER}
     for role, name in wanted.items():
         old = {one: each for one, each in _of(role, known).items() if each != lost.get(role)}
         logical[role] = _logical(role, name, old, adopted=name in untouched)
-        if role in trainers and role != TRAINER:
-            continue  # The fate of accounts is decided with the workspace's own.
-        asked = trainers.values() if role == TRAINER else (name,)
+        if role != family(role):
+            continue  # Its fate is decided with that of the workspace's own.
+        asked = [each for one, each in wanted.items() if family(one) == role]
         for known_as, each in old.items():
             if each not in asked:
                 users, kept = _users(each, jobs), each in untouched or each in others_accounts(known)
@@ -147,14 +150,15 @@ def plan_workspace(
 def exchanged(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Refusal]:
     """Yield a refusal for each bucket that changes between two roles: the engine deletes the old resource last, and
     with it the new one's bucket."""
-    for role, other in ((CATALOG, WORK), (WORK, CATALOG)):
-        name = wanted.get(role, "")
-        if name and name in _of(other, known).values():
+    for role, name in wanted.items():
+        own = family(role)
+        other = {CATALOG: WORK, WORK: CATALOG}.get(own, "")
+        if other and name in _of(other, known).values():
             yield Refusal(
-                f"bucket gs://{name} is the stack's {other} bucket and can't become its {role} bucket",
-                why=f"stacks/Pulumi.{stack}.yaml, slipway:workspace.{role}Bucket: one deployment would make it the "
+                f"bucket gs://{name} is the stack's {other} bucket and can't become its {own} bucket",
+                why=f"stacks/Pulumi.{stack}.yaml, slipway:workspace.{own}Bucket: one deployment would make it the "
                 "other and delete it as what it was",
-                fix=f"give `{role}Bucket` a name that the stack does not have, or put the names back",
+                fix=f"give `{own}Bucket` a name that the stack does not have, or put the names back",
                 for_good=True,
             )
 
@@ -165,11 +169,11 @@ def _users(name: str, jobs: tuple[VertexJob, ...]) -> tuple[VertexJob, ...]:
 
 def _of(role: str, known: State) -> dict[str, str]:
     """Return the state's names in a role, by logical names."""
-    some, own = (known.accounts, TRAINER) if _is_trainer(role) else (known.buckets, role)
+    own = family(role)
     return {
         one.logical: one.name
-        for one in some
-        if one.name and (one.logical == own or one.logical.startswith((f"{own}-", f"{own}.")))
+        for one in (known.accounts if own == TRAINER else known.buckets)
+        if one.name and (one.logical == own or one.logical.startswith((f"{own}-", f"{own}.", f"{own}@")))
     }
 
 
@@ -179,10 +183,12 @@ def _logical(role: str, name: str, old: Mapping[str, str], *, adopted: bool) -> 
     same = [logical for logical, each in old.items() if each == name]
     if same:
         return same[0]
-    if _is_trainer(role) and role != TRAINER:
+    if family(role) == TRAINER != role:
         return other_logical(name)
     if adopted:
-        return f"{role}.{name}"
+        return f"{family(role)}.{name}"
+    if family(role) != role:
+        return f"{BUCKETS_ELSEWHERE}{name}"
     return role if role not in old else f"{role}-{name.partition('@')[0]}"
 
 
@@ -200,8 +206,14 @@ def other_trainer(name: str) -> str:
     return f"{TRAINER} {name}"
 
 
-def _is_trainer(role: str) -> bool:
-    return role.partition(" ")[0] == TRAINER
+def work_in(region: str) -> str:
+    """Return the role of the work bucket in a region beside the stack's own."""
+    return f"{WORK} {region}"
+
+
+def family(role: str) -> str:
+    """Return the workspace's own role of a kind: that of a trainer by its name, of a work bucket elsewhere."""
+    return role.partition(" ")[0]
 
 
 def other_logical(account: str) -> str:

@@ -64,7 +64,7 @@ def read_policies(
     the trainers' grants are the stack's."""
     trainers = [one for one in dict.fromkeys((catalog.trainer, *catalog.trainers.values())) if one]
     holders: list[tuple[Holder, str]] = []
-    holders += [("bucket", one) for one in (catalog.catalog_bucket, catalog.work_bucket) if one]
+    holders += [("bucket", one) for one in catalog.buckets]
     holders += [("account", one) for one in trainers]
     holders += [("project", catalog.project)] if trainers else []
     members = frozenset(f"serviceAccount:{one}" for one in trainers)

@@ -215,19 +215,18 @@ def drifted(preview: Preview, connection: Connection | None, identity: str) -> D
 def _live(preview: Preview, connection: Connection, whole: Catalog, identity: str) -> tuple[list[Finding], list[str]]:
     # An idle alternative elsewhere that is not on offer is no drift.
     regions = dict.fromkeys(map(whole.region_of, ("", *whole.clusters)))
-    buckets = [one for one in (whole.catalog_bucket, whole.work_bucket) if one]
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="drift") as threads:
         snapshot = Snapshot(connection, LiveScope(whole.project, whole.region, kinds=()), threads, identity)
         snapshot.look_in(regions)
-        for name in buckets:
+        for name in whole.buckets:
             snapshot.ask(name, partial(_labels, snapshot.reader, name))
         asked = read_policies(threads, connection, whole, identity)
-        there, who, labelled = snapshot.live().clusters, asked(), [snapshot.found(name) for name in buckets]
+        there, who, labelled = snapshot.live().clusters, asked(), [snapshot.found(name) for name in whole.buckets]
     unread = [f"clusters: {there}"] if isinstance(there, Unknown) else []
     unread += [f"who may do what: {one}" for one in who if isinstance(one, Unknown)]
     found = [] if isinstance(there, Unknown) else list(of_clusters(whole, there))
     unread += [f"labels: {one}" for one in labelled if isinstance(one, Unknown)]
-    known = {name: one for name, one in zip(buckets, labelled, strict=True) if not isinstance(one, Unknown)}
+    known = {name: one for name, one in zip(whole.buckets, labelled, strict=True) if not isinstance(one, Unknown)}
     found += of_labels(preview, known)
     read = [one for one in who if isinstance(one, Policy)]
     return [*found, *of_policies(preview, read)], unread

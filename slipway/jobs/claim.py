@@ -6,6 +6,8 @@ from __future__ import annotations
 from contextlib import suppress
 from enum import Enum, auto
 
+from slipway.catalog.lookup import bucket_in
+from slipway.catalog.model import Catalog
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location, Storage
@@ -73,14 +75,17 @@ def claim_of(job: VertexJob) -> str:
 
 def work_buckets(job: VertexJob) -> tuple[str, ...]:
     """Return the buckets that a job, or a request for one, works in: first that of its claim, then that of its output.
-    They are one, unless the stack's bucket was another one when the request was sent first."""
+    They are one, unless the job runs in another region, or the stack's bucket was another one when the request was
+    sent first."""
     places = (one for one in (claim_of(job), job.output) if one.startswith("gs://"))
     return tuple(dict.fromkeys(Location.parse(one).bucket for one in places))
 
 
-def bucket_of(job: VertexJob) -> str:
-    """Return the bucket of a job's claim, or of an image's output; empty for a job that names neither."""
-    return next(iter(work_buckets(job)), "")
+def bucket_of(job: VertexJob, catalog: Catalog) -> str:
+    """Return the bucket of a job's claim, or for an image that of the mark that gives it up; empty for a job that names
+    neither a claim nor an output. Where an image ran in another region, its mark is at home, as claims are."""
+    found, home = next(iter(work_buckets(job)), ""), catalog.work_bucket
+    return home if found in (bucket_in(region, home) for region in catalog.regions_ever) else found
 
 
 def claimant(storage: Storage, claim: str, jobs: list[VertexJob]) -> VertexJob:

@@ -217,7 +217,7 @@ def _needed(id_: str, change: Change) -> bool:
 
 
 def _names(catalog: Catalog) -> tuple[str, ...]:
-    return catalog.trainer, *catalog.trainers.values(), catalog.catalog_bucket, catalog.work_bucket
+    return catalog.trainer, *catalog.trainers.values(), *catalog.buckets
 
 
 def _writes_metrics(catalog: Catalog, account: str) -> bool:

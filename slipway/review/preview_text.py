@@ -48,7 +48,7 @@ def _before(
     """Return the facts of the deployed stack. Parts in neither catalog nor state (how quota is checked, the policy) are
     as in `after`: not compared. `published`: the submitters in the catalog; a former one may have roles that another
     stack needs."""
-    current = {catalog.trainer, catalog.work_bucket, catalog.catalog_bucket}
+    current = {catalog.trainer, *catalog.buckets}
     clusters = {one.id for one in catalog.clusters.values()}
     # Without its bucket there is no state: it was lost, or nothing is deployed yet.
     members = known.submitters if known.catalog_bucket else tuple(after.submitters)

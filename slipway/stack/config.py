@@ -20,7 +20,10 @@ class WorkspaceEntry(Entry):
         default=None, description="<project>-<stack>-catalog when left out.", examples=["acme-slipway-catalog"]
     )
     work_bucket: Annotated[str, bounds.BUCKET_NAME] | None = Field(
-        default=None, description="<project>-<stack>-work when left out.", examples=["acme-slipway-work"]
+        default=None,
+        description="In the stack's region; <project>-<stack>-work when left out. An alternative's region has another, "
+        "with the region behind its name.",
+        examples=["acme-slipway-work"],
     )
     trainer: Annotated[str, bounds.TRAINER] | None = Field(
         default=None,

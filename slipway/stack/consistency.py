@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from slipway.catalog.lookup import default_buckets
+from slipway.catalog.lookup import bucket_in, default_buckets
 from slipway.cluster import PROJECT
 from slipway.formatting import nearest, quoted
 from slipway.machines.table import regions
@@ -48,7 +48,11 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
     _no_repeats(config["slipway:templates"])
     _no_repeats(config["slipway:workspace"]["submitters"])
     project = config["gcp:project"].of(str) or ""
-    _workspace(config["slipway:workspace"], project if re.fullmatch(PROJECT, project) else "", stack)
+    clusters = [cluster for _, cluster in config["slipway:persistentResources"].items()]
+    others = dict.fromkeys(one["region"].of(str) for cluster in clusters for one in cluster["alternatives"].entries())
+    _workspace(
+        config["slipway:workspace"], project if re.fullmatch(PROJECT, project) else "", stack, filter(None, others)
+    )
     check_trainers(config, stack)
     for _, trainer in config["slipway:trainers"].items():
         _no_repeats(trainer["submitters"])
@@ -87,13 +91,18 @@ def _no_repeats(names: DocumentPart) -> None:
         seen.add(name)
 
 
-def _workspace(workspace: DocumentPart, project: str, stack: str) -> None:
-    """Check derived names; the types check the given ones."""
+def _workspace(workspace: DocumentPart, project: str, stack: str, others: Iterable[str]) -> None:
+    """Check derived names, also of work buckets in `others`, regions beside the stack's; the types check the given
+    ones."""
     names = [workspace[key].of(str) for key in ("catalogBucket", "workBucket")]
     named = re.fullmatch(NAME, stack)
     for key, given, usual in zip(("catalogBucket", "workBucket"), names, default_buckets(project, stack), strict=True):
         if given is None and project and named and (said := BUCKET_NAME.wrong(usual)):
             workspace[key].wrong(*said)
+    work = names[1] or (default_buckets(project, stack)[1] if project and named else "")
+    for region in others if BUCKET_NAME.wrong(work) is None else ():
+        if said := BUCKET_NAME.wrong(bucket_in(region, work)):
+            workspace["workBucket"].wrong(said[0], f"a shorter name, which {region} has behind it")
     if names[0] is not None and names[0] == names[1]:
         workspace["workBucket"].wrong("is the catalog's bucket as well", "two buckets: no job may rewrite the catalog")
 

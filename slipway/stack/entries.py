@@ -107,7 +107,7 @@ class AlternativeEntry(Entry):
 
     region: str | None = Field(
         default=None,
-        description="Another region than the stack's, which its jobs are then sent to. Buckets stay where they are.",
+        description="Another region than the stack's, which its jobs are then sent to. Results go to a bucket there.",
         examples=["us-east4"],
         json_schema_extra={"enum": list(regions())},
     )

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from slipway.budget import Budget
-from slipway.catalog.lookup import default_buckets
+from slipway.catalog.lookup import bucket_in, default_buckets
 from slipway.cluster import Adoption, Alternative, ClusterSpec, DnsPeering, PoolSpec, PscInterface, Reservation
 from slipway.codec import from_json
 from slipway.machines.spec import Disk, MachineSpec
@@ -69,6 +69,11 @@ class Stack:
     def other_regions(self) -> tuple[str, ...]:
         """The regions where its clusters may come to be, besides its own."""
         return tuple(dict.fromkeys(region for one in self.clusters for region in one.other_regions))
+
+    @property
+    def work_elsewhere(self) -> dict[str, str]:
+        """The work buckets of these regions, by region: the service takes the output of a job in its own alone."""
+        return {one: bucket_in(one, self.workspace.work_bucket) for one in self.other_regions}
 
     @property
     def submitters(self) -> tuple[str, ...]:

@@ -177,7 +177,7 @@ def fill(
     texts |= {
         JOB: job,
         REQUEST: request_id,
-        OUTPUT: f"gs://{catalog.work_bucket}/jobs/{job}",
+        OUTPUT: f"gs://{catalog.work_bucket_in(catalog.region_of(offer.cluster))}/jobs/{job}",
         PACKAGE: overrides.package or template.package,
         SWEEP: overrides.sweep,
         EXPERIMENT_RUN: overrides.experiment_run or job,

@@ -114,7 +114,7 @@ class Submitter:
                     earlier = beginning.result()
                 except JobGoneError as problem:
                     gone = problem
-                bucket = bucket_of(earlier.job) if earlier else ""
+                bucket = bucket_of(earlier.job, self.context.catalog) if earlier else ""
                 if bucket not in ("", request.bucket):  # It was sent from another machine, by another catalog.
                     request = request.claimed_in(bucket)
                     claimed = threads.submit(self._claim, prepared, request, repeated)
@@ -199,7 +199,7 @@ def under(journal: SubmissionJournal, prepared: PreparedSubmission, request_id: 
     """Return the submission under a request id, with its claim where the request was sent with first."""
     entry = journal.read(request_id)
     asked = entry.asked if entry else None
-    return prepared.under(request_id, bucket_of(asked) if asked else "")
+    return prepared.under(request_id, bucket_of(asked, prepared.catalog) if asked else "")
 
 
 def way_on(problem: CloudError, taken: JudgedCandidate) -> str:

@@ -80,7 +80,7 @@ def runs_left(reading: SweepReading, journal: SweepJournal, asks: RunsAgain) -> 
     """Return the runs left, by the journal and the service. Raises ConfigError where the name was used for other
     runs."""
     context, plan, jobs, gone = reading.context, reading.plan, reading.jobs, reading.gone
-    listed = {run: bucket_of(job) for job in reading.listed if (run := Run.of(job))}
+    listed = {run: bucket_of(job, context.catalog) for job in reading.listed if (run := Run.of(job))}
     reading.sent_by({**listed, **journal.buckets})
     known = known_runs(plan.id, journal.jobs, journal.open, reading.listed, jobs.settle)
     if asks.cancelled and asks.waits and (ending := being_cancelled(known)):

@@ -91,6 +91,31 @@ def test_the_roles_are_exactly_these() -> None:  # P5
     assert act_as["serviceAccountId"].endswith("/serviceAccounts/slipway-dev-trainer@acme-dev.iam.gserviceaccount.com")
 
 
+def test_jobs_in_another_region_have_a_bucket_there() -> None:  # N2 P5
+    """Vertex AI takes no job whose output is elsewhere. Claims and code stay at home, so submitters only read there."""
+    far = {"europe-west4": "acme-work-europe-west4"}
+    asked = declared(
+        lambda: Workspace(
+            "workspace",
+            project=PROJECT,
+            region=REGION,
+            settings=SETTINGS,
+            live=NOTHING,
+            facts=FACTS,
+            work_elsewhere=far,
+        )
+    )
+    bucket = every(asked, BUCKET)["work@acme-work-europe-west4"]
+    assert (bucket.inputs["name"], bucket.inputs["location"]) == ("acme-work-europe-west4", "EUROPE-WEST4")
+    assert bucket.request.retainOnDelete and bucket.inputs["forceDestroy"] is False
+    assert every(asked, BUCKET)["work"].inputs["name"] == "acme-work"
+    there = [one.inputs for one in every(asked, MEMBER).values() if one.inputs["bucket"] == "acme-work-europe-west4"]
+    assert {(one["member"], one["role"]) for one in there} == {
+        (TRAINER, "roles/storage.objectUser"),
+        (TEAM, "roles/storage.objectViewer"),
+    }
+
+
 def test_a_trainer_that_writes_to_vertex_ai_may_do_so_and_no_more() -> None:  # P5 W8
     asked = declared(
         lambda: Workspace(

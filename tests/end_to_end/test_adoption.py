@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from slipway.cloud.foreign_words import ON_ERROR
-from tests.checkouts.checkout import MACHINE, PROJECT, VERTEX, Checkout
+from tests.checkouts.checkout import MACHINE, PROJECT, REGION, VERTEX, Checkout
 from tests.checkouts.shell import wait_for
 
 pytestmark = pytest.mark.journey
@@ -54,9 +54,9 @@ def bucket(checkout: Checkout, purpose: str) -> str:
 
 def made_by_hand(checkout: Checkout) -> None:
     """With rules of their owner's, and neither versions nor any say over the public."""
-    for purpose in ("catalog", "results"):
+    for purpose, location in (("catalog", "US"), ("results", REGION.upper())):
         rule = {"action": {"type": "Delete"}, "condition": {"age": 7, "matchesPrefix": ["tmp/"]}}
-        body = {"name": bucket(checkout, purpose), "location": "US", "lifecycle": {"rule": [rule]}}
+        body = {"name": bucket(checkout, purpose), "location": location, "lifecycle": {"rule": [rule]}}
         checkout.cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", body)
     account = {"accountId": f"{checkout.stack}-jobs", "serviceAccount": {"displayName": "of team a"}}
     checkout.cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", account)

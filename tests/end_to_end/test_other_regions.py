@@ -44,11 +44,14 @@ def test_a_cluster_is_made_in_another_region_stays_there_and_comes_back(
     assert found, said
     far = found[1]
     assert f"{far} as its alternative 1 in {FAR}" in said
-    assert f"data stays in {REGION}" in said
+    assert f"what they read from {REGION} crosses regions" in said
     assert far_clusters(checkout) == {far: "RUNNING"} and checkout.clusters() == {}
 
     job = checkout.submit("-p", "seconds=600")
     assert f"/locations/{FAR}/customJobs/" in job["name"]
+    output = checkout.cloud.rest("GET", f"/v1/{job['name']}")["jobSpec"]["baseOutputDirectory"]["outputUriPrefix"]
+    bucket = output.split("/")[2]
+    assert checkout.cloud.rest("GET", f"/storage/v1/b/{bucket}")["location"] == FAR.upper()
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "the job runs there")
 
     # Machines are there again at home, and it stays; the stack is where it was.
@@ -71,5 +74,7 @@ def test_a_cluster_is_made_in_another_region_stays_there_and_comes_back(
 
     assert checkout.slipway("jobs", "cancel", job["name"]).code == 0
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "it has ended")
-    checkout.up()
+    said = checkout.up()
     assert far_clusters(checkout) == {}
+    assert f"bucket gs://{bucket} is not asked for any more: it stays, with people's results" in said
+    assert checkout.cloud.rest("GET", f"/storage/v1/b/{bucket}")["location"] == FAR.upper()

@@ -22,7 +22,7 @@ from slipway.review.preview import Preview
 from slipway.review.reading import as_declared
 from slipway.review.review import Review, review
 from slipway.review.stack_file import edits
-from slipway.state import State, StateResource, refuse_move
+from slipway.state import BUCKETS_ELSEWHERE, State, StateResource, refuse_move
 from tests.review.case import STACK, Case, Edit, World
 from tests.review.checkout import proven, text
 from tests.review.world import METRIC, NOW, alive, limits, live, since_then, submitted, theirs
@@ -202,6 +202,7 @@ def _state(of: Deployment, clusters: Mapping[str, PersistentResource]) -> State:
         buckets=(
             StateResource(CATALOG, catalog.catalog_bucket, *place),
             StateResource(WORK, catalog.work_bucket, *place),
+            *(StateResource(f"{BUCKETS_ELSEWHERE}{one}", one, stack.project) for one in stack.work_elsewhere.values()),
         ),
         accounts=(
             StateResource(TRAINER, catalog.trainer, stack.project),

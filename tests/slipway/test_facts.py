@@ -9,7 +9,7 @@ from typing import Any
 
 from slipway.catalog.model import Offer, Parameter, Template
 from slipway.cloud.jobs import VertexJob
-from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
+from slipway.cluster import Alternative, ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.actions import of_current
 from slipway.deployment.deployment import facts
 from slipway.deployment.plan import Plan
@@ -111,6 +111,17 @@ def test_who_may_submit_with_which_roles_and_where_jobs_write() -> None:  # P5
     found = told().workspace
     assert (found["catalog"], found["work"], found["trainer"]) == ("acme-catalog", "acme-work", TRAINER)
     assert found["submitters"][TEAM]["submit"] == "roles/aiplatform.user"
+
+
+def test_a_bucket_for_jobs_in_another_region_is_told_and_read_back() -> None:  # N2
+    assert "workElsewhere" not in told().workspace, "a stack without any says nothing"
+    far = replace(STACK, clusters=(replace(CPU, alternatives=(Alternative(CPU.pools, "us-east4"),)),))
+    meant = told(of=far)
+    assert meant.workspace["workElsewhere"] == {"us-east4": "acme-work-us-east4"}
+    found = read(components(meant))
+    assert found is not None and found.catalog.work_elsewhere == {"us-east4": "acme-work-us-east4"}
+    assert found.catalog.work_bucket_in("us-east4") == "acme-work-us-east4"
+    assert found.catalog.work_bucket_in("us-central1") == found.catalog.work_bucket == "acme-work"
 
 
 def test_another_trainer_with_who_may_act_as_it_is_told_and_read_back() -> None:  # P5

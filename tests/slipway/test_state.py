@@ -2,7 +2,10 @@
 
 from typing import Any
 
-from slipway.state import State, StateGrant, StatePreference, StateResource, read
+import pytest
+
+from slipway.errors import ConfigError
+from slipway.state import State, StateGrant, StatePreference, StateResource, read, refuse_move
 
 HEAD = "urn:pulumi:prod::slipway::"
 CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -70,6 +73,19 @@ def test_a_bucket_that_may_not_be_emptied_is_told() -> None:  # N13
     for name, may in (("catalog", True), ("work", False)):
         stack |= resource(bucket, name, name=f"acme-{name}", forceDestroy=may)
     assert read(stack).spared == {"acme-work"}
+
+
+def test_a_work_bucket_elsewhere_does_not_tell_where_the_stack_is() -> None:  # N2
+    bucket = "slipway:components:Workspace$gcp:storage/bucket:Bucket"
+    places = {"work": "US-CENTRAL1", "work@acme-work-us-east4": "US-EAST4"}
+    stack: dict[str, Any] = {}
+    for name, location in places.items():
+        stack |= resource(bucket, name, name=f"acme-{name[:4]}", project="acme", location=location)
+    known = read(stack)
+    assert [(one.project, one.region) for one in known.buckets] == [("acme", "us-central1"), ("acme", "")]
+    refuse_move(known, stack="prod", project="acme", region="us-central1")
+    with pytest.raises(ConfigError, match="can't move to us-east4"):
+        refuse_move(known, stack="prod", project="acme", region="us-east4", others=["us-east4"])
 
 
 def test_a_stack_is_read_by_roles_and_places() -> None:

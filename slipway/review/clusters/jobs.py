@@ -83,9 +83,8 @@ def _unkept(change: Change) -> Iterator[Finding]:
         return
     old, new = change.old, change.after.catalog
     accounts = {old.trainer, *old.trainers.values()} - {new.trainer, *new.trainers.values()}
-    buckets = {one for one in ("work_bucket", "catalog_bucket") if getattr(old, one) != getattr(new, one)}
     gone = [(ACCOUNT, "account", one) for one in sorted(accounts)]
-    gone += [(BUCKET, "bucket", getattr(old, one)) for one in sorted(buckets)]
+    gone += [(BUCKET, "bucket", one) for one in sorted({*old.buckets} - {*new.buckets})]
     for kind, what, name in gone:
         if name not in change.after.kept:
             theirs = tuple(job for job in change.jobs if name and job.needs(name))

@@ -71,7 +71,7 @@ def _option(first: Cluster, number: int, pools: Mapping[str, Pool], region: str,
 
 
 def _far(home: str) -> str:
-    return f"data stays in {home} and crosses regions at a price"
+    return f"results stay there, and what is read from {home} crosses regions, at a price"
 
 
 def _words(first: Cluster, pools: Mapping[str, Pool]) -> str:

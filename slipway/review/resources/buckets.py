@@ -17,6 +17,7 @@ from slipway.review.resources.bucket_fields import RULES, Telling
 from slipway.review.resources.fates import ROLES, fate, followed, unguarded
 from slipway.review.touched import BUCKET, Fate, InputDifference, Touched, differences
 from slipway.review.words import LONGEST
+from slipway.state import BUCKETS_ELSEWHERE
 
 _KINDS = {
     Fate.CREATED: "bucket-created",
@@ -33,7 +34,8 @@ def buckets(change: Change) -> Iterator[Finding]:
             role, name = _role(one), one.physical
             kept = let_go(change, name) if role else None
             announced = bool(kept) and (one.fate is Fate.FORGOTTEN or (one.fate is Fate.DELETED and role == CATALOG))
-            key = f"slipway:workspace.{ROLES[role].key}" if role and not announced else ""
+            at_home = not one.name.startswith(BUCKETS_ELSEWHERE)
+            key = f"slipway:workspace.{ROLES[role].key}" if role and at_home and not announced else ""
             subject, follows = Subject("bucket", name), _follows(one, role, change)
             if not (name == _left(change) and one.fate in (Fate.DELETED, Fate.FORGOTTEN)):
                 yield from fate(one, subject, f"Bucket `{name}`", _KINDS, follows, field=key, announced=announced)
@@ -42,6 +44,27 @@ def buckets(change: Change) -> Iterator[Finding]:
     if change.old and change.new:
         yield from followed(CATALOG, change.old.catalog_bucket, change.new.catalog_bucket, change)
         yield from followed(WORK, change.old.work_bucket, change.new.work_bucket, change)
+        yield from _elsewhere(change, change.old.work_elsewhere or {}, change.new.work_elsewhere or {})
+
+
+def _elsewhere(change: Change, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[Finding]:
+    """Report work buckets of other regions where the engine was not asked."""
+    if change.preview is not None:
+        return
+    kept = change.after.kept if change.after else ()
+    for region, name in new.items():
+        if name not in old.values():
+            words = f"Bucket `{name}` is made, or taken over if it is there, {_purpose(region)}"
+            yield KINDS["bucket-created"].of(Subject("bucket", name), words)
+    for region, name in old.items():
+        if name not in (*new.values(), *kept):
+            words = f"Bucket `{name}`, for results of jobs in {region}, stays, paid as before"
+            more = ", and no longer belongs to the stack: submitters can't read the results in it any more"
+            yield KINDS["bucket-left"].of(Subject("bucket", name), words, more=more)
+
+
+def _purpose(region: str) -> str:
+    return f"for what jobs in {region} write"
 
 
 def _left(change: Change) -> str:
@@ -58,11 +81,15 @@ def _follows(one: Touched, role: str, change: Change) -> str:
         return "; two of one name are refused, so the deployment would fail"
     if one.fate is Fate.FORGOTTEN and role == WORK and change.after:
         return ": submitters can't read the results in it any more"
-    return f" {ROLES[role].purpose}" if role and one.fate in (Fate.CREATED, Fate.ADOPTED) else ""
+    if not role or one.fate not in (Fate.CREATED, Fate.ADOPTED):
+        return ""
+    theirs = change.new.work_elsewhere or {} if change.new else {}
+    region = next((region for region, name in theirs.items() if name == one.physical), "")
+    return f" {_purpose(region) if region else ROLES[role].purpose}"
 
 
 def _role(one: Touched) -> str:
-    role = re.split("[-.]", one.name)[0]
+    role = re.split("[-.@]", one.name)[0]
     return role if one.parent == WORKSPACE and role in (CATALOG, WORK) else ""
 
 

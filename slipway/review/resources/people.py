@@ -271,7 +271,7 @@ def _submitting(member: str, change: Change) -> str:
 
 def _grade_of(loses: Grants, change: Change) -> Grade | None:
     """Return the grade: jobs are sure to fail without the workspace's grants."""
-    ours = {change.new.catalog_bucket, change.new.work_bucket} if change.new else set()
+    ours = change.new.buckets if change.new else ()
     return Grade.BLOCKING if any(one.ours or one.place in ours for one in loses) else None
 
 

@@ -24,6 +24,12 @@ def test_every_schema_is_read_as_far_as_a_deployment_needs_it(schema: dict[str, 
     assert published(written, ADDRESS) == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
 
 
+def test_jobs_may_be_sent_that_need_any_of_its_buckets_and_accounts() -> None:  # N1 N2
+    storage = {"catalog": "c", "work": "w", "workElsewhere": {"us-east4": "w-us-east4"}}
+    found = published(json.dumps({**OFFERED, "storage": storage, "trainer": "t", "trainers": {"ml": "m"}}), ADDRESS)
+    assert found.needs == {"c", "w", "w-us-east4", "t", "m"}
+
+
 def test_one_of_before_clusters_retired_lists_none_that_do() -> None:
     assert published('{"clusters": {}}', ADDRESS) == PublishedCatalog()
 

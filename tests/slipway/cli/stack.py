@@ -54,12 +54,20 @@ class Stack:
         return f"gs://c-{self.name}"
 
     @property
+    def _work_elsewhere(self) -> dict[str, str]:
+        """The regions of work buckets beside the stack's own, by their names."""
+        region = self.cluster_region
+        return {f"w-{self.name}-{region}": region} if region != REGION else {}
+
+    @property
     def trainer(self) -> str:
         return f"t-{self.name}@{PROJECT}.iam.gserviceaccount.com"
 
     def make(self) -> None:
-        for bucket in ("c", "w"):
-            self.cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": f"{bucket}-{self.name}"})
+        buckets = {f"c-{self.name}": REGION, f"w-{self.name}": REGION, **self._work_elsewhere}
+        for bucket, region in buckets.items():
+            made = {"name": bucket, "location": region.upper()}
+            self.cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", made)
         self.cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", {"accountId": f"t-{self.name}"})
         for role in SUBMITTER_ROLES:
             self.grant(role)
@@ -73,6 +81,12 @@ class Stack:
                 "roles/storage.objectViewer": [ADA],
             },
         )
+        for bucket in self._work_elsewhere:
+            roles = {
+                "roles/storage.objectUser": [f"serviceAccount:{self.trainer}"],
+                "roles/storage.objectViewer": [ADA],
+            }
+            self._bucket_roles(bucket, roles)
         self.make_cluster()
         self.catalog = self._catalog()
         self.publish()
@@ -246,7 +260,11 @@ class Stack:
             "region": REGION,
             "commit": "3f9c2e1",
             "dirty": False,
-            "storage": {"catalog": f"c-{self.name}", "work": f"w-{self.name}"},
+            "storage": {
+                "catalog": f"c-{self.name}",
+                "work": f"w-{self.name}",
+                "workElsewhere": {region: name for name, region in self._work_elsewhere.items()},
+            },
             "trainer": self.trainer,
             "clusters": {"cpu": {"id": self.cluster, "pools": {"workers": pool}, **elsewhere}},
             "otherRegions": [*elsewhere.values()],

@@ -13,7 +13,7 @@ import pytest
 from slipway.submission.request import attempt_id
 
 from . import test_sweep as _sweep
-from .stack import PROJECT, Stack, held
+from .stack import PROJECT, REGION, Stack, held
 from .test_fallback import FETCHING, MOVE, SPOT_CPUS, gone, packaged, sent
 from .test_submission_run import lagging, lost
 from .test_sweep import every_job, points
@@ -34,7 +34,7 @@ def launched(stack: Stack) -> Iterator[Stack]:
 
 def move(stack: Stack) -> None:
     """Publish the catalog with another work bucket, as an `up` does after an edit."""
-    stack.cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": f"w2-{stack.name}"})
+    stack.cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": f"w2-{stack.name}", "location": REGION})
     roles = stack.cloud.rest("GET", f"/storage/v1/b/w-{stack.name}/iam")["bindings"]
     policy = stack.cloud.rest("GET", f"/storage/v1/b/w2-{stack.name}/iam")
     stack.cloud.rest("PUT", f"/storage/v1/b/w2-{stack.name}/iam", {**policy, "bindings": roles})

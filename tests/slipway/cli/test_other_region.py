@@ -13,6 +13,7 @@ from .test_fallback import MOVE, SPOT_CPUS, gone, packaged, sent
 from .test_submission_run import lost
 
 AWAY = "europe-west4"
+WAIT = ("--wait-for", "pool=1h", "--then", "spot")
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def test_a_job_is_sent_to_its_clusters_region_and_every_verb_finds_it(away: Stac
     assert planned.json["region"] == AWAY and f"pool cpu in {AWAY}: starts now" in planned.err
     as_file = away.run("submit", "hello", "--dry-run", "--format", "gcloud")
     assert f"--region={AWAY}" in as_file.out and REGION not in as_file.out
-    crossing = f"its data stays in {REGION}, and crosses regions at a price by the gigabyte"
+    crossing = f"what it reads from {REGION} crosses regions, at a price by the gigabyte"
     assert f"  {crossing}" in planned.err
     shown = away.run("templates", "show", "hello").out
     assert f"pool cpu in {AWAY}" in shown and f"pool cpu: {crossing}" in shown
@@ -43,6 +44,9 @@ def test_a_job_is_sent_to_its_clusters_region_and_every_verb_finds_it(away: Stac
     assert done.code == 0, done.err
     assert f"→  pool cpu/workers in {AWAY}  " in done.err and f"\n  {crossing}\n" in done.err
     job = done.json["job"]
+    (there,) = away.jobs()
+    output = there["jobSpec"]["baseOutputDirectory"]["outputUriPrefix"]
+    assert output == f"gs://w-{away.name}-{AWAY}/jobs/{job['displayName']}", "Vertex AI takes none in another region"
     assert job["region"] == AWAY and f"/locations/{AWAY}/" in job["name"] and job["cluster"] == "cpu"
     named = [away.run("jobs", "show", word) for word in (job["displayName"], job["id"], job["name"])]
     assert [one.code for one in named] == [0, 0, 0]
@@ -53,6 +57,38 @@ def test_a_job_is_sent_to_its_clusters_region_and_every_verb_finds_it(away: Stac
     assert away.run("jobs", "cancel", job["displayName"]).code == 0
     assert away.run("jobs", "wait", job["displayName"]).code == 8
     assert away.cloud.rest("GET", f"/v1/{store}-{job['displayName']}")["metadata"]["_state"] == "CANCELLED"
+
+
+def test_a_catalog_without_a_bucket_there_offers_nothing_there(away: Stack) -> None:  # N2
+    """One of an earlier version: the service would refuse each job, as its output would be at home."""
+    del away.catalog["storage"]["workElsewhere"]
+    away.publish()
+    refused = away.run("submit", "hello", "--capacity", "pool")
+    assert refused.code == 5 and f"no bucket for results in {AWAY}" in refused.err and "pulumi up" in refused.err
+    assert away.jobs() == []
+
+
+@pytest.mark.parametrize("launcher", [True, False], ids=["package", "image"])
+def test_one_that_was_given_up_there_is_given_up_wherever_it_is_sent_from(
+    away: Stack, tmp_path: Path, launcher: bool
+) -> None:  # N3 N7
+    """Claims, and the marks of images, are at home: where the journal and the first request have them."""
+    if launcher:
+        packaged(away)
+    held(away)
+    with away.settings(quota=SPOT_CPUS), away.faults({"kind": "hold", "match": r"none\.tar\.gz"}):
+        with away.started("submit", "hello", *WAIT, "--request-id", "r1") as submitting:
+            away.until(lambda: len(sent(away, "r1")) == 1)
+            submitting.kill()
+        for folder in (away.folder, tmp_path / "another machine"):
+            away.folder = folder
+            (folder / ".git").mkdir(parents=True, exist_ok=True)
+            done = away.run("submit", "hello", *MOVE, "--request-id", "r1")
+            assert done.code == 0, done.err
+            first, second = sent(away, "r1")
+            assert away.read("claims/r1") == b"moved" and gone(first)
+        homes = [one["jobSpec"]["baseOutputDirectory"]["outputUriPrefix"].split("/")[2] for one in (first, second)]
+        assert homes == [f"w-{away.name}-{AWAY}", f"w-{away.name}"]
 
 
 def test_a_request_is_found_again_in_whatever_region_its_job_is(away: Stack, tmp_path: Path) -> None:  # N7
@@ -127,6 +163,6 @@ def test_a_sweep_is_sent_there(away: Stack) -> None:  # N7
     with away.faults(lost()):
         done = away.run("submit", "hello", "--sweep", "s.csv", "--wait", "--output", "json")
     assert done.code == 0, done.err
-    assert f"data stays in {REGION}" in done.err
+    assert f"what it reads from {REGION} crosses regions" in done.err
     assert len(away.jobs()) == 2 and all(f"/{AWAY}/" in job["name"] for job in away.jobs())
     assert away.run("jobs", "cancel", "--sweep", done.json["sweep"]).code == 4, "both are found, and have ended"

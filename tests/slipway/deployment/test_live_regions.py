@@ -11,6 +11,7 @@ from slipway.cluster import Alternative
 from slipway.deployment.live_plan import read_and_plan
 from slipway.deployment.live_reader import LiveScope
 from slipway.deployment.snapshot import read
+from slipway.errors import ConfigError
 from slipway.live import Live, Unknown
 from slipway.state import State, StateResource
 
@@ -42,6 +43,44 @@ def test_other_regions_are_read_beside_the_own_one(connection: Connection, servi
     service["far clusters"] = (403, {"error": {"code": 403, "message": "no", "status": "PERMISSION_DENIED"}})
     unread = read(connection, wanted, off_is_empty=False)[0].clusters
     assert isinstance(unread, Unknown) and unread.api.endswith("persistentResources.list in europe-west4")
+
+
+@pytest.mark.parametrize("preview", [True, False])
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ({"acme-work": "us-central1"}, ""),
+        ({"acme-work": "us-central1", "acme-work-us-east4": "us-east4"}, ""),
+        ({"acme-work": "europe-west4"}, "gs://acme-work is in europe-west4, and jobs in us-central1 can't write"),
+        ({"acme-work": "us"}, "gs://acme-work is in us, and jobs in us-central1 can't write"),
+        (
+            {"acme-work-us-east4": "us-west1"},
+            "gs://acme-work-us-east4 is in us-west1, and jobs in us-east4 can't write",
+        ),
+    ],
+)
+def test_a_work_bucket_is_where_its_jobs_are(
+    monkeypatch: pytest.MonkeyPatch, where: dict[str, str], said: str, preview: bool
+) -> None:  # N2 N13
+    """An adopted one may be anywhere, and the service refuses a job whose output is in another region."""
+    asked: list[LiveScope] = []
+
+    def answered(_: Connection, wanted: LiveScope, **__: object) -> tuple[Live, list[str]]:
+        asked.append(wanted)
+        there = frozenset(where)
+        return Live(clusters=(), jobs=(), limits={}, catalog=None, buckets=there, locations=where), []
+
+    monkeypatch.setattr("slipway.deployment.live_plan.read", answered)
+    spec = world.spec()
+    stack = replace(STACK, clusters=(replace(spec, alternatives=(Alternative(spec.pools, "us-east4"),)),))
+    environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
+    if said:
+        with pytest.raises(ConfigError) as error:
+            read_and_plan(stack, environ, preview, NOW, silent, silent)
+        assert said in error.value.what and "slipway:workspace.workBucket" in error.value.why
+    else:
+        read_and_plan(stack, environ, preview, NOW, silent, silent)
+    assert asked[0].buckets == ("acme-catalog", "acme-work", "acme-work-us-east4")
 
 
 @pytest.mark.parametrize(

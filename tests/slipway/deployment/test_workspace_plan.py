@@ -63,6 +63,25 @@ def test_an_adopted_bucket_keeps_its_settings_as_long_as_the_engine_knows_it_by_
     assert gone.adopted and gone.logical == "catalog.acme-catalog"
 
 
+def test_a_work_bucket_elsewhere_retires_as_the_others_and_is_no_successor_of_the_one_at_home() -> None:  # N1 N2
+    far = {**WANTED, "work us-east4": "acme-work-us-east4"}
+    first = plan_workspace(KNOWN, far, ())
+    assert first.logical == {**PLAIN, "work us-east4": "work@acme-work-us-east4"}
+    assert not (first.retiring or first.released)
+    there = StateResource("work@acme-work-us-east4", "acme-work-us-east4", "acme")
+    known = replace(KNOWN, buckets=(*KNOWN.buckets, there))
+    assert plan_workspace(known, far, ()) == first
+    (kept,) = plan_workspace(known, WANTED, (needing("acme-work-us-east4"),)).retiring
+    assert (kept.role, kept.logical, kept.name) == ("work", "work@acme-work-us-east4", "acme-work-us-east4")
+    (gone,) = plan_workspace(known, WANTED, ()).released
+    assert gone.name == "acme-work-us-east4"
+    other = plan_workspace(known, {**far, "work": "acme-w2", "work us-east4": "acme-w2-us-east4"}, ())
+    assert other.logical["work"] == "work-acme-w2" and other.logical["work us-east4"] == "work@acme-w2-us-east4"
+    assert {one.name for one in other.released} == {"acme-work", "acme-work-us-east4"}
+    theirs = plan_workspace(KNOWN, far, (), by_hand={"acme-work-us-east4"})
+    assert theirs.logical["work us-east4"] == "work.acme-work-us-east4"
+
+
 @pytest.mark.parametrize(("called", "theirs"), [("", True), ("of team a", True), ("Slipway trainer (dev)", False)])
 def test_an_account_that_somebody_else_made_is_kept_when_it_is_not_asked_for_any_more(
     called: str, theirs: bool

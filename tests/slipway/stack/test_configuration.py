@@ -98,6 +98,14 @@ from .files import HEAD, wrong
             "two buckets",
         ),
         (
+            HEAD + f"  slipway:workspace: {{workBucket: {'w' * 60}}}\n  slipway:persistentResources: {{cpu: {{pools: "
+            "{a: {machine: n1-standard-4, replicas: 1}}, alternatives: [{region: us-east4}]}}\n",
+            5,
+            "slipway:workspace.workBucket",
+            "can't be a bucket's name",
+            "a shorter name, which us-east4 has behind it",
+        ),
+        (
             HEAD + "  slipway:workspace: {trainer: abc}\n",
             5,
             "slipway:workspace.trainer",

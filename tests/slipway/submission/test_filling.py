@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
 from slipway.catalog.placeholders import escaped, names, unescaped
 from slipway.cloud.jobs import VertexJob
@@ -16,7 +17,9 @@ from slipway.labels import VARIABLE, parameters_in, recorded
 from slipway.prices import UNKNOWN
 from slipway.submission.request import fill, job_name
 
-CATALOG = Catalog("local", "p", "us-central1", "3f9c2e1", False, "work", "t", {}, (), {})
+CATALOG = Catalog(
+    "local", "p", "us-central1", "3f9c2e1", False, "work", "t", {"cpu": Cluster("cpu", "cpu-1", {})}, (), {}
+)
 TEMPLATE = Template("digits", "", "custom-job", ("scheduler", "workers"), (), ())
 REQUEST: dict[str, Any] = {
     "displayName": "${slipway.job}",
