@@ -18,13 +18,15 @@ from tests.local.conftest import ROOT, LocalCloud
 
 OWN = "mine"
 _OWN = f"""
-from slipway.template import Disk, JobTemplate, Package, WorkerPool
+from slipway.template import Disk, JobTemplate, Metric, Package, Search, Study, WorkerPool
 
 TEMPLATE = JobTemplate(
     name="{OWN}",
     summary="a template of one's own, whose code knows nothing of it",
     code=Package("jobs/{OWN}", "{OWN}.train", "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"),
+    kinds=("custom-job", "hyperparameter-tuning-job", "training-pipeline"),
     worker_pools=(WorkerPool("trainer", "n1-standard-4", Disk("pd-ssd", 100)),),
+    study=Study((Metric("score"),), (Search("x", "double", min=0, max=1),), max_trials=2, parallel_trials=2),
     capacity_types=("spot",),
     code_flag=True,
 )

@@ -167,6 +167,28 @@ def test_script_and_a_template_of_ones_own_go_on_from_the_last_checkpoint_of_one
     assert int(line.split()[-1]) == last - 1 > 0
 
 
+WORDS = """
+import json, os, time
+from pathlib import Path
+Path(os.environ["SLIPWAY_OUTPUT"], "word").write_text("kept")
+if metrics := os.environ.get("CLOUD_ML_HP_METRIC_FILE"):
+    line = {"timestamp": time.time(), "trial": os.environ["CLOUD_ML_TRIAL_ID"], "global_step": 1}
+    Path(metrics).parent.mkdir(parents=True, exist_ok=True)
+    Path(metrics).write_text(json.dumps({**line, "score": 1.0, "tag": "score"}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "files"), [("training-pipeline", ("word",)), ("hyperparameter-tuning-job", ("1/word", "2/word"))]
+)
+def test_script_s_folder_for_results_is_in_other_kinds_of_jobs_as_well(
+    stack: Stack, tmp_path: Path, kind: str, files: tuple[str, ...]
+) -> None:
+    (tmp_path / "train.py").write_text(WORDS)
+    job = stack.submit(OWN, "--code", str(tmp_path), "--as", kind, "--capacity", "spot").finished()
+    assert {name: job.output(name) for name in files} == dict.fromkeys(files, b"kept")
+
+
 def test_script_on_a_gpu_machine_takes_the_folder_as_well(stack: Stack, folder: Path) -> None:
     offers = stack.slipway("templates", "show", "script", "-o", "json").json["template"]["offers"]
     reserved = [one for one in offers if one["capacityType"] == "reservation"]
