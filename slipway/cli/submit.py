@@ -22,9 +22,8 @@ from slipway.cli.terminal.delivery import send
 from slipway.cli.terminal.gcloud import as_formatted, check_format, format_option
 from slipway.cli.terminal.options import WORD, catalog_and_output, timeout_option
 from slipway.cli.terminal.submission import below_verdict, document, sent_words
-from slipway.cloud.failures import CloudError
 from slipway.context import Context
-from slipway.errors import ConfigError, PolicyError
+from slipway.errors import ConfigError, SlipwayError
 from slipway.kinds import KINDS
 from slipway.submission.budget_check import BudgetCheck
 from slipway.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, likely, prepare
@@ -210,10 +209,10 @@ def _dry_run(
         return
     try:
         taken = _forecast(context, prepared)
-    except PolicyError:
+    except SlipwayError:
         show(offline_candidate(prepared))
         raise
-    show(taken or offline_candidate(prepared))
+    show(taken)
 
 
 def _sent_before(context: Context, prepared: PreparedSubmission) -> str:
@@ -224,17 +223,12 @@ def _sent_before(context: Context, prepared: PreparedSubmission) -> str:
     return about_earlier(request, found) if found else ""
 
 
-def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | None:
-    """Print the forecast on stderr. Return the candidate that would be taken, None where that is not known. Raises the
-    errors before a sending."""
+def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:
+    """Print the forecast on stderr. Return the candidate that would be taken. Raises the errors before a sending."""
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
         budget = BudgetCheck.begin(context, threads)
         preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
-        try:
-            choice = preflight.choice(prepared, prepared.candidates)
-        except CloudError as problem:
-            screen.note(f"not sent; whether it would start is not known: {problem.message}")
-            return None
+        choice = preflight.choice(prepared, prepared.candidates)
     taken, text = choice.taken.candidate, choice.taken.verdict.text
     if left := leaving(context.catalog, choice):
         screen.note(left)

@@ -69,6 +69,21 @@ def test_a_dry_run_as_json_is_a_document_with_the_request_in_it(stack: Stack) ->
     assert refused.code == 5 and refused.json["kind"] == "submission-plan"
 
 
+@pytest.mark.parametrize("trouble", ["a cluster that is gone", "no answer"])
+def test_a_dry_run_ends_as_the_sending_would_and_prints_the_request(stack: Stack, trouble: str) -> None:
+    """Where no answer came it ended well, and the sending failed; of a cluster that is gone it printed no request."""
+    variables = {}
+    if trouble == "no answer":
+        variables["GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT"] = "http://127.0.0.1:1/v1beta1/"
+    else:
+        stack.catalog["clusters"]["cpu"]["id"] = "gone"
+        stack.publish()
+    words = ("submit", "hello", "--capacity", "pool")
+    sent, planned = stack.run(*words, **variables), stack.run(*words, "--dry-run", **variables)
+    assert sent.code == planned.code != 0 and planned.json["labels"]["slipway-template"] == "hello"
+    assert sent.err == planned.err and stack.jobs() == []
+
+
 @pytest.mark.parametrize(
     ("words", "what", "fix"),
     [
