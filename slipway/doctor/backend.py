@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.doctor.picture import WAITS, Backend, Lock, Picture
+from slipway.doctor.picture import Backend, Lock, Picture
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import counted, join, short, size
@@ -128,22 +128,17 @@ def _pending(found: Backend, picture: Picture) -> Finding:
 
 
 def submissions(picture: Picture) -> Iterator[Finding]:
-    parts = (part for part in (picture.recent, picture.jobs) if not isinstance(part, Unknown))
-    jobs = {job.name: job for part in parts for job in part}
     for one in picture.submissions:
-        job = jobs.get(one.job)
-        if picture.now - one.when < _ABANDONED or (one.job and not one.waited) or (job and job.state not in WAITS):
+        if picture.now - one.when < _ABANDONED:
             continue
-        words = f"submission {one.request_id} of {one.template} was interrupted {picture.since(one.when)} ago"
-        words += " while it waited" if one.job else " as it was sent"
-        does = "it goes on: waits, and falls back where it was to" if one.job else "finds its job, or sends it once"
+        ago = picture.since(one.when)
+        words = f"submission {one.request_id} of {one.template} was interrupted {ago} ago as it was sent"
+        does = "finds its job, or sends it once"
         if one.words is None:
             mend = f"submit {one.template} with --request-id {one.request_id} and the parameters and flags that it had"
         else:
             mend = shlex.join(["slipway", "submit", one.template, *one.words, "--request-id", one.request_id])
             mend += picture.of_catalog
-            if one.job:
-                mend = f"submit it with the --wait-for and --then that it had, besides: {mend}"
         yield KINDS["submission-abandoned"].of(Subject("submission", one.request_id), words, mend, does)
 
 

@@ -66,14 +66,12 @@ class Backend:
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission that this machine recorded and that no process holds. `job` is empty where no answer came. `words`
-    are the words after the template that send the same again; None where they are not known."""
+    """A submission that this machine recorded, to which no answer came, and that no process holds. `words` are the
+    words after the template that send the same again; None where they are not known."""
 
     request_id: str
     template: str
     when: datetime
-    job: str
-    waited: bool
     words: tuple[str, ...] | None = ()
 
 

@@ -146,11 +146,9 @@ def _submissions(context: Context, place: Place, catalog: Catalog | None) -> Ite
     for file in sorted(journal.folder.glob("*.json")):
         with contextlib.suppress(SlipwayError):
             entry = journal.read(file.stem)
-            waited = file.with_suffix(".waiting").is_file()
-            open_ = entry is not None and (waited or entry.state is EntryState.SENDING)
-            if entry is not None and open_ and journal.free(entry.request_id):
+            if entry and entry.state is EntryState.SENDING and journal.free(entry.request_id):
                 when, words = datetime.fromisoformat(entry.when), _typed(catalog, entry)
-                yield Submission(entry.request_id, entry.template, when, entry.job, waited, words)
+                yield Submission(entry.request_id, entry.template, when, words)
 
 
 def _unseen(place: Place, backend: object, catalog: Catalog | None) -> Iterable[str]:

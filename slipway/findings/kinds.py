@@ -228,7 +228,7 @@ _ALL = (
         ("operation-pending", _WARNING, "a killed run left something that the engine began to make or delete"),
         ("lock-stale", _BLOCKING, "a lock whose holder is gone, so that every deployment is refused"),
         ("lock-old", _WARNING, "a lock older than any deployment takes, whose holder can't be seen from here"),
-        ("submission-abandoned", _WARNING, "a submission was interrupted, and nobody waits for it any more"),
+        ("submission-abandoned", _WARNING, "a submission whose answer never came, and nobody looked for its job"),
         ("package-left", _NOTE, "packages that no template and no unfinished job uses, older than 90 days"),
         ("resource-gone", _BLOCKING, "a bucket or an account of the stack that the service does not have any more"),
         ("exposed", _BLOCKING, "everybody may use a bucket or an account of the stack, or has a role on its project"),

@@ -139,7 +139,7 @@ class FallbackLoop:
                     if claim is Claim.FREE and not failed:
                         self.show.note(
                             f"{job.display_name} could not be given up, as Cloud Storage did not take a note of it; "
-                            "that is tried again every minute; Ctrl-C loses nothing: the same command goes on"
+                            "that is tried again every minute; Ctrl-C loses nothing"
                         )
                         failed = True
                     if claim is Claim.GIVEN_UP:

@@ -1,14 +1,13 @@
-"""The local journal of requests, each written down before it is sent, so that a kill can't lose it; and of submissions
-that were interrupted while they waited, so that the same command resumes them and makes no second run."""
+"""The local journal of requests, each written down before it is sent, so that a kill can't lose
+it."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -121,7 +120,12 @@ class SubmissionJournal:
 
     def write(self, entry: JournalEntry, *, durable: bool = True) -> None:
         """Write an entry. Raises SlipwayError when the disk does not take it."""
-        _record(self._file(entry.request_id), asdict(entry), f"request {entry.request_id}", durable=durable)
+        file = self._file(entry.request_id)
+        try:
+            make_folder(file.parent)
+            write_atomically(file, json.dumps(asdict(entry)), mode=0o600, durable=durable)
+        except OSError as problem:
+            raise unusable(f"request {entry.request_id}", file.parent, problem) from problem
 
     @contextlib.contextmanager
     def held(self, request_id: str) -> Iterator[None]:
@@ -152,60 +156,3 @@ class SubmissionJournal:
 
     def _file(self, request_id: str) -> Path:
         return self.folder / f"{request_id}.json"
-
-
-_SUFFIX = ".waiting"
-
-
-@dataclass(frozen=True)
-class InterruptedSubmission:
-    """An interrupted submission. `when` it began, RFC 3339."""
-
-    request_id: str
-    when: str
-
-
-class InterruptedSubmissions:
-    """A small file for each submission that waits in the foreground, beside the journal's."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def begin(self, words: Sequence[str], request_id: str, when: str) -> None:
-        """Record a submission on the disk, which must be done before anything is sent. Raises SlipwayError."""
-        body = {"command": digest(words), "when": when}
-        _record(self._file(request_id), body, f"that {request_id} waits")
-
-    def has(self, request_id: str) -> bool:
-        return self._file(request_id).exists()
-
-    def end(self, request_id: str) -> None:
-        """Remove the record. A file that stays only makes the same command look once more."""
-        with contextlib.suppress(OSError):
-            self._file(request_id).unlink()
-
-    def find(self, words: Sequence[str]) -> tuple[InterruptedSubmission, ...]:
-        """Return the unfinished submissions of the same command, oldest first. Unreadable files are left out."""
-        wanted, found = digest(words), []
-        for file in self._folder.glob(f"*{_SUFFIX}"):
-            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                body = from_json(file.read_text(encoding="utf-8"))
-                if body["command"] == wanted:
-                    found.append(InterruptedSubmission(file.name.removesuffix(_SUFFIX), str(body["when"])))
-        return tuple(sorted(found, key=lambda one: (one.when, one.request_id)))
-
-    def _file(self, request_id: str) -> Path:
-        return self._folder / f"{request_id}{_SUFFIX}"
-
-
-def _record(file: Path, body: Mapping[str, Any], what: str, *, durable: bool = True) -> None:
-    try:
-        make_folder(file.parent)
-        write_atomically(file, json.dumps(body), mode=0o600, durable=durable)
-    except OSError as problem:
-        raise unusable(what, file.parent, problem) from problem
-
-
-def digest(words: Sequence[str]) -> str:
-    """Return a digest that is the same for equal commands."""
-    return hashlib.sha256("\0".join(words).encode()).hexdigest()

@@ -1,18 +1,16 @@
-"""A submission sent from the terminal, remembered while it waits, so that the same command resumes it."""
+"""A submission sent from the terminal, and what to type where it ends early."""
 
 from __future__ import annotations
-
-from functools import partial
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.arguments import SubmitArguments
 from slipway.cli.terminal.submission import TerminalDisplay
 from slipway.context import Context
-from slipway.errors import Cancelled, ConfigError, SlipwayError
+from slipway.errors import AnswerUnknown, Cancelled, SlipwayError
 from slipway.formatting import join
 from slipway.jobs.claim import JobGoneError, OtherJobError
 from slipway.submission.candidates import PreparedSubmission
-from slipway.submission.journal import EntryState, InterruptedSubmissions, SubmissionJournal
+from slipway.submission.journal import EntryState, SubmissionJournal
 from slipway.submission.request import attempt_id, new_request_id
 from slipway.submission.submitter import SubmissionResult, deliver, journal_of
 
@@ -20,67 +18,39 @@ from slipway.submission.submitter import SubmissionResult, deliver, journal_of
 def send(
     context: Context, typed: SubmitArguments, prepared: PreparedSubmission, request_id: str | None, *, json: bool
 ) -> tuple[SubmissionResult, str]:
-    """Return the job, and the submission's request id. A submission that may wait for long is recorded, so that the
-    same command resumes it after a kill. Raises the errors of `Submitter.submit`, Detached on Ctrl-C."""
-    journal = journal_of(context)
-    ledger = InterruptedSubmissions(journal.folder)
-    earlier = None
-    if prepared.moves and not request_id:
-        earlier = next((one for one in ledger.find(typed.words) if journal.free(one.request_id)), None)
-    id_ = request_id or (earlier.request_id if earlier else new_request_id())
+    """Return the job, and the submission's request id, by which it goes on after a kill. Raises the errors of
+    `Submitter.submit`, Detached on Ctrl-C."""
+    id_ = request_id or new_request_id()
     again = typed.again(id_)
     terminal = TerminalDisplay(context, json=json, again=again, yes=typed.yes)
-    deliver_it = partial(deliver, context, terminal, prepared, id_, repeated=bool(request_id or earlier), again=again)
+    repeated = request_id is not None
     if not prepared.moves:
-        return deliver_it(), id_
-    # An earlier job may still wait, whatever goes wrong now: without the record, the same command would send a second
-    # job.
-    resumed = ledger.has(id_)
-    if earlier:
-        screen.note(f"resumes the submission of {earlier.when}, request id {earlier.request_id}")
-    if not resumed:  # An id may be given with other words: those that it began with resume it.
-        ledger.begin(typed.words, id_, context.now.isoformat(timespec="seconds"))
+        return deliver(context, terminal, prepared, id_, repeated=repeated, again=again), id_
+    journal = journal_of(context)
+    resumed = repeated and journal.read(id_) is not None
     try:
-        submitted = deliver_it()
+        submitted = deliver(context, terminal, prepared, id_, repeated=repeated, again=again)
     except KeyboardInterrupt:
-        if not terminal.any_sent and not resumed:
-            ledger.end(id_)  # Nothing was sent that the same command could resume.
+        if not (terminal.any_sent or resumed):
             raise
         from slipway.cli.terminal.watching import Detached
 
         raise Detached(
-            "stopped waiting; what was sent stays where it is, and nothing moves it on",
-            fix=f"the same command goes on, or: {again}",
+            "stopped waiting; what was sent stays where it is, and nothing moves it on", fix=f"to go on: {again}"
         ) from None
-    except OtherJobError as problem:
-        if not resumed:
-            ledger.end(id_)
-        if not earlier:
-            raise
-        what = f"this command has sent {problem.name}, and would be another job now: nothing was sent"
-        ended = f"that one has ended (slipway jobs show {problem.name}): give the command again to send it as it is now"
-        other = ConfigError(what, why=problem.why, fix=ended)
-        _tell_what_goes_on(context, journal, ledger, id_, other, "give the command again")
-        raise other from problem
-    except Cancelled:
-        ledger.end(id_)  # No job of it can run any more: the same command's next one is no second run.
-        raise
     except JobGoneError as problem:
-        if earlier:
-            problem.fix = "give the command again to run it once more"
-        once_more = "submit it by another request id" if request_id else "give the command again"
-        _tell_what_goes_on(context, journal, ledger, id_, problem, once_more)
+        _tell_what_goes_on(context, journal, id_, problem)
+        raise
+    except (AnswerUnknown, Cancelled, OtherJobError):
         raise
     except SlipwayError as problem:
-        if problem.exit_code in (2, 5) and not terminal.any_sent and not resumed:
-            ledger.end(id_)
-        elif problem.exit_code in (2, 5) and _withdrawn(journal, id_):
-            first = f"to begin with the first capacity type again:\n{typed.again(new_request_id())}"
-            problem.fix = "\n".join(filter(None, (problem.fix, first)))
+        if terminal.any_sent or resumed:
+            # The same command without the id would send a second job beside one that may still wait.
+            ways = [problem.fix, f"to go on: {again}"]
+            if _withdrawn(journal, id_):
+                ways.append(f"to begin with the first capacity type again: {typed.again(None)}")
+            problem.fix = "\n".join(filter(None, ways))
         raise
-    ledger.end(id_)
-    if earlier and not submitted.attempt.fresh:
-        screen.hint("  to run it once more, give the command again")
     if submitted.attempt.job.ended:
         from slipway.submission.ending import require_success
         from slipway.submission.experiment_run import end_run
@@ -100,18 +70,8 @@ def _withdrawn(journal: SubmissionJournal, request_id: str) -> bool:
     return last is not None and last.state is EntryState.REFUSED
 
 
-def _tell_what_goes_on(
-    context: Context,
-    journal: SubmissionJournal,
-    ledger: InterruptedSubmissions,
-    request_id: str,
-    problem: SlipwayError,
-    then: str,
-) -> None:
-    """Add to `problem` the unfinished jobs of the submission, and what to type; `then`: what to do after that.
-
-    The submission's record is removed once none of its jobs can run any more.
-    """
+def _tell_what_goes_on(context: Context, journal: SubmissionJournal, request_id: str, problem: SlipwayError) -> None:
+    """Add to `problem` the unfinished jobs of the submission: another request id would send a run beside them."""
     from slipway.submission.lookup import going_on
 
     try:
@@ -121,10 +81,10 @@ def _tell_what_goes_on(
         problem.fix = "try again in a minute, or see: slipway jobs list"
         return
     if not left:
-        ledger.end(request_id)
         return
     problem.why += f"\n{join(job.typed for job in left)} {'has' if len(left) == 1 else 'have'} not ended"
     cancel = "\n".join(f"slipway jobs cancel {job.typed}" for job in left)
     problem.fix = (
-        f"to keep it:  slipway jobs wait {left[-1].typed}\nelse cancel it, and once it has ended {then}:\n{cancel}"
+        f"to keep it:  slipway jobs wait {left[-1].typed}\n"
+        f"else cancel it, and once it has ended submit it by another request id:\n{cancel}"
     )

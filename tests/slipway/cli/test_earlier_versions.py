@@ -173,8 +173,7 @@ def test_a_submission_that_was_killed_while_it_waited_is_resumed(sent: tuple[Sta
     file.write_text(file.read_text().replace(waiting["name"], name))
     words = ("submit", "hello", "--wait-for", "pool=10m", "--then", "spot", "-p", "code=print('waits')")
     before = len(stack.jobs())
-    with stack.started(*words) as again:
-        assert again.stderr is not None and record["waiting"] in again.stderr.readline()
+    with stack.started(*words, "--request-id", record["waiting"]) as again:
         stack.cloud.rest("POST", f"/v1/{name}:cancel", {})
         again.wait()
     assert len(stack.jobs()) == before

@@ -21,7 +21,7 @@ from slipway.doctor.picture import Backend, Lock, Submission
 from slipway.findings.finding import Grade
 from slipway.live import Unknown
 from slipway.state import State
-from tests.slipway.doctor.picture import BUSY, CPU, found, lives, package, published, state
+from tests.slipway.doctor.picture import CPU, found, lives, package, published, state
 from tests.slipway.review.builders import NOW, STACK, catalog, template
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -111,15 +111,10 @@ def test_a_run_that_did_anything_but_delete_was_no_destroy(checkout: Path, types
 
 
 def test_submissions_that_nobody_waits_for(snapshot: SnapshotAssertion) -> None:
-    one = Submission("hello-1", "hello", NOW - timedelta(hours=2), "", waited=False)
+    one = Submission("hello-1", "hello", NOW - timedelta(hours=2))
     said = found(submissions=(one,))["submission-abandoned"]
     assert said.sentence == snapshot
     assert said.fix == "slipway submit hello --request-id hello-1"
-    waits = found(submissions=(replace(one, job="projects/1/jobs/2", waited=True),))["submission-abandoned"]
-    assert waits.sentence.endswith("while it waited")
-    assert "--wait-for" in waits.fix and waits.fix.endswith(said.fix)
-    runs = replace(one, job=BUSY.name, waited=True)
-    assert found(submissions=(runs,)) == {}, "its machines have come, or it has ended: there is nothing to wait for"
     assert found(submissions=(replace(one, when=NOW),)) == {}, "it may be at work"
 
 

@@ -90,8 +90,8 @@ def pictures() -> Iterator[Picture]:
     yield picture(backend=Backend("file:///s", state(CPU.id), pending=("work",), deletes=True), published=None)
     held = Lock("l", "ada", "laptop", NOW - timedelta(hours=5))
     yield picture(backend=Backend("gs://s", state(CPU.id), locks=(held, replace(held, alive=False))))
-    sent = Submission("lora-1", "lora", NOW - timedelta(hours=2), "", False, ("-p", "name=my run"))
-    yield picture(submissions=(sent, replace(sent, words=None), replace(sent, job="j", waited=True)))
+    sent = Submission("lora-1", "lora", NOW - timedelta(hours=2), ("-p", "name=my run"))
+    yield picture(submissions=(sent, replace(sent, words=None)))
     for many in (1, 9):
         packages = (package(f"gs://b/packages/{n}.tar.gz", 10, NOW - timedelta(days=100 + n)) for n in range(many))
         yield picture(packages=tuple(packages))

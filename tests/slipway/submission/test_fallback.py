@@ -172,7 +172,7 @@ def test_a_claim_that_storage_does_not_take_is_told_once_and_tried_again() -> No
     assert done.attempt.job.id == "7001", "it moved on as soon as it could"
     (note,) = show.notes
     assert "could not be given up" in note
-    assert note.endswith("the same command goes on")
+    assert note.endswith("Ctrl-C loses nothing")
 
 
 def test_a_request_is_filled_once_for_each_offer_that_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
