@@ -7,6 +7,10 @@ import _socket
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 SERVER = "TESTS_FORK_SERVER"
 """The variable that has the server's socket."""
 _STREAMS = 3
@@ -20,18 +24,11 @@ def main(words: list[str]) -> int:
     """Ask for a process and wait for its end, by a signal or with the exit code that is returned. It ends when this one
     does, or loses its parent."""
     parent = os.getppid()
-    variables = b"\0".join(name + b"=" + value for name, value in os.environb.items())
-    request = b"\0".join((os.getcwdb(), str(len(words)).encode(), *map(os.fsencode, words), variables))  # noqa: PTH109
-    server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-    server.connect(os.environb[SERVER.encode()])
-    streams = b"".join(number.to_bytes(_CODE, sys.byteorder) for number in range(_STREAMS))
-    length = len(request).to_bytes(_LENGTH, "big")
-    server.sendmsg([length], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
-    server.sendall(request)
+    server = ask(os.environ[SERVER], os.getcwd(), words, os.environ, range(_STREAMS))  # noqa: PTH109
     server.settimeout(_LOOK_S)
     while os.getppid() == parent:
         try:
-            code = int.from_bytes(server.recv(_CODE) or b"\1", "big")
+            code = number(server)
         except TimeoutError:
             continue
         if code > _SIGNAL:
@@ -40,9 +37,27 @@ def main(words: list[str]) -> int:
     return 1
 
 
-def ended(code: int) -> bytes:
-    """Return the server's message for an ended process: its exit code, or, below 0, the signal that ended it."""
-    return (code if code >= 0 else _SIGNAL - code).to_bytes(_CODE, "big")
+def ask(path: str, folder: str, words: list[str], variables: Any, streams: Any) -> _socket.socket:
+    """Return a connection to the server at `path`, which has begun a process with these words, folder, variables and
+    streams (descriptors of input, output and errors)."""
+    named = (f"{name}={value}" for name, value in variables.items())
+    request = b"\0".join(map(os.fsencode, (folder, str(len(words)), *words, *named)))
+    server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    server.connect(path)
+    passed = b"".join(stream.to_bytes(_CODE, sys.byteorder) for stream in streams)
+    server.sendmsg([len(request).to_bytes(_LENGTH, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, passed)])
+    server.sendall(request)
+    return server
+
+
+def number(server: _socket.socket) -> int:
+    """Return the next number that the server says: 1 where it is gone."""
+    return int.from_bytes(server.recv(_CODE) or b"\1", "big")
+
+
+def said(number: int) -> bytes:
+    """Return the message for a number: a process's id, or its exit code; below 0 the signal that ended it."""
+    return (number if number >= 0 else _SIGNAL - number).to_bytes(_CODE, "big")
 
 
 def receive(connection: _socket.socket) -> tuple[bytes, list[bytes], dict[bytes, bytes], list[int]]:

@@ -1,4 +1,4 @@
-"""Programs and providers of the engine, forked from a process with their imports done.
+"""Programs and providers of the engine, and local clouds, forked from a process with their imports done.
 
 The imports are over half of such a process's cost, and a run of the engine starts three. Nothing else of theirs is done
 before: each reads its own variables, files and streams, and has the modules of this checkout. A process that a test
@@ -28,6 +28,8 @@ from tests.checkouts import fork_client
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = "plugin"
 """The word for the provider, in place of a program's path."""
+CLOUD = "cloud"
+"""The word for a local cloud, likewise."""
 _MODULES = ("components.program", "slipway.deployment.deployment", "components.deployment", "local.plugin.__main__")
 _CLASSES = {
     "vertex": ("AiPersistentResource",),
@@ -63,18 +65,25 @@ def serving(folder: Path, python: str) -> Iterator[Mapping[str, str]]:
     own = shlex.quote(str(Path(sys.executable).with_name("python3")))
     script.write_text(_PYTHON.format(python=own, client=_client(), ordinary=shlex.quote(python)))
     script.chmod(0o755)
-    with subprocess.Popen(
-        [sys.executable, "-P", "-m", "tests.checkouts.fork_server", str(folder / "socket")],
+    with started(folder / "socket", "engine") as process:
+        yield {"PULUMI_PYTHON_CMD": str(script), fork_client.SERVER: str(folder / "socket")}
+        assert process.stdin
+        process.stdin.close()
+
+
+def started(path: Path, what: str) -> subprocess.Popen[bytes]:
+    """Return a server at a socket's path, with the imports of `what`, an engine's or a cloud's; it ends with its
+    input."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "tests.checkouts.fork_server", str(path), what],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,
-    ) as process:
-        assert process.stdin and process.stdout
-        assert process.stdout.readline()
-        yield {"PULUMI_PYTHON_CMD": str(script), fork_client.SERVER: str(folder / "socket")}
-        process.stdin.close()
+    )
+    assert process.stdout and process.stdout.readline()
+    return process
 
 
 def let_fork(plugin: Path) -> None:
@@ -89,7 +98,19 @@ def _client() -> str:
     return shlex.join((sys.executable, "-IS", fork_client.__file__))
 
 
-def _import_all() -> None:
+def _import_cloud() -> None:
+    from local.cloud import discovery
+    from local.cloud.server import main
+    from local.cloud.vertex.messages import MESSAGES
+
+    main.load_services()
+    for version in MESSAGES.packages:
+        for name in MESSAGES.modules:
+            MESSAGES.descriptor(version, name)
+    discovery.method_of("GET", "/v1/projects")
+
+
+def _import_engine() -> None:
     for module in _MODULES:
         import_module(module)
     from components import gcp
@@ -100,6 +121,9 @@ def _import_all() -> None:
             getattr(getattr(gcp, service), name)
     for package, module, name in _MESSAGES:
         message(package, module, name)
+
+
+_IMPORTS = {"engine": _import_engine, CLOUD: _import_cloud}
 
 
 def _serve(path: str) -> socket.socket | None:
@@ -120,6 +144,8 @@ def _serve(path: str) -> socket.socket | None:
     while True:
         for descriptor, _ in waiting.poll(maxevents=1):  # the next one's number may be another's by then
             if descriptor == sys.stdin.fileno():
+                for pid, _ in living.values():
+                    os.kill(pid, signal.SIGKILL)
                 return None
             if descriptor == ended:
                 os.read(ended, 4096)
@@ -150,7 +176,7 @@ def _bury(living: dict[int, tuple[int, socket.socket]]) -> None:
             return
         _, connection = living.pop(by_process.pop(pid))
         with contextlib.suppress(OSError), connection:
-            connection.send(fork_client.ended(os.waitstatus_to_exitcode(status)))
+            connection.send(fork_client.said(os.waitstatus_to_exitcode(status)))
 
 
 def _become(connection: socket.socket) -> None:
@@ -168,7 +194,13 @@ def _become(connection: socket.socket) -> None:
             text.reconfigure(write_through=True)  # type: ignore[union-attr]
     sys.argv = [*map(os.fsdecode, words)]
     program = sys.argv[0]
-    if program == PLUGIN:
+    if program == CLOUD:
+        from local.cloud.server.main import main as serve
+
+        os.setsid()
+        connection.send(fork_client.said(os.getpid()))
+        sys.exit(serve(sys.argv[1:]))
+    elif program == PLUGIN:
         from local.plugin.__main__ import main
 
         main()
@@ -178,7 +210,7 @@ def _become(connection: socket.socket) -> None:
 
 
 if __name__ == "__main__":
-    _import_all()
+    _IMPORTS[sys.argv[2]]()
     gc.collect()
     gc.freeze()
     born = _serve(sys.argv[1])

@@ -21,7 +21,9 @@ from google.oauth2.credentials import Credentials
 from local import COMMAND, environment
 from local.cli import cli
 from local.cloud.identities import PROJECT_ID
+from local.cloud.server import daemon
 from local.cloud.server.cloud_file import Record, read_record
+from tests.checkouts import forked_clouds
 
 ROOT = Path(__file__).resolve().parents[2]
 FAST = (
@@ -55,6 +57,7 @@ class Calls:
 
 
 CALLS = Calls()
+LAUNCH = forked_clouds.launch if sys.platform == "linux" else daemon.launch
 
 
 @dataclass
@@ -128,6 +131,7 @@ class LocalCloud:
         out, err, code = io.StringIO(), io.StringIO(), 0
         with (
             mock.patch.dict(os.environ, {**self.base_env(), **variables}, clear=True),
+            mock.patch.object(daemon, "launch", LAUNCH),
             contextlib.chdir(ROOT),
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Protocol
 
 import psutil
 
@@ -30,6 +31,15 @@ _OWN = {"lock", "serving", "cloud.json"}
 _BEFORE = {"settings.toml", "demo.lock", "jobs", "pools", "images", "pulumi-home", "pulumi-state"}
 _START_SECONDS = 60
 _STOP_SECONDS = 10
+
+
+class Launched(Protocol):
+    """The server's process: its id, and its exit code once it has ended."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def poll(self) -> int | None: ...
 
 
 @dataclass(frozen=True)
@@ -170,15 +180,7 @@ def _spawn(folder: Path, port: int) -> Record:
     log.touch(mode=0o600, exist_ok=True)
     with log.open("ab") as output:
         before = output.tell()
-        child = subprocess.Popen(
-            [*module_command(sys.executable, "cloud.server.main"), str(folder), str(port)],
-            cwd=IMPORTED_FROM,
-            env={**os.environ, **module_path()},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
+        child = launch(folder, port, output)
     until = time.monotonic() + _START_SECONDS
     while time.monotonic() < until:
         code = child.poll()
@@ -198,6 +200,19 @@ def _spawn(folder: Path, port: int) -> Record:
     raise CloudError(
         f"error: the local cloud did not answer within {_START_SECONDS} s\n"
         f"why: its start hangs\nfix: see {log}, then run {COMMAND} up again"
+    )
+
+
+def launch(folder: Path, port: int, output: IO[bytes]) -> Launched:
+    """Start the server's process. The tests start it in another way, which spares its imports."""
+    return subprocess.Popen(
+        [*module_command(sys.executable, "cloud.server.main"), str(folder), str(port)],
+        cwd=IMPORTED_FROM,
+        env={**os.environ, **module_path()},
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
     )
 
 

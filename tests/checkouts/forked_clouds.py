@@ -1,0 +1,54 @@
+"""Local clouds of tests, forked from a process with their imports done, which are most of a start's cost.
+
+Those that a test starts by the command in a process of its own are processes from their first line on.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+from local.cloud.server import daemon
+
+from . import fork_client, fork_server
+
+
+class ForkedCloud:
+    """The process of a cloud, which ends with this one."""
+
+    def __init__(self, words: list[str], output: IO[bytes]) -> None:
+        with Path(os.devnull).open("rb") as nothing:
+            streams = (nothing.fileno(), output.fileno(), output.fileno())
+            self._connection = fork_client.ask(_server(), str(fork_server.ROOT), words, os.environ, streams)
+        self.pid = fork_client.number(self._connection)
+        self._connection.setblocking(False)
+        _kept.append(self)
+
+    def poll(self) -> int | None:
+        try:
+            return fork_client.number(self._connection)
+        except BlockingIOError:
+            return None
+
+
+_kept = list[ForkedCloud]()
+"""All of them: a cloud whose connection is closed is killed."""
+
+
+def launch(folder: Path, port: int, output: IO[bytes]) -> daemon.Launched:
+    return ForkedCloud([fork_server.CLOUD, str(folder), str(port)], output)
+
+
+@cache
+def _server() -> str:
+    """Return the socket of a server that ends with this process."""
+    path = Path(tempfile.mkdtemp(prefix="clouds-")) / "socket"
+    _processes.append(fork_server.started(path, fork_server.CLOUD))
+    return str(path)
+
+
+_processes = list[subprocess.Popen[bytes]]()
