@@ -44,12 +44,12 @@ def show(place: Path) -> None:
         last = max((entry.used for entry in mine), default=0.0)
         at = datetime.fromtimestamp(last).astimezone().isoformat(" ", "minutes")[:16] if mine else "–"
         rows.append((part, shown(size), f"{len(mine)} of {upkeep.MOST[part]}", at))
-    limited, everything = sum(sizes.values()), upkeep.size(place, set())
-    rows.append((_OTHERS, shown(max(0, everything - limited)), "", ""))
+    others = sum(upkeep.size(one, set()) for one in place.glob("*") if one.name not in upkeep.MOST)
+    rows.append((_OTHERS, shown(others), "", ""))
     widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
     for row in rows:
         click.echo("".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
-    click.echo(f"{shown(everything)} in {place}")
+    click.echo(f"{shown(sum(sizes.values()) + others)} in {place}")
     click.echo(
         f"Beyond {shown(upkeep.MOST_BYTES)} of these three, what no job used for an hour goes, and the oldest first."
     )

@@ -51,7 +51,7 @@ def parallel() -> Spec:
             {
                 "data": {"name": "ticks"},
                 "transform": [_MINE],
-                "mark": {"type": "text", "style": "faint", "align": "left", "dx": 5, "fontSize": 11, "limit": room},
+                "mark": {"type": "text", "style": "clear", "align": "left", "dx": 6, "limit": room},
                 "encoding": {"text": {"field": "text"}},
             },
         ],

@@ -69,6 +69,7 @@ class Theme:
                 "best-line": {"color": self.waiting, "strokeWidth": 3},
                 "words": {"color": self.ink, "font": FONT, "fontSize": 12},
                 "faint": {"color": self.muted, "font": FONT, "fontSize": 12},
+                "clear": {"color": self.muted, "stroke": self.card, "strokeWidth": 4, "font": FONT, "fontSize": 11},
             },
         }
 

@@ -82,6 +82,9 @@ def test_no_words_of_a_chart_are_written_over_others(look: Looking, tmp_path: Pa
             .filter(([, other]) => over(box, other)).map(([other]) => [name, text, other]));
     })"""
     assert looked.page.evaluate(script) == []
+    clear = """() => [...document.querySelectorAll('[data-chart=parallel] .role-mark.mark-text text')]
+        .filter((one) => getComputedStyle(one).paintOrder !== 'stroke' || one.getAttribute('stroke') === null)"""
+    assert looked.page.evaluate(clear) == [], "nor crossed by a line"
 
 
 def test_on_the_first_day_of_a_stack_that_day_is_shown(look: Looking, tmp_path: Path) -> None:
