@@ -120,9 +120,6 @@ def _upgrade(place: Place, record: Record, flags: Mapping[str, str], *, asking: 
     for step in sorted(changed, key=lambda one: one.odd):
         starter.write(place, step.name, step.text)
     starter.write_record(place, _recorded(record, values, base))
-    for step in steps:
-        if step.own_pins:
-            screen.note(f"{step.name}: your own pins are kept: {join(list(step.own_pins))}")
     if out:
         screen.note(f"left as they are, as their links lead to no file here: {_shown(place, out)}")
     if deleted := [step.name for step in steps if step.text is None and step.name in news]:
@@ -144,7 +141,6 @@ class _Step:
     text: str | None
     known: bool = True
     odd: bool = False
-    own_pins: tuple[str, ...] = ()
 
 
 def _step(place: Place, name: str, base: str | None, new: str | None, labels: tuple[str, str, str]) -> _Step:
@@ -161,8 +157,9 @@ def _plain_step(name: str, mine: str | None, base: str | None, new: str | None, 
     if new is None:
         return _Step(name, mine, None if mine == base else mine)
     if name in pins.LOCKS:
-        text, own = pins.with_own_pins(mine, base, new)
-        return _Step(name, mine, text, own_pins=own)
+        # As one line for each package, whose hashes are no edits.
+        text, odd = starter.merged(name, pins.bare(mine), base, pins.bare(new), labels)
+        return _Step(name, mine, pins.with_hashes(text, new, mine), odd=odd)
     text, odd = starter.merged(name, mine, base, new, labels)
     return _Step(name, mine, text, odd=odd)
 

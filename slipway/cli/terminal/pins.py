@@ -6,7 +6,7 @@ import hashlib
 import re
 import ssl
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from http.client import HTTPException
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
@@ -14,12 +14,12 @@ from zipfile import BadZipFile, ZipFile
 
 from slipway import installation
 from slipway.errors import ConfigError
-from slipway.review.reach import LAPTOP, PINS, package
+from slipway.review.reach import LAPTOP, PINS
 
 LOCKS = {PINS: "deploy", LAPTOP: "local"}
 """The extra of slipway in each file of pins."""
 _DETAIL = re.compile(r" \\\n    --hash=\S+|\n    #.*")
-_NAME = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(\[|@|[=<>~!;]|$)")
+_ENTRY = re.compile(r"\S.*\n?(?:[ \t]+.*\n?)*")
 _PATIENCE = 30.0
 
 
@@ -52,9 +52,10 @@ def pins(origin: Mapping[str, Any], extra: str, *, hashed: bool) -> str:
     """Return the text of a file of pins."""
     source = installation.requirement(origin, extra) if origin else installation.source(extra)
     lock = (installation.PACKAGE / "starter" / f"requirements-{extra}.lock").read_text(encoding="utf-8")
-    told = "with its hash: pip wants one for each" if hashed else "with its version"
-    head = f"# Written by `slipway init`; `slipway init . --upgrade` renews it. Add a package of your own {told}.\n"
-    return f"{head}{source}\n{lock if hashed else bare(lock)}"
+    told = "their hashes: pip wants one for each" if hashed else "their versions"
+    head = "# Written by `slipway init`; `slipway init . --upgrade` renews it.\n"
+    # A last line that stays: beside a changed pin, git would see a conflict in a team's own packages.
+    return f"{head}{source}\n{lock if hashed else bare(lock)}# Add packages of your own below, with {told}.\n"
 
 
 def bare(text: str) -> str:
@@ -62,40 +63,10 @@ def bare(text: str) -> str:
     return _DETAIL.sub("", text)
 
 
-def with_own_pins(mine: str, base: str, new: str) -> tuple[str, tuple[str, ...]]:
-    """Return the `new` pins with a team's changes in `mine` since `base`, and the packages whose own pin it keeps.
-
-    Slipway itself is always the new one. A team's additions follow at the end, its deletions stay out.
-    """
-    ours, was, news = (_packages(text) for text in (mine, base, new))
-    kept, lines = list[str](), list[str]()
-    for key, entry in news.items():
-        changed = key in ours and bare(ours[key]) != was.get(key, "") and bare(ours[key]) != bare(entry)
-        if key == installation.NAME or (key in ours and not changed) or (key not in ours and key not in was):
-            lines.append(entry)
-        elif changed:
-            lines.append(ours[key])
-            kept.append(key)
-    own = [entry for key, entry in ours.items() if key not in news and bare(entry) != was.get(key)]
-    return "".join(lines + own), tuple(kept)
-
-
-def _packages(text: str) -> dict[str, str]:
-    """Return all requirements of each package, which may have several, by markers; and each other line."""
-    found = dict[str, str]()
-    for key, entry in _entries(text):
-        found[key] = found.get(key, "") + entry if _NAME.match(entry) else entry
-    return found
-
-
-def _entries(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each requirement, with its hashes and origin, by its package; and any other line by itself."""
-    for entry in re.findall(r"\S.*\n?(?:[ \t]+.*\n?)*|\n", text):
-        name = _NAME.match(entry)
-        yield (
-            package(name[1]) if name else entry,
-            entry if entry.endswith("\n") else f"{entry}\n",
-        )
+def with_hashes(text: str, *sources: str) -> str:
+    """Return bare pins, each with the hashes and the origin that it has in the first source that has it."""
+    found = {bare(entry): entry for source in reversed(sources) for entry in _ENTRY.findall(source)}
+    return "".join(found.get(line, line) for line in text.splitlines(keepends=True))
 
 
 def _read(url: str) -> bytes:

@@ -76,8 +76,8 @@ def test_line_ends_of_windows_are_no_edits_and_stay(
     (made / "Makefile").write_bytes((made / "Makefile").read_bytes() + b"# ours\r\n")
     ignored = (made / ".gitignore").read_bytes()
     newer.run_it(monkeypatch)
-    done = well(folder, "init", "training", "--upgrade", "--yes")
-    assert "your own pins" not in done.err and "click==8.2.0" in (made / "requirements.txt").read_text()
+    well(folder, "init", "training", "--upgrade", "--yes")
+    assert "click==8.2.0" in (made / "requirements.txt").read_text()
     text = (made / "Makefile").read_text()
     assert "discover -v tests" in text and "# ours" in text and (made / ".gitignore").read_bytes() == ignored
     for name in names:
@@ -110,20 +110,7 @@ def test_links_and_modes_stay(folder: Path, newer: Release, monkeypatch: pytest.
     assert "in seconds" in (made / "README.md").read_text(), "the base is still that of the text that was left"
 
 
-def test_own_pins_are_kept_and_told(folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch) -> None:
-    well(folder, "init", "training", *FLAGS)
-    pins = folder / "training" / "requirements.txt"
-    own = "pandas==3.0.0 \\\n    --hash=sha256:ff\n"
-    pins.write_text(pins.read_text().replace("click==8.1.0", "click==8.1.7") + own)
-    newer.run_it(monkeypatch)
-    done = well(folder, "init", "training", "--upgrade", "--yes")
-    assert "own pins are kept: click" in done.err
-    text = pins.read_text()
-    assert "click==8.1.7 \\" in text and "click==8.2.0" not in text and text.endswith(own)
-    assert f"slipway-vertex[deploy] @ {newer.wheel.as_uri()}" in text and "0.1.0" not in text
-
-
-def test_pins_of_one_package_by_marker_are_all_kept(
+def test_own_pins_are_merged_as_lines_and_keep_their_hashes(
     folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     well(folder, "init", "training", *FLAGS)
@@ -132,7 +119,24 @@ def test_pins_of_one_package_by_marker_are_all_kept(
     pins.write_text(pins.read_text() + own)
     newer.run_it(monkeypatch)
     well(folder, "init", "training", "--upgrade", "--yes")
-    assert pins.read_text().endswith(own) and "click==8.2.0" in pins.read_text()
+    text = pins.read_text()
+    assert text.endswith(own) and "click==8.2.0 \\\n    --hash=sha256:a3\n" in text
+    assert f"slipway-vertex[deploy] @ {newer.wheel.as_uri()}" in text and "0.1.0" not in text
+
+
+def test_a_pin_that_both_changed_is_a_conflict_with_both(
+    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well(folder, "init", "training", *FLAGS)
+    pins = folder / "training" / "requirements.txt"
+    pins.write_text(pins.read_text().replace("click==8.1.0", "click==8.1.7"))
+    newer.run_it(monkeypatch)
+    odd = run(folder, "init", "training", "--upgrade", "--yes")
+    assert odd.code == 1 and "training/requirements.txt must be mended by hand" in odd.err
+    text = pins.read_text()
+    for version in ("8.1.7", "8.2.0"):
+        assert f"click=={version} \\\n    --hash=sha256:a3\n" in text
+    assert text.count("<<<<<<< yours\n") == text.count(">>>>>>> slipway 0.2.0\n") == 1
 
 
 def test_edits_at_odds_are_both_in_the_file_and_told_until_somebody_chooses(
