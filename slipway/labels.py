@@ -49,7 +49,6 @@ MARK = "\udc24"
 _READ_BY_SERVICE = re.compile(rf"{MARK}(?=[{MARK}$(])|(?<={MARK}){MARK}")
 
 SHORT = 7
-_EARLIER_CAPACITY_TYPE_LABEL = "slipway-way"
 _TRUTH: Mapping[str, bool] = {"true": True, "false": False}
 _NOT_IN_LABELS = re.compile(r"[^a-z0-9_-]+")
 
@@ -101,20 +100,13 @@ def label_filter(wanted: Mapping[str, str]) -> str:
     return " AND ".join(f'labels.{key}="{value}"' for key, value in wanted.items())
 
 
-def capacity_type_label(labels: Mapping[str, str]) -> str:
-    """Return the capacity type that a job was sent by, empty where its labels do not tell; older jobs have another
-    label."""
-    return labels.get(CAPACITY_TYPE_LABEL) or labels.get(_EARLIER_CAPACITY_TYPE_LABEL, "")
-
-
 def team_of(labels: Mapping[str, str]) -> str:
     """Return the team that a job counts for, empty where its labels name none."""
     return labels.get(TEAM_LABEL) or labels.get(TEAM, "")
 
 
 def revision_of(labels: Mapping[str, str]) -> Revision:
-    """Return the reviewed commit that defined a job's template; older jobs do not tell whether there were changes
-    beyond it."""
+    """Return the reviewed commit that defined a job's template."""
     return Revision(labels.get(COMMIT_LABEL, ""), _TRUTH.get(labels.get(DIRTY_LABEL, "")))
 
 

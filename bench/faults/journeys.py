@@ -6,11 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench.errors import BenchError
-from bench.faults.earlier import release
 from bench.faults.ending import OTHER_REGION
-from bench.faults.points import Point
-from bench.faults.proxy import Strike
 from bench.faults.stage import Stage, ready
 from tests.checkouts.checkout import MACHINE, REGION, VERTEX
 from tests.checkouts.shell import wait_for
@@ -43,9 +39,8 @@ def _nothing(stage: Stage) -> None:
 @dataclass(frozen=True)
 class Journey:
     """A journey. `base` is the stage's beginning. `file` is the stack file then, `command` is typed until all is well,
-    and `between` has a person's steps before they type it once more. `keeps`: no cluster becomes another. `patience`:
-    the seconds for which a person watches a command that goes on through trouble, before they type Ctrl-C; None for any
-    time."""
+    and `between` has a person's steps before they type it once more. `patience`: the seconds for
+    which a person watches a command that goes on through trouble, before they type Ctrl-C; None for any time."""
 
     name: str
     base: str
@@ -53,7 +48,6 @@ class Journey:
     file: Mapping[str, Any] | None = None
     between: Callable[[Stage], None] = _nothing
     refused: bool = False
-    keeps: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
     patience: float | None = None
 
@@ -78,9 +72,9 @@ def _stocked_again(stage: Stage) -> None:
     stage.cloud.rest("DELETE", "/slipway/scenario")
 
 
-def up(stage: Stage, file: Mapping[str, Any], **variables: str) -> None:
+def up(stage: Stage, file: Mapping[str, Any]) -> None:
     stage.checkout.write(**file)
-    ready(stage, stage.checkout.command("up"), **variables)
+    ready(stage, stage.checkout.command("up"))
 
 
 def _deployed(stage: Stage) -> None:
@@ -116,30 +110,14 @@ def _busy(stage: Stage) -> None:
     _napping(stage)
 
 
-def _napping(stage: Stage, **variables: str) -> None:
+def _napping(stage: Stage) -> None:
     (stage.checkout.folder / "grid.yaml").write_text(SWEEP)
     job = ("slipway", "submit", "nap", "-p", "say=stays", "-p", "seconds=86000", "--request-id", "stays")
-    ready(stage, job, "submitter", **variables)
+    ready(stage, job, "submitter")
     wait_for(lambda: [one["state"] for one in stage.checkout.jobs("stays")] == ["JOB_STATE_RUNNING"], "the job runs")
     # Until then processes come and go that install its requirements.
     spoken = ("slipway", "jobs", "logs", "nap")
-    wait_for(lambda: "the word is" in stage.run(spoken, "submitter", variables).said, "the job speaks")
-
-
-def _earlier(stage: Stage) -> None:
-    """Deploy by the release before. A job that it sent runs, and an unfinished sending was killed there."""
-    with release(stage.folder / "earlier", stage.checkout.folder) as variables:
-        up(stage, FIRST, **variables)
-        _napping(stage, **variables)
-        # A sweep's runs are sent side by side: only with the last of them does every stage have the same jobs.
-        for command, number in ((_TO_POOL, 1), (_SWEEP, RUNS)):
-            sent = Point("", f"POST {VERTEX.replace('/v1/', '/v1beta1/')}/customJobs", number, "kill-cli")
-            stage.proxy.begin(Strike(sent, stage.kill_of_command(sent.fault)))
-            ran = stage.run(command, "submitter", variables)
-            if not stage.killed:
-                raise BenchError(f"{' '.join(command)} was to be killed as it sends, and ended with {ran.code}")
-        wait_for(lambda: len(stage.checkout.jobs()) == 2 + RUNS, "what was sent is there")
-    stage.proxy.begin()
+    wait_for(lambda: "the word is" in stage.run(spoken, "submitter", {}).said, "the job speaks")
 
 
 def _rolled(stage: Stage) -> None:
@@ -171,7 +149,6 @@ BASES: Mapping[str, Callable[[Stage], None]] = {
     "rolled": _rolled,
     "theirs": _theirs,
     "adopted": _adopted,
-    "earlier": _earlier,
 }
 # A submission gives up sending by itself after two minutes; a sweep goes on for as long as it is limited.
 _GIVEN_UP_S, _SWEPT_S = 150.0, 75.0
@@ -188,10 +165,7 @@ JOURNEYS = (
     Journey("stock-out-elsewhere", "stocked-out", UP, ELSEWHERE),
     Journey("adopt", "theirs", UP, ADOPTED),
     Journey("leave-adopted", "adopted", UP, FIRST),
-    Journey("upgrade", "earlier", UP, FIRST, keeps=True),
     Journey("submit", "busy", _TO_POOL, patience=_GIVEN_UP_S),
     Journey("fallback", "busy", (*_SUBMIT, "--wait-for", "pool=1s", "--then", "spot", "--wait"), patience=_GIVEN_UP_S),
     Journey("sweep", "busy", _SWEEP, patience=_SWEPT_S),
-    Journey("submit-upgrade", "earlier", _TO_POOL, patience=_GIVEN_UP_S),
-    Journey("sweep-upgrade", "earlier", _SWEEP, patience=_SWEPT_S),
 )

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from .. import PACKAGE, module_path
 from . import VERSION
-from .official import NOWHERE
 
 VARIABLE = "SLIPWAY_GCP_PLUGIN"
 _NAME = "pulumi-resource-gcp"
@@ -89,8 +88,7 @@ def _current(binary: Path) -> str | None:
 
 
 def _made_here(binary: Path) -> bool:
-    current = _current(binary) or ""
-    return f"-m {_MODULE}" in current or NOWHERE in current  # an earlier version named that in the script
+    return f"-m {_MODULE}" in (_current(binary) or "")
 
 
 def _put(plugins: Path, folder: Path, wanted: str) -> None:

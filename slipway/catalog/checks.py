@@ -37,8 +37,7 @@ _ITEMS: Mapping[str, tuple[type, ...]] = {_OBJECTS: (dict,), _TEXTS: (str,), _VA
 
 
 def checked(template: Template, catalog: Catalog) -> Template:
-    """Return a template of the catalog, with offers of unknown newer types, and those in a region
-    where an earlier version made no work bucket, as not available. Raises MalformedError."""
+    """Return a template of the catalog, with offers of unknown newer types as not available. Raises MalformedError."""
     for index, parameter in enumerate(template.parameters):
         default = () if parameter.default is None else (("default", parameter.default),)
         choices = ((f"choices[{number}]", choice) for number, choice in enumerate(parameter.choices))
@@ -50,18 +49,16 @@ def checked(template: Template, catalog: Catalog) -> Template:
             _check(offer, catalog)
         except MalformedError as error:
             raise error.under(f"offers[{index}]") from None
-    return replace(template, offers=tuple(_as_known(one, catalog) for one in template.offers))
+    return replace(template, offers=tuple(map(_as_known, template.offers)))
 
 
-def _as_known(offer: Offer, catalog: Catalog) -> Offer:
+def _as_known(offer: Offer) -> Offer:
     strange = f"kind {offer.kind}" if offer.kind not in KINDS else ""
     if offer.capacity_type not in CAPACITY_TYPES:
         strange = f"capacity type {offer.capacity_type}"
-    why = f"this version does not know {strange}; {updating()}" if strange else ""
-    region = catalog.region_of(offer.cluster)
-    if not why and region not in (catalog.region, *(catalog.work_elsewhere or ())):
-        why = f"the stack has no bucket for results in {region}, which it gets with the next pulumi up"
-    return replace(offer, available=False, lacks_quota=False, why=why) if why else offer
+    if not strange:
+        return offer
+    return replace(offer, available=False, lacks_quota=False, why=f"this version does not know {strange}; {updating()}")
 
 
 def _check(offer: Offer, catalog: Catalog) -> None:

@@ -1,4 +1,4 @@
-"""A catalog as the text of its object: written at deploy, read by all commands; and any version's, by a deployment."""
+"""A catalog as the text of its object: written at deploy, read by all commands; a later version's by a deployment."""
 
 from __future__ import annotations
 
@@ -102,10 +102,10 @@ def _template(name: str, entry: Any, catalog: Catalog) -> Template:
 
 
 def published(content: bytes | str, source: str) -> PublishedCatalog:
-    """Read the part of the published catalog that a deployment needs, from any version's. Never raises.
+    """Read the part of the published catalog that a deployment needs, also from a later version's. Never raises.
 
-    It needs two keys of any schema, older or newer: `clusters`, with `id` and `adopted`, and `retiring`. They keep
-    their meaning forever, and nothing else matters: no version's catalog stops another's deployment. The stack
+    It needs two keys of any schema: `clusters`, with `id` and `adopted`, and `retiring`. They keep their meaning
+    forever, and nothing else matters: no version's catalog stops another's deployment. The stack
     (`stack`), accounts and buckets (`trainer`, `trainers`, `storage`) are read where they exist. An unreadable catalog
     has its `damage`, with its address `source`, and lists nothing.
     """
@@ -115,7 +115,7 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
         return PublishedCatalog(damage=f"{source}: not valid JSON: {problem}")
     if not isinstance(body, dict):
         return PublishedCatalog(damage=f"{source}: not a JSON object")
-    clusters, retiring = body.get("clusters"), body.get("retiring", [])
+    clusters, retiring = body.get("clusters"), body.get("retiring")
     if not isinstance(clusters, dict) or not all(
         isinstance(one, dict) and isinstance(one.get("id"), str) for one in clusters.values()
     ):
@@ -163,14 +163,13 @@ def _number(text: str) -> float:
 
 
 def _check_schema(schema: object, source: str) -> None:
-    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
+    if not isinstance(schema, int) or isinstance(schema, bool) or schema < SCHEMA:
         raise _unreadable(source, f"schema is {schema!r}, where {SCHEMA} is expected")
-    if schema != SCHEMA:
-        age = "newer" if schema > SCHEMA else "older"
+    if schema > SCHEMA:
         raise ConfigError(
-            f"the catalog {source} has schema {schema}, {age} than this slipway reads (schema {SCHEMA})",
-            why=f"it was published by a{'n' if age == 'older' else ''} {age} version",
-            fix=updating() if age == "newer" else _ANOTHER,
+            f"the catalog {source} has schema {schema}, newer than this slipway reads (schema {SCHEMA})",
+            why="it was published by a newer version",
+            fix=updating(),
         )
 
 

@@ -221,7 +221,7 @@ class Catalog:
     former_regions: Regions | None = None
     quotas: Mapping[str, Annotated[str, QUOTA_ID]] | None = None
     confirm_above: float | None = None
-    submitters: Mapping[str, Texts] | None = None
+    submitters: Mapping[str, Texts] = field(default_factory=dict)
     budget: Budget | None = None
     board: bool | None = None
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
@@ -275,7 +275,7 @@ class Catalog:
 
     @property
     def buckets(self) -> tuple[str, ...]:
-        """The buckets of the stack: the catalog's, which an old catalog does not tell, and those that jobs write to."""
+        """The buckets of the stack: the catalog's, and those that jobs write to."""
         return (*filter(None, (self.catalog_bucket,)), *self.work_buckets)
 
     def cluster_named(self, cluster_id: str) -> Cluster | None:

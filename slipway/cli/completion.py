@@ -60,9 +60,7 @@ class _Bash(BashComplete):
     """The part of the word that stays as it is typed."""
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        line = os.environ.get("COMP_LINE")
-        if line is None:  # The script is an earlier version's.
-            return super().get_completion_args()
+        line = os.environ["COMP_LINE"]
         # An added letter tells a word that has yet to begin from one that ends here, also within quotes.
         *words, last = split_arg_string(f"{line}x")
         incomplete = last[:-1]

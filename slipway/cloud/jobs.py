@@ -14,11 +14,11 @@ from slipway.cloud.trials import Trial, best, searched
 from slipway.formatting import last_part, span
 from slipway.kinds import CUSTOM_JOB, JobKind
 from slipway.labels import (
+    CAPACITY_TYPE_LABEL,
     REQUEST_LABEL,
     TEMPLATE_LABEL,
     USER_LABEL,
     Revision,
-    capacity_type_label,
     code_revision_of,
     note_in,
     parameters_in,
@@ -135,8 +135,7 @@ class VertexJob(Regional):
 
     @property
     def revision(self) -> Revision:
-        """The reviewed commit that defined its template; older jobs do not tell whether there were changes beyond
-        it."""
+        """The reviewed commit that defined its template."""
         return revision_of(self.labels)
 
     @property
@@ -181,7 +180,8 @@ class VertexJob(Regional):
 
     @property
     def _without_pool(self) -> str:
-        return of_job(self.strategy, capacity_type_label(self.labels), any(one.reserves for one in self.worker_pools))
+        sent_by = self.labels.get(CAPACITY_TYPE_LABEL, "")
+        return of_job(self.strategy, sent_by, any(one.reserves for one in self.worker_pools))
 
     @property
     def machines(self) -> tuple[MachineGroup, ...]:

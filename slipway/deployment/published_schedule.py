@@ -12,6 +12,7 @@ from slipway.deployment.schedule import Due, schedule
 from slipway.errors import ConfigError, ResourceError
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.published_clusters import declared
+from slipway.installation import updating
 from slipway.live import Live
 
 
@@ -29,8 +30,8 @@ def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
         if not (spec.adopted or cluster.id.startswith(known)):
             raise ConfigError(
                 f"the catalog {catalog.source} does not tell all of cluster {cluster.name}",
-                why="an earlier version published it",
-                fix="publish it again with pulumi up",
+                why="a later version published it",
+                fix=updating(),
             )
     decided = plan(
         specs,

@@ -159,15 +159,11 @@ def _unread(at: str, one: PublishedCatalog | Unknown) -> str:
     """Return the reason why the members in the catalog at an address are unknown; empty where they are known."""
     if isinstance(one, Unknown):
         return str(one)
-    if one.whole is None:
-        return one.damage or f"{at}: another version published it"
-    if one.whole.submitters is None:
-        return f"{at}: it does not tell who may submit until pulumi up --stack {one.stack} writes it anew"
-    return ""
+    return "" if one.whole else one.damage or f"{at}: another version published it"
 
 
 def _needs(catalog: Catalog) -> frozenset[Right]:
     """Return the rights that a catalog needs. It does not tell whether jobs of an account write metrics: each of them
     may."""
     accounts = (catalog.trainer, *catalog.trainers.values())
-    return rights(catalog.submitters or {}, catalog.work_buckets, accounts, accounts)
+    return rights(catalog.submitters, catalog.work_buckets, accounts, accounts)

@@ -154,9 +154,8 @@ def other_run(job: VertexJob, other: VertexJob) -> str:
     """Describe how two jobs of one request id differ; empty for two jobs of equal requests."""
     pairs: list[tuple[str, object, object]]
     pairs = [(name, job.labels.get(key, ""), other.labels.get(key, "")) for name, key in _TELLING.items()]
-    ours, theirs = job.parameters, other.parameters
-    if ours is not None and theirs is not None:  # Jobs of earlier versions do not record their parameters.
-        pairs += [(name, ours.get(name), theirs.get(name)) for name in sorted({*ours, *theirs})]
+    ours, theirs = job.parameters or {}, other.parameters or {}
+    pairs += [(name, ours.get(name), theirs.get(name)) for name in sorted({*ours, *theirs})]
     return ", ".join(f"{name} is {there}, here {here}" for name, here, there in pairs if here != there)
 
 

@@ -14,7 +14,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.formatting import span, span_before
 from slipway.jobs.demand import Demand, by_pool
 from slipway.jobs.verdict import Outcome, Verdict
-from slipway.labels import STACK_LABEL, TEMPLATE_LABEL, capacity_type_label, label_filter, label_value
+from slipway.labels import CAPACITY_TYPE_LABEL, STACK_LABEL, TEMPLATE_LABEL, label_filter, label_value
 
 EARLIER = 100
 """The number of newest jobs of a template, or of a stack, that are considered."""
@@ -82,7 +82,7 @@ def wait_times(jobs: Iterable[VertexJob], expected: Expected, now: datetime) -> 
         [
             max(0.0, (job.start_time - job.create_time).total_seconds())
             for job in known
-            if capacity_type_label(job.labels) == expected.capacity_type
+            if job.labels.get(CAPACITY_TYPE_LABEL) == expected.capacity_type
             and job.persistent_resource_id == (cluster.id if cluster else "")
             and job.create_time is not None
             and job.start_time is not None
@@ -112,7 +112,7 @@ def runs(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: dat
         if job.state == "JOB_STATE_SUCCEEDED"
         and job.start_time is not None
         and now - job.start_time <= SINCE
-        and capacity_type_label(job.labels) == capacity_type
+        and job.labels.get(CAPACITY_TYPE_LABEL) == capacity_type
         and _machines(Demand.of(job)) == wanted
     ]
 

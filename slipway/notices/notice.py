@@ -44,8 +44,8 @@ def line(sentence: str, fix: str = "", means: str = "") -> Finding:
 
 
 def _line(told: Mapping[str, Any]) -> Finding:
-    """Return the line of a finding's document, or a notice's; an earlier version's has no `means`."""
-    return line(str(told["sentence"]), told.get("mend") or "", told.get("means") or "")
+    """Return the line of a finding's document, or a notice's."""
+    return line(str(told["sentence"]), told["mend"] or "", told["means"] or "")
 
 
 _LINES = As(

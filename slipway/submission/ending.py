@@ -21,7 +21,7 @@ from slipway.errors import Cancelled, ConfigError, PolicyError, ResourceError, S
 from slipway.formatting import few, span
 from slipway.jobs.failure import read_failure
 from slipway.kinds import JobKind
-from slipway.labels import CODE_LABEL, capacity_type_label, label_value
+from slipway.labels import CAPACITY_TYPE_LABEL, CODE_LABEL, label_value
 from slipway.submission.parameters import typed, unnamed
 
 _OTHERS = sorted(CAPACITY_TYPES.values(), key=lambda row: not row.waits_by_itself)
@@ -219,7 +219,7 @@ def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
         offers = standing(template, job.kind, values)
     except ConfigError:
         return None
-    sent_by = (offer for offer in offers if offer.capacity_type == capacity_type_label(job.labels))
+    sent_by = (offer for offer in offers if offer.capacity_type == job.labels.get(CAPACITY_TYPE_LABEL))
     return next((RecoveredSubmission(template, job.kind, offer, values, unknown) for offer in sent_by), None)
 
 

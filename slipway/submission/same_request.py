@@ -20,8 +20,6 @@ def same(request: Request, job: VertexJob) -> VertexJob:
     """Return `job` unchanged. Raises OtherJobError when it carries the id and is not the job that is asked for now."""
     asked = VertexJob.read(request.body, request.kind)
     ours, theirs = {**compared(asked), "template": request.template}, compared(job)
-    if asked.parameters is None or job.parameters is None:
-        ours["parameters"] = theirs["parameters"]
     if others := differing(theirs, ours):
         raise OtherJobError(
             f"request id {request.id} was used before, for something else ({job.display_name}, {job.numbered})",
@@ -67,9 +65,8 @@ def compared(job: VertexJob) -> dict[str, Compared]:
 
 def _counts(variable: str) -> bool:
     """Tell whether a variable makes a job another one: no record of its submission, as parameters are compared
-    separately and a note changes nothing, nor an empty one, which earlier versions sent."""
-    name, _, value = variable.partition("=")
-    return name not in RECORDS and bool(value)
+    separately and a note changes nothing."""
+    return variable.partition("=")[0] not in RECORDS
 
 
 def _shown(value: Compared, other: Compared) -> str:

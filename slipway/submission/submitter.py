@@ -18,7 +18,7 @@ from slipway.errors import AnswerUnknown
 from slipway.formatting import counted
 from slipway.jobs.claim import Claim, JobGoneError, bucket_of, read_claim
 from slipway.jobs.verdict import Outcome
-from slipway.labels import capacity_type_label
+from slipway.labels import CAPACITY_TYPE_LABEL
 from slipway.submission.budget_check import BudgetCheck
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, likely
 from slipway.submission.choice import Choice, JudgedCandidate, about_replaced, replaced
@@ -214,7 +214,7 @@ def way_on(problem: CloudError, taken: JudgedCandidate) -> str:
 def place_of(prepared: PreparedSubmission, job: VertexJob) -> int:
     """Return the place of the candidate of an earlier job, or of a candidate of its capacity type where its cluster was
     replaced since; the last place for a job of no candidate that the template still has."""
-    type_, clusters = capacity_type_label(job.labels), prepared.catalog.clusters
+    type_, clusters = job.labels.get(CAPACITY_TYPE_LABEL, ""), prepared.catalog.clusters
     places = [place for place, one in enumerate(prepared.candidates) if one.offer.capacity_type == type_]
     for place in places:
         cluster = prepared.candidates[place].offer.cluster

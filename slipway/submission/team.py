@@ -45,7 +45,7 @@ def team_of_submission(catalog: Catalog, template: Template, offer: Offer, asked
 def _groups(catalog: Catalog, offer: Offer) -> tuple[str, ...]:
     """Return the names of the groups that may submit as the offer's account, by the part of their addresses before the
     @; of all groups of the stack where that account is none of its trainers."""
-    known = catalog.submitters or {}
+    known = catalog.submitters
     kind = KINDS.get(offer.kind)
     account = str(kind.spec_of(offer.request).get("serviceAccount", "")) if kind else ""
     members = known.get(account, tuple(member for some in known.values() for member in some))

@@ -13,11 +13,12 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
+from slipway import codec
 from slipway.catalog.model import Template
 from slipway.codec import from_json
 from slipway.context import Context
@@ -30,31 +31,22 @@ from slipway.sweeps.runs import Run, SendState
 
 
 class SweepDigests:
-    """The digests of a sweep and of its equals: sweeps of the same points."""
+    """The digests of sweeps of the same points."""
 
     def __init__(self, points: Sequence[Point]) -> None:
         self._points = json.dumps([point.values for point in points], sort_keys=True)
 
-    def of(self, asked: SubmissionRequest) -> tuple[str, ...]:
-        """Return this version's digest and those of earlier versions, the newest first: they covered the whole package
-        with the launcher, and another word for the capacity type."""
+    def of(self, asked: SubmissionRequest) -> str:
+        """Return the hash of the canonical JSON of the request with its points, which are written once: they may be
+        many. Code of one's own is told by itself: what is packed beside it changes with the version."""
         what: Mapping[str, Any] = {
             "template": asked.template,
             "params": dict(asked.params),
             "kind": asked.kind,
             "experiment": asked.overrides.experiment,
+            "package": asked.overrides.code or asked.overrides.package,
+            "capacityType": asked.capacity_type,
         }
-        package, type_ = asked.overrides.package, asked.capacity_type
-        versions = (
-            {"package": asked.overrides.code or package, "capacityType": type_},
-            {"package": package, "capacityType": type_},
-            {"package": package, "way": type_},
-        )
-        return tuple(dict.fromkeys(self._of({**what, **version}) for version in versions))
-
-    def _of(self, what: Mapping[str, Any]) -> str:
-        """Return the hash of the canonical JSON of the request with its points, which are written once: they may be
-        many."""
         texts = {"points": self._points, **{key: json.dumps(value, sort_keys=True) for key, value in what.items()}}
         text = ", ".join(f'"{key}": {texts[key]}' for key in sorted(texts))
         return hashlib.sha256(f"{{{text}}}".encode()).hexdigest()
@@ -91,7 +83,7 @@ class SweepHeader:
     count: int
     commit: str
     when: str
-    bucket: str = ""
+    bucket: str
 
 
 def journal_of_sweep(context: Context, sweep: str) -> Path:
@@ -141,50 +133,51 @@ class SweepJournal:
         self.buckets: dict[Run, str] = {}
         self._bucket = ""
 
-    def begin(self, head: SweepHeader, digests: Collection[str] = ()) -> None:
-        """Open the journal, new or existing; `digests` are others that the sweep may have been begun with. Raises
-        ConfigError when the id was used for another sweep, SlipwayError for the disk."""
+    def begin(self, head: SweepHeader) -> None:
+        """Open the journal, new or existing. Raises ConfigError when the id was used for another sweep, SlipwayError
+        for the disk."""
         try:
             make_folder(self._file.parent)
             stream = self._file.open("a+", encoding="utf-8")
             self._stream = stream
-            self._lock(stream, head, digests)
+            self._lock(stream, head)
             lines = self._lines(stream)
         except (OSError, ValueError) as problem:
             raise self._failed(problem) from problem
-        self._replay(lines, head, digests)
+        self._replay(lines, head)
 
-    def _lock(self, stream: IO[str], head: SweepHeader, digests: Collection[str]) -> None:
+    def _lock(self, stream: IO[str], head: SweepHeader) -> None:
         try:
             lock(stream, f"sweep {head.sweep}", self._file)
         except SlipwayError:
-            self.read(head, digests)  # Waiting does not help where the one that sends has other runs.
+            self.read(head)  # Waiting does not help where the one that sends has other runs.
             raise
 
-    def read(self, head: SweepHeader, digests: Collection[str] = ()) -> None:
+    def read(self, head: SweepHeader) -> None:
         """Read what is recorded, as `begin` does, and open nothing for writing: for a sweep that is not sent."""
         try:
             text = self._file.read_text(encoding="utf-8") if self._file.exists() else ""
             lines = [from_json(line) for line in text[: text.rfind("\n") + 1].splitlines()]
         except (OSError, ValueError) as problem:
             raise self._failed(problem) from problem
-        self._replay(lines, head, digests)
+        self._replay(lines, head)
 
-    def _replay(self, lines: list[Any], head: SweepHeader, digests: Collection[str]) -> None:
+    def _replay(self, lines: list[Any], head: SweepHeader) -> None:
         self.commit, self._bucket = head.commit, head.bucket
         if not lines:
             self._head = head
             return
-        first = lines[0]
-        if not all(isinstance(line, dict) for line in lines) or "digest" not in first:
-            raise self._failed(ValueError("this is not the journal of a sweep"))
-        if first["digest"] not in (head.digest, *digests):
+        try:
+            first = codec.read(SweepHeader, lines[0])
+        except codec.MalformedError as problem:
+            raise self._failed(ValueError("this is not the journal of a sweep")) from problem
+        if first.digest != head.digest:
             raise ConfigError(
                 f"sweep {head.sweep} was begun with other runs",
-                why=f"{first.get('count')} of {first.get('template')}, begun {first.get('when')} ({self._file})",
+                why=f"{first.count} of {first.template}, begun {first.when} ({self._file})",
                 fix=("name this one differently: ", {"request_id": "NAME"}),
             )
-        self.commit, self._bucket = str(first.get("commit", "")), str(first.get("bucket", ""))
+        self.commit, self._bucket = first.commit, first.bucket
         for line in lines[1:]:
             self._replay_line(line)
 

@@ -31,24 +31,22 @@ Values = Mapping[str, Scalar]
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """A sweep before anything is sent. `digests` cover all that identifies it, as this version and earlier ones compute
-    them. `values` of each run, typed, some from its point and some `shared`. `groups`: runs that ask for the same
-    machines and have the same candidates, by the first of them; `of_group` has each run's place among them. `then`: the
-    capacity types that runs may take where the first one would wait; it does not make them another sweep.
+    """A sweep before anything is sent. `digest` covers all that identifies it. `values` of each run, typed, some from
+    its point and some `shared`. `groups`: runs that ask for the same machines and have the same candidates, by the
+    first of them; `of_group` has each run's place among them. `then`: the capacity types that runs may take where the
+    first one would wait; it does not make them another sweep.
 
-    `earlier`: the ids that earlier versions gave it, the newest first, and `siblings` those of the same runs asked for
-    in another way; none for a sweep that was given a name.
+    `siblings`: the ids of the same runs asked for in another way; none for a sweep that was given a name.
     """
 
     id: str
-    digests: tuple[str, ...]
+    digest: str
     values: tuple[Values, ...]
     points: tuple[Point, ...]
     shared: frozenset[str]
     groups: tuple[PreparedSubmission, ...]
     of_group: tuple[int, ...]
     then: tuple[str, ...] = ()
-    earlier: tuple[str, ...] = ()
     siblings: Mapping[str, SubmissionRequest] = field(default_factory=dict)
 
     @property
@@ -64,12 +62,12 @@ class SweepPlan:
         return self.groups[0].kind
 
     def under(self, id_: str) -> SweepPlan:
-        """Return the plan under another of its ids, which stands for its runs' request ids until they are decided."""
+        """Return the plan under an id, which stands for its runs' request ids until they are decided."""
         groups = tuple(
             replace(group, asked=replace(group.asked, overrides=replace(group.overrides, sweep=id_)), request_id=id_)
             for group in self.groups
         )
-        return replace(self, id=id_, groups=groups, earlier=(), siblings={})
+        return replace(self, id=id_, groups=groups, siblings={})
 
     def prepared(self, run: Run) -> PreparedSubmission:
         group = self.groups[self.of_group[run.index]]
@@ -83,25 +81,24 @@ class SweepPlan:
         other runs; empty for no difference, and for a job of no run.
 
         A parameter that nobody gave is compared only where the job was made from this very template: its default may
-        have changed since. Jobs of earlier versions do not record their parameters.
+        have changed since.
         """
         run = Run.of(job)
         if run is None or job.request_id != run.request_id(self.id):
             return ""
         if run.index >= self.count:
             return f"run {run.index}: sent then, and none of {self.count:,} now"
-        if (runs := job.labels.get(RUNS_LABEL, "")) not in ("", str(self.count)):
+        if (runs := job.labels.get(RUNS_LABEL, "no number")) != str(self.count):
             return f"run {run.index}: one of {runs} then, of {self.count:,} now"
         first, ours = self.groups[0], self.values[run.index]
         pairs: list[tuple[str, Scalar | None, Scalar | None]]
         pairs = [("template", job.template, label_value(self.template.name))]
-        if self.id not in _ids(self.template, self.digests) and not _same_code(job.labels, first.overrides.labels):
+        if self.id != _id(self.template, self.digest) and not _same_code(job.labels, first.overrides.labels):
             pairs.append(("code", _code(job.labels), _code(first.overrides.labels)))
-        if (theirs := job.parameters) is not None:
-            revision = first.catalog.revision
-            same = revision.exact and job.revision == revision
-            names = {*theirs, *ours} if same else {*self.shared, *self.points[run.index].given}
-            pairs += [(name, theirs.get(name), ours.get(name)) for name in sorted(names)]
+        theirs, revision = job.parameters or {}, first.catalog.revision
+        same = revision.exact and job.revision == revision
+        names = {*theirs, *ours} if same else {*self.shared, *self.points[run.index].given}
+        pairs += [(name, theirs.get(name), ours.get(name)) for name in sorted(names)]
         others = [(name, then, now) for name, then, now in pairs if then != now]
         before = ", ".join(f"{short(name)}={_shown(then)}" for name, then, _ in others)
         after = ", ".join(f"{short(name)}={_shown(now)}" for name, _, now in others)
@@ -136,17 +133,15 @@ def plan_sweep(
     place = {shape: index for index, shape in enumerate(firsts)}
     of_group = tuple(place[shape] for shape in shapes)
     made = SweepDigests(points)
-    digests = made.of(asked)
-    ids = _ids(template, digests)
+    digest = made.of(asked)
+    own = _id(template, digest)
     groups = tuple(firsts.values())
     _check_then(template, asked, groups, then)
-    plan = SweepPlan(ids[0], digests, values, points, frozenset(asked.params), groups, of_group, then)
+    plan = SweepPlan(own, digest, values, points, frozenset(asked.params), groups, of_group, then)
     if name:
         return plan.under(name)
-    others = {
-        id_: other for other in siblings(template, plan.kind.name, asked) for id_ in _ids(template, made.of(other))
-    }
-    return replace(plan.under(ids[0]), earlier=tuple(ids[1:]), siblings=others)
+    others = {_id(template, made.of(other)): other for other in siblings(template, plan.kind.name, asked)}
+    return replace(plan.under(own), siblings=others)
 
 
 def _check_then(
@@ -159,9 +154,9 @@ def _check_then(
         named(template, offered, name, "then")
 
 
-def _ids(template: Template, digests: Iterable[str]) -> list[str]:
+def _id(template: Template, digest: str) -> str:
     name = label_value(template.name)[:40].strip("-_")
-    return [f"{name}-{digest[:10]}" for digest in digests]
+    return f"{name}-{digest[:10]}"
 
 
 def _shown(value: Scalar | None) -> str:

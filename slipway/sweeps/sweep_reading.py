@@ -40,7 +40,7 @@ class SweepReading:
         self.jobs = SweepJobs(context, plan, note)
         self._as_planned, self._elsewhere = cache(plan.prepared), dict[Run, PreparedSubmission]()
         self._listing, self.earlier = threads.submit(self.jobs.all), threads.submit(_earlier_jobs, context, plan)
-        self.found_as = _look_for_ids(context, plan, self.jobs, threads)
+        self.refuse_siblings = _look_for_siblings(context, plan, self.jobs, threads)
         self.gone = GoneRuns(context, lambda run: self.prepared(run).candidates[0].request, threads, self._looks_for)
         self.started = self.gone.ask_first(plan.count)
         self.budget = BudgetCheck.begin(context, threads)
@@ -67,12 +67,12 @@ class SweepReading:
 def begin_reading(
     context: Context, plan: SweepPlan, note: Callable[[str], None], threads: ThreadPoolExecutor
 ) -> SweepReading:
-    """Begin to read for a sweep, under the id that it was sent with."""
+    """Begin to read for a sweep. Raises ConfigError where its runs were sent as another sweep."""
     context.connection.session.widen(WIDTH)
     reading = SweepReading(context, plan, note, threads)
     begun = reading.listed or was_begun(journal_of_sweep(context, plan.id))
-    if not begun and (other := reading.found_as()):
-        return SweepReading(context, plan.under(other), note, threads)
+    if not begun:
+        reading.refuse_siblings()
     return reading
 
 
@@ -95,19 +95,16 @@ def runs_left(reading: SweepReading, journal: SweepJournal, asks: RunsAgain) -> 
     return remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
 
 
-def _look_for_ids(context: Context, plan: SweepPlan, jobs: SweepJobs, threads: Executor) -> Callable[[], str]:
-    """Begin to look for the id under which an earlier version sent the sweep. Return a function that waits for it and
-    returns empty where none did; it raises ConfigError where the runs were asked for in another way, as a sibling, and
-    CloudError."""
+def _look_for_siblings(context: Context, plan: SweepPlan, jobs: SweepJobs, threads: Executor) -> Callable[[], None]:
+    """Begin to look for the same runs asked for in another way. Return a function that waits for the answers, and
+    raises ConfigError where there are some, and CloudError."""
 
     def begun(id_: str) -> bool:
         return was_begun(journal_of_sweep(context, id_)) or jobs.any_under(id_)
 
-    found = {id_: threads.submit(begun, id_) for id_ in (*plan.earlier, *plan.siblings)}
+    found = {id_: threads.submit(begun, id_) for id_ in plan.siblings}
 
-    def result() -> str:
-        if same := next((id_ for id_ in plan.earlier if found[id_].result()), ""):
-            return same
+    def refuse() -> None:
         for id_, other in plan.siblings.items():
             if found[id_].result():
                 raise ConfigError(
@@ -120,9 +117,8 @@ def _look_for_ids(context: Context, plan: SweepPlan, jobs: SweepJobs, threads: E
                         {"request_id": "NAME"},
                     ),
                 )
-        return ""
 
-    return result
+    return refuse
 
 
 def _earlier_jobs(context: Context, plan: SweepPlan) -> tuple[VertexJob, ...] | Unknown:

@@ -108,9 +108,9 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
     catalog, began = context.catalog, context.clock.monotonic()
     with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads:
         reading = begin_reading(context, plan, show.note, threads)
-        plan, jobs = reading.plan, reading.jobs
+        jobs = reading.jobs
         with SweepJournal(journal_of_sweep(context, plan.id)) as journal:
-            journal.begin(_head(context, plan), plan.digests)
+            journal.begin(_head(context, plan))
             chosen = _chosen(reading, journal, rate, show, asks)
             show.chosen(chosen)
             _check_budget(reading, chosen, show)
@@ -150,8 +150,8 @@ def dry_run_sweep(
     """Tell the sweep as `send_sweep` would send it now. Raises its errors, but for those of a confirmation."""
     with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads:
         reading = begin_reading(context, plan, show.note, threads)
-        with SweepJournal(journal_of_sweep(context, reading.plan.id)) as journal:
-            journal.read(_head(context, reading.plan), reading.plan.digests)
+        with SweepJournal(journal_of_sweep(context, plan.id)) as journal:
+            journal.read(_head(context, plan))
             chosen = _chosen(reading, journal, rate, show, replace(asks, waits=False))
             tell(chosen)
             _check_budget(reading, chosen, show)
@@ -160,7 +160,7 @@ def dry_run_sweep(
 def _head(context: Context, plan: SweepPlan) -> SweepHeader:
     commit, when = context.catalog.revision.short, context.now.isoformat()
     bucket = context.catalog.work_bucket
-    return SweepHeader(plan.id, plan.template.name, plan.digests[0], plan.count, commit, when, bucket)
+    return SweepHeader(plan.id, plan.template.name, plan.digest, plan.count, commit, when, bucket)
 
 
 def _chosen(

@@ -205,7 +205,7 @@ def test_a_grant_that_another_stack_needs_by_now_is_not_taken(stays: SharedGrant
 
 
 def test_every_grant_is_asked_for_before_it_goes() -> None:
-    """A submitter's too; and by this name, which an earlier version's program registers as well."""
+    """A submitter's too; and by this name, which living stacks have."""
 
     def program() -> None:
         hooks = guard(answers(Use()), lambda _: 0.0, lambda _: False)

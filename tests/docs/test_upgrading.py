@@ -1,11 +1,10 @@
 """docs/upgrading.md: its commands move a checkout, and what it promises is what is promised elsewhere. # D8
 
-That a deployed stack goes through it, by the same commands and with the real engine: tests/end_to_end/test_upgrade.py.
+That a deployed stack goes through it, by the same commands and with the real engine: tests/end_to_end/test_moving.py.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -14,8 +13,7 @@ import pytest
 import yaml
 
 from local.plugin import VERSION
-from tests.checkouts import wait
-from tests.checkouts.earlier import DEPLOYED
+from tests.checkouts import nap
 from tests.checkouts.laptop import here
 
 from .console import commands
@@ -24,6 +22,16 @@ from .test_runbook import anchors
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "upgrading.md"
 TEXT = PAGE.read_text("utf-8")
+STACK = """config:
+  gcp:project: acme-ml-prod
+  gcp:region: us-central1
+  gcp:addPulumiAttributionLabel: "false"
+  slipway:persistentResources:
+    cpu:
+      pools:
+        all: { machine: n1-standard-4, replicas: 1, disk: { type: pd-ssd, sizeGb: 100 } }
+  slipway:templates: [nap]
+"""
 
 
 def moving() -> str:
@@ -33,18 +41,17 @@ def moving() -> str:
 
 def test_a_fork_moves_with_its_name_its_stacks_and_its_templates(tmp_path: Path) -> None:
     fork, small = tmp_path / "fork", tmp_path / "acme-training"
-    wait.lay_out(fork)
+    nap.lay_out(fork)
     project = fork / "Pulumi.yaml"
     project.write_text(re.sub("^name: .*", "name: ours", project.read_text(), flags=re.MULTILINE))
-    config = json.loads(DEPLOYED[-1].read_text())["config"]
-    (fork / "stacks" / "Pulumi.prod.yaml").write_text(yaml.safe_dump({"config": config}))
+    (fork / "stacks" / "Pulumi.prod.yaml").write_text(STACK)
 
     done = here(fork).run("/bin/bash", "-ec", moving())
     assert done.code == 0 and "ok  prod" in done.out, done.said
     assert yaml.safe_load((small / "Pulumi.yaml").read_text())["name"] == "ours"
     assert [file.name for file in (small / "stacks").glob("Pulumi.*")] == ["Pulumi.prod.yaml"]
-    assert {file.name for file in (small / "templates").glob("*.py")} == {"wait.py"}
-    assert (small / "jobs" / "wait" / "task.py").read_text() == wait.TASK
+    assert {file.name for file in (small / "templates").glob("*.py")} == {"nap.py"}
+    assert (small / "jobs" / "nap" / "task.py").read_text() == nap.NAP_TASK
     assert (small / "__main__.py").read_text() != (fork / "__main__.py").read_text(), "the program of three lines"
     (renewing,) = (typed.command for typed in commands(PAGE) if typed.command.startswith("uvx"))
     assert here(small).run(*renewing.split()[3:], "--yes").code == 0

@@ -71,24 +71,12 @@ def test_a_catalog_that_is_not_there_is_named_with_who_chose_it(deployed: Checko
     refused(deployed.slipway(*HELLO, SLIPWAY_CATALOG=""), 2, "no catalog chosen", "slipway use gs://")
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ('{"schema": 2, "stack": "shared"', ("can't be read", "not valid JSON")),
-        ('{"schema": 2, "stack": "shared"}', ("can't be read", "is missing, where")),
-        (
-            '{"schema": 1}',
-            ("has schema 1, older than this slipway reads (schema 2)", "publish it again with pulumi up"),
-        ),
-        ('{"schema": 7}', ("has schema 7, newer than this slipway reads (schema 2)", "update slipway")),
-    ],
-    ids=["cut-off", "key-missing", "older", "newer"],
-)
-def test_a_catalog_that_cannot_be_read_is_refused(deployed: Checkout, content: str, words: tuple[str, ...]) -> None:
+def test_a_catalog_that_cannot_be_read_is_refused(deployed: Checkout) -> None:
     bucket, name = deployed.catalog.removeprefix("gs://"), "packages/other.json"
     upload = f"/upload/storage/v1/b/{bucket}/o?uploadType=media&name={name}"
-    deployed.cloud.session().post(deployed.cloud.url + upload, data=content.encode()).raise_for_status()
-    refused(deployed.slipway(*HELLO, "--catalog", f"gs://{bucket}/{name}"), 2, f"gs://{bucket}/{name}", *words)
+    deployed.cloud.session().post(deployed.cloud.url + upload, data=b'{"schema": 7}').raise_for_status()
+    done = deployed.slipway(*HELLO, "--catalog", f"gs://{bucket}/{name}")
+    refused(done, 2, f"gs://{bucket}/{name} has schema 7, newer than this slipway reads", "update slipway")
 
 
 def test_without_credentials_it_says_how_to_log_in(deployed: Checkout, tmp_path: Path) -> None:

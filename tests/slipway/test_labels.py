@@ -5,13 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.labels import capacity_type_label, label_value, roles_of, roles_value
-
-
-def test_the_capacity_type_of_a_job_is_read_by_its_earlier_label_too() -> None:
-    assert capacity_type_label({"slipway-capacity-type": "spot"}) == "spot"
-    assert capacity_type_label({"slipway-way": "pool"}) == "pool"
-    assert capacity_type_label({}) == ""
+from slipway.labels import label_value, roles_of, roles_value
 
 
 @given(st.text())

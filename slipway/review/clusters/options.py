@@ -147,8 +147,7 @@ def modes(change: Change) -> Iterator[Finding]:
     before, after = ({**one.clusters, **one.dormant} for one in (change.old, change.new))
     for name, old in before.items():
         new = after.get(name)
-        # A catalog of an earlier version did not have them.
-        if new is not None and old.display_name and (found := list(_edits(old, new))):
+        if new is not None and (found := list(_edits(old, new))):
             replaced = old.replacement != new.replacement
             words = [_REPLACING[new.replacement].format(name)] if replaced and new.replacement in _REPLACING else []
             words += [_WAITING[one.key].format(name, one.after) for one in found if one.after and one.key in _WAITING]

@@ -114,9 +114,6 @@ def test_auto_takes_the_official_plugin_of_this_home_and_keeps_it(tmp_path: Path
     install(tmp_path, _PYTHON, "")
     assert "-m local.plugin" in put.read_text()
     assert _started(install(tmp_path, _PYTHON, "auto")) == _CONFINED
-    # The script of an earlier version is not taken for an official one.
-    put.write_text(f"#!/bin/sh\nHTTPS_PROXY=http://127.0.0.1:9 exec {put}.official\n")
-    assert _started(install(tmp_path, _PYTHON, "auto")) == _CONFINED
 
 
 def test_auto_takes_the_one_on_path_or_in_the_persons_home(

@@ -59,15 +59,6 @@ def test_a_job_is_sent_to_its_clusters_region_and_every_verb_finds_it(away: Stac
     assert away.cloud.rest("GET", f"/v1/{store}-{job['displayName']}")["metadata"]["_state"] == "CANCELLED"
 
 
-def test_a_catalog_without_a_bucket_there_offers_nothing_there(away: Stack) -> None:  # N2
-    """One of an earlier version: the service would refuse each job, as its output would be at home."""
-    del away.catalog["storage"]["workElsewhere"]
-    away.publish()
-    refused = away.run("submit", "hello", "--capacity", "pool")
-    assert refused.code == 5 and f"no bucket for results in {AWAY}" in refused.err and "pulumi up" in refused.err
-    assert away.jobs() == []
-
-
 @pytest.mark.parametrize("launcher", [True, False], ids=["package", "image"])
 def test_one_that_was_given_up_there_is_given_up_wherever_it_is_sent_from(
     away: Stack, tmp_path: Path, launcher: bool

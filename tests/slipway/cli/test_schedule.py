@@ -171,11 +171,6 @@ def test_a_dormant_cluster_says_when_it_comes_back(stack: Stack) -> None:
     assert (one["cluster"], one["why"], one["until"]) == ("cpu", "season", "2199-01-10T00:00:00+00:00")
 
 
-def test_an_earlier_versions_catalog_is_told_from_a_plan(stack: Stack) -> None:
-    done = stack.run("schedule")
-    assert done.code == 2 and "not tell all of cluster" in done.err and "pulumi up" in done.err
-
-
 def test_what_was_given_up_stays_so_and_what_can_not_be_read_is_said() -> None:
     spec = replace(CPU, season=Season(idle_limit=timedelta(hours=4)))
     id_ = cluster_id("cpu", fingerprint_of("dev", PROJECT, REGION, spec))
@@ -185,8 +180,9 @@ def test_what_was_given_up_stays_so_and_what_can_not_be_read_is_said() -> None:
     with pytest.raises(ResourceError, match="can't be told"):
         upcoming(catalog, replace(NOTHING, clusters=unread), NOW)
     other = replace(catalog, dormant={"cpu": replace(catalog.dormant["cpu"], generation=9)})
-    with pytest.raises(ConfigError, match="does not tell all"):
+    with pytest.raises(ConfigError, match="does not tell all") as error:
         upcoming(other, NOTHING, NOW)
+    assert "a later version published it" in error.value.why and "update slipway" in error.value.fix
 
 
 def test_what_is_being_replaced_in_place_is_not_said_to_come_back(stack: Stack) -> None:  # N1

@@ -131,7 +131,7 @@ LACKS = {
 def test_a_type_without_what_it_needs_is_no_choice_for_dry_run_and_sending_alike(
     stack: Stack, type_: str
 ) -> None:  # N3
-    """A reservation was taken in a stack that has none. Its offer is as an earlier version published it."""
+    """A reservation was taken in a stack that has none."""
     pool, spot = stack.catalog["templates"]["crew"]["offers"]
     flex, plain, reserved = (
         deepcopy({**spot, "capacityType": one}) for one in ("flex-start", "on-demand", "reservation")

@@ -113,7 +113,6 @@ UNTOLD: dict[str, tuple[Neighbours, tuple[str, ...], str]] = {
     "a catalog can't be read": ({"c": Unknown("denied", "api", "a role")}, (), "api: denied; it needs a role"),
     "a catalog is damaged": ({"c": PublishedCatalog(damage="gs://c/…: not JSON")}, (), "gs://c/…: not JSON"),
     "a newer version's": ({"c": PublishedCatalog(stack="prod")}, (), "another version published it"),
-    "an older version's": ({"c": published(submitters=None)}, (), "pulumi up --stack prod"),
     "a stack without a catalog": ({"c": published()}, ("dev", "prod", "test"), "stack test has clusters here"),
 }
 

@@ -24,8 +24,6 @@ from slipway.state import State
 from tests.slipway.doctor.picture import CPU, found, lives, package, published, state
 from tests.slipway.review.builders import NOW, STACK, catalog, template
 
-ROOT = Path(__file__).resolve().parents[3]
-STATES = ROOT / "tests" / "end_to_end" / "states"
 HELD = Lock("file:///state/lock", "ada", "laptop", NOW - timedelta(hours=5))
 
 
@@ -148,7 +146,9 @@ def test_a_folder_s_state_and_locks_are_read_without_the_engine(checkout: Path) 
     locks = pulumi / "locks" / "organization" / "slipway" / STACK
     (pulumi / "stacks" / "slipway").mkdir(parents=True)
     locks.mkdir(parents=True)
-    exported = json.loads((STATES / "cecf6b4.json").read_text())["deployment"]
+    type_ = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+    cluster = {"urn": f"urn:pulumi:x::slipway::{type_}::cpu-1", "type": type_, "outputs": {"name": "cpu-7532df3"}}
+    exported: dict[str, object] = {"resources": [cluster]}
     pending = [{"resource": {"urn": "urn:pulumi:prod::slipway::gcp:storage/bucket:Bucket::work"}, "type": "creating"}]
     exported |= {"pending_operations": pending}
     body = {"version": 3, "checkpoint": {"stack": "x", "latest": exported}}

@@ -31,7 +31,7 @@ def stack(*members: str, team: str = "", account: str = TRAINER, evals: tuple[st
     return replace(
         found,
         templates={"digits": replace(template, offers=offers)},
-        submitters={TRAINER: members, EVALS: evals} if members or evals else None,
+        submitters={TRAINER: members, EVALS: evals},
     )
 
 
@@ -55,7 +55,6 @@ def prepared(of: Catalog, flag: str = "", variable: str = "") -> PreparedSubmiss
         (stack(VISION, account=EVALS, evals=(LANGUAGE,)), "", "", "language-models"),
         (stack(VISION, account="other@acme-ml.iam.gserviceaccount.com", evals=(LANGUAGE,)), "", "", ""),
         (stack(ADA), "", "vision", ""),
-        (stack(), "", "vision", ""),
         (stack("group:@", "group:***@acme.example"), "", "", ""),
     ],
     ids=[
@@ -72,7 +71,6 @@ def prepared(of: Catalog, flag: str = "", variable: str = "") -> PreparedSubmiss
         "that trainer's own group",
         "all groups, for an account that is no trainer",
         "no group: the variable is of other stacks",
-        "an older catalog does not tell",
         "names that no label can have",
     ],
 )

@@ -1,5 +1,4 @@
-"""What makes a sweep this one: the digest of what was asked for, which no version may change. Recorded ids of earlier
-versions are in `tests/slipway/cli/test_earlier_versions.py`. # N7"""
+"""What makes a sweep this one: the digest of what was asked for, which no version may change. # N7"""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ def points(*values: dict[str, str]) -> list[Point]:
     return [Point({name: Given(text, "", "") for name, text in one.items()}, "") for one in values]
 
 
-def digests(asked: SubmissionRequest) -> tuple[str, ...]:
+def digest(asked: SubmissionRequest) -> str:
     return SweepDigests(points({"seed": "1"})).of(asked)
 
 
@@ -31,19 +30,16 @@ def digests(asked: SubmissionRequest) -> tuple[str, ...]:
 def test_a_digest_is_of_canonical_json(params: dict[str, str], values: list[dict[str, str]], type_: str | None) -> None:
     asked = SubmissionRequest("digits", params, type_)
     what = {"template": "digits", "params": params, "kind": None, "package": "", "experiment": "", "points": values}
-    canonical = [json.dumps({**what, key: type_}, sort_keys=True) for key in ("capacityType", "way")]
-    expected = tuple(hashlib.sha256(text.encode()).hexdigest() for text in canonical)
-    assert SweepDigests(points(*values)).of(asked) == expected
+    canonical = json.dumps({**what, "capacityType": type_}, sort_keys=True)
+    assert SweepDigests(points(*values)).of(asked) == hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def test_code_of_ones_own_is_told_by_the_code_whatever_is_packed_beside_it() -> None:
-    """A version with another launcher made another sweep of the same code, and every run once more."""
+    """A version with another launcher would make another sweep of the same code, and every run once more."""
     code = RequestOverrides(package="gs://w/code/1/digits-1.tar.gz", code="abc")
-    other = replace(code, package="gs://w/code/2/digits-2.tar.gz")
-    now, later = (digests(replace(ASKED, overrides=one)) for one in (code, other))
-    assert now[0] == later[0] and set(now[1:]).isdisjoint(later[1:])
-    assert now[1:] == digests(replace(ASKED, overrides=replace(code, code="")))
-    assert digests(replace(ASKED, overrides=replace(code, code="abd")))[0] != now[0]
+    same, other = replace(code, package="gs://w/code/2/digits-2.tar.gz"), replace(code, code="abd")
+    now, later, others = (digest(replace(ASKED, overrides=one)) for one in (code, same, other))
+    assert now == later != others
 
 
 def test_what_to_give_and_to_leave_out_instead() -> None:

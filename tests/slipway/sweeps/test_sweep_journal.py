@@ -14,7 +14,7 @@ from slipway.errors import ConfigError, SlipwayError
 from slipway.sweeps.runs import Run, SendState
 from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal, was_begun
 
-HEAD = SweepHeader("digits-1", "digits", "abc", 3, "3f9c2e1", "2026-11-20T12:00:00+00:00")
+HEAD = SweepHeader("digits-1", "digits", "abc", 3, "3f9c2e1", "2026-11-20T12:00:00+00:00", "work")
 
 
 def opened(file: Path, head: SweepHeader = HEAD) -> SweepJournal:
@@ -46,7 +46,7 @@ def test_a_line_that_a_kill_tore_is_cut_off(tmp_path: Path) -> None:  # N7
             assert journal.open == {Run(1): 7.0}
 
 
-OTHER = SweepHeader("digits-1", "digits", "def", 4, "3f9c2e1", "2026-11-21T12:00:00+00:00")
+OTHER = SweepHeader("digits-1", "digits", "def", 4, "3f9c2e1", "2026-11-21T12:00:00+00:00", "work")
 
 
 def test_another_sweep_under_the_same_id_is_refused(tmp_path: Path) -> None:
@@ -65,14 +65,6 @@ def test_a_sweep_of_which_nothing_was_sent_leaves_its_name_to_another(tmp_path: 
     assert was_begun(tmp_path / "s.jsonl") and not was_begun(tmp_path / "none.jsonl")
     with pytest.raises(ConfigError, match="was begun with other runs"):
         opened(tmp_path / "s.jsonl")
-
-
-def test_a_sweep_that_was_begun_with_an_earlier_digest_goes_on(tmp_path: Path) -> None:  # N7
-    with opened(tmp_path / "s.jsonl", OTHER) as journal:
-        journal.write(Run(0), SendState.ACCEPTED, 5.0, "jobs/1")
-    with SweepJournal(tmp_path / "s.jsonl") as journal:
-        journal.begin(HEAD, ["ghi", OTHER.digest])
-        assert journal.jobs == {Run(0): "jobs/1"}
 
 
 @pytest.mark.parametrize("line", ["no json", '{"i": 0}', '{"i": "x", "a": 0, "s": "sending", "t": 1}'])

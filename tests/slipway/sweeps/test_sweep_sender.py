@@ -136,7 +136,7 @@ def command(
 ) -> SendingResult:
     """The command, typed once."""
     with SweepJournal(file) as journal:
-        journal.begin(SweepHeader(SWEEP, "digits", "abc", count, "", ""))
+        journal.begin(SweepHeader(SWEEP, "digits", "abc", count, "", "", ""))
         left = remaining_runs(count, known_runs(SWEEP, journal.jobs, journal.open, service.all()), retry=False)
         sender = made(
             create=service.create,

@@ -1,7 +1,8 @@
-"""The documents of `--output json`, as fixed values make them: keys, their order and their forms are an interface. # N4
+"""The catalog and the documents of `--output json`, as fixed values make them. Keys, their order and their forms are an
+interface. # N4 # N8
 
 `recorded/NAME.json` has each as it was first printed; one that is to change is deleted and recorded anew:
-`SLIPWAY_RECORD=1 python -m pytest tests/slipway/cli/terminal/test_documents.py`.
+`SLIPWAY_RECORD=1 python -m pytest tests/goldens/test_documents.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from typing import Any, cast
 import pytest
 
 from slipway import codec
+from slipway.budget import Budget
 from slipway.catalog.clusters import Cluster, DormantCluster, Pool
+from slipway.catalog.document import read as read_catalog
+from slipway.catalog.document import write as catalog_text
+from slipway.catalog.forms import Removed
 from slipway.catalog.model import Catalog, Offer, Parameter, Study, Template
 from slipway.cli.check import Checked, _json
 from slipway.cli.doctor import document as doctor
@@ -42,6 +47,7 @@ from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.cloud.monitoring import Point, Series
 from slipway.cloud.storage import Location, StoredObject
 from slipway.cloud.trials import Trial
+from slipway.cluster import Reservation
 from slipway.context import Clock, Context
 from slipway.deployment.schedule import Due
 from slipway.doctor.reading import Drifted
@@ -98,16 +104,26 @@ from tests.slipway.doctor.picture import picture
 
 RECORDED = Path(__file__).with_name("recorded")
 NOW = datetime(2026, 12, 1, 12, 0, 0, 250000, tzinfo=UTC)
+DAY = datetime(2026, 12, 1, tzinfo=UTC)
 H100 = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500))
 CPU = MachineSpec("n1-standard-8")
 POOL = Pool("workers", H100, 1, 4, True, Price(Decimal("101.008")))
 CLUSTER = Cluster("h100", "h100-1a2b3c4", {"workers": POOL})
+REQUEST: Mapping[str, Any] = {"jobSpec": {}}
 OFFERS = (
-    Offer("pool", True, "", "h100", ("", "workers"), Price(Decimal("101.008")), {}, wait=1800.0),
+    Offer("pool", True, "", "h100", ("", "workers"), Price(Decimal("101.008")), REQUEST, wait=1800.0),
     Offer(
-        "spot", False, "quota: short", "", (), Price(Decimal("0.5"), at_most=True), {}, when={"rank": (8, 16)}, note="n"
+        "spot",
+        False,
+        "quota: short",
+        "",
+        (),
+        Price(Decimal("0.5"), at_most=True),
+        REQUEST,
+        when={"rank": (8, 16)},
+        note="n",
     ),
-    Offer("reservation", False, "", "", (), UNKNOWN, {}),
+    Offer("reservation", False, "", "", (), UNKNOWN, REQUEST),
 )
 PARAMETERS = (
     Parameter("rank", "int", 8, 1, 64, (8, 16), "how much"),
@@ -127,6 +143,42 @@ LORA = Template(
 DIGITS = Template("digits", "", "custom-job", (), (), (), code_why="forbidden by prod")
 CATALOG = Catalog(
     "dev", "acme", "us-central1", "3f9c2e1", False, "w", "t", {"h100": CLUSTER}, (), {"lora": LORA, "digits": DIGITS}
+)
+WHOLE = replace(
+    CATALOG,
+    clusters={
+        "h100": replace(
+            CLUSTER,
+            display_name="H100",
+            network="n",
+            reserved_ip_ranges=("r",),
+            kms_key="k",
+            network_attachment="a",
+            dns_peerings=("corp.example. p n",),
+            labels={"team": "vision"},
+            retire_within=3600.0,
+            season=Season(DAY, DAY + timedelta(days=2), timedelta(hours=1)),
+            alternatives=({"workers": POOL},),
+            alternative_regions=("us-east4",),
+            create_within=60.0,
+        ),
+        "theirs": Cluster("theirs", "theirs", {}, adopted=True, alternative=1, region="us-east4"),
+    },
+    retiring=("h100-0000000",),
+    catalog_bucket="c",
+    work_elsewhere={"us-east4": "w-us-east4"},
+    dormant={"cpu": DormantCluster("cpu", "cpu-1", {}, why="idle", since=DAY, lacks=("gpus",))},
+    reservations={"r": Reservation("projects/p/zones/z/reservations/r", "a3-highgpu-8g")},
+    trainers={"ml": "ml@acme.iam.gserviceaccount.com"},
+    removed={"h100-0000000": Removed(3600.0, DAY)},
+    under_way="3f9c2e1",
+    other_regions=("us-east4",),
+    former_regions=("europe-west4",),
+    quotas={"custom_model_training_cpus": "CustomModelTrainingCPUsPerProjectPerRegion"},
+    confirm_above=100.0,
+    submitters={"t": ("group:ml@acme.example",)},
+    budget=Budget(1000.0, {"vision": 500.0}, {"ada": 100.0}, enforce=True),
+    board=True,
 )
 STACK = """config:
   gcp:project: acme-ml-dev
@@ -367,7 +419,18 @@ def selected() -> Context:
 @pytest.mark.parametrize("name", CASES)
 def test_a_document_stays_as_it_is(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     screen.out_json(name, CASES[name]())
-    printed, file = capsys.readouterr().out, RECORDED / f"{name}.json"
+    stays(capsys.readouterr().out, name)
+
+
+def test_a_catalog_stays_as_it_is() -> None:
+    """One that a later version writes, an earlier one reads, and the other way round."""
+    written = catalog_text(WHOLE)
+    stays(written, "catalog")
+    assert read_catalog(written, "") == WHOLE
+
+
+def stays(printed: str, name: str) -> None:
+    file = RECORDED / f"{name}.json"
     if os.environ.get("SLIPWAY_RECORD") and not file.exists():
         file.write_text(printed, encoding="utf-8")
     assert printed == file.read_text(encoding="utf-8")

@@ -1,0 +1,172 @@
+"""Names by which living things are known again. No release of ours may change one: it would replace somebody's GPUs,
+or send their jobs a second time. # N1 # N7"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from components import guard, persistent_resource
+from components.catalog import Catalog as CatalogComponent
+from components.catalog import JobTemplate
+from components.persistent_resource import OtherRegions, PersistentResource
+from components.workspace import Workspace
+from slipway import labels
+from slipway.catalog.lookup import default_buckets
+from slipway.catalog.model import Catalog, Parameter
+from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.packages.source_package import SourcePackage
+from slipway.submission.candidates import SubmissionRequest
+from slipway.submission.request import RequestOverrides, attempt_id
+from slipway.sweeps.points import Given, Point, Points
+from slipway.sweeps.runs import Run
+from slipway.sweeps.sweep_plan import plan_sweep
+from tests.components.conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, declared
+from tests.slipway.submission.fallback_command import catalog
+from tests.slipway.test_fingerprint import FULL, PLAIN
+
+SEEDS = tuple(Point({"seed": Given(seed, "", "")}, "") for seed in ("1", "2"))
+SWEEPABLE = catalog(launcher=True)
+SWEEPABLE = replace(
+    SWEEPABLE,
+    templates={
+        "digits": replace(
+            SWEEPABLE.templates["digits"], parameters=(Parameter("seed", "int"), Parameter("trees", "int", 3))
+        )
+    },
+)
+OWN = RequestOverrides(package="gs://work/code/abc/digits.tar.gz", code="abc")
+
+
+@pytest.mark.parametrize(("spec", "golden"), [(PLAIN, "24bc965"), (FULL, "737dca7")])
+def test_a_cluster_s_hash(spec: ClusterSpec, golden: str) -> None:  # B3
+    assert fingerprint_of("prod", "acme-ml-prod", "us-central1", spec) == golden
+
+
+def test_a_cluster_s_id() -> None:
+    assert cluster_id("h100", "1a2b3c4") == "h100-1a2b3c4"
+    assert cluster_id("h100", "1a2b3c4", 2) == "h100-1a2b3c4-2"
+
+
+def test_ids_of_a_submission_s_attempts() -> None:
+    assert [attempt_id("mine", number) for number in range(3)] == ["mine", "c2do7h747ed7fjmd", "5ereuafhfp6agl64"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "golden"),
+    [
+        (SubmissionRequest("digits"), None, "digits-1677e8c4f8: vx7rshzqb5p7bltz digits-hgl5en6o"),
+        (
+            SubmissionRequest("digits", {"trees": "5"}, "spot"),
+            None,
+            "digits-0ef10faa41: jixsu4yzwxx4tjsw digits-e46hz7dq",
+        ),
+        (
+            SubmissionRequest("digits", kind="custom-job", overrides=OWN),
+            None,
+            "digits-955535f934: 3wy44c53ngy7l6ir digits-ftziooya",
+        ),
+        (SubmissionRequest("digits"), "nightly", "nightly: xtswqlqcma4dvned digits-wumxgmd5"),
+    ],
+)
+def test_ids_of_a_sweep_and_of_its_first_run_and_job(asked: SubmissionRequest, name: str | None, golden: str) -> None:
+    plan = plan_sweep(SWEEPABLE, asked, Points("s.csv", SEEDS), "ada", name)
+    body = plan.prepared(Run(0)).candidates[0].body
+    assert f"{plan.id}: {body['labels']['slipway-request']} {body['displayName']}" == golden
+    assert {key: body["labels"][f"slipway-{key}"] for key in ("run", "runs", "sweep")} == {
+        "run": "0",
+        "runs": "2",
+        "sweep": plan.id,
+    }
+
+
+def test_ids_of_a_run_sent_again() -> None:
+    assert [(run.label, run.request_id("nightly")) for run in (Run(1), Run(1, 1))] == [
+        ("1", "3grstvfhifrt6y6x"),
+        ("1-1", "r4awjgfkntzik5ld"),
+    ]
+
+
+def test_the_same_runs_asked_for_in_another_way_are_other_sweeps_by_these_ids() -> None:
+    plan = plan_sweep(SWEEPABLE, SubmissionRequest("digits"), Points("s.csv", SEEDS), "ada", None)
+    assert {name: (other.capacity_type, other.kind) for name, other in plan.siblings.items()} == {
+        "digits-5ac5c1b4cf": (None, "custom-job"),
+        "digits-a43a30858c": ("pool", None),
+        "digits-4302ddf320": ("pool", "custom-job"),
+        "digits-459cb3962b": ("spot", None),
+        "digits-5421afb74f": ("spot", "custom-job"),
+        "digits-564e3b3515": ("on-demand", None),
+        "digits-3c9bd6a011": ("on-demand", "custom-job"),
+    }
+
+
+def test_labels() -> None:
+    named = {name: value for name, value in vars(labels).items() if name.endswith("_LABEL")}
+    assert sorted(named.values()) == [
+        "slipway-capacity-type",
+        "slipway-code",
+        "slipway-code-commit",
+        "slipway-commit",
+        "slipway-commit-dirty",
+        "slipway-dirty",
+        "slipway-hash",
+        "slipway-name",
+        "slipway-request",
+        "slipway-roles",
+        "slipway-run",
+        "slipway-runs",
+        "slipway-stack",
+        "slipway-sweep",
+        "slipway-team",
+        "slipway-template",
+        "slipway-user",
+    ]
+    assert labels.RECORDS == ("SLIPWAY_PARAMETERS", "SLIPWAY_NOTE")
+
+
+def test_names_of_buckets() -> None:
+    assert default_buckets("acme.example:ml", "dev") == ("ml-dev-catalog", "ml-dev-work")
+
+
+def test_names_that_the_engine_has_in_its_state(tmp_path: Path) -> None:
+    """Under another name a resource would be replaced, and one whose hook is gone can't be deleted."""
+    archive = tmp_path / "nap-0123456789ab.tar.gz"
+    archive.write_bytes(b"package")
+    package = SourcePackage("nap-0123456789ab.tar.gz", "0123456789ab", b"package")
+    published = Catalog("dev", PROJECT, REGION, "3f9c2e1", False, "acme-work", "t", {}, (), {})
+
+    def program() -> None:
+        Workspace("workspace", project=PROJECT, region=REGION, settings=SETTINGS, live=NOTHING, facts=FACTS)
+        current = CurrentCluster(PLAIN, "h100-1a2b3c4", "1a2b3c4", import_=False)
+        PersistentResource(current, project=PROJECT, region=REGION, facts=FACTS)
+        OtherRegions(("us-east4",))
+        JobTemplate("nap", facts=FACTS, packages={archive: package}, bucket="acme-catalog")
+        CatalogComponent("catalog", catalog=published, facts=FACTS, bucket="acme-catalog", after=[])
+
+    assert sorted(f"{one.parent} {one.type} {one.name}" for one in declared(program)) == [
+        "catalog gcp:storage/bucketObject:BucketObject catalog",
+        "h100-1a2b3c4 gcp:vertex/aiPersistentResource:AiPersistentResource h100-1a2b3c4",
+        "nap gcp:storage/bucketObject:BucketObject nap-0123456789ab",
+        "slipway-dev slipway:components:Catalog catalog",
+        "slipway-dev slipway:components:JobTemplate nap",
+        "slipway-dev slipway:components:OtherRegions other-regions",
+        "slipway-dev slipway:components:PersistentResource h100-1a2b3c4",
+        "slipway-dev slipway:components:Workspace workspace",
+        "workspace gcp:projects/iAMMember:IAMMember logs-group:ml@acme.example",
+        "workspace gcp:projects/iAMMember:IAMMember metrics-group:ml@acme.example",
+        "workspace gcp:projects/iAMMember:IAMMember quota-group:ml@acme.example",
+        "workspace gcp:projects/iAMMember:IAMMember submit-group:ml@acme.example",
+        "workspace gcp:serviceaccount/account:Account trainer",
+        "workspace gcp:serviceaccount/iAMMember:IAMMember act-as-trainer-group:ml@acme.example",
+        "workspace gcp:storage/bucket:Bucket catalog",
+        "workspace gcp:storage/bucket:Bucket work",
+        "workspace gcp:storage/bucketIAMMember:BucketIAMMember creates-work-group:ml@acme.example",
+        "workspace gcp:storage/bucketIAMMember:BucketIAMMember reads-catalog-group:ml@acme.example",
+        "workspace gcp:storage/bucketIAMMember:BucketIAMMember reads-work-group:ml@acme.example",
+        "workspace gcp:storage/bucketIAMMember:BucketIAMMember trainer-reads-catalog",
+        "workspace gcp:storage/bucketIAMMember:BucketIAMMember trainer-writes-work",
+    ]
+    assert (guard.NAME, persistent_resource.HOOK) == ("slipway-guard-v1", "slipway-create-v1")
