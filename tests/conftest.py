@@ -34,7 +34,11 @@ _OF_A_PERSON = (
     "CLOUD_ML_",
     "AIP_",
 )
-_OF_A_CALLER = ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE")
+# So do the ways of `make` and git, and the width of a terminal.
+_OF_A_CALLER = (
+    *("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"),
+    *("COLUMNS", "LINES"),
+)
 _OF_THE_RUN = {"SLIPWAY_CACHE", "SLIPWAY_FUZZ", "SLIPWAY_NEWEST_GCP", "SLIPWAY_RECORD"}
 for _name in list(os.environ):
     if _name.startswith((*_OF_A_PERSON, *_OF_A_CALLER)) and _name not in _OF_THE_RUN:

@@ -65,6 +65,7 @@ class Runner:
         signal.signal(signal.SIGTERM, self._on_term)
         signal.signal(signal.SIGINT, self._on_term)
         try:
+            specs.make_temporary(self._folder)  # for the tools too: uv leaves a lock for each source that it builds
             with MetadataServer(self._spec.host, self._spec.identity) as metadata:
                 self._look()
                 home = preparation.prepared(self._spec, self._tool, _uv(), self._log.service)
@@ -99,7 +100,6 @@ class Runner:
         process.keep(self._grace_s() if self._stopping else _KEEP_S)
         ended.set()
         processes.end_replica(os.getpid(), processes.birth(os.getpid()), self._folder)
-        specs.remove_temporary(self._folder)
         for reader in readers:
             reader.join(_READERS_WAIT_S)
         if process.wrote_astray():
@@ -184,7 +184,12 @@ class Runner:
         if not command:
             return
         with subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, process_group=0
+            command,
+            env={**os.environ, "TMPDIR": str(specs.temporary(self._folder))},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            process_group=0,
         ) as child:
             while True:
                 try:
@@ -210,6 +215,7 @@ class Runner:
         self._events.put("stop")
 
     def _exit(self, phase: Phase, code: int = 0, message: str = "") -> None:
+        specs.remove_temporary(self._folder)
         over = timestamp(self._over or datetime.now(UTC))
         files.write_json(self._folder / specs.EXIT, {"phase": phase, "code": code, "message": message, "time": over})
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -188,6 +189,35 @@ def test_a_package_that_can_not_be_read_is_told(run: Replica) -> None:
         run.start()
         ended = run.ended()
     assert (ended.phase, "gs://b/p.tar.gz can't be read" in ended.message) == ("unready", True)
+
+
+def test_what_builds_its_package_leaves_nothing_behind(
+    run: Replica, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, temporary = tmp_path / "task-1", tmp_path / "temporary"
+    source.mkdir()
+    temporary.mkdir()
+    (source / "task.py").write_text(f"print({str(tmp_path)!r})")  # which no wheel of another run has
+    project = '[project]\nname = "task"\nversion = "1"\n[tool.setuptools]\npy-modules = ["task"]\n'
+    (source / "pyproject.toml").write_text(project)
+    package = Path(shutil.make_archive(str(source), "gztar", tmp_path, source.name)).read_bytes()
+
+    class Serving(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(package)))
+            self.end_headers()
+            self.wfile.write(package)
+
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    with HTTPServer(("127.0.0.1", 0), Serving) as serving:
+        threading.Thread(target=serving.handle_request, daemon=True).start()
+        url = f"http://127.0.0.1:{serving.server_port}"
+        run.spec = replace(run.spec, url=url, packages=("gs://b/task-1.tar.gz",), module="task")
+        run.start()
+        assert run.ended() == Status("exited"), run.lines()
+    assert run.said() == [str(tmp_path)]
+    assert not [*temporary.iterdir()]
 
 
 def test_a_program_that_does_not_exist_is_told(run: Replica) -> None:
