@@ -1,5 +1,5 @@
-"""A month with its board, and a browser to read it with, which is closed after each module: while one runs, no other
-event loop can."""
+"""A month with its board, drawn once in a browser, which is closed after each module: while one runs, no other event
+loop can."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,14 +19,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page
 
 JOBS = 400
-Looking = Callable[..., "Looked"]
-
-
-@pytest.fixture(scope="session")
-def board_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("board") / "board.html"
-    file.write_text(page(board(JOBS)), encoding="utf-8")
-    return file
+Looking = Callable[[dict[str, Any]], "Looked"]
+_DRAWN = "() => [...document.querySelectorAll('[data-chart]:not([data-late])')].every((one) => one.dataset.drawn)"
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +44,50 @@ class Looked:
     page: Page
     asked: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
+    width: int = 1200
+    dark: bool = False
+
+    @classmethod
+    def at(cls, page: Page, file: Path) -> Looked:
+        looked = cls(page)
+        page.on("request", lambda request: looked.asked.append(request.url))
+        page.on("console", lambda message: looked.said.append(message.text))
+        page.on("pageerror", lambda error: looked.said.append(str(error)))
+        page.on("dialog", looked.dialog)
+        page.goto(file.as_uri())
+        page.wait_for_function(_DRAWN)
+        return looked
+
+    def turn(self, *, width: int = 1200, dark: bool = False) -> None:
+        """Show the page at a width, light or dark: each change draws all charts anew."""
+        if width != self.width:
+            self._drawn_anew(lambda: self.page.set_viewport_size({"width": width, "height": 900}))
+        if dark != self.dark:
+            self._drawn_anew(lambda: self.page.emulate_media(color_scheme="dark" if dark else "light"))
+        self.width, self.dark = width, dark
+
+    def _drawn_anew(self, change: Callable[[], None]) -> None:
+        self.page.evaluate(
+            "() => { for (const one of document.querySelectorAll('[data-drawn]')) delete one.dataset.drawn; }"
+        )
+        change()
+        self.page.wait_for_function(_DRAWN)
+
+    def rest(self) -> None:
+        """Show no job, find nothing and close what was opened."""
+        self.page.evaluate(
+            """() => {
+                location.hash = '';
+                for (const one of document.querySelectorAll('details')) one.open = false;
+                const find = document.getElementById('find');
+                find.value = '';
+                find.dispatchEvent(new Event('input'));
+            }"""
+        )
+        self.page.wait_for_function("() => document.getElementById('one').hidden")
+
+    def show(self, job: str) -> None:
+        self.page.evaluate("(id) => { location.hash = `job=${id}`; }", job)
 
     def dialog(self, dialog: Dialog) -> None:
         self.said.append(dialog.message)
@@ -84,24 +122,33 @@ class Looked:
         return found
 
 
+@pytest.fixture(scope="module")
+def opened(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Looked]:
+    file = tmp_path_factory.mktemp("board") / "board.html"
+    file.write_text(page(board(JOBS)), encoding="utf-8")
+    context = browser.new_context(viewport={"width": 1200, "height": 900}, color_scheme="light")
+    yield Looked.at(context.new_page(), file)
+    context.close()
+
+
 @pytest.fixture
-def look(browser: Browser, board_file: Path) -> Iterator[Looking]:
+def looked(opened: Looked) -> Iterator[Looked]:
+    """The month's page, of which no test leaves a message or an error."""
+    opened.rest()
+    opened.turn()
+    yield opened
+    assert opened.said == []
+
+
+@pytest.fixture
+def look(browser: Browser, tmp_path: Path) -> Iterator[Looking]:
+    """Open a page of other data."""
     contexts = []
 
-    def open_(width: int = 1200, dark: bool = False, file: Path = board_file, hash: str = "") -> Looked:
-        scheme = "dark" if dark else "light"
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
-        contexts.append(context)
-        looked = Looked(context.new_page())
-        looked.page.on("request", lambda request: looked.asked.append(request.url))
-        looked.page.on("console", lambda message: looked.said.append(message.text))
-        looked.page.on("pageerror", lambda error: looked.said.append(str(error)))
-        looked.page.on("dialog", looked.dialog)
-        looked.page.goto(file.as_uri() + hash)
-        looked.page.wait_for_function(
-            "() => [...document.querySelectorAll('[data-chart]:not([data-late])')].every((one) => one.dataset.drawn)"
-        )
-        return looked
+    def open_(document: dict[str, Any]) -> Looked:
+        (tmp_path / "other.html").write_text(page(document), encoding="utf-8")
+        contexts.append(browser.new_context(viewport={"width": 1200, "height": 900}, color_scheme="light"))
+        return Looked.at(contexts[-1].new_page(), tmp_path / "other.html")
 
     yield open_
     for context in contexts:
