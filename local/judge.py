@@ -21,7 +21,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from slipway.errors import ConfigError
-from slipway.review.reach import included, local_paths
+from slipway.review.pins import included, local_paths
 
 from .engine.cache import MARKER, Cache, root
 

@@ -22,7 +22,7 @@ import yaml
 
 from slipway.errors import ConfigError, SlipwayError
 from slipway.review.events import STREAMING
-from slipway.review.reach import seen_from
+from slipway.review.files import seen_from
 
 from .judge import Judge, judge_of
 

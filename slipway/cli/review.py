@@ -118,7 +118,7 @@ def command(
     from slipway.review.review import write_all
 
     now = Clock().now()  # The same for all, so that equal findings are told alike.
-    touched = files_of(files, head, folder, fetch=not no_live)
+    touched = files_of(files, head, folder)
     reviews = _reviews(sources, touched, now, live=not no_live)
     reviews = _beside(reviews, _reviews(mains, NO_FILES, now, live=not no_live))
     shut = unannounced(reviews) if scheduled else unapproved(reviews)

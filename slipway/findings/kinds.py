@@ -192,11 +192,9 @@ _ALL = (
     *_rows(
         Section.PROGRAM,
         ("preview-failed", _BLOCKING, "the deployment would fail as well"),
-        ("program-edited", _WARNING, "commands, or tables of machines and prices, change"),
+        ("program-edited", _BLOCKING, "a file that deploys or judges is edited, or a key that says how it is deployed"),
+        ("pins-changed", _BLOCKING, "other packages deploy or judge, each from its old version to its new one"),
         ("used-later", _NOTE, "a key of the stack file that no deployed thing has, and that counts the next time"),
-        ("workflow-edited", _BLOCKING, "what deploys, previews, judges or approves changes"),
-        ("guard-unproven", _BLOCKING, "code that the deployment runs changes, and no event tells how"),
-        ("slipway-changed", _BLOCKING, "another slipway is pinned, which deploys, guards and judges from then on"),
         ("guard-removed", _BLOCKING, "nothing asks for unfinished jobs any more before a deletion"),
         ("stack-gone", _BLOCKING, "a stack file goes while its stack is deployed"),
     ),

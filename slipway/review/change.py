@@ -21,8 +21,6 @@ from slipway.generations.action import Action, What, Why
 from slipway.generations.published_clusters import declared
 from slipway.live import Live, Unknown
 from slipway.quota.usage import drawn as drawn_by
-from slipway.review.job_code import CodeEdit
-from slipway.review.pins import Pins
 from slipway.review.preview import Preview
 from slipway.review.touched import ACCOUNT, Fate, Touched, touched
 from slipway.review.usual import job_spec
@@ -31,23 +29,17 @@ from slipway.review.words import Edit
 
 @dataclass(frozen=True)
 class Files:
-    """The files of a change, relative to the checkout; `removed` are those that it deletes. `template_code`: by file,
-    what a template's file does beside declaring one, as text. `job_code`: the differences of files of jobs that could
-    be read on both sides. `stacks`: the edits of each stack's file. `addresses`: of people, on lines that differ.
-    `pins`: those of requirements.txt on both sides, None where it was not read; `laptop`: the same of
-    requirements-local.txt. `reached`: files and folders that the project's folder refers to. `of_slipway`: the base
-    branch has slipway's own source, by which it deploys and judges; a team's repository has not."""
+    """The files of a change, seen from the project's folder; `removed` are those that it deletes. `links` lead to other
+    files. `pins`: the packages that differ, by file. `same`: files of jobs of which no run sees the edit. `stacks`: the
+    edits of each stack's file. `addresses`: of people, on lines that differ."""
 
     touched: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()
-    template_code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    job_code: Mapping[str, CodeEdit] = field(default_factory=dict)
+    links: frozenset[str] = frozenset()
+    pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    same: frozenset[str] = frozenset()
     stacks: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
     addresses: frozenset[str] = frozenset()
-    pins: Pins | None = None
-    laptop: Pins | None = None
-    reached: frozenset[str] = frozenset()
-    of_slipway: bool = True
 
 
 NO_FILES = Files()

@@ -52,7 +52,7 @@ def deploying(change: Change) -> Iterator[Finding]:
     for edit in change.files.stacks.get(change.stack, ()):
         if ":" not in edit.key or (edit.key.startswith(_PROVIDERS) and not edit.key.startswith(_DECLARED)):
             words = f"`{edit.key}` decides how, where or as whom this is deployed"
-            yield KINDS["guard-unproven"].of(Subject("key", edit.key), words, details=(str(edit),), field=edit.key)
+            yield KINDS["program-edited"].of(Subject("key", edit.key), words, details=(str(edit),), field=edit.key)
 
 
 def _values(text: str) -> Iterator[tuple[str, str]]:

@@ -26,7 +26,6 @@ LOOKING = (
     "tests/slipway/deployment/test_interim.py",
     "tests/slipway/deployment/test_shipped_stacks.py",
     "tests/slipway/review/test_shipped_templates.py",
-    "tests/slipway/review/templates/test_template_code.py",
     "tests/slipway/stack/test_schema.py",
     "tests/slipway/template/test_load.py",
     "tests/templates",

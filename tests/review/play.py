@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
+from slipway.cli.terminal.changed_files import same_program
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.deployment import Deployment, Packages, ProvenStack, plan_deployment
@@ -17,7 +18,6 @@ from slipway.facts import Facts
 from slipway.labels import Revision
 from slipway.live import Live, QuotaLimit
 from slipway.review.change import Change, Files
-from slipway.review.job_code import CodeEdit, edit
 from slipway.review.preview import Preview
 from slipway.review.reading import as_declared
 from slipway.review.review import Review, review
@@ -67,17 +67,17 @@ def change_of(case: Case) -> Change:
         files=Files(
             edited | frozenset(case.files),
             frozenset(edit.file for edit in case.edits if edit.new is None),
-            job_code=dict(_job_code(case)),
+            same=frozenset(_same(case)),
             stacks={"prod": edits(text(STACK, case.given), text(STACK, (*case.given, *case.edits)))},
         ),
     )
 
 
-def _job_code(case: Case) -> Iterator[tuple[str, CodeEdit]]:
+def _same(case: Case) -> Iterator[str]:
     for file in {one.file for one in case.edits if one.file.startswith("jobs/")}:
-        before, after = text(file, case.given), text(file, (*case.given, *case.edits))
-        if before and after:
-            yield file, edit(file, before, after)
+        sides = (text(file, case.given), text(file, (*case.given, *case.edits)))
+        if all(sides) and same_program(file, *sides):
+            yield file
 
 
 @cache

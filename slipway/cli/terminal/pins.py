@@ -14,7 +14,7 @@ from zipfile import BadZipFile, ZipFile
 
 from slipway import installation
 from slipway.errors import ConfigError
-from slipway.review.reach import LAPTOP, PINS
+from slipway.review.pins import LAPTOP, PINS
 
 LOCKS = {PINS: "deploy", LAPTOP: "local"}
 """The extra of slipway in each file of pins."""
@@ -76,21 +76,13 @@ def _read(url: str) -> bytes:
         raise ValueError("it has an odd address")
     if "@" in urlsplit(address).netloc:
         raise ValueError("it needs a credential")  # A redirection would give it to another host.
-    return download(address)
-
-
-def download(address: str, most: int | None = None) -> bytes:
-    """Read the content of an address. Raises OSError, HTTPException, and ValueError for more than `most` bytes too."""
     import certifi
 
     trusted = ssl.create_default_context()
     trusted.load_verify_locations(certifi.where())
     opened = urllib.request.build_opener(urllib.request.HTTPSHandler(context=trusted))
     with opened.open(address, timeout=_PATIENCE) as answer:
-        found = bytes(answer.read(None if most is None else most + 1))
-    if most is not None and len(found) > most:
-        raise ValueError("it is too large")
-    return found
+        return bytes(answer.read())
 
 
 def _check_same(wheel: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Code of a template before and after: its package, its requirements, and the effect of its edited files. Pure."""
+"""Code of a template before and after: its package, its requirements, and its edited files. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from slipway.findings.finding import Finding, Grade
 from slipway.formatting import few, join, last_part
 from slipway.labels import Launched
 from slipway.review.change import Change, Files
-from slipway.review.job_code import Constant
-from slipway.review.reach import package
+from slipway.review.pins import package
 from slipway.review.templates.secret_values import HIDDEN, shown
 from slipway.review.templates.usage import finding
 from slipway.review.usual import job_spec
-from slipway.review.words import named
 from slipway.stack.secrets import KEEP, looks_secret
 
 _REQUIREMENTS = "requirements.txt"
@@ -39,21 +37,15 @@ def code(change: Change, old: Template, new: Template) -> Iterator[Finding]:
     # The name depends on its contents, whatever the catalog's bucket.
     other = bool(old.package and new.package) and _short(old.package) != _short(new.package)
     files = sorted(_files(change.files, new))
-    edits = {file: change.files.job_code.get(file) for file in files if not file.endswith(f"/{_REQUIREMENTS}")}
-    edited = [file for file, edit in edits.items() if edit is None or not edit.same]
-    constants = [one for edit in edits.values() if edit for one in edit.constants]
-    missing = [(file, name) for file, edit in edits.items() if edit for name in edit.missing]
+    edited = [file for file in files if not file.endswith(f"/{_REQUIREMENTS}") and file not in change.files.same]
     installs = old.requirements != new.requirements and sorted(old.requirements) != sorted(new.requirements)
     if installs:
         field = next((file for file in files if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
         yield replace(_installed(old, new, edited if other else ()), field=field)
-    if other and missing:
-        why = named(f"`{file}` uses `{name}`, which it defines no more" for file, name in missing)
-        words, details = f"Jobs of `{new.name}` fail", [f"`{file}`" for file in edited]
-        yield finding("code-changed", new, words, "code", why, details=details, grade=Grade.BLOCKING, field="code")
-        return
-    if other and (edited or not (files or installs)) and (not installs or any(one.rarer for one in constants)):
-        yield _other(new, edited, constants)
+    elif other and (edited or not files):
+        details = [f"`{file}`" for file in edited]
+        words = f"Jobs of `{new.name}` run other code"
+        yield finding("code-changed", new, words, "code", few(details), details=details, field="code")
 
 
 def _files(files: Files, template: Template) -> Iterator[str]:
@@ -72,21 +64,6 @@ def _folders(template: Template) -> set[str]:
 
 def _short(uri: str) -> str:
     return last_part(uri).removesuffix(".tar.gz")
-
-
-def _other(template: Template, edited: Iterable[str], constants: list[Constant]) -> Finding:
-    details = [f"`{file}`" for file in edited]
-    seldom = next((one for one in constants if one.rarer), None)
-    sides = few(
-        f"`{one.name}` {shown(one.after, one.name)} instead of {shown(one.before, one.name)}" for one in constants
-    )
-    words = f"Jobs of `{template.name}` run other code{f', with {sides}' if sides else ''}"
-    if not seldom:
-        words += f", by {few(details)}" if details and not sides else ""
-        return finding("code-changed", template, words, "code", details=details, field="code")
-    words = f"Jobs of `{template.name}` save what they did {seldom.rarer:g} times less often"
-    why = f"`{seldom.name}` is {seldom.after} instead of {seldom.before}; an interrupted one loses as much more"
-    return finding("code-changed", template, words, "code", why, details=details, grade=Grade.BLOCKING, field="code")
 
 
 def _installed(old: Template, new: Template, edited: Iterable[str]) -> Finding:

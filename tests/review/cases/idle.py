@@ -1,7 +1,7 @@
 """Cases that concern nobody: existing waits, notes, and the engine's usual steps."""
 
 from slipway.review.preview import Preview
-from tests.review.case import Case, Edit, Job, World, stack, tells, template
+from tests.review.case import Case, Edit, Job, World, stack, stops, tells, template
 from tests.review.cases.clusters import BUSY, LARGE, TO_NIGHT_LABELS
 from tests.review.engine import BUCKET, OBJECT, ON_PROJECT, TRAINER, WORK, WORKSPACE, does, edits_work, grants
 from tests.slipway.review.builders import step
@@ -98,7 +98,7 @@ CASES = (
     Case(
         "List prices are fetched anew",
         (),
-        (tells("program-edited", "", "slipway/machines/on-demand.csv"),),
+        (stops("program-edited", "", "slipway/machines/on-demand.csv"),),
         files=("slipway/machines/on-demand.csv",),
         world=BUSY,
     ),

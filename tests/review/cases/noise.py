@@ -57,8 +57,8 @@ CASES = (
         silent=True,
     ),
     Case(
-        "The laptop's cloud and the benchmarks",
-        files=("local/cloud/vertex/routes.py", "bench/preview.py", ".gitignore", "LICENSE"),
+        "Pages, tests, and other folders of the repository",
+        files=("README.md", "docs/review.md", "tests/test_stacks.py", "../web/Makefile", "../web/requirements.txt"),
         world=BUSY,
         silent=True,
     ),

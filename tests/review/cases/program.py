@@ -25,7 +25,7 @@ CASES = (
     Case(
         "A component that makes buckets is edited, and its bucket is made anew",
         names=(
-            stops("guard-unproven", "guard", "components/workspace.py"),
+            stops("program-edited", "program", "components/workspace.py"),
             stops("bucket-replaced", "acme-work", "location"),
         ),
         may=("jobs-lose-bucket",),
@@ -36,44 +36,44 @@ CASES = (
     ),
     Case(
         "A component is edited, and nothing in the cloud changes",
-        names=(stops("guard-unproven", "guard", "components/catalog.py"),),
+        names=(stops("program-edited", "program", "components/catalog.py"),),
         files=("components/catalog.py",),
         steps=does(),
     ),
     Case(
         "The guard that asks for unfinished jobs is deleted",
         (Edit("components/guard.py"),),
-        (stops("guard-removed", "guard", "unfinished jobs"), hurts("program-edited", "program", "components/guard.py")),
+        (stops("program-edited", "program", "components/guard.py"),),
         world=BUSY,
         accident="a safety check removed as dead code",
     ),
     Case(
         "The guard is not registered any more, with one line less in the program",
-        names=(stops("guard-removed", "guard"), hurts("program-edited", "program", "__main__.py")),
+        names=(stops("guard-removed", "guard", "unfinished jobs"), stops("program-edited", "program", "__main__.py")),
         files=("__main__.py",),
         preview=Preview(hooks=frozenset({"slipway-create-v1"})),
         accident="a hook that nobody called any more",
     ),
     Case(
         "What judges changes like this one is edited",
-        names=(stops("workflow-edited", "review", "slipway/review/people.py"),),
+        names=(stops("program-edited", "program", "slipway/review/people.py"),),
         files=("slipway/review/people.py",),
         accident="a check rewritten by what it checks",
     ),
     Case(
         "A workflow deploys without asking",
-        names=(stops("workflow-edited", "workflows", ".github/workflows/up.yaml"),),
+        names=(stops("program-edited", "program", ".github/workflows/up.yaml"),),
         files=(".github/workflows/up.yaml",),
         accident="an approval removed from a workflow",
     ),
     Case(
         "Who has to agree is edited",
-        names=(stops("workflow-edited", "workflows", "CODEOWNERS"),),
+        names=(stops("program-edited", "program", "CODEOWNERS"),),
         files=(".github/CODEOWNERS",),
     ),
     Case(
         "Packages of the program itself are others",
-        names=(stops("guard-unproven", "guard", "requirements.txt"),),
+        names=(stops("program-edited", "program", "requirements.txt"),),
         files=("requirements.txt",),
         accident="a poisoned package in a deployment",
     ),
@@ -144,7 +144,7 @@ CASES = (
     ),
     Case(
         "A schedule of the cloud is added by the program",
-        names=(tells("resource-created", "nightly"), stops("guard-unproven", "guard", "__main__.py")),
+        names=(tells("resource-created", "nightly"), stops("program-edited", "program", "__main__.py")),
         files=("__main__.py",),
         steps=does(step("create", "gcp:cloudscheduler/job:Job", "nightly", new={"schedule": "0 3 * * *"})),
     ),
@@ -162,7 +162,7 @@ CASES = (
     ),
     Case(
         "A stream of events that is cut: what is missing is said, not guessed",
-        names=(stops("guard-unproven", "guard", "components/workspace.py"),),
+        names=(stops("program-edited", "program", "components/workspace.py"),),
         files=("components/workspace.py",),
         preview=read(lines("buckets")[:3]),
     ),
@@ -194,7 +194,7 @@ CASES = (
     ),
     Case(
         "The rules in CrossGuard's pack are switched off",
-        names=(stops("workflow-edited", "workflows", "policy/__main__.py"),),
+        names=(stops("program-edited", "program", "policy/__main__.py"),),
         files=("policy/__main__.py",),
         accident="a policy pack that no longer ran",
     ),
@@ -214,7 +214,7 @@ CASES = (
     Case(
         "What runs before each deletion is edited, and a retained bucket is let go",
         names=(
-            stops("guard-unproven", "guard", "slipway/deployment/deletion_guard.py"),
+            stops("program-edited", "program", "slipway/deployment/deletion_guard.py"),
             hurts("bucket-changed | force-destroy", "acme-work"),
         ),
         may=("force-destroy",),

@@ -34,7 +34,7 @@ config:
 def test_what_the_engine_deploys_as_needs_an_approval(key: str, told: bool) -> None:
     files = Files(stacks={STACK: (Edit(key, "", "x"),)})
     found = list(deploying(change(facts(), facts(), files=files)))
-    assert [(one.kind, one.field) for one in found] == [("guard-unproven", key)] * told
+    assert [(one.kind, one.field) for one in found] == [("program-edited", key)] * told
 
 
 @pytest.mark.parametrize(
