@@ -10,6 +10,7 @@ from collections import Counter
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -74,6 +75,11 @@ def test_few_warnings_are_false_and_the_page_says_what_it_comes_to() -> None:
     assert sum(map(len, false.values())) <= 0.05 * sum(one.warnings for one in scores), false
     found = _SECTION.search(PAGE.read_text(encoding="utf-8"))
     assert found and found[0] == figure(scores), "python -m tests.review.test_corpus writes it"
+
+
+def test_comments_are_short() -> None:
+    words = [scored(says).words for says in CASES]
+    assert median(words) <= 60 and max(words) <= 160
 
 
 if __name__ == "__main__":

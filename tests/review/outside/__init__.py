@@ -1,1 +1,0 @@
-"""Cases of an outside author, written on 2026-11-22 without reading the review."""
