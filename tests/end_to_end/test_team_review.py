@@ -96,18 +96,19 @@ def another_pin_is_another_judge(team: Team, tmp_path: Path, wheel: Path) -> Non
     (team.checkout.folder / "requirements.txt").write_text(f"slipway-vertex[deploy] @ {newer.as_uri()}\n")
     done = team.edited("--gate")
     assert done.code == 5, done.said
-    assert "Slipway becomes another, 0.1.0 → 9.0.0" in done.out, done.said
+    assert "Other packages deploy or judge: `slipway-vertex` `0.1.0` → `9.0.0`" in done.out, done.said
     team.undone()
 
 
 def what_lies_beside_the_folder_says_nothing(team: Team) -> None:
     (team.top / "web").mkdir()
     (team.top / "web" / "requirements.txt").write_text("flask\n")
-    assert "nothing changes" in team.edited().out
+    said = team.edited().out
+    assert "nothing changes" in said, said[:1500]
     workflows = team.top / ".github" / "workflows"
     workflows.mkdir(parents=True)
     (workflows / "up.yaml").write_text("on: push\n")
-    assert "What previews, approves or deploys is edited" in team.edited().out
+    assert "1 file to read: `../.github/workflows/up.yaml`" in team.edited().out
 
 
 def resources_of_its_own_are_told_beside_ours(team: Team) -> None:

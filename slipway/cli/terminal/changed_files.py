@@ -6,6 +6,7 @@ The base branch's is the folder that this runs in; the change's own is another o
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -80,7 +81,7 @@ def _beside_base(file: str, checkout: Path) -> bool:
 
 
 def _is_link(checkout: Path, file: str) -> bool:
-    return (checkout / file).resolve() != checkout.resolve() / file
+    return (checkout / file).resolve() != Path(os.path.normpath(checkout.resolve() / file))
 
 
 def same_program(file: str, before: str, after: str) -> bool:

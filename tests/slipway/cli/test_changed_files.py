@@ -30,8 +30,11 @@ def read(base: Path, listed: str, side: str = "head") -> Files:
 
 
 def test_a_file_that_moves_into_the_folder_counts(base: Path) -> None:
+    (base / "head/web").mkdir()
+    (base / "head/web/y.py").touch()
     files = read(base, f"R100\tweb/x.py\t{FOLDER}/x.py\nR100\t{FOLDER}/y.py\tweb/y.py\n")
-    assert files.touched == {"../../web/x.py", "x.py", "y.py", "../../web/y.py"} and "y.py" in files.removed
+    assert files.touched == {"../../web/x.py", "x.py", "y.py", "../../web/y.py"}
+    assert "y.py" in files.removed and not files.links
 
 
 def test_files_are_compared_with_another_checkout_alone(base: Path) -> None:
