@@ -30,7 +30,7 @@ from slipway.cli.terminal.mistakes import in_words
         (("jobs", "list", "--state", "zzz"), "\n  fix: slipway jobs list --help\n"),
         (("submit", "hello", "3"), "Got unexpected extra argument (3)\n"),
         (("jobs", "list", "cpu=3"), "Got unexpected extra argument (cpu=3)\n"),
-        (("pools", "cpu=3"), "unknown command 'cpu=3'.\n"),
+        (("templates", "cpu=3"), "unknown command 'cpu=3'.\n"),
         (("jobs", "logs", "--tial", "3", "hello"), "No such option '--tial'. Did you mean --tail?"),
     ],
 )
