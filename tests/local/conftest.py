@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,8 @@ class Calls:
 
 
 CALLS = Calls()
+ENDED = ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED")
+WAIT_S = 600.0
 LAUNCH = forked_clouds.launch if sys.platform == "linux" else daemon.launch
 
 
@@ -117,6 +119,22 @@ class LocalCloud:
             token = page.get("nextPageToken", "")
             if not token:
                 return found
+
+    def seen(self, name: str, holds: Callable[[Any], bool]) -> Any:
+        """Return the resource with this full name as soon as it is as wanted. It is looked at less and less often: ten
+        looks a second cost more than many a job."""
+        last, pause = time.monotonic() + WAIT_S, 0.05
+        while not holds(found := self.rest("GET", f"/v1/{name}")):
+            assert time.monotonic() < last, found
+            time.sleep(pause)
+            pause = min(1.5 * pause, 0.5)
+        return found
+
+    def until(self, job: str, *states: str) -> Any:
+        """Return a job, by its full name, once it is in one of these states; it must not end in another."""
+        found = self.seen(job, lambda body: body["state"] in (*states, *ENDED))
+        assert found["state"] in states, found
+        return found
 
     def cancel(self, job: str) -> None:
         """Cancel a job of any kind, by its full name, unless it ends by itself meanwhile."""

@@ -2,7 +2,8 @@
 cloud."""
 
 import json
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,18 @@ STAGING = "services-staging"
 def calling(tmp_path: Path) -> Iterator[Calling]:
     with every_service(tmp_path / "state") as found:
         yield found
+
+
+@pytest.fixture
+def new_project(cloud: LocalCloud) -> Callable[..., str]:
+    """Return a function that makes a project of the test's own, by its declaration, on the cloud that all share."""
+
+    def made(**declared: Any) -> str:
+        project = f"test-{uuid.uuid4().hex[:12]}"
+        cloud.rest("POST", "/slipway/projects", {"project": project, **declared})
+        return project
+
+    return made
 
 
 @pytest.fixture

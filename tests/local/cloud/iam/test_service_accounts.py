@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -176,12 +177,14 @@ def test_a_disabled_api_answers_403_until_it_is_enabled(cloud: LocalCloud) -> No
 @pytest.mark.parametrize(
     ("api", "path"),
     [
-        ("aiplatform", "/v1/projects/slipway-local/locations/us-central1/persistentResources"),
-        ("cloudquotas", "/v1/projects/slipway-local/locations/global/services/aiplatform.googleapis.com/quotaInfos"),
-        ("storage", "/storage/v1/b?project=slipway-local"),
+        ("aiplatform", "/v1/projects/{}/locations/us-central1/persistentResources"),
+        ("cloudquotas", "/v1/projects/{}/locations/global/services/aiplatform.googleapis.com/quotaInfos"),
+        ("storage", "/storage/v1/b?project={}"),
     ],
 )
-def test_every_api_can_be_off_in_a_new_project(own_cloud: LocalCloud, api: str, path: str) -> None:
-    own_cloud.up()
-    own_cloud.rest("POST", f"/v1/projects/slipway-local/services/{api}.googleapis.com:disable", {})
-    assert refused(own_cloud, "GET", path)["details"][0]["reason"] == "SERVICE_DISABLED"
+def test_every_api_can_be_off_in_a_new_project(
+    cloud: LocalCloud, new_project: Callable[..., str], api: str, path: str
+) -> None:
+    project = new_project()
+    cloud.rest("POST", f"/v1/projects/{project}/services/{api}.googleapis.com:disable", {})
+    assert refused(cloud, "GET", path.format(project))["details"][0]["reason"] == "SERVICE_DISABLED"

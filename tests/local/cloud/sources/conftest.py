@@ -13,8 +13,6 @@ from tests.local.conftest import FAST, LocalCloud
 STAGING = "sources-staging"
 TRAINER = "deployer@slipway-local.iam.gserviceaccount.com"
 QUOTAS = {"preemptible_cpus": 1000, "preemptible_nvidia_a100_gpus": 8, "preemptible_nvidia_l4_gpus": 8}
-ENDED = ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED")
-WAIT_S = 600.0
 
 
 @pytest.fixture(scope="session")
@@ -71,17 +69,6 @@ def refusal(cloud: LocalCloud, body: Any) -> tuple[int, str]:
     """Return code and message of a body's refusal."""
     answer = cloud.session().post(f"{cloud.url}/v1/{PARENT}/customJobs", json=body, timeout=30)
     return answer.status_code, str(answer.json().get("error", {}).get("message", ""))
-
-
-def until(cloud: LocalCloud, name: str, *states: str) -> dict[str, Any]:
-    """Return the job once it is in one of these states; it must not end in another."""
-    last = time.monotonic() + WAIT_S
-    while True:
-        body: dict[str, Any] = cloud.rest("GET", f"/v1/{name}")
-        if body["state"] in states:
-            return body
-        assert body["state"] not in ENDED and time.monotonic() < last, body
-        time.sleep(0.1)
 
 
 def state_stays(cloud: LocalCloud, name: str, state: str) -> None:

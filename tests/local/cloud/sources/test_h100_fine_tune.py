@@ -9,7 +9,7 @@ import pytest
 from google.api_core import exceptions
 
 from tests.local.cloud.calling import PARENT
-from tests.local.cloud.sources.conftest import STAGING, later, log, machines, posted, state_stays, until
+from tests.local.cloud.sources.conftest import STAGING, later, log, machines, posted, state_stays
 from tests.local.conftest import LocalCloud
 from tests.local.official import aiplatform, cloudquotas_v1
 from tests.local.official import custom_job as gca_custom_job_compat
@@ -72,7 +72,7 @@ def test_the_fine_tune_waits_for_its_h100s_and_runs(sdk: LocalCloud) -> None:
     name = backing_job(sdk, job.resource_name)
     state_stays(sdk, name, "JOB_STATE_PENDING")
     later(sdk, WAIT.total_seconds())
-    until(sdk, name, "JOB_STATE_RUNNING", "JOB_STATE_SUCCEEDED")
+    sdk.until(name, "JOB_STATE_RUNNING", "JOB_STATE_SUCCEEDED")
     job.wait()
     assert job.state.name == "PIPELINE_STATE_SUCCEEDED"
     found: Any = aiplatform.CustomJob.get(name)
@@ -111,6 +111,6 @@ def test_an_ordinary_job_is_tried_three_times_and_then_fails(cloud: LocalCloud) 
     machine = {"machineType": "a2-highgpu-1g", "acceleratorType": "NVIDIA_TESLA_A100", "acceleratorCount": 1}
     pool: Any = {"machineSpec": machine, "replicaCount": 1, "containerSpec": {"imageUri": "python:3.10"}}
     name = posted(cloud, {"displayName": "on-demand", "jobSpec": {"workerPoolSpecs": [pool]}})
-    ended = until(cloud, name, "JOB_STATE_FAILED")
+    ended = cloud.until(name, "JOB_STATE_FAILED")
     assert ended["error"]["code"] == 8 and "in region: us-central1" in ended["error"]["message"]
     assert cloud.rest("GET", f"/v1/{PARENT}/customJobs?pageSize=1")["customJobs"]

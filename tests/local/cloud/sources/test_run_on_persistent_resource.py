@@ -10,7 +10,7 @@ from google.api_core import exceptions
 from local.cloud import identities
 from local.cloud.access.policies import project_name
 from tests.local.cloud.calling import PARENT, Calling
-from tests.local.cloud.sources.conftest import TRAINER, posted, refusal, until
+from tests.local.cloud.sources.conftest import TRAINER, posted, refusal
 from tests.local.conftest import LocalCloud
 from tests.local.official import aiplatform, persistent_resource
 
@@ -99,13 +99,13 @@ def test_there_can_be_no_more_replicas_than_the_pool_has(cloud: LocalCloud, clus
 def test_replicas_of_other_jobs_are_not_free(cloud: LocalCloud, cluster: str) -> None:
     """One worker pool for a single node, several for distributed training; a full pool is waited for."""
     first = posted(cloud, body(cluster, 1, 1))
-    until(cloud, first, "JOB_STATE_RUNNING")
+    cloud.until(first, "JOB_STATE_RUNNING")
     second = posted(cloud, body(cluster, 1))
     assert cloud.rest("GET", f"/v1/{second}")["state"] == "JOB_STATE_QUEUED"
     cloud.rest("POST", f"/v1/{first}:cancel", {})
-    until(cloud, second, "JOB_STATE_RUNNING")
+    cloud.until(second, "JOB_STATE_RUNNING")
     cloud.rest("POST", f"/v1/{second}:cancel", {})
-    until(cloud, second, "JOB_STATE_CANCELLED")
+    cloud.until(second, "JOB_STATE_CANCELLED")
 
 
 def test_the_vertex_ai_user_role_is_enough_and_needed(calling: Calling) -> None:

@@ -18,7 +18,6 @@ from tests.local.cloud.sources.conftest import (
     posted,
     refusal,
     state_stays,
-    until,
 )
 from tests.local.conftest import LocalCloud
 from tests.local.official import aiplatform, hyperparameter_tuning
@@ -64,7 +63,7 @@ def waiting(cloud: LocalCloud) -> Iterator[list[str]]:
     for name in names:
         if "endTime" not in cloud.rest("GET", f"/v1/{name}"):
             cloud.rest("POST", f"/v1/{name}:cancel", {})
-            until(cloud, name, "JOB_STATE_CANCELLED")
+            cloud.until(name, "JOB_STATE_CANCELLED")
 
 
 @pytest.mark.journey
@@ -76,10 +75,10 @@ def test_the_body_waits_for_its_machine_and_runs(cloud: LocalCloud, waiting: lis
     # Nothing is drawn, and nothing is to be paid, until there are machines.
     assert gpus_drawn(cloud, "a100") == (0, 0) and "startTime" not in cloud.rest("GET", f"/v1/{name}")
     later(cloud, 601)
-    assert until(cloud, name, "JOB_STATE_RUNNING")["startTime"]
+    assert cloud.until(name, "JOB_STATE_RUNNING")["startTime"]
     assert gpus_drawn(cloud, "a100") == (0, 1)
     cloud.rest("POST", f"/v1/{name}:cancel", {})
-    until(cloud, name, "JOB_STATE_CANCELLED")
+    cloud.until(name, "JOB_STATE_CANCELLED")
     assert gpus_drawn(cloud, "a100") == (0, 0)
 
 
@@ -88,7 +87,7 @@ def test_the_job_fails_when_its_wait_runs_out(cloud: LocalCloud) -> None:
     name = posted(cloud, body())
     state_stays(cloud, name, "JOB_STATE_PENDING")
     later(cloud, 1801)
-    ended = until(cloud, name, "JOB_STATE_FAILED")
+    ended = cloud.until(name, "JOB_STATE_FAILED")
     assert "duration of 1800 s" in ended["error"]["message"] and "startTime" not in ended
 
 
@@ -107,7 +106,7 @@ def test_the_usual_wait_is_a_day_and_0_is_for_ever(
     later(cloud, days * DAY_S - 60)
     state_stays(cloud, name, "JOB_STATE_PENDING")
     later(cloud, 120)
-    until(cloud, name, state)
+    cloud.until(name, state)
 
 
 def test_it_runs_for_seven_days_at_most(cloud: LocalCloud) -> None:

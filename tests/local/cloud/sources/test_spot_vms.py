@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.local.cloud.sources.conftest import STAGING, gpus_drawn, log, posted, refusal, until
+from tests.local.cloud.sources.conftest import STAGING, gpus_drawn, log, posted, refusal
 from tests.local.conftest import LocalCloud
 from tests.local.official import aiplatform
 
@@ -31,10 +31,10 @@ def body(**task: Any) -> dict[str, Any]:
 @pytest.mark.journey
 def test_the_mended_body_runs_on_preemptible_quota(cloud: LocalCloud) -> None:
     name = posted(cloud, body())
-    until(cloud, name, "JOB_STATE_RUNNING")
+    cloud.until(name, "JOB_STATE_RUNNING")
     assert gpus_drawn(cloud, "a100") == (0, 1)
     cloud.rest("POST", f"/v1/{name}:cancel", {})
-    until(cloud, name, "JOB_STATE_CANCELLED")
+    cloud.until(name, "JOB_STATE_CANCELLED")
 
 
 def test_the_body_as_it_is_printed_is_refused(cloud: LocalCloud) -> None:
@@ -69,7 +69,7 @@ def test_other_series_than_a2_and_a3_are_taken_today(cloud: LocalCloud) -> None:
     sent["jobSpec"]["workerPoolSpecs"][0]["machineSpec"] = machine
     name = posted(cloud, sent)
     cloud.rest("POST", f"/v1/{name}:cancel", {})
-    until(cloud, name, "JOB_STATE_CANCELLED")
+    cloud.until(name, "JOB_STATE_CANCELLED")
 
 
 def spot() -> Any:

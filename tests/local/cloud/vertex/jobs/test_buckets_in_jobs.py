@@ -12,9 +12,9 @@ import pytest
 
 from local.cloud.nodes import mounts
 from tests.local.cloud.calling import PARENT
-from tests.local.cloud.vertex.jobs.test_running_jobs import ENDED, WAIT_S, lines, submit, task, until
+from tests.local.cloud.vertex.jobs.test_running_jobs import lines, submit, task
 from tests.local.cloud.vertex.pipelines.test_training_pipelines import MODEL, pipeline_body
-from tests.local.conftest import FAST, LocalCloud
+from tests.local.conftest import ENDED, FAST, WAIT_S, LocalCloud
 
 pytestmark = pytest.mark.skipif(not mounts.possible(buckets=True), reason="this machine can't mount buckets")
 HALF = """
@@ -82,7 +82,7 @@ for attempt in (lambda: subprocess.run(["/gcs/{bucket}/in/data.csv"]), lambda: o
 END
 """
     name = submit(cloud, task("", command=["sh", "-c", shell]))
-    assert until(cloud, name, *ENDED)["state"] == "JOB_STATE_SUCCEEDED", lines(cloud, name)
+    assert cloud.until(name, *ENDED)["state"] == "JOB_STATE_SUCCEEDED", lines(cloud, name)
     first, *found, third, fourth = lines(cloud, name)
     assert [first, *found[:2], third, fourth] == ["1,2", "one", "two", "PermissionError", "FileNotFoundError"]
     assert found[2:] == [".", "./in", "./in/data.csv", "./out", "./out/a b ü", "./out/deep", "./out/link"]
@@ -126,7 +126,7 @@ while rank == 0 and len(os.listdir(folder)) < 6:
     time.sleep(0.05)
 """
     name = submit(cloud, task(code), task(code, 2))
-    until(cloud, name, "JOB_STATE_SUCCEEDED")
+    cloud.until(name, "JOB_STATE_SUCCEEDED")
     for replica in ("workerpool0-0", "workerpool1-0", "workerpool1-1"):
         assert lines(cloud, name, replica)[0] == "['0', '1', '2']"
 
@@ -144,7 +144,7 @@ with open("/gcs/{bucket}/out", "w") as file:
     file.write("1")
 """
     name = submit(cloud, task(code), spec={"serviceAccount": email})
-    until(cloud, name, "JOB_STATE_FAILED")
+    cloud.until(name, "JOB_STATE_FAILED")
     said = lines(cloud, name)
     assert said[0] == "1" and "PermissionError: [Errno 13] Permission denied" in said
     told = [line for line in lines(cloud, name, "service") if "/gcs/" in line]
@@ -162,7 +162,7 @@ def test_half_a_file_is_not_kept_of_a_job_that_is_ended(cloud: LocalCloud, bucke
         cloud.cancel(name)
     else:
         assert cloud.local("kill", name.rpartition("/")[2], "workerpool0-0").returncode == 0
-    until(cloud, name, *ENDED)
+    cloud.until(name, *ENDED)
     assert content(cloud, bucket, "checkpoint") == "whole"
 
 
@@ -188,5 +188,5 @@ print(os.path.getsize("/gcs/{bucket}/large"))
     psutil.wait_procs([process], 10)
     go.touch()
     own_cloud.up()
-    until(own_cloud, name, "JOB_STATE_SUCCEEDED")
+    own_cloud.until(name, "JOB_STATE_SUCCEEDED")
     assert lines(own_cloud, name) == ["written", str(40 << 20)]

@@ -23,10 +23,7 @@ from local.cloud.vertex.routes import routes
 from local.cloud.vertex.scheduling.scheduler import Scheduler
 from tests.local.cloud.calling import CLUSTERS, JOBS, REGION, START, Calling
 from tests.local.cloud.vertex.bodies import autoscaled, cluster_body, job_body, worker
-from tests.local.conftest import FAST, ROOT, LocalCloud
-
-ENDED = ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED")
-WAIT_S = 600.0
+from tests.local.conftest import FAST, ROOT, WAIT_S, LocalCloud
 
 
 def submit(cloud: LocalCloud, *workers: dict[str, Any], **changes: Any) -> str:
@@ -38,17 +35,6 @@ def task(code: str, replicas: int = 1, **changes: Any) -> dict[str, Any]:
     return worker(replicas=replicas, containerSpec=spec)
 
 
-def until(cloud: LocalCloud, name: str, *states: str) -> dict[str, Any]:
-    end = time.monotonic() + WAIT_S
-    while True:
-        job: dict[str, Any] = cloud.rest("GET", f"/v1/{name}")
-        if job["state"] in states or job["state"] in ENDED:
-            assert job["state"] in states, job
-            return job
-        assert time.monotonic() < end, job
-        time.sleep(0.1)
-
-
 def lines(cloud: LocalCloud, name: str, task_name: str = "workerpool0-0") -> list[str]:
     job_id = name.rpartition("/")[2]
     wanted = f'resource.labels.job_id="{job_id}" AND resource.labels.task_name="{task_name}"'
@@ -56,7 +42,7 @@ def lines(cloud: LocalCloud, name: str, task_name: str = "workerpool0-0") -> lis
     return [entry.get("textPayload", "") for entry in cloud.rest("POST", "/v2/entries:list", body).get("entries", [])]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def pool(cloud: LocalCloud) -> str:
     cloud.rest("POST", f"{CLUSTERS}?persistentResourceId=running", cluster_body(autoscaled(1, 4)))
     return "running"
@@ -83,7 +69,7 @@ while True:
 time.sleep(600)
 """
     name = submit(cloud, task(chief), task(other, 2), cluster=pool)
-    job = until(cloud, name, "JOB_STATE_SUCCEEDED")
+    job = cloud.until(name, "JOB_STATE_SUCCEEDED")
     assert job["startTime"] < job["endTime"]
     assert sorted(lines(cloud, name)) == ["greeted by 1", "greeted by 2"]
     used = cloud.rest("GET", f"{CLUSTERS}/{pool}")["resourcePools"][0].get("usedReplicaCount")
@@ -92,18 +78,18 @@ time.sleep(600)
 
 def test_a_failure_is_told_with_replica_and_status(cloud: LocalCloud, pool: str) -> None:
     name = submit(cloud, task("import time; time.sleep(600)"), task("raise SystemExit(7)"), cluster=pool)
-    job = until(cloud, name, "JOB_STATE_FAILED")
+    job = cloud.until(name, "JOB_STATE_FAILED")
     assert "replica workerpool1-0 " in job["error"]["message"] and "status of 7." in job["error"]["message"]
 
 
 def test_a_timeout_is_kept(cloud: LocalCloud, pool: str) -> None:
     name = submit(cloud, task("import time; time.sleep(600)"), cluster=pool, spec={"scheduling": {"timeout": "1s"}})
-    assert "timeout of 1 s" in until(cloud, name, "JOB_STATE_CANCELLED")["error"]["message"]
+    assert "timeout of 1 s" in cloud.until(name, "JOB_STATE_CANCELLED")["error"]["message"]
 
 
 def test_the_job_s_token_may_what_its_account_may_and_ends_with_it(cloud: LocalCloud, pool: str) -> None:
     name = submit(cloud, task("import os; print(os.environ['GOOGLE_OAUTH_ACCESS_TOKEN'])"), cluster=pool)
-    until(cloud, name, "JOB_STATE_SUCCEEDED")
+    cloud.until(name, "JOB_STATE_SUCCEEDED")
     token = lines(cloud, name)[0]
     answer = requests.get(f"{cloud.url}{JOBS}", headers={"Authorization": f"Bearer {token}"}, timeout=30)
     assert answer.status_code == 401
@@ -114,12 +100,12 @@ def test_the_first_run_pulls_the_image_and_the_next_finds_it(cloud: LocalCloud) 
     said = []
     for _ in range(2):
         name = submit(cloud, task("pass"), cluster="images")
-        until(cloud, name, "JOB_STATE_SUCCEEDED")
+        cloud.until(name, "JOB_STATE_SUCCEEDED")
         said.append(" ".join(lines(cloud, name, "service")))
     assert ["Pulling image python:3.10" in text for text in said] == [True, False]
     assert "of images: 1 image." in cloud.local("images", "clear", "images").stdout
     name = submit(cloud, task("pass"), cluster="images")
-    until(cloud, name, "JOB_STATE_SUCCEEDED")
+    cloud.until(name, "JOB_STATE_SUCCEEDED")
     assert "Pulling image python:3.10" in lines(cloud, name, "service")[0]
 
 
@@ -128,13 +114,13 @@ def test_jobs_that_mount_the_same_path_of_a_server_share_its_files(cloud: LocalC
     mount = {"server": "10.0.0.2", "path": "/share", "mountPoint": "data"}
     for code in ("open('/mnt/nfs/data/greeting', 'w').write('hello')", "print(open('/mnt/nfs/data/greeting').read())"):
         name = submit(cloud, task(code) | {"nfsMounts": [mount]}, cluster=pool)
-        until(cloud, name, "JOB_STATE_SUCCEEDED")
+        cloud.until(name, "JOB_STATE_SUCCEEDED")
     assert lines(cloud, name) == ["hello"]
 
 
 def test_a_job_leaves_its_logs_and_nothing_else(cloud: LocalCloud) -> None:
     name = submit(cloud, task("open('scratch', 'w').write('x')"))
-    until(cloud, name, "JOB_STATE_SUCCEEDED")
+    cloud.until(name, "JOB_STATE_SUCCEEDED")
     folder = cloud.state / "jobs" / name.rpartition("/")[2]
     end = time.monotonic() + WAIT_S
     while {"environment", "spec.json"} & {name for *_, folders, files in os.walk(folder) for name in folders + files}:
@@ -155,12 +141,12 @@ while not os.path.exists({str(go)!r}):
 print("went on")
 """
     name = submit(own_cloud, task(code), task("import time; time.sleep(600)"))
-    until(own_cloud, name, "JOB_STATE_RUNNING")
+    own_cloud.until(name, "JOB_STATE_RUNNING")
     os.kill(own_cloud.record.pid, signal.SIGKILL)
     psutil.wait_procs([psutil.Process(own_cloud.record.pid)] if psutil.pid_exists(own_cloud.record.pid) else [], 10)
     go.touch()
     own_cloud.up()
-    until(own_cloud, name, "JOB_STATE_SUCCEEDED")
+    own_cloud.until(name, "JOB_STATE_SUCCEEDED")
     assert lines(own_cloud, name) == ["attempt", "went on"], "each line once, one attempt"
 
 
@@ -170,16 +156,16 @@ def test_a_cloud_that_is_stopped_gives_its_jobs_another_attempt(own_cloud: Local
     name = submit(own_cloud, task(code))
     once = submit(own_cloud, task(code), spec={"scheduling": {"disableRetries": True}})
     for job in (name, once):
-        until(own_cloud, job, "JOB_STATE_RUNNING")
+        own_cloud.until(job, "JOB_STATE_RUNNING")
     assert "job process" in own_cloud.local("down").stdout
     own_cloud.up()
-    assert "Internal error" in until(own_cloud, once, "JOB_STATE_FAILED")["error"]["message"]
+    assert "Internal error" in own_cloud.until(once, "JOB_STATE_FAILED")["error"]["message"]
     end = time.monotonic() + WAIT_S
     while len(lines(own_cloud, name)) < 2:
         assert time.monotonic() < end
         time.sleep(0.1)
     own_cloud.rest("POST", f"/v1/{name}:cancel", {})
-    until(own_cloud, name, "JOB_STATE_CANCELLED")
+    own_cloud.until(name, "JOB_STATE_CANCELLED")
 
 
 def test_the_scheduler_can_be_killed_between_deciding_and_starting(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from google.api_core import exceptions
 
 from tests.local.cloud.calling import NUMBERED, PARENT
-from tests.local.conftest import FAST, LocalCloud
+from tests.local.conftest import LocalCloud
 from tests.local.official import aiplatform, aiplatform_v1
 
 DEPLOYER = "deployer@slipway-local.iam.gserviceaccount.com"
@@ -128,20 +128,17 @@ def test_a_job_without_its_model_fails_as_the_sdk_tells_it(quick_sdk: LocalCloud
 
 
 @pytest.mark.journey
-def test_flex_start_is_taken_with_its_longest_wait(own_cloud: LocalCloud) -> None:
+def test_flex_start_is_taken_with_its_longest_wait(cloud: LocalCloud, new_project: Callable[..., str]) -> None:
     """But for the zero, "forever", which this class of the SDK drops (vertex-rules 2)."""
-    quota = [
-        "quota.custom_model_training_preemptible_nvidia_l4_gpus=1",
-        "quota.custom_model_training_preemptible_cpus=96",
-    ]
-    own_cloud.up(*[word for setting in (*FAST, *quota) for word in ("--set", setting)])
-    own_cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": "staging"})
+    limits = {"preemptible_nvidia_l4_gpus": 1, "preemptible_cpus": 96}
+    project = new_project(quota={f"custom_model_training_{metric}": most for metric, most in limits.items()})
+    cloud.rest("POST", f"/storage/v1/b?project={project}", {"name": f"staging-{project}"})
     aiplatform.init(
-        project="slipway-local",
+        project=project,
         location="us-central1",
-        staging_bucket="gs://staging",
-        credentials=own_cloud.credentials("deployer"),
-        api_endpoint=own_cloud.url,
+        staging_bucket=f"gs://staging-{project}",
+        credentials=cloud.credentials("deployer", project),
+        api_endpoint=cloud.url,
         api_transport="rest",
     )
     machine: dict[str, Any] = {"machine_type": "g2-standard-4", "accelerator_type": "NVIDIA_L4", "accelerator_count": 1}
@@ -149,8 +146,8 @@ def test_flex_start_is_taken_with_its_longest_wait(own_cloud: LocalCloud) -> Non
         job = container(display_name=f"flex-{seconds}", command=["sleep", "600"])
         flex = aiplatform_v1.Scheduling.Strategy.FLEX_START
         job.submit(scheduling_strategy=flex, max_wait_duration=seconds, **machine)
-        backing = own_cloud.rest("GET", f"/v1/{job.resource_name}")["trainingTaskMetadata"]["backingCustomJob"]
-        scheduling = own_cloud.rest("GET", f"/v1/{backing}")["jobSpec"]["scheduling"]
+        backing = cloud.rest("GET", f"/v1/{job.resource_name}")["trainingTaskMetadata"]["backingCustomJob"]
+        scheduling = cloud.rest("GET", f"/v1/{backing}")["jobSpec"]["scheduling"]
         assert (scheduling["strategy"], scheduling.get("maxWaitDuration")) == ("FLEX_START", sent)
         job.cancel()
 

@@ -13,9 +13,9 @@ import requests
 
 from tests.local.cloud.calling import JOBS
 from tests.local.cloud.vertex.bodies import job_body
-from tests.local.cloud.vertex.jobs.test_running_jobs import WAIT_S, lines, task, until
+from tests.local.cloud.vertex.jobs.test_running_jobs import lines, task
 from tests.local.cloud.vertex.scheduling.conftest import H100
-from tests.local.conftest import LocalCloud
+from tests.local.conftest import WAIT_S, LocalCloud
 
 # Counts its starts in a file that outlives the machine, says so, and runs until it is told to end.
 COUNTING = """
@@ -67,7 +67,7 @@ def test_a_spot_job_that_is_preempted_twice_without_notice_goes_on_where_it_was(
         preempt(running, name, times)
     said(running, name, "done", replica="workerpool1-0")  # before the chief's end, which asks all others to end
     (tmp_path / "go").touch()
-    job = until(running, name, "JOB_STATE_SUCCEEDED")
+    job = running.until(name, "JOB_STATE_SUCCEEDED")
     assert [line for line in lines(running, name) if line] == ["start 1", "start 2", "start 3", "done"]
     assert not [line for line in lines(running, name, "workerpool1-0") if "asked" in line], "nobody got SIGTERM"
     service = "\n".join(lines(running, name, "service"))
@@ -79,7 +79,7 @@ def test_a_spot_job_that_is_preempted_twice_without_notice_goes_on_where_it_was(
 def test_a_notice_lets_the_clean_up_run_and_is_no_success(running: LocalCloud, tmp_path: Path) -> None:
     name = submit(running, task(COUNTING.format(kept=str(tmp_path), ends=1)), name="spot-notice", strategy="SPOT")
     preempt(running, name, notice=30)
-    until(running, name, "JOB_STATE_SUCCEEDED")
+    running.until(name, "JOB_STATE_SUCCEEDED")
     assert lines(running, name) == ["start 1", "asked to end", "start 2", "done"]
 
 
@@ -87,7 +87,7 @@ def test_after_the_notice_replicas_are_killed_whatever_they_do(running: LocalClo
     code = COUNTING.format(kept=str(tmp_path), ends=1).replace("os._exit(0)", "None")
     name = submit(running, task(code), name="spot-stubborn", strategy="SPOT")
     preempt(running, name, notice=2)
-    until(running, name, "JOB_STATE_SUCCEEDED")
+    running.until(name, "JOB_STATE_SUCCEEDED")
     assert lines(running, name) == ["start 1", "asked to end", "start 2", "done"]
 
 
@@ -96,14 +96,14 @@ def test_a_killed_replica_comes_back_in_its_place_while_the_others_go_on(running
     code = COUNTING.format(kept=str(tmp_path), ends=9)
     address = "import json, os; print(json.loads(os.environ['CLUSTER_SPEC'])['cluster']['workerpool1'][0])\n"
     name = submit(running, task(address + code), task(address + code, 2), name="elastic")
-    until(running, name, "JOB_STATE_RUNNING")
+    running.until(name, "JOB_STATE_RUNNING")
     for replica in ("workerpool0-0", "workerpool1-0", "workerpool1-1"):
         said(running, name, "start 1", replica=replica)
     done = running.local("kill", "elastic", "workerpool1-0")
     assert (done.returncode, done.stdout) == (0, "killed workerpool1-0 of elastic\n")
     said(running, name, "start 2", replica="workerpool1-0")
     (tmp_path / "go").touch()
-    until(running, name, "JOB_STATE_SUCCEEDED")
+    running.until(name, "JOB_STATE_SUCCEEDED")
     assert sum("start" in line for line in lines(running, name)) == 1, "the chief went on"
     assert sum("start" in line for line in lines(running, name, "workerpool1-1")) == 1
     places = [line for line in lines(running, name, "workerpool1-0") if line.startswith("127.")]
@@ -123,7 +123,7 @@ pathlib.Path({str(back)!r}).touch()
 time.sleep(600)
 """
     name = submit(running, task(chief), task(worker), name="signalled")
-    until(running, name, "JOB_STATE_SUCCEEDED")
+    running.until(name, "JOB_STATE_SUCCEEDED")
     assert "The replica workerpool1-0 ended" in "".join(lines(running, name, "service"))
 
 
@@ -133,7 +133,7 @@ def test_a_job_that_asks_for_it_restarts_whole(running: LocalCloud, tmp_path: Pa
     for replica in ("workerpool0-0", "workerpool1-0"):
         said(running, name, "start 1", replica=replica)
     running.rest("POST", "/slipway/kill", {"job": name.rpartition("/")[2], "replica": "workerpool1-0"})
-    until(running, name, "JOB_STATE_SUCCEEDED")
+    running.until(name, "JOB_STATE_SUCCEEDED")
     assert [line for line in lines(running, name) if "start" in line] == ["start 1", "start 2"]
 
 
@@ -152,7 +152,7 @@ def test_what_can_not_be_killed_is_said(running: LocalCloud, body: Any, status: 
     assert caught.value.response.status_code == status
     assert words in caught.value.response.json()["error"]["message"]
     running.rest("POST", f"/v1/{name}:cancel", {})
-    until(running, name, "JOB_STATE_CANCELLED")
+    running.until(name, "JOB_STATE_CANCELLED")
 
 
 def test_only_the_owner_changes_what_there_is(running: LocalCloud) -> None:
@@ -176,9 +176,9 @@ def test_a_flex_start_job_starts_when_its_machines_come_and_the_clock_can_be_mov
     assert {running.rest("GET", f"/v1/{job}")["state"] for job in (name, gone)} == {"JOB_STATE_PENDING"}
     before = running.rest("GET", "/slipway/clock")["now"]
     assert running.rest("POST", "/slipway/clock", {"advance": 3601})["now"] > before
-    assert "duration of 3600 s" in until(running, gone, "JOB_STATE_FAILED")["error"]["message"]
+    assert "duration of 3600 s" in running.until(gone, "JOB_STATE_FAILED")["error"]["message"]
     now = datetime.fromisoformat(running.rest("POST", "/slipway/clock", {"advance": 3600})["now"])
-    job = until(running, name, "JOB_STATE_SUCCEEDED")
+    job = running.until(name, "JOB_STATE_SUCCEEDED")
     while told_by_answers(running) < now.replace(microsecond=0):  # They are dated anew each second.
         time.sleep(0.05)
     assert (job["createTime"], job["startTime"]) < (before, job["endTime"])

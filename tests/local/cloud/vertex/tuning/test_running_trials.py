@@ -6,8 +6,7 @@ import json
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from tests.local.cloud.vertex.tuning.conftest import LR, TUNING, study, tuning_b
 from tests.local.conftest import FAST, LocalCloud
 from tests.local.official import aiplatform, aiplatform_v1, hyperparameter_tuning
 
-WAIT_S = 600.0
 DEPLOYER = "deployer@slipway-local.iam.gserviceaccount.com"
 MACHINE = {"machine_type": "n1-standard-4"}
 pytestmark = pytest.mark.journey
@@ -57,16 +55,6 @@ def task(*arguments: str) -> dict[str, Any]:
     }
 
 
-def until(cloud: LocalCloud, name: str, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-    end = time.monotonic() + WAIT_S
-    while True:
-        found: dict[str, Any] = cloud.rest("GET", f"/v1/{name}")
-        if holds(found):
-            return found
-        assert time.monotonic() < end, found
-        time.sleep(0.1)
-
-
 def said(cloud: LocalCloud, job: str, trial: dict[str, Any]) -> list[str]:
     """Return what a trial's own code printed. Its lines bear the tuning job's id: gcloud asks for that alone. # N17"""
     wanted = (
@@ -90,12 +78,12 @@ def test_a_killed_cloud_goes_on_with_the_trials_it_had_decided(own_cloud: LocalC
     def measured(job: dict[str, Any]) -> bool:
         return [len(trial.get("measurements", [])) for trial in job.get("trials", [])] == [3, 3]
 
-    before = until(own_cloud, name, measured)
+    before = own_cloud.seen(name, measured)
     os.kill(own_cloud.record.pid, signal.SIGKILL)
     psutil.wait_procs([psutil.Process(own_cloud.record.pid)] if psutil.pid_exists(own_cloud.record.pid) else [], 10)
     go.touch()
     own_cloud.up()
-    done = until(own_cloud, name, lambda job: job["state"].endswith("ED") and job["state"] != "JOB_STATE_QUEUED")
+    done = own_cloud.seen(name, lambda job: job["state"].endswith("ED") and job["state"] != "JOB_STATE_QUEUED")
     assert done["state"] == "JOB_STATE_SUCCEEDED"
     assert [trial["customJob"] for trial in done["trials"][:2]] == [trial["customJob"] for trial in before["trials"]]
     assert len(own_cloud.rest("GET", f"/v1/{PARENT}/customJobs")["customJobs"]) == len(done["trials"]) == 4
@@ -193,7 +181,7 @@ def test_the_sdk_cancels_a_tuning_job(quick_sdk: LocalCloud, tmp_path: Path) -> 
     job.run(sync=False)
     job.wait_for_resource_creation()
     job.cancel()
-    until(quick_sdk, job.resource_name, lambda found: found["state"] == "JOB_STATE_CANCELLED")
+    quick_sdk.seen(job.resource_name, lambda found: found["state"] == "JOB_STATE_CANCELLED")
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
@@ -209,7 +197,7 @@ def test_generated_clients_speak_rest(cloud: LocalCloud, version: str) -> None:
     job = library.HyperparameterTuningJob.from_json(json.dumps(body))
     made = client.create_hyperparameter_tuning_job(parent=PARENT, hyperparameter_tuning_job=job)
     assert made.study_spec.parameters[0].scale_type.name == "UNIT_LOG_SCALE"
-    done = until(cloud, made.name, lambda found: found["state"] == "JOB_STATE_SUCCEEDED")
+    done = cloud.seen(made.name, lambda found: found["state"] == "JOB_STATE_SUCCEEDED")
     read = client.get_hyperparameter_tuning_job(name=made.name)
     assert read.trials[0].final_measurement.metrics[0].metric_id == "acc"
     assert read.trials[0].parameters[0].value == done["trials"][0]["parameters"][0]["value"]
