@@ -173,6 +173,18 @@ class Command:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGTERM)
 
+    def ending(self) -> bool:
+        """Tell whether it has ended, or some of it may have, after a notice."""
+        assert self.process is not None, "set when it was made"
+        if self.noticed:
+            return True
+        try:
+            return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:  # waited for already
+            return True
+        except AttributeError:  # no Linux
+            return False
+
     def wait(self) -> tuple[int, bool]:
         """Its exit code, and whether a signal ended who wrote: the code is 128 and the signal's number then, as shells
         have it."""
@@ -247,7 +259,7 @@ def run(words: list[str], environ: Mapping[str, str], *, told: bool, again: bool
 
 def followed(command: Command, results: Results, *, told: bool) -> int:
     """The command's exit code at its end, with all results kept."""
-    over = threading.Event()
+    results.ending, over = command.ending, threading.Event()
     watcher = threading.Thread(target=watch, args=(command, results, over), daemon=True)
     watcher.start()
     code, killed = command.wait()

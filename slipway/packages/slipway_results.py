@@ -40,6 +40,7 @@ EVERY_S = 5.0
 QUIET_S = 0.05  # Clocks of file systems tick more often than that: two writes within have two times.
 RECENT_S, RESTS_S = 1.0, 30.0
 LAST_WRITES_S = 2.0
+HALF = "it may be half written"
 IN_MEMORY = 8 << 20
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
@@ -64,7 +65,8 @@ class Results:
     """The files of a folder, and what is kept of them in `output`: the chief's there, others' in a folder of their own.
 
     `kept` has the moment of each file that an object is of, by its path. `unkept` has the reason why the last version
-    of a file is not kept, and since when. `whole` has those that were when the machine gave notice.
+    of a file is not kept, and since when. `whole` has those that were when the machine gave notice. `ending` tells
+    whether whoever writes may have been ended by now.
     """
 
     def __init__(self, place: Path, output: str, replica: str, storage: Storage) -> None:
@@ -77,6 +79,7 @@ class Results:
         self.whole: dict[str, Moment] = {}
         self.appended: set[str] = set()
         self.told: set[str] = set()
+        self.ending: Callable[[], bool] = lambda: False
         self.folder.mkdir()
 
     def restore(self) -> list[str]:
@@ -141,10 +144,9 @@ class Results:
 
     def half(self, name: str, now: Moment) -> str:
         """Why a file may be half of one, whose writer was killed; empty for one that is whole."""
-        late = time.time() - now.time / 1e9 < LAST_WRITES_S
-        if name in self.appended or self.whole.get(name) == now or not (late or name in self.unkept):
+        if name in self.appended or self.whole.get(name) == now or not (late(now) or name in self.unkept):
             return ""
-        return "it may be half written" + (", its version before is kept" if name in self.kept else "")
+        return HALF + (", its version before is kept" if name in self.kept else "")
 
     def keep_one(self, name: str, before: Moment | None, sleep: Callable[[float], None], *, ended: bool) -> str:
         """Why a file can't be kept now; empty when it is, and when it is gone. Raises StorageError and OSError."""
@@ -165,11 +167,14 @@ class Results:
                             continue
                     if mode == "append":
                         self.appended.add(name)
-                    self.put(name, file, now, sleep, appended=mode == "append")
+                    sure = ended or mode == "append" or self.whole.get(name) == now
+                    self.put(name, file, now, sleep, sure=sure, appended=mode == "append")
             except FileNotFoundError:  # It was there to be replaced.
                 return ""
             except ChangedError as error:
                 why = str(error)
+                if why == HALF:
+                    return why
                 continue
             if not self.kept:
                 self.tell(f"keeps the files of $SLIPWAY_OUTPUT in {self.uri}, every {EVERY_S:.0f} s")
@@ -177,10 +182,15 @@ class Results:
             return ""
         return why
 
-    def put(self, name: str, file: IO[bytes], now: Moment, sleep: Callable[[float], None], *, appended: bool) -> None:
-        """Keep a file as it is at this moment. Raises ChangedError for one that did not stay so, and StorageError."""
+    def put(
+        self, name: str, file: IO[bytes], now: Moment, sleep: Callable[[float], None], *, sure: bool, appended: bool
+    ) -> None:
+        """Keep a file as it is at this moment. Raises ChangedError for one that did not stay so, or was perhaps left
+        half written where that is not `sure`, and StorageError."""
 
         def check() -> None:
+            if not sure and late(now) and self.ending():
+                raise ChangedError(HALF)
             then = Moment.of(os.fstat(file.fileno()))
             if then != now and not (appended and then.size >= now.size):
                 raise ChangedError("it changes while it is read")
@@ -220,6 +230,11 @@ class Results:
         if text not in self.told:
             self.told.add(text)
             say(text)
+
+
+def late(now: Moment) -> bool:
+    """Tell whether a file was written to just before the present."""
+    return time.time() - now.time / 1e9 < LAST_WRITES_S
 
 
 def closed(file: IO[bytes]) -> bool:

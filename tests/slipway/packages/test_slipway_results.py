@@ -380,6 +380,21 @@ def test_what_was_whole_at_the_notice_is_kept_whoever_is_killed_then(machine: Ma
     assert machine.kept == {"checkpoint": b"one"} and sorted(results.unkept) == ["later", "open"]
 
 
+def test_what_is_closed_as_its_writer_may_be_ending_is_kept_once_it_is_older(machine: Machine) -> None:
+    """At a look between a writer's death and its parent's knowledge of it."""
+    results = machine.results()
+    path = results.folder / "checkpoint"
+    path.write_text("one")
+    results.keep()
+    results.ending = lambda: True
+    path.write_text("half of t")
+    results.keep()
+    assert machine.kept == {"checkpoint": b"one"} and "half" in results.unkept["checkpoint"][1]
+    age(path, 3)
+    results.keep()
+    assert machine.kept == {"checkpoint": b"half of t"} and not results.unkept, "who lives on had closed it"
+
+
 def test_trouble_that_does_not_pass_is_raised(machine: Machine) -> None:
     results = machine.results()
     (results.folder / "model").write_text("x")
