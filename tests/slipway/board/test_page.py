@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,8 +58,13 @@ def past() -> History:
 
 
 @cache
+def data() -> dict[str, Any]:
+    return as_json(board_of(past(), now_of(past())), 2)
+
+
+@cache
 def html() -> str:
-    return page(as_json(board_of(past(), now_of(past())), 2))
+    return page(data())
 
 
 @pytest.fixture(scope="module")
@@ -103,15 +109,15 @@ def test_every_script_of_the_folder_is_described() -> None:
 
 def test_the_data_is_one_versioned_document_under_the_keys_of_other_commands(parts: Parts) -> None:
     (text,) = (text for kind, text in parts.texts if kind == "application/json")
-    data = json.loads(text)["data"]
-    assert (data["schema"], data["kind"], data["stack"]) == (2, "board", "prod")
-    assert len(data["jobs"]["rows"]) == len(past().jobs)
-    assert all(len(row) == len(data["jobs"]["columns"]) for row in data["jobs"]["rows"])
-    assert data == json.loads(json.dumps(as_json(board_of(past(), now_of(past())), 2)))
+    told = json.loads(text)["data"]
+    assert (told["schema"], told["kind"], told["stack"]) == (2, "board", "prod")
+    assert len(told["jobs"]["rows"]) == len(past().jobs)
+    assert all(len(row) == len(told["jobs"]["columns"]) for row in told["jobs"]["rows"])
+    assert told == json.loads(json.dumps(data()))
 
 
 def test_no_text_turns_what_is_read_and_none_is_endless() -> None:
-    text = json.dumps(as_json(board_of(past(), now_of(past())), 2), ensure_ascii=False)
+    text = json.dumps(data(), ensure_ascii=False)
     assert re.search(f"[{HARMFUL}]", text) is None
     assert max(map(len, re.findall(r'"((?:[^"\\]|\\.)*)"', text))) <= 500
 

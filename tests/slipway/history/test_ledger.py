@@ -6,15 +6,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from slipway.history.ledger import ledger, spending
+from slipway.history.ledger import ledger
 from slipway.history.model import History
 from slipway.history.usage import usage
 from tests.slipway.whatif.past import SINCE, cluster, history, job, pool, sampled
 
-DAY = 86_400.0
 FIXED, ELASTIC = cluster("cpu", pool("workers", 2, 2)), cluster("gpu", pool("workers", 1, 4))
 BESIDE = job("beside", 0, 0, 7200, capacity_type="spot", user="ben", team="speech")
 ON_POOL = job("pool", 3600, 0, 3600, on=FIXED, user="ada", team="vision")
@@ -77,16 +74,3 @@ def test_a_stack_of_two_days_is_not_forecast_by_the_days_before_it() -> None:
 
 def test_a_part_that_could_not_be_read_is_told() -> None:
     assert not ledger(replace(history([], [FIXED], days=1), unread=("samples",))).complete
-
-
-@given(st.lists(st.tuples(st.floats(0, 3 * DAY), st.floats(1, DAY), st.booleans()), max_size=8), st.floats(0.1, 2.9))
-def test_parts_of_a_time_add_up_to_it(runs: list[tuple[float, float, bool]], cut: float) -> None:
-    jobs = [
-        job(str(n), at, 0, run, on=FIXED if here else None, team="vision") for n, (at, run, here) in enumerate(runs)
-    ]
-    past, middle = history(jobs, [FIXED, ELASTIC], days=3), SINCE + timedelta(days=cut)
-    whole = spending(past, past.since, past.until)
-    parts = [spending(past, past.since, middle), spending(past, middle, past.until)]
-    assert float(sum(one.total.known for one in parts)) == pytest.approx(float(whole.total.known))
-    teams = [float(one.teams["vision"].known) for one in parts if "vision" in one.teams]
-    assert sum(teams) == pytest.approx(float(whole.teams["vision"].known) if "vision" in whole.teams else 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -42,9 +43,10 @@ def measured(past: History) -> MeasuredDelays:
     return measure(past, PastLoad(past))
 
 
-def replayer(jobs: int = 600) -> Replayer:
+@cache
+def replayer() -> Replayer:
     """A month that pools with these delays really had."""
-    happened = replay(month(jobs, CPU), replayed(ELASTIC, REAL), 30 * DAY)
+    happened = replay(month(600, CPU), replayed(ELASTIC, REAL), 30 * DAY)
     return Replayer.of(history(told(happened, ELASTIC), [ELASTIC]), catalog([ELASTIC], OFFERS))
 
 

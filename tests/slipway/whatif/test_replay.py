@@ -143,11 +143,12 @@ def held(found: Replay, at: int) -> list[tuple[float, int]]:
 
 
 @given(traces())
-def test_no_pool_gives_more_than_it_has_and_nobody_starts_before_its_time(
+def test_pools_give_what_they_have_to_all_that_fit_and_machine_time_is_neither_lost_nor_made(
     trace: tuple[list[ReplayedJob], list[ReplayedPool]],
 ) -> None:
     jobs, pools = trace
     found = replay(jobs, pools, 400)
+    assert found == replay(jobs, pools, 400), "the same comes of the same"
     assert [one.job for one in found.runs] == jobs
     assert all(one.wait is None or one.wait >= 0 for one in found.runs)
     for at, use in enumerate(found.pools):
@@ -156,13 +157,6 @@ def test_no_pool_gives_more_than_it_has_and_nobody_starts_before_its_time(
             now += change
             most = max(most, now)
         assert now == 0 and most <= use.most <= use.pool.bounds[0].max
-
-
-@given(traces())
-def test_machine_time_is_neither_lost_nor_made(trace: tuple[list[ReplayedJob], list[ReplayedPool]]) -> None:
-    jobs, pools = trace
-    found = replay(jobs, pools, 400)
-    for at, use in enumerate(found.pools):
         level, last, seconds = 0, 0.0, 0.0
         for moment, change in [*held(found, at), (400.0, 0)]:
             inside = min(max(moment, 0.0), 400.0)
@@ -170,12 +164,7 @@ def test_machine_time_is_neither_lost_nor_made(trace: tuple[list[ReplayedJob], l
         assert use.held == pytest.approx(seconds)
         bounds = use.pool.bounds[0]
         assert max(use.held, bounds.min * 400) <= use.live <= bounds.max * 400
-
-
-@given(traces())
-def test_a_job_never_runs_only_where_it_fits_nowhere(trace: tuple[list[ReplayedJob], list[ReplayedPool]]) -> None:
-    jobs, pools = trace
-    for run in replay(jobs, pools, 400).runs:
+    for run in found.runs:
         needs = {group.machine: group.count for group in run.job.machines}
         fits = all(needs.get(one.machine, 0) <= one.bounds[0].max for one in pools)
         assert (run.started is None) == (run.job.routes == ON_POOL and not fits)
@@ -225,8 +214,3 @@ def test_times_that_are_scaled_scale_what_comes_of_them(
 
 def _seconds(found: Replay) -> Sequence[float]:
     return [seconds for one in found.pools for seconds in (one.live, one.held)]
-
-
-@given(traces())
-def test_the_same_comes_of_the_same(trace: tuple[list[ReplayedJob], list[ReplayedPool]]) -> None:
-    assert replay(*trace, 400) == replay(*trace, 400)
