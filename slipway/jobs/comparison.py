@@ -35,14 +35,20 @@ class ComparedField:
 
 
 def compare_jobs(
-    told: Sequence[JobDescription], metrics: Mapping[str, Metrics], order: Iterable[str] = ()
+    told: Sequence[JobDescription],
+    metrics: Mapping[str, Metrics],
+    causes: Mapping[str, str],
+    order: Iterable[str] = (),
 ) -> tuple[ComparedField, ...]:
-    """Compare at least two jobs. `metrics` are by full names; `order` has parameters that come first."""
-    return tuple(one for one in _fields(told, metrics, order) if any(value not in (None, "") for value in one.values))
+    """Compare at least two jobs. `metrics`, and what logs tell of failures, `causes`, are by full names; `order` has
+    parameters that come first."""
+    return tuple(
+        one for one in _fields(told, metrics, causes, order) if any(value not in (None, "") for value in one.values)
+    )
 
 
 def _fields(
-    told: Sequence[JobDescription], metrics: Mapping[str, Metrics], order: Iterable[str]
+    told: Sequence[JobDescription], metrics: Mapping[str, Metrics], causes: Mapping[str, str], order: Iterable[str]
 ) -> Iterator[ComparedField]:
     jobs = [one.job for one in told]
     given = [job.parameters or {} for job in jobs]
@@ -56,6 +62,7 @@ def _fields(
     for name in _names(measured, ()):
         yield ComparedField("metric", name, tuple(numbers.get(name) for numbers in measured))
     yield ComparedField("outcome", "state", tuple(state_word(job.state) for job in jobs))
+    yield ComparedField("outcome", "cause", tuple(causes.get(job.name) for job in jobs))
     yield ComparedField("outcome", "error", tuple(job.error or None for job in jobs))
     yield ComparedField("outcome", "waited", tuple(one.account.wait for one in told))
     yield ComparedField("outcome", "ran", tuple(one.account.run for one in told))

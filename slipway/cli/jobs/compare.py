@@ -20,6 +20,7 @@ from slipway.errors import ConfigError
 from slipway.formatting import exact, few, quoted, short
 from slipway.jobs.comparison import COST, PRICE, ComparedField, Value, compare_jobs
 from slipway.jobs.description import JobDescription, describe
+from slipway.jobs.failure import FAILED, read_briefs
 from slipway.jobs.metrics import Metrics, read_metrics
 from slipway.jobs.results import number, parameter_order
 from slipway.prices import dollars, spent
@@ -39,10 +40,11 @@ def command(jobs: tuple[str, ...], catalog: str | None, output: str) -> None:
         )
     with ThreadPoolExecutor(8, thread_name_prefix="compare") as threads:
         reading = threads.submit(read_metrics, context, found)
+        failed = threads.submit(read_briefs, context, [job for job in found if job.state in FAILED])
         events = list(threads.map(lambda job: events_of_cost(context, job), found))
-        metrics = reading.result()
+        metrics, causes = reading.result(), failed.result()
     told = [describe(job, context, of_job) for job, of_job in zip(found, events, strict=True)]
-    fields = compare_jobs(told, metrics, parameter_order(context.catalog, found))
+    fields = compare_jobs(told, metrics, causes, parameter_order(context.catalog, found))
     if output == "json":
         screen.out_json("comparison", {"jobs": [_document(one, metrics) for one in told], "fields": fields})
         return

@@ -24,7 +24,7 @@ def described(one: VertexJob) -> JobDescription:
 
 
 def fields(*jobs: JobDescription, metrics: dict[str, Metrics] | None = None) -> dict[tuple[str, str], ComparedField]:
-    return {(one.group, one.name): one for one in compare_jobs(jobs, metrics or {})}
+    return {(one.group, one.name): one for one in compare_jobs(jobs, metrics or {}, {})}
 
 
 def test_what_differs_is_told_from_what_is_alike() -> None:

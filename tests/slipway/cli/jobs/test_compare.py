@@ -42,6 +42,7 @@ def test_jobs_of_all_templates_can_be_compared_and_a_missing_metric_says_why(sta
     assert re.search(r"template +hello +crew\n", done.out) and re.search(
         r"OUTCOME +state +succeeded +failed\n", done.out
     )
+    assert re.search(r" cause +– +ValueError", done.out), "as the table of results has it"
     assert done.err == f"{one} and {other} have no metrics: no metrics.json in its output\n"
 
 
