@@ -7,6 +7,7 @@ import json
 import pytest
 import requests
 
+from local.cloud.storage.multipart import boundary
 from tests.local.conftest import LocalCloud
 
 BUCKET = "/storage/v1/b/refused-objects"
@@ -58,3 +59,8 @@ def test_it_is_refused_in_words(
     answer = requests.request(method, cloud.url + path, data=body, headers=headers, timeout=30)
     assert answer.status_code == status, answer.text
     assert words in answer.text.replace('": "', '":"')
+
+
+@pytest.mark.parametrize("written", ["===1==", '"===1=="', "'===1=='"])  # the last is gcloud's
+def test_a_boundary_may_stand_in_either_quotation_marks(written: str) -> None:
+    assert boundary(f"multipart/related; boundary={written}") == b"===1=="
