@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from local.cloud.nodes.preparation import prepared
+from local.cloud.nodes.preparation import prepared, show_outside
 from local.cloud.nodes.runner import Runner
 from local.cloud.nodes.spec import UnreadyError
 
@@ -30,3 +31,14 @@ def test_a_full_disk_is_told_before_anything_is_made(tmp_path: Path) -> None:
 def test_a_tool_that_fails_is_told_with_what_it_said(tmp_path: Path) -> None:
     with pytest.raises(UnreadyError, match=r"^sh -c echo full; exit 3 failed with status 3: full$"):
         Runner(tmp_path, SPEC)._tool(("/bin/sh", "-c", "echo full; exit 3"))
+
+
+def test_an_environment_lets_its_user_install_and_the_image_stays_as_it_is(tmp_path: Path) -> None:  # N17
+    image, copy = tmp_path / "image", tmp_path / "copy"
+    for folder in (image, copy):
+        folder.mkdir()
+    (image / "pyvenv.cfg").write_text("home = /x\ninclude-system-site-packages = false\nversion_info = 3\n")
+    os.link(image / "pyvenv.cfg", copy / "pyvenv.cfg")
+    show_outside(copy)
+    assert (copy / "pyvenv.cfg").read_text() == "home = /x\ninclude-system-site-packages = true\nversion_info = 3\n"
+    assert "= false" in (image / "pyvenv.cfg").read_text()

@@ -6,9 +6,11 @@ import pytest
 
 from local.cloud import identities
 from local.cloud.nodes.environment import Place, variables
-from tests.local.cloud.calling import NUMBERED, PARENT, Calling
+from tests.local.cloud.calling import JOBS, NUMBERED, PARENT, Calling
+from tests.local.cloud.vertex.bodies import job_body
 
 CONTEXTS = f"/v1/{PARENT}/metadataStores/default/contexts"
+ACCOUNT = {"serviceAccount": identities.DEPLOYER}
 EXPERIMENT = f"{NUMBERED}/metadataStores/default/contexts/exp"
 
 
@@ -19,16 +21,7 @@ def experiment(calling: Calling) -> str:
 
 
 def job(calling: Calling, title: str = "My Train!", **spec: Any) -> dict[str, Any]:
-    body = job_body(title, **spec)
-    made: dict[str, Any] = calling.call("POST", f"/v1/{PARENT}/customJobs", body)
-    return made
-
-
-def job_body(title: str, **spec: Any) -> dict[str, Any]:
-    task = {"imageUri": "python:3.10", "command": ["true"]}
-    pool = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1", "containerSpec": task}
-    account = {"serviceAccount": identities.DEPLOYER}
-    return {"displayName": title, "jobSpec": {"workerPoolSpecs": [pool], **account, **spec}}
+    return calling.job(displayName=title, spec={**ACCOUNT, **spec})
 
 
 def test_a_job_with_an_experiment_and_no_run_gets_one(calling: Calling, experiment: str) -> None:
@@ -61,7 +54,7 @@ def test_a_job_joins_the_run_it_names_and_the_run_s_maker_goes_on(calling: Calli
     ],
 )
 def test_what_is_no_experiment_is_refused(calling: Calling, experiment: str, spec: dict[str, str], code: int) -> None:
-    assert calling.refused("POST", f"/v1/{PARENT}/customJobs", job_body("a", **spec)).code == code
+    assert calling.refused("POST", JOBS, job_body(spec={**ACCOUNT, **spec})).code == code
     assert not calling.call("GET", f"/v1/{PARENT}/customJobs").get("customJobs")
 
 

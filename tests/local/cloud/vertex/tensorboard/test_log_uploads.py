@@ -6,7 +6,8 @@ from urllib.parse import quote
 import pytest
 
 from local.cloud import identities
-from tests.local.cloud.calling import PARENT, Calling
+from tests.local.cloud.calling import JOBS, PARENT, Calling
+from tests.local.cloud.vertex.bodies import job_body
 
 BOARDS = f"/v1/{PARENT}/tensorboards"
 
@@ -19,20 +20,12 @@ def board(calling: Calling) -> str:
 
 def job(calling: Calling, board: str) -> str:
     """The name of a job that writes below gs://work/out/logs/."""
-    made = calling.call("POST", f"/v1/{PARENT}/customJobs", job_body(board))
-    return str(made["name"])
+    return str(calling.job(spec=logging_to(board))["name"])
 
 
-def job_body(board: str) -> dict[str, Any]:
-    task = {"imageUri": "python:3.10", "command": ["true"]}
-    pool = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1", "containerSpec": task}
-    spec = {
-        "workerPoolSpecs": [pool],
-        "serviceAccount": identities.DEPLOYER,
-        "tensorboard": board,
-        "baseOutputDirectory": {"outputUriPrefix": "gs://work/out"},
-    }
-    return {"displayName": "train", "jobSpec": spec}
+def logging_to(board: str) -> dict[str, Any]:
+    output = {"outputUriPrefix": "gs://work/out"}
+    return {"serviceAccount": identities.DEPLOYER, "tensorboard": board, "baseOutputDirectory": output}
 
 
 def logs(calling: Calling, name: str) -> None:
@@ -72,4 +65,4 @@ def test_the_tensorboard_must_be_in_the_job_s_region(calling: Calling, board: st
     if code == 400:
         made = calling.call("POST", BOARDS.replace("us-central1", where), {"displayName": "far"})
         number = made["response"]["name"]
-    assert calling.refused("POST", f"/v1/{PARENT}/customJobs", job_body(number)).code == code
+    assert calling.refused("POST", JOBS, job_body(spec=logging_to(number))).code == code
