@@ -221,10 +221,12 @@ MESSAGES.parse("v1", "CustomJob", {"displayName": "x"})
 MESSAGES.parse("v1beta1", "PersistentResource", {"displayName": "x"})
 loaded = [name for name in sys.modules if name.startswith("google.cloud.aiplatform") and ".services" in name]
 assert not loaded, loaded
-light = sys.modules["google.cloud.aiplatform_v1.types.custom_job"]
-from google.cloud import aiplatform_v1
-assert aiplatform_v1.CustomJob is light.CustomJob
-assert aiplatform_v1.JobServiceClient
+from local.cloud.quotas.records import MESSAGES
+MESSAGES.parse("v1", "QuotaPreference", {"quotaId": "x"})
+light = sys.modules["google.cloud.cloudquotas_v1.types.resources"]
+from google.cloud import cloudquotas_v1
+assert cloudquotas_v1.QuotaPreference is light.QuotaPreference
+assert cloudquotas_v1.CloudQuotasClient
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
