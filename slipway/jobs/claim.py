@@ -32,11 +32,7 @@ class JobGoneError(ResourceError):
 
 
 class OtherJobError(ConfigError):
-    """The id of a request belongs to another job, `name`."""
-
-    def __init__(self, what: str, *, why: str, fix: str, name: str) -> None:
-        super().__init__(what, why=why, fix=fix)
-        self.name = name
+    """The id of a request belongs to another job."""
 
 
 class Claim(Enum):
@@ -139,7 +135,6 @@ def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | No
             f"{job.typed}, {job.numbered}, has not run: another job has its request id",
             why=f"{found.numbered} at the same time for something else, ran: {why}",
             fix="submit it by another request id",
-            name=found.typed,
         )
     if found:
         return found

@@ -25,7 +25,6 @@ def same(request: Request, job: VertexJob) -> VertexJob:
             f"request id {request.id} was used before, for something else ({job.display_name}, {job.numbered})",
             why="\n".join(others),
             fix="use another request id, or leave it out",
-            name=job.typed,
         )
     return job
 
