@@ -249,8 +249,8 @@ def with_code(
     overrides = replace(asked.overrides, package=str(code.location), code=code.digest, labels=labels)
     planned = plan(replace(asked, overrides=overrides))
     state = f" @ {code.revision.short}" if code.revision.commit else ", never committed"
-    size = len(code.package.content) / 1000
-    tell(f"code {folder}{state}  {counted(code.count, 'file')}, {size:,.0f} kB  →  {code.location}")
+    size = f"{len(code.package.content) / 1000:,.0f} kB with slipway's launcher"
+    tell(f"code {folder}{state}  {counted(code.count, 'file')}, {size}  →  {code.location}")
     if upload:
         _upload(context, code.location, code.package.content)
     return planned

@@ -73,7 +73,8 @@ def test_the_working_tree_is_what_runs(open_to_code: Stack, source: Path) -> Non
     assert done.code == 0, done.err
     assert "main  hello from the working tree --say=again" in done.out.splitlines()
     (name,) = uploaded(open_to_code)
-    assert f"src @ {head(source)[:7]}-dirty  3 files" in done.err and name in done.err
+    assert f"src @ {head(source)[:7]}-dirty  3 files, " in done.err and name in done.err
+    assert "kB with slipway's launcher  →  gs://" in done.err, "which is most of it, of a single file"
     labels = open_to_code.jobs()[0]["labels"]
     assert labels["slipway-code"] == name.split("/")[1][:40]
     assert labels["slipway-code-commit"] == head(source) and labels["slipway-dirty"] == "true"
