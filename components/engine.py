@@ -16,7 +16,6 @@ from typing import TypeVar
 import pulumi
 from pulumi.runtime.config import get_config_env
 
-from slipway.cloud.connection import connect
 from slipway.cloud.foreign_words import ON_ERROR, meaning_of
 from slipway.errors import ConfigError, Fault
 from slipway.live import Unknown
@@ -91,14 +90,14 @@ def known() -> State | Unknown:
 
 
 def left(checkout: Path, environ: Mapping[str, str]) -> State | Unknown:
-    """Return the state of a stack that is being taken down. Raises the errors of `connect`.
+    """Return the state of a stack that is being taken down.
 
     To answer, the engine notes a provider. From an empty state it deletes nothing, not even that, and `pulumi stack rm`
-    then refuses. So it is not asked where its backend, a folder or a bucket, has nothing of the stack.
+    then refuses. So it is not asked where an export has nothing of the stack.
     """
     from slipway.doctor.backend_reading import look  # no deployment needs it
 
-    backend = look(checkout, environ, connect(environ).storage, pulumi.get_stack(), identity="")
+    backend = look(checkout, environ, pulumi.get_stack())
     return State() if not isinstance(backend, str) and backend.state == State() else known()
 
 

@@ -120,7 +120,6 @@ def unread(picture: Picture) -> Iterator[Finding]:
     others = {
         "the jobs of the last 30 days, so idle pools": picture.recent,
         "quota": picture.quota,
-        "the locks of the state": backend.locks if backend else (),
         "what jobs use of their machines": picture.use,
         "packages": picture.packages,
         "whether you have the roles that commands need": picture.gaps,

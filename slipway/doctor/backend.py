@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.doctor.picture import Backend, Lock, Picture
+from slipway.doctor.picture import Backend, Picture
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import counted, join, short, size
 from slipway.live import Unknown
 from slipway.state import State
 
+_GOES_ON = "it goes on from there, unless that deployment is still at work"
 _LONGEST_RUN = timedelta(hours=3)
 """The time after which CI ends a deployment; it is longer than the wait for any cluster."""
 _ABANDONED = timedelta(minutes=10)
@@ -69,19 +70,19 @@ def _unfinished(published: PublishedCatalog, picture: Picture) -> Iterator[Findi
     """Find an unfinished deployment: the catalog is written last, so a resource that only the state has is of a
     deployment that ended before. A deployment that replaces a cluster in place takes it out of the catalog first."""
     backend, kind = picture.backend, KINDS["deployment-unfinished"]
-    ended = backend is not None and not backend.busy
+    ended = backend is not None and not backend.pending
     for one in published.whole.dormant.values() if published.whole else ():
         late = one.since is not None and picture.now - one.since > _LONGEST_RUN
         if (one.why == "in-place" and (late or ended)) or (one.awaited and ended):
             since = f" for {picture.since(one.since)}" if one.since and one.why == "in-place" else ""
             words = f"a deployment ended before {one.name} was made: no job can be sent to it{since}"
-            yield kind.of(Subject("cluster", one.id), words, picture.up, "it goes on from there")
+            yield kind.of(Subject("cluster", one.id), words, picture.up, _GOES_ON)
     if backend and ended and isinstance(backend.state, State):
         known = {one.name for one in backend.state.clusters}
         ahead = sorted(known - {*published.clusters.values(), *published.retiring})
         if ahead:
             words = f"the last deployment ended before it published: the state has {join(ahead)}, the catalog does not"
-            yield kind.of(Subject("state", picture.stack), words, picture.up, "it goes on from there")
+            yield kind.of(Subject("state", picture.stack), words, picture.up, _GOES_ON)
 
 
 def backend(picture: Picture) -> Iterator[Finding]:
@@ -93,36 +94,17 @@ def backend(picture: Picture) -> Iterator[Finding]:
         does = f"or, where the state is lost: pulumi stack init {picture.stack}, and pulumi up adopts what lives"
         mend = "set PULUMI_BACKEND_URL to where the stack was deployed from, and look again"
         yield KINDS["state-missing"].of(Subject("stack", picture.stack), words, mend, does)
-    for lock in () if isinstance(found.locks, Unknown) else found.locks:
-        yield from _lock(lock, picture)
-    if found.pending and not found.busy:
+    if found.pending:
         yield _pending(found, picture)
-
-
-def _lock(lock: Lock, picture: Picture) -> Iterator[Finding]:
-    who = f"{lock.user}@{lock.host}" if lock.user else lock.host
-    held = f"{who} has held the stack's lock{f' for {picture.since(lock.since)}' if lock.since else ''}"
-    kind, does = "lock-stale", "it releases the lock"
-    if lock.damaged:
-        words = f"the lock {lock.file} was cut off in the writing, so every deployment is refused"
-        does = "when no deployment is under way"
-    elif lock.alive is False:
-        words = f"{held}, and its process is gone: every deployment is refused"
-    elif lock.alive is None and (lock.since is None or picture.now - lock.since > _LONGEST_RUN):
-        kind, words = "lock-old", f"{held}, longer than a deployment takes"
-        does = "when its process there is gone, or no run of `up` is going on; in CI: Run workflow, release-lock"
-    else:
-        return
-    yield KINDS[kind].of(Subject("lock", lock.file), words, f"pulumi cancel {picture.stack} --yes", does)
 
 
 def _pending(found: Backend, picture: Picture) -> Finding:
     names = join(_CALLED.get(one, one) for one in found.pending)
-    words = f"a killed run was at work on {names}, and nobody knows whether it was done"
+    words = f"a run is at work on {names}, or was killed there: then nobody knows whether it was done"
     mend = f"pulumi refresh --clear-pending-creates --stack {picture.stack}"
-    does = "clears that; then pulumi up takes over what was made"
+    does = "where it was killed: clears that; then pulumi up takes over what was made"
     if found.deletes:
-        words = f"a killed run was deleting {names}, and nobody knows whether it was done"
+        words = f"a run is deleting {names}, or was killed there: then nobody knows whether it was done"
         mend, does = picture.go_on
     return KINDS["operation-pending"].of(Subject("state", picture.stack), words, mend, does)
 

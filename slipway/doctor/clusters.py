@@ -83,7 +83,7 @@ def _unknown(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
     """Find clusters that the state does not know, where that was read, else the catalog."""
     subject, called, costs = Subject("cluster", cluster.id), picture.called(cluster), dollars(picture.per_hour(cluster))
     backend = picture.backend
-    busy = Grade.NOTE if backend is not None and backend.busy else None
+    busy = Grade.NOTE if backend is not None and backend.pending else None
     under_way = "; a deployment seems to be under way, which may be making it" if busy else ""
     does = "it takes the cluster over, or deletes it when idle"
     if backend is not None and isinstance(backend.state, State):

@@ -35,33 +35,14 @@ WAITS = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING"})
 
 
 @dataclass(frozen=True)
-class Lock:
-    """The engine's lock on a stack. `file` is its address. `alive`: whether its holder's process exists; None on
-    another machine. `damaged`: it was cut off in the writing."""
-
-    file: str
-    user: str = ""
-    host: str = ""
-    since: datetime | None = None
-    alive: bool | None = None
-    damaged: bool = False
-
-
-@dataclass(frozen=True)
 class Backend:
-    """The engine's own files. `state` is None where it has no such stack. `pending`: names of resources that a killed
-    run was making or deleting; `deletes`: all of them were being deleted."""
+    """The engine's knowledge of the stack. `state` is None where it has no such stack. `pending`: names of resources
+    that a run is making or deleting, or was when it was killed; `deletes`: all of them are deleted."""
 
     address: str
     state: State | Unknown | None
     pending: tuple[str, ...] = ()
-    locks: tuple[Lock, ...] | Unknown = ()
     deletes: bool = False
-
-    @property
-    def busy(self) -> bool:
-        """Whether a deployment may be under way."""
-        return not isinstance(self.locks, Unknown) and any(lock.alive is not False for lock in self.locks)
 
 
 @dataclass(frozen=True)
@@ -162,10 +143,8 @@ class Picture(Place):
     @property
     def go_on(self) -> tuple[str, str]:
         """Both ways to go on: a killed `up` and a killed `destroy` look the same."""
-        busy = self.backend is not None and self.backend.busy
-        when = "unless it is still at work" if busy else "which goes on from there"
         keep = f"to keep it: {self.up}, which makes what its file asks for"
-        return f"type again what was killed, {when}", f"{self.destroy}; {keep}"
+        return "type again what was killed, unless it is still at work", f"{self.destroy}; {keep}"
 
     @property
     def contact(self) -> str:

@@ -68,7 +68,7 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
         snapshot.ask(CATALOG, reader.catalog)
         snapshot.look_in((place.region,))
         if place.checkout is not None:
-            state = partial(look, place.checkout, context.environ, connection.storage, place.stack, who)
+            state = partial(look, place.checkout, context.environ, place.stack)
             snapshot.ask("the state", state)
         awaited(snapshot.parts, say, _PATIENCE_S)
         backend: Backend | str = snapshot.found("the state", _NO_CHECKOUT)

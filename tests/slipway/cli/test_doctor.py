@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -69,21 +70,23 @@ def test_what_is_found_with_a_catalog_alone_and_in_a_checkout(snapshot: Snapshot
         f"config:\n  gcp:project: {PROJECT}\n  gcp:region: {REGION}\n"
         f"  slipway:workspace: {{catalogBucket: c-{stack.name}}}\n"
     )
-    # Its state is in a bucket, does not know the cluster, and a lock was cut off.
-    states, lock = f"gs://w-{stack.name}/states", f".pulumi/locks/organization/slipway/{stack.name}/a.json"
-    stack.write(f"states/.pulumi/stacks/slipway/{stack.name}.json", b'{"checkpoint": {"latest": {"resources": []}}}')
-    stack.write(f"states/{lock}", b"{")
-    found = told(stack.run("doctor", "--output", "json", PULUMI_BACKEND_URL=states), stack)
-    assert ("cluster-in-no-state", f"cluster {id_}") in found and ("lock-stale", f"lock {states}/{lock}") in found
+    # Its state does not know the cluster.
+    engine = stack.folder / "engine" / "pulumi"
+    engine.parent.mkdir()
+    engine.write_text('#!/bin/sh\necho \'{"deployment": {"resources": []}}\'\n')
+    engine.chmod(0o755)
+    of_engine = {"PATH": f"{engine.parent}:{os.environ['PATH']}", "PULUMI_BACKEND_URL": "gs://states"}
+    found = told(stack.run("doctor", "--output", "json", **of_engine), stack)
+    assert ("cluster-in-no-state", f"cluster {id_}") in found
 
-    backend = stack.folder / "state"
-    backend.mkdir()  # Elsewhere than was thought; and without the right to see clusters.
+    # Elsewhere than was thought; and without the right to see clusters.
+    engine.write_text("#!/bin/sh\necho 'error: no stack named x found' >&2; exit 255\n")
     stack.grant("roles/aiplatform.user", False)
-    done = stack.run("doctor", "--stack", stack.name, PULUMI_BACKEND_URL=f"file://{backend}")
+    done = stack.run("doctor", "--stack", stack.name, **of_engine)
     assert done.code == 4
     assert "can't be read: aiplatform.googleapis.com persistentResources.list" in done.out
     assert f"for roles/aiplatform.viewer on project {PROJECT}" in done.out
-    assert f"✗ the backend file://{backend} has no stack {stack.name}, and its catalog" in done.out
+    assert f"✗ the backend gs://states has no stack {stack.name}, and its catalog" in done.out
     assert f"have roles/aiplatform.user on project {PROJECT}" in done.out
     assert id_ not in done.out and "not looked at" not in done.err
     assert f"stack {stack.name} in {PROJECT}, {REGION}: " in done.err

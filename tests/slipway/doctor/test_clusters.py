@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.clusters import DormantCluster
-from slipway.doctor.picture import Backend, Lock
+from slipway.doctor.picture import Backend
 from slipway.findings.finding import Finding, Grade
 from slipway.labels import STACK_LABEL
 from tests.slipway.doctor.picture import BUSY, CPU, FILE, found, lives, published, state
@@ -56,7 +56,7 @@ def test_what_the_state_lacks_is_in_no_state_unless_it_is_being_made(snapshot: S
     one = found(backend=backend)["cluster-in-no-state"]
     assert one.sentence == snapshot
     assert one.grade is Grade.WARNING
-    busy = replace(backend, locks=(Lock("l", "ada", "laptop", NOW - timedelta(minutes=5)),))
+    busy = replace(backend, pending=("work",))
     assert found(backend=busy)["cluster-in-no-state"].grade is Grade.NOTE
 
 

@@ -18,7 +18,7 @@ from slipway.cloud.monitoring import CPU as CPU_USE
 from slipway.cloud.monitoring import Point, Series
 from slipway.cloud.permissions import Bound
 from slipway.doctor.examination import examine
-from slipway.doctor.picture import Backend, Lock, Need, Picture, Policy, Submission, UnseenPolicy
+from slipway.doctor.picture import Backend, Need, Picture, Policy, Submission, UnseenPolicy
 from slipway.findings.finding import Finding, Section, Subject
 from slipway.findings.kinds import KINDS
 from slipway.labels import CAPACITY_TYPE_LABEL, CODE_LABEL, recorded
@@ -88,8 +88,6 @@ def pictures() -> Iterator[Picture]:
     yield picture(backend=Backend("gs://s", None))
     yield picture(backend=Backend("file:///s", state(CPU.id), pending=("work",)))
     yield picture(backend=Backend("file:///s", state(CPU.id), pending=("work",), deletes=True), published=None)
-    held = Lock("l", "ada", "laptop", NOW - timedelta(hours=5))
-    yield picture(backend=Backend("gs://s", state(CPU.id), locks=(held, replace(held, alive=False))))
     sent = Submission("lora-1", "lora", NOW - timedelta(hours=2), ("-p", "name=my run"))
     yield picture(submissions=(sent, replace(sent, words=None)))
     for many in (1, 9):

@@ -9,7 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.withdrawal import withdrawn
-from slipway.doctor.picture import Backend, Lock
+from slipway.doctor.picture import Backend
 from slipway.findings.finding import Finding, Grade
 from slipway.live import Live
 from slipway.quota.seasons import judge
@@ -41,7 +41,7 @@ def test_a_state_ahead_of_the_catalog_tells_of_a_deployment_that_ended_early() -
     backend = Backend("gs://state", state(CPU.id, new.id))
     one = found(backend=backend)["deployment-unfinished"]
     assert f"the state has {new.id}," in one.sentence
-    assert found(backend=replace(backend, locks=(Lock("l", alive=True),))) == {}, "it is under way"
+    assert set(found(backend=replace(backend, pending=("work",)))) == {"operation-pending"}, "it is under way"
 
 
 def test_a_replacement_in_place_that_was_killed_is_told_once_nobody_is_at_work_on_it() -> None:  # B3
@@ -51,7 +51,7 @@ def test_a_replacement_in_place_that_was_killed_is_told_once_nobody_is_at_work_o
 
     assert told(4)["deployment-unfinished"].sentence.endswith("for 4 h")
     assert told(1) == {}
-    assert "deployment-unfinished" not in told(1, Backend("gs://s", state(CPU.id), locks=(Lock("l", alive=True),)))
+    assert "deployment-unfinished" not in told(1, Backend("gs://s", state(CPU.id), pending=("work",)))
 
 
 def test_a_cluster_that_a_deployment_could_not_make_is_told_once_nobody_is_at_work_on_it(
@@ -62,7 +62,7 @@ def test_a_cluster_that_a_deployment_could_not_make_is_told_once_nobody_is_at_wo
     known = replace(published(awaited), clusters={})
     one = found(published=known, jobs=(), backend=Backend("gs://s", state()))["deployment-unfinished"]
     assert one.sentence == snapshot
-    busy = Backend("gs://s", state(), locks=(Lock("l", alive=True),))
+    busy = Backend("gs://s", state(), pending=("work",))
     assert "deployment-unfinished" not in found(published=known, jobs=(), backend=busy)
 
 
