@@ -1,8 +1,7 @@
-"""Fates of resources as text, and what types that Slipway does not declare hold, guard and open."""
+"""Fates of resources as text, and what prevents their deletion."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -13,52 +12,6 @@ from slipway.review.change import Change
 from slipway.review.touched import Fate, InputDifference, Touched, differences, top
 from slipway.review.words import named
 
-
-@dataclass(frozen=True)
-class Undeclared:
-    """A type that Slipway does not declare. `ends_with_it`: the contents that go with the resource. `signs_in_as` is
-    the input that names an account: the resource's holder is that account. `denies` is the input that lists principals
-    whom roles no longer help."""
-
-    ends_with_it: str = ""
-    signs_in_as: str = ""
-    denies: str = ""
-
-
-_BY_TYPE: Mapping[str, Undeclared] = {
-    "gcp:alloydb/": Undeclared("all databases in it"),
-    "gcp:artifactregistry/repository:": Undeclared("all images and packages in it"),
-    "gcp:bigquery/dataset:": Undeclared("all tables in it"),
-    "gcp:bigquery/table:": Undeclared("all rows in it"),
-    "gcp:bigtable/": Undeclared("all data in it"),
-    "gcp:billing/budget:": Undeclared("its alarms: nobody is told what is spent"),
-    "gcp:compute/disk:": Undeclared("all data on it"),
-    "gcp:compute/reservation:": Undeclared("its machines, which may not come again"),
-    "gcp:filestore/instance:": Undeclared("all files on it"),
-    "gcp:firestore/": Undeclared("all documents in it"),
-    "gcp:iam/denyPolicy:": Undeclared("what it denied, which roles allow again", denies="deniedPrincipals"),
-    "gcp:kms/": Undeclared("whatever is encrypted with it, which nobody can read any more"),
-    "gcp:organizations/project:": Undeclared("everything in it, jobs and data too"),
-    "gcp:projects/iAMAuditConfig:": Undeclared("the log of who read what"),
-    "gcp:projects/service:": Undeclared("whatever calls that API, which fails"),
-    "gcp:pubsub/subscription:": Undeclared("all messages that were not read"),
-    "gcp:redis/": Undeclared("all data in it"),
-    "gcp:secretmanager/secret:": Undeclared("all its versions"),
-    "gcp:secretmanager/secretVersion:": Undeclared("its value"),
-    "gcp:serviceaccount/key:": Undeclared("whatever signs in with it", signs_in_as="serviceAccountId"),
-    "gcp:spanner/": Undeclared("all data in it"),
-    "gcp:sql/database:": Undeclared("all tables in it"),
-    "gcp:sql/databaseInstance:": Undeclared("all its databases and its backups"),
-    "gcp:storage/hmacKey:": Undeclared("whatever signs in with it", signs_in_as="serviceAccountEmail"),
-    "gcp:vertex/aiFeature": Undeclared("all values in it"),
-    "gcp:vertex/aiIndex:": Undeclared("all vectors in it"),
-    "gcp:vertex/aiTensorboard:": Undeclared("all experiments and runs logged to it"),
-    "aws:dynamodb/table:": Undeclared("all items in it"),
-    "aws:iam/accessKey:": Undeclared("whatever signs in with it", signs_in_as="user"),
-    "aws:rds": Undeclared("all its databases"),
-    "aws:s3": Undeclared("what is in it"),
-    "random:": Undeclared("the value that others were made with"),
-}
 GUARDS: Mapping[str, object] = {
     "deletionProtection": True,
     "deletionProtectionEnabled": True,
@@ -70,24 +23,6 @@ GUARDS: Mapping[str, object] = {
     "skipFinalSnapshot": False,
 }
 """Inputs, of any type, that prevent a deletion, with their guarding values."""
-HURTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(f"(?i){pattern}"), words)
-    for pattern, words in (
-        ("expir|ttl", "deletes what is in it by age"),
-        ("retention", "keeps what is in it for another time"),
-        ("cleanuppolic|lifecycle|destroyscheduled|versiondestroy", "deletes by itself what may still be needed"),
-        ("backup|pointintime", "may not be restored as before"),
-        ("disabled$", "is refused to everybody while it is disabled"),
-        # The members that a federation admits.
-        ("attributecondition", "lets in others than before"),
-    )
-)
-"""Inputs, of any type, that end or delete data by themselves, or admit others, and their effects."""
-
-
-def undeclared(type_: str) -> Undeclared:
-    """Return the row of a type; an empty one where the table has none."""
-    return next((row for start, row in _BY_TYPE.items() if type_.startswith(start)), Undeclared())
 
 
 @dataclass(frozen=True)

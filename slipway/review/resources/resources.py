@@ -15,7 +15,7 @@ from slipway.findings.kinds import KINDS
 from slipway.review.change import Change
 from slipway.review.grants import Grant, form, place, unreadable
 from slipway.review.preview import SECRET
-from slipway.review.resources.fates import GUARDS, HURTS, fate, title, undeclared, unguarded
+from slipway.review.resources.fates import GUARDS, fate, title, unguarded
 from slipway.review.resources.roles import denied
 from slipway.review.touched import (
     ACCOUNT,
@@ -50,10 +50,8 @@ _BY_ITSELF = re.compile(f"{BY_ITSELF}|.*labels")
 def resources(change: Change) -> Iterator[Finding]:
     for one in change.touched:
         if not _told(one):
-            ends = undeclared(one.type).ends_with_it if one.destroyed else ""
-            follows = f", and with {'it' if one.fate is Fate.DELETED else 'the old one'} {ends}" if ends else ""
             subject, what = Subject("resource", title(one), one.name), f"`{one.physical}` ({title(one)})"
-            yield from fate(one, subject, what, _KINDS, follows)
+            yield from fate(one, subject, what, _KINDS)
             if one.fate is Fate.CHANGED:
                 yield from _changed(one, subject, what)
     let_go = [f"`{one.physical}`" for one in change.touched if _is_package(one) and unguarded(one)]
@@ -96,11 +94,8 @@ def _changed(one: Touched, subject: Subject, what: str) -> Iterator[Finding]:
     told, grade = named(lines), None
     if len(told) > _LONGEST or len(told.split()) > LONGEST // 2:
         told = named(f"`{path}`" for path in dict.fromkeys((*(each.path for each in edited), *hidden)))
-    rule = next((words for input_, words in HURTS if any(input_.search(each.path) for each in edited)), "")
     if why := unguarded(one):
         does, grade = "may be deleted from now on", Grade.BLOCKING
-    elif rule:
-        does, grade = rule, Grade.BLOCKING
     elif not (edited or code or any(hidden.values())) or all(
         map(_FOR_PEOPLE.match, (*(each.path for each in edited), *hidden))
     ):
@@ -147,6 +142,9 @@ _PUBLIC = re.compile(
 _ANYWHERE = ("0.0.0.0/0", "::/0")
 # Where an address range admits; elsewhere it is a route, or an address that may be called from inside.
 _LETS_IN = re.compile(r"(?i)(source_?ranges|ingress|authorized_?networks|inbound|allowed_?(ip|cidr))")
+_KEYS = {"gcp:serviceaccount/key:": "serviceAccountId", "gcp:storage/hmacKey:": "serviceAccountEmail"}
+"""Keys, whose holder is an account, with the input that names it."""
+_DENYING = "gcp:iam/denyPolicy:"
 _LETTING = (Fate.CREATED, Fate.ADOPTED, Fate.REPLACED)
 
 
@@ -158,11 +156,11 @@ def exposure(change: Change) -> Iterator[Finding]:
             yield from _wholesale(one)
         else:
             yield from _opened(one)
-        row = undeclared(one.type)
-        if row.denies:
-            yield from _denied(one, row.denies, change)
-        if row.signs_in_as and one.fate in _LETTING:
-            account = str(one.becomes.get(row.signs_in_as, ""))
+        if one.type.startswith(_DENYING):
+            yield from _denied(one, "deniedPrincipals", change)
+        signs_in_as = next((key for type_, key in _KEYS.items() if one.type.startswith(type_)), "")
+        if signs_in_as and one.fate in _LETTING:
+            account = str(one.becomes.get(signs_in_as, ""))
             words = f"A key of account `{account.rsplit('/', 1)[-1]}` is made: whoever has it is that account"
             yield KINDS["access-added"].of(Subject("key", one.name), words)
 

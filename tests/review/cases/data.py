@@ -137,7 +137,7 @@ CASES = (
     ),
     Case(
         "A database is made anew, as its region is another one",
-        names=(stops("resource-replaced", "runs", "region", "databases"),),
+        names=(stops("resource-replaced", "runs", "region", "sql.DatabaseInstance"),),
         steps=replaces(SQL, "runs", {**THE_DB, "deletionProtection": False}, "runs", region="us-east1"),
         accident="a replaced database",
     ),
@@ -155,13 +155,13 @@ CASES = (
     ),
     Case(
         "A database is deleted",
-        names=(stops("resource-deleted", "runs", "databases"),),
+        names=(stops("resource-deleted", "runs", "sql.DatabaseInstance"),),
         steps=deletes(SQL, "runs", {**THE_DB, "deletionProtection": False}, "projects/acme-ml/instances/runs"),
         accident="a database deleted with its backups",
     ),
     Case(
         "A dataset of measurements is deleted",
-        names=(stops("resource-deleted", "measured", "tables"),),
+        names=(stops("resource-deleted", "measured", "bigquery.Dataset"),),
         steps=deletes(DATASET, "measured", {"datasetId": "measured", "deleteContentsOnDestroy": True}),
         accident="a dataset dropped with its tables",
     ),
@@ -175,7 +175,7 @@ CASES = (
     ),
     Case(
         "The key that everything is encrypted with is deleted",
-        names=(stops("resource-deleted", "k", "encrypted"),),
+        names=(stops("resource-deleted", "k", "kms.CryptoKey"),),
         steps=deletes(CRYPTO_KEY, "k", THE_KEY),
         accident="a key destroyed, and with it the data",
     ),

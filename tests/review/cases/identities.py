@@ -39,7 +39,7 @@ CASES = (
     ),
     Case(
         "Any repository may deploy as this one",
-        names=(stops("resource-changed", "github", "attributeCondition"),),
+        names=(hurts("resource-changed", "github", "attributeCondition"),),
         steps=does(
             edits(
                 "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider",
