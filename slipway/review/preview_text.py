@@ -42,9 +42,7 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
     return (said, table(deployment.report)) if preview and deployment.report.lines and not idle else (said,)
 
 
-def _before(
-    catalog: Catalog, after: Facts, known: State, published: Mapping[str, Collection[str]] | None = None
-) -> Facts:
+def _before(catalog: Catalog, after: Facts, known: State, published: Mapping[str, Collection[str]]) -> Facts:
     """Return the facts of the deployed stack. Parts in neither catalog nor state (how quota is checked, the policy) are
     as in `after`: not compared. `published`: the submitters in the catalog; a former one may have roles that another
     stack needs."""
@@ -52,8 +50,8 @@ def _before(
     clusters = {one.id for one in catalog.clusters.values()}
     # Without its bucket there is no state: it was lost, or nothing is deployed yet.
     members = known.submitters if known.catalog_bucket else tuple(after.submitters)
-    may = None if published is None else {member for some in published.values() for member in some}
-    roles = {member: dict(SUBMITTER_ROLES) for member in members if may is None or member in may}
+    may = {member for some in published.values() for member in some}
+    roles = {member: dict(SUBMITTER_ROLES) for member in members if member in may}
     kept = {
         id_: one for id_, one in after.kept.items() if id_ not in current | clusters and _known(id_, catalog, known)
     }

@@ -41,7 +41,9 @@ OLD, NEW = (cluster("h100", pool("h100", H100, 1, high)) for high in (4, 6))
 
 
 def deployment(before: Facts | None, after: Facts, used: int = 0) -> Deployment:
-    published = None if before is None else PublishedCatalog(whole=before.catalog)
+    published = None
+    if before is not None:
+        published = PublishedCatalog(whole=replace(before.catalog, submitters={"trainer": tuple(before.submitters)}))
     return Deployment(
         stack=Stack(STACK, PROJECT, REGION, SETTINGS),
         revision=Revision("3f9c2e1", dirty=False),
