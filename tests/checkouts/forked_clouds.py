@@ -5,7 +5,9 @@ Those that a test starts by the command in a process of its own are processes fr
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import subprocess
 import tempfile
 from functools import cache
@@ -47,6 +49,7 @@ def launch(folder: Path, port: int, output: IO[bytes]) -> daemon.Launched:
 def _server() -> str:
     """Return the socket of a server that ends with this process."""
     path = Path(tempfile.mkdtemp(prefix="clouds-")) / "socket"
+    atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
     _processes.append(fork_server.started(path, fork_server.CLOUD))
     return str(path)
 
