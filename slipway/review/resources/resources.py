@@ -45,6 +45,8 @@ _LONGEST = 100
 """The characters of edits in a sentence; longer ones are shortened to their paths."""
 _TOLD, _QUOTA = (BUCKET, ACCOUNT), "gcp:cloudquota/sQuotaPreference:"
 _BY_ITSELF = re.compile(f"{BY_ITSELF}|.*labels")
+_ADMITS = "attributeCondition"
+"""The input of a workload identity provider that tells which repositories may deploy as the stack's identity."""
 
 
 def resources(change: Change) -> Iterator[Finding]:
@@ -96,6 +98,8 @@ def _changed(one: Touched, subject: Subject, what: str) -> Iterator[Finding]:
         told = named(f"`{path}`" for path in dict.fromkeys((*(each.path for each in edited), *hidden)))
     if why := unguarded(one):
         does, grade = "may be deleted from now on", Grade.BLOCKING
+    elif any(_ADMITS in each.path for each in edited):
+        does, grade = "lets in others than before", Grade.BLOCKING
     elif not (edited or code or any(hidden.values())) or all(
         map(_FOR_PEOPLE.match, (*(each.path for each in edited), *hidden))
     ):

@@ -39,7 +39,7 @@ CASES = (
     ),
     Case(
         "Any repository may deploy as this one",
-        names=(hurts("resource-changed", "github", "attributeCondition"),),
+        names=(stops("resource-changed", "github", "attributeCondition"),),
         steps=does(
             edits(
                 "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider",
