@@ -227,6 +227,12 @@ def replica(environ: Mapping[str, str]) -> str:
     return CHIEF if kind == "chief" else f"{kind}-{task.get('index', 0)}"
 
 
+def several(environ: Mapping[str, str]) -> bool:
+    """Tell whether a job has more than one replica, by the service's CLUSTER_SPEC."""
+    cluster = json.loads(environ.get("CLUSTER_SPEC", "{}")).get("cluster", {})
+    return sum(map(len, cluster.values())) > 1
+
+
 def run(words: list[str], environ: Mapping[str, str], *, told: bool, again: bool) -> int:
     """The exit code of a command, with all kept that it wrote to $SLIPWAY_OUTPUT; CANNOT_TELL when something is not.
 
@@ -326,7 +332,10 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
             mark, _ = settle(claim, TRIALS, environ)
             owner = job if mark == TRIALS else mark
         if owner == job:
-            owner, again = settle(f"{claim}/{trial}" if trial else claim, job, environ)
+            place = f"{claim}/{trial}" if trial else claim
+            owner, again = settle(place, job, environ)
+            if owner == job and several(environ):  # Another replica may have been the first there.
+                again = replica(environ) == CHIEF and settle(f"{place}/{CHIEF}", job, environ)[1]
     except ClaimError as error:
         return refuse(
             "can't tell whether this submission runs already, so the job does not start",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ... import COMMAND
 from .. import files
-from ..images import cache, packages, upkeep, wheels
+from ..images import cache, packages, wheels
 from ..images.recipes import recipe_for
 from .spec import ReplicaSpec, UnreadyError
 
@@ -48,7 +48,6 @@ def prepared(spec: ReplicaSpec, tool: cache.Tool, uv: str | None, say: Callable[
             install_at_start(environment)
             show_outside(environment)
             (folder / _READY).touch()
-            upkeep.trim(shelf.parent, time.time())
     return environment
 
 

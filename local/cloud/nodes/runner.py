@@ -21,6 +21,7 @@ from typing import IO
 
 from .. import files
 from ..clock import timestamp
+from ..images import cache, upkeep
 from . import environment, logfile, no_buckets, preparation, processes
 from . import spec as specs
 from .logfile import LogFile
@@ -231,6 +232,8 @@ def main(path: Path) -> None:
         processes.adopt_orphans()
         _lift_limits()
         Runner(folder, specs.read(path)).run()
+    # Measuring a full cache takes minutes, for which no job is to wait.
+    upkeep.trim(cache.common(os.environ).parent, time.time())
 
 
 def _lift_limits() -> None:

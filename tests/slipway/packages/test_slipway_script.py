@@ -305,6 +305,18 @@ def test_a_restart_that_finds_nothing_says_so(replica: Replica) -> None:
     assert "begins anew" in second and "begins anew" not in first
 
 
+def test_replicas_that_come_after_the_first_are_no_restart(replica: Replica) -> None:
+    cluster = {"workerpool0": ["a:1"], "workerpool1": ["b:1"]}
+
+    def said(kind: str) -> str:
+        task = {"type": kind, "index": 0}
+        replica.more["CLUSTER_SPEC"] = json.dumps({"cluster": cluster, "task": task})
+        return replica.run("python train.py")[1]
+
+    assert not any("begins anew" in said(kind) for kind in ("workerpool1", "workerpool0"))
+    assert "begins anew" in said("workerpool0")
+
+
 def test_a_job_that_is_started_again_finds_what_it_had_kept(replica: Replica) -> None:  # X3
     replica.install({"step.py": STEPS})
     assert [replica.run("python step.py")[0] for _ in range(3)] == [0, 0, 0]
