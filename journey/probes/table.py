@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from journey.probes import autoscaling, clusters, jobs, quotas, restarts, strategies, tuning
+from journey.probes import autoscaling, clusters, jobs, outputs, quotas, restarts, strategies, tuning
 from journey.probes.probe import Probe
 from slipway.errors import ConfigError
 from slipway.formatting import nearest
@@ -14,6 +14,7 @@ _EVERY = (
     *strategies.PROBES,
     *clusters.PROBES,
     *jobs.PROBES,
+    *outputs.PROBES,
     *tuning.PROBES,
     *restarts.PROBES,
     *autoscaling.PROBES,

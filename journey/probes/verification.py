@@ -12,6 +12,7 @@ from pathlib import Path
 
 from journey.probes import answers
 from journey.probes.cost import Cost, cost, minutes_of, small_machine
+from journey.probes.outputs import bucket_of
 from journey.probes.probe import Finding, Probe, unknown
 from journey.probes.run import ask
 from journey.probes.service import ACCOUNT, STACK, Service
@@ -72,7 +73,7 @@ class ProbeRun:
             project=self.project,
             region=self.region,
             stack=STACK,
-            buckets=(),
+            buckets=(bucket_of(self.project),),
             trainer=f"{ACCOUNT}@{self.project}.iam.gserviceaccount.com",
         )
         sweep = Sweep(connect(os.environ), ours, self.say)

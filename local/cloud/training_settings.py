@@ -12,6 +12,8 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "env_apostrophe": ("reject", "accept"),
     "env_blank": ("reject", "accept"),
     "machine_disk": ("reject", "accept"),
+    "output_elsewhere": ("reject", "accept"),
+    "output_missing": ("reject", "accept"),
     "timeout_state": ("JOB_STATE_CANCELLED", "JOB_STATE_FAILED"),
     "flex_expiry_state": ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"),
     "spot_disable_retries": ("restart", "fail"),
@@ -60,6 +62,9 @@ class TrainingSettings:
     env_blank: str = "reject"
     # A boot disk that Compute Engine does not give the machine: `reject` or `accept`.
     machine_disk: str = "reject"
+    # A job whose output bucket is not in its region, or does not exist: `reject` or `accept`.
+    output_elsewhere: str = "reject"
+    output_missing: str = "reject"
     # The state a job has after its timeout: JOB_STATE_CANCELLED or JOB_STATE_FAILED.
     timeout_state: str = "JOB_STATE_CANCELLED"
     # Times a job is started again after an error that may pass (crash signals; lost machines).

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.journey
 
 FAR = "europe-west4"
 POOLS = {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}}
+KEEPS = "import os, pathlib\npathlib.Path(os.environ['SLIPWAY_OUTPUT'], 'word.txt').write_text('hello')\n"
 OPEN = {"cpu": {**POOLS, "alternatives": [{"region": FAR}]}}
 
 
@@ -39,6 +40,8 @@ def test_a_cluster_is_made_in_another_region_stays_there_and_comes_back(
     checkout: Checkout, no_machines_at_home: None
 ) -> None:
     checkout.write(persistentResources=OPEN)
+    task = next((checkout.folder / "jobs").rglob("task.py"))
+    task.write_text(f"{KEEPS}{task.read_text()}")
     said = checkout.up()
     found = re.search(rf"; 1 n1-standard-4[^;]* in {FAR} may do, as (cpu-\w{{7}}) \(alternative 1\)", said)
     assert found, said
@@ -47,11 +50,16 @@ def test_a_cluster_is_made_in_another_region_stays_there_and_comes_back(
     assert f"what they read from {REGION} crosses regions" in said
     assert far_clusters(checkout) == {far: "RUNNING"} and checkout.clusters() == {}
 
-    job = checkout.submit("-p", "seconds=600")
-    assert f"/locations/{FAR}/customJobs/" in job["name"]
-    output = checkout.cloud.rest("GET", f"/v1/{job['name']}")["jobSpec"]["baseOutputDirectory"]["outputUriPrefix"]
+    # The service takes no output in another region than the job's.
+    ran = checkout.submit("--wait")
+    output = checkout.cloud.rest("GET", f"/v1/{ran['name']}")["jobSpec"]["baseOutputDirectory"]["outputUriPrefix"]
     bucket = output.split("/")[2]
     assert checkout.cloud.rest("GET", f"/storage/v1/b/{bucket}")["location"] == FAR.upper()
+    fetched = checkout.slipway("jobs", "download", ran["name"], "fetched")
+    assert fetched.code == 0 and (checkout.folder / "fetched" / "word.txt").read_text() == "hello", fetched.said
+
+    job = checkout.submit("-p", "seconds=600")
+    assert f"/locations/{FAR}/customJobs/" in job["name"]
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "the job runs there")
 
     # Machines are there again at home, and it stays; the stack is where it was.

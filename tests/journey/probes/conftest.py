@@ -27,7 +27,7 @@ from slipway.machines.spec import MachineSpec
 from tests.local.cloud.calling import REGION, Calling, every_service
 
 PROJECT = "slipway-local"
-_VERSIONS = {"vertex": "v1", "quotas": "v1", "logging": "v2", "monitoring": "v3", "iam": "v1"}
+_VERSIONS = {"vertex": "v1", "quotas": "v1", "logging": "v2", "monitoring": "v3", "iam": "v1", "storage": "storage/v1"}
 
 
 class Killed(BaseException):
@@ -136,12 +136,13 @@ class Asked:
         tuning_work.step(self.calling.world)
 
     def left(self, region: str = REGION) -> list[str]:
-        """Return what costs money, or admits somebody: clusters, unfinished jobs, the probes' account."""
+        """Return what costs money, or admits somebody: clusters, unfinished jobs, buckets, the probes' account."""
         at = f"/v1/projects/{PROJECT}/locations/{region}"
         found = [one["name"] for one in self._list(f"{at}/persistentResources", "persistentResources")]
         for kind in ("customJobs", "hyperparameterTuningJobs"):
             found += [one["name"] for one in self._list(f"{at}/{kind}", kind) if "endTime" not in one]
         accounts = self._list(f"/v1/projects/{PROJECT}/serviceAccounts", "accounts")
+        found += [one["name"] for one in self._list(f"/storage/v1/b?project={PROJECT}", "items")]
         return found + [one["email"] for one in accounts if one["email"].startswith("slipway-probes@")]
 
     def _list(self, path: str, key: str) -> list[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from journey.probes.outputs import bucket_of
 from journey.probes.probe import Finding
 from journey.probes.run import ask
 from journey.probes.service import ACCOUNT, STACK
@@ -28,6 +29,8 @@ _CASES: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("env-values", {"env_apostrophe": "reject", "env_blank": "accept"}),
     ("env-values", {"env_apostrophe": "accept", "env_blank": "reject"}),
     *(("machine-disk", {"machine_disk": how}) for how in ("reject", "accept")),
+    ("output-bucket", {"output_missing": "reject", "output_elsewhere": "accept"}),
+    ("output-bucket", {"output_missing": "accept", "output_elsewhere": "reject"}),
     *(("timeout-state", {"timeout_state": state}) for state in ("JOB_STATE_CANCELLED", "JOB_STATE_FAILED")),
     *(("machine-seconds", {"machine_seconds": seconds}) for seconds in (0, 240)),
     *(("kill-grace", {"kill_grace_seconds": seconds}) for seconds in (5, 30)),
@@ -140,7 +143,14 @@ def test_an_a100_that_a_probe_gets_is_given_back_at_once(asked: Asked) -> None:
 
 @pytest.mark.parametrize(
     ("name", "posts"),
-    [("cluster-times", 1), ("full-pool", 3), ("job-account", 3), ("failed-trials", 2), ("autoscaling", 3)],
+    [
+        ("cluster-times", 1),
+        ("full-pool", 3),
+        ("job-account", 3),
+        ("failed-trials", 2),
+        ("autoscaling", 3),
+        ("output-bucket", 2),
+    ],
 )
 def test_killed_with_its_last_answer_lost_all_that_it_made_is_found_by_its_label(
     asked: Asked, name: str, posts: int, monkeypatch: pytest.MonkeyPatch
@@ -166,7 +176,9 @@ def test_killed_with_its_last_answer_lost_all_that_it_made_is_found_by_its_label
     asked.wire.alive = True
     monkeypatch.setattr("journey.sweep.time.sleep", asked.advance)
     account = f"{ACCOUNT}@{PROJECT}.iam.gserviceaccount.com"
-    clean = Sweep(asked.service.connection, Ours(PROJECT, REGION, STACK, (), account), lambda _: None)
+    clean = Sweep(
+        asked.service.connection, Ours(PROJECT, REGION, STACK, (bucket_of(PROJECT),), account), lambda _: None
+    )
     for _ in range(2):
         clean.end_jobs(600)
         clean.delete_rest(600)

@@ -75,6 +75,9 @@ class Calling:
         apply_due(self.world)
         return self.call("GET", f"{CLUSTERS}/{name}")
 
+    def bucket(self, name: str, location: str = REGION) -> None:
+        self.call("POST", "/storage/v1/b?project=slipway-local", {"name": name, "location": location})
+
     def job(self, **changes: Any) -> dict[str, Any]:
         return self.call("POST", JOBS, job_body(**changes))
 

@@ -41,7 +41,7 @@ def vertex_sdk(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[L
 
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{cloud.url}/t/{cloud.token('deployer')}")
     if f'"{STAGING}"' not in json.dumps(cloud.rest("GET", "/storage/v1/b?project=slipway-local")):
-        cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": STAGING})
+        cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": STAGING, "location": "us-central1"})
     _forget_experiment()
     aiplatform.init(
         project="slipway-local",

@@ -78,6 +78,8 @@ def test_a_request_written_for_gcloud_is_the_request_that_gcloud_sends(  # N13
     cloud: LocalCloud, environment: dict[str, str], tmp_path: Path
 ) -> None:
     """With the command from the file's comment, as a person would copy it."""
+    bucket = "written-for-gcloud"
+    cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": bucket, "location": "us-central1"})
     container = {"imageUri": "scratch@sha256:" + "0" * 64, "args": ["0o17", "yes", "a: b", "# no", "it's"]}
     env = [{"name": "QUOTED", "value": 'say "so"'}]
     worker = {
@@ -89,7 +91,7 @@ def test_a_request_written_for_gcloud_is_the_request_that_gcloud_sends(  # N13
     spec = {
         "workerPoolSpecs": [worker],
         "scheduling": {"timeout": "600s", "strategy": "STANDARD"},
-        "baseOutputDirectory": {"outputUriPrefix": "gs://bucket/run"},
+        "baseOutputDirectory": {"outputUriPrefix": f"gs://{bucket}/run"},
     }
     body = {"displayName": "digits-7k2p3f9a", "labels": {"slipway-template": "digits"}, "jobSpec": spec}
     text = job_file(body, CUSTOM_JOB, project="slipway-local", region="us-central1", about="a test")

@@ -105,7 +105,7 @@ def roomy(cloud: LocalCloud) -> Iterator[LocalCloud]:
 def context(roomy: LocalCloud) -> CompileContext:
     """What a stack would have made: a bucket, the trainer and the cluster."""
     cloud = roomy
-    cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": "accepted"})
+    cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": "accepted", "location": "us-central1"})
     cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", {"accountId": "accepted"})
     pools = [
         {

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...quotas import limits
+from ...storage.records import BUCKET
 from ...supply import records as scenarios
 from ...wire import failed_precondition, not_found, resource_exhausted
 from ...world import World
@@ -58,6 +59,7 @@ def admit(
     """
     spec = declared["jobSpec"]
     _refuse([*rules.reported_mistakes(spec, world.settings)], root)
+    _check_output(world, location, spec)
     cluster_id = spec.get("persistentResourceId")
     if cluster_id:
         email = _admit_to_pool(world, location, cluster_id, declared, root)
@@ -147,6 +149,26 @@ def _admit_to_pool(world: World, location: str, cluster_id: str, body: Mapping[s
         or cluster.service_account_spec.get("serviceAccount")
         or world.project.custom_code_agent
     )
+
+
+def _check_output(world: World, location: str, spec: Mapping[str, Any]) -> None:
+    """Check that the bucket of the job's output is there, in the job's region and no multi-region. Raises 400.
+
+    That it must be in the region is known from reports of 2021 to 2023, in these words; those of one that is not there
+    are ours.
+    """
+    uri = spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "")
+    if not uri:
+        return
+    bucket = world.store.get(BUCKET, uri.removeprefix("gs://").partition("/")[0])
+    if bucket is None:
+        if world.settings.output_missing == "reject":
+            raise failed_precondition(f"The Cloud Storage bucket of `{uri}` does not exist.")
+    elif (at := bucket["location"].lower()) != location and world.settings.output_elsewhere == "reject":
+        raise failed_precondition(
+            f"The Cloud Storage bucket of `{uri}` is in location `{at}`. It must be in the same regional location as "
+            f"the service location `{location}`."
+        )
 
 
 def _check_account(world: World, principal: str | None, email: str) -> None:

@@ -45,7 +45,7 @@ def sdk(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalClo
     for module in (jobs, training_jobs):
         monkeypatch.setattr(module, "_JOB_WAIT_TIME", 0.2)
     if f'"{STAGING}"' not in json.dumps(cloud.rest("GET", "/storage/v1/b?project=slipway-local")):
-        cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": STAGING})
+        cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": STAGING, "location": "us-central1"})
     tracker: Any = metadata._experiment_tracker
     tracker.reset()
     aiplatform.init(

@@ -32,7 +32,7 @@ def sdk(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> str:
     bucket = "sdk-staging"
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{cloud.url}/t/{cloud.token('deployer')}")
     if f"/{bucket}" not in json.dumps(cloud.rest("GET", f"/storage/v1/b?project={PROJECT}")):
-        cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": bucket})
+        cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": bucket, "location": "us-central1"})
     aiplatform.init(
         project=PROJECT,
         location=REGION,

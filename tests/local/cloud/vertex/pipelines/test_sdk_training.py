@@ -132,7 +132,8 @@ def test_flex_start_is_taken_with_its_longest_wait(cloud: LocalCloud, new_projec
     """But for the zero, "forever", which this class of the SDK drops (vertex-rules 2)."""
     limits = {"preemptible_nvidia_l4_gpus": 1, "preemptible_cpus": 96}
     project = new_project(quota={f"custom_model_training_{metric}": most for metric, most in limits.items()})
-    cloud.rest("POST", f"/storage/v1/b?project={project}", {"name": f"staging-{project}"})
+    bucket = {"name": f"staging-{project}", "location": "us-central1"}
+    cloud.rest("POST", f"/storage/v1/b?project={project}", bucket)
     aiplatform.init(
         project=project,
         location="us-central1",

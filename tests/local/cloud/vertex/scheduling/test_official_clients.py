@@ -32,7 +32,7 @@ def jobs(running: LocalCloud) -> aiplatform_v1.JobServiceClient:
 def sdk(running: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{running.url}/t/{running.token('deployer')}")
     if BUCKET not in str(running.rest("GET", f"/storage/v1/b?project={PROJECT}")):
-        running.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": BUCKET})
+        running.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": BUCKET, "location": "us-central1"})
     aiplatform.init(
         project=PROJECT,
         location=REGION,

@@ -14,7 +14,7 @@ BOARDS = f"/v1/{PARENT}/tensorboards"
 
 @pytest.fixture
 def board(calling: Calling) -> str:
-    calling.call("POST", "/storage/v1/b?project=slipway-local", {"name": "work"})
+    calling.bucket("work")
     return str(calling.call("POST", BOARDS, {"displayName": "board"})["response"]["name"])
 
 

@@ -102,6 +102,7 @@ class Studies:
 @pytest.fixture
 def studies(calling: Calling) -> Iterator[Studies]:
     machines = Machines()
+    calling.bucket("models")
     yield Studies(calling, machines, Scheduler(calling.world, machines))
 
 

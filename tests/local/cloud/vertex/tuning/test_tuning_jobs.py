@@ -19,13 +19,13 @@ from tests.local.cloud.vertex.tuning.conftest import MODEL, TUNING, UNITS, Studi
 
 
 def test_a_trial_is_a_custom_job_with_arguments_environment_and_directory_of_its_own(studies: Studies) -> None:
-    spec = trial_spec(baseOutputDirectory={"outputUriPrefix": "gs://b/run/"})
+    spec = trial_spec(baseOutputDirectory={"outputUriPrefix": "gs://models/run/"})
     path = studies.create(trials=2, parallel=2, studySpec=study(UNITS, MODEL), trialJobSpec=spec)
     for number, trial in enumerate(studies.trials(path), 1):
         assert (trial["id"], trial["state"]) == (str(number), "ACTIVE")
         job = studies.get(f"/v1/{trial['customJob']}")
         assert job["displayName"] == f"tune-trial-{number}"
-        assert job["jobSpec"]["baseOutputDirectory"] == {"outputUriPrefix": f"gs://b/run/{number}"}
+        assert job["jobSpec"]["baseOutputDirectory"] == {"outputUriPrefix": f"gs://models/run/{number}"}
         replica = studies.spec(trial)
         assert replica.args[0] == "--epochs=3"
         found = dict(argument.removeprefix("--").split("=") for argument in replica.args[1:])
@@ -33,7 +33,7 @@ def test_a_trial_is_a_custom_job_with_arguments_environment_and_directory_of_its
             item["parameterId"]: re.sub(r"\.0$", "", str(item["value"])) for item in trial["parameters"]
         }
         assert replica.variables["CLOUD_ML_TRIAL_ID"] == str(number)
-        assert replica.variables["AIP_MODEL_DIR"] == f"gs://b/run/{number}/model/"
+        assert replica.variables["AIP_MODEL_DIR"] == f"gs://models/run/{number}/model/"
         assert f'"trial": "{number}"' in replica.variables["CLUSTER_SPEC"]
 
 
