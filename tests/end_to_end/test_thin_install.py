@@ -155,7 +155,7 @@ print(job.wait().state, [line for line in job.logs() if "the word" in line])
 
 def completion_knows_the_templates(laptop: Laptop) -> None:
     assert "_SLIPWAY_COMPLETE" in laptop.well("completion", "bash").out
-    pressed = {"_SLIPWAY_COMPLETE": "bash_complete", "COMP_WORDS": "slipway submit n", "COMP_CWORD": "2"}
+    pressed = {"_SLIPWAY_COMPLETE": "bash_complete", "COMP_LINE": "slipway submit n"}
     assert "nap" in replace(laptop, environ=laptop.environ | pressed).well().out
 
 

@@ -171,8 +171,7 @@ class TestTheIndexsSlipwayBesideIt:
         (site / "slipway-0.14.0.dist-info").mkdir()
         for name, value in {
             "_SLIPWAY_COMPLETE": "bash_complete",
-            "COMP_WORDS": "slipway te",
-            "COMP_CWORD": "1",
+            "COMP_LINE": "slipway te",
         }.items():
             monkeypatch.setenv(name, value)
         with pytest.raises(SystemExit):

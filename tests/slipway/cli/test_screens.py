@@ -280,7 +280,7 @@ def test_completion_scripts(shell: str, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_completion_knows_the_commands() -> None:
-    done = slipway(_SLIPWAY_COMPLETE="bash_complete", COMP_WORDS="slipway jo", COMP_CWORD="1")
+    done = slipway(_SLIPWAY_COMPLETE="bash_complete", COMP_LINE="slipway jo")
     assert "jobs" in done.stdout
 
 
@@ -288,8 +288,7 @@ def test_completion_knows_templates_and_jobs(stack: Stack) -> None:
     name = stack.run("submit", "hello", "--output", "json").json["job"]["displayName"]
 
     def offered(words: str, **variables: str) -> list[str]:
-        count = str(len(words.split(" ")) - 1)
-        typed = {"_SLIPWAY_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": count}
+        typed = {"_SLIPWAY_COMPLETE": "bash_complete", "COMP_LINE": words}
         with stack.started(**{**typed, **variables}) as process:
             return process.communicate()[0].split()
 

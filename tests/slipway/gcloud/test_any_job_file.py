@@ -12,6 +12,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.codec import camel
 from slipway.errors import ConfigError
@@ -270,7 +271,9 @@ def sent(template: JobTemplate) -> Json:
     uris = dict.fromkeys(template.packages, "gs://catalog/packages/lora.tar.gz")
     cluster = "cpu" if capacity_type == "pool" else None
     body = request(template, capacity_type, replace(CONTEXT, project="acme"), uris, cluster)
-    catalog = Catalog("local", "p", "us-central1", "3f9c2e1", False, "work", "t", {}, (), {})
+    catalog = Catalog(
+        "local", "p", "us-central1", "3f9c2e1", False, "work", "t", {"cpu": Cluster("cpu", "cpu", {})}, (), {}
+    )
     offer = Offer(capacity_type, True, "", cluster or "", (), UNKNOWN, body)
     entry = Template("imported", "", "custom-job", (), (), ())
     found: Json = fill(catalog, entry, offer, {}, request_id="r1", user="ada")["jobSpec"]

@@ -73,7 +73,11 @@ def test_a_token_may_be_in_the_query_and_is_never_logged(cloud: LocalCloud, name
         ("/storage/v1/projects/slipway-local/serviceAccount", "kind", {"kind": "storage#serviceAccount"}),
         (f"{PROJECT}/serviceAccounts/deployer@slipway-local.iam.gserviceaccount.com", "display_name", None),
         (PROJECT, "projectId", {"projectId": "slipway-local"}),
-        ("/v3/projects:search", "projects.projectId", {"projects": [{"projectId": "slipway-local"}]}),
+        (
+            "/v3/projects:search?query=id:slipway-local",
+            "projects.projectId",
+            {"projects": [{"projectId": "slipway-local"}]},
+        ),
         (f"{PROJECT}/services/storage.googleapis.com", "config/name", {"config": {"name": "storage.googleapis.com"}}),
         (f"{PROJECT}/locations/us-east1", "locationId", {"locationId": "us-east1"}),
         (f"/v1/{PARENT}/pipelineJobs", "pipelineJobs/name", {}),
@@ -84,7 +88,7 @@ def test_a_token_may_be_in_the_query_and_is_never_logged(cloud: LocalCloud, name
 def test_an_answer_has_the_fields_that_were_asked_for(
     requested: LocalCloud, path: str, fields: str, answer: Any
 ) -> None:
-    found = requested.rest("GET", f"{path}?fields={fields}")
+    found = requested.rest("GET", f"{path}{'&' if '?' in path else '?'}fields={fields}")
     name = {"display_name": "displayName", "metric_unit": "metricUnit"}.get(fields, fields)
     assert found == answer if answer is not None else list(found) == [name]
 
