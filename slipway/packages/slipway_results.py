@@ -49,6 +49,10 @@ def say(text: str) -> None:
     print("slipway: " + text, flush=True)
 
 
+class HalfError(Exception):
+    """A file may be half written, as whoever wrote may have been ended."""
+
+
 class Moment(NamedTuple):
     """A file at one moment: as long as these stay the same, so does what is in it. `time` in ns."""
 
@@ -171,10 +175,10 @@ class Results:
                     self.put(name, file, now, sleep, sure=sure, appended=mode == "append")
             except FileNotFoundError:  # It was there to be replaced.
                 return ""
+            except HalfError:
+                return HALF
             except ChangedError as error:
                 why = str(error)
-                if why == HALF:
-                    return why
                 continue
             if not self.kept:
                 self.tell(f"keeps the files of $SLIPWAY_OUTPUT in {self.uri}, every {EVERY_S:.0f} s")
@@ -185,12 +189,12 @@ class Results:
     def put(
         self, name: str, file: IO[bytes], now: Moment, sleep: Callable[[float], None], *, sure: bool, appended: bool
     ) -> None:
-        """Keep a file as it is at this moment. Raises ChangedError for one that did not stay so, or was perhaps left
-        half written where that is not `sure`, and StorageError."""
+        """Keep a file as it is at this moment. Raises ChangedError for one that did not stay so, HalfError for one
+        that may have been left half written where that is not `sure`, and StorageError."""
 
         def check() -> None:
             if not sure and late(now) and self.ending():
-                raise ChangedError(HALF)
+                raise HalfError
             then = Moment.of(os.fstat(file.fileno()))
             if then != now and not (appended and then.size >= now.size):
                 raise ChangedError("it changes while it is read")
