@@ -42,11 +42,11 @@ Known = TypeVar("Known", frozenset[str], Mapping[str, str])
 
 
 class Workspace(pulumi.ComponentResource):
-    """Its buckets, the trainer's service account, and for each submitter exactly the roles that the verbs need (P5).
+    """The stack's buckets, the trainer's account, and for each submitter exactly the roles that the verbs need (P5).
 
-    `catalog`: the deployer writes, the trainer and submitters read, versioned. `work`: jobs write, and so in each other
-    region where jobs may run. So no job can rewrite code that others run. The workspace does not own clusters, nor the
-    identities that preview and deploy.
+    `catalog`: the deployer writes, the trainer and submitters read, versioned. `work`: jobs write, as to a bucket like
+    it in each other region where they may run. So no job can rewrite code that others run. The workspace does not own
+    clusters, nor the identities that preview and deploy.
 
     Its destruction keeps what jobs wrote, and adopted resources; other catalogs go. Resources that
     are no longer declared and that unfinished jobs need stay unchanged, beside the declared ones. The trainers that

@@ -35,7 +35,7 @@ class Unknown:
 
     @property
     def fix(self) -> str:
-        """What to do, so that it can be read: `ask for roles/cloudquotas.viewer on project acme`."""
+        """The way to have it read: `ask for roles/cloudquotas.viewer on project acme`."""
         on = f" on {self.on}" if self.on else ""
         granted = self.role.startswith("roles/")
         return f"ask for {self.role}{on}" if granted else f"the same command again; it needs {self.role}"

@@ -63,7 +63,7 @@ def _variables(part: DocumentPart, pool: Json, notes: list[Note]) -> dict[str, _
     for entry, one in entries:
         name, value = (one or {}).get("name", ""), (one or {}).get("value", "")
         if not ENV_NAME.fullmatch(name):
-            entry.wrong(f"{name!r} is no name of a variable", "letters, digits and _, a digit not first")
+            entry.wrong(f"{name!r} is not a variable's name", "letters, digits and _, a digit not first")
         elif name in found:
             entry.wrong(f"{name} is set twice", "keep one of them")
         elif problem := value_problem(name, value):

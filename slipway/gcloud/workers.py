@@ -105,7 +105,7 @@ class WorkersReader:
         if not SMALLEST_DISK <= worker.spec.disk.size_gb <= LARGEST_DISK:
             where = field_of(field_of(pool, "diskSpec"), "bootDiskSizeGb")
             where.wrong(
-                f"{worker.spec.disk.size_gb} GB is no size of a boot disk", f"{SMALLEST_DISK} to {LARGEST_DISK}"
+                f"{worker.spec.disk.size_gb} GB is not a size of a boot disk", f"{SMALLEST_DISK} to {LARGEST_DISK}"
             )
         for field, sent in worker.spec.request()["machineSpec"].items():
             if field not in spec:
@@ -123,7 +123,7 @@ class WorkersReader:
         if first and replicas != 1:
             where.wrong(f"{replicas} replicas: the first worker pool is the chief, and has 1", "1, or another pool")
         elif replicas < 1:
-            where.wrong(f"{replicas} is no number of replicas", "1 or more, or leave the worker pool empty: {}")
+            where.wrong(f"{replicas} is not a number of replicas", "1 or more, or leave the worker pool empty: {}")
         return replicas
 
     def _arguments(self, part: DocumentPart, pool: Json, found: Environment) -> list[str]:

@@ -10,8 +10,8 @@ from slipway.stack.yaml_loader import TAG, StackLoader
 
 
 class JobFileLoader(StackLoader):
-    """A loader whose scalars are gcloud's. What is no text there is none here either, so that no argument is read as
-    something else than what it says."""
+    """A loader whose scalars are gcloud's. Words that gcloud does not read as texts are not texts here either, so that
+    each argument says what it says there."""
 
     yaml_constructors = {**yaml.SafeLoader.yaml_constructors}  # noqa: RUF012 - PyYAML's own attribute
 

@@ -5,6 +5,8 @@ content: whoever creates it owns the submission. Finding its own id there means 
 the same job was first: go on. Finding another job's id means that this job is a copy, and finding `moved` that the
 submission was given up here and runs elsewhere: say so and exit 0.
 
+Of a job's replicas the chief has a mark of its own below the claim, which tells it of an earlier start.
+
 The trials of a tuning job are jobs of their own. Whichever is first marks the submission's claim with `trials`, so
 that it can't be given up any more, and each has a claim of its own beneath it.
 

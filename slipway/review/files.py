@@ -1,4 +1,5 @@
-"""What a changed file is, by its path from the project's folder, which may lie anywhere in its repository. Pure."""
+"""Kinds of changed files: what deploys or judges, by its path from the project's folder, which may lie anywhere in its
+repository. Pure."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Worker:
             type=self._type,
             accelerator=str(asked) if asked else known.accelerator if known else None,
             accelerator_count=count if count is not None else known.accelerator_count if known else 0,
-            # A size that is no number is 0, which its rule refuses.
+            # A size that is not a number becomes 0, which its rule refuses.
             disk=replace(Disk.read({**disk, "bootDiskSizeGb": None}), size_gb=as_int(disk.get("bootDiskSizeGb", 100))),
         )
 

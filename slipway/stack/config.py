@@ -125,7 +125,7 @@ class PolicyEntry(Entry):
 
 
 class BudgetEntry(Entry):
-    """What the stack may cost a month, by what the hourly run finds: machines of its pools, and jobs' own
+    """The stack's budget for a month, by what the hourly run finds: machines of its pools, and jobs' own
     machines. `submit` warns at 80 %."""
 
     stack: Annotated[float, bounds.COST] | None = Field(

@@ -1,5 +1,4 @@
-"""The local journal of requests, each written down before it is sent, so that a kill can't lose
-it."""
+"""The local journal of requests, each written down before it is sent, so that a kill can't lose it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `make` leaves on a machine beside its own folders. # D8"""
+"""Files that `make` leaves on a machine beside its own folders. # D8"""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_every_link_leads_somewhere() -> None:
 
 
 def test_no_page_and_no_printed_text_leads_to_what_google_keeps_no_longer() -> None:
-    """It has renamed Vertex AI: pages of the old name are left as they were, and the console has moved."""
+    """Google has renamed Vertex AI: pages of the old name are left as they were, and the console has moved."""
     top = README.parent
     written = [*top.glob("*.md"), *DOCS.glob("*.md")]
     for folder in ("slipway", "components", "policy", "local", "journey", "templates", "jobs"):

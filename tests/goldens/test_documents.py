@@ -423,7 +423,7 @@ def test_a_document_stays_as_it_is(name: str, capsys: pytest.CaptureFixture[str]
 
 
 def test_a_catalog_stays_as_it_is() -> None:
-    """One that a later version writes, an earlier one reads, and the other way round."""
+    """A later version's is read by an earlier one, and the other way round."""
     written = catalog_text(WHOLE)
     stays(written, "catalog")
     assert read_catalog(written, "") == WHOLE

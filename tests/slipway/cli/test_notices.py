@@ -55,7 +55,7 @@ def test_a_file_that_was_named_and_tells_nothing_is_not_said_to_be_missing(
 def test_the_condition_of_a_mend_stands_below_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
-    """It is to be copied alone, and not to be copied where it is not right."""
+    """A command stands where it can be copied alone, and nowhere that it is not right."""
     line = {"sentence": "cluster team-a is in no stack", "mend": "gcloud delete team-a"}
     lines = [{**line, "means": "if nobody needs it"}, {**line, "means": None}]
     notice = {"kind": "doctor", "stack": "prod", "subject": "stack", "shape": "a1", "title": "found", "lines": lines}

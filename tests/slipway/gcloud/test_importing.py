@@ -181,8 +181,8 @@ def test_a_secrets_value_is_in_no_argument_any_more() -> None:
     ("variables", "what"),
     [
         ("{name: A, value: 1-A}, {name: A, value: x}", "containerSpec.env[1]: A is set twice"),
-        ("{name: 1-A, value: x}", "containerSpec.env[0]: '1-A' is no name of a variable"),
-        ("{value: x}", "containerSpec.env[0]: '' is no name of a variable"),
+        ("{name: 1-A, value: x}", "containerSpec.env[0]: '1-A' is not a variable's name"),
+        ("{value: x}", "containerSpec.env[0]: '' is not a variable's name"),
         (
             '{name: NOTE, value: "don\'t"}',
             "containerSpec.env[0].value: environment variable NOTE has an apostrophe in its value, which Vertex AI",
@@ -344,12 +344,12 @@ def test_what_a_client_writes_for_nothing_is_nothing() -> None:
         ),
         (
             job(pool=second("").replace("replicaCount: 3", "replicaCount: -1")),
-            "job.yaml:6  workerPoolSpecs[1].replicaCount: -1 is no number of replicas",
+            "job.yaml:6  workerPoolSpecs[1].replicaCount: -1 is not a number of replicas",
             "1 or more, or leave the worker pool empty: {}",
         ),
         (
             job(f"diskSpec: {{bootDiskSizeGb: 50}}\n    {CODE}}}"),
-            "job.yaml:4  workerPoolSpecs[0].diskSpec.bootDiskSizeGb: 50 GB is no size of a boot disk",
+            "job.yaml:4  workerPoolSpecs[0].diskSpec.bootDiskSizeGb: 50 GB is not a size of a boot disk",
             "100 to 64000",
         ),
         (

@@ -1,4 +1,4 @@
-"""What a changed file is, by its path from the project's folder. # N14"""
+"""Kinds of changed files, by their paths from the project's folder. # N14"""
 
 import pytest
 

@@ -1,5 +1,5 @@
-"""What the kernel knows of the tree: a node for each folder and each version of a file, until it forgets them, and a
-handle for each open file."""
+"""Nodes and handles, as the kernel knows the tree: a node for each folder and each version of a file, until it forgets
+them, and a handle for each open file."""
 
 import itertools
 import threading
