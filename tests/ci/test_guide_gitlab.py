@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -89,7 +88,7 @@ def test_what_is_lent_to_whom(calls: list[list[str]]) -> None:
     ]
 
 
-def test_the_guide_names_what_there_is(tmp_path: Path) -> None:
+def test_the_guide_names_what_there_is() -> None:
     for name in ("slipway-reviewed", "INSIST", "RELEASE_LOCK", "GITLAB_TOKEN"):
         assert f"`{name}`" in GUIDE
     assert "INSIST" in JOBS and "RELEASE_LOCK" in JOBS and "-reviewed" in JOBS

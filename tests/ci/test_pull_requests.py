@@ -165,7 +165,7 @@ class TestTheCheckToRequire:
     def job(self, workflows: All) -> dict[str, Any]:
         return workflows["preview"].jobs()["previewed"]
 
-    def test_it_reports_always_and_under_one_name(self, workflows: All, job: dict[str, Any]) -> None:
+    def test_it_reports_always_and_under_one_name(self, job: dict[str, Any]) -> None:
         assert job["if"] == "always()", "a skipped check counts as passed"
         assert job["needs"] == ["check", "preview"] and "strategy" not in job
         assert job.get("name", "previewed") == "previewed", "a check's name is its job's"

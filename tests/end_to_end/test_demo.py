@@ -81,7 +81,7 @@ def clusters(cloud: LocalCloud) -> list[str]:
 
 
 def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
-    demo: Demo, cloud_of_demo: LocalCloud, tmp_path: Path
+    demo: Demo, cloud_of_demo: LocalCloud
 ) -> None:
     cloud, state = cloud_of_demo, cloud_of_demo.state
     first = demo(SLIPWAY_LOCAL_SET="create_seconds=3,calls_per_minute=0")

@@ -95,7 +95,7 @@ def test_the_change_s_program_rewrites_nothing_that_judges_it(
     assert capfd.readouterr().out == "the base judges ['A', 'program.py']\n"
 
 
-def test_another_commit_of_a_submodule_that_asks_to_be_ignored_is_told(repository: Repository, tmp_path: Path) -> None:
+def test_another_commit_of_a_submodule_that_asks_to_be_ignored_is_told(repository: Repository) -> None:
     inner = repository.root / "lib"
     inner.mkdir()
     sub = Repository(inner, repository.environment)

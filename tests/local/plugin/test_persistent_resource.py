@@ -233,6 +233,7 @@ def test_a_delete_that_fails_says_why(recorder: Recorder, provider: Provider) ->
 def test_deleting_what_is_gone_succeeds(recorder: Recorder, provider: Provider) -> None:
     recorder.refuse(f"DELETE {_ONE}", 404, "The PersistentResource does not exist.")
     provider.delete(_TOKEN, _ID, _state(), 0)
+    assert recorder.lines == [f"DELETE {_ONE}"]
 
 
 def test_prevent_stops_a_delete(recorder: Recorder, provider: Provider) -> None:

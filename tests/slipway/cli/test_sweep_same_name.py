@@ -83,7 +83,7 @@ def test_where_the_claims_are_mixed_each_is_told_which_ran(both: tuple[Stack, St
         assert "name this one differently: --request-id NAME\n       and leave out what ran of it: run" in told
 
 
-def test_what_was_never_sent_is_not_sent_into_another_sweep(both: tuple[Stack, Stack], tmp_path: Path) -> None:
+def test_what_was_never_sent_is_not_sent_into_another_sweep(both: tuple[Stack, Stack]) -> None:
     """Of a sweep that was stopped in between some runs are its own."""
     stack, bobs = both
     start(*of(stack, "ada").values(), stack=stack)

@@ -56,7 +56,7 @@ def test_runs_that_were_sent_are_never_judged_again(stack: Stack) -> None:  # N7
     assert [one["state"] for one in done.json["states"]] == ["JOB_STATE_SUCCEEDED"] * 2
 
 
-def test_only_the_runs_that_are_to_be_sent_are_judged(stack: Stack, tmp_path: Path) -> None:  # P3, N7
+def test_only_the_runs_that_are_to_be_sent_are_judged(stack: Stack) -> None:  # P3, N7
     """Of two that were sent one was cancelled, and that one can go nowhere any more."""
     held(stack)
     words = ("submit", "crew", "--capacity", "pool", "--request-id", "nightly", "--sweep", "g.yaml")

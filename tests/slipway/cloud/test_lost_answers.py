@@ -155,9 +155,7 @@ def test_an_earlier_failure_says_nothing_of_this_request(proxy: Callable[..., Pr
     assert isinstance(error, NoAnswer)
 
 
-def test_what_was_sent_once_may_be_done_though_nothing_answers_any_more(
-    proxy: Callable[..., Proxy], tmp_path: Path
-) -> None:  # N7
+def test_what_was_sent_once_may_be_done_though_nothing_answers_any_more(proxy: Callable[..., Proxy]) -> None:  # N7
     """A deletion is sent again; `up` says that nothing was changed only where that is certain."""
 
     def gone(line: socket.socket) -> None:

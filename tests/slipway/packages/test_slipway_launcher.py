@@ -275,7 +275,7 @@ def test_without_an_output_what_it_writes_is_not_kept_in_silence(replica: Replic
 
 
 def test_the_end_of_the_command_ends_what_is_tried_again_while_it_runs(
-    replica: Replica, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    replica: Replica, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     over = threading.Event()
 
@@ -322,6 +322,7 @@ def test_what_it_writes_first_is_kept_soon(
     wait_for(lambda: results.kept, "its first file is kept")
     over.set()
     watcher.join()
+    assert list(results.kept) == ["checkpoint"]
 
 
 def test_outside_of_vertex_ai_it_says_what_to_run(replica: Replica) -> None:

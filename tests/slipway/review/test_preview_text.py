@@ -88,7 +88,6 @@ def test_notes_come_first_and_what_no_catalog_tells_of_is_told(snapshot: Snapsho
     lost = replace(deployment(None, facts(NEW, kept(OLD))), plan=Plan(notes=("the catalog is damaged",)))
     (told,) = preview_text(lost, KNOWN, NOW, preview=True)
     assert told == snapshot
-    assert told == snapshot
 
 
 def test_another_stack_s_catalog_is_no_state_before() -> None:
@@ -126,7 +125,6 @@ def test_a_turn_of_seasons_is_told_by_its_dates(snapshot: SnapshotAssertion) -> 
         },
     )
     told = said(before, after)
-    assert told == snapshot
     assert told == snapshot
     assert "not asked for now" not in told
 

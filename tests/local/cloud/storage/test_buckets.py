@@ -123,7 +123,7 @@ def test_a_missing_bucket_is_said_in_the_services_words(cloud: LocalCloud) -> No
     assert not client(cloud).bucket("no-such-bucket").exists()
 
 
-def test_metageneration_guards_a_change(cloud: LocalCloud, bucket: storage.Bucket) -> None:
+def test_metageneration_guards_a_change(bucket: storage.Bucket) -> None:
     bucket.labels = {"a": "b"}
     with pytest.raises(exceptions.PreconditionFailed):
         bucket.patch(if_metageneration_match=7)

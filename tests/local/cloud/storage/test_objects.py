@@ -184,7 +184,7 @@ def test_a_batch_deletes_many_at_once(cloud: LocalCloud, bucket: storage.Bucket)
         official.bucket(bucket.name).delete_blob("a")
 
 
-def test_a_wrong_checksum_is_refused_and_leaves_nothing(cloud: LocalCloud, bucket: storage.Bucket) -> None:
+def test_a_wrong_checksum_is_refused_and_leaves_nothing(bucket: storage.Bucket) -> None:
     blob = bucket.blob("x")
     blob.md5_hash = "1B2M2Y8AsgTpgAmY7PhCfg=="
     with pytest.raises(exceptions.BadRequest, match="doesn't match calculated"):

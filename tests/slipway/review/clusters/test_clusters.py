@@ -95,12 +95,10 @@ def test_a_pipeline_and_the_job_that_it_runs_as_are_one(snapshot: SnapshotAssert
         ({"display_name": "CPU"}, "`displayName` `cpu` → `CPU`", "displayName"),
     ],
 )
-def test_every_field_that_can_not_change_in_place_is_named(
-    snapshot: SnapshotAssertion, fields: dict[str, Any], edit: str, key: str
-) -> None:
+def test_every_field_that_can_not_change_in_place_is_named(fields: dict[str, Any], edit: str, key: str) -> None:
     old, new = cluster(), cluster(**fields)
     found = said(change(facts(old), facts(new), clusters=[living(old)]))["cluster-new-generation"]
-    assert found.sentence == snapshot
+    assert found.sentence.startswith(f"A second `cpu` must be made for {edit}, as a living cluster can't change; ")
     assert (found.grade, found.field) == (Grade.WARNING, f"slipway:persistentResources.cpu.{key}")
 
 
@@ -136,7 +134,6 @@ def test_another_region_is_named_as_the_cause_and_nothing_is_said_of_what_nobody
 ) -> None:
     moved = replace(facts(replace(OLD, id="h100-1111111")).catalog, region="europe-west4")
     found = said(change(facts(OLD), replace(facts(OLD), catalog=moved)))
-    assert found["cluster-new-generation"].sentence == snapshot
     assert found["cluster-new-generation"].sentence == snapshot
     assert found["cluster-new-generation"].field == "gcp:region"
 

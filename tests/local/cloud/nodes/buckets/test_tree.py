@@ -187,7 +187,7 @@ def test_an_open_file_is_one_version_or_an_error(cloud: LocalCloud, bucket: str,
     assert machine.read("f") == b"new"
 
 
-def test_a_large_file_comes_in_parts_from_wherever_it_is_read(cloud: LocalCloud, bucket: str, machine: Machine) -> None:
+def test_a_large_file_comes_in_parts_from_wherever_it_is_read(machine: Machine) -> None:
     content = os.urandom(9 << 20)
     machine.write("large", content)
     handle = machine.open("large")
@@ -234,7 +234,7 @@ def test_a_removed_file_that_is_open_is_nobody_s_object(cloud: LocalCloud, bucke
     assert stored(cloud, bucket) == {}
 
 
-def test_links_lead_where_they_were_told(cloud: LocalCloud, bucket: str, machine: Machine, other: Machine) -> None:
+def test_links_lead_where_they_were_told(machine: Machine, other: Machine) -> None:
     machine.tree.make_link(machine.node(), "latest", "runs/7")
     assert other.names() == {"latest": stat.S_IFLNK}
     version = other.node("latest").version
@@ -287,7 +287,7 @@ def test_an_answer_that_is_lost_or_late_changes_nothing(
     assert not machine.said
 
 
-def test_a_file_whose_name_no_object_can_have_is_refused_at_its_close(bucket: str, machine: Machine) -> None:
+def test_a_file_whose_name_no_object_can_have_is_refused_at_its_close(machine: Machine) -> None:
     with pytest.raises(OSError) as refused:
         machine.write("two\nlines", b"1")
     assert refused.value.errno == errno.EINVAL

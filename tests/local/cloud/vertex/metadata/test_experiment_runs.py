@@ -53,7 +53,8 @@ def test_a_job_joins_the_run_it_names_and_the_run_s_maker_goes_on(calling: Calli
         ({"experiment": EXPERIMENT, "serviceAccount": ""}, 400),
     ],
 )
-def test_what_is_no_experiment_is_refused(calling: Calling, experiment: str, spec: dict[str, str], code: int) -> None:
+@pytest.mark.usefixtures("experiment")
+def test_what_is_no_experiment_is_refused(calling: Calling, spec: dict[str, str], code: int) -> None:
     assert calling.refused("POST", JOBS, job_body(spec={**ACCOUNT, **spec})).code == code
     assert not calling.call("GET", f"/v1/{PARENT}/customJobs").get("customJobs")
 

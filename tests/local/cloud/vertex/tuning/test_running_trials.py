@@ -163,7 +163,7 @@ def test_the_sdk_s_kinds_of_parameters_reach_the_code(quick_sdk: LocalCloud) -> 
     ]
 
 
-def test_the_sdk_cancels_a_tuning_job(quick_sdk: LocalCloud, tmp_path: Path) -> None:
+def test_the_sdk_cancels_a_tuning_job(quick_sdk: LocalCloud) -> None:
     # A trial's parameters are arguments, which `sleep` itself would refuse.
     container = {"image_uri": "python:3.10", "command": ["sh", "-c", "sleep 600"]}
     custom = aiplatform.CustomJob(
