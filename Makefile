@@ -15,6 +15,9 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 PYTEST_ARGS ?=
+# Files of tests with this folder, file or word in their paths; all where it is empty.
+ONLY ?=
+FILES = $(if $(ONLY),$(or $(shell find tests -name 'test_*.py' -path '*$(ONLY:tests/%=%)*'),$(error No test has '$(ONLY)' in its path)))
 # Tests wait more than they compute: two workers for each processor, at most eight.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 2)))')
 LOCK ?= --upgrade
@@ -36,11 +39,11 @@ demo-down: setup ## stop and clean all that `make demo` started
 	@$(PY) -m local.demo down
 
 # Types are checked beside the tests.
-test: setup ## format, lint, strict types and every test, the real engine included
+test: setup ## format, lint, strict types and every test, the real engine included: make test [ONLY=folder-or-word]
 	@$(VENV)/bin/ruff format --check . && $(VENV)/bin/ruff check .
 	@echo "engine  …"; SLIPWAY_ENGINE= $(PY) -m local.engine >/dev/null
 	@$(VENV)/bin/mypy >$(VENV)/types.log 2>&1 & types=$$!; failed=0; \
-	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not long" $(PYTEST_ARGS) || failed=$$?; \
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not long" $(PYTEST_ARGS) $(FILES) || failed=$$?; \
 	wait $$types || failed=$$?; cat $(VENV)/types.log; exit $$failed
 
 test-long: setup ## what costs minutes and hardly ever breaks alone: each week, and before a release

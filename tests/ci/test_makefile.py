@@ -7,6 +7,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.ci.conftest import ROOT
 
 # uv leaves a lock for each source that it builds.
@@ -28,3 +30,19 @@ def test_the_set_up_leaves_nothing_in_the_temporary_folder(tmp_path: Path) -> No
     subprocess.run(["make", "setup"], cwd=folder, env={**os.environ, "TMPDIR": str(temporary)}, check=True)
     assert (folder / ".venv" / ".ready").exists()
     assert not [*temporary.iterdir()]
+
+
+def dry_run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["make", "--dry-run", "test", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("only", ["slipway/quota", "tests/slipway/quota", "quota_requests"])
+def test_a_part_of_the_suite_is_named_by_a_folder_or_a_word(only: str) -> None:
+    (tests,) = [line for line in dry_run(f"ONLY={only}").stdout.splitlines() if "-m pytest" in line]
+    files = [word for word in tests.split() if word.endswith(".py")]
+    assert files and all(only.removeprefix("tests/") in name for name in files)
+
+
+def test_a_part_that_no_test_belongs_to_is_an_error() -> None:
+    done = dry_run("ONLY=qouta")
+    assert (done.returncode, done.stderr.count("No test has 'qouta' in its path")) == (2, 1)
