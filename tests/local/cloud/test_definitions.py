@@ -151,26 +151,3 @@ def test_what_says_something_by_being_there_is_kept() -> None:
     assert MESSAGES.parse("v1", "HyperparameterTuningJob", stopped) == stopped
     forever = {"jobSpec": {"scheduling": {"maxWaitDuration": "0s"}}}
     assert MESSAGES.parse("v1", "CustomJob", forever) == forever
-
-
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        (JOBS, {"displayName": "a", "display_name": "b"}),
-        (JOBS, {"jobSpec": {"workerPoolSpecs": [{"machineSpec": {"machineType": "a", "machine_type": "b"}}]}}),
-        ("/v2/entries:write", {"logName": "projects/slipway-local/logs/l", "log_name": "x"}),
-        ("/v1/projects/slipway-local/secrets?secretId=s", {"expireTime": None, "expire_time": None}),
-    ],
-)
-def test_one_field_in_two_spellings_is_refused(calling: Calling, path: str, body: Any) -> None:
-    assert "there more than once" in calling.refused("POST", path, body).message
-
-
-@pytest.mark.parametrize(
-    "path",
-    [f"{JOBS}/1:cancel", f"/v1/{PARENT}/trainingPipelines/1:cancel", f"{CLUSTERS}/cpu:reboot"]
-    + [f"/v1/projects/slipway-local/services/storage.googleapis.com:{verb}" for verb in ("enable", "disable")]
-    + [f"/v1/projects/slipway-local/serviceAccounts/x@y:{verb}" for verb in ("enable", "disable")],
-)
-def test_a_field_that_a_method_has_not_is_refused_where_none_is_needed(calling: Calling, path: str) -> None:
-    assert 'Unknown name "colour"' in calling.refused("POST", path, {"colour": "red"}).message

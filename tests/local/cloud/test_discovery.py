@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-import requests
 
 from local.cloud import bodies, discovery
 from local.cloud.wire import ApiError
@@ -79,29 +78,3 @@ def test_a_value_of_another_form_is_named_with_its_path(entry: Any, words: str) 
     with pytest.raises(ApiError) as refused:
         bodies.parsed("logging.v2", "WriteLogEntriesRequest", {"entries": [entry]})
     assert refused.value.code == 400 and words in refused.value.message
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/v1/projects/slipway-local/locations/us-central1/customJobs?orderBy=create_time",
-        "/v1beta1/projects/slipway-local/locations/us-central1/persistentResources?filter=state%3Dx",
-        "/v1/projects/slipway-local/locations/us-central1/hyperparameterTuningJobs/1?orderBy=x",
-        "/storage/v1/b?project=slipway-local&orderBy=x",
-        "/v1/projects/slipway-local/secrets?orderBy=x",
-        "/v2/projects/slipway-local/logs?orderBy=x",
-        "/v1/projects/slipway-local/serviceAccounts?orderBy=x",
-        "/v1/projects/slipway-local/services?orderBy=x",
-        "/v3/projects/slipway-local/timeSeries?order=x",
-        "/v1/projects/slipway-local/locations/global/services/aiplatform.googleapis.com/quotaInfos?orderBy=x",
-        "/v1beta/projects/slipway-local/locations/global/quotaPreferences?orderby=x",
-    ],
-)
-def test_a_parameter_that_a_method_has_not_is_refused_in_the_services_words(cloud: LocalCloud, path: str) -> None:
-    with pytest.raises(requests.HTTPError) as refused:
-        cloud.rest("GET", path)
-    error = refused.value.response.json()["error"]
-    older = path.startswith("/storage/")
-    said = error["errors"][0]["reason"] if older else error["status"]
-    assert (error["code"], said) == (400, "invalidParameter" if older else "INVALID_ARGUMENT")
-    assert "query parameter. Field 'order" in error["message"].replace("filter", "order")

@@ -28,7 +28,6 @@ from tests.local.cloud.calling import PARENT, START, Calling
 SERIES = "/v3/projects/slipway-local/timeSeries"
 GPU, CPU = "ml.googleapis.com/training/accelerator/utilization", "ml.googleapis.com/training/cpu/utilization"
 USAGE = "serviceruntime.googleapis.com/quota/allocation/usage"
-NOW = "filter=metric.type=a&interval.endTime=2026-11-20T10:00:00Z"
 T4 = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 2}
 
 
@@ -162,24 +161,6 @@ def test_series_are_aligned_and_reduced(calling: Calling) -> None:
         },
     )
     assert [series["resource"]["labels"]["task_name"] for series in grouped] == ["workerpool0-0", "workerpool1-0"]
-
-
-@pytest.mark.parametrize(
-    ("query", "code"),
-    [
-        ("interval.endTime=2026-11-20T10:00:00Z", 400),
-        (f"filter=metric.type={quote(json.dumps(CPU))}", 400),
-        ("filter=metric.type=a&interval.endTime=2026-11-20", 400),
-        (f"{NOW}&interval.startTime=2026-11-21T10:00:00Z", 400),
-        (f"{NOW}&orderBy=points", 400),
-        (f"{NOW}&secondaryAggregation.perSeriesAligner=ALIGN_MEAN", 501),
-        (f"{NOW}&aggregation.crossSeriesReducer=REDUCE_MEAN", 400),
-        (f"{NOW}&aggregation.perSeriesAligner=ALIGN_RATE&aggregation.alignmentPeriod=60s", 501),
-        (f"{NOW}&aggregation.perSeriesAligner=ALIGN_MEAN&aggregation.alignmentPeriod=5s", 400),
-    ],
-)
-def test_what_is_no_question_is_refused(calling: Calling, query: str, code: int) -> None:
-    assert calling.refused("GET", f"{SERIES}?{query}").code == code
 
 
 def quota_use(calling: Calling, metric: str) -> list[tuple[str, int]]:

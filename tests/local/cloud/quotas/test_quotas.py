@@ -128,11 +128,6 @@ def test_settings_move_limits_of_all_regions_or_of_one(calling: Calling) -> None
     assert (limit(calling), limit(calling, region="us-west1")) == (5, 7)
 
 
-def test_an_unknown_quota_is_not_found(calling: Calling) -> None:
-    assert calling.refused("GET", f"{INFOS}/Nonsense").code == 404
-    assert calling.refused("GET", f"{INFOS.replace('aiplatform', 'compute')}").code == 501
-
-
 def test_reading_and_asking_need_their_permissions(calling: Calling) -> None:
     assert calling.refused("GET", INFOS, role="submitter").code == 403
     assert calling.call("GET", f"{INFOS}/{T4}", role="previewer")["quotaId"] == T4
@@ -215,22 +210,6 @@ def test_more_can_be_asked_of_every_quota(calling: Calling, quota: metrics.Quota
         most = 0
     ask(calling, "more", wish(most + 8, quota=quota.quota_id))
     assert limit(calling, quota.quota_id) == most + 8
-
-
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        (wish(20, contactEmail=""), "contact email"),
-        (wish(-2), "at least -1"),
-        (wish(20, quota="Nonsense"), "does not exist"),
-        (wish(20, service="compute.googleapis.com"), "has no quotas"),
-        (wish(20, dimensions={"region": REGION, "user": "a"}), "Dimension user"),
-        (wish(20, colour="red"), 'Unknown name "colour"'),
-    ],
-)
-def test_a_bad_wish_is_refused(calling: Calling, body: dict[str, Any], words: str) -> None:
-    error = calling.refused("POST", f"{PREFERENCES}?quotaPreferenceId=t4", body)
-    assert (error.status, words in error.message) == ("INVALID_ARGUMENT", True)
 
 
 def test_there_is_one_preference_for_a_quota_and_region(calling: Calling) -> None:

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 import google_crc32c
-import pytest
 
 from local.cloud.access.policies import project_name
 from tests.local.cloud.calling import Calling
@@ -57,13 +56,6 @@ def test_a_checksum_is_verified(calling: Calling) -> None:
     data = base64.b64encode(VALUE).decode()
     error = calling.refused("POST", f"{at}:addVersion", {"payload": {"data": data, "dataCrc32c": "1"}})
     assert error.code == 400 and VALUE.decode() not in str(error) and data not in str(error)
-
-
-@pytest.mark.parametrize(
-    "payload", [{}, {"data": ""}, {"data": "*"}, {"data": base64.b64encode(bytes(65537)).decode()}]
-)
-def test_a_payload_that_is_none_is_refused(calling: Calling, payload: dict[str, str]) -> None:
-    assert calling.refused("POST", f"{made(calling)}:addVersion", {"payload": payload}).code == 400
 
 
 def test_values_lie_in_files_of_their_owner_and_nowhere_else(calling: Calling) -> None:
@@ -156,20 +148,3 @@ def test_what_was_changed_meanwhile_is_neither_removed_nor_moved(calling: Callin
     missing = calling.refused("POST", f"{at}/versions/2:destroy", {})
     assert missing.code == 404 and f"[{NUMBERED}/hf-token/versions/2]" in missing.message
     assert value(calling, at) == VALUE
-
-
-@pytest.mark.parametrize(
-    ("query", "body", "code"),
-    [
-        ("secretId=a.b", {"replication": {"automatic": {}}}, 400),
-        ("", {"replication": {"automatic": {}}}, 400),
-        ("secretId=a", {}, 400),
-        ("secretId=a", {"replication": {"automatic": {}}, "colour": "red"}, 400),
-        ("secretId=a", {"replication": {"automatic": {}}, "rotation": {"rotationPeriod": "3600s"}}, 501),
-        ("secretId=a", {"replication": {"automatic": {}}, "ttl": "-5s"}, 400),
-        ("secretId=hf-token", {"replication": {"automatic": {}}}, 409),
-    ],
-)
-def test_a_secret_that_is_none_is_refused(calling: Calling, query: str, body: dict[str, Any], code: int) -> None:
-    made(calling)
-    assert calling.refused("POST", f"{SECRETS}?{query}", body).code == code

@@ -115,6 +115,8 @@ def test_unknown_is_404_and_known_but_missing_is_501(cloud: LocalCloud) -> None:
     assert (unknown.status_code, unknown.json()["error"]["status"]) == (404, "NOT_FOUND")
     known = get(cloud, "/v1/projects/slipway-local/roles", **good)
     assert known.status_code == 501 and "iam.projects.roles.list" in known.json()["error"]["message"]
+    apart = get(cloud, "/not-served/big_table/v1/x", **good)
+    assert apart.status_code == 501 and "of Google's: big table" in apart.json()["error"]["message"]
 
 
 def test_a_body_that_is_no_json_is_refused(cloud: LocalCloud) -> None:

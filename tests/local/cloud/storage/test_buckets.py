@@ -88,27 +88,6 @@ def test_a_patch_of_nothing_changes_nothing_and_policies_of_time_keep_theirs(clo
         assert kept["retentionDurationSeconds"] == seconds
 
 
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ({"name": "ok-name", "versionning": {"enabled": True}}, 'Unknown name "versionning"'),
-        ({"name": "ok-name", "lifecycle": {"rule": [{"condition": {"ages": 1}}]}}, "at 'lifecycle.rule[0].condition'"),
-        ({"name": "ok-name", "labels": {"a": 1}}, "labels.a"),
-        ({"name": "ok-name", "versioning": {"enabled": "yes"}}, "versioning.enabled"),
-        ({"name": "UPPER"}, "Invalid bucket name: 'UPPER'"),
-        ({"name": "ab"}, "Invalid bucket name"),
-        ({}, "Required parameter: name"),
-    ],
-)
-def test_a_wrong_document_is_refused_by_field(cloud: LocalCloud, body: dict[str, object], words: str) -> None:
-    with pytest.raises(requests.HTTPError) as failure:
-        cloud.rest("POST", BUCKETS, body)
-    error = failure.value.response.json()["error"]
-    assert (
-        error["code"] == 400 and words in error["message"] and error["errors"][0]["reason"] in ("invalid", "required")
-    )
-
-
 def test_names_are_taken_once_and_a_full_bucket_stays(cloud: LocalCloud, bucket: storage.Bucket) -> None:
     with pytest.raises(exceptions.Conflict, match="already own it"):
         client(cloud).create_bucket(bucket.name)

@@ -61,6 +61,15 @@ def test_it_is_refused_in_words(
     assert words in answer.text.replace('": "', '":"')
 
 
+@pytest.mark.usefixtures("held")
+@pytest.mark.parametrize("kind", ["media", "resumable"])
+def test_a_key_of_the_client_s_own_is_refused_before_anything_is_kept(cloud: LocalCloud, kind: str) -> None:
+    headers = {"Authorization": f"Bearer {cloud.token()}", "X-Goog-Encryption-Key": "c2VjcmV0"}
+    answer = requests.post(f"{cloud.url}{UPLOAD}?uploadType={kind}&name=mine", json={}, headers=headers, timeout=30)
+    assert answer.status_code == 501 and "encryption key" in answer.json()["error"]["message"]
+    assert cloud.call("GET", f"{BUCKET}/o/mine").status_code == 404
+
+
 @pytest.mark.parametrize("written", ["===1==", '"===1=="', "'===1=='"])  # the last is gcloud's
 def test_a_boundary_may_stand_in_either_quotation_marks(written: str) -> None:
     assert boundary(f"multipart/related; boundary={written}") == b"===1=="

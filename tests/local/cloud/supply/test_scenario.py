@@ -13,10 +13,9 @@ from local.cloud.supply import records as scenarios
 from local.cloud.supply.parsing import ScenarioError, parse
 from local.cloud.supply.scenario import Chance, Entry, Preemption, Reservation, Scenario
 from local.cloud.world import open_world
-from tests.local.cloud.vertex.scheduling.conftest import Stage
+from tests.local.cloud.vertex.scheduling.conftest import HELD, Stage
 from tests.local.conftest import ROOT
 
-HELD = "projects/slipway-local/zones/us-central1-a/reservations/held"
 ENTRY = {"region": "us-central1", "machine": "a3-highgpu-8g", "machines": 2}
 
 

@@ -7,7 +7,6 @@ from urllib.parse import quote
 import pytest
 
 from tests.local.cloud.calling import NUMBERED, PARENT, Calling
-from tests.local.cloud.vertex.bodies import KEY
 
 MODELS = f"/v1/{PARENT}/models"
 SERVING = "us-docker.pkg.dev/mine/serving/image:1"
@@ -92,16 +91,6 @@ def test_aliases_come_back_in_the_order_in_which_they_were_sent(calling: Calling
     assert aliases(calling, "digits") == {"1": ["default", "canary-a", "zeta-z", "alpha-a"]}
 
 
-def test_a_key_must_be_of_the_model_s_region(calling: Calling) -> None:
-    key = {"kmsKeyName": KEY.replace("us-central1", "us-east1")}
-    error = calling.refused("POST", f"{MODELS}:upload", {"model": model(encryptionSpec=key)})
-    assert "model.encryption_spec.kms_key_name" in error.message and "same region" in error.message
-    boards = MODELS.replace("/models", "/tensorboards")
-    assert "same region" in calling.refused("POST", boards, {"displayName": "b", "encryptionSpec": key}).message
-    stores = MODELS.replace("/models", "/metadataStores?metadataStoreId=s")
-    assert "same region" in calling.refused("POST", stores, {"encryptionSpec": key}).message
-
-
 def test_an_alias_is_of_one_version_at_a_time(calling: Calling, upload: Upload) -> None:
     upload(model_id="digits", versionAliases=["golden"])
     upload(parent="models/digits", versionAliases=["default", "golden"])
@@ -164,32 +153,6 @@ def test_a_version_is_deleted_but_not_the_default_nor_the_last(calling: Calling,
 
 
 @pytest.mark.parametrize(
-    ("body", "field", "words"),
-    [
-        ({"model": model(displayName="")}, "model.display_name", "required"),
-        ({"model": model(labels={"A": "b"})}, "model.labels", "lowercase"),
-        ({"model": model(versionAliases=["1"])}, "model.version_aliases", "must match"),
-        ({"model": model(containerSpec={})}, "model.container_spec", "required"),
-        ({"model": model(containerSpec={"args": ["a"]})}, "model.container_spec.image_uri", "required"),
-        ({"model": model(containerSpec={"imageUri": "https://a/b"})}, "model.container_spec.image_uri", "scheme"),
-        ({"model": model(artifactUri="/tmp")}, "model.artifact_uri", "Cloud Storage"),
-        ({"model": model(), "modelId": "Digits"}, "model_id", "63"),
-    ],
-)
-def test_a_bad_body_is_refused_with_field_and_message(calling: Calling, body: Any, field: str, words: str) -> None:
-    error = calling.refused("POST", f"{MODELS}:upload", body)
-    assert (error.code, error.status) == (400, "INVALID_ARGUMENT")
-    assert f"Field: {field}; Message: " in error.message
-    assert words in error.message
-
-
-def test_ids_and_parents_are_checked(calling: Calling, upload: Upload) -> None:
-    upload(model_id="digits")
-    assert calling.refused("POST", f"{MODELS}:upload", {"model": model(), "modelId": "digits"}).code == 409
-    assert calling.refused("POST", f"{MODELS}:upload", {"model": model(), "parentModel": "models/none"}).code == 404
-
-
-@pytest.mark.parametrize(
     ("files", "image", "words"),
     [
         ([], SERVING, 'There are no files under "gs://b/m" to copy.'),
@@ -219,8 +182,3 @@ def test_a_model_s_files_are_looked_at(calling: Calling, files: list[str], image
         assert calling.call("GET", MODELS) == {"models": []}
     else:
         assert calling.call("GET", f"/v1/{operation['response']['model']}")["artifactUri"] == "gs://b/m"
-
-
-def test_who_may_not_is_told_the_permission(calling: Calling) -> None:
-    error = calling.refused("POST", f"{MODELS}:upload", {"model": model()}, role="submitter")
-    assert "aiplatform.models.upload" in error.message

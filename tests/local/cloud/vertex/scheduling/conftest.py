@@ -23,6 +23,10 @@ from tests.local.conftest import FAST, LocalCloud
 
 H100 = {"machineType": "a3-highgpu-8g", "acceleratorType": "NVIDIA_H100_80GB", "acceleratorCount": 8}
 A100 = {"machineType": "a2-highgpu-1g", "acceleratorType": "NVIDIA_TESLA_A100", "acceleratorCount": 1}
+HELD = "projects/slipway-local/zones/us-central1-a/reservations/held"
+KEY = "compute.googleapis.com/reservation-name"
+SPECIFIC = {"reservationAffinityType": "SPECIFIC_RESERVATION", "key": KEY, "values": [HELD]}
+ANY = {"reservationAffinityType": "ANY_RESERVATION"}
 
 
 class Machines:
@@ -163,3 +167,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
 
 def gpu(machine: dict[str, Any] = H100, replicas: int = 1, **changes: Any) -> dict[str, Any]:
     return worker(replicas=replicas, machineSpec=machine) | changes
+
+
+def reserved(affinity: dict[str, Any], machine: dict[str, Any] | None = None, replicas: int = 1) -> dict[str, Any]:
+    return gpu({**(machine or H100), "reservationAffinity": affinity}, replicas)

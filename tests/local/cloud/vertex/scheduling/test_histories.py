@@ -29,9 +29,8 @@ from local.cloud.vertex.scheduling.scheduler import Scheduler
 from local.cloud.wire import ApiError
 from local.cloud.world import open_world
 from tests.local.cloud.calling import CLUSTERS, JOBS, REGION, Calling
-from tests.local.cloud.supply.test_scenario import HELD
 from tests.local.cloud.vertex.bodies import autoscaled, cluster_body, job_body
-from tests.local.cloud.vertex.scheduling.conftest import A100, Stage, gpu
+from tests.local.cloud.vertex.scheduling.conftest import A100, HELD, Stage, gpu
 
 KIND = "a2-highgpu-1g"
 LIMITS = {

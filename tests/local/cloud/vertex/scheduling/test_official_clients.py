@@ -9,8 +9,7 @@ import pytest
 from google.api_core import exceptions
 from google.protobuf import duration_pb2
 
-from tests.local.cloud.supply.test_scenario import HELD
-from tests.local.cloud.vertex.scheduling.conftest import A100
+from tests.local.cloud.vertex.scheduling.conftest import A100, HELD
 from tests.local.conftest import LocalCloud
 from tests.local.official import aiplatform, aiplatform_v1
 from tests.local.official import custom_job as gca_custom_job

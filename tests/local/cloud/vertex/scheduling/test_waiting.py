@@ -1,15 +1,14 @@
 """Waiting for machines: stock-out, the flex-start queue, reservations, clusters; and the quota that each draws
-(W1, W2, W6, Z6, Z7; vertex-rules 3.4, 4). No process is started here."""
+(W1, W2, W4, W6, Z6, Z7; vertex-rules 3.4, 4). What may not be combined: `contracts/refused_machines.txt`."""
 
 from typing import Any
 
 import pytest
 
+from local.cloud.supply import machines
 from tests.local.cloud.calling import CLUSTERS, JOBS
-from tests.local.cloud.supply.test_scenario import HELD
 from tests.local.cloud.vertex.bodies import autoscaled, job_body, pool, worker
-from tests.local.cloud.vertex.jobs.test_strategies import ANY, SPECIFIC, reserved
-from tests.local.cloud.vertex.scheduling.conftest import A100, Stage, gpu
+from tests.local.cloud.vertex.scheduling.conftest import A100, ANY, HELD, SPECIFIC, Stage, gpu, reserved
 
 WORDS = "Resources are insufficient in region: us-central1. Try a different region or use a different accelerator."
 N1 = "n1-standard-4"
@@ -91,6 +90,19 @@ def test_a_flex_start_job_gets_all_its_machines_at_once(stage: Stage) -> None:
     assert "Waiting until 2026-11-21T10:00:00" in stage.said(job)[0]
     stage.step(100)
     assert (stage.state(job), stage.machines_used()) == ("RUNNING", {("a3-highgpu-8g", "flex-start"): 3})
+
+
+@pytest.mark.parametrize(
+    "accelerator",
+    ["NVIDIA_L4", "NVIDIA_TESLA_A100", "NVIDIA_A100_80GB", "NVIDIA_H100_80GB", "NVIDIA_H200_141GB", "NVIDIA_B200"],
+)
+def test_flex_start_has_these_accelerators(stage: Stage, accelerator: str) -> None:
+    machine = next(item for item in machines.table().types.values() if item.accelerator == accelerator)
+    (count,) = machine.attachable[accelerator]
+    given = {"machineType": machine.name, "acceleratorType": accelerator, "acceleratorCount": count}
+    body = job_body(gpu(given, 1000), spec={"scheduling": {"strategy": "FLEX_START"}})
+    error = stage.calling.refused("POST", JOBS, body)
+    assert "replica_count" in error.message and "accelerator_type" not in error.message
 
 
 def test_first_come_first_served_by_machine(stage: Stage) -> None:

@@ -67,19 +67,6 @@ def test_a_region_has_one_default_tensorboard_at_most(calling: Calling) -> None:
     assert "isDefault" not in calling.call("GET", first)
 
 
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ({}, "Display name is required"),
-        ({"displayName": "x" * 129}, "longer than 128"),
-        ({"displayName": "a", "labels": {"Team": "ml"}}, "Label key"),
-        ({"displayName": "a", "colour": "red"}, 'Unknown name "colour"'),
-    ],
-)
-def test_a_tensorboard_that_is_none_is_refused(calling: Calling, body: dict[str, Any], words: str) -> None:
-    assert words in str(calling.refused("POST", BOARDS, body))
-
-
 def test_what_is_in_a_tensorboard_goes_with_it(calling: Calling) -> None:
     at = run(calling)
     name = series(calling, at)
