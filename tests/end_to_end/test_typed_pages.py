@@ -19,10 +19,10 @@ import yaml
 
 from tests.checkouts.checkout import Checkout
 from tests.checkouts.fixtures import NewCheckout
-from tests.checkouts.shell import Done
+from tests.checkouts.shell import Done, wait_for
 from tests.docs.console import blocks, commands, exit_code, missing
 from tests.local.conftest import FAST, ROOT, LocalCloud
-from tests.templates.stack import files
+from tests.templates.stack import Stack, files
 
 pytestmark = pytest.mark.journey
 
@@ -126,8 +126,11 @@ class Reader:
 
 
 @pytest.fixture
-def reader(laptop: Checkout, tmp_path: Path) -> Reader:
-    return Reader(laptop, tmp_path)
+def reader(laptop: Checkout, tmp_path: Path) -> Iterator[Reader]:
+    """Yield a reader who finds the pools idle, as the pages do: what a page leaves under way is cancelled after it."""
+    yield Reader(laptop, tmp_path)
+    Stack(laptop).cancel_all()
+    wait_for(lambda: all("endTime" in job for job in laptop.jobs()), "all jobs have ended")
 
 
 def typed(reader: Reader, page: str) -> None:
@@ -183,7 +186,6 @@ def test_a_job_that_waits(reader: Reader) -> None:  # N9
     for line in _HOLDS_THE_POOL:
         assert reader.type_(line).code == 0
     typed(reader, "why-it-waits.md")
-    cancel_all(reader)
 
 
 def test_the_lines_of_all_pages(reader: Reader) -> None:
@@ -209,9 +211,3 @@ def test_the_lines_of_all_pages(reader: Reader) -> None:
             done = reader.type_(f"export GITHUB_RUN_ID=1; {there}")
             code = next((code for begins, code in _CODES.items() if line.startswith(begins)), 0)
             assert done.code == code, f"{page.name}: {there}:\n{done.out}"
-
-
-def cancel_all(reader: Reader) -> None:
-    for job in json.loads(reader.type_("slipway jobs list --output json 2>/dev/null").out)["jobs"]:
-        if job["endTime"] is None:
-            assert reader.type_(f"slipway jobs cancel {job['displayName']} --yes").code == 0

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import os
 import re
+import select
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,6 +58,15 @@ def out(text: str) -> None:
 def out_log(text: str) -> None:
     """Print a line of a job's log, which is the result."""
     print(visible_log(text), flush=True)
+
+
+def require_reader() -> None:
+    """Raise BrokenPipeError where nobody reads stdout any more, as the next line would: that may be long in coming."""
+    with contextlib.suppress(io.UnsupportedOperation):
+        looks = select.poll()
+        looks.register(sys.stdout, 0)
+        if looks.poll(0):
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 def note(text: str) -> None:

@@ -100,6 +100,8 @@ def watch(
         try:
             with display(context, quiet, plain=plain) as show, _utilization_line(context, show) as utilization:
                 for event in follower.events(left):
+                    if logs and not quiet:
+                        screen.require_reader()
                     if isinstance(event, LogLine):
                         show.line(text(event.entry, follower.job))
                     elif isinstance(event, Trouble):

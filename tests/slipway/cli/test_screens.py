@@ -345,6 +345,22 @@ def test_a_reader_that_goes_away_is_no_fault(stack: Stack) -> None:
         assert process.stderr is not None and "Traceback" not in process.stderr.read()
 
 
+def test_a_log_is_followed_no_longer_than_it_is_read(stack: Stack) -> None:
+    """`slipway jobs logs JOB --follow | grep --max-count=1 WORD` ends at the word, whatever the job says after it."""
+    left = stack.folder / "left"
+    code = f"import pathlib, time; print('a line')\nwhile not pathlib.Path({str(left)!r}).exists(): time.sleep(0.1)"
+    job = stack.run("submit", "hello", "-p", f"code={code}", "--output", "json").json["job"]
+    with stack.started("jobs", "logs", job["name"], "--follow") as process:
+        assert process.stdout is not None
+        while "a line" not in process.stdout.readline():
+            pass
+        process.stdout.close()
+        assert process.wait() == 1
+        assert process.stderr is not None and "Traceback" not in process.stderr.read()
+    assert stack.cloud.rest("GET", f"/v1/{job['name']}")["state"] == "JOB_STATE_RUNNING"
+    left.touch()
+
+
 def test_beside_a_terminal_time_that_passes_is_no_news(
     snapshot: SnapshotAssertion, capsys: pytest.CaptureFixture[str]
 ) -> None:
