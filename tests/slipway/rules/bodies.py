@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from slipway.cluster import Reservation
@@ -156,11 +156,23 @@ def under(parent: dict[str, Any], key: str, *values: Any) -> dict[str, Any]:
 class Example:
     """An example: `bad` breaks the rule and no other, and the words say how; each of `good` breaks none."""
 
+    rule: str
     bad: dict[str, Any]
     words: str
     good: tuple[dict[str, Any], ...]
-    capacity_type: str = ""
-    place: dict[str, Any] = field(default_factory=dict)
+    capacity_type: str
+    place: Mapping[str, Any]
+
+
+def example(
+    rule: str,
+    bad: dict[str, Any],
+    words: str,
+    *good: dict[str, Any],
+    capacity_type: str = "",
+    place: Mapping[str, Any] | None = None,
+) -> Example:
+    return Example(rule, bad, words, good, capacity_type, place or {})
 
 
 def env(*names: str) -> list[dict[str, str]]:

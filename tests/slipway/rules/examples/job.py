@@ -1,104 +1,78 @@
 """Names, labels, mounts, network, TensorBoard, experiments. # W8"""
 
-from ..bodies import BOARD, CONTEXT, NETWORK, NFS, Example, custom, worker
+from ..bodies import BOARD, CONTEXT, NETWORK, NFS, custom, example, worker
 
-EXAMPLES: tuple[tuple[str, Example], ...] = (
-    (
-        "display-name",
-        Example({**custom(), "displayName": "x" * 129}, "129 characters", ({**custom(), "displayName": "Ä" * 128},)),
+EXAMPLES = (
+    example(
+        "display-name", {**custom(), "displayName": "x" * 129}, "129 characters", {**custom(), "displayName": "Ä" * 128}
     ),
-    (
+    example("labels", {**custom(), "labels": {"Team": "ml"}}, "'Team'", {**custom(), "labels": {"team": "é-1_x"}}),
+    example("labels", {**custom(), "labels": {"team": "x" * 65}}, "at most 64", {**custom(), "labels": {"t": ""}}),
+    example(
         "labels",
-        Example({**custom(), "labels": {"Team": "ml"}}, "'Team'", ({**custom(), "labels": {"team": "é-1_x"}},)),
+        {**custom(), "labels": {f"k{i}": "" for i in range(65)}},
+        "65 labels",
+        {**custom(), "labels": {f"k{i}": "" for i in range(64)}},
     ),
-    ("labels", Example({**custom(), "labels": {"team": "x" * 65}}, "at most 64", ({**custom(), "labels": {"t": ""}},))),
-    (
-        "labels",
-        Example(
-            {**custom(), "labels": {f"k{i}": "" for i in range(65)}},
-            "65 labels",
-            ({**custom(), "labels": {f"k{i}": "" for i in range(64)}},),
-        ),
-    ),
-    (
+    example(
         "network",
-        Example(
-            custom(network="projects/acme/global/networks/training"),
-            "with the project's number",
-            (custom(network=NETWORK),),
-        ),
+        custom(network="projects/acme/global/networks/training"),
+        "with the project's number",
+        custom(network=NETWORK),
     ),
-    (
+    example(
         "nfs-mount",
-        Example(
-            custom(worker(nfsMounts=[{**NFS, "path": "share"}]), network=NETWORK),
-            "NFS path 'share' must begin with /",
-            (custom(worker(nfsMounts=[NFS]), network=NETWORK),),
-        ),
+        custom(worker(nfsMounts=[{**NFS, "path": "share"}]), network=NETWORK),
+        "NFS path 'share' must begin with /",
+        custom(worker(nfsMounts=[NFS]), network=NETWORK),
     ),
-    (
+    example(
         "nfs-mount",
-        Example(
-            custom(worker(nfsMounts=[{**NFS, "mountPoint": "/mnt/nfs/data"}]), network=NETWORK),
-            "must name a folder under /mnt/nfs/",
-            (custom(worker(nfsMounts=[NFS, {**NFS, "mountPoint": "data2/deep"}]), network=NETWORK),),
-        ),
+        custom(worker(nfsMounts=[{**NFS, "mountPoint": "/mnt/nfs/data"}]), network=NETWORK),
+        "must name a folder under /mnt/nfs/",
+        custom(worker(nfsMounts=[NFS, {**NFS, "mountPoint": "data2/deep"}]), network=NETWORK),
     ),
-    (
-        "nfs-mount",
-        Example(custom(worker(nfsMounts=[NFS, NFS]), network=NETWORK), "two NFS mounts at data", (custom(),)),
-    ),
-    (
+    example("nfs-mount", custom(worker(nfsMounts=[NFS, NFS]), network=NETWORK), "two NFS mounts at data", custom()),
+    example(
         "nfs-network",
-        Example(
-            custom(worker(nfsMounts=[NFS])),
-            "needs a network",
-            (
-                custom(worker(nfsMounts=[NFS]), network=NETWORK),
-                custom(worker(nfsMounts=[NFS]), pscInterfaceConfig={"networkAttachment": "training"}),
-            ),
-        ),
+        custom(worker(nfsMounts=[NFS])),
+        "needs a network",
+        custom(worker(nfsMounts=[NFS]), network=NETWORK),
+        custom(worker(nfsMounts=[NFS]), pscInterfaceConfig={"networkAttachment": "training"}),
     ),
-    (
+    example(
         "tensorboard-or-experiment",
-        Example(
-            custom(tensorboard=BOARD, experiment=CONTEXT),
-            "exclude each other",
-            (custom(tensorboard=BOARD), custom(experiment=CONTEXT)),
-        ),
+        custom(tensorboard=BOARD, experiment=CONTEXT),
+        "exclude each other",
+        custom(tensorboard=BOARD),
+        custom(experiment=CONTEXT),
     ),
-    (
+    example(
         "tensorboard-identity",
-        Example(custom(tensorboard=BOARD, serviceAccount=""), "needs a serviceAccount", (custom(tensorboard=BOARD),)),
+        custom(tensorboard=BOARD, serviceAccount=""),
+        "needs a serviceAccount",
+        custom(tensorboard=BOARD),
     ),
-    (
+    example(
         "tensorboard-identity",
-        Example(custom(experiment=CONTEXT, serviceAccount=""), "needs a serviceAccount", (custom(experiment=CONTEXT),)),
+        custom(experiment=CONTEXT, serviceAccount=""),
+        "needs a serviceAccount",
+        custom(experiment=CONTEXT),
     ),
-    (
+    example(
         "tensorboard-name",
-        Example(
-            custom(tensorboard="projects/acme/locations/europe-west4/tensorboards/7"),
-            "is in europe-west4, the job in us-central1",
-            (custom(tensorboard=BOARD),),
-        ),
+        custom(tensorboard="projects/acme/locations/europe-west4/tensorboards/7"),
+        "is in europe-west4, the job in us-central1",
+        custom(tensorboard=BOARD),
     ),
-    ("tensorboard-name", Example(custom(tensorboard="7"), "projects/PROJECT/locations", (custom(tensorboard=BOARD),))),
-    (
+    example("tensorboard-name", custom(tensorboard="7"), "projects/PROJECT/locations", custom(tensorboard=BOARD)),
+    example("experiment-name", custom(experiment="digits"), "contexts/NAME", custom(experiment=CONTEXT)),
+    example(
         "experiment-name",
-        Example(custom(experiment="digits"), "contexts/NAME", (custom(experiment=CONTEXT),)),
+        custom(experiment=CONTEXT, experimentRun=CONTEXT.replace("digits", "other-1")),
+        "must begin with the experiment's name",
+        custom(experiment=CONTEXT, experimentRun=f"{CONTEXT}-1"),
     ),
-    (
-        "experiment-name",
-        Example(
-            custom(experiment=CONTEXT, experimentRun=CONTEXT.replace("digits", "other-1")),
-            "must begin with the experiment's name",
-            (custom(experiment=CONTEXT, experimentRun=f"{CONTEXT}-1"),),
-        ),
-    ),
-    ("experiment-name", Example(custom(experimentRun=f"{CONTEXT}-1"), "needs an experiment", (custom(),))),
-    (
-        "output",
-        Example(custom(baseOutputDirectory={"outputUriPrefix": "/tmp/x"}), "not in Cloud Storage", (custom(),)),
-    ),
+    example("experiment-name", custom(experimentRun=f"{CONTEXT}-1"), "needs an experiment", custom()),
+    example("output", custom(baseOutputDirectory={"outputUriPrefix": "/tmp/x"}), "not in Cloud Storage", custom()),
 )

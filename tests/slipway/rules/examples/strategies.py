@@ -1,108 +1,92 @@
 """Combinations: strategies, persistent resources, waiting. # W2 W3 W4 W5 W6 X1 N3"""
 
-from ..bodies import H100, L4, N1, POD, POOL, T4, V5E, Example, custom, flex, gpu, reserved, spot, worker
+from ..bodies import H100, L4, N1, POD, POOL, T4, V5E, custom, example, flex, gpu, reserved, spot, worker
 
-EXAMPLES: tuple[tuple[str, Example], ...] = (
-    ("strategy-known", Example(custom(scheduling={"strategy": "LOW_COST"}), "LOW_COST", (custom(), spot(), flex()))),
-    (
+EXAMPLES = (
+    example("strategy-known", custom(scheduling={"strategy": "LOW_COST"}), "LOW_COST", custom(), spot(), flex()),
+    example(
         "strategy-of-its-type",
-        Example(spot(), "capacity type on-demand needs strategy STANDARD", (custom(),), capacity_type="on-demand"),
+        spot(),
+        "capacity type on-demand needs strategy STANDARD",
+        custom(),
+        capacity_type="on-demand",
     ),
-    (
+    example("strategy-of-its-type", custom(), "capacity type spot needs strategy SPOT", spot(), capacity_type="spot"),
+    example("strategy-of-its-type", custom(), "needs a persistentResourceId", custom(**POOL), capacity_type="pool"),
+    example(
         "strategy-of-its-type",
-        Example(custom(), "capacity type spot needs strategy SPOT", (spot(),), capacity_type="spot"),
+        custom(worker(H100)),
+        "no worker pool names a reservation",
+        reserved(),
+        capacity_type="reservation",
     ),
-    (
-        "strategy-of-its-type",
-        Example(custom(), "needs a persistentResourceId", (custom(**POOL),), capacity_type="pool"),
+    example(
+        "pool-and-strategy", custom(scheduling={"strategy": "SPOT"}, **POOL), "can't be SPOT", custom(**POOL), spot()
     ),
-    (
-        "strategy-of-its-type",
-        Example(custom(worker(H100)), "no worker pool names a reservation", (reserved(),), capacity_type="reservation"),
-    ),
-    (
+    example(
         "pool-and-strategy",
-        Example(custom(scheduling={"strategy": "SPOT"}, **POOL), "can't be SPOT", (custom(**POOL), spot())),
+        custom(worker(H100), scheduling={"strategy": "FLEX_START", "maxWaitDuration": "0s"}, **POOL),
+        "can't be FLEX_START",
+        custom(scheduling={"strategy": "STANDARD"}, **POOL),
     ),
-    (
-        "pool-and-strategy",
-        Example(
-            custom(worker(H100), scheduling={"strategy": "FLEX_START", "maxWaitDuration": "0s"}, **POOL),
-            "can't be FLEX_START",
-            (custom(scheduling={"strategy": "STANDARD"}, **POOL),),
-        ),
-    ),
-    (
+    example(
         "flex-accelerator",
-        Example(
-            flex(worker({"machineType": "n1-highmem-2"})),
-            "no accelerator): flex-start gives L4, A100, H100, H200 and B200 machines only (Google's earlier",
-            tuple(
-                flex(worker(gpu(machine), diskSpec={}))
-                for machine in (
-                    "g2-standard-12",
-                    "a2-highgpu-1g",
-                    "a2-ultragpu-1g",
-                    "a3-highgpu-8g",
-                    "a3-megagpu-8g",
-                    "a3-ultragpu-8g",
-                    "a4-highgpu-8g",
-                )
-            ),
+        flex(worker({"machineType": "n1-highmem-2"})),
+        "no accelerator): flex-start gives L4, A100, H100, H200 and B200 machines only (Google's earlier",
+        *(
+            flex(worker(gpu(machine), diskSpec={}))
+            for machine in (
+                "g2-standard-12",
+                "a2-highgpu-1g",
+                "a2-ultragpu-1g",
+                "a3-highgpu-8g",
+                "a3-megagpu-8g",
+                "a3-ultragpu-8g",
+                "a4-highgpu-8g",
+            )
         ),
     ),
-    ("flex-accelerator", Example(flex(worker(T4)), "NVIDIA_TESLA_T4", (flex(worker(L4)),))),
-    ("flex-no-tpu", Example(flex(worker(V5E)), "flex-start has no TPUs", (custom(worker(V5E)),))),
-    (
+    example("flex-accelerator", flex(worker(T4)), "NVIDIA_TESLA_T4", flex(worker(L4))),
+    example("flex-no-tpu", flex(worker(V5E)), "flex-start has no TPUs", custom(worker(V5E))),
+    example(
         "flex-equal",
-        Example(
-            flex(worker(H100), worker(gpu("a3-highgpu-4g"))),
-            "machine of worker pool 1 is a3-highgpu-4g, of worker pool 0 a3-highgpu-8g",
-            (flex(worker(H100), worker(H100, 3)), flex(worker(H100), {}, worker(gpu("a3-highgpu-8g")))),
-        ),
+        flex(worker(H100), worker(gpu("a3-highgpu-4g"))),
+        "machine of worker pool 1 is a3-highgpu-4g, of worker pool 0 a3-highgpu-8g",
+        flex(worker(H100), worker(H100, 3)),
+        flex(worker(H100), {}, worker(gpu("a3-highgpu-8g"))),
     ),
-    (
+    example(
         "flex-equal",
-        Example(
-            flex(worker(H100), worker(H100, diskSpec={"bootDiskType": "pd-ssd", "bootDiskSizeGb": 200})),
-            "disk of worker pool 1 is pd-ssd 200 GB",
-            (flex(worker(H100), worker(H100, diskSpec={})),),
-        ),
+        flex(worker(H100), worker(H100, diskSpec={"bootDiskType": "pd-ssd", "bootDiskSizeGb": 200})),
+        "disk of worker pool 1 is pd-ssd 200 GB",
+        flex(worker(H100), worker(H100, diskSpec={})),
     ),
-    ("flex-timeout", Example(flex(timeout="604801s"), "at most 7 days (604800s)", (flex(timeout="604800s"),))),
-    ("timeout", Example(custom(scheduling={"timeout": "0s"}), "'0s'", (custom(scheduling={"timeout": "60s"}),))),
-    ("timeout", Example(custom(scheduling={"timeout": "1h"}), "'1h'", (custom(scheduling={"timeout": "3.5s"}),))),
-    (
-        "flex-wait",
-        Example(flex(maxWaitDuration=None), "maxWaitDuration is missing", (flex(), flex(maxWaitDuration="0s"))),
-    ),
-    ("flex-wait", Example(flex(maxWaitDuration="-1s"), "'-1s'", (flex(maxWaitDuration="7200s"),))),
-    (
-        "flex-wait",
-        Example(custom(scheduling={"maxWaitDuration": "60s"}), "only flex-start waits", (custom(),)),
-    ),
-    (
+    example("flex-timeout", flex(timeout="604801s"), "at most 7 days (604800s)", flex(timeout="604800s")),
+    example("timeout", custom(scheduling={"timeout": "0s"}), "'0s'", custom(scheduling={"timeout": "60s"})),
+    example("timeout", custom(scheduling={"timeout": "1h"}), "'1h'", custom(scheduling={"timeout": "3.5s"})),
+    example("flex-wait", flex(maxWaitDuration=None), "maxWaitDuration is missing", flex(), flex(maxWaitDuration="0s")),
+    example("flex-wait", flex(maxWaitDuration="-1s"), "'-1s'", flex(maxWaitDuration="7200s")),
+    example("flex-wait", custom(scheduling={"maxWaitDuration": "60s"}), "only flex-start waits", custom()),
+    example(
         "restart-flags",
-        Example(
-            custom(scheduling={"restartJobOnWorkerRestart": True, "disableRetries": True}),
-            "disableRetries overrides",
-            (custom(scheduling={"restartJobOnWorkerRestart": True}), custom(scheduling={"disableRetries": True})),
-        ),
+        custom(scheduling={"restartJobOnWorkerRestart": True, "disableRetries": True}),
+        "disableRetries overrides",
+        custom(scheduling={"restartJobOnWorkerRestart": True}),
+        custom(scheduling={"disableRetries": True}),
     ),
-    (
+    example(
         "spot-tpu-pod",
-        Example(
-            spot(worker(POD)),
-            "a TPU pod of 4 VMs can't be Spot",
-            (spot(worker(V5E)), spot(worker(T4)), spot(worker(N1)), custom(worker(POD))),
-        ),
+        spot(worker(POD)),
+        "a TPU pod of 4 VMs can't be Spot",
+        spot(worker(V5E)),
+        spot(worker(T4)),
+        spot(worker(N1)),
+        custom(worker(POD)),
     ),
-    (
+    example(
         "spot-tpu-pod",
-        Example(
-            spot(worker({"machineType": "cloud-tpu", "acceleratorType": "TPU_V3", "acceleratorCount": 32})),
-            "TPU_V3 × 32",
-            (spot(worker({"machineType": "cloud-tpu", "acceleratorType": "TPU_V3", "acceleratorCount": 8})),),
-        ),
+        spot(worker({"machineType": "cloud-tpu", "acceleratorType": "TPU_V3", "acceleratorCount": 32})),
+        "TPU_V3 × 32",
+        spot(worker({"machineType": "cloud-tpu", "acceleratorType": "TPU_V3", "acceleratorCount": 8})),
     ),
 )

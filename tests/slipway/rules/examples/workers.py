@@ -1,58 +1,45 @@
 """Worker pools: places, machines, disks, accelerators, room in a pool. # P2 P3 P4"""
 
-from ..bodies import H100, H200, HYPERDISK, L4, N1, POD, POOL, T4, V5E, Example, custom, gpu, spec, tuning, worker
+from ..bodies import H100, H200, HYPERDISK, L4, N1, POD, POOL, T4, V5E, custom, example, gpu, spec, tuning, worker
 
-EXAMPLES: tuple[tuple[str, Example], ...] = (
-    ("pools-number", Example(custom(*[worker() for _ in range(5)]), "5 worker pools", (custom(worker()),))),
-    (
-        "pools-number",
-        Example(custom({}, worker()), "the first worker pool is empty", (custom(worker(), {}, worker()),)),
-    ),
-    ("chief-one", Example(custom(worker(replicas=2)), "exactly 1 replica, not 2", (custom(worker(), worker(N1, 9)),))),
-    ("replicas", Example(custom(worker(), worker(N1, 0)), "worker pool 1: 0 replicas", (custom(worker(), {}),))),
-    ("machine", Example(custom(worker({"machineType": "n1-standard-9"})), "n1-standard-9", (custom(),))),
-    ("machine", Example(custom(worker({**T4, "acceleratorCount": 3})), "3 × NVIDIA_TESLA_T4", (custom(worker(T4)),))),
-    (
+EXAMPLES = (
+    example("pools-number", custom(*[worker() for _ in range(5)]), "5 worker pools", custom(worker())),
+    example("pools-number", custom({}, worker()), "the first worker pool is empty", custom(worker(), {}, worker())),
+    example("chief-one", custom(worker(replicas=2)), "exactly 1 replica, not 2", custom(worker(), worker(N1, 9))),
+    example("replicas", custom(worker(), worker(N1, 0)), "worker pool 1: 0 replicas", custom(worker(), {})),
+    example("machine", custom(worker({"machineType": "n1-standard-9"})), "n1-standard-9", custom()),
+    example("machine", custom(worker({**T4, "acceleratorCount": 3})), "3 × NVIDIA_TESLA_T4", custom(worker(T4))),
+    example(
         "machine",
-        Example(
-            custom(worker({"machineType": "a3-highgpu-8g"})),
-            "a3-highgpu-8g must also name its accelerators: 8 × NVIDIA_H100_80GB",
-            (custom(worker(H100)),),
-        ),
+        custom(worker({"machineType": "a3-highgpu-8g"})),
+        "a3-highgpu-8g must also name its accelerators: 8 × NVIDIA_H100_80GB",
+        custom(worker(H100)),
     ),
-    (
+    example(
         "machine",
-        Example(
-            custom(worker({"machineType": "ct5lp-hightpu-4t"})),
-            "needs a topology; tpu_topology: one of 2x2, 2x4",
-            (custom(worker(V5E)),),
-        ),
+        custom(worker({"machineType": "ct5lp-hightpu-4t"})),
+        "needs a topology; tpu_topology: one of 2x2, 2x4",
+        custom(worker(V5E)),
     ),
-    ("machine", Example(custom(worker({**V5E, "tpuTopology": "3x3"})), "no topology '3x3'", (custom(worker(POD)),))),
-    (
+    example("machine", custom(worker({**V5E, "tpuTopology": "3x3"})), "no topology '3x3'", custom(worker(POD))),
+    example(
         "disk-type",
-        Example(
-            custom(worker(diskSpec=HYPERDISK)),
-            "disk hyperdisk-balanced does not fit n1-standard-8; fitting: pd-ssd, pd-standard",
-            (custom(worker({"machineType": "n4-standard-8"}, diskSpec=HYPERDISK)),),
-        ),
+        custom(worker(diskSpec=HYPERDISK)),
+        "disk hyperdisk-balanced does not fit n1-standard-8; fitting: pd-ssd, pd-standard",
+        custom(worker({"machineType": "n4-standard-8"}, diskSpec=HYPERDISK)),
     ),
-    (
+    example(
         "disk-type",
-        Example(
-            custom(worker({"machineType": "n4-standard-8"})),
-            "fitting: hyperdisk-balanced",
-            (custom(worker(diskSpec={"bootDiskType": "pd-standard"})),),
-        ),
+        custom(worker({"machineType": "n4-standard-8"})),
+        "fitting: hyperdisk-balanced",
+        custom(worker(diskSpec={"bootDiskType": "pd-standard"})),
     ),
     *(
-        (
+        example(
             "disk-type",
-            Example(
-                custom(worker(machine, diskSpec={"bootDiskType": kind})),
-                f"disk {kind} does not fit {machine['machineType']}; fitting: {', '.join(fitting)}",
-                tuple(custom(worker(machine, diskSpec={"bootDiskType": one})) for one in fitting),
-            ),
+            custom(worker(machine, diskSpec={"bootDiskType": kind})),
+            f"disk {kind} does not fit {machine['machineType']}; fitting: {', '.join(fitting)}",
+            *(custom(worker(machine, diskSpec={"bootDiskType": one})) for one in fitting),
         )
         for machine, kind, fitting in (
             (L4, "pd-standard", ("pd-ssd",)),
@@ -60,57 +47,44 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
             (H100, "pd-standard", ("pd-ssd", "hyperdisk-balanced")),
         )
     ),
-    (
+    example(
         "disk-size",
-        Example(
-            custom(worker(diskSpec={"bootDiskSizeGb": 99})),
-            "100 to 64000 GB, not 99",
-            (custom(worker(diskSpec={"bootDiskSizeGb": 100})), custom(worker(diskSpec={"bootDiskSizeGb": 64000}))),
-        ),
+        custom(worker(diskSpec={"bootDiskSizeGb": 99})),
+        "100 to 64000 GB, not 99",
+        custom(worker(diskSpec={"bootDiskSizeGb": 100})),
+        custom(worker(diskSpec={"bootDiskSizeGb": 64000})),
     ),
-    ("disk-size", Example(custom(worker(diskSpec={"bootDiskSizeGb": 64001})), "not 64001", (custom(),))),
-    (
+    example("disk-size", custom(worker(diskSpec={"bootDiskSizeGb": 64001})), "not 64001", custom()),
+    example(
         "gpu-partition",
-        Example(
-            custom(worker(gpu("a2-highgpu-2g", gpuPartitionSize="1g.5gb"))),
-            "the acceleratorCount must be 1, not 2",
-            (custom(worker(gpu("a2-highgpu-1g", gpuPartitionSize="1g.5gb"))),),
-        ),
+        custom(worker(gpu("a2-highgpu-2g", gpuPartitionSize="1g.5gb"))),
+        "the acceleratorCount must be 1, not 2",
+        custom(worker(gpu("a2-highgpu-1g", gpuPartitionSize="1g.5gb"))),
     ),
-    (
+    example(
         "gpu-region",
-        Example(
-            custom(worker(H100)),
-            "europe-west1 has no NVIDIA_H100_80GB for training; regions that have it: asia-northeast1",
-            (custom(worker(gpu("a3-megagpu-8g"))), custom()),
-            place={"region": "europe-west1"},
-        ),
+        custom(worker(H100)),
+        "europe-west1 has no NVIDIA_H100_80GB for training; regions that have it: asia-northeast1",
+        custom(worker(gpu("a3-megagpu-8g"))),
+        custom(),
+        place={"region": "europe-west1"},
     ),
-    (
+    example(
         "pool-room",
-        Example(
-            tuning(trialJobSpec=spec(worker(), worker(replicas=2), **POOL)),
-            "pool cpu/workers has at most 5 machines, the job needs 6 (2 trials at once)",
-            (tuning(trialJobSpec=spec(worker(), worker(), **POOL)), custom(worker(), worker(replicas=4), **POOL)),
-            place={"room": {0: ("cpu/workers", 5), 1: ("cpu/workers", 5)}},
-        ),
+        tuning(trialJobSpec=spec(worker(), worker(replicas=2), **POOL)),
+        "pool cpu/workers has at most 5 machines, the job needs 6 (2 trials at once)",
+        tuning(trialJobSpec=spec(worker(), worker(), **POOL)),
+        custom(worker(), worker(replicas=4), **POOL),
+        place={"room": {0: ("cpu/workers", 5), 1: ("cpu/workers", 5)}},
     ),
-    (
+    example(
         "pool-room",
-        Example(
-            custom(worker(), {}, worker(replicas=3), **POOL),
-            "pool b has at most 2 machines, the job needs 3; lower",
-            (custom(worker(), {}, worker(replicas=2), **POOL),),
-            place={"room": {0: ("a", 1), 2: ("b", 2)}},
-        ),
+        custom(worker(), {}, worker(replicas=3), **POOL),
+        "pool b has at most 2 machines, the job needs 3; lower",
+        custom(worker(), {}, worker(replicas=2), **POOL),
+        place={"room": {0: ("a", 1), 2: ("b", 2)}},
     ),
-    ("tpu-alone", Example(custom(worker(V5E), worker(N1)), "one worker pool, not 2", (custom(worker(V5E)),))),
-    (
-        "tpu-and-pool",
-        Example(custom(worker(V5E), **POOL), "persistent resources have no TPUs", (custom(worker(), **POOL),)),
-    ),
-    (
-        "tpu-topology",
-        Example(custom(worker({**N1, "tpuTopology": "2x2"})), "which is not a TPU", (custom(worker(V5E)),)),
-    ),
+    example("tpu-alone", custom(worker(V5E), worker(N1)), "one worker pool, not 2", custom(worker(V5E))),
+    example("tpu-and-pool", custom(worker(V5E), **POOL), "persistent resources have no TPUs", custom(worker(), **POOL)),
+    example("tpu-topology", custom(worker({**N1, "tpuTopology": "2x2"})), "which is not a TPU", custom(worker(V5E))),
 )
