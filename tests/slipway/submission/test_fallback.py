@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,13 +11,74 @@ from hypothesis import strategies as st
 
 from slipway.cloud.failures import CloudError
 from slipway.errors import AnswerUnknown, Cancelled
+from slipway.jobs.claim import Claim
 from slipway.submission import candidates
 from slipway.submission.candidates import SubmissionRequest
+from slipway.submission.fallback_step import AttemptStatus, FallbackStep, next_step
+from slipway.submission.lookup import going_on
 from slipway.submission.request import attempt_id, fill
 from slipway.submission.submitter import SubmissionResult
 
-from .fallback_command import FAULTS, POOL_REGIONS, STARTS, Told, command
-from .service import Killed, Service, is_passing
+from .fallback_command import FAULTS, POOL_REGIONS, STARTS, Told, catalog, command
+from .service import Context, Journal, Killed, Service, is_passing
+
+WAITS = AttemptStatus(
+    launcher=True,
+    claim=Claim.FREE,
+    started=False,
+    ended=False,
+    stopped=False,
+    without_machines=False,
+    overdue=False,
+    next=False,
+)
+
+
+def status(**changes: Any) -> AttemptStatus:
+    return replace(WAITS, **changes)
+
+
+@pytest.mark.parametrize(
+    ("seen", "then"),
+    [
+        (status(), FallbackStep.WAIT),
+        (status(next=True), FallbackStep.WAIT),
+        (status(overdue=True), FallbackStep.WAIT),
+        (status(overdue=True, next=True), FallbackStep.TAKE),
+        (status(overdue=True, next=True, started=True), FallbackStep.KEEP),
+        (status(overdue=True, next=True, claim=Claim.STARTED), FallbackStep.KEEP),
+        (status(stopped=True, ended=True, overdue=True, next=True), FallbackStep.KEEP),
+        (status(ended=True, without_machines=True), FallbackStep.KEEP),
+        (status(ended=True, without_machines=True, next=True), FallbackStep.TAKE),
+        (status(ended=True, without_machines=True, unread=True), FallbackStep.WAIT),
+        (status(ended=True, unread=True), FallbackStep.KEEP),
+        (status(ended=True, next=True), FallbackStep.KEEP),
+        (status(claim=Claim.GIVEN_UP), FallbackStep.CANCEL),
+        (status(claim=Claim.GIVEN_UP, started=True), FallbackStep.CANCEL),
+        (status(claim=Claim.GIVEN_UP, stopped=True), FallbackStep.NEXT),
+        (status(claim=Claim.GIVEN_UP, started=True, ended=True), FallbackStep.NEXT),
+        (status(launcher=False, claim=Claim.GIVEN_UP), FallbackStep.CANCEL),
+        (status(launcher=False, claim=Claim.GIVEN_UP, started=True), FallbackStep.KEEP),
+        (status(launcher=False, claim=Claim.GIVEN_UP, stopped=True), FallbackStep.WAIT),
+        (status(launcher=False, claim=Claim.GIVEN_UP, stopped=True, ended=True), FallbackStep.NEXT),
+        (status(launcher=False, claim=Claim.GIVEN_UP, stopped=True, ended=True, started=True), FallbackStep.LOST),
+        (status(launcher=False, claim=Claim.GIVEN_UP, ended=True, started=True), FallbackStep.KEEP),
+    ],
+)
+def test_what_is_seen_decides_what_is_done(seen: AttemptStatus, then: FallbackStep) -> None:  # N3
+    assert next_step(seen) is then
+
+
+@given(st.builds(AttemptStatus, *[st.booleans()] * 1, st.sampled_from(Claim), *[st.booleans()] * 7))
+def test_a_job_that_runs_is_never_cancelled_and_never_followed_by_another(seen: AttemptStatus) -> None:  # N3
+    """With a launcher a job runs whose claim it has; without one, a job that the service shows as started."""
+    then = next_step(seen)
+    runs = seen.claim is Claim.STARTED if seen.launcher else seen.started and not seen.ended and not seen.stopped
+    if runs:
+        assert then in (FallbackStep.KEEP, FallbackStep.WAIT)
+    if then is FallbackStep.NEXT:
+        assert seen.claim is Claim.GIVEN_UP and (seen.ended or seen.stopped)
+        assert seen.launcher or not seen.started
 
 
 def test_each_sending_has_an_id_of_its_own() -> None:
@@ -189,3 +251,51 @@ def test_a_request_is_filled_once_for_each_offer_that_is_looked_at(monkeypatch: 
     command(Service(launcher=True, starts=[None, None, 1]), again=False)
     assert len(filled) == len(set(filled)), "judged, sent and waited for with the same body"
     assert {by for _, by in filled} == {"pool", "spot", "on-demand"}
+
+
+ASKED = SubmissionRequest("digits", waits={"pool": 10.0, "spot": 10.0}, then=("on-demand",))
+
+
+def interrupted(**faults: list[str]) -> Service:
+    service = Service(launcher=True, faults=faults, starts=[None, None, None])
+    with pytest.raises((Killed, AnswerUnknown)):
+        command(service, again=False, asked=ASKED)
+    service.dead = False
+    return service
+
+
+def left(service: Service) -> list[str]:
+    context: Any = Context(service, catalog(launcher=True))
+    journal: Any = Journal(service)
+    return [job.id for job in going_on(context, journal, "r1")]
+
+
+def test_the_job_that_follows_one_that_was_given_up_goes_on() -> None:  # N3, N7
+    service = interrupted(take=["", "kill"])
+    assert service.jobs[0].ended is not None and left(service) == ["7001"]
+    service.cancel(service.jobs[1].name)
+    assert left(service) == []
+
+
+def test_a_job_that_no_list_shows_is_found_by_the_journal() -> None:  # N7
+    service = interrupted(take=["kill"])
+    service.lag = 1e9
+    assert left(service) == ["7000"]
+    service.delete(service.jobs[0])
+    assert left(service) == []
+
+
+def test_where_an_answer_was_lost_a_list_that_lags_tells_nothing() -> None:  # N7
+    service = interrupted(create=["killed"])
+    service.lag = 50.0
+    with pytest.raises(AnswerUnknown):
+        left(service)
+    service.time += 50.0
+    assert left(service) == ["7000"]
+
+
+def test_what_can_not_be_read_does_not_count_as_ended() -> None:  # N7
+    service = interrupted(take=["kill"])
+    service.faults["list"] = ["busy"]
+    with pytest.raises(CloudError):
+        left(service)
