@@ -1,7 +1,10 @@
-"""What a deployment publishes has been read before, as everybody who submits reads it."""
+"""What is published: of alternatives and while clusters are being made, too. # N1 # N2 # P2"""
+
+from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,21 +12,32 @@ import pytest
 from slipway.catalog import document
 from slipway.catalog.document import read, write
 from slipway.catalog.model import Catalog, Parameter
+from slipway.catalog.withdrawal import withdrawn
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.deployment.actions import of_current, resting
-from slipway.deployment.plan import Plan
+from slipway.deployment.deployment import Deployment, build_packages, plan_deployment, prove_stack
+from slipway.deployment.interim_catalog import interim
+from slipway.deployment.plan import Plan, as_made, plan
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
+from slipway.deployment.summary import made_otherwise
 from slipway.errors import ConfigError
+from slipway.generations.action import What, Why
 from slipway.generations.dormant import Dormancy
+from slipway.generations.published_clusters import declared
 from slipway.labels import Revision
-from slipway.live import Live
+from slipway.live import Live, QuotaLimit
 from slipway.quota.assessment import assess
 from slipway.quota.report import QuotaReport
 from slipway.season import Season
 from slipway.stack.stack import Stack, TrainerSettings, WorkspaceSettings
 from slipway.template.proof import StackResources, prove
 from tests.slipway.catalog.test_document import published
+from tests.slipway.stack.files import read as parsed
+from tests.slipway.stack.files import with_config
 from tests.slipway.template.conftest import cluster, template
+
+from .test_season_quota import DAY, NOW, Story, begun, proven
+from .world import ROOT, job
 
 
 def catalog(**changes: Any) -> Catalog:
@@ -110,3 +124,191 @@ def test_the_same_capacity_type_on_another_cluster_stays_available() -> None:  #
     catalog, _ = deployed("pool", beside=(cluster(name="big"),))
     offers = catalog.templates["dask-digits"].offers
     assert [(one.cluster, one.dormant, one.available) for one in offers] == [("", "cpu", False), ("big", "", True)]
+
+
+IN_NOVEMBER = datetime(2026, 11, 1, tzinfo=UTC)
+OPEN = parsed(
+    with_config(
+        """
+        slipway:templates: [crew]
+        slipway:persistentResources:
+          cpu:
+            pools:
+              head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 1 }
+              workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: { min: 1, max: 4 } }
+            alternatives:
+              - pools: { workers: { machine: n1-standard-16, replicas: { min: 1, max: 2 } } }
+        """
+    )
+)
+PROVEN = prove_stack(OPEN, ROOT / "templates")
+SHORT = "custom_model_training_cpus"
+LIMITS = {one: QuotaLimit(one, OPEN.region, 15 if one == SHORT else 10_000) for one in PROVEN.metrics}
+LIVE = Live(clusters=(), jobs=(), limits=LIMITS, catalog=None)
+
+
+def decided() -> Plan:
+    return plan(OPEN.clusters, LIVE, stack=OPEN.name, project=OPEN.project, region=OPEN.region, now=IN_NOVEMBER)
+
+
+def deployment_of(of: Plan) -> Deployment:
+    packages = build_packages(PROVEN, ROOT)
+    return plan_deployment(PROVEN, packages, Revision("3f9c2e1", dirty=False), LIVE, of, preview=True, now=IN_NOVEMBER)
+
+
+def test_preview_says_what_may_come_at_what_price_for_whom_and_whether_quota_suffices() -> None:
+    found = deployment_of(decided())
+    (lacking, unfit) = [one for one in found.warnings if "alternative 1" in one]
+    assert "alternative 1 is not for" in unfit and "crew: workers needs" in unfit
+    assert "alternative 1 would be refused" in lacking and "custom_model_training_cpus" in lacking
+    assert found.report.errors == ()
+    published = found.catalog.clusters["cpu"]
+    assert published.alternatives is not None and published.alternative is None
+    assert [one.machine.type for one in published.alternatives[0].values()] == ["n1-standard-4", "n1-standard-16"]
+    assert declared(published).alternatives and declared(published).options[1].pools[1].max == 2
+
+
+def test_what_was_made_is_published_and_what_does_not_fit_it_is_no_error() -> None:
+    before = decided()
+    first, other = before.current[0].id, before.current[0].alternatives[0].id
+    after = as_made(before, {first: other})
+    found = deployment_of(after)
+    found.refuse()
+    cluster = found.catalog.clusters["cpu"]
+    assert (cluster.id, cluster.alternative, cluster.alternatives) == (other, 1, None)
+    assert cluster.pools["workers"].machine.type == "n1-standard-16"
+    offer = next(one for one in found.catalog.templates["crew"].offers if one.capacity_type == "pool")
+    assert (offer.available, offer.cluster, offer.dormant) == (False, "", "cpu")
+    assert "only as asked for first" in offer.why
+    (line,) = made_otherwise(before, after, PROVEN.templates.values(), OPEN.region)
+    assert f"{other} as its alternative 1, $" in line
+    assert "not offered on it: crew" in line
+    assert tuple(made_otherwise(before, before, (), OPEN.region)) == ()
+
+
+def test_of_the_catalog_alone_the_same_cluster_follows() -> None:
+    """`slipway schedule` plans by it."""
+    before = decided()
+    for made in (before, as_made(before, {before.current[0].id: before.current[0].alternatives[0].id})):
+        one = made.current[0]
+        again = plan(
+            (declared(deployment_of(made).catalog.clusters["cpu"]),),
+            replace(LIVE, clusters=()),
+            stack=OPEN.name,
+            project=OPEN.project,
+            region=OPEN.region,
+            now=IN_NOVEMBER,
+        )
+        assert again.current[0].id == one.id
+
+
+OF = "machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas"
+ONE, TWO = (f"pools: {{ all: {{ {OF}: {count} }} }}" for count in (1, 2))
+LARGER = "pools: { all: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 1 } }"
+
+
+def having(*entries: str) -> Story:
+    story = Story(proven(*entries, templates="alone"), limit=99)
+    story.up()
+    return story
+
+
+def edited(story: Story, *entries: str) -> Story:
+    story.proven = proven(*entries, templates="alone")
+    return story
+
+
+def during(story: Story, *made: str) -> Catalog:
+    """As people read it. `made`: names of the new clusters that run."""
+    whole, seen = story.decided().plan, story.seen()
+    packages, revision = build_packages(story.proven, ROOT), Revision("4a0d3f2", dirty=False)
+
+    def catalog_of(plan: Plan) -> Catalog:
+        return plan_deployment(story.proven, packages, revision, seen, plan, preview=False, now=story.now).catalog
+
+    catalog = interim(whole, seen, catalog_of)({one.id: one.id for one in whole.current if one.spec.name in made})
+    return document.read(document.write(catalog), "x")
+
+
+def pools(catalog: Catalog) -> dict[str, bool]:
+    """By cluster whether the template can be sent there."""
+    (template,) = catalog.templates.values()
+    pool = [one for one in template.offers if one.capacity_type == "pool"]
+    return {one.cluster or one.dormant: one.available for one in pool}
+
+
+def test_a_new_one_is_said_to_come_and_all_else_is_deployed() -> None:
+    story = edited(having(f"cpu: {{ {ONE} }}"), f"cpu: {{ {ONE}, retireWithin: 7d }}", f"late: {{ {ONE} }}")
+    found = during(story)
+    assert found.commit == "4a0d3f2" and found.clusters["cpu"].retire_within == 7 * 86400
+    assert set(found.clusters) == {"cpu"} and pools(found) == {"cpu": True, "late": False}
+    assert "late is not there yet" in found.dormant["late"].words
+    assert pools(during(story, "late")) == {"cpu": True, "late": True}
+
+
+def test_it_comes_by_no_date_so_that_a_deployment_that_lacks_it_fails() -> None:
+    story = edited(having(f"cpu: {{ {ONE} }}"), f"cpu: {{ {ONE} }}", f"late: {{ {ONE} }}")
+    story.catalog = document.published(document.write(during(story)), "catalog.json")
+    (late,) = story.decided().plan.of(What.CREATE)
+    assert late.why is Why.AWAITED
+
+
+def test_one_that_follows_another_is_offered_as_that_until_it_runs() -> None:
+    story = edited(having(f"cpu: {{ {ONE} }}"), f"cpu: {{ {TWO} }}")
+    (old,) = story.clusters
+    assert during(story).clusters == story.whole.clusters and pools(during(story)) == {"cpu": True}
+    runs = during(story, "cpu")
+    assert runs.clusters["cpu"].id != old and runs.retiring == (old,), "else the next deployment would not delete it"
+
+
+def test_a_template_that_fits_only_what_is_made_goes_on_as_it_was(tmp_path: Path) -> None:
+    """Both were edited in one change: until the new cluster runs, people submit to the old one."""
+    story = having(f"cpu: {{ {ONE} }}")
+    before = story.whole.templates
+    text = (ROOT / "templates" / "alone.py").read_text()
+    (tmp_path / "alone.py").write_text(text.replace("n1-standard-4", "n1-standard-8"))
+    story.proven = prove_stack(replace(proven(f"cpu: {{ {LARGER} }}").stack, templates=("alone",)), tmp_path)
+    found = during(story)
+    assert found.templates == before and pools(found) == {"cpu": True}
+    assert during(story, "cpu").templates != before
+
+
+def test_one_whose_entry_is_gone_stays_as_another_may_come_in_its_place() -> None:
+    story = edited(having(f"cpu: {{ {ONE} }}"), f"other: {{ {ONE} }}")
+    (old,) = story.clusters
+    assert pools(during(story)) == {"cpu": True, "other": False} and not during(story).retiring
+    story.jobs = [job(old)]
+    assert pools(during(story)) == {"cpu": True, "other": False} and not during(story).retiring
+
+
+def test_one_whose_season_is_over_goes_before_what_is_made() -> None:
+    story = having(f"cpu: {{ {ONE}, until: 2026-11-21 }}")
+    story.now = NOW + DAY
+    (old,) = story.clusters
+    edited(story, f"cpu: {{ {ONE}, until: 2026-11-21 }}", f"late: {{ {ONE} }}")
+    found = during(story)
+    assert not found.clusters and set(found.dormant) == {"cpu", "late"}
+    story.jobs = [job(old)]
+    assert during(story).retiring == (old,)
+
+
+def test_a_season_that_comes_is_as_it_was_and_one_that_could_not_be_made_says_so() -> None:
+    story = begun(f"second: {{ {ONE}, from: 2026-11-21 }}")
+    words = "cluster second waits for machines since its season began on 2026-11-21"
+    assert during(story).dormant["second"].words == words
+    assert story.decided().plan.actions[0].why is Why.SEASON
+
+
+def test_what_an_earlier_deployment_withdrew_to_replace_it_is_not_forgotten() -> None:
+    story = edited(having(f"cpu: {{ {ONE} }}"), f"cpu: {{ {TWO}, replacement: in-place }}")
+    before = withdrawn(story.whole, list(story.clusters), NOW)
+    story.catalog = document.published(document.write(before), "catalog.json")
+    story.clusters.clear()
+    assert during(story).dormant == before.dormant
+
+
+@pytest.mark.parametrize("catalog", [None, document.PublishedCatalog(damage="gone bad")])
+def test_a_first_deployment_offers_what_runs(catalog: document.PublishedCatalog | None) -> None:
+    story = Story(proven(f"a: {{ {ONE} }}", f"b: {{ {ONE} }}", templates="alone"), limit=99, catalog=catalog)
+    assert pools(during(story)) == {"a": False, "b": False}
+    assert pools(during(story, "a")) == {"a": True, "b": False}

@@ -26,8 +26,7 @@ from slipway.live import Increase, Live, QuotaLimit, Unknown
 from slipway.stack.stack import Stack
 from tests.slipway.stack.files import read, with_config
 
-from .test_alternatives import ROOT
-from .world import ahead, cluster, deleted, job, live
+from .world import ROOT, ahead, cluster, deleted, job, live
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

@@ -1,5 +1,4 @@
-"""Accounts and buckets by the rule of clusters: what an unfinished job needs stays until it has ended; and what the
-trainer needs on the project follows from what templates write. # N1 P5 W8"""
+"""The workspace."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,7 +7,8 @@ import pytest
 
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.plan import plan
-from slipway.deployment.summary import lost
+from slipway.deployment.snapshot import lacks, made_by_us
+from slipway.deployment.summary import kept_settings, lost
 from slipway.deployment.workspace_plan import (
     RetiringWorkspaceResource,
     WorkspacePlan,
@@ -262,3 +262,32 @@ def template(**changes: Any) -> JobTemplate:
 )
 def test_only_those_who_write_to_vertex_ai_may(changes: dict[str, Any], writers: set[str]) -> None:  # P5 W8
     assert metric_writers([template(), template(**changes)]) == writers
+
+
+GOOD = {"iamConfiguration": {"uniformBucketLevelAccess": {"enabled": True}, "publicAccessPrevention": "enforced"}}
+
+
+def test_what_is_missing_is_told_with_the_command_that_sets_it() -> None:
+    bad = {"retentionPolicy": {"retentionPeriod": "86400"}, "iamConfiguration": {"publicAccessPrevention": "inherited"}}
+    every = lacks(bad, catalog=True)
+    (said,) = kept_settings(["acme"], {"acme": every, "other": every})
+    assert said.startswith("bucket gs://acme was there before")
+    assert [word for word in said.split() if word.startswith("--")] == [
+        "--uniform-bucket-level-access",
+        "--public-access-prevention",
+        "--versioning",
+        "--clear-retention-period",
+    ]
+
+
+def test_versions_matter_to_a_catalog_alone_and_a_good_bucket_is_not_spoken_of() -> None:
+    assert lacks(GOOD, catalog=False) == () and lacks(GOOD, catalog=True) == ("--versioning",)
+    assert lacks({**GOOD, "versioning": {"enabled": True}}, catalog=True) == ()
+    assert list(kept_settings(["acme"], {"acme": ()})) == []
+
+
+def test_a_work_bucket_of_ours_is_no_catalog_of_ours_which_a_destruction_empties() -> None:
+    for prefix, catalog in (("packages/", True), ("claims/", False)):
+        bucket = {"lifecycle": {"rule": [{"condition": {"age": 1}}, {"condition": {"matchesPrefix": [prefix]}}]}}
+        assert made_by_us(bucket, catalog=catalog) and not made_by_us(bucket, catalog=not catalog)
+    assert not made_by_us({}, catalog=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from slipway.catalog import model
 from slipway.catalog.document import PublishedCatalog
@@ -23,6 +24,7 @@ from slipway.live import Live, Unknown
 from slipway.machines.spec import MachineSpec
 from slipway.state import State
 
+ROOT = Path(__file__).with_name("project")
 STACK, PROJECT, REGION = "prod", "acme-ml-prod", "us-central1"
 EPOCH = datetime(2026, 11, 20, tzinfo=UTC)
 

@@ -1,15 +1,24 @@
-"""An offer whose quota lacks is unavailable in words, and the deployment goes on. # D2 # N3 # W6"""
+"""What offers draw of quota, by metric, and how it is told."""
 
 from dataclasses import replace
+from textwrap import dedent
 
+import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.findings.finding import Grade
+from slipway.errors import PolicyError
+from slipway.findings.finding import Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.kinds import TUNING_JOB
 from slipway.live import Increase
-from slipway.quota.report import OfferDraw
+from slipway.machines.spec import Disk, MachineGroup, MachineSpec
+from slipway.machines.table import accelerators, machine, machine_types
+from slipway.quota.assessment import assess
+from slipway.quota.metrics import Need, label, namespace, needs, needs_of, quota_id
+from slipway.quota.report import OfferDraw, QuotaReport, refuse_shortage, table
 
 from .region import (
+    CPUS,
     H100,
     POOL,
     REGION,
@@ -17,6 +26,7 @@ from .region import (
     SPOT_CPUS,
     SPOT_H100,
     SSD,
+    M,
     cluster,
     cpu,
     h100,
@@ -27,6 +37,128 @@ from .region import (
     row,
     wanted,
 )
+
+NO_DISK = Disk("hyperdisk-balanced", 100)
+
+
+def one(type_: str, accelerator: str | None = None, count: int | None = None, disk: Disk | None = None) -> MachineGroup:
+    return MachineGroup(MachineSpec(type_, accelerator, count or 0, disk or Disk("pd-ssd")), 1)
+
+
+def metrics(type_: str, accelerator: str | None = None, count: int | None = None, *, spot: bool = False) -> list[str]:
+    found = needs(one(type_, accelerator, count, NO_DISK), preemptible=spot)
+    return [need.metric.removeprefix(M) for need in found]
+
+
+@pytest.mark.parametrize(
+    ("type_", "accelerator", "on_demand", "preemptible"),
+    [
+        ("n1-standard-8", "NVIDIA_TESLA_T4", "nvidia_t4_gpus", "preemptible_nvidia_t4_gpus"),
+        ("n1-standard-8", "NVIDIA_TESLA_V100", "nvidia_v100_gpus", "preemptible_nvidia_v100_gpus"),
+        ("n1-standard-8", "NVIDIA_TESLA_P100", "nvidia_p100_gpus", "preemptible_nvidia_p100_gpus"),
+        ("n1-standard-8", "NVIDIA_TESLA_P4", "nvidia_p4_gpus", "preemptible_nvidia_p4_gpus"),
+        ("g2-standard-4", None, "nvidia_l4_gpus", "preemptible_nvidia_l4_gpus"),
+        ("a2-highgpu-1g", None, "nvidia_a100_gpus", "preemptible_nvidia_a100_gpus"),
+        ("a2-ultragpu-1g", None, "nvidia_a100_80gb_gpus", "preemptible_nvidia_a100_80gb_gpus"),
+        ("a3-highgpu-8g", None, "nvidia_h100_gpus", "preemptible_nvidia_h100_gpus"),
+        ("a3-megagpu-8g", None, "nvidia_h100_mega_gpus", "preemptible_nvidia_h100_mega_gpus"),
+        ("a3-ultragpu-8g", None, "nvidia_h200_gpus", "preemptible_nvidia_h200_gpus"),
+        ("a4-highgpu-8g", None, "nvidia_b200_gpus", "preemptible_nvidia_b200_gpus"),
+        ("g4-standard-48", None, "nvidia_rtx_pro_6000_gpus", "preemptible_nvidia_rtx_pro_6000_gpus"),
+    ],
+)
+def test_gpu_metrics(type_: str, accelerator: str | None, on_demand: str, preemptible: str) -> None:  # D2, W6
+    count = 1 if accelerator else None
+    assert metrics(type_, accelerator, count)[0] == on_demand
+    assert metrics(type_, accelerator, count, spot=True)[0] == preemptible
+
+
+@pytest.mark.parametrize(
+    ("type_", "accelerator", "count", "metric", "amount"),
+    [
+        ("ct5lp-hightpu-4t", None, 0, "tpu_v5e", 8),
+        ("ct6e-standard-8t", None, 0, "tpu_v6e", 16),
+        ("tpu7x-standard-4t", None, 0, "tpu7x", 8),
+        ("cloud-tpu", "TPU_V3", 8, "tpu_v3", 16),
+    ],
+)
+def test_tpus_are_counted_in_chips(type_: str, accelerator: str | None, count: int, metric: str, amount: int) -> None:
+    group = MachineGroup(MachineSpec(type_, accelerator, count), 2)
+    chips, disk = needs_of((group,))
+    assert (chips.metric, chips.amount) == (f"{M}{metric}", amount)
+    assert (disk.metric, disk.amount) == (SSD, 200)
+    assert [need.metric for need in needs_of((group,), preemptible=True)] == [SSD]
+    assert label(chips.metric).endswith(" chips")
+
+
+def test_gb200_has_no_preemptible_metric() -> None:
+    assert metrics("a4x-highgpu-4g") == ["nvidia_gb200_gpus", "a4x_cpus"]
+    assert metrics("a4x-highgpu-4g", spot=True) == ["preemptible_cpus"]
+
+
+@pytest.mark.parametrize(
+    ("type_", "metric"),
+    [
+        ("n1-standard-8", "cpus"),
+        ("e2-standard-4", "cpus"),
+        ("n2-standard-4", "n2_cpus"),
+        ("n4-standard-4", "n4_cpus"),
+        ("c2-standard-4", "c2_cpus"),
+        ("m1-megamem-96", "m1_cpus"),
+        ("a2-highgpu-1g", "a2_cpus"),
+        ("a3-megagpu-8g", "a3_cpus"),
+        ("g2-standard-8", "g2_cpus"),
+    ],
+)
+def test_cpu_metrics_by_family_and_one_for_all_that_is_preemptible(type_: str, metric: str) -> None:  # D2
+    assert metrics(type_)[-1] == metric
+    assert metrics(type_, spot=True)[-1] == "preemptible_cpus"
+
+
+def test_amounts_are_gpus_vcpus_and_gb_over_all_replicas() -> None:  # D2, N6
+    assert needs(MachineGroup(MachineSpec("a3-highgpu-8g", disk=Disk("pd-ssd", 500)), 3)) == (
+        Need(H100, 24),
+        Need(f"{M}a3_cpus", 624),
+        Need(SSD, 1500),
+    )
+    assert needs_of((machines(h100(), 1), machines(cpu(), 2)), preemptible=True) == (
+        Need(SPOT_H100, 8),
+        Need(SPOT_CPUS, 208 + 16),
+        Need(SSD, 700),
+    )
+    assert needs_of(()) == ()
+
+
+def test_inferred_names_are_marked_so() -> None:
+    assert [need.documented for need in needs(one("a4-highgpu-8g", disk=Disk("pd-standard", 100)))] == [False] * 3
+
+
+@pytest.mark.parametrize(
+    ("metric", "words", "id_"),
+    [
+        (H100, "H100 GPUs", "CustomModelTrainingH100GPUsPerProjectPerRegion"),
+        (SPOT_H100, "H100 GPUs", "CustomModelTrainingPreemptibleH100GPUsPerProjectPerRegion"),
+        (f"{M}nvidia_a100_80gb_gpus", "A100 80GB GPUs", "CustomModelTrainingA10080GBGPUsPerProjectPerRegion"),
+        (SPOT_CPUS, "vCPUs", "CustomModelTrainingPreemptibleCPUsPerProjectPerRegion"),
+        (CPUS, "N1/E2 vCPUs", None),
+        (f"{M}a3_cpus", "A3 vCPUs", None),
+        (SSD, "PD SSD GB", None),
+    ],
+)
+def test_words_and_quota_ids(metric: str, words: str, id_: str | None) -> None:
+    assert label(metric) == words
+    assert quota_id(metric) == id_
+    assert namespace(metric) == ("preemptible" if "preemptible" in metric else "on-demand")
+
+
+def test_every_machine_and_accelerator_has_its_metrics() -> None:
+    seen = set()
+    for type_ in machine_types():
+        shape = machine(type_)
+        seen |= {shape.accelerator}
+        assert needs(one(type_))[-1].metric == SSD
+    for accelerator in set(accelerators()) - seen:
+        assert label(metrics("n1-highcpu-64", accelerator, 8 if "V100" in accelerator else 4)[0]) is not None
 
 
 def test_an_offer_without_quota_is_unavailable_in_words_and_the_deployment_goes_on() -> None:  # D2, W6, N3
@@ -151,3 +283,81 @@ def test_the_stacks_own_pools_are_no_others_of_its_offers() -> None:  # D2
 
 
 # What can't be told.
+
+
+# fmt: off
+EXPECTED = """
+    us-central1                                                NOW  CEILING   LIMIT  USED BY OTHERS  VERDICT
+    on-demand    H100 GPUs  pool h100/workers, 1–4 machines     24       32      32               0  ok
+                 A3 vCPUs   pool h100/workers, 1–4 machines    624      832       ∞               –  ok
+                 PD SSD GB  pool h100/workers, 1–4 machines  1,500    2,000  75,000             500  ok
+                 PD SSD GB  lora spot                            –      500  75,000             500  ok
+    preemptible  H100 GPUs  lora spot                            –        8       8               0  ok
+                 vCPUs      lora spot                            –      208       1               0  spot unavailable: short by 207 · increase can be requested
+"""  # noqa: E501 - the screen is as wide as it is
+# fmt: on
+
+
+def test_the_table() -> None:  # N6
+    live = region(
+        cluster("h100-1a2b3c4", h100(), replicas=3),
+        cluster("lab", replace(cpu(), autoscaled=False), replicas=5),
+        increase=Increase.POSSIBLE,
+    )
+    offers = (
+        OfferDraw("lora", "pool", "pool"),
+        OfferDraw("lora", "spot", "spot", (machines(h100(), 1),), preemptible=True),
+    )
+    report = assess((wanted("h100", h100(), lives=True),), live, region=REGION, offers=offers, preview=True)
+    assert table(report) == dedent(EXPECTED).strip("\n")
+
+
+RETIRING = """
+    us-central1                                               NOW  RETIRING  CEILING   LIMIT  USED BY OTHERS  VERDICT
+    on-demand  H100 GPUs  pool h100/workers, 1–4 machines       8         8       32      32               0  ok now; at most 3 of 4 machines until what retires is gone
+               A3 vCPUs   pool h100/workers, 1–4 machines     208         –      832       ∞               –  ok
+               PD SSD GB  pool h100/workers, 1–4 machines     500       500    2,000  75,000               0  ok
+"""  # noqa: E501 - the screen is as wide as it is
+
+
+def test_what_retires_has_a_column_of_its_own_while_there_is_any() -> None:  # N1, N6
+    live = region(cluster("h100-1a2b3c4", h100()), cluster("h100-0000000", h100()))
+    current = (wanted("h100", h100(), lives=True),)
+    report = assess(current, live, region=REGION, preview=True, old=frozenset({"h100-0000000"}))
+    assert [" ".join(line.split()) for line in table(report).splitlines()] == [
+        " ".join(line.split()) for line in dedent(RETIRING).strip("\n").splitlines()
+    ]
+
+
+def test_cases_of_parameters_are_not_told_apart_in_a_line() -> None:
+    offers = [
+        f"{name} (model={model}, gpu=A100 or L4) as custom-job" for name in ("spot", "flex") for model in ("2b", "9b")
+    ]
+    draws = tuple(
+        OfferDraw("lora", label.split()[0], label, (machines(h100(), 1),), preemptible=True) for label in offers
+    )
+    shown = table(assess((), region(), region=REGION, offers=draws, preview=True))
+    assert "model" not in shown and "as custom-job" not in shown
+    assert " lora spot and lora flex " in shown
+    assert "flex and spot unavailable: " in shown
+
+
+def test_what_is_not_known_is_a_question_mark() -> None:
+    unknown = assess((wanted("h100", h100()),), replace(region(), skipped=True), region=REGION, preview=True)
+    assert table(unknown).splitlines()[1].split()[-4:] == ["?", "?", "cannot", "tell"]
+
+
+def test_nothing_drawn_is_an_empty_table() -> None:
+    assert table(QuotaReport()) == ""
+
+
+SHORT = KINDS["quota-short-now"].of(Subject("quota", "x"), "quota x is short by 5")
+
+
+def test_errors_stop_the_deployment() -> None:  # D2
+    refuse_shortage(QuotaReport(findings=(replace(SHORT, grade=Grade.WARNING),)), REGION)
+    with pytest.raises(PolicyError) as error:
+        refuse_shortage(QuotaReport(findings=(SHORT, replace(SHORT, sentence="quota y is short by 6"))), REGION)
+    assert f"not suffice in {REGION}," in error.value.what
+    assert [one.split()[1] for one in error.value.why.splitlines()] == ["x", "y"]
+    assert error.value.exit_code == 5

@@ -1,4 +1,4 @@
-"""`slipway check`: one screen, exit code 2 when anything is wrong."""
+"""A stack file is checked as a whole, and each finding said at its line."""
 
 import json
 from pathlib import Path
@@ -11,8 +11,9 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.cli.check import command as check
 from slipway.errors import ConfigError
 from slipway.stack.structure import schema_text
+from slipway.stack.yaml_file import StackErrors
 
-from .files import HEAD, with_config, with_pool
+from .files import HEAD, read, with_config, with_pool, wrong
 
 TEMPLATE = """
     from slipway.template import Disk, JobTemplate, Package, WorkerPool
@@ -275,3 +276,45 @@ def test_a_pool_that_no_template_fits_is_a_warning(checkout: Path) -> None:  # N
     assert result.exit_code == 0
     assert "slipway:persistentResources.spare.pools.all: warning: no job" in result.output
     assert "a month" in result.output
+
+
+POOL = "slipway:persistentResources.cpu.pools.workers"
+
+
+def test_all_errors_come_at_once_in_the_order_of_the_lines() -> None:
+    text = with_config(
+        """
+        slipway:quota: { mode: request }
+        slipway:persistentResources:
+          cpu:
+            replacement: recreate
+            pools:
+              workers: { machine: n1-standrd-8, disk: {type: ssd, sizeGb: 50}, replicas: {min: 0, max: 4} }
+              head: { machine: n1-standard-4, replicas: three, disc: {} }
+              head: { machine: n1-standard-4, replicas: 1 }
+          Gpu: {}
+        """,
+        head=HEAD.replace("us-central1", "us-centrall"),
+    )
+    findings = wrong(text)
+    assert [finding.line for finding in findings] == sorted(finding.line for finding in findings)
+    cpu, pools = "slipway:persistentResources.cpu", "slipway:persistentResources.cpu.pools"
+    assert {(finding.line, finding.key) for finding in findings} == {
+        (3, "gcp:region"),
+        (5, "slipway:quota.mode"),
+        (8, f"{cpu}.replacement"),
+        (10, f"{pools}.workers.machine"),
+        (10, f"{pools}.workers.disk.type"),
+        (10, f"{pools}.workers.disk.sizeGb"),
+        (10, f"{pools}.workers.replicas.min"),
+        (12, f"{pools}.head"),
+        (13, "slipway:persistentResources.Gpu"),
+        (13, "slipway:persistentResources.Gpu.pools"),
+    }
+
+
+def test_the_message_reads_file_line_key_what_and_fix(snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(StackErrors) as caught:
+        read(with_pool("machine: n1-standrd-8\nreplicas: 1"))
+    assert caught.value.exit_code == 2
+    assert caught.value.render() == snapshot

@@ -1,5 +1,6 @@
-"""A cluster that can't be: its keys, its name, and that it has pools."""
+"""Clusters of a stack file: their pools, and those that somebody else made."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,7 +9,7 @@ from slipway.season import Season
 from slipway.stack.stack import from_config
 from slipway.stack.yaml_file import from_text
 
-from .files import FILE, only, read, with_config
+from .files import FILE, only, read, with_config, with_pool, wrong
 
 
 @pytest.mark.parametrize(
@@ -177,3 +178,189 @@ def test_alternatives_are_whole_sets_of_pools_in_their_order() -> None:  # N2
         ["n1-standard-8", "n1-standard-8"],
     ]
     assert not any(one.alternatives for one in others)
+
+
+POOL = "slipway:persistentResources.cpu.pools.workers"
+GOOD = "machine: n1-standard-8\nreplicas: {min: 1, max: 4}\n"
+
+
+@pytest.mark.parametrize(
+    ("pool", "line", "key", "what", "fix"),
+    [
+        # unknown key, missing key, duplicate key
+        (GOOD + "disc: {}", 11, "disc", "unknown key", "did you mean `disk`?"),
+        (GOOD + "zzzz: {}", 11, "zzzz", "unknown key", "one of machine, accelerator, disk, replicas"),
+        ("machine: n1-standard-8", 8, "replicas", "is missing", "add `replicas: {min: 1, max: 4}`"),
+        ("replicas: 1", 8, "machine", "is missing", "add `machine: n1-standard-8`"),
+        (GOOD + "machine: n1-standard-4", 11, "machine", "twice, on lines 9 and 11", "keep one"),
+        # sizes
+        ("machine: n1-standard-8\nreplicas: {min: 0, max: 4}", 10, "replicas.min", "shrink to 0", "1 or more"),
+        ("machine: n1-standard-8\nreplicas: {min: 4, max: 4}", 10, "replicas.max", "not more than min 4", "max: 5"),
+        (
+            "machine: n1-standard-8\nreplicas: {min: 1000000, max: 1000000}",
+            10,
+            "replicas.max",
+            "not more than min 1000000",
+            "`replicas: 1000000` for a fixed pool",
+        ),
+        ("machine: n1-standard-8\nreplicas: {min: 4, max: 2}", 10, "replicas.max", "not more", "`replicas: 4`"),
+        ("machine: n1-standard-8\nreplicas: {min: 1}", 10, "replicas.max", "is missing", "add `max: 4`"),
+        ("machine: n1-standard-8\nreplicas: 0", 10, "replicas", "can't have 0 machines", "remove the pool"),
+        ("machine: n1-standard-8\nreplicas: -1", 10, "replicas", "can't have -1", "1 or more"),
+        ("machine: n1-standard-8\nreplicas: three", 10, "replicas", "whole number, or {min, max}", "replicas: {"),
+        ("machine: n1-standard-8\nreplicas: '3'", 10, "replicas", "is the text '3'", "replicas: {"),
+        ("machine: n1-standard-8\nreplicas: 1.5", 10, "replicas", "whole number, or {min, max}, is 1.5", "{min: 1"),
+        ("machine: n1-standard-8\nreplicas: true", 10, "replicas", "is true", "{min: 1"),
+        ("machine: n1-standard-8\nreplicas:", 10, "replicas", "is empty", "{min: 1"),
+        (
+            "machine: n1-standard-8\nreplicas: {min: 1, max: 4, initial: 5}",
+            10,
+            "replicas.initial",
+            "5 is not",
+            "1 to 4",
+        ),
+        ("machine: n1-standard-8\nreplicas: {min: 1, max: 4, intial: 2}", 10, "replicas.intial", "unknown", "initial"),
+        ("machine: n1-standard-8\nreplcas: 2", 10, "replcas", "unknown key", "did you mean `replicas`?"),
+        # machines and accelerators
+        ("machine: n1-standrd-8\nreplicas: 1", 9, "machine", "unknown machine", "did you mean `n1-standard-8`?"),
+        ("machine: ct6e-standard-4t\nreplicas: 1", 9, "machine", "TPU", "VM or GPU"),
+        ("machine: 8\nreplicas: 1", 9, "machine", "should be text, is 8", "`machine: n1-standard-8`"),
+        (
+            GOOD + "accelerator: {type: NVIDIA_T4, count: 1}",
+            11,
+            "accelerator.type",
+            "unknown accelerator",
+            "did you mean",
+        ),
+        (
+            GOOD + "accelerator: {type: NVIDIA_H100_80GB, count: 8}",
+            11,
+            "accelerator.type",
+            "can't have",
+            "a3-highgpu-8g",
+        ),
+        (GOOD + "accelerator: {type: NVIDIA_TESLA_T4, count: 3}", 11, "accelerator.count", "can't have 3", "1, 2, 4"),
+        (GOOD + "accelerator: {type: NVIDIA_TESLA_T4}", 11, "accelerator.count", "is missing", "add `count: 1`"),
+        (GOOD + "accelerator: {count: 1}", 11, "accelerator.type", "is missing", "add `type: NVIDIA_TESLA_T4`"),
+        (
+            "machine: a2-highgpu-1g\nreplicas: 1\naccelerator: {type: NVIDIA_TESLA_T4, count: 1}",
+            11,
+            "accelerator.type",
+            "a2-highgpu-1g can't have NVIDIA_TESLA_T4",
+            "NVIDIA_TESLA_A100 × 1 built in",
+        ),
+        (
+            "machine: a2-highgpu-1g\nreplicas: 1\naccelerator: {type: NVIDIA_TESLA_A100, count: 2}",
+            11,
+            "accelerator.count",
+            "can't have 2",
+            "leave the accelerator out",
+        ),
+        # disks
+        (GOOD + "disk: {sizeGb: 50}", 11, "disk.sizeGb", "can't have 50 GB", "100 to 64,000"),
+        (GOOD + "disk: {sizeGb: 64001}", 11, "disk.sizeGb", "64,001", "100 to 64,000"),
+        (GOOD + "disk: {type: ssd}", 11, "disk.type", "unknown disk type", "did you mean `pd-ssd`?"),
+        (
+            GOOD + "disk: {type: floppy}",
+            11,
+            "disk.type",
+            "unknown disk type 'floppy'",
+            "pd-ssd, pd-standard, hyperdisk-balanced",
+        ),
+        (GOOD + "disk: {type: hyperdisk-balanced}", 11, "disk.type", "can't have hyperdisk", "pd-ssd or pd-standard"),
+        (
+            "machine: n4-standard-8\nreplicas: 1\ndisk: {type: pd-ssd}",
+            11,
+            "disk.type",
+            "can't have pd-ssd",
+            "hyperdisk",
+        ),
+        (GOOD + "disk: {sizeGB: 200}", 11, "disk.sizeGB", "unknown key", "did you mean `sizeGb`?"),
+        # not there yet, by name
+        (GOOD + "id: old", 11, "id", "only a cluster is adopted", "beside `pools`"),
+        (GOOD + "strategy: FLEX_START", 11, "strategy", "no strategy", "job templates"),
+        (GOOD + "spot: true", 11, "spot", "can't be of capacity type spot", "job templates"),
+        (GOOD + "reservationAffinity: {}", 11, "reservationAffinity", "can't be combined", "leave it out"),
+    ],
+)
+def test_a_pool_that_cannot_be(pool: str, line: int, key: str, what: str, fix: str) -> None:
+    finding = only(with_pool(pool))
+    assert (finding.file, finding.line, finding.key) == (FILE, line, f"{POOL}.{key}")
+    assert what in finding.what and fix in finding.fix
+
+
+@pytest.mark.parametrize("name", ["Workers", "w_1", "a" * 64])
+def test_a_name_that_no_pool_can_have(name: str) -> None:
+    text = f"slipway:persistentResources:\n  cpu: {{pools: {{{name}: {{machine: n1-standard-8, replicas: 1}}}}}}"
+    assert "can't be a pool's name" in only(with_config(text)).what
+
+
+def test_a_region_without_that_accelerator() -> None:
+    text = with_pool("machine: a3-highgpu-8g\nreplicas: 1").replace("us-central1", "europe-west2")
+    finding = only(text)
+    assert finding.key == f"{POOL}.machine" and "europe-west2 has no NVIDIA_H100_80GB" in finding.what
+    assert "us-central1" in finding.fix and "europe-west2" not in finding.fix
+    attached = with_pool(GOOD + "accelerator: {type: NVIDIA_TESLA_V100, count: 1}").replace("us-central1", "us-east4")
+    assert only(attached).key == f"{POOL}.accelerator.type"
+
+
+ENTRY = """
+slipway:persistentResources:
+  research:
+    id: team-a
+    pools:
+      workers: {machine: n1-standard-8, replicas: {min: 1, max: 4}}
+"""
+
+
+def test_an_entry_with_an_id_adopts_and_knows_the_lines_of_its_keys() -> None:
+    adoption = read(with_config(ENTRY)).clusters[0].adopted
+    assert adoption is not None and adoption.id == "team-a"
+    assert adoption.line("id") == f"{FILE}:7"
+    assert adoption.line("pools.workers.machine") == f"{FILE}:9"
+    assert adoption.line("network") == f"{FILE}:6", "where it would stand"
+
+
+def test_the_lines_are_known_where_the_engine_gives_the_configuration() -> None:
+    file = from_text(with_config(ENTRY), FILE)
+    given = {"slipway:persistentResources": json.dumps(file.values["config"]["slipway:persistentResources"])}
+    (spec,) = from_config(given, stack="prod", file=file).clusters
+    assert spec.adopted is not None and spec.adopted.line("pools.workers.replicas") == f"{FILE}:9"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "displayName: research",
+        "labels: {team: a}",
+        "replacement: rollover",
+        "generation: 2",
+        "retireWithin: 7d",
+        "createWithin: 2h",
+        "alternatives: [{pools: {workers: {machine: n1-standard-4, replicas: 1}}}]",
+        "from: 2027-01-10",
+        "until: 2027-03-01",
+        "idleLimit: 3d",
+    ],
+)
+def test_keys_of_the_making_are_refused_beside_an_id(key: str) -> None:
+    finding = only(with_config(f"{ENTRY}    {key}\n"))
+    assert finding.key.endswith(f"research.{key.partition(':')[0]}") and finding.line == 10
+    assert "adopted by its `id`" in finding.what and "leave it out" in finding.fix
+
+
+def test_how_many_machines_a_pool_begins_with_is_of_the_making_too() -> None:
+    finding = only(with_config(ENTRY.replace("max: 4", "max: 4, initial: 2")))
+    assert finding.key.endswith("workers.replicas.initial")
+
+
+def test_an_id_that_is_empty_makes_no_cluster() -> None:
+    finding = only(with_config(ENTRY.replace("id: team-a", "id:")))
+    assert finding.key.endswith("research.id") and finding.what == "is empty"
+
+
+def test_one_cluster_is_adopted_once() -> None:
+    other = ENTRY.partition("research:")[2]
+    (finding,) = wrong(with_config(f"{ENTRY}  again:{other}"))
+    assert (finding.key, finding.line) == ("slipway:persistentResources.again.id", 11)
+    assert finding.what.startswith("team-a is adopted as research")

@@ -1,8 +1,9 @@
-"""A good stack file becomes a typed stack with every default resolved."""
+"""What a stack file says: its keys, its YAML, its configuration and its secrets."""
 
 import json
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,9 +11,9 @@ from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface
 from slipway.errors import ConfigError
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.stack.stack import WorkspaceSettings, from_config, parse, stack_of
-from slipway.stack.yaml_file import StackErrors, load
+from slipway.stack.yaml_file import StackErrors, from_text, load
 
-from .files import HEAD, read, with_config, with_pool
+from .files import HEAD, read, with_config, with_pool, wrong
 
 
 def test_a_small_stack_with_its_defaults() -> None:  # D1, D6
@@ -155,3 +156,215 @@ def test_a_file_that_cannot_be_read_is_an_error_in_words(tmp_path: Path) -> None
     latin.write_bytes(b"config: \xe9\n")
     with pytest.raises(ConfigError, match="can't read"):
         parse(load(latin))
+
+
+def value(text: str) -> Any:
+    document = from_text(f"a: {text}\n", "Pulumi.dev.yaml")
+    return document.mistakes or document.values["a"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["yes", "no", "on", "Off", "y", "1:30", "1:30.5", "=", "tRUE", "0o8", "1e", ".", "-x", "1.5.2", "0x", "1 2"],
+)
+def test_what_only_yaml_1_1_takes_for_something_else_is_text(text: str) -> None:  # D1
+    assert value(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("0o17", 15),
+        ("0O17", 15),
+        ("017", 15),
+        ("-017", -15),
+        ("+0x1F", 31),
+        ("0b101", 5),
+        ("1_000", 1000),
+        ("08", 8),
+        ("1e3", 1000),
+        ("1.0", 1),
+        ("1.", 1),
+        ("0", 0),
+        ("-0", 0),
+        ("1.5", 1.5),
+        (".5", 0.5),
+        ("1.5e-3", 0.0015),
+        ("!!float 1", 1),
+    ],
+)
+def test_numbers(text: str, number: float) -> None:  # D1
+    found = value(text)
+    assert found == number and type(found) is type(number)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"), [("true", True), ("True", True), ("FALSE", False), ("~", None), ("null", None), ("''", "")]
+)
+def test_what_is_a_bool_or_nothing(text: str, plain: object) -> None:
+    assert value(text) is plain or value(text) == plain == ""
+
+
+@pytest.mark.parametrize("text", [".inf", "-.INF", ".nan", "!!int 1:30", "!!float 1:30"])
+def test_what_the_engine_can_not_take_either_is_refused(text: str) -> None:
+    (finding,) = value(text)
+    assert "not a valid one" in finding.what
+
+
+@pytest.mark.parametrize("key", ["1", "1.5", "true", "~", "2026-11-20"])
+def test_a_key_that_is_no_text_is_refused_and_one_in_quotes_is_not(key: str) -> None:
+    (finding,) = value(f"{{{key}: x}}")
+    assert finding.key == f"a.{key}" and finding.fix == "put it in quotes"
+    assert value(f"{{'{key}': x}}") == {key: "x"}
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "key", "what", "fix"),
+    [
+        (HEAD.replace("us-central1", "us-centrall"), 3, "gcp:region", "not a region", "did you mean `us-central1`?"),
+        (HEAD.replace("us-central1", "mars"), 3, "gcp:region", "not a region", "europe-west4"),
+        (HEAD.replace("acme-ml-prod", "Acme"), 2, "gcp:project", "not a project id", "acme-ml-prod"),
+        (HEAD.replace("acme-ml-prod", "12"), 2, "gcp:project", "should be text, is 12", "gcp:project: acme-ml-prod"),
+        (HEAD.replace("  gcp:project: acme-ml-prod\n", ""), 1, "gcp:project", "is missing", "add `gcp:project"),
+        (HEAD.replace("gcp:region", "gcp:regoin"), 1, "gcp:region", "is missing", "add `gcp:region: us-central1`"),
+        (HEAD.replace('"false"', '"true"'), 4, "gcp:addPulumiAttributionLabel", "replaced", '"false"'),
+        (HEAD.replace('"false"', "0"), 4, "gcp:addPulumiAttributionLabel", "is 0", '"false"'),
+        (
+            HEAD + "  slipway:persistentResource: {}\n",
+            5,
+            "slipway:persistentResource",
+            "unknown key",
+            "persistentResources",
+        ),
+        (HEAD + "  slipway:zzzzzz: {}\n", 5, "slipway:zzzzzz", "unknown key", "slipway:quota"),
+        (
+            HEAD + "  gcp:vertexAiCustomEndpoint: http://x/\n",
+            5,
+            "gcp:vertexAiCustomEndpoint",
+            "environment",
+            "VERTEX_AI_CUSTOM",
+        ),
+        (HEAD + "  gcp:defaultLabels: {a: b}\n", 5, "gcp:defaultLabels", "replaces", "own `labels`"),
+        (HEAD + "confg: {}\n", 5, "confg", "unknown key", "did you mean `config`?"),
+        (HEAD + "slipway:quota: {}\n", 5, "slipway:quota", "beside `config`", "indent it"),
+        (HEAD + "  slipway:quota: {mode: request}\n", 5, "slipway:quota.mode", "'request'", "add `contactEmail`"),
+        (HEAD + "  slipway:quota: {mode: maybe}\n", 5, "slipway:quota.mode", "'maybe'", "enforce or warn"),
+        (
+            HEAD + "  slipway:quota: {contactEmail: me}\n",
+            5,
+            "slipway:quota.contactEmail",
+            "not an e-mail",
+            "@acme.example",
+        ),
+        *(
+            (HEAD + f"  slipway:policy: {{grades: {{{grades}}}}}\n", 5, f"slipway:policy.grades{key}", what, fix)
+            for grades, key, what, fix in (
+                ("submiter-gone: warning", ".submiter-gone", "'submiter-gone'", "did you mean `submitter-gone`?"),
+                ("submitter-gone: fatal", ".submitter-gone", "'fatal'", "blocking"),
+                ("cluster-deleted: change", "", "scheduled deployment", "warning or blocking"),
+            )
+        ),
+        (HEAD + "  slipway:templates: dask-digits\n", 5, "slipway:templates", "should be a list", "[dask-digits]"),
+        (HEAD + "  slipway:quota: 5\n", 5, "slipway:quota", "should be a mapping", "its keys are mode, contactEmail"),
+        (HEAD + "  slipway:templates: [Dask]\n", 5, "slipway:templates[0]", "template's name", "dask-digits"),
+        (HEAD + f"  slipway:templates: [{'a' * 51}]\n", 5, "slipway:templates[0]", "template's name", "1–50"),
+        (HEAD + "  slipway:templates: [a, b, a]\n", 5, "slipway:templates[2]", "listed twice", "keep one"),
+        *(
+            (
+                HEAD + f"  slipway:persistentResources: {{a: {{pools: {{}}, serviceAccount: {given}}}}}\n",
+                5,
+                f"slipway:persistentResources.a.serviceAccount{key}",
+                "names no account",
+                "the `trainer` of",
+            )
+            for given, key in (
+                ("t@acme.iam.gserviceaccount.com", ""),
+                ("{custom: t@acme.iam.gserviceaccount.com}", ".custom"),
+            )
+        ),
+        (
+            HEAD + "  slipway:workspace: {submitters: [bob]}\n",
+            5,
+            "slipway:workspace.submitters[0]",
+            "not an IAM member",
+            "group:",
+        ),
+        (
+            HEAD + "  slipway:workspace: {submitters: [allUsers]}\n",
+            5,
+            "slipway:workspace.submitters[0]",
+            "strangers",
+            "group:",
+        ),
+        (
+            HEAD + "  slipway:workspace: {catalogBucket: A}\n",
+            5,
+            "slipway:workspace.catalogBucket",
+            "bucket's name",
+            "3–63",
+        ),
+        (
+            HEAD + "  slipway:workspace: {catalogBucket: one, workBucket: one}\n",
+            5,
+            "slipway:workspace.workBucket",
+            "catalog's bucket as well",
+            "two buckets",
+        ),
+        (
+            HEAD + f"  slipway:workspace: {{workBucket: {'w' * 60}}}\n  slipway:persistentResources: {{cpu: {{pools: "
+            "{a: {machine: n1-standard-4, replicas: 1}}, alternatives: [{region: us-east4}]}}\n",
+            5,
+            "slipway:workspace.workBucket",
+            "can't be a bucket's name",
+            "a shorter name, which us-east4 has behind it",
+        ),
+        (
+            HEAD + "  slipway:workspace: {trainer: abc}\n",
+            5,
+            "slipway:workspace.trainer",
+            "service account's id",
+            "6–30",
+        ),
+    ],
+)
+def test_the_rest_of_the_configuration(head: str, line: int, key: str, what: str, fix: str) -> None:
+    findings = wrong(head)
+    assert [item for item in findings if (item.line, item.key) == (line, key) and what in item.what and fix in item.fix]
+    assert len({item.key for item in findings}) == len(findings) <= 2
+
+
+def test_a_misspelt_required_key_is_told_with_its_right_name() -> None:
+    findings = wrong(HEAD.replace("gcp:region", "gcp:regoin"))
+    assert [(item.key, item.fix) for item in findings if item.line == 3] == [
+        ("gcp:regoin", "did you mean `gcp:region`?")
+    ]
+
+
+def test_a_stack_name_that_fits_no_label_or_account() -> None:
+    assert "can't be in a label" in wrong(HEAD, "stacks/Pulumi.Prod.yaml")[0].what
+    (finding,) = wrong(HEAD, "stacks/Pulumi.a-much-too-long-name.yaml")
+    assert finding.key == "slipway:workspace.trainer" and "set `trainer`" in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("gcp:accessToken: hunter2-hunter2", "credentials"),
+        ("gcp:accessToken: {secure: v1:hunter2}", "credentials"),
+        ("gcp:credentials: hunter2.json", "credentials"),
+        ("other:apiKey: hunter2", "credentials"),
+        ("other:text: ya29.hunter2hunter2", "an access token"),
+        ('other:text: "-----BEGIN RSA PRIVATE KEY-----hunter2"', "a private key"),
+        ('other:text: \'{"type": "service_account", "x": "hunter2"}\'', "a service account key"),
+        ("gcp:project: ya29.hunter2hunter2", "an access token"),
+        ("slipway:templates: [AIzahunter2hunter2hunter2hunter2hunter2]", "an API key"),
+        ("slipway:quota: {mode: ya29.hunter2hunter2}", "an access token"),
+    ],
+)
+def test_secrets_are_refused_and_never_repeated(line: str, kind: str) -> None:  # D5
+    head = HEAD.replace("  gcp:project: acme-ml-prod\n", "") if line.startswith("gcp:project") else HEAD
+    with pytest.raises(StackErrors) as caught:
+        read(head + f"  {line}\n")
+    (finding,) = caught.value.mistakes
+    assert finding.what == f"{kind} in a stack file" and "workload identity" in finding.fix
+    assert "hunter2" not in str(caught.value)

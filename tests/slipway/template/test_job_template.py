@@ -1,11 +1,15 @@
-"""A template checks itself, and says all that is wrong with it at once."""
+"""Templates: what they may say, field by field however deep, and how a stack loads them."""
 
+import os
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from slipway.errors import ConfigError
+from slipway.kinds.settings import Study as TuningStudy
 from slipway.template import (
     Condition,
     Disk,
@@ -19,6 +23,9 @@ from slipway.template import (
     Study,
     WorkerPool,
 )
+from slipway.template.load import available, load
+from slipway.template.types import mistyped
+from tests import shipped
 
 from .conftest import template
 
@@ -186,3 +193,102 @@ def test_replicas_are_a_number_or_a_parameters_range() -> None:
         parameters=(Parameter("workers", int, choices=(8, 2, 4)), Parameter("trees", int, default=1)),
     )
     assert by_choice.replicas(by_choice.worker_pools[1]) == (2, 2, 8)
+
+
+@pytest.mark.parametrize("value", [WorkerPool("a", "b", tpu_topology=None), WorkerPool("a", "b", replicas="${n}")])
+def test_what_is_as_declared_is_nobodys_news(value: WorkerPool) -> None:
+    assert list(mistyped(value, WorkerPool)) == []
+    assert list(mistyped(3, float)) == [] == list(mistyped((1, 0.5), tuple[float, ...]))
+
+
+@pytest.mark.parametrize(
+    ("value", "hint", "said"),
+    [
+        (True, float, "here: True is not a number"),
+        (2.0, int | str, "here: 2.0 is not a whole number or a string"),
+        ("a", tuple[str, ...], "here: 'a' is not a tuple"),
+        ((1, "a"), tuple[int, ...], "here: 'a' is not a whole number"),
+        ({"a": ("b", 1)}, dict[str, str | tuple[str, ...]], "here: 1 is not a string"),
+        (WorkerPool("w", "m", Disk(5)), WorkerPool, "here.disk.type of w: 5 is not a string"),  # type: ignore[arg-type]
+        (WorkerPool("w", "m", code=Image("i", ("a", None))), WorkerPool, "here.code.command of w: None is not"),  # type: ignore[arg-type]
+        (
+            TuningStudy((Metric("m", 1),), (Search("rate", "double", "x", 1),), 1, 1),  # type: ignore[arg-type]
+            TuningStudy,
+            "here.parameters.min of rate: 'x' is not a number or None",
+        ),
+    ],
+)
+def test_the_place_and_what_is_expected_there_are_named(value: Any, hint: Any, said: str) -> None:
+    assert any(one.startswith(said) for one in mistyped(value, hint, "here"))
+
+
+SHIPPED = shipped.ROOT / "templates"
+FILE = """
+from slipway.template import JobTemplate, Package, WorkerPool
+TEMPLATE = JobTemplate(
+    name="{name}", summary="", code=Package("jobs/a", "a.task", "image"),
+    worker_pools=(WorkerPool("chief", "n1-standard-4"),),
+)
+"""
+
+
+def test_the_shipped_templates_load() -> None:
+    names = tuple(shipped.templates())
+    assert set(names) <= set(available(SHIPPED))
+    assert [template.name for template in load(names, SHIPPED)] == list(names)
+
+
+def test_they_come_in_the_order_asked_for(tmp_path: Path) -> None:
+    for name in ("one", "two-b"):
+        (tmp_path / f"{name.replace('-', '_')}.py").write_text(FILE.format(name=name))
+    assert [template.name for template in load(("two-b", "one"), tmp_path)] == ["two-b", "one"]
+
+
+def test_an_edit_of_the_same_length_in_the_same_second_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    for number, machine in enumerate(("n1-standard-4", "n1-standard-8")):
+        file = tmp_path / "one.py"
+        file.write_text(FILE.format(name="one").replace("n1-standard-4", machine))
+        os.utime(file, ns=(0, 10**18 + number * 10**6))
+        (template,) = load(("one",), tmp_path)
+        assert template.worker_pools[0].machine == machine
+
+
+def test_a_missing_one_is_refused_with_a_suggestion(tmp_path: Path) -> None:
+    folder = tmp_path / "templates"
+    folder.mkdir()
+    (folder / "dask_digits.py").touch()
+    with pytest.raises(ConfigError) as error:
+        load(("dask-digit",), folder)
+    assert "no file templates/dask_digit.py" in error.value.what
+    assert error.value.fix == "did you mean `dask-digits`?"
+
+
+@pytest.mark.parametrize("content", ["", "TEMPLATE = 3", FILE.format(name="other")])
+def test_a_file_must_define_the_template_of_its_name(tmp_path: Path, content: str) -> None:
+    (tmp_path / "one.py").write_text(content)
+    with pytest.raises(ConfigError, match="does not define template 'one'"):
+        load(("one",), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "said"),
+    [
+        ("x = 1\n1 / 0", 2, "ZeroDivisionError: division by zero"),
+        ("x = 1\n\nfoo bar", 3, "SyntaxError: invalid syntax"),
+        ("import json\njson.loads('{')", 2, "JSONDecodeError"),
+        ("raise SystemExit(3)", 1, "SystemExit: 3"),
+        ("import no_such_module", 1, "ModuleNotFoundError: No module named 'no_such_module'"),
+    ],
+)
+def test_whatever_its_code_raises_is_named_with_its_line(tmp_path: Path, content: str, line: int, said: str) -> None:
+    (tmp_path / "one.py").write_text(content)
+    with pytest.raises(ConfigError, match="can't be loaded") as error:
+        load(("one",), tmp_path)
+    assert error.value.why.startswith(f"line {line}: ") and said in error.value.why
+
+
+def test_a_template_that_is_not_well_formed_speaks_for_itself(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text(FILE.format(name="One"))
+    with pytest.raises(ConfigError, match="is not well-formed"):
+        load(("one",), tmp_path)
