@@ -26,7 +26,7 @@ from slipway.sweeps.runs import Run
 from slipway.sweeps.sweep_plan import plan_sweep
 from tests.components.conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, declared
 from tests.slipway.submission.fallback_command import catalog
-from tests.slipway.test_fingerprint import FULL, PLAIN
+from tests.slipway.test_cluster_fields import FULL, PLAIN
 
 SEEDS = tuple(Point({"seed": Given(seed, "", "")}, "") for seed in ("1", "2"))
 SWEEPABLE = catalog(launcher=True)

@@ -1,7 +1,11 @@
-"""One definition, read and written: the same value comes back, and an error names its place. # D4 # N8"""
+"""One definition, read and written: the same value comes back, and no file is half written. # D4 # N8"""
 
+from __future__ import annotations
+
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -9,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.codec import KEY_OF_ENTRY, NOT_WRITTEN, Across, At, Else, Form, MalformedError, read, write
+from slipway.files import write_atomically
 
 
 @dataclass(frozen=True)
@@ -96,3 +101,42 @@ BICYCLES = st.builds(
 @given(BICYCLES)
 def test_what_is_written_is_what_is_read(bicycle: Bicycle) -> None:
     assert read(Bicycle, write(bicycle)) == bicycle
+
+
+def test_a_new_file_and_a_replaced_one_hold_the_whole_text_with_the_mode_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "file"
+    write_atomically(file, "one", mode=0o600)
+    write_atomically(file, "two", mode=0o600)
+    assert file.read_text() == "two"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [entry.name for entry in file.parent.iterdir()] == ["file"]
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    write_atomically(file, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_atomically(file, "\ud800")
+    assert file.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_atomically(pipe, "a page")
+        assert os.read(reader, 100) == b"a page"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    file, link = tmp_path / "deep" / "file", tmp_path / "link"
+    link.symlink_to(file)
+    write_atomically(link, "one", mode=0o640)
+    write_atomically(link, "two\r\n", mode=0o640)
+    assert link.is_symlink() and file.read_bytes() == b"two\r\n"
+    assert file.stat().st_mode & 0o777 == 0o640

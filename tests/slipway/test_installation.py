@@ -169,10 +169,7 @@ class TestTheIndexsSlipwayBesideIt:
         self, site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         (site / "slipway-0.14.0.dist-info").mkdir()
-        for name, value in {
-            "_SLIPWAY_COMPLETE": "bash_complete",
-            "COMP_LINE": "slipway te",
-        }.items():
+        for name, value in {"_SLIPWAY_COMPLETE": "bash_complete", "COMP_LINE": "slipway te"}.items():
             monkeypatch.setenv(name, value)
         with pytest.raises(SystemExit):
             main(["--help"])

@@ -21,20 +21,7 @@ from slipway.live import Unknown, Use
 from slipway.machines.spec import MachineSpec
 
 from .test_in_place import offers
-from .vertex import (
-    LABELS,
-    OPERATION,
-    RUNS,
-    Script,
-    Step,
-    Waits,
-    cluster,
-    gone,
-    refused,
-    taken,
-    unanswered,
-    unreachable,
-)
+from .vertex import LABELS, OPERATION, RUNS, Script, Step, Waits, cluster, gone, refused, taken, unanswered, unreachable
 
 ID = "cpu-1a2b3c4"
 BEGAN = datetime(2026, 11, 20, 14, tzinfo=UTC)

@@ -130,11 +130,7 @@ def test_what_jobs_of_every_kind_need(connection: Connection, service: Service) 
     snake = {
         "service_account": spec["serviceAccount"],
         "base_output_directory": {"output_uri_prefix": "gs://acme-work/jobs/1"},
-        "worker_pool_specs": [
-            {
-                "container_spec": {"args": ["gs://acme-catalog/a.tar.gz", "gs://acme-data/x"]},
-            }
-        ],
+        "worker_pool_specs": [{"container_spec": {"args": ["gs://acme-catalog/a.tar.gz", "gs://acme-data/x"]}}],
     }
     service["pipelines"] = {
         "trainingPipelines": [{"name": "p/3", "state": "PIPELINE_STATE_RUNNING", "trainingTaskInputs": snake}]

@@ -9,12 +9,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.deployment.plan import plan
 from slipway.deployment.snapshot import lacks, made_by_us
 from slipway.deployment.summary import kept_settings, lost
-from slipway.deployment.workspace_plan import (
-    RetiringWorkspaceResource,
-    WorkspacePlan,
-    metric_writers,
-    plan_workspace,
-)
+from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan, metric_writers, plan_workspace
 from slipway.generations.action import Why
 from slipway.live import Live, Unknown
 from slipway.state import State, StateGrant, StateResource

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from tests.slipway.deployment.world import (
     REGION,
     STACK,
     World,
+    catalog_with,
     cluster,
     creates,
     deleted,
@@ -63,6 +65,13 @@ def test_it_is_used_while_it_grows_or_reboots() -> None:
     )
 
 
+GPUS = MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)
+
+
+def pools(*others: ResourcePool, **changes: Any) -> dict[str, object]:
+    return {"pools": (replace(POOL, **changes), *others)}
+
+
 @pytest.mark.parametrize(
     ("lives", "line", "words", "mend"),
     [
@@ -74,39 +83,34 @@ def test_it_is_used_while_it_grows_or_reboots() -> None:
             {"psc": PscInterface(dns_peerings=(DnsPeering("a.", "p", "n"),))},
             "5  {}.pscInterface.dnsPeeringConfigs",
             "has a. p n",
-            "`dnsPeeringConfigs: [{{domain: a., targetProject: p, targetNetwork: n}}]`",
+            "`dnsPeeringConfigs: [{domain: a., targetProject: p, targetNetwork: n}]`",
         ),
         ({"reserved_ip_ranges": ("s", "r")}, "5  {}.reservedIpRanges", "has r, s", "write `reservedIpRanges: [r, s]`"),
-        ({"pools": (replace(POOL, max=6),)}, "8  {}.pools.workers.replicas.max", "says 4", "write `max: 6`"),
+        (pools(max=6), "8  {}.pools.workers.replicas.max", "says 4", "write `max: 6`"),
+        (pools(min=None, max=None), "8  {}.pools.workers.replicas", "has 1", "write `replicas: 1`"),
         (
-            {"pools": (replace(POOL, min=None, max=None),)},
-            "8  {}.pools.workers.replicas",
-            "has 1",
-            "write `replicas: 1`",
-        ),
-        (
-            {"pools": (replace(POOL, machine=MachineSpec("n1-standard-16")),)},
+            pools(machine=MachineSpec("n1-standard-16")),
             "8  {}.pools.workers.machine",
             "says n1-standard-8, and team-a has n1-standard-16",
             "write `machine: n1-standard-16`",
         ),
         (
-            {"pools": (replace(POOL, machine=MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)),)},
+            pools(machine=GPUS),
             "8  {}.pools.workers.accelerator",
             "says none, and team-a has 2 NVIDIA_TESLA_T4",
-            "write `accelerator: {{type: NVIDIA_TESLA_T4, count: 2}}`",
+            "write `accelerator: {type: NVIDIA_TESLA_T4, count: 2}`",
         ),
         (
-            {"pools": (replace(POOL, machine=MachineSpec("n1-standard-8", disk=Disk("pd-ssd", 200))),)},
+            pools(machine=MachineSpec("n1-standard-8", disk=Disk("pd-ssd", 200))),
             "8  {}.pools.workers.disk.sizeGb",
             "says 100, and team-a has 200",
             "write `sizeGb: 200`",
         ),
         (
-            {"pools": (POOL, replace(POOL, id="gpus", machine=MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)))},
+            pools(replace(POOL, id="gpus", machine=GPUS)),
             "7  {}.pools.gpus",
             "says none, and team-a has 1–4 n1-standard-8 with 2 NVIDIA_TESLA_T4",
-            "accelerator: {{type: NVIDIA_TESLA_T4, count: 2}}, disk: {{type: pd-ssd, sizeGb: 100}}, replicas: {{min: 1",
+            "accelerator: {type: NVIDIA_TESLA_T4, count: 2}, disk: {type: pd-ssd, sizeGb: 100}, replicas: {min: 1",
         ),
     ],
 )
@@ -114,7 +118,7 @@ def test_what_differs_is_named_with_its_line_and_mended_in_the_file(
     lives: dict[str, object], line: str, words: str, mend: str
 ) -> None:
     said = problem(planned((ENTRY,), live(replace(LIVES, **lives))))  # type: ignore[arg-type]
-    assert said.startswith(f"f.yaml:{line.format(KEY)}: ") and words in said and mend.format() in said
+    assert said.startswith(f"f.yaml:{line.format(KEY)}: ") and words in said and mend in said
 
 
 def test_a_pool_that_is_not_there_is_named_with_those_that_are() -> None:
@@ -192,15 +196,5 @@ def test_a_protected_cluster_does_not_become_an_adopted_one_unseen() -> None:
     own: ClusterSpec = replace(spec("research"), replacement="protect", retire_within=timedelta(days=1))
     digest = fingerprint_of(STACK, PROJECT, REGION, own)
     ours = cluster(cluster_id("research", digest), digest, name="research")
-    (refusal,) = planned((ENTRY,), live(ours, LIVES, catalog=_published(own, ours.id))).refusals
+    (refusal,) = planned((ENTRY,), live(ours, LIVES, catalog=catalog_with(own))).refusals
     assert "`id`" in refusal.why
-
-
-def _published(own: ClusterSpec, id_: str) -> PublishedCatalog:
-    from slipway.catalog import model
-    from slipway.cluster import CurrentCluster
-    from slipway.generations.published_clusters import published
-
-    clusters = {own.name: published(CurrentCluster(own, id_, "", import_=True), REGION)}
-    whole = model.Catalog(STACK, PROJECT, REGION, "", False, "w", "t", clusters, (), {})
-    return PublishedCatalog({own.name: id_}, whole=whole)

@@ -178,16 +178,18 @@ def test_a_template_that_fits_no_pool_is_shown_field_by_field(checkout: Path) ->
     assert "n1-standard-8" in result.output and "has n1-standard-4" in result.output
 
 
-@pytest.mark.parametrize("count", [99, 100, 101])
+@pytest.mark.parametrize("count", [99, 100])
 def test_what_preview_would_refuse_for_a_rule_is_said_here(checkout: Path, count: int) -> None:
+    """One variable of the hundred has the parameters."""
     template = checkout / "templates" / "train.py"
     env = f'env={{f"V{{one}}": "1" for one in range({count})}},'
     template.write_text(template.read_text().replace("capacity_types=", f"{env} capacity_types="))
     result = run()
-    assert result.exit_code == (0 if count == 99 else 2)
+    assert result.exit_code == (0 if count == 99 else 2), result.output
     if count > 99:
         said = f"worker pool 0: {count + 1} environment variables, SLIPWAY_PARAMETERS among them; at most 100"
         assert "Pulumi.prod.yaml:11  slipway:templates[0]: template train: " in result.output and said in result.output
+        assert "fix: correct templates/train.py\n" in result.output and "capacity_types" not in result.output
 
 
 def test_what_nobody_could_submit_by_is_said_here(checkout: Path) -> None:
@@ -202,19 +204,6 @@ def test_a_template_that_cannot_be_loaded(checkout: Path, code: str) -> None:
     (checkout / "templates" / "train.py").write_text(code)
     result = run()
     assert result.exit_code == 2 and "slipway:templates[0]" in result.output and "train.py" in result.output
-
-
-@pytest.mark.parametrize("count", [99, 100, 101])
-def test_what_preview_would_refuse_is_found_before_it(checkout: Path, count: int) -> None:
-    """One variable of the hundred has the parameters."""
-    file = checkout / "templates" / "train.py"
-    env = {f"V{number}": "1" for number in range(count)}
-    file.write_text(dedent(TEMPLATE).replace('summary="Trains",', f'summary="", env={env!r},'))
-    result = run()
-    assert result.exit_code == (0 if count < 100 else 2), result.output
-    if count > 99:
-        assert f"{count + 1} environment variables, SLIPWAY_PARAMETERS among them" in result.output
-        assert "fix: correct templates/train.py\n" in result.output and "capacity_types" not in result.output
 
 
 def test_json_stands_alone_on_stdout(checkout: Path) -> None:

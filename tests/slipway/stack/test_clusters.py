@@ -16,16 +16,8 @@ from .files import FILE, only, read, with_config, with_pool, wrong
     ("key", "what", "fix"),
     [
         ("id: Old_cluster", "'Old_cluster' can't be a cluster's id", "gcloud ai persistent-resources list"),
-        (
-            "replacement: inplace",
-            "can't be the text 'inplace'",
-            "rollover or in-place or protect",
-        ),
-        (
-            "replacement: protect\n    until: 2027-03-01",
-            "would end a cluster that `replacement: protect` keeps",
-            "one",
-        ),
+        ("replacement: inplace", "can't be the text 'inplace'", "rollover or in-place or protect"),
+        ("replacement: protect\n    until: 2027-03-01", "would end a cluster that `replacement: protect` keeps", "one"),
         ("replacement: protect\n    idleLimit: 3d", "would end a cluster that `replacement: protect` keeps", "one"),
         ("replacement: rolover", "can't be", "rollover"),
         ("raySpec: {}", "Ray", "inside a job"),
@@ -181,7 +173,9 @@ def test_alternatives_are_whole_sets_of_pools_in_their_order() -> None:  # N2
 
 
 POOL = "slipway:persistentResources.cpu.pools.workers"
-GOOD = "machine: n1-standard-8\nreplicas: {min: 1, max: 4}\n"
+N1 = "machine: n1-standard-8\n"
+GOOD = N1 + "replicas: {min: 1, max: 4}\n"
+A2 = "machine: a2-highgpu-1g\nreplicas: 1\n"
 
 
 @pytest.mark.parametrize(
@@ -194,33 +188,27 @@ GOOD = "machine: n1-standard-8\nreplicas: {min: 1, max: 4}\n"
         ("replicas: 1", 8, "machine", "is missing", "add `machine: n1-standard-8`"),
         (GOOD + "machine: n1-standard-4", 11, "machine", "twice, on lines 9 and 11", "keep one"),
         # sizes
-        ("machine: n1-standard-8\nreplicas: {min: 0, max: 4}", 10, "replicas.min", "shrink to 0", "1 or more"),
-        ("machine: n1-standard-8\nreplicas: {min: 4, max: 4}", 10, "replicas.max", "not more than min 4", "max: 5"),
+        (N1 + "replicas: {min: 0, max: 4}", 10, "replicas.min", "shrink to 0", "1 or more"),
+        (N1 + "replicas: {min: 4, max: 4}", 10, "replicas.max", "not more than min 4", "max: 5"),
         (
-            "machine: n1-standard-8\nreplicas: {min: 1000000, max: 1000000}",
+            N1 + "replicas: {min: 1000000, max: 1000000}",
             10,
             "replicas.max",
             "not more than min 1000000",
             "`replicas: 1000000` for a fixed pool",
         ),
-        ("machine: n1-standard-8\nreplicas: {min: 4, max: 2}", 10, "replicas.max", "not more", "`replicas: 4`"),
-        ("machine: n1-standard-8\nreplicas: {min: 1}", 10, "replicas.max", "is missing", "add `max: 4`"),
-        ("machine: n1-standard-8\nreplicas: 0", 10, "replicas", "can't have 0 machines", "remove the pool"),
-        ("machine: n1-standard-8\nreplicas: -1", 10, "replicas", "can't have -1", "1 or more"),
-        ("machine: n1-standard-8\nreplicas: three", 10, "replicas", "whole number, or {min, max}", "replicas: {"),
-        ("machine: n1-standard-8\nreplicas: '3'", 10, "replicas", "is the text '3'", "replicas: {"),
-        ("machine: n1-standard-8\nreplicas: 1.5", 10, "replicas", "whole number, or {min, max}, is 1.5", "{min: 1"),
-        ("machine: n1-standard-8\nreplicas: true", 10, "replicas", "is true", "{min: 1"),
-        ("machine: n1-standard-8\nreplicas:", 10, "replicas", "is empty", "{min: 1"),
-        (
-            "machine: n1-standard-8\nreplicas: {min: 1, max: 4, initial: 5}",
-            10,
-            "replicas.initial",
-            "5 is not",
-            "1 to 4",
-        ),
-        ("machine: n1-standard-8\nreplicas: {min: 1, max: 4, intial: 2}", 10, "replicas.intial", "unknown", "initial"),
-        ("machine: n1-standard-8\nreplcas: 2", 10, "replcas", "unknown key", "did you mean `replicas`?"),
+        (N1 + "replicas: {min: 4, max: 2}", 10, "replicas.max", "not more", "`replicas: 4`"),
+        (N1 + "replicas: {min: 1}", 10, "replicas.max", "is missing", "add `max: 4`"),
+        (N1 + "replicas: 0", 10, "replicas", "can't have 0 machines", "remove the pool"),
+        (N1 + "replicas: -1", 10, "replicas", "can't have -1", "1 or more"),
+        (N1 + "replicas: three", 10, "replicas", "whole number, or {min, max}", "replicas: {"),
+        (N1 + "replicas: '3'", 10, "replicas", "is the text '3'", "replicas: {"),
+        (N1 + "replicas: 1.5", 10, "replicas", "whole number, or {min, max}, is 1.5", "{min: 1"),
+        (N1 + "replicas: true", 10, "replicas", "is true", "{min: 1"),
+        (N1 + "replicas:", 10, "replicas", "is empty", "{min: 1"),
+        (N1 + "replicas: {min: 1, max: 4, initial: 5}", 10, "replicas.initial", "5 is not", "1 to 4"),
+        (N1 + "replicas: {min: 1, max: 4, intial: 2}", 10, "replicas.intial", "unknown", "initial"),
+        (N1 + "replcas: 2", 10, "replcas", "unknown key", "did you mean `replicas`?"),
         # machines and accelerators
         ("machine: n1-standrd-8\nreplicas: 1", 9, "machine", "unknown machine", "did you mean `n1-standard-8`?"),
         ("machine: ct6e-standard-4t\nreplicas: 1", 9, "machine", "TPU", "VM or GPU"),
@@ -243,14 +231,14 @@ GOOD = "machine: n1-standard-8\nreplicas: {min: 1, max: 4}\n"
         (GOOD + "accelerator: {type: NVIDIA_TESLA_T4}", 11, "accelerator.count", "is missing", "add `count: 1`"),
         (GOOD + "accelerator: {count: 1}", 11, "accelerator.type", "is missing", "add `type: NVIDIA_TESLA_T4`"),
         (
-            "machine: a2-highgpu-1g\nreplicas: 1\naccelerator: {type: NVIDIA_TESLA_T4, count: 1}",
+            A2 + "accelerator: {type: NVIDIA_TESLA_T4, count: 1}",
             11,
             "accelerator.type",
             "a2-highgpu-1g can't have NVIDIA_TESLA_T4",
             "NVIDIA_TESLA_A100 × 1 built in",
         ),
         (
-            "machine: a2-highgpu-1g\nreplicas: 1\naccelerator: {type: NVIDIA_TESLA_A100, count: 2}",
+            A2 + "accelerator: {type: NVIDIA_TESLA_A100, count: 2}",
             11,
             "accelerator.count",
             "can't have 2",

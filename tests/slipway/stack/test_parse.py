@@ -164,8 +164,7 @@ def value(text: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["yes", "no", "on", "Off", "y", "1:30", "1:30.5", "=", "tRUE", "0o8", "1e", ".", "-x", "1.5.2", "0x", "1 2"],
+    "text", ["yes", "no", "on", "Off", "y", "1:30", "1:30.5", "=", "tRUE", "0o8", "1e", ".", "-x", "1.5.2", "0x", "1 2"]
 )
 def test_what_only_yaml_1_1_takes_for_something_else_is_text(text: str) -> None:  # D1
     assert value(text) == text
@@ -229,108 +228,83 @@ def test_a_key_that_is_no_text_is_refused_and_one_in_quotes_is_not(key: str) -> 
         (HEAD.replace("gcp:region", "gcp:regoin"), 1, "gcp:region", "is missing", "add `gcp:region: us-central1`"),
         (HEAD.replace('"false"', '"true"'), 4, "gcp:addPulumiAttributionLabel", "replaced", '"false"'),
         (HEAD.replace('"false"', "0"), 4, "gcp:addPulumiAttributionLabel", "is 0", '"false"'),
-        (
-            HEAD + "  slipway:persistentResource: {}\n",
-            5,
-            "slipway:persistentResource",
-            "unknown key",
-            "persistentResources",
-        ),
-        (HEAD + "  slipway:zzzzzz: {}\n", 5, "slipway:zzzzzz", "unknown key", "slipway:quota"),
-        (
-            HEAD + "  gcp:vertexAiCustomEndpoint: http://x/\n",
-            5,
-            "gcp:vertexAiCustomEndpoint",
-            "environment",
-            "VERTEX_AI_CUSTOM",
-        ),
-        (HEAD + "  gcp:defaultLabels: {a: b}\n", 5, "gcp:defaultLabels", "replaces", "own `labels`"),
         (HEAD + "confg: {}\n", 5, "confg", "unknown key", "did you mean `config`?"),
         (HEAD + "slipway:quota: {}\n", 5, "slipway:quota", "beside `config`", "indent it"),
-        (HEAD + "  slipway:quota: {mode: request}\n", 5, "slipway:quota.mode", "'request'", "add `contactEmail`"),
-        (HEAD + "  slipway:quota: {mode: maybe}\n", 5, "slipway:quota.mode", "'maybe'", "enforce or warn"),
+    ],
+)
+def test_the_head_of_the_configuration(head: str, line: int, key: str, what: str, fix: str) -> None:
+    findings = wrong(head)
+    assert [item for item in findings if (item.line, item.key) == (line, key) and what in item.what and fix in item.fix]
+    assert len({item.key for item in findings}) == len(findings) <= 2
+
+
+CLUSTER = "slipway:persistentResources"
+FAR = "{cpu: {pools: {a: {machine: n1-standard-4, replicas: 1}}, alternatives: [{region: us-east4}]}}"
+
+
+@pytest.mark.parametrize(
+    ("entry", "place", "what", "fix"),
+    [
+        ("slipway:persistentResource: {}", "", "unknown key", "persistentResources"),
+        ("slipway:zzzzzz: {}", "", "unknown key", "slipway:quota"),
+        ("gcp:vertexAiCustomEndpoint: http://x/", "", "environment", "VERTEX_AI_CUSTOM"),
+        ("gcp:defaultLabels: {a: b}", "", "replaces", "own `labels`"),
+        ("slipway:quota: {mode: request}", ".mode", "'request'", "add `contactEmail`"),
+        ("slipway:quota: {mode: maybe}", ".mode", "'maybe'", "enforce or warn"),
+        ("slipway:quota: {contactEmail: me}", ".contactEmail", "not an e-mail", "@acme.example"),
+        ("slipway:quota: 5", "", "should be a mapping", "its keys are mode, contactEmail"),
         (
-            HEAD + "  slipway:quota: {contactEmail: me}\n",
-            5,
-            "slipway:quota.contactEmail",
-            "not an e-mail",
-            "@acme.example",
+            "slipway:policy: {grades: {submiter-gone: warning}}",
+            ".grades.submiter-gone",
+            "'submiter-gone'",
+            "did you mean `submitter-gone`?",
         ),
-        *(
-            (HEAD + f"  slipway:policy: {{grades: {{{grades}}}}}\n", 5, f"slipway:policy.grades{key}", what, fix)
-            for grades, key, what, fix in (
-                ("submiter-gone: warning", ".submiter-gone", "'submiter-gone'", "did you mean `submitter-gone`?"),
-                ("submitter-gone: fatal", ".submitter-gone", "'fatal'", "blocking"),
-                ("cluster-deleted: change", "", "scheduled deployment", "warning or blocking"),
-            )
-        ),
-        (HEAD + "  slipway:templates: dask-digits\n", 5, "slipway:templates", "should be a list", "[dask-digits]"),
-        (HEAD + "  slipway:quota: 5\n", 5, "slipway:quota", "should be a mapping", "its keys are mode, contactEmail"),
-        (HEAD + "  slipway:templates: [Dask]\n", 5, "slipway:templates[0]", "template's name", "dask-digits"),
-        (HEAD + f"  slipway:templates: [{'a' * 51}]\n", 5, "slipway:templates[0]", "template's name", "1–50"),
-        (HEAD + "  slipway:templates: [a, b, a]\n", 5, "slipway:templates[2]", "listed twice", "keep one"),
-        *(
-            (
-                HEAD + f"  slipway:persistentResources: {{a: {{pools: {{}}, serviceAccount: {given}}}}}\n",
-                5,
-                f"slipway:persistentResources.a.serviceAccount{key}",
-                "names no account",
-                "the `trainer` of",
-            )
-            for given, key in (
-                ("t@acme.iam.gserviceaccount.com", ""),
-                ("{custom: t@acme.iam.gserviceaccount.com}", ".custom"),
-            )
-        ),
+        ("slipway:policy: {grades: {submitter-gone: fatal}}", ".grades.submitter-gone", "'fatal'", "blocking"),
         (
-            HEAD + "  slipway:workspace: {submitters: [bob]}\n",
-            5,
-            "slipway:workspace.submitters[0]",
-            "not an IAM member",
-            "group:",
+            "slipway:policy: {grades: {cluster-deleted: change}}",
+            ".grades",
+            "scheduled deployment",
+            "warning or blocking",
         ),
+        ("slipway:templates: dask-digits", "", "should be a list", "[dask-digits]"),
+        ("slipway:templates: [Dask]", "[0]", "template's name", "dask-digits"),
+        (f"slipway:templates: [{'a' * 51}]", "[0]", "template's name", "1–50"),
+        ("slipway:templates: [a, b, a]", "[2]", "listed twice", "keep one"),
         (
-            HEAD + "  slipway:workspace: {submitters: [allUsers]}\n",
-            5,
-            "slipway:workspace.submitters[0]",
-            "strangers",
-            "group:",
+            f"{CLUSTER}: {{a: {{pools: {{}}, serviceAccount: t@acme.iam.gserviceaccount.com}}}}",
+            ".a.serviceAccount",
+            "names no account",
+            "the `trainer` of",
         ),
         (
-            HEAD + "  slipway:workspace: {catalogBucket: A}\n",
-            5,
-            "slipway:workspace.catalogBucket",
-            "bucket's name",
-            "3–63",
+            f"{CLUSTER}: {{a: {{pools: {{}}, serviceAccount: {{custom: t@acme.iam.gserviceaccount.com}}}}}}",
+            ".a.serviceAccount.custom",
+            "names no account",
+            "the `trainer` of",
         ),
+        ("slipway:workspace: {submitters: [bob]}", ".submitters[0]", "not an IAM member", "group:"),
+        ("slipway:workspace: {submitters: [allUsers]}", ".submitters[0]", "strangers", "group:"),
+        ("slipway:workspace: {catalogBucket: A}", ".catalogBucket", "bucket's name", "3–63"),
         (
-            HEAD + "  slipway:workspace: {catalogBucket: one, workBucket: one}\n",
-            5,
-            "slipway:workspace.workBucket",
+            "slipway:workspace: {catalogBucket: one, workBucket: one}",
+            ".workBucket",
             "catalog's bucket as well",
             "two buckets",
         ),
         (
-            HEAD + f"  slipway:workspace: {{workBucket: {'w' * 60}}}\n  slipway:persistentResources: {{cpu: {{pools: "
-            "{a: {machine: n1-standard-4, replicas: 1}}, alternatives: [{region: us-east4}]}}\n",
-            5,
-            "slipway:workspace.workBucket",
+            f"slipway:workspace: {{workBucket: {'w' * 60}}}\n  {CLUSTER}: {FAR}",
+            ".workBucket",
             "can't be a bucket's name",
             "a shorter name, which us-east4 has behind it",
         ),
-        (
-            HEAD + "  slipway:workspace: {trainer: abc}\n",
-            5,
-            "slipway:workspace.trainer",
-            "service account's id",
-            "6–30",
-        ),
+        ("slipway:workspace: {trainer: abc}", ".trainer", "service account's id", "6–30"),
     ],
 )
-def test_the_rest_of_the_configuration(head: str, line: int, key: str, what: str, fix: str) -> None:
-    findings = wrong(head)
-    assert [item for item in findings if (item.line, item.key) == (line, key) and what in item.what and fix in item.fix]
-    assert len({item.key for item in findings}) == len(findings) <= 2
+def test_the_rest_of_the_configuration(entry: str, place: str, what: str, fix: str) -> None:
+    findings = wrong(f"{HEAD}  {entry}\n")
+    key = ":".join(entry.split(":")[:2]) + place
+    assert [one for one in findings if (one.line, one.key) == (5, key) and what in one.what and fix in one.fix]
+    assert len({one.key for one in findings}) == len(findings) <= 2
 
 
 def test_a_misspelt_required_key_is_told_with_its_right_name() -> None:

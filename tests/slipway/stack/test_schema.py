@@ -15,9 +15,12 @@ from .files import HEAD, read, with_pool, wrong
 ROOT = Path(__file__).parents[3]
 
 
+VALIDATOR = Draft202012Validator(schema())
+
+
 def valid(text: str) -> bool:
     values: Any = yaml.safe_load(text)
-    return Draft202012Validator(schema()).is_valid(values)
+    return VALIDATOR.is_valid(values)
 
 
 def test_the_schema_in_the_repository_is_current() -> (

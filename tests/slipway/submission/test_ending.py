@@ -155,8 +155,7 @@ def test_a_job_of_no_template_or_by_an_offer_that_is_gone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "code"),
-    [("FAILED", 4), ("EXPIRED", 4), ("PARTIALLY_SUCCEEDED", 4), ("CANCELLED", 8)],
+    ("state", "code"), [("FAILED", 4), ("EXPIRED", 4), ("PARTIALLY_SUCCEEDED", 4), ("CANCELLED", 8)]
 )
 def test_an_end_that_is_no_success_has_its_exit_code(state: str, code: int) -> None:
     problem = error_of_end(replace(ENDED, state=f"JOB_STATE_{state}", error="because"))

@@ -118,12 +118,7 @@ LACKS = st.sampled_from(["", "pool", "spot"])
     lacks=LACKS,
 )
 def test_with_a_launcher_it_runs_once_whatever_happens(  # N2, N3, N7
-    faults: dict[str, list[str]],
-    starts: list[int | None],
-    lag: float,
-    pool_region: str,
-    renewed_after: int,
-    lacks: str,
+    faults: dict[str, list[str]], starts: list[int | None], lag: float, pool_region: str, renewed_after: int, lacks: str
 ) -> None:
     service = Service(launcher=True, lag=lag, faults=faults, starts=starts, pool_region=pool_region)
     done = typed_until_it_is_done(service, renewed_after, lacks)

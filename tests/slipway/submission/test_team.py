@@ -29,9 +29,7 @@ def stack(*members: str, team: str = "", account: str = TRAINER, evals: tuple[st
 
     offers = tuple(replace(offer, request=labelled(offer.request)) for offer in template.offers)
     return replace(
-        found,
-        templates={"digits": replace(template, offers=offers)},
-        submitters={TRAINER: members, EVALS: evals},
+        found, templates={"digits": replace(template, offers=offers)}, submitters={TRAINER: members, EVALS: evals}
     )
 
 

@@ -176,19 +176,10 @@ def test_a_tuning_job_has_its_study_and_leaves_what_it_searches_to_the_service()
     assert "--rate=0.01" in body(digits())["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]["args"]
 
 
-@pytest.mark.parametrize(
-    ("study", "rule"),
-    [
-        (replace(STUDY, algorithm="grid"), "study-grid"),
-        (replace(STUDY, parameters=(Search("rate", "double", 0.0, 0.1, scale="log"),)), "study-scale"),
-        (replace(STUDY, parallel_trials=9), "study-counts"),
-        (replace(STUDY, metrics=(Metric("top 1"),)), "study-metrics"),
-    ],
-)
-def test_a_study_that_the_service_would_refuse_is_refused_in_preview(study: Study, rule: str) -> None:
+def test_a_study_that_the_service_would_refuse_is_refused_in_preview() -> None:
     with pytest.raises(ConfigError) as error:
-        body(digits(study=study), "spot", "hyperparameter-tuning-job")
-    assert f"[{rule}]" in error.value.why
+        body(digits(study=replace(STUDY, parallel_trials=9)), "spot", "hyperparameter-tuning-job")
+    assert "[study-counts]" in error.value.why
 
 
 def test_a_pipeline_uploads_the_model() -> None:  # W5
@@ -273,9 +264,6 @@ def test_tensorboard_and_experiment_have_their_full_names() -> None:  # W8 Z4
     spec = body(digits(experiment="digits"))["jobSpec"]
     assert spec["experiment"] == f"{home}/metadataStores/default/contexts/digits"
     assert spec["experimentRun"] == f"{home}/metadataStores/default/contexts/digits-${{slipway.experimentRun}}"
-    with pytest.raises(ConfigError) as error:
-        body(digits(tensorboard="7", experiment="digits"))
-    assert "[tensorboard-or-experiment]" in error.value.why
 
 
 def test_the_rest_of_a_job() -> None:
@@ -308,6 +296,3 @@ def test_a_tpu_has_its_topology() -> None:
     asked = digits(worker_pools=(WorkerPool("chief", "ct5lp-hightpu-4t", tpu_topology="4x4", disk=Disk()),))
     (pool,) = body(asked)["jobSpec"]["workerPoolSpecs"]
     assert pool["machineSpec"] == {"machineType": "ct5lp-hightpu-4t", "tpuTopology": "4x4"}
-    with pytest.raises(ConfigError) as error:
-        body(asked, "spot")
-    assert "[spot-tpu-pod]" in error.value.why

@@ -189,9 +189,7 @@ def test_all_problems_come_at_once() -> None:
 def test_replicas_are_a_number_or_a_parameters_range() -> None:
     asked = template()
     assert [asked.replicas(pool) for pool in asked.worker_pools] == [(1, 1, 1), (1, 2, 16)]
-    by_choice = template(
-        parameters=(Parameter("workers", int, choices=(8, 2, 4)), Parameter("trees", int, default=1)),
-    )
+    by_choice = template(parameters=(Parameter("workers", int, choices=(8, 2, 4)), Parameter("trees", int, default=1)))
     assert by_choice.replicas(by_choice.worker_pools[1]) == (2, 2, 8)
 
 

@@ -140,10 +140,7 @@ def test_two_pools_of_one_shape_are_used_together() -> None:  # P3
     assert [found.name for found in offers[0].pools] == ["a", "b"]
 
 
-@given(
-    st.lists(st.integers(1, 6), min_size=1, max_size=3),
-    st.lists(st.integers(1, 6), min_size=1, max_size=4),
-)
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=3), st.lists(st.integers(1, 6), min_size=1, max_size=4))
 def test_an_offer_never_asks_a_pool_for_more_than_its_maximum(wanted: list[int], sizes: list[int]) -> None:  # P3
     chief = WorkerPool("chief", "n1-standard-8", args=("${trees}",))
     roles = tuple(WorkerPool(f"r{i}", "n1-standard-8", replicas=count) for i, count in enumerate(wanted))
