@@ -18,7 +18,7 @@ from tests.slipway.board.moment import board
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page
 
-JOBS = 400
+JOBS = 240
 Looking = Callable[[dict[str, Any]], "Looked"]
 _DRAWN = "() => [...document.querySelectorAll('[data-chart]:not([data-late])')].every((one) => one.dataset.drawn)"
 
