@@ -1,14 +1,15 @@
-"""A stack of its own for each test, on the run's local cloud."""
+"""Stacks on the run's local cloud: one for each test, and one that a whole run reads."""
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.local.conftest import LocalCloud
 
-from .stack import Stack
+from .stack import Past, Stack, past_jobs
 
 
 @pytest.fixture
@@ -18,6 +19,37 @@ def stack(cloud: LocalCloud, tmp_path: Path) -> Iterator[Stack]:
     made.make()
     yield made
     made.end()
+
+
+@pytest.fixture(scope="session")
+def _standing(cloud: LocalCloud, tmp_path_factory: pytest.TempPathFactory) -> Stack:
+    made = Stack(cloud, tmp_path_factory.mktemp("standing"), project="standing-stacks")
+    made.make()
+    return made
+
+
+@pytest.fixture
+def standing(_standing: Stack, tmp_path: Path) -> Stack:
+    """A stack of a whole run, in a project of its own, that is read and left as it is: it never has a job."""
+    return _folder_of_a_test(_standing, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def _past(cloud: LocalCloud, tmp_path_factory: pytest.TempPathFactory) -> Past:
+    made = Stack(cloud, tmp_path_factory.mktemp("past"), project="past-jobs")
+    made.make()
+    return past_jobs(made)
+
+
+@pytest.fixture
+def past(_past: Past, tmp_path: Path) -> Past:
+    """Another one that is read only, whose jobs have ended."""
+    return replace(_past, stack=_folder_of_a_test(_past.stack, tmp_path))
+
+
+def _folder_of_a_test(stack: Stack, folder: Path) -> Stack:
+    (folder / ".git").mkdir()
+    return replace(stack, folder=folder)
 
 
 @pytest.fixture(autouse=True)

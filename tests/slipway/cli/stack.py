@@ -5,11 +5,13 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,16 +20,13 @@ from urllib.parse import quote
 from tests.checkouts.shell import Done, slipway
 from tests.local.conftest import ROOT, LocalCloud
 
+from .catalogs import POOL, QUOTAS, REGION, SCHEDULING, SHAPE, templates
+
 UNSET = "\0"
 """The value of a variable that a run must lack."""
-PROJECT, REGION, ADA = "slipway-local", "us-central1", "user:ada@slipway.example"
+PROJECT, ADA = "slipway-local", "user:ada@slipway.example"
 JOBS = f"/v1/projects/{PROJECT}/locations/{REGION}/customJobs"
 CLUSTERS = f"/v1/projects/{PROJECT}/locations/{REGION}/persistentResources"
-SHAPE = {"machineSpec": {"machineType": "n1-standard-4"}, "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100}}
-QUOTAS = {
-    "custom_model_training_cpus": "CustomModelTrainingCPUsPerProjectPerRegion",
-    "custom_model_training_pd_ssd": "CustomModelTrainingPdSsdPerProjectPerRegion",
-}
 SUBMITTER_ROLES = ("roles/aiplatform.user", "roles/cloudquotas.viewer", "roles/logging.viewer")
 
 
@@ -40,10 +39,14 @@ class Stack:
     name: str = field(default_factory=lambda: f"s{uuid.uuid4().hex[:8]}")
     catalog: dict[str, Any] = field(default_factory=dict)
     cluster_region: str = REGION
+    project: str = PROJECT
 
     @property
     def clusters(self) -> str:
-        return CLUSTERS.replace(REGION, self.cluster_region)
+        return f"{self._home(self.cluster_region)}/persistentResources"
+
+    def _home(self, region: str = REGION) -> str:
+        return f"/v1/projects/{self.project}/locations/{region}"
 
     @property
     def cluster(self) -> str:
@@ -61,35 +64,46 @@ class Stack:
 
     @property
     def trainer(self) -> str:
-        return f"t-{self.name}@{PROJECT}.iam.gserviceaccount.com"
+        return f"t-{self.name}@{self.project}.iam.gserviceaccount.com"
 
     def make(self) -> None:
+        if self.project != PROJECT:
+            self.cloud.rest("POST", "/slipway/projects", {"project": self.project})
         buckets = {f"c-{self.name}": REGION, f"w-{self.name}": REGION, **self._work_elsewhere}
         for bucket, region in buckets.items():
             made = {"name": bucket, "location": region.upper()}
-            self.cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", made)
-        self.cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", {"accountId": f"t-{self.name}"})
+            self.cloud.rest("POST", f"/storage/v1/b?project={self.project}", made)
+        self.cloud.rest("POST", f"/v1/projects/{self.project}/serviceAccounts", {"accountId": f"t-{self.name}"})
         for role in SUBMITTER_ROLES:
             self.grant(role)
-        self._bind(f"/v1/projects/{PROJECT}/serviceAccounts/{self.trainer}", "roles/iam.serviceAccountUser", "POST")
+        self.act_as_trainer(True)
         self._bucket_roles(f"c-{self.name}", {"roles/storage.objectViewer": [ADA, f"serviceAccount:{self.trainer}"]})
-        self._bucket_roles(
-            f"w-{self.name}",
-            {
-                "roles/storage.objectUser": [f"serviceAccount:{self.trainer}"],
-                "roles/storage.objectCreator": [ADA],
-                "roles/storage.objectViewer": [ADA],
-            },
-        )
+        there = {"roles/storage.objectUser": [f"serviceAccount:{self.trainer}"], "roles/storage.objectViewer": [ADA]}
+        self._bucket_roles(f"w-{self.name}", {**there, "roles/storage.objectCreator": [ADA]})
         for bucket in self._work_elsewhere:
-            roles = {
-                "roles/storage.objectUser": [f"serviceAccount:{self.trainer}"],
-                "roles/storage.objectViewer": [ADA],
-            }
-            self._bucket_roles(bucket, roles)
+            self._bucket_roles(bucket, there)
         self.make_cluster()
-        self.catalog = self._catalog()
+        self.catalog = self.new_catalog()
         self.publish()
+
+    def new_catalog(self) -> dict[str, Any]:
+        elsewhere = {"region": self.cluster_region} if self.cluster_region != REGION else {}
+        work_elsewhere = {region: name for name, region in self._work_elsewhere.items()}
+        return {
+            "schema": 2,
+            "stack": self.name,
+            "project": self.project,
+            "region": REGION,
+            "commit": "3f9c2e1",
+            "dirty": False,
+            "retiring": [],
+            "quotas": QUOTAS,
+            "trainer": self.trainer,
+            "storage": {"catalog": f"c-{self.name}", "work": f"w-{self.name}", "workElsewhere": work_elsewhere},
+            "clusters": {"cpu": {"id": self.cluster, "pools": {"workers": {**POOL}}, **elsewhere}},
+            "otherRegions": [*elsewhere.values()],
+            "templates": templates(self.name, self.cluster, self.trainer),
+        }
 
     def deploy(self, commit: str, *, dirty: bool) -> None:
         """Publish the catalog as a deployment from that commit does."""
@@ -119,23 +133,32 @@ class Stack:
         return str(self.cloud.rest("GET", f"{self.clusters}/{cluster or self.cluster}")["state"])
 
     def delete_cluster(self) -> None:
-        self.cloud.rest("DELETE", f"{CLUSTERS}/{self.cluster}")
+        self.cloud.rest("DELETE", f"{self.clusters}/{self.cluster}")
 
         def gone() -> bool:
-            listed = self.cloud.every(CLUSTERS, "persistentResources")
+            listed = self.cloud.every(self.clusters, "persistentResources")
             return all(one["name"].rsplit("/", 1)[-1] != self.cluster for one in listed)
 
         self.until(gone)
 
     def grant(self, role: str, granted: bool = True, who: str = ADA) -> None:
         """Give somebody, or take from them, a role on the project."""
-        path = f"/v1/projects/{PROJECT}"
+        path = f"/v1/projects/{self.project}"
         policy = self.cloud.rest("POST", f"{path}:getIamPolicy", {})
         bindings = {one["role"]: set(one["members"]) for one in policy.get("bindings", [])}
         members = bindings.setdefault(role, set())
         members.add(who) if granted else members.discard(who)
         policy["bindings"] = [{"role": key, "members": sorted(who)} for key, who in bindings.items() if who]
         self.cloud.rest("POST", f"{path}:setIamPolicy", {"policy": policy})
+
+    @contextlib.contextmanager
+    def without(self, role: str) -> Iterator[None]:
+        """Take one of her roles on the project from Ada for a while."""
+        self.grant(role, False)
+        try:
+            yield
+        finally:
+            self.grant(role)
 
     def may_read_catalog(self, granted: bool) -> None:
         path = f"/storage/v1/b/c-{self.name}/iam"
@@ -146,15 +169,9 @@ class Stack:
         self.cloud.rest("PUT", path, policy)
 
     def act_as_trainer(self, granted: bool) -> None:
-        members = [ADA] if granted else []
-        self._bind(
-            f"/v1/projects/{PROJECT}/serviceAccounts/{self.trainer}", "roles/iam.serviceAccountUser", "POST", members
-        )
-
-    def _bind(self, resource: str, role: str, method: str, members: list[str] | None = None) -> None:
-        members = [ADA] if members is None else members
-        policy = {"bindings": [{"role": role, "members": members}] if members else []}
-        self.cloud.rest(method, f"{resource}:setIamPolicy", {"policy": policy})
+        bindings = [{"role": "roles/iam.serviceAccountUser", "members": [ADA]}] if granted else []
+        account = f"/v1/projects/{self.project}/serviceAccounts/{self.trainer}"
+        self.cloud.rest("POST", f"{account}:setIamPolicy", {"policy": {"bindings": bindings}})
 
     def _bucket_roles(self, bucket: str, roles: dict[str, list[str]]) -> None:
         policy = self.cloud.rest("GET", f"/storage/v1/b/{bucket}/iam")
@@ -175,130 +192,84 @@ class Stack:
         path = f"/upload/storage/v1/b/c-{self.name}/o?uploadType=media&name={quote(name, safe='')}"
         self.cloud.call("POST", path, content_type="application/json", data=content).raise_for_status()
 
-    def _request(self, capacity_type: str, roles: int) -> dict[str, Any]:
-        specs = [
-            {
-                **SHAPE,
-                "replicaCount": 1 if index == 0 else "${workers}",
-                "containerSpec": {"imageUri": "python:3.11", "command": ["python", "-uc"], "args": ["${code}"]},
-            }
-            for index in range(roles)
-        ]
-        place = (
-            {"persistentResourceId": self.cluster} if capacity_type == "pool" else {"scheduling": {"strategy": "SPOT"}}
-        )
-        return {
-            "displayName": "${slipway.job}",
-            "labels": {
-                "slipway-template": "hello" if roles == 1 else "crew",
-                "slipway-request": "${slipway.request}",
-                "slipway-stack": self.name,
-                "slipway-commit": "3f9c2e1",
-                "slipway-capacity-type": capacity_type,
-            },
-            "jobSpec": {
-                "workerPoolSpecs": specs,
-                "serviceAccount": self.trainer,
-                "baseOutputDirectory": {"outputUriPrefix": "${slipway.output}"},
-                **place,
-            },
-        }
+    def offer(self, template: str = "hello", place: int = 0) -> dict[str, Any]:
+        """Return an offer of a template: of both the pool is the first, and Spot the second."""
+        found: dict[str, Any] = self.catalog["templates"][template]["offers"][place]
+        return found
 
-    def _template(self, roles: tuple[str, ...]) -> dict[str, Any]:
-        pool = {
-            "capacityType": "pool",
-            "cluster": "cpu",
-            "available": True,
-            "why": "",
-            "pools": ["workers"] * len(roles),
-            "replicas": [1, "${workers}"][: len(roles)],
-            "pricePerHour": "0.4906",
-            "request": self._request("pool", len(roles)),
-        }
-        spot = {
-            "capacityType": "spot",
-            "available": True,
-            "why": "",
-            "pricePerHour": None,
-            "request": self._request("spot", len(roles)),
-        }
-        code = {"name": "code", "type": "str", "default": "print('hello')", "choices": [], "help": "Python to run"}
-        workers = {
-            "name": "workers",
-            "type": "int",
-            "default": 1,
-            "min": 1,
-            "max": 50,
-            "choices": [],
-            "help": "machines",
-        }
-        return {
-            "summary": "Runs a line of Python",
-            "kind": "custom-job",
-            "roles": list(roles),
-            "package": "",
-            "parameters": [code, workers][: len(roles)],
-            "offers": [pool, spot],
-        }
+    def spec(self, template: str = "hello", place: int = 0) -> dict[str, Any]:
+        """Return the specification of the job that an offer sends."""
+        found: dict[str, Any] = self.offer(template, place)["request"]["jobSpec"]
+        return found
 
-    def _catalog(self) -> dict[str, Any]:
-        pool = {
-            "machine": "n1-standard-4",
-            "accelerator": None,
-            "acceleratorCount": 0,
-            "disk": {"type": "pd-ssd", "sizeGb": 100},
-            "min": 1,
-            "max": 3,
-            "autoscaled": True,
-            "pricePerHour": "0.2453",
-        }
-        elsewhere = {"region": self.cluster_region} if self.cluster_region != REGION else {}
-        return {
-            "schema": 2,
-            "stack": self.name,
-            "project": PROJECT,
-            "region": REGION,
-            "commit": "3f9c2e1",
-            "dirty": False,
-            "storage": {
-                "catalog": f"c-{self.name}",
-                "work": f"w-{self.name}",
-                "workElsewhere": {region: name for name, region in self._work_elsewhere.items()},
-            },
-            "trainer": self.trainer,
-            "clusters": {"cpu": {"id": self.cluster, "pools": {"workers": pool}, **elsewhere}},
-            "otherRegions": [*elsewhere.values()],
-            "quotas": QUOTAS,
-            "retiring": [],
-            "templates": {"hello": self._template(("main",)), "crew": self._template(("scheduler", "workers"))},
-        }
+    def beside_pools(self, template: str, *types: str, machine: dict[str, Any] | None = None) -> None:
+        """Let a template have these offers of machines of its own alone, of another shape where that is given."""
+        spot, offers = self.offer(template, 1), []
+        for type_ in types:
+            offer = deepcopy(spot) | {"capacityType": type_}
+            offer["request"]["labels"]["slipway-capacity-type"] = type_
+            offer["request"]["jobSpec"]["scheduling"] = SCHEDULING[type_]
+            for worker in offer["request"]["jobSpec"]["workerPoolSpecs"]:
+                worker |= {"machineSpec": machine} if machine else {}
+            offers.append(offer)
+        self.catalog["templates"][template]["offers"] = offers
 
     def env(self, role: str = "submitter", **variables: str) -> dict[str, str]:
         base = {"SLIPWAY_CATALOG": self.address, "SLIPWAY_USER": "Ada", "PYTHONPATH": str(ROOT)}
         base["SLIPWAY_CONFIG"] = str(self.folder / "config")
-        return {**self.cloud.env(role), **base, **variables}
+        return {**self.cloud.env(role, self.project), **base, **variables}
 
     def run(self, *arguments: str, role: str = "submitter", **variables: str) -> Done:
         """Run `slipway …` in a folder of the test's own, in this process."""
         environ = {key: value for key, value in self.env(role, **variables).items() if value != UNSET}
         return slipway(arguments, environ, self.folder)
 
+    def well(self, *arguments: str, **variables: str) -> Done:
+        """Run what must succeed."""
+        done = self.run(*arguments, **variables)
+        assert done.code == 0, done.err
+        return done
+
+    def sends(self, *words: str, **variables: str) -> Any:
+        """Return the job of a submission, as its document has it; with `--wait` that of one that has ended, however."""
+        return self.run("submit", *words, "--output", "json", **variables).json["job"]
+
+    def ended(self, *words: str, **variables: str) -> str:
+        """Return the name of a job that was submitted and has ended."""
+        return str(self.sends(*words, "--wait", **variables)["displayName"])
+
+    def shown(self, job: str) -> Any:
+        return self.well("jobs", "show", job, "--output", "json").json["job"]
+
     def asked(self, *arguments: str, answer: str) -> Done:
         """Run the same at a terminal, where somebody types an answer."""
         ours, theirs = pty.openpty()
         os.write(ours, f"{answer}\n".encode())
+        command, environ = [sys.executable, "-m", "slipway", *arguments], self.env()
         done = subprocess.run(
-            [sys.executable, "-m", "slipway", *arguments],
-            cwd=self.folder,
-            env=self.env(),
-            stdin=theirs,
-            capture_output=True,
-            text=True,
-            check=False,
+            command, cwd=self.folder, env=environ, stdin=theirs, capture_output=True, text=True, check=False
         )
         os.close(theirs)
         os.close(ours)
         return Done(done.returncode, done.stdout, done.stderr)
+
+    def watched(self, *arguments: str, enough: Callable[[str], object], **variables: str) -> Done:
+        """Run it on a terminal of its own, where both streams are drawn, and press Ctrl-C once that is enough."""
+        ours, theirs = pty.openpty()
+        environ = {key: value for key, value in self.env(TERM="xterm", **variables).items() if key != "NO_COLOR"}
+        command, drawn, pressed = [sys.executable, "-m", "slipway", *arguments], b"", False
+        with subprocess.Popen(
+            command, cwd=self.folder, env=environ, stdin=theirs, stdout=theirs, stderr=theirs
+        ) as process:
+            os.close(theirs)
+            with contextlib.suppress(OSError):  # Linux says so when the other end is closed.
+                while chunk := os.read(ours, 65536):
+                    drawn += chunk
+                    if not pressed and enough(drawn.decode(errors="ignore")):
+                        process.send_signal(signal.SIGINT)
+                        pressed = True
+        os.close(ours)
+        return Done(process.returncode, drawn.decode(), "")
 
     @contextlib.contextmanager
     def started(self, *arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
@@ -323,7 +294,7 @@ class Stack:
 
     def journal(self, request_id: str) -> Path:
         """Return the file where a request is recorded."""
-        return self.folder / ".slipway" / "requests" / PROJECT / self.name / f"{request_id}.json"
+        return self.folder / ".slipway" / "requests" / self.project / self.name / f"{request_id}.json"
 
     def write(self, name: str, content: bytes) -> None:
         """Put an object into the bucket `work`."""
@@ -337,15 +308,20 @@ class Stack:
 
     def jobs(self) -> list[dict[str, Any]]:
         """Return this stack's jobs as the service has them, newest first, those of its own region before others."""
-        paths = dict.fromkeys(JOBS.replace(REGION, region) for region in (REGION, self.cluster_region))
+        paths = dict.fromkeys(f"{self._home(region)}/customJobs" for region in (REGION, self.cluster_region))
         listed = (self.cloud.rest("GET", f'{path}?filter=labels.slipway-stack="{self.name}"') for path in paths)
         return [job for one in listed for job in one.get("customJobs", [])]
 
     def until(self, holds: Callable[[], bool], seconds: float = 600) -> None:
-        end = time.monotonic() + seconds
+        """Wait until it holds, and look less and less often."""
+        end, pause = time.monotonic() + seconds, 0.05
         while not holds():
             assert time.monotonic() < end, "it did not come about in time"
-            time.sleep(0.1)
+            time.sleep(pause)
+            pause = min(1.5 * pause, 0.4)
+
+    def all_end(self) -> None:
+        self.until(lambda: all("endTime" in job for job in self.jobs()))
 
     @contextlib.contextmanager
     def faults(self, *faults: dict[str, Any]) -> Iterator[None]:
@@ -364,6 +340,15 @@ class Stack:
             yield
         finally:
             self.cloud.rest("POST", "/slipway/settings", {name: before[name] for name in values})
+
+    @contextlib.contextmanager
+    def scenario(self, **parts: Any) -> Iterator[None]:
+        """Hold what the cloud has of machines, and what it does to jobs."""
+        self.cloud.rest("POST", "/slipway/scenario", parts)
+        try:
+            yield
+        finally:
+            self.cloud.rest("DELETE", "/slipway/scenario")
 
     def end(self) -> None:
         """Cancel its jobs, give its cluster's machines back and take Ada's roles: the cloud goes on for other tests."""
@@ -387,9 +372,7 @@ def held(stack: Stack, machines: int = 3) -> str:
     words = ["submit", "crew", "-p", f"code={SLEEP}", "-p", f"workers={machines - 1}"]
     if machines == 1:
         words = ["submit", "hello", "-p", f"code={SLEEP}"]
-    done = stack.run(*words, "--output", "json")
-    assert done.code == 0, done.err
-    name = str(done.json["job"]["displayName"])
+    name = str(stack.well(*words, "--output", "json").json["job"]["displayName"])
     stack.until(lambda: any(job["displayName"] == name and job["state"] == "JOB_STATE_RUNNING" for job in stack.jobs()))
     return name
 
@@ -397,3 +380,28 @@ def held(stack: Stack, machines: int = 3) -> str:
 def counts(line: str) -> tuple[int, ...]:
     """Return the numbers of `sweep NAME: 3 submitted now, 0 before, of 3`."""
     return tuple(map(int, re.findall(r"\d+", line.rpartition(": ")[2])))
+
+
+@dataclass(frozen=True)
+class Past:
+    """The names of jobs that have ended in a stack, the oldest first."""
+
+    stack: Stack
+    fine: str
+    failed: str
+    crew: str
+
+    def run(self, *arguments: str, **variables: str) -> Done:
+        return self.stack.run(*arguments, **variables)
+
+
+PRINTS = "print(1)\nprint('fine') #\x1b]0;evil\a"
+FAILS = "import sys; print('fine'); print('warned', file=sys.stderr); raise ValueError('the data is not there')"
+RANKED = "import os, time; print('line of', os.environ['RANK']); time.sleep(2)"
+
+
+def past_jobs(stack: Stack) -> Past:
+    """One that went well, one that failed, each by a request of its own, and one of a scheduler and two workers."""
+    fine = stack.ended("hello", "-p", f"code={PRINTS}", "--request-id", "nightly")
+    failed = stack.ended("hello", "-p", f"code={FAILS}", "--request-id", "failing")
+    return Past(stack, fine, failed, stack.ended("crew", "-p", "workers=2", "-p", f"code={RANKED}"))

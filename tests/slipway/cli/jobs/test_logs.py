@@ -1,4 +1,4 @@
-"""A log of many thousand lines: all of it, with how long that takes."""
+"""`slipway jobs logs`: by role, followed, and of many thousand lines with how long that takes."""
 
 import json
 from collections.abc import Iterator
@@ -14,10 +14,46 @@ from slipway.cloud.failures import Exhausted
 from slipway.cloud.session import Session
 from slipway.cloud.transport import Transport
 from slipway.jobs.log import WHOLE_LOG
-from tests.slipway.cli.stack import Stack
+from tests.slipway.cli.stack import PRINTS, Past, Stack
 from tests.slipway.cloud.server import Server
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+def test_logs_are_shown_by_role(past: Past) -> None:  # P4
+    def shown(*words: str) -> list[str]:
+        return past.stack.well("jobs", "logs", past.crew, *words).out.splitlines()
+
+    assert {"scheduler  line of 0", "workers-0  line of 1", "workers-1  line of 2"} <= set(shown())
+    workers = shown("--role", "workers")
+    assert len(workers) >= 2 and all(line.startswith("workers-") for line in workers)
+    assert shown("--role", "workers-1") == ["workers-1  line of 2"]
+    assert len(shown("--tail", "2")) == 2
+    assert shown("--role", "scheduler", "--tail", "1") == ["scheduler  line of 0"], "the last of its lines"
+    documents = [json.loads(line) for line in shown("--output", "json")]
+    (first,) = (one for one in documents if one["role"] == "scheduler")
+    assert first["text"] == "line of 0" and {(one["schema"], one["kind"]) for one in documents} == {(2, "log-line")}
+    for role, said in (("nobody", "has no role 'nobody'"), ("", "'--role': it is empty")):
+        refused = past.run("jobs", "logs", past.crew, "--role", role)
+        assert refused.code == 2 and refused.out == "" and said in refused.err, "no role is not every role"
+
+
+def test_following_takes_the_same_choices_and_ends_with_the_job(stack: Stack) -> None:
+    code = "import os, time; [(print('line', n, flush=True), time.sleep(0.3)) for n in range(8)]"
+    name = stack.sends("crew", "-p", f"code={code}")["displayName"]
+    workers = stack.well("jobs", "logs", name, "--follow", "--role", "workers")
+    assert workers.out.splitlines() == [f"workers  line {n}" for n in range(8)]
+    last = stack.well("jobs", "logs", name, "--follow", "--role", "workers", "--tail", "4", "--output", "json")
+    texts = [json.loads(line)["text"] for line in last.out.splitlines()]
+    assert texts and texts == [f"line {n}" for n in range(8)][-len(texts) :] and len(texts) <= 4
+
+
+def test_without_the_role_for_logs_following_goes_on_and_names_it(past: Past) -> None:  # P5
+    with past.stack.without("roles/logging.viewer"):
+        done = past.run("submit", "hello", "-p", f"code={PRINTS}", "--request-id", "nightly", "--follow")
+        shown = past.run("jobs", "logs", past.fine)
+    assert done.code == 0 and "logs can't be shown" in done.err and "roles/logging.viewer" in done.err
+    assert shown.code == 3 and "ask for roles/logging.viewer" in shown.err
 
 
 def minutes(number: float) -> datetime:
@@ -35,12 +71,11 @@ def test_how_long_the_rest_takes_follows_from_how_far_the_lines_have_come() -> N
 def test_it_is_said_while_a_long_log_is_printed(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs, "_LONG", 20)
     monkeypatch.setattr(logs, "_A_MINUTE", 50)
-    code = "code=for n in range(120): print('line', n)"
-    name = stack.run("submit", "hello", "-p", code, "--wait", "--output", "json").json["job"]["displayName"]
-    done = stack.run("jobs", "logs", name)
+    name = stack.ended("hello", "-p", "code=for n in range(120): print('line', n)")
+    done = stack.well("jobs", "logs", name)
     assert [line.partition(" ")[0] for line in done.err.splitlines()] == ["20", "50", "100"]
     assert [line for line in done.out.splitlines() if " line " in line] == [f"main  line {n}" for n in range(120)]
-    assert stack.run("jobs", "logs", name, "--tail", "90").err == ""
+    assert stack.well("jobs", "logs", name, "--tail", "90").err == ""
 
 
 @pytest.fixture
