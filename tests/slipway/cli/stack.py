@@ -20,7 +20,9 @@ from urllib.parse import quote
 from tests.checkouts.shell import Done, slipway
 from tests.local.conftest import ROOT, LocalCloud
 
-from .catalogs import POOL, QUOTAS, REGION, SCHEDULING, SHAPE, templates
+from .catalogs import POOL, QUOTAS, SCHEDULING, templates
+from .catalogs import REGION as REGION
+from .catalogs import SHAPE as SHAPE
 
 UNSET = "\0"
 """The value of a variable that a run must lack."""
