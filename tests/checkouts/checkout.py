@@ -60,7 +60,7 @@ class Checkout:
             "persistentResources": {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}}},
             "quota": {"mode": "enforce"},
             "templates": ["nap"],
-            "workspace": {"submitters": ["group:ml-engineers@slipway.example"]},
+            "workspace": {"submitters": ["group:ml-engineers@slipway.example"], "code": True},
         }
         config = {
             "gcp:project": PROJECT,
@@ -109,6 +109,10 @@ class Checkout:
         """Run a command of the engine, with a program and a provider that `fork_server` makes. Those of `start` are
         not."""
         return self.run(*self.command(verb), *arguments, role=role, **{**self.forked, **extra})
+
+    def begin(self, verb: str, **extra: str) -> Started:
+        """Start such a command in the background, for a test that does not kill it."""
+        return self.start(*self.command(verb), role="deployer", **{**self.forked, **extra})
 
     def command(self, verb: str) -> tuple[str, ...]:
         yes = {"up": ("--yes", "--skip-preview"), "destroy": ("--yes", "--skip-preview", "--run-program")}

@@ -8,6 +8,7 @@ own.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import os
@@ -15,11 +16,14 @@ import random
 import runpy
 import select
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -30,6 +34,8 @@ PLUGIN = "plugin"
 """The word for the provider, in place of a program's path."""
 CLOUD = "cloud"
 """The word for a local cloud, likewise."""
+SLIPWAY = "slipway"
+"""The word for `python -I -m slipway`, likewise."""
 _MODULES = ("components.program", "slipway.deployment.deployment", "components.deployment", "local.plugin.__main__")
 _CLASSES = {
     "vertex": ("AiPersistentResource",),
@@ -41,13 +47,22 @@ _MESSAGES = (
     ("google.cloud.aiplatform_v1", "custom_job", "CustomJob"),
     ("google.cloud.cloudquotas_v1", "resources", "QuotaInfo"),
 )
-# A checkout with a package of ours has other code, and another environment has other packages.
+# A checkout with other code in a package of ours has its own program, and another environment has other packages.
 _PYTHON = """#!/bin/sh
+same() {{
+    [ ! -e components ] && {{ [ ! -e slipway ] || [ slipway -ef {root}/slipway ]; }} &&
+        [ "$(command -v python3)" = {python} ]
+}}
 case "$1" in
-*/pulumi-language-python-exec)
-    [ -e components ] || [ -e slipway ] || [ "$(command -v python3)" != {python} ] || exec {client} "$@" ;;
+*/pulumi-language-python-exec) ! same || exec {client} "$@" ;;
 esac
 exec {ordinary} "$@"
+"""
+_VERBS = ("check", "notices", "review")
+_SLIPWAY = """#!/bin/sh
+[ "$1 $2 $3" = "-I -m slipway" ] || exec {python} "$@"
+shift 3
+{server}={socket} exec {client} {slipway} "$@"
 """
 _FORKED_PLUGIN = f'[ -z "${fork_client.SERVER}" ] || exec {{client}} {PLUGIN} "$@"'
 
@@ -63,7 +78,9 @@ def serving(folder: Path, python: str) -> Iterator[Mapping[str, str]]:
         return
     script = folder / "python.sh"
     own = shlex.quote(str(Path(sys.executable).with_name("python3")))
-    script.write_text(_PYTHON.format(python=own, client=_client(), ordinary=shlex.quote(python)))
+    script.write_text(
+        _PYTHON.format(root=shlex.quote(str(ROOT)), python=own, client=_client(), ordinary=shlex.quote(python))
+    )
     script.chmod(0o755)
     with started(folder / "socket", "engine") as process:
         yield {"PULUMI_PYTHON_CMD": str(script), fork_client.SERVER: str(folder / "socket")}
@@ -84,6 +101,31 @@ def started(path: Path, what: str) -> subprocess.Popen[bytes]:
     )
     assert process.stdout and process.stdout.readline()
     return process
+
+
+@cache
+def kept(what: str) -> str:
+    """Return the socket of a server that ends with this process."""
+    path = Path(tempfile.mkdtemp(prefix="forks-")) / "socket"
+    atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
+    _kept.append(started(path, what))
+    return str(path)
+
+
+_kept = list[subprocess.Popen[bytes]]()
+
+
+@cache
+def forking_python() -> Path:
+    """Return a folder with a `python` whose `-I -m slipway` is forked, for the PATH of scripts that start it often."""
+    if sys.platform != "linux":
+        return Path(sys.executable).parent
+    socket = kept(SLIPWAY)
+    script = Path(socket).with_name("python")
+    words = {"python": sys.executable, "socket": socket, "client": _client()}
+    script.write_text(_SLIPWAY.format(server=fork_client.SERVER, slipway=SLIPWAY, **words))
+    script.chmod(0o755)
+    return script.parent
 
 
 def let_fork(plugin: Path) -> None:
@@ -123,7 +165,16 @@ def _import_engine() -> None:
         message(package, module, name)
 
 
-_IMPORTS = {"engine": _import_engine, CLOUD: _import_cloud}
+def _import_slipway() -> None:
+    for verb in _VERBS:
+        import_module(f"slipway.cli.{verb}")
+    for module in ("github", "gitlab"):
+        import_module(f"slipway.forges.{module}")
+    import_module("slipway.review.rendering.comment")
+    import_module("slipway.notices.notice")
+
+
+_IMPORTS = {"engine": _import_engine, CLOUD: _import_cloud, SLIPWAY: _import_slipway}
 
 
 def _serve(path: str) -> socket.socket | None:
@@ -204,6 +255,12 @@ def _become(connection: socket.socket) -> None:
         from local.plugin.__main__ import main
 
         main()
+    elif program == SLIPWAY:
+        from slipway.cli import run
+
+        # The server's own have read where they stood in its streams.
+        sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115
+        run()
     else:
         sys.path.insert(0, str(Path(program).parent))
         runpy.run_path(program, run_name="__main__")

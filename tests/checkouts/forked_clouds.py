@@ -5,12 +5,7 @@ Those that a test starts by the command in a process of its own are processes fr
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
-import subprocess
-import tempfile
-from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -25,7 +20,9 @@ class ForkedCloud:
     def __init__(self, words: list[str], output: IO[bytes]) -> None:
         with Path(os.devnull).open("rb") as nothing:
             streams = (nothing.fileno(), output.fileno(), output.fileno())
-            self._connection = fork_client.ask(_server(), str(fork_server.ROOT), words, os.environ, streams)
+            self._connection = fork_client.ask(
+                fork_server.kept(fork_server.CLOUD), str(fork_server.ROOT), words, os.environ, streams
+            )
         self.pid = fork_client.number(self._connection)
         self._connection.setblocking(False)
         _kept.append(self)
@@ -43,15 +40,3 @@ _kept = list[ForkedCloud]()
 
 def launch(folder: Path, port: int, output: IO[bytes]) -> daemon.Launched:
     return ForkedCloud([fork_server.CLOUD, str(folder), str(port)], output)
-
-
-@cache
-def _server() -> str:
-    """Return the socket of a server that ends with this process."""
-    path = Path(tempfile.mkdtemp(prefix="clouds-")) / "socket"
-    atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
-    _processes.append(fork_server.started(path, fork_server.CLOUD))
-    return str(path)
-
-
-_processes = list[subprocess.Popen[bytes]]()

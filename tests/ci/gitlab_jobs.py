@@ -8,11 +8,9 @@ needed jobs: https://docs.gitlab.com/ci/yaml/. The runner's tools are stand-ins.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +18,8 @@ from typing import Any
 
 import yaml
 
+from tests.checkouts import fork_server
+from tests.ci import tools
 from tests.ci.gitlab import GitLab
 
 _INPUT = re.compile(r"\$\[\[ inputs\.([a-z-]+) \]\]")
@@ -135,6 +135,7 @@ def _holds(condition: str, variables: Mapping[str, str]) -> bool:
 
 
 _PULUMI = """
+import json, os, sys
 words = sys.argv[1:]
 with open(os.environ["ASKED"], "a") as asked:
     asked.write(" ".join([*words[:2], os.environ["PULUMI_BACKEND_URL"]]) + "\\n")
@@ -156,23 +157,18 @@ elif words[0] == "up":
 _TOOLS = {
     "pulumi": _PULUMI,
     "gcloud": """
+import os, sys
 assert sys.argv[1:] == ["storage", "cat", "gs://acme-catalog/catalog.json"]
 assert os.environ["CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE"]
 print(open(os.environ["ENGINE"] + "/catalog").read())
 """,
-    "jq": """
-import jq
-raw, code, words = "-r" in sys.argv, "-e" in sys.argv, [one for one in sys.argv[1:] if not one.startswith("-")]
-found = list(jq.compile(words[0]).input_text(open(words[1]).read() if words[1:] else sys.stdin.read()))
-for one in found:
-    print(one if raw and isinstance(one, str) else json.dumps(one))
-sys.exit(code and found[-1] in (None, False))
-""",
+    "jq": tools.JQ,
     "python3": """
+import os, sys
 if sys.argv[1:] != ["-I", "-m", "venv", ".venv"]:
     os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 os.makedirs(".venv/bin")
-for name, does in (("python", f'exec {sys.executable} "$@"'), ("pip", 'echo "$@" >> "$ASKED"')):
+for name, does in (("python", 'exec "$PYTHON" "$@"'), ("pip", 'echo "$@" >> "$ASKED"')):
     with open(f".venv/bin/{name}", "w") as tool:
         tool.write(f"#!/bin/sh\\n{does}\\n")
     os.chmod(f".venv/bin/{name}", 0o755)
@@ -202,11 +198,6 @@ class Runner:
 
     def run(self, jobs: Mapping[str, Job], job: Job, commit: str, **more: str) -> subprocess.CompletedProcess[str]:
         """Run a job whose turn it is, with the artifacts of the jobs that it needs."""
-        bin_ = self.folder / "bin"
-        bin_.mkdir(exist_ok=True)
-        for name, code in _TOOLS.items():
-            (bin_ / name).write_text(f"#!{sys.executable}\nimport json, os, sys{code}")
-            (bin_ / name).chmod(0o755)
         at = self._folder(job)
         shutil.rmtree(at, ignore_errors=True)
         if job.variables.get("GIT_STRATEGY") == "none":
@@ -218,9 +209,10 @@ class Runner:
         given = self.variables | job.variables | more
         tokens = {name: f"for {expanded(about['aud'], given)}" for name, about in job.body.get("id_tokens", {}).items()}
         environ = {
-            "PATH": os.pathsep.join([str(bin_), str(Path(sys.executable).parent), os.environ["PATH"]]),
+            "PATH": tools.put(self.folder / "bin", **_TOOLS),
             "HOME": str(self.folder),
             "TMPDIR": str(self.folder),
+            "PYTHON": str(fork_server.forking_python() / "python"),
             "ENGINE": str(self.engine),
             "ASKED": str(self.folder / "asked"),
             "CI_REPOSITORY_URL": self.origin.as_uri(),

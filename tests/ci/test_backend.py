@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import http.server
 import json
-import os
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,8 +13,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.ci import tools
 from tests.ci.conftest import All
-from tests.ci.test_notices import JQ
 
 ROLE = "arn:aws:iam::111122223333:role/slipway-preview"
 TOOLS = {
@@ -33,7 +31,7 @@ words = sys.argv[1:]
 open(os.environ["ASKED"], "w").write(json.dumps(words))
 assert open(words[words.index("--oidc-token") + 1].removeprefix("file://")).read() == "for urn:pulumi:org:acme\\n"
 """,
-    "jq": JQ.replace("open(words[1]).read()", "sys.stdin.read()").replace('"-cs"', '"-s"'),
+    "jq": tools.JQ,
 }
 
 
@@ -61,11 +59,8 @@ class Runner:
 
     def sign_in(self, url: str, identity: str) -> list[str]:
         """Return what the cloud's own command was asked; none where nothing was."""
-        for name, code in TOOLS.items():
-            (self.folder / name).write_text(f"#!{sys.executable}{code}")
-            (self.folder / name).chmod(0o755)
         environ = {
-            "PATH": os.pathsep.join((str(self.folder), os.environ["PATH"])),
+            "PATH": tools.put(self.folder, **TOOLS),
             "NO_PROXY": "127.0.0.1",
             "BACKEND_URL": url,
             "IDENTITY": identity,

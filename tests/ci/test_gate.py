@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -19,7 +17,8 @@ from slipway.findings.kinds import KINDS
 from slipway.review.rendering.comment import Place, comment
 from slipway.review.review import Review as Told
 from slipway.review.review import write
-from tests.ci.conftest import ROOT, STACKS, Workflow
+from tests.ci import tools
+from tests.ci.conftest import STACKS, Workflow
 from tests.ci.github import HEAD, LATER, OTHER, TREE, Comment, GitHub, Review, served
 
 GONE = KINDS["cluster-deleted"].of(Subject("cluster", "h100"), "`h100` goes")
@@ -55,12 +54,8 @@ class Runner:
     github: GitHub
 
     def run(self, step: dict[str, Any], *, merged: bool = False, **variables: str) -> subprocess.CompletedProcess[str]:
-        (self.folder / "gh").write_text(f"#!{sys.executable}{GH}")
-        (self.folder / "gh").chmod(0o755)
-        bins = [str(self.folder), str(Path(sys.executable).parent), os.environ["PATH"]]
         environ = {
-            "PATH": os.pathsep.join(bins),
-            "PYTHONPATH": str(ROOT),
+            "PATH": tools.put(self.folder, gh=GH),
             "RUNNER_TEMP": str(self.folder),
             "GITHUB_WORKSPACE": str(self.folder),
             "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),

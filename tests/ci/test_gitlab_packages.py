@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 
 from tests.ci.gitlab_jobs import jobs_of
 from tests.ci.gitlab_project import SETTINGS
-from tests.ci.test_team_workflows import Checkout, checkout  # noqa: F401 - a fixture
+from tests.ci.test_team_workflows import Checkout, checkout, environment  # noqa: F401 - fixtures
 
 
 class TestPackages:
@@ -23,7 +22,6 @@ class TestPackages:
     @pytest.fixture
     def installing(self, checkout: Checkout, template: Path) -> Callable[[], subprocess.CompletedProcess[str]]:  # noqa: F811
         before = "\n".join(jobs_of(template)["slipway-check"]["before_script"])
-        (checkout.root.parent / "bin" / "python3").symlink_to(sys.executable)
 
         def install() -> subprocess.CompletedProcess[str]:
             environ = {

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +17,8 @@ from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.findings.kinds import to_document as findings
 from slipway.notices.notice import DRIFT, STOCK_OUT, Notice, Notices, line
-from tests.ci.conftest import ROOT, Workflow
+from tests.ci import tools
+from tests.ci.conftest import Workflow
 from tests.ci.github import GitHub, served
 
 BOT = "github-actions[bot]"
@@ -47,13 +46,6 @@ while words:
 for found in jq.compile(query).input_text(json.dumps(json.load(open(os.environ["ANSWERS"]))[path])):
     print(found if isinstance(found, str) else json.dumps(found))
 """
-JQ = """
-import json, sys
-import jq
-options, words = [[word for word in sys.argv[1:] if word.startswith("-") is dash] for dash in (True, False)]
-for found in jq.compile(words[0]).input_text(open(words[1]).read(), slurp="-cs" in options):
-    print(found if isinstance(found, str) else json.dumps(found))
-"""
 
 
 @dataclass
@@ -65,12 +57,8 @@ class Runner:
     wrote: list[str] = field(default_factory=list)
 
     def run(self, step: dict[str, Any], **variables: str) -> subprocess.CompletedProcess[str]:
-        for name, code in (("gh", GH), ("jq", JQ)):
-            (self.folder / name).write_text(f"#!{sys.executable}{code}")
-            (self.folder / name).chmod(0o755)
         environ = {
-            "PATH": os.pathsep.join([str(self.folder), str(Path(sys.executable).parent), os.environ["PATH"]]),
-            "PYTHONPATH": str(ROOT),
+            "PATH": tools.put(self.folder, gh=GH, jq=tools.JQ),
             "GITHUB_OUTPUT": str(self.folder / "output"),
             "RUNNER_TEMP": str(self.folder),
             "ANSWERS": str(self.folder / "answers"),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,25 +15,22 @@ import yaml
 from slipway.catalog import document
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import UNCOMMITTED
+from tests.ci import tools
 from tests.ci.conftest import ROOT, All
 
 CATALOG = "gs://acme-prod-catalog/catalog.json"
 TOOLS = {
     "pulumi": """
+import json, os, sys
 assert sys.argv[1:] == ["stack", "output", "--json", "--stack", "prod"]
 print(json.dumps(json.loads(os.environ["OUTPUTS"])))
 """,
     "gcloud": f"""
+import os, sys
 assert sys.argv[1:] == ["storage", "cat", {CATALOG!r}]
 print(open(os.environ["CATALOG"]).read())
 """,
-    "jq": """
-import jq
-*_, raw, query = sys.argv
-assert raw == "-r"
-for found in jq.compile(query).input_text(sys.stdin.read()):
-    print(found if isinstance(found, str) else json.dumps(found))
-""",
+    "jq": tools.JQ,
 }
 """What is on a runner, as far as it is asked here."""
 
@@ -65,13 +60,8 @@ class Main:
         (self.folder.parent / "catalog.json").write_text(document.write(whole))
 
     def choose(self, outputs: str = f'{{"catalog": "{CATALOG}"}}') -> subprocess.CompletedProcess[str]:
-        bin_ = self.folder.parent / "bin"
-        bin_.mkdir(exist_ok=True)
-        for name, code in TOOLS.items():
-            (bin_ / name).write_text(f"#!{sys.executable}\nimport json, os, sys{code}")
-            (bin_ / name).chmod(0o755)
         environ = {
-            "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}",
+            "PATH": tools.put(self.folder.parent / "bin", **TOOLS),
             "STACK": "prod",
             "OUTPUTS": outputs,
             "CATALOG": str(self.folder.parent / "catalog.json"),

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from slipway.cli.terminal import starter_files
+from tests.checkouts.made_once import once
 from tests.ci.conftest import ROOT, All, Workflow, read
 from tests.ci.test_actionlint import lint
 
@@ -225,8 +226,26 @@ class Checkout:
         return subprocess.run(command, cwd=self.folder, env=environ, capture_output=True, text=True)
 
 
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an environment with pip alone, as `python -I -m venv .venv` makes it in seconds."""
+
+    def make(folder: Path) -> None:
+        subprocess.run([sys.executable, "-I", "-m", "venv", ".venv"], cwd=folder, check=True)
+
+    return once(tmp_path_factory, "empty-environment", make) / ".venv"
+
+
+# A pip's own first line would name the environment that it was made in.
+PYTHON = """#!/bin/sh
+[ "$*" = "-I -m venv .venv" ] || exec {python} "$@"
+cp -R {environment} .venv
+printf '#!/bin/sh\\nexec "%s" -m pip "$@"\\n' "$PWD/.venv/bin/python" > .venv/bin/pip
+"""
+
+
 @pytest.fixture
-def checkout(tmp_path: Path, workflows: All) -> Checkout:
+def checkout(tmp_path: Path, workflows: All, environment: Path) -> Checkout:
     (step,) = [one for one in workflows["actions/packages"].steps() if one.get("name") == "Packages"]
     assert step["working-directory"] == "${{ inputs.folder }}"
     root = tmp_path / "checkout"
@@ -242,38 +261,35 @@ def checkout(tmp_path: Path, workflows: All) -> Checkout:
         )
         archive.writestr(f"{about}RECORD", "")
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "python").symlink_to(sys.executable)
+    for name in ("python", "python3"):
+        tool = tmp_path / "bin" / name
+        tool.write_text(PYTHON.format(python=sys.executable, environment=environment))
+        tool.chmod(0o755)
     made = Checkout(root, root / FOLDER, wheel, step)
     made.git("init", "-q")
     return made
 
 
 class TestPackages:
-    def test_what_is_pinned_judges_and_nothing_of_the_checkout_does(self, checkout: Checkout) -> None:  # N5
+    def test_what_is_pinned_judges_nothing_of_the_checkout_does_and_the_commit_stays_the_reviewed_one(
+        self, checkout: Checkout
+    ) -> None:  # N5 N8
+        (checkout.folder / "policy").mkdir()
+        (checkout.folder / "policy" / "__main__.py").touch()
         checkout.requires(checkout.pinned)
         done = checkout.install()
         assert done.returncode == 0, done.stdout + done.stderr
-        for name in ("slipway/__init__.py", "slipway/__main__.py", "sitecustomize.py", "usercustomize.py"):
-            (checkout.folder / name).parent.mkdir(exist_ok=True)
-            (checkout.folder / name).write_text("raise SystemExit('the checkout judges itself')")
-        told = checkout.judge(f"PYTHONPATH={checkout.folder}")
-        assert told.stdout == "the judge that was pinned\n", told.stderr
-
-    def test_the_commit_stays_the_reviewed_one(self, checkout: Checkout) -> None:  # N8
-        checkout.requires(checkout.pinned)
-        checkout.install()
         (checkout.root / "gha-creds-0123456789abcdef.json").write_text("{}")
         (checkout.folder / ".slipway").mkdir()
         (checkout.folder / ".slipway" / "x").touch()
         assert checkout.git("status", "--porcelain") == ""
-
-    def test_a_team_s_own_policy_pack_is_started_with_each_preview(self, checkout: Checkout) -> None:  # N5
-        (checkout.folder / "policy").mkdir()
-        (checkout.folder / "policy" / "__main__.py").touch()
-        checkout.requires(checkout.pinned)
-        assert checkout.install().returncode == 0
         told = (checkout.root.parent / "env").read_text()
-        assert told == f"PULUMI_OPTION_POLICY_PACK={checkout.folder}/policy/__main__.py\n"
+        assert told == f"PULUMI_OPTION_POLICY_PACK={checkout.folder}/policy/__main__.py\n", "started with each preview"
+        for name in ("slipway/__init__.py", "slipway/__main__.py", "sitecustomize.py", "usercustomize.py"):
+            (checkout.folder / name).parent.mkdir(exist_ok=True)
+            (checkout.folder / name).write_text("raise SystemExit('the checkout judges itself')")
+        judged = checkout.judge(f"PYTHONPATH={checkout.folder}")
+        assert judged.stdout == "the judge that was pinned\n", judged.stderr
 
     def test_other_bytes_than_were_pinned_are_refused(self, checkout: Checkout) -> None:
         checkout.requires(checkout.pinned)

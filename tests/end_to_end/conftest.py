@@ -13,9 +13,8 @@ from tests.checkouts.checkout import Checkout
 from tests.checkouts.fixtures import NewCheckout
 from tests.checkouts.laptop import uv
 from tests.checkouts.made_once import once
-from tests.local.conftest import FAST, ROOT, LocalCloud
-
-FAST_FLAGS = tuple(word for setting in FAST for word in ("--set", setting))
+from tests.checkouts.saved_stack import FAST_FLAGS, SavedStack, make
+from tests.local.conftest import ROOT, LocalCloud
 
 
 @pytest.fixture
@@ -26,46 +25,48 @@ def clone(tmp_path: Path) -> Path:
     return Path(shutil.copytree(ROOT, tmp_path / "clone", ignore=ignored))
 
 
+@pytest.fixture(scope="session")
+def saved_stack(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout) -> SavedStack:
+    """Return the stack that a new checkout declares, deployed once in a run."""
+    return SavedStack(once(tmp_path_factory, "saved-stack", lambda folder: make(folder, new_checkout)))
+
+
 @pytest.fixture
-def cloud(tmp_path: Path) -> Iterator[LocalCloud]:
+def cloud(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[LocalCloud]:
     """Yield a running cloud of the test's own: a destroyed stack leaves what other stacks of its project need."""
     mine = LocalCloud(tmp_path / "cloud")
+    if request.node.get_closest_marker("deployed"):
+        request.getfixturevalue("saved_stack").put_cloud(mine.state)
     mine.up(*FAST_FLAGS)
     yield mine
     mine.local("down")
 
 
+@pytest.fixture
+def checkout(tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout, request: pytest.FixtureRequest) -> Checkout:
+    """Return a checkout with a stack that was never deployed, or was once where the test's mark says so."""
+    made = new_checkout(tmp_path, cloud)
+    if request.node.get_closest_marker("deployed"):
+        request.getfixturevalue("saved_stack").put(made)
+    return made
+
+
 @pytest.fixture(scope="session")
-def deployment(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout) -> Iterator[tuple[Checkout, str]]:
-    """Yield a deployed stack, and the output of its first `pulumi up`.
+def deployed(
+    tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout, saved_stack: SavedStack
+) -> Iterator[Checkout]:
+    """Yield a deployed stack that tests share: they submit to it and read, and leave it unchanged.
 
     Its cloud has no other stack: one that is taken down takes its submitters' roles on the project along.
     """
     folder = tmp_path_factory.mktemp("deployed")
     mine = LocalCloud(folder / "cloud")
+    saved_stack.put_cloud(mine.state)
     mine.up(*FAST_FLAGS)
-    made = new_checkout(folder, mine, "shared")
-    made.write(workspace={"submitters": ["group:ml-engineers@slipway.example"], "code": True})
-    yield made, made.up()
+    made: Checkout = new_checkout(folder, mine)
+    saved_stack.put(made)
+    yield made
     mine.local("down")
-
-
-@pytest.fixture(scope="session")
-def deployed(deployment: tuple[Checkout, str]) -> Checkout:
-    """Return a deployed stack that tests share: they submit to it and read, and leave it unchanged."""
-    return deployment[0]
-
-
-@pytest.fixture(scope="session")
-def told_at_deployment(deployment: tuple[Checkout, str]) -> str:
-    """Return the output of that stack's `pulumi up`."""
-    return deployment[1]
-
-
-@pytest.fixture
-def checkout(tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout) -> Checkout:
-    """Return a checkout with a stack that was never deployed."""
-    return new_checkout(tmp_path, cloud)
 
 
 @pytest.fixture

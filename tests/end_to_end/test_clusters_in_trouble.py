@@ -27,10 +27,10 @@ def delete_by_hand(checkout: Checkout, cluster: str) -> None:
     wait_for(lambda: found.get(at).status_code == 404, "the cluster is gone")
 
 
+@pytest.mark.deployed
 def test_a_cluster_in_error_or_gone_is_refused_and_the_next_up_makes_a_new_one(
     checkout: Checkout, settings: Callable[..., None]
 ) -> None:
-    checkout.up()
     (first,) = checkout.clusters()
     settings(reboot_error=first)
     checkout.cloud.rest("POST", f"{VERTEX}/persistentResources/{first}:reboot", {})

@@ -48,7 +48,7 @@ def test_a_creation_that_is_refused_or_fails_is_said_and_mended(  # N2
 
     # The same `up` clears it, and survives a stock-out of the next one.
     settings(create_error=f"{id_}-2")
-    up = checkout.start(*checkout.command("up"), role="deployer")
+    up = checkout.begin("up")
     up.until(lambda: "trying again, for up to 15 min" in up.said, "it says that it tries again")
     assert f"cluster {id_}-2 ended in ERROR" in up.said
     settings(create_error="")

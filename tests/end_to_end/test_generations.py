@@ -62,8 +62,8 @@ class Busy:
         self.goes_on()
 
 
+@pytest.mark.deployed
 def test_a_running_job_outlives_edits_destructions_and_a_lost_state(checkout: Checkout, faults: Faults) -> None:
-    up(checkout, A)
     job = checkout.submit("-p", "seconds=600")
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "the job runs")
     busy = Busy(checkout, job, checkout.outputs()["clusters"]["cpu"])
@@ -187,11 +187,11 @@ def accepted(checkout: Checkout, cluster: str) -> Any:
     return job
 
 
+@pytest.mark.deployed
 def test_a_job_that_nothing_shows_yet_saves_its_cluster_when_it_shows_up(
     checkout: Checkout, faults: Faults, settings: Settings
 ) -> None:
     """Accepted, on no machine, in no list: only time tells. Nothing else of the stack that it needs goes before."""
-    up(checkout, A)
     (old,) = checkout.clusters()
     settings(scale_up_seconds=3600.0)
     job = accepted(checkout, old)
@@ -239,7 +239,7 @@ def replaced_in_place_and_gone_on_with_after_a_refusal(checkout: Checkout, fault
 
 def refused_when_it_shows_up(checkout: Checkout, faults: Faults, verb: str, cluster: str, **extra: str) -> None:
     faults({"kind": "lagging-list", "match": "Jobs$", "seconds": 600})
-    started = checkout.start(*checkout.command(verb), role="deployer", SLIPWAY_GRACE="10m", **extra)
+    started = checkout.begin(verb, SLIPWAY_GRACE="10m", **extra)
     started.until(lambda: f"cluster {cluster} is deleted in 10 min" in started.said, "it waits")
     faults()
     assert started.process.wait() != 0

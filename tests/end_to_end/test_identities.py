@@ -81,7 +81,7 @@ def test_the_previewer_may_not_submit_and_is_told_the_role(deployed: Checkout) -
 def test_a_submitter_runs_jobs_reads_what_they_made_and_writes_no_catalog(deployed: Checkout) -> None:
     job = deployed.submit("--wait")
     assert job["state"] == "JOB_STATE_SUCCEEDED"
-    ada, catalog, work = deployed.cloud.token("submitter"), f"{PROJECT}-shared-catalog", f"{PROJECT}-shared-work"
+    ada, catalog, work = deployed.cloud.token("submitter"), f"{PROJECT}-trial-catalog", f"{PROJECT}-trial-work"
     assert storage(deployed, ada, "GET", catalog, "catalog.json") == 200
     assert storage(deployed, ada, "POST", catalog, "catalog.json") == 403
     assert storage(deployed, ada, "DELETE", catalog, "catalog.json") == 403
@@ -104,9 +104,9 @@ def test_a_submitter_runs_jobs_as_the_trainer_alone(deployed: Checkout) -> None:
 
 def test_a_job_reads_the_catalog_and_cannot_rewrite_what_others_run(deployed: Checkout) -> None:
     trainer, catalog, work = (
-        token_of(deployed, "slipway-shared-trainer"),
-        f"{PROJECT}-shared-catalog",
-        f"{PROJECT}-shared-work",
+        token_of(deployed, "slipway-trial-trainer"),
+        f"{PROJECT}-trial-catalog",
+        f"{PROJECT}-trial-work",
     )
     assert storage(deployed, trainer, "GET", catalog, "catalog.json") == 200
     for name in ("catalog.json", "packages/nap-000000000000.tar.gz"):

@@ -61,7 +61,7 @@ def test_killed_before_it_sends_the_same_command_sends_once(
     killed.until(lambda: deployed.journal(f"{request_id}.lock"), "it looks at the pool")
     killed.kill()
     assert deployed.jobs(request_id) == []
-    again = deployed.run(*command, "--wait", role="submitter", SLIPWAY_LOOK_FOR="1s")
+    again = deployed.slipway(*command[1:], "--wait", SLIPWAY_LOOK_FOR="1s")
     assert again.code == 0, again.said
     ran_once(deployed, request_id)
 
@@ -77,7 +77,7 @@ def test_killed_after_it_sent_the_same_command_finds_the_job_and_sends_nothing(
     killed.kill()
     (written,) = deployed.journal(f"{request_id}.json")
     assert json.loads(written.read_text())["state"] == "sending"
-    again = deployed.run(*command, role="submitter")
+    again = deployed.slipway(*command[1:])
     assert again.code == 0, again.said
     assert "nothing is sent again" in again.out
     ran_once(deployed, request_id)
@@ -95,12 +95,12 @@ def test_sent_again_from_another_machine_while_lists_lag_only_one_of_the_two_job
     killed.kill()
     (written,) = deployed.journal(f"{request_id}.json")
     written.unlink()
-    again = deployed.run(*command, role="submitter")
+    again = deployed.slipway(*command[1:])
     assert again.code == 0, again.said
     faults()
     for name in machines_taken:
         deployed.cloud.cancel(name)
     ran_once(deployed, request_id, jobs=2)
-    told = deployed.run(*command, role="submitter")
+    told = deployed.slipway(*command[1:])
     assert told.code == 0, told.said
     assert "nothing is sent again" in told.out

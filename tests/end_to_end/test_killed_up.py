@@ -80,7 +80,7 @@ def test_killed_again_and_again_the_same_command_runs_through(
     killed.until(lambda: checkout.clusters() == {cluster: "STOPPING"}, "the cluster goes")
     killed.kill_tree()
     checkout.clear_after_a_kill()
-    again = checkout.start(*checkout.command("destroy"), role="deployer")
+    again = checkout.begin("destroy")
     words = f"cluster {cluster} is being deleted already: waiting until it is gone"
     again.until(lambda: words in again.said, "it says what it waits for")
     checkout.delete_clusters_now()
@@ -114,7 +114,7 @@ def test_whoever_holds_the_stack_dead_or_alive_is_named_and_two_who_do_not_see_e
 
     # Two people who deploy the same stack from backends of their own: the second adopts what the first makes.
     faults(delay(PUBLISH, 4))
-    first = up(checkout)
+    first = checkout.begin("up")
     first.until(lambda: "RUNNING" in checkout.clusters().values(), "the cluster runs")
     backend = checkout.state / "other-state"
     backend.mkdir()

@@ -29,14 +29,13 @@ def summary(checkout: Checkout) -> str:
     return str(template["summary"])
 
 
+@pytest.mark.deployed
 def test_all_else_is_deployed_while_a_cluster_is_waited_for_and_where_it_is_not_made(
     checkout: Checkout, settings: Callable[..., None]
 ) -> None:
-    checkout.write(persistentResources={"cpu": CPU})
-    checkout.up()
     settings(create_error="late-")
     edit(checkout, "kind", cpu=CPU, late=LATE)
-    up = checkout.start(*checkout.command("up"), role="deployer")
+    up = checkout.begin("up")
     up.until(lambda: "cluster late-" in up.said and "waits for 1 n1-standard-4" in up.said, "it waits")
     assert summary(checkout) == "says a kind word and sleeps"
     assert WAITS in checkout.slipway("pools").err
@@ -67,9 +66,9 @@ def at_rest(checkout: Checkout) -> None:
     assert done.code == 0, done.said
 
 
+@pytest.mark.deployed
 def test_where_one_is_made_again_under_its_id_the_catalog_is_as_it_was(checkout: Checkout) -> None:
     """The engine sees no change of it, and Slipway has withdrawn what was not there."""
-    checkout.up()
     ((id_, _),) = checkout.clusters().items()
     checkout.cloud.rest("DELETE", f"/v1/projects/slipway-local/locations/us-central1/persistentResources/{id_}")
     wait_for(lambda: not checkout.clusters(), "somebody has deleted it")

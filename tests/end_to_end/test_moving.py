@@ -15,8 +15,8 @@ from tests.docs.test_upgrading import moving
 pytestmark = pytest.mark.journey
 
 
+@pytest.mark.deployed
 def test_a_stack_that_moved_needs_no_change(checkout: Checkout, deploying: Path) -> None:
-    checkout.up()
     done = moved(checkout, deploying / "bin").pulumi("preview", "--expect-no-changes")
     assert done.code == 0, done.said
 

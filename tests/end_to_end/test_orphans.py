@@ -71,11 +71,11 @@ def preview_of_destroy(checkout: Checkout) -> tuple[str, ...]:
     return ("pulumi", "destroy", "--stack", checkout.stack, "--non-interactive", "--run-program", "--preview-only")
 
 
+@pytest.mark.deployed
 def test_a_cluster_that_the_state_lacks_goes_with_its_stack_or_saves_it_whole(
     checkout: Checkout, faults: Faults, settings: Settings
 ) -> None:
     """It was to follow a cluster that the state has."""
-    checkout.up()
     (first,) = checkout.clusters()
     checkout.write(persistentResources=OTHER)
     cluster = orphan(checkout, settings)
@@ -106,7 +106,7 @@ def nothing_is_deleted(checkout: Checkout, cluster: str, faults: Faults) -> None
     assert checkout.clusters() == both
 
     # By a preview.
-    preview = checkout.run(*preview_of_destroy(checkout), role="deployer", SLIPWAY_PURPOSE="destroy")
+    preview = checkout.run(*preview_of_destroy(checkout), role="deployer", **checkout.forked, SLIPWAY_PURPOSE="destroy")
     assert preview.code == 0, preview.said
     assert f"cluster {cluster} (running): made by this" in preview.said
     assert checkout.clusters() == both, "a preview deletes nothing"
@@ -153,7 +153,7 @@ def one_that_is_still_being_made_is_waited_for(checkout: Checkout, settings: Set
     """`up` takes it down as well where it is told to destroy."""
     cluster = being_made(checkout, settings)
     assert checkout.clusters() == {cluster: "PROVISIONING"}
-    up = checkout.start(*checkout.command("up"), role="deployer", SLIPWAY_PURPOSE="destroy")
+    up = checkout.begin("up", SLIPWAY_PURPOSE="destroy")
     up.until(lambda: f"waiting for cluster {cluster} (provisioning)" in up.said, "it says what it waits for")
     checkout.make_clusters_now()
     assert up.process.wait() == 0, up.said

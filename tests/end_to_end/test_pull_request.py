@@ -47,7 +47,9 @@ class Repository:
     def reviewed(self, *flags: str) -> Done:
         """`make review BASE=main`, as the identity that can only read."""
         words = ("--base", "main", "--stack", self.checkout.stack, *flags)
-        return self.checkout.run(sys.executable, "-m", "local.pull_request", *words, role="previewer")
+        return self.checkout.run(
+            sys.executable, "-m", "local.pull_request", *words, role="previewer", **self.checkout.forked
+        )
 
     def merged(self, branch: str) -> None:
         self.git("checkout", "-q", "main")
@@ -64,10 +66,10 @@ class Repository:
         return self.checkout.slipway("review", str(events), *flags, role="previewer", **github.variables(merged=True))
 
 
+@pytest.mark.deployed
 def test_pull_requests_from_the_branch_to_the_deployment(checkout: Checkout) -> None:
     repository = Repository(checkout)
     repository.begin()
-    checkout.up()
     a_pool_grows(repository)
     with served() as github:
         somebody_is_shut_out(repository, github)

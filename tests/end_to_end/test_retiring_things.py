@@ -168,7 +168,7 @@ def refused_under_another_name(checkout: Checkout) -> None:
     clusters, buckets, old, new = checkout.clusters(), checkout.buckets(), checkout.stack, f"{checkout.stack}-new"
     renamed = checkout.run("pulumi", "stack", "rename", new, "--stack", old, role="deployer")
     assert renamed.code == 0, renamed.said
-    refused = checkout.run("pulumi", "up", "--stack", new, "--yes", "--skip-preview", role="deployer")
+    refused = replace(checkout, stack=new).pulumi("up")
     back = checkout.run("pulumi", "stack", "rename", old, "--stack", new, role="deployer")
     assert back.code == 0, back.said
     assert refused.code != 0, refused.said

@@ -143,11 +143,11 @@ def drifts(checkout: Checkout, events: str) -> None:
     assert told.code == 4 and "user:eve@slipway.example has roles/storage.objectViewer" in told.out
 
 
+@pytest.mark.deployed
 def test_after_a_deployment_that_failed_halfway_before_is_what_people_submit_to(
     checkout: Checkout, settings: Callable[..., None], tmp_path: Path
 ) -> None:
     """The components' inputs have run ahead by then, and name a cluster that is not there."""
-    checkout.up()
     (old,) = checkout.clusters()
     larger = stack(persistentResources=pools(replicas={"min": 1, "max": 3}))
     larger(checkout)

@@ -6,6 +6,7 @@ import pytest
 
 from slipway.review.preview_text import UNTOUCHED
 from tests.checkouts.checkout import MACHINE, Checkout
+from tests.checkouts.saved_stack import SavedStack
 from tests.checkouts.shell import Done
 
 pytestmark = pytest.mark.journey
@@ -127,15 +128,15 @@ def quota_short_for_what_is_drawn_now_fails_before_anything_is_made(checkout: Ch
 
 
 def test_quota_short_for_an_offer_makes_that_offer_unavailable_and_the_deployment_goes_on(
-    deployed: Checkout, told_at_deployment: str
+    deployed: Checkout, saved_stack: SavedStack
 ) -> None:  # N3
     short = "quota: custom_model_training_preemptible_cpus us-central1: needs 4, limit 1, short by 3"
     metric = "quota custom_model_training_preemptible_cpus in us-central1, limit 1"
     preview = deployed.pulumi("preview")
     assert preview.code == 0, preview.said
-    for told in (told_at_deployment, preview.said):
+    for told in (saved_stack.told, preview.said):
         assert f"{metric}, makes offers unavailable" in told
-    assert "A single run by nap spot can't start" in told_at_deployment
+    assert "A single run by nap spot can't start" in saved_stack.told
     assert f"✓ {UNTOUCHED}" in preview.said
     refusal = deployed.slipway("submit", "nap", "-p", "say=hello", "--capacity", "spot")
     assert refusal.code == 5, refusal.said

@@ -80,11 +80,11 @@ def lose_language_host(destruction: Started) -> None:
                 process.kill()
 
 
+@pytest.mark.deployed
 def test_a_destruction_that_lost_its_language_host_needs_one_more(
     checkout: Checkout, faults: Callable[..., None]
 ) -> None:
     """The process dies when all but the account has been asked for its end, which the engine then waits for."""
-    checkout.up()
     faults({"kind": "hold", "match": "DELETE .*/serviceAccounts/", "times": 1})
     destruction = checkout.start(*checkout.command("destroy"), role="deployer", SLIPWAY_PURPOSE="destroy")
     destruction.until(lambda: not checkout.cloud.rest("GET", "/slipway/faults")["faults"][0]["times"], "the account")
@@ -118,8 +118,8 @@ def cut_off(file: Path) -> None:
     file.write_bytes(file.read_bytes()[:400])
 
 
+@pytest.mark.deployed
 def test_a_state_that_a_full_disk_cut_off_is_mended_as_the_runbook_says(checkout: Checkout) -> None:  # N10
-    checkout.up()
     state = checkout.state_file
     copy = state.with_name(f"{state.name}.bak")
     cut_off(state)

@@ -46,7 +46,7 @@ def refused(done: Done, code: int, *words: str) -> None:
 
 def test_an_unknown_template_gets_a_suggestion(deployed: Checkout) -> None:
     done = deployed.slipway("submit", "nip")
-    refused(done, 2, "template 'nip' not found in catalog shared", "the catalog has nap", "slipway submit nap")
+    refused(done, 2, "template 'nip' not found in catalog trial", "the catalog has nap", "slipway submit nap")
 
 
 def test_everything_wrong_with_parameters_is_said_at_once(deployed: Checkout) -> None:

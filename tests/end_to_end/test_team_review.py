@@ -50,7 +50,8 @@ class Team:
         words = ("--base", "main", "--stack", self.checkout.stack, "--output", "markdown", *flags)
         # As an installed `python -P -m slipway.local.pull_request`: with nothing of the folder on its path.
         path = {"PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(self.cache), "SLIPWAY_CACHE": ""}
-        return self.checkout.run(sys.executable, "-P", "-m", "local.pull_request", *words, role="previewer", **path)
+        command = (sys.executable, "-P", "-m", "local.pull_request", *words)
+        return self.checkout.run(*command, role="previewer", **self.checkout.forked, **path)
 
     def undone(self) -> None:
         self.git("reset", "-q", "--hard", "main")
@@ -69,8 +70,8 @@ def team(checkout: Checkout, wheel: Path, tmp_path: Path) -> Team:
     return made
 
 
+@pytest.mark.deployed
 def test_a_team_s_changes_are_judged_by_its_base_s_pins(team: Team, tmp_path: Path, wheel: Path) -> None:
-    team.checkout.up()
     nothing_of_the_change_runs_in_the_judge(team, tmp_path / "ran")
     another_pin_is_another_judge(team, tmp_path, wheel)
     what_lies_beside_the_folder_says_nothing(team)

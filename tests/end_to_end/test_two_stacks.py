@@ -102,7 +102,7 @@ def test_what_the_other_one_grants_while_a_destruction_waits_is_not_taken(
     prod.up()
 
     faults({"kind": "hold", "match": "DELETE .*/persistentResources/", "times": 1})
-    destruction = dev.start(*dev.command("destroy"), role="deployer", SLIPWAY_PURPOSE="destroy")
+    destruction = dev.begin("destroy", SLIPWAY_PURPOSE="destroy")
     destruction.until(lambda: not cloud.rest("GET", "/slipway/faults")["faults"][0]["times"], "its cluster goes")
     submitters(prod, TEAM, BEA)
     prod.up()
