@@ -37,10 +37,12 @@ class Done:
         return json.loads(self.out)
 
 
-def slipway(arguments: Sequence[str], environ: Mapping[str, str], folder: Path) -> Done:
+def slipway(arguments: Sequence[str], environ: Mapping[str, str], folder: Path, *, together: bool = False) -> Done:
     """Run `slipway …` in a folder and with only these variables, in this process: it spares a second interpreter. No
-    error may leave a person without what to do now."""
-    out, err = io.StringIO(), io.StringIO()
+    error may leave a person without what to do now. Output and errors may be kept `together`, as a terminal shows
+    them."""
+    out = io.StringIO()
+    err = out if together else io.StringIO()
     with (
         mock.patch.dict(os.environ, environ, clear=True),
         contextlib.chdir(folder),
@@ -48,9 +50,9 @@ def slipway(arguments: Sequence[str], environ: Mapping[str, str], folder: Path) 
         contextlib.redirect_stderr(err),
     ):
         code = main(arguments)
-    done = Done(code, out.getvalue(), err.getvalue())
-    assert "\n  fix: " in done.err or not re.search("^error: ", done.err, re.MULTILINE), done.err
-    return done
+    said = err.getvalue()
+    assert "\n  fix: " in said or not re.search("^error: ", said, re.MULTILINE), said
+    return Done(code, out.getvalue(), "" if together else said)
 
 
 @dataclass

@@ -10,7 +10,7 @@ from tests.docs.pictures import described
 
 # Parts that differ from run to run: numbers with their units, content hashes, job names, commits.
 _VARIES = (
-    (re.compile(r"@ [0-9a-f]{7}\+?"), "@ COMMIT"),
+    (re.compile(r"@ [0-9a-f]{7}(?:-dirty)?"), "@ COMMIT"),
     (re.compile(r"\b(\w+-(?:digits|lora)|script)-[a-z2-7]{8}\b"), r"\1-JOB"),
     (re.compile(r"\bcpu-[0-9a-f]{7}\b"), "cpu-ID"),
     (re.compile(r"\((built|installed|release)\)"), "(SOURCE)"),

@@ -17,8 +17,6 @@ PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 TESTING = (ROOT / "docs/testing.md").read_text(encoding="utf-8")
 # `folder/file.py`, or `folder/file.py:Class.method` for what is defined there.
 NAMED = re.compile(r"`([\w.-]+(?:/[\w.-]+)*/?)(?::([\w.]+))?`")
-LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
-WITHIN = re.compile(r"\]\(#([^)]+)\)")
 # Files that nobody imports, as they are where everything begins.
 BEGINNINGS = ("slipway/__init__.py", "slipway/__main__.py")
 
@@ -67,11 +65,6 @@ def test_what_is_named_is_there(path: str, name: str) -> None:
     assert not name or name in defined(path), f"{path} defines no {name}"
 
 
-@pytest.mark.parametrize("link", LINK.findall(PAGE) + LINK.findall(TESTING))
-def test_a_link_leads_somewhere(link: str) -> None:
-    assert (ROOT / "docs" / link).exists()
-
-
 def test_every_folder_and_every_module_at_the_top_is_on_the_map() -> None:
     shown = {path for path, _ in named(section("The map"))}
     parts = [path for path in (ROOT / "slipway").iterdir() if not path.name.startswith("__")]
@@ -118,12 +111,6 @@ def test_every_answer_names_its_place(heading: str) -> None:
     assert [row for rows in tables(section(heading)) for row in rows if not named(row)] == []
 
 
-def test_a_link_within_the_page_leads_to_a_heading() -> None:
-    headings = re.findall(r"^#+ (.+)$", PAGE, re.MULTILINE)
-    anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
-    assert WITHIN.findall(PAGE) and set(WITHIN.findall(PAGE)) <= anchors
-
-
 def test_every_word_is_used() -> None:
     """A term that nobody says explains nothing."""
     (rows,) = tables(section("Words"))
@@ -133,10 +120,6 @@ def test_every_word_is_used() -> None:
     assert len(words) > 20
     patterns = {word: re.escape(word).replace(r"\ ", "[ _]?") for word in words}
     assert [word for word in words if not re.search(rf"\b{patterns[word]}", said, re.IGNORECASE)] == []
-
-
-def test_the_readme_points_to_the_map() -> None:
-    assert "](architecture.md)" in (ROOT / "docs/README.md").read_text(encoding="utf-8")
 
 
 def test_a_decision_is_followed_through_eight_files_at_most() -> None:

@@ -39,7 +39,3 @@ def test_the_stack_file_that_it_shows_is_one() -> None:
     for level in (policy.mandatory, policy.advisory):
         asked = level.model_dump(by_alias=True, exclude_none=True)
         assert asked and asked.keys() <= BY_KEY.keys()
-
-
-def test_the_readme_leads_to_it() -> None:
-    assert "](policy.md)" in (ROOT / "docs/README.md").read_text("utf-8")

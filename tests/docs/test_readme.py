@@ -9,7 +9,6 @@ import re
 from pathlib import Path
 
 from .console import Typed, commands, missing, normal
-from .test_runbook import anchors
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 DOCS = README.parent / "docs"
@@ -30,13 +29,6 @@ def test_each_page_has_its_place_in_the_list() -> None:
     listed = re.findall(r"\]\(([^)#]*)\)", (DOCS / "README.md").read_text("utf-8"))
     pages = {path.name for path in DOCS.glob("*.md")} - {"README.md"}
     assert {link for link in listed if not link.startswith(("../", "https:"))} == pages
-
-
-def test_every_link_leads_somewhere() -> None:
-    for page in (*README.parent.glob("*.md"), DOCS / "README.md"):
-        for file, anchor in re.findall(r"\]\((?!https:)([^)#]*)#?([^)]*)\)", page.read_text("utf-8")):
-            assert (page.parent / file).exists(), file
-            assert not anchor or anchor in anchors(page.parent / file), f"{file}#{anchor}"
 
 
 def test_no_page_and_no_printed_text_leads_to_what_google_keeps_no_longer() -> None:

@@ -67,18 +67,6 @@ def test_what_is_typed_first_is_taken(line: str) -> None:
     assert program == "slipway" and command.make_context(line, words)
 
 
-def anchors(page: Path) -> set[str]:
-    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)]*)\)", PAGE))))
-def test_a_link_leads_to_a_heading(link: str) -> None:
-    file, _, anchor = link.partition("#")
-    page = ROOT / "docs" / (file or "runbook.md")
-    assert page.exists() and (not anchor or anchor in anchors(page))
-
-
 @pytest.mark.parametrize("page", ["README.md", "docs/ci.md", "docs/cli.md"])
 def test_people_are_led_there(page: str) -> None:
     assert "runbook.md" in (ROOT / page).read_text(encoding="utf-8")

@@ -225,7 +225,3 @@ def test_the_stack_file_and_the_template_that_it_shows_are_ones() -> None:
     stack = parse(from_text(block, "stacks/Pulumi.prod.yaml"))
     (chosen,) = re.findall(r"`trainer=\"(\w+)\"`", PAGE)
     assert stack.trainers[chosen].account in PAGE.split("```sh")[-1]
-
-
-def test_the_readme_leads_to_it() -> None:
-    assert "](security.md)" in (ROOT / "docs" / "README.md").read_text("utf-8")

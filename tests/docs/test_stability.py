@@ -11,8 +11,6 @@ import slipway
 from slipway.catalog import model
 from slipway.cli.terminal import screen
 
-from .test_runbook import anchors
-
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "stability.md"
 ROWS = dict(
     re.findall(r"^\| ([^|]+) \| ([^|]+) \| (?:always|a major version) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
@@ -34,9 +32,3 @@ def test_python_s_names_are_those_of_the_package() -> None:
 def test_every_row_says_for_how_long() -> None:
     rows = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
     assert len(ROWS) == len(rows) - 1 >= 8
-
-
-def test_every_link_leads_somewhere() -> None:
-    for file, anchor in re.findall(r"\]\((?!https:)([^)#]*)#?([^)]*)\)", PAGE.read_text("utf-8")):
-        assert (PAGE.parent / file).exists(), file
-        assert not anchor or anchor in anchors(PAGE.parent / file), f"{file}#{anchor}"

@@ -17,7 +17,6 @@ from tests.checkouts import nap
 from tests.checkouts.laptop import here
 
 from .console import commands
-from .test_runbook import anchors
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "upgrading.md"
@@ -73,10 +72,3 @@ def test_it_names_the_provider_that_the_stand_in_shows() -> None:
 @pytest.mark.parametrize("page", ["docs/stability.md"])
 def test_people_are_led_there(page: str) -> None:
     assert "upgrading.md" in (ROOT / page).read_text("utf-8")
-
-
-@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)]*)\)", TEXT))))
-def test_a_link_leads_somewhere(link: str) -> None:
-    file, _, anchor = link.partition("#")
-    page = PAGE.parent / (file or PAGE.name)
-    assert page.exists() and (not anchor or anchor in anchors(page))

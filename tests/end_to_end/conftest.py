@@ -17,14 +17,6 @@ from tests.checkouts.saved_stack import FAST_FLAGS, SavedStack, make
 from tests.local.conftest import ROOT, LocalCloud
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    """Return a copy of the whole checkout, as a fresh clone: the files that a command keeps beside its code stay in the
-    copy."""
-    ignored = shutil.ignore_patterns(".venv", ".slipway", ".git", "__pycache__", ".*_cache", "*.egg-info")
-    return Path(shutil.copytree(ROOT, tmp_path / "clone", ignore=ignored))
-
-
 @pytest.fixture(scope="session")
 def saved_stack(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout) -> SavedStack:
     """Return the stack that a new checkout declares, deployed once in a run."""

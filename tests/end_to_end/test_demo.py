@@ -15,9 +15,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+import yaml
 
 from local.demo.leftovers import marked
-from tests.checkouts.checkout import VERTEX
+from tests.checkouts.checkout import PROJECT, VERTEX
 from tests.checkouts.shell import Done, Started, wait_for
 from tests.docs.console import commands, missing
 from tests.local.conftest import ROOT, LocalCloud
@@ -28,6 +29,9 @@ Demo = Callable[..., Started]
 PROGRAM = (sys.executable, "-m", "local.demo")
 DOWN = ("make", "--no-print-directory", "demo-down")
 TOLD = {typed.command: typed for typed in commands(ROOT / "README.md")}
+FILES = {file.name.split(".")[1]: file for file in sorted((ROOT / "stacks").glob("Pulumi.*.yaml"))}
+PROJECTS = {name: yaml.safe_load(file.read_text())["config"]["gcp:project"] for name, file in FILES.items()}
+REAL = [name for name, project in PROJECTS.items() if project != PROJECT]
 
 
 @pytest.fixture
@@ -84,7 +88,7 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     demo: Demo, cloud_of_demo: LocalCloud
 ) -> None:
     cloud, state = cloud_of_demo, cloud_of_demo.state
-    first = demo(SLIPWAY_LOCAL_SET="create_seconds=3,calls_per_minute=0")
+    first = demo(SLIPWAY_LOCAL_SET="create_seconds=3,calls_per_minute=0,replica_threads=1")
     first.until(lambda: clusters(cloud), "its `pulumi up` makes a cluster")
     first.kill_tree()
 
@@ -129,6 +133,23 @@ def of_folder(folder: Path) -> list[psutil.Process]:
             if str(folder) in " ".join(process.cmdline()) or process.cwd().startswith(str(folder)):
                 found.append(process)
     return found
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not REAL, reason="no stack of a real project is there")
+def test_a_real_stack_is_played_in_its_project_and_its_file_stays(demo: Demo) -> None:
+    name = REAL[0]
+    before = FILES[name].read_bytes()
+    done = ended(demo(*PROGRAM, "--stack", name))
+    assert done.code == 0 and "demo finished" in done.out, done.out
+    assert f"it has the project {PROJECTS[name]}" in done.out and f"env --as submitter --stack {name}" in done.out
+    assert FILES[name].read_bytes() == before
+
+
+def test_a_stack_that_is_not_there_is_said_before_anything_begins(demo: Demo, cloud_of_demo: LocalCloud) -> None:
+    done = ended(demo(*PROGRAM, "--stack", "nowhere"))
+    assert done.code == 2 and "there is no stack nowhere" in done.out
+    assert not cloud_of_demo.state.exists()
 
 
 def test_down_where_nothing_was_started_says_so(demo: Demo, cloud_of_demo: LocalCloud) -> None:

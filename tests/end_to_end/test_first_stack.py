@@ -1,4 +1,5 @@
-"""docs/first-stack.md, typed line by line where nothing but the wheel and git, make and Python are. # D8 # N13"""
+"""docs/first-stack.md, typed line by line where nothing but the wheel and git, make and Python are, and what its
+repository's README has beside it. # D8 # N4 # N13"""
 
 from __future__ import annotations
 
@@ -6,25 +7,58 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from tests.checkouts.laptop import UV
+from tests.checkouts.shell import Done
 from tests.docs.console import commands, missing
 from tests.local.conftest import FAST, ROOT
 
 pytestmark = pytest.mark.journey
 PAGE = ROOT / "docs" / "first-stack.md"
 STACK = Path("stacks", "Pulumi.dev.yaml")
+ASKS = "slipway init acme-training"
+PERSON = 'eval "$(.venv/bin/python -P -m slipway.local env --as submitter --stack dev)"; export SLIPWAY_USER=ada'
+WHERE = "import slipway.components.program as program; print(program.__file__)"
+
+
+@dataclass(frozen=True)
+class Shell:
+    """A shell of somebody of a platform team, in a folder."""
+
+    folder: Path
+    environ: Mapping[str, str]
+
+    def type_(self, line: str) -> Done:
+        done = subprocess.run(
+            ["bash", "-ec", line],
+            cwd=self.folder,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout, "")
+
+    def well(self, line: str) -> str:
+        done = self.type_(line)
+        assert done.code == 0, f"{line}:\n{done.out}"
+        return done.out
 
 
 @pytest.fixture
-def environ(tmp_path: Path, deploying: Path) -> Mapping[str, str]:
-    """Somebody's shell: `slipway` as uvx would run it, uv, and no variable that leads to this checkout."""
-    programs = tmp_path / "bin"
+def shell(tmp_path: Path, deploying: Path) -> Iterator[Shell]:
+    """Yield a shell with `slipway` as uvx would run it, uv, and no variable that leads to this checkout. What `make
+    demo` starts in its repository is cleared, and leaves nothing."""
+    programs, folder = tmp_path / "bin", tmp_path / "our work"
     programs.mkdir()
+    folder.mkdir()
     (programs / "uv").symlink_to(UV)
     (programs / "slipway").symlink_to(deploying / "bin" / "slipway")
     ours = ("PYTHON", "VIRTUAL_ENV", "PULUMI_", "SLIPWAY_", "GIT_")
@@ -32,38 +66,49 @@ def environ(tmp_path: Path, deploying: Path) -> Mapping[str, str]:
     path = [str(programs), *(one for one in os.environ["PATH"].split(os.pathsep) if one != str(UV.parent))]
     who = {f"GIT_{one}_{key}": "ada@acme.example" for one in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
     laptop = {"SLIPWAY_LOCAL_PORT": "0", "SLIPWAY_LOCAL_SET": ",".join(FAST), "PYTHON": sys.executable}
-    return {**kept, **who, **laptop, "PATH": os.pathsep.join(path), "NO_COLOR": "1"}
+    begun = Shell(folder, {**kept, **who, **laptop, "PATH": os.pathsep.join(path), "NO_COLOR": "1"})
+    yield begun
+    made = folder / "acme-training"
+    replace(begun, folder=made).well("make demo-down")
+    assert not (made / ".slipway" / "local").exists()
 
 
-def test_a_platform_team_begins_as_the_page_says(tmp_path: Path, environ: Mapping[str, str]) -> None:
-    folder = tmp_path / "work"
-    folder.mkdir()
+def test_a_platform_team_begins_as_the_page_says(shell: Shell) -> None:
     (line,) = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    try:
-        for told in commands(PAGE):
-            typed = re.sub(r"^uvx --from '[^']*' ", "", told.command)  # what has just been built stands for it
-            if typed == "slipway init acme-training":
-                continue  # which asks
-            if told.command.startswith("cd "):
-                folder /= told.command.removeprefix("cd ")
-                continue
-            if told.command.startswith("make review"):
-                edit(folder / STACK, line)
-            done = subprocess.run(
-                ["bash", "-c", typed],
-                cwd=folder,
-                env=environ,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                check=False,
-            )
-            assert done.returncode == 0, f"{told.command}:\n{done.stdout}"
-            assert missing(told.shown, done.stdout) == [], f"{told.command}:\n{done.stdout}"
-    finally:
-        subprocess.run(["make", "demo-down"], cwd=folder, env=environ, check=True, capture_output=True)
-    assert not (folder / ".slipway" / "local").exists()
+    for told in commands(PAGE):
+        typed = re.sub(r"^uvx --from '[^']*' ", "", told.command)  # what has just been built stands for it
+        if typed == ASKS:
+            continue
+        if typed.startswith("cd "):
+            shell = replace(shell, folder=shell.folder / typed.removeprefix("cd "))
+            continue
+        if typed == "make demo":
+            it_checks_itself_by_the_pinned_wheel(shell)
+            early = shell.type_("make review BASE=main")
+            assert early.code and "fix: make demo STACK=dev" in early.out, early.out
+        if typed.startswith("make review"):
+            edit(shell.folder / STACK, line)
+        said = shell.well(typed)
+        assert missing(told.shown, said) == [], f"{told.command}:\n{said}"
+        assert typed != "make test" or "Ran 1 test" in said, said
+    its_people_submit_and_its_files_stay(shell)
+
+
+def it_checks_itself_by_the_pinned_wheel(shell: Shell) -> None:
+    """Nothing of this checkout is on any path."""
+    pins = (shell.folder / "requirements.txt").read_text()
+    assert re.search(r"^slipway-vertex\[deploy\] @ file://\S+\.whl#sha256=[0-9a-f]{64}$", pins, re.MULTILINE)
+    found = shell.well(f".venv/bin/python -P -c '{WHERE}'").strip()
+    assert Path(found).is_relative_to(shell.folder / ".venv")
+    assert "ok  dev" in shell.well("make check")
+
+
+def its_people_submit_and_its_files_stay(shell: Shell) -> None:
+    catalog = "slipway use gs://acme-ml-dev-dev-catalog"
+    assert "hello ada" in shell.well(f"{PERSON}; {catalog}; slipway submit hello -p who=ada --follow")
+    assert shell.well("git status --short").splitlines() == [f" M {STACK}"]
+    # What was submitted is noted with the laptop's state, apart from that of real clouds.
+    assert list((shell.folder / ".slipway" / "local" / "journal" / "requests" / "acme-ml-dev").rglob("*.json"))
 
 
 def edit(file: Path, line: str) -> None:
@@ -73,7 +118,3 @@ def edit(file: Path, line: str) -> None:
     after = re.sub(rf"^{key}:.*\n", lambda _: line, before, flags=re.MULTILINE)
     assert after != before
     file.write_text(after, "utf-8")
-
-
-def test_it_takes_ten_minutes_to_read() -> None:
-    assert len(PAGE.read_text("utf-8").split()) <= 600

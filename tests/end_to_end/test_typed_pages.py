@@ -1,13 +1,11 @@
 """The commands of the pages, typed as they stand on the demo's stack: an ML engineer's each in an empty folder with a
-new home, the others in a folder with a stack file. # D8 # N11 # N12
-
-The stack's `dask-digits` prints and writes what the real one does, without the training: tests/templates trains it.
-"""
+new home, the others in a folder with a stack file. # D8 # N11 # N12"""
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,8 +16,9 @@ import pytest
 import yaml
 
 from tests.checkouts.checkout import Checkout
+from tests.checkouts.digits import spare_training
 from tests.checkouts.fixtures import NewCheckout
-from tests.checkouts.shell import Done, wait_for
+from tests.checkouts.shell import Done, slipway, wait_for
 from tests.docs.console import blocks, commands, exit_code, missing
 from tests.local.conftest import FAST, ROOT, LocalCloud
 from tests.templates.stack import Stack, files
@@ -29,23 +28,7 @@ pytestmark = pytest.mark.journey
 _MAKES_THE_SHELL = "eval "
 _CHOOSES = next(one.command for one in commands(ROOT / "docs" / "first-job.md") if "slipway use" in one.command)
 _IN_THE_REPOSITORY = "--code jobs/"
-_SCHEDULER = """
-import json, os, time
-from pathlib import Path
-
-async def serve(me, options):
-    fits = options.candidates * options.folds
-    print(f"scheduler: {me.workers} of {me.workers} workers, {me.workers} threads", flush=True)
-    time.sleep(600 if options.candidates == 100 else 0)
-    print(f"search: {fits}/{fits} fits, best so far 0.9700 depth=8", flush=True)
-    print("accuracy 0.9778 on 450 held-out digits", flush=True)
-    metrics = {"accuracy": 0.9778 - options.seed / 1000, "trees": options.trees, "seed": options.seed, "seconds": 1.5}
-    Path(os.environ["SLIPWAY_OUTPUT"], "metrics.json").write_text(json.dumps(metrics))
-"""
-_WORKER = """
-async def serve(me):
-    print(f"worker {me.index}: joined", flush=True)
-"""
+_SHELL = re.compile(r"[|&;<>$`*?(]")
 _HOLDS_THE_POOL = (
     "slipway submit dask-digits -p candidates=100",
     "slipway jobs logs dask-digits --follow | grep --max-count=1 'Job is running'",
@@ -88,10 +71,7 @@ def laptop(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout) 
     cloud = LocalCloud(folder / "cloud")
     cloud.up(*[word for setting in FAST for word in ("--set", setting)])
     checkout = new_checkout(folder, cloud, "local", files=files)
-    code = checkout.folder / "jobs" / "dask_digits"
-    (code / "scheduler.py").write_text(_SCHEDULER)
-    (code / "worker.py").write_text(_WORKER)
-    (code / "requirements.txt").unlink()
+    spare_training(checkout.folder)
     config = yaml.safe_load((ROOT / "stacks" / "Pulumi.local.yaml").read_text())["config"]
     checkout.write(**{key.removeprefix("slipway:"): value for key, value in config.items() if "slipway:" in key})
     done = checkout.pulumi("up", SLIPWAY_COMMIT="0123456789abcdef")
@@ -108,10 +88,13 @@ class Reader:
         self.folder.mkdir()
         kept = {name: one for name, one in laptop.cloud.env("submitter").items() if not name.startswith("XDG_")}
         path = f"{Path(sys.executable).parent}:{kept['PATH']}"
-        self._environ = {**kept, "PATH": path, "HOME": str(folder / "home"), "NO_COLOR": "1"}
+        self._environ = {**kept, "PATH": path, "HOME": str(folder / "home"), "NO_COLOR": "1", "GITHUB_RUN_ID": "1"}
 
     def type_(self, line: str) -> Done:
+        """Run a line as bash does, one of plain words in this process; errors are part of what it prints."""
         there = self._repository if _IN_THE_REPOSITORY in line else self.folder
+        if line.startswith("slipway ") and not _SHELL.search(line):
+            return slipway(shlex.split(line)[1:], self._environ, there, together=True)
         done = subprocess.run(
             ["bash", "-c", line],
             cwd=there,
@@ -145,6 +128,7 @@ def typed(reader: Reader, page: str) -> None:
 
 def test_the_first_job(reader: Reader) -> None:
     typed(reader, "first-job.md")
+    typed(reader, "follow.md")
     assert [one.name for one in reader.folder.iterdir()] == [], "nothing is left in the folder"
 
 
@@ -173,11 +157,9 @@ def test_python(reader: Reader) -> None:
         assert done.code == 0, done.out
 
 
-@pytest.mark.parametrize("page", ["submit", "follow", "fall-back", "why-it-failed"])
+@pytest.mark.parametrize("page", ["submit", "fall-back", "why-it-failed"])
 def test_what_follows_the_first_job(reader: Reader, page: str) -> None:
     assert reader.type_(_CHOOSES).code == 0
-    if page == "follow":
-        assert reader.type_("slipway submit dask-digits --wait").code == 0
     typed(reader, f"{page}.md")
 
 
@@ -201,13 +183,14 @@ def test_the_lines_of_all_pages(reader: Reader) -> None:
     sweep = json.loads(swept.out)["sweep"]
     listed = json.loads(reader.type_(f"slipway jobs list --sweep {sweep} --output json 2>/dev/null").out)["jobs"]
     first, second = (job["displayName"] for job in listed)
-    for page in sorted((ROOT / "docs").glob("*.md")):
-        for line in "\n".join(blocks(page, "sh")).splitlines():
-            if not line.startswith("slipway ") or line.startswith(tuple(_TYPED_ELSEWHERE)):
-                continue
-            there = line.partition("  #")[0]
-            for said, meant in _STANDS_FOR.items():
-                there = there.replace(said, meant.format(first=first, second=second, sweep=sweep))
-            done = reader.type_(f"export GITHUB_RUN_ID=1; {there}")
-            code = next((code for begins, code in _CODES.items() if line.startswith(begins)), 0)
-            assert done.code == code, f"{page.name}: {there}:\n{done.out}"
+    pages = (blocks(page, "sh") for page in sorted((ROOT / "docs").glob("*.md")))
+    lines = (line.partition("  #")[0].strip() for page in pages for block in page for line in block.splitlines())
+    for line in dict.fromkeys(lines):
+        if not line.startswith("slipway ") or line.startswith(tuple(_TYPED_ELSEWHERE)):
+            continue
+        there = line
+        for said, meant in _STANDS_FOR.items():
+            there = there.replace(said, meant.format(first=first, second=second, sweep=sweep))
+        done = reader.type_(there)
+        code = next((code for begins, code in _CODES.items() if line.startswith(begins)), 0)
+        assert done.code == code, f"{line}:\n{done.out}"

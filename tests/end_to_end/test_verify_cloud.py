@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import psutil
@@ -14,8 +15,9 @@ import pytest
 from journey.trial import stack
 from local.demo.leftovers import MARK
 from tests.checkouts.checkout import PROJECT, VERTEX, Checkout
+from tests.checkouts.digits import spare_training
 from tests.checkouts.shell import Done, Started, wait_for
-from tests.local.conftest import LocalCloud
+from tests.local.conftest import ROOT, LocalCloud
 
 pytestmark = pytest.mark.journey
 
@@ -23,11 +25,19 @@ Start = Callable[..., Started]
 
 
 @pytest.fixture
-def verify(clone: Path, tmp_path: Path, cloud: LocalCloud, engine: Path, engine_home: Path) -> Checkout:
-    """The stack that verify-cloud deploys, from a clone, as the project's owner."""
-    state = tmp_path / "engine"
-    state.mkdir()
-    return Checkout(clone, cloud, engine, state, "verify", {"PULUMI_HOME": str(engine_home), MARK: str(state)})
+def verify(tmp_path: Path, cloud: LocalCloud, engine: Path, engine_home: Path, forked: Mapping[str, str]) -> Checkout:
+    """The stack that verify-cloud deploys, as the project's owner, from a copy of this checkout: it keeps files beside
+    its code."""
+    clone, state = tmp_path / "clone", tmp_path / "engine"
+    for folder in (clone, state):
+        folder.mkdir()
+    for name in ("Pulumi.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, clone)
+    for name in ("journey", "jobs", "templates"):
+        shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
+    spare_training(clone)
+    variables = {"PULUMI_HOME": str(engine_home), MARK: str(state), **forked}
+    return Checkout(clone, cloud, engine, state, "verify", variables)
 
 
 @pytest.fixture
