@@ -6,27 +6,22 @@ Against the storage of the local cloud, with real files that real processes writ
 from __future__ import annotations
 
 import errno
-import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
-from urllib.parse import quote
+from typing import IO, Any
 
 import pytest
 
 from slipway.packages.slipway_results import CHIEF, Results
-from slipway.packages.slipway_storage import Body, ChangedError, Storage, StorageError
+from slipway.packages.slipway_storage import Body, Storage, StorageError
 
-from .between import Between, between
+from .between import Between
+from .conftest import Bucket
 
-if TYPE_CHECKING:
-    from tests.local.conftest import LocalCloud
-
-BUCKET = "results-work"
 OVERWRITES = """
 import sys, time
 for number in range(10**9):
@@ -52,56 +47,33 @@ class Machine:
     """A replica's machine, which may be lost: then `results` are another's."""
 
     server: Between
-    cloud: LocalCloud
+    bucket: Bucket
     folder: Path
-    output: str
+    prefix: str
     count: int = 0
 
     def results(self, replica: str = CHIEF) -> Results:
         self.count += 1
         place = self.folder / str(self.count)
         place.mkdir()
-        return Results(place, self.output, replica, Storage(self.server.environ))
+        output = f"gs://{self.bucket.name}/{self.prefix}".rstrip("/")
+        return Results(place, output, replica, Storage(self.server.environ))
 
     @property
     def kept(self) -> dict[str, bytes]:
         """Files of the output folder, by their path there."""
-        get = self.cloud.session().get
-        url = f"{self.cloud.url}/storage/v1/b/{BUCKET}/o"
-        return {name: get(f"{url}/{quote(whole, safe='')}?alt=media", timeout=30).content for name, whole in self.names}
+        return self.bucket.contents(self.prefix)
 
     @property
-    def names(self) -> list[tuple[str, str]]:
-        return [(one["name"].removeprefix(self.prefix), one["name"]) for one in self.objects]
-
-    @property
-    def objects(self) -> list[Any]:
-        page = self.cloud.rest("GET", f"/storage/v1/b/{BUCKET}/o?prefix={quote(self.prefix, safe='')}")
-        return list(page.get("items", []))
-
-    @property
-    def prefix(self) -> str:
-        return self.output.partition(f"{BUCKET}/")[2] + "/"
-
-    @property
-    def order(self) -> list[str]:
-        """The names in the order in which they were kept."""
-        return [
-            one["name"].removeprefix(self.prefix)
-            for one in sorted(self.objects, key=lambda one: int(one["generation"]))
-        ]
-
-
-@pytest.fixture(scope="session")
-def bucket(cloud: LocalCloud) -> str:
-    cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": BUCKET, "location": "US-CENTRAL1"})
-    return BUCKET
+    def generations(self) -> dict[str, int]:
+        """The number of each kept file, which grows with their order."""
+        found = self.bucket.objects(self.prefix)
+        return {one["name"].removeprefix(self.prefix): int(one["generation"]) for one in found}
 
 
 @pytest.fixture
-def machine(cloud: LocalCloud, bucket: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Machine]:
-    with between(cloud.url, cloud.token()) as server:
-        yield Machine(server, cloud, tmp_path, f"gs://{bucket}/jobs/{request.node.name}")
+def machine(server: Between, bucket: Bucket, tmp_path: Path, request: pytest.FixtureRequest) -> Machine:
+    return Machine(server, bucket, tmp_path, f"jobs/{request.node.name}/")
 
 
 @dataclass
@@ -225,7 +197,8 @@ def test_files_are_kept_in_the_order_of_their_writing(machine: Machine) -> None:
         path.write_text(name)
         age(path, 100 * seconds)
     results.keep()
-    assert machine.order == ["a", "weights/10", "weights/2", "latest"]
+    order = machine.generations
+    assert sorted(order, key=order.__getitem__) == ["a", "weights/10", "weights/2", "latest"]
 
 
 def test_what_has_not_changed_is_not_sent_again(machine: Machine) -> None:
@@ -233,11 +206,10 @@ def test_what_has_not_changed_is_not_sent_again(machine: Machine) -> None:
     for name in ("one", "two"):
         (results.folder / name).write_text(name)
     results.keep()
-    before = {one["name"]: one["generation"] for one in machine.objects}
+    before = machine.generations
     (results.folder / "two").write_text("2")
     results.keep()
-    changed = [one["name"] for one in machine.objects if before[one["name"]] != one["generation"]]
-    assert changed == [machine.prefix + "two"]
+    assert [name for name, now in machine.generations.items() if before[name] != now] == ["two"]
 
 
 def test_another_machine_finds_what_was_kept_as_old_as_it_was_and_nothing_else(machine: Machine) -> None:
@@ -248,15 +220,14 @@ def test_another_machine_finds_what_was_kept_as_old_as_it_was_and_nothing_else(m
         (first.folder / name).write_text(name)
     age(first.folder / "deep/old", 1000)
     first.keep()
-    url = f"{machine.cloud.url}/upload/storage/v1/b/{BUCKET}/o?uploadType=media&name={quote(machine.prefix)}model/x"
-    machine.cloud.session().post(url, data=b"x", timeout=30).raise_for_status()
+    machine.bucket.put(f"{machine.prefix}model/x", b"x")
     second = machine.results()
     assert second.restore() == ["deep/old", "new"]
     times = [{name: moment.time for name, moment in results.files().items()} for results in (first, second)]
     assert times[0] == times[1]
-    generations = [one["generation"] for one in machine.objects]
+    before = machine.generations
     second.keep()
-    assert [one["generation"] for one in machine.objects] == generations, "nothing is sent back"
+    assert machine.generations == before, "nothing is sent back"
 
 
 def test_each_replica_has_its_own_folder_and_finds_the_chiefs_files(machine: Machine) -> None:
@@ -408,23 +379,3 @@ def test_trouble_that_does_not_pass_is_raised(machine: Machine) -> None:
     assert len(waits) == 8 and machine.kept == {}
     results.keep()
     assert machine.kept == {"model": b"x"}
-
-
-def test_a_body_ends_only_once_its_file_was_found_the_same(tmp_path: Path) -> None:
-    def changed() -> None:
-        raise ChangedError
-
-    path = tmp_path / "file"
-    path.write_bytes(b"12345")
-    for check in (changed, lambda: None):
-        with path.open("rb") as file:
-            body = Body("name", {"key": "value"}, file, 5, check)
-            length, sent = body.length, b""
-            try:
-                while block := body.read():
-                    sent += block
-            except ChangedError:
-                assert len(sent) < length
-            else:
-                assert len(sent) == length and sent.count(b"12345") == 1
-                assert json.loads(sent.split(b"\r\n\r\n")[1].splitlines()[0])["metadata"] == {"key": "value"}
