@@ -100,12 +100,15 @@ def test_it_holds_the_code_the_launcher_and_the_requirements(sources: Path) -> N
     assert found["greeter-1.0/slipway_launcher.py"] == launcher.read_bytes()
 
 
+def installed(archive: Path, site: Path) -> Path:
+    words = ("pip", "install", "--quiet", "--python", sys.executable, "--target")
+    subprocess.run([sys.executable, "-m", "uv", *words, str(site), str(archive)], check=True)
+    return site
+
+
 def test_it_installs_and_runs(sources: Path, tmp_path: Path) -> None:
     (sources / "requirements.txt").unlink()
-    archive = build("greeter", sources).save(tmp_path / "packages")
-    site = tmp_path / "site"
-    uv = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable, "--target", str(site)]
-    subprocess.run([*uv, str(archive)], check=True)
+    site = installed(build("greeter", sources).save(tmp_path / "packages"), tmp_path / "site")
     assert (site / "greeter" / "data" / "words.txt").read_text() == "hello\n"
     done = subprocess.run(
         [sys.executable, "-m", "greeter.task", "you"],
@@ -132,10 +135,7 @@ def test_a_script_is_installed_with_all_files_of_its_folder(sources: Path, tmp_p
     for name, text in odd.items():
         (sources / name).parent.mkdir(parents=True, exist_ok=True)
         (sources / name).write_text(text)
-    archive = build("greeter", sources, SCRIPT).save(tmp_path / "packages")
-    site = tmp_path / "site"
-    uv = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable, "--target", str(site)]
-    subprocess.run([*uv, str(archive)], check=True)
+    site = installed(build("greeter", sources, SCRIPT).save(tmp_path / "packages"), tmp_path / "site")
     assert {f"{SCRIPT}.py", "slipway_results.py", "slipway_launcher.py"} <= {one.name for one in site.iterdir()}
     with tarfile.open(site / f"{SCRIPT}_folder" / "folder.tar") as packed:
         modes = {one.name: one.mode for one in packed}
