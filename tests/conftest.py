@@ -78,6 +78,7 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         tempfile.TemporaryDirectory(prefix="slipway-", ignore_cleanup_errors=True) as temporary,
     ):
         patch.setenv("TMPDIR", temporary)
+        patch.setattr(tempfile, "tempdir", temporary)  # This process has looked already.
         for name, folder in folders.items():
             patch.setenv(name, str(home / folder))
         patch.setenv("SLIPWAY_LOCAL_PORT", "0")

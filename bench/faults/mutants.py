@@ -26,7 +26,7 @@ from bench.faults.rules import MET, OFF, copy
 from bench.ground import CHECKOUT
 
 # Tests that run long, or do not concern rules.
-_LEFT_OUT = ("test_fuzz.py", "test_readme.py", "test_layout.py", "test_honesty.py", "test_gcloud.py", "sources")
+_LEFT_OUT = ("test_fuzz.py", "test_layout.py", "test_honesty.py", "test_gcloud.py", "sources")
 _TESTS = ("tests/local/cloud", "-m", "not journey", *(f"--ignore=tests/local/cloud/{name}" for name in _LEFT_OUT))
 # The most tests of a rule that are run. A test that waits for the refused result has noticed.
 _MOST = 12

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -22,7 +23,7 @@ from local import COMMAND, environment
 from local.cli import cli
 from local.cloud.identities import PROJECT_ID
 from local.cloud.server import daemon
-from local.cloud.server.cloud_file import Record, read_record
+from local.cloud.server.cloud_file import Record, process_of, read_record
 from tests.checkouts import forked_clouds
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -144,6 +145,14 @@ class LocalCloud:
             if "endTime" not in self.rest("GET", f"/v1/{job}"):
                 raise
 
+    def lines(self, job: str, task: str = "workerpool0-0") -> list[str]:
+        """Return the lines of a replica, the service or all ("") in a job's log, by its full name."""
+        wanted = f'resource.labels.job_id="{job.rpartition("/")[2]}"'
+        wanted += f' AND resource.labels.task_name="{task}"' if task else ""
+        body = {"resourceNames": ["projects/slipway-local"], "filter": wanted, "orderBy": "timestamp asc"}
+        found = self.rest("POST", "/v2/entries:list", body).get("entries", [])
+        return [entry.get("textPayload", "") for entry in found]
+
     def local(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run `python -m local …` as a person types it, in this process: it spares a second interpreter."""
         out, err, code = io.StringIO(), io.StringIO(), 0
@@ -174,6 +183,17 @@ class LocalCloud:
     def up(self, *arguments: str, **variables: str) -> None:
         done = self.local("up", *arguments, **variables)
         assert done.returncode == 0, done.stderr
+
+    def fast(self, *settings: str) -> None:
+        """Start with the settings for speed, and others."""
+        self.up(*[word for setting in (*FAST, *settings) for word in ("--set", setting)])
+
+    def kill(self) -> None:
+        """kill -9, and wait until the process is gone."""
+        record = self.record
+        os.kill(record.pid, signal.SIGKILL)
+        while process_of(record):
+            time.sleep(0.01)
 
     def healthy(self) -> bool:
         try:

@@ -1,6 +1,10 @@
 """What a shell needs to talk to the local cloud. (N4)"""
 
+from __future__ import annotations
+
+import base64
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -8,9 +12,17 @@ from pathlib import Path
 
 import pytest
 import requests
+import yaml
 
+from local.backend import file_backend
 from local.cloud.endpoints import every
+from local.cloud.identities import SUBMITTER
+from local.cloud.projects import parse
 from local.environment import apart, past_proxies
+from local.select_stack import select
+from local.stack_copy import copy
+from local.stack_file import LaptopStack, read
+from slipway.errors import ConfigError, SlipwayError
 
 from .conftest import ROOT, LocalCloud
 
@@ -106,3 +118,184 @@ def test_what_the_local_cloud_does_not_serve_it_refuses_in_words(cloud: LocalClo
     )
     assert answer.status_code == 501
     assert answer.json()["error"]["message"].endswith(": compute.")
+
+
+# --- The engine on the laptop is given a copy of the stack file. # N4
+
+
+FILE = "config:\n  gcp:project: acme-ml-dev # ours\nsecretsprovider: gcpkms://keys/one\nencryptedkey: AbC=\n"
+
+
+def test_the_copy_has_no_key_of_the_real_stack_and_keeps_the_salt_of_its_own(tmp_path: Path) -> None:
+    declared = tmp_path / "stacks" / "Pulumi.dev.yaml"
+    declared.parent.mkdir()
+    declared.write_text(FILE)
+    made = copy(tmp_path, tmp_path / "state", "dev")
+    assert yaml.safe_load(made.read_text()) == {"config": {"gcp:project": "acme-ml-dev"}}
+    made.write_text(made.read_text() + "encryptionsalt: v1:of:the:laptop\n")
+    declared.write_text(FILE.replace("acme-ml-dev", "acme-ml-next") + "encryptionsalt: v1:another\n")
+    again = yaml.safe_load(copy(tmp_path, tmp_path / "state", "dev").read_text())
+    assert again == {"config": {"gcp:project": "acme-ml-next"}, "encryptionsalt": "v1:of:the:laptop"}
+    assert "secretsprovider" in declared.read_text()
+
+
+# --- `python -m local secret`: a value that nobody types into a command line. # Z3
+
+
+READER = "reads-secrets@slipway-local.iam.gserviceaccount.com"
+
+
+def test_a_value_from_standard_input_becomes_the_newest_version_for_its_readers(cloud: LocalCloud) -> None:
+    cloud.rest("POST", "/v1/projects/slipway-local/serviceAccounts", {"accountId": READER.partition("@")[0]})
+
+    def keep(value: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "local", "secret", "hf-token-of-the-shell", "--reader", READER]
+        return subprocess.run(
+            command,
+            cwd=ROOT,
+            env=cloud.base_env(),
+            input=value,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    for number, value in enumerate(("hf_first", "hf_second\n"), 1):
+        done = keep(value)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.endswith(f"/secrets/hf-token-of-the-shell/versions/{number}\n")
+        assert "hf_" not in done.stdout.replace("hf-token", "") + done.stderr
+    secret = "/v1/projects/slipway-local/secrets/hf-token-of-the-shell"
+    kept = cloud.rest("GET", f"{secret}/versions/latest:access")["payload"]["data"]
+    assert base64.b64decode(kept) == b"hf_second"
+    (binding,) = cloud.rest("GET", f"{secret}:getIamPolicy")["bindings"]
+    assert binding == {"role": "roles/secretmanager.secretAccessor", "members": [f"serviceAccount:{READER}"]}
+
+
+# --- `make select STACK=…` makes and selects a stack on the real engine, and writes nothing into the checkout.
+
+
+REVIEWED = "# reviewed\n\nconfig:\n    plain:size:   3\n"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, engine: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder, state = tmp_path / "checkout", tmp_path / "state"
+    (folder / "stacks").mkdir(parents=True)
+    state.mkdir()
+    (folder / "Pulumi.yaml").write_text("name: plain\nruntime: python\nstackConfigDir: stacks\n")
+    for name in ("dev", "prod"):
+        (folder / "stacks" / f"Pulumi.{name}.yaml").write_text(REVIEWED)
+    for name, value in {
+        "PATH": os.pathsep.join((str(engine), os.environ["PATH"])),
+        "PULUMI_HOME": str(tmp_path / "home"),
+        "PULUMI_BACKEND_URL": file_backend(state),
+        "PULUMI_CONFIG_PASSPHRASE": "a phrase",
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+    }.items():
+        monkeypatch.setenv(name, value)
+    return folder
+
+
+def selected(checkout: Path) -> str:
+    command = ("pulumi", "stack", "--show-name")
+    return subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def files(checkout: Path) -> dict[str, str]:
+    return {str(file.relative_to(checkout)): file.read_text() for file in checkout.rglob("*") if file.is_file()}
+
+
+@pytest.mark.journey
+def test_a_stack_is_made_then_selected_and_its_file_stays(checkout: Path) -> None:
+    before = files(checkout)
+    for stack in ("dev", "prod", "dev"):
+        select(checkout, stack)
+        assert selected(checkout) == stack
+    assert files(checkout) == before
+
+
+@pytest.mark.journey
+def test_a_state_that_is_not_there_is_told_in_the_engines_words(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PULUMI_BACKEND_URL", f"file://{checkout / 'nowhere'}")
+    with pytest.raises(SlipwayError) as told:
+        select(checkout, "dev")
+    assert "nowhere" in told.value.why
+    assert "PULUMI_BACKEND_URL" in told.value.fix
+
+
+def test_a_stack_without_a_file_is_refused_before_the_engine_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as told:
+        select(tmp_path, "dev")
+    assert "stacks/Pulumi.dev.yaml" in told.value.what
+
+
+# --- A stack file's declaration for the local cloud. # N4
+
+
+TEAM = "group:team@acme.example"
+SWEEPS = "sweeps@acme-ml-prod.iam.gserviceaccount.com"
+H100 = {"machine": "a3-highgpu-8g", "disk": {"type": "pd-ssd", "sizeGb": 500}, "replicas": {"min": 1, "max": 4}}
+CPU = {"machine": "n1-standard-4", "disk": {"type": "pd-ssd", "sizeGb": 100}, "replicas": 1}
+
+
+def stack(folder: Path, *submitters: str, **more: object) -> LaptopStack:
+    config = {
+        "gcp:project": "acme-ml-prod",
+        "gcp:region": "us-central1",
+        "gcp:addPulumiAttributionLabel": "false",
+        "slipway:persistentResources": more or {"cpu": {"pools": {"head": CPU}}},
+        "slipway:quota": {"mode": "enforce", "contactEmail": "a@acme.example"},
+        "slipway:templates": [],
+        "slipway:workspace": {"submitters": list(submitters)},
+    }
+    file = folder / "stacks" / "Pulumi.prod.yaml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(yaml.safe_dump({"config": config}))
+    return read(folder, "prod")
+
+
+def test_groups_have_the_submitter_and_others_can_sign_in_themselves(tmp_path: Path) -> None:
+    found = stack(tmp_path, TEAM, "user:bea@acme.example", f"serviceAccount:{SWEEPS}", "domain:acme.example")
+    told = found.declaration()
+    assert told["project"] == "acme-ml-prod"
+    assert told["groups"] == {TEAM: [SUBMITTER]}
+    assert told["people"] == ["user:bea@acme.example", f"serviceAccount:{SWEEPS}", "user:ada@acme.example"]
+    assert told["accounts"] == [SWEEPS]
+    assert found.submitter == "submitter"
+    assert parse(told).project == "acme-ml-prod"
+
+
+def test_without_a_group_the_first_person_submits(tmp_path: Path) -> None:
+    assert stack(tmp_path, "user:bea@acme.example").submitter == "bea@acme.example"
+
+
+def test_an_account_of_another_project_is_that_projects(tmp_path: Path) -> None:
+    told = stack(tmp_path, "serviceAccount:runs@acme-ml-other.iam.gserviceaccount.com").declaration()
+    assert told["accounts"] == [] and len(told["people"]) == 1
+
+
+def test_quota_is_twice_what_pools_take_where_the_service_gives_less(tmp_path: Path) -> None:
+    quota = stack(tmp_path, TEAM, h100={"pools": {"workers": H100}}).declaration()["quota"]
+    assert quota["custom_model_training_nvidia_h100_gpus.us-central1"] == 2 * 4 * 8
+    assert stack(tmp_path, TEAM).declaration()["quota"] == {}
+
+
+def test_machines_elsewhere_have_quota_there(tmp_path: Path) -> None:
+    cluster = {"pools": {"workers": H100}, "alternatives": [{"region": "us-east5"}]}
+    quota = stack(tmp_path, TEAM, h100=cluster).declaration()["quota"]
+    assert quota["custom_model_training_nvidia_h100_gpus.us-east5"] == 2 * 4 * 8
+
+
+def test_a_stack_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
+    stack(tmp_path, TEAM)
+    with pytest.raises(ConfigError, match="there is no stack porod") as refused:
+        read(tmp_path, "porod")
+    assert refused.value.fix.endswith(": prod")
+
+
+def test_a_mistake_is_told_as_check_tells_it(tmp_path: Path) -> None:
+    with pytest.raises(SlipwayError, match="submitters"):
+        stack(tmp_path, "everybody")

@@ -3,16 +3,21 @@
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 import google.cloud.storage as storage
 import pytest
 import requests
 from google.api_core import exceptions
 
-from local.cloud.faults import parse
+from local.cloud.clock import ManualClock
+from local.cloud.rate_limits import Limits
+from local.cloud.settings import Settings
 from local.cloud.wire import ApiError
+from tests.local.cloud.calling import JOBS, Calling
 from tests.local.cloud.storage.conftest import bucket as bucket
 from tests.local.cloud.storage.conftest import client
+from tests.local.cloud.vertex.bodies import job_body
 from tests.local.conftest import LocalCloud
 
 
@@ -24,28 +29,6 @@ def no_faults_left(cloud: LocalCloud) -> Iterator[None]:
 
 def switch_on(cloud: LocalCloud, **fault: object) -> None:
     cloud.rest("POST", "/slipway/faults", {"faults": [fault]})
-
-
-@pytest.mark.parametrize(
-    "faults",
-    [True, "x", {"kind": "delay"}, [None], ["x"], [{"match": "x"}], [{"kind": "delay", "match": 5}]]
-    + [
-        [{"kind": "delay", "match": "x", name: value}]
-        for name in ("times", "seconds", "every")
-        for value in ("1", None)
-    ]
-    + [[{"kind": "delay", "match": "x", "seconds": -1}], [{"kind": "delay", "match": "x", "every": 0}]],
-)
-def test_what_is_no_fault_is_refused(faults: object) -> None:
-    with pytest.raises(ApiError) as refused:
-        parse({"faults": faults})
-    assert refused.value.code == 400
-
-
-@pytest.mark.parametrize("body", [{}, {"fault": []}, {"faults": [], "more": 1}])
-def test_a_body_that_names_no_faults_switches_none_off(body: dict[str, object]) -> None:
-    with pytest.raises(ApiError, match="nothing else"):
-        parse(body)
 
 
 def test_an_answer_is_lost_after_the_work_is_done(cloud: LocalCloud, bucket: storage.Bucket) -> None:
@@ -114,3 +97,53 @@ def test_a_list_lags_behind_what_was_made(cloud: LocalCloud, bucket: storage.Buc
 def test_a_fault_that_is_none_is_refused(cloud: LocalCloud, wrong: dict[str, str]) -> None:
     with pytest.raises(requests.HTTPError, match="400"):
         cloud.rest("POST", "/slipway/faults", {"faults": [wrong]})
+
+
+# --- The service's rate limits, under a clock that stands still. (N7)
+
+
+NUMBER = "100000000001"
+START = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
+
+
+def test_sixty_submissions_a_minute_and_region_by_default() -> None:
+    clock = ManualClock(START)
+    limits = Limits(clock, Settings, NUMBER)
+    for second in range(60):
+        limits.take("submit", "us-central1")
+        clock.advance(0.5 if second < 59 else 0)
+    with pytest.raises(ApiError) as refused:
+        limits.take("submit", "us-central1")
+    assert (refused.value.code, refused.value.status) == (429, "RESOURCE_EXHAUSTED")
+    detail = refused.value.details[0]
+    assert detail["reason"] == "RATE_LIMIT_EXCEEDED" and detail["metadata"]["quota_limit_value"] == "60"
+    limits.take("submit", "europe-west4")
+    limits.take("call", "us-central1")
+
+
+def test_the_window_slides() -> None:
+    clock = ManualClock(START)
+    limits = Limits(clock, lambda: Settings(submissions_per_minute=2), NUMBER)
+    limits.take("submit", "r")
+    clock.advance(40)
+    limits.take("submit", "r")
+    clock.advance(20)
+    limits.take("submit", "r")
+    with pytest.raises(ApiError):
+        limits.take("submit", "r")
+
+
+def test_zero_is_no_limit() -> None:
+    limits = Limits(ManualClock(START), lambda: Settings(submissions_per_minute=0), NUMBER)
+    for _ in range(1000):
+        limits.take("submit", "r")
+
+
+def test_a_wrong_request_counts_and_a_full_minute_is_said_before_what_is_wrong(calling: Calling) -> None:
+    calling.set(submissions_per_minute=1)
+    assert calling.refused("POST", f"{JOBS}?colour=red", {}).code == 400  # refused before it is counted
+    assert calling.refused("POST", JOBS, {}, role="previewer").code == 403
+    assert calling.refused("POST", JOBS, {}).code == 400
+    for body in ({}, job_body()):
+        assert calling.refused("POST", JOBS, body).code == 429
+    assert calling.refused("POST", JOBS, {}, role="previewer").code == 403

@@ -18,11 +18,8 @@ from google.cloud import storage
 
 from local.cloud.identities import folder_of
 from local.cloud.projects import Declaration, Projects
-from local.cloud.server import client as controls
-from local.cloud.server.client import CloudError
 from local.cloud.world import open_world
 from local.stack_file import read
-from tests.local.cloud.server.test_process import kill
 from tests.local.cloud.vertex.bodies import cluster_body, job_body
 from tests.local.conftest import ROOT, LocalCloud
 from tests.local.official import aiplatform_v1
@@ -181,41 +178,11 @@ def test_named_again_it_is_the_same_and_nobody_leaves(own_cloud: LocalCloud) -> 
     again = own_cloud.rest("POST", "/slipway/projects", DECLARED)
     assert again["number"] == first["number"] and set(again["groups"]) > set(first["groups"])
     assert own_cloud.token("deployer", DEV) == token
-    kill(own_cloud)
+    own_cloud.kill()
     own_cloud.up()
     (found,) = [one for one in own_cloud.rest("GET", "/slipway/projects")["projects"] if one["project"] == DEV]
     assert found == again and own_cloud.token("deployer", DEV) == token
     assert own_cloud.token(SWEEPS, DEV)
-
-
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ({"project": "Acme"}, "'Acme' is not a project's id"),
-        ({"project": DEV, "owner": "me"}, "A project has no 'owner'"),
-        ({"project": DEV, "groups": {"group:a@b.c": ["everybody"]}}, "not a list of texts of the form"),
-        ({"project": DEV, "quota": {"custom_model_training_cpus": "many"}}, "whole numbers"),
-        ({"project": DEV, "quota": {"nope": 1}}, "no metric 'nope'"),
-        ({"project": DEV, "quota": {"custom_model_training_cpus.moon-1": 1}}, "no region 'moon-1'"),
-        ({"project": DEV, "groups": {"": []}}, "not a list of texts of the form group:"),
-        ({"project": DEV, "groups": {" x": [ADA]}}, "not a list of texts of the form group:"),
-        ({"project": DEV, "people": [f"user:{'a' * 300}@acme.example"]}, "not a list of texts of the form"),
-        ({"project": f"{'a' * 260}:abcdef"}, "is not a project's id"),
-        ({}, "'None' is not a project's id"),
-    ],
-)
-def test_what_is_no_project_is_said(two: LocalCloud, body: dict[str, Any], words: str) -> None:
-    with pytest.raises(CloudError, match=words):
-        controls.call(two.record, "POST", "/slipway/projects", body)
-    assert (
-        requests.post(
-            two.url + "/slipway/projects",
-            headers={"Authorization": f"Bearer {two.token('deployer')}"},
-            json=DECLARED,
-            timeout=30,
-        ).status_code
-        == 403
-    )
 
 
 def test_a_name_that_two_projects_ask_for_at_once_is_of_one(two: LocalCloud) -> None:

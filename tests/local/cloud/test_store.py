@@ -2,14 +2,21 @@
 
 import sqlite3
 import threading
+import time
 import uuid
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from local.cloud import settings as cloud_settings
+from local.cloud.clock import ManualClock, RealClock, timestamp
+from local.cloud.settings import Settings, SettingsError
 from local.cloud.store import Store
+from local.cloud.trash import Trash
 
 
 @pytest.fixture
@@ -117,3 +124,119 @@ def test_another_store_on_the_same_file_finds_everything(tmp_path: Path) -> None
         first.get("job", "a")
     second = Store(tmp_path / "cloud.sqlite")
     assert second.get("job", "a") == {"n": 1} and second.next_id("jobs") == 2
+
+
+# --- What is removed is out of its place at once, and gone when there is time; a kill loses nothing of that. (N4)
+
+
+def filled(folder: Path) -> Path:
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep" / "file").write_text("x")
+    return folder
+
+
+def emptied(folder: Path) -> None:
+    until = time.monotonic() + 600
+    while any(folder.iterdir()):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_what_is_taken_is_gone_from_its_place_and_removed_in_the_background(tmp_path: Path) -> None:
+    trash = Trash(tmp_path / "trash")
+    old = filled(tmp_path / "work")
+    trash.take([old, tmp_path / "never-was"])
+    assert not old.exists()
+    assert [item.name for item in (tmp_path / "trash").glob("*/deep/*")] == ["file"], "nobody waited for it"
+    trash.start()
+    emptied(tmp_path / "trash")
+    trash.take([filled(tmp_path / "another")])
+    emptied(tmp_path / "trash")
+    trash.stop()
+
+
+def test_what_a_killed_cloud_left_goes_with_the_next_start(tmp_path: Path) -> None:
+    filled(tmp_path / "trash" / "left")
+    trash = Trash(tmp_path / "trash")
+    trash.start()
+    emptied(tmp_path / "trash")
+    trash.stop()
+
+
+def test_what_cannot_be_moved_is_removed_where_it_is(tmp_path: Path) -> None:
+    """As on a full disk."""
+    trash = Trash(tmp_path / "trash")
+    (tmp_path / "trash").rmdir()
+    (tmp_path / "trash").touch()
+    old = filled(tmp_path / "work")
+    trash.take([old])
+    assert not old.exists()
+
+
+# --- The clock that a test stops and advances.
+
+
+START = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
+
+
+def test_a_manual_clock_stands_still_until_it_is_advanced() -> None:
+    clock = ManualClock(START)
+    assert clock.now() == START
+    clock.advance(90)
+    assert clock.now() == START + timedelta(seconds=90)
+
+
+def test_a_waiter_wakes_when_its_time_has_come() -> None:
+    clock, woke = ManualClock(START), threading.Event()
+
+    def wait() -> None:
+        assert clock.wait(60, threading.Event()) is False
+        woke.set()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    clock.advance(59)
+    assert not woke.wait(0.1)
+    clock.advance(1)
+    thread.join(10)
+    assert woke.is_set()
+
+
+def test_a_waiter_wakes_when_its_event_is_set() -> None:
+    event = threading.Event()
+    event.set()
+    assert ManualClock(START).wait(3600, event) is True
+    assert RealClock().wait(3600, event) is True
+
+
+def test_timestamps_are_utc_and_of_one_width() -> None:
+    moment = datetime(2026, 11, 20, 12, 0, tzinfo=timezone(timedelta(hours=2)))
+    assert timestamp(moment) == "2026-11-20T10:00:00.000000Z"
+    assert RealClock().now().tzinfo is UTC
+
+
+# --- Settings from a file, the environment and the command line.
+
+
+def test_texts_become_the_settings_types() -> None:
+    changed = Settings().changed({"submissions_per_minute": "5", "quota.custom_model_training_cpus": "8"})
+    assert changed.submissions_per_minute == 5 and changed.quota == {"custom_model_training_cpus": 8}
+
+
+def test_a_file_written_is_the_file_read(tmp_path: Path) -> None:
+    first = Settings().changed({"calls_per_minute": 1, "quota.m.us-central1": 3, "quota.n": -1})
+    (tmp_path / "s.toml").write_text(cloud_settings.dump(asdict(first)))
+    assert cloud_settings.load(tmp_path / "s.toml", {}) == first
+    assert cloud_settings.load(tmp_path / "s.toml", {"calls_per_minute": "2"}).calls_per_minute == 2
+
+
+def test_pairs_are_name_equals_value() -> None:
+    assert cloud_settings.pairs("a=1, b=2,") == {"a": "1", "b": "2"}
+    with pytest.raises(SettingsError, match="name=value"):
+        cloud_settings.pairs("a")
+
+
+def test_a_file_that_is_no_toml_is_said(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text("= 3")
+    with pytest.raises(SettingsError, match="is not TOML"):
+        cloud_settings.load(tmp_path / "s.toml", {})

@@ -1,13 +1,22 @@
 """What is built is pinned, and its place in the cache changes with every pin."""
 
+import io
 import re
 import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from local.engine import build
-from local.engine.version import PINNED
+from local.engine.errors import EngineError, ReleaseUnavailableError
+from local.engine.find import Search, installed, version_of
+from local.engine.progress import Printer
+from local.engine.release import archive_name, download, published_digest
+from local.engine.version import PINNED, Version, parse
+
+from .conftest import PULUMI, Machine, Vendor
 
 SOURCES = Path(build.__file__).parent / "go"
 
@@ -47,3 +56,243 @@ def test_another_pin_is_another_recipe(change: str, tmp_path: Path, monkeypatch:
     with (tmp_path / "go" / change).open("a") as file:
         file.write("// another\n")
     assert build.recipe() != before
+
+
+# --- Versions of the engine.
+
+
+numbers = st.integers(min_value=0, max_value=9999)
+versions = st.builds(Version, numbers, numbers, numbers)
+
+
+@pytest.mark.parametrize(
+    ("printed", "version"),
+    [
+        ("v3.259.0\n", Version(3, 259, 0)),
+        ("3.259.0", Version(3, 259, 0)),
+        ("v3.260.0-alpha.x1a2b3c", Version(3, 260, 0, "alpha.x1a2b3c")),
+        ("v3.260.1+dirty", Version(3, 260, 1)),
+    ],
+)
+def test_what_pulumi_prints_is_understood(printed: str, version: Version) -> None:
+    assert parse(printed) == version
+
+
+@pytest.mark.parametrize(
+    "printed", ["", "pulumi", "v3.259", "v3.259.0 (beta)", "<html>3.259.0</html>", "3.259.0\n3.260.0"]
+)
+def test_anything_else_is_no_version(printed: str) -> None:
+    assert parse(printed) is None
+
+
+@given(versions)
+def test_a_version_reads_back_what_it_prints(version: Version) -> None:
+    assert parse(f"v{version}") == version
+
+
+@given(versions, versions)
+def test_the_order_is_by_number_and_not_by_text(one: Version, other: Version) -> None:
+    newer = (one.major, one.minor, one.patch) >= (other.major, other.minor, other.patch)
+    assert one.at_least(other) == newer
+
+
+@pytest.mark.parametrize(
+    ("text", "serves"),
+    [("3.258.9", False), ("3.259.0", True), ("3.1000.0", True), ("4.0.0", True), ("3.259.0-rc.1", False)],
+)
+def test_the_pinned_version_is_the_oldest_that_serves(text: str, serves: bool) -> None:
+    version = parse(text)
+    assert version is not None
+    assert version.at_least(PINNED) is serves
+
+
+def test_prereleases_are_ordered_by_their_numbers() -> None:
+    assert Version(3, 260, 0, "alpha.10").at_least(Version(3, 260, 0, "alpha.9"))
+    assert not Version(3, 260, 0, "alpha.9").at_least(Version(3, 260, 0, "alpha.10"))
+
+
+# --- Progress: one living line on a terminal, few lines in a log.
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_one_line_per_step_rewritten_in_place() -> None:
+    screen = Terminal()
+    printer = Printer(screen)
+    for line in ("fetching · 1 s", "fetching · 2 s", "building · 1 s"):
+        printer(line)
+    printer.close()
+    assert screen.getvalue() == "\r\x1b[Kfetching · 1 s\r\x1b[Kfetching · 2 s\n\r\x1b[Kbuilding · 1 s\n"
+
+
+def test_a_log_shows_each_step_at_once_and_then_every_ten_seconds() -> None:
+    log, now = io.StringIO(), 0.0
+    printer = Printer(log, clock=lambda: now)
+    for second in range(25):
+        now = float(second)
+        printer(f"building · {second} s")
+    printer("unpacking")
+    printer.close()
+    assert log.getvalue().splitlines() == ["building · 0 s", "building · 10 s", "building · 20 s", "unpacking"]
+
+
+# --- An installed engine counts when it is new enough and can run Python programs.
+
+
+def search(machine: Machine) -> Search:
+    return installed(machine.environ, PINNED, besides=machine.cache)
+
+
+def test_a_new_enough_pulumi_with_its_language_host_is_taken(machine: Machine) -> None:
+    machine.install_pulumi("3.272.1")
+    found = search(machine).found
+    assert found is not None
+    assert (found.bin, found.version) == (machine.bin, Version(3, 272, 1))
+
+
+def test_an_older_one_is_refused_by_both_versions(machine: Machine) -> None:
+    machine.install_pulumi("3.100.0")
+    assert search(machine) == Search(None, (f"{machine.bin / 'pulumi'} is 3.100.0, older than {PINNED}",))
+
+
+def test_one_without_language_host_can_not_run_python_and_is_refused(machine: Machine) -> None:
+    machine.install_pulumi("3.272.1", host=False)
+    (refused,) = search(machine).refused
+    assert "no pulumi-language-python" in refused
+
+
+def test_the_host_may_lie_where_a_link_leads(machine: Machine, tmp_path: Path) -> None:
+    cellar = tmp_path / "cellar"
+    real = machine.add("pulumi", PULUMI.format(version="3.272.1"), cellar)
+    machine.add("pulumi-language-python", "#!/bin/sh\n", cellar)
+    (machine.bin / "pulumi").symlink_to(real)
+    found = search(machine).found
+    assert found is not None
+    assert found.bin == machine.bin
+
+
+def test_the_host_may_lie_elsewhere_on_the_path(machine: Machine, tmp_path: Path) -> None:
+    machine.install_pulumi("3.272.1", host=False)
+    machine.add("pulumi-language-python", "#!/bin/sh\n", tmp_path / "other")
+    machine.environ["PATH"] += f":{tmp_path / 'other'}"
+    assert search(machine).found is not None
+
+
+def test_a_later_one_on_the_path_is_taken_when_the_first_is_too_old(machine: Machine, tmp_path: Path) -> None:
+    machine.install_pulumi("3.1.0")
+    machine.add("pulumi", PULUMI.format(version="3.260.0"), tmp_path / "later")
+    machine.add("pulumi-language-python", "#!/bin/sh\n", tmp_path / "later")
+    machine.environ["PATH"] += f":{tmp_path / 'later'}"
+    result = search(machine)
+    assert result.found is not None
+    assert result.found.bin == tmp_path / "later"
+    assert len(result.refused) == 1
+
+
+def test_what_lies_in_our_own_cache_is_not_installed(machine: Machine) -> None:
+    folder = machine.cache / "engine" / "3.259.0" / "built"
+    machine.add("pulumi", PULUMI.format(version="3.259.0"), folder)
+    machine.add("pulumi-language-python", "#!/bin/sh\n", folder)
+    machine.environ["PATH"] = str(folder)
+    assert search(machine) == Search(None, ())
+
+
+def test_a_pulumi_that_fails_or_babbles_is_refused_in_words(machine: Machine) -> None:
+    machine.add("pulumi", "#!/bin/sh\necho v3.272.1; exit 3\n")
+    assert version_of(machine.bin / "pulumi", machine.environ) is None
+    assert search(machine).refused == (f"{machine.bin / 'pulumi'} does not tell its version",)
+    machine.add("pulumi", "not a program")
+    assert version_of(machine.bin / "pulumi", machine.environ) is None
+
+
+# --- The official release: given up soon when out of reach, never used when it is not what was released.
+
+
+PROGRAMS = {"pulumi/pulumi": PULUMI.format(version=PINNED), "pulumi/pulumi-language-python": "#!/bin/sh\n"}
+
+
+def quiet(line: str) -> None:
+    assert line
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "name"),
+    [
+        ("Linux", "x86_64", "pulumi-v3.259.0-linux-x64.tar.gz"),
+        ("Linux", "aarch64", "pulumi-v3.259.0-linux-arm64.tar.gz"),
+        ("Darwin", "arm64", "pulumi-v3.259.0-darwin-arm64.tar.gz"),
+        ("Darwin", "x86_64", "pulumi-v3.259.0-darwin-x64.tar.gz"),
+    ],
+)
+def test_each_machine_has_its_archive(system: str, machine: str, name: str) -> None:
+    assert archive_name(Version(3, 259, 0), system, machine) == name
+
+
+@pytest.mark.parametrize(("system", "machine"), [("Linux", "riscv64"), ("Windows", "AMD64")])
+def test_a_machine_without_archive_is_told_so(system: str, machine: str) -> None:
+    with pytest.raises(ReleaseUnavailableError, match=f"none for {system} on {machine}"):
+        archive_name(PINNED, system, machine)
+
+
+def test_the_digest_is_that_of_exactly_this_archive() -> None:
+    listed = f"{'a' * 64}  x.tar.gz\n{'B' * 64} *y.tar.gz\nshort  z.tar.gz\n<html>\n"
+    assert published_digest(listed, "x.tar.gz") == "a" * 64
+    assert published_digest(listed, "y.tar.gz") == "b" * 64
+    assert published_digest(listed, "z.tar.gz") is None
+    assert published_digest(listed, "tar.gz") is None
+
+
+def test_the_release_is_unpacked_ready_to_run(vendor: Vendor, tmp_path: Path) -> None:
+    vendor.publish(PROGRAMS)
+    lines: list[str] = []
+    download(tmp_path, PINNED, lines.append, vendor.url)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pulumi", "pulumi-language-python"]
+    assert all(path.stat().st_mode & 0o111 for path in tmp_path.iterdir())
+    assert any(line.startswith("downloading pulumi-v") and line.endswith(" MB") for line in lines)
+
+
+def test_an_archive_with_another_digest_is_refused_and_not_unpacked(vendor: Vendor, tmp_path: Path) -> None:
+    vendor.publish(PROGRAMS, digest="f" * 64)
+    with pytest.raises(EngineError, match="is not what Pulumi released") as caught:
+        download(tmp_path, PINNED, quiet, vendor.url)
+    assert not isinstance(caught.value, ReleaseUnavailableError)
+    assert not (tmp_path / "pulumi").exists()
+
+
+def test_nothing_in_an_archive_leaves_the_folder(vendor: Vendor, tmp_path: Path) -> None:
+    into = tmp_path / "a" / "b"
+    into.mkdir(parents=True)
+    vendor.publish({**PROGRAMS, "../evil": "x", "pulumi/../../evil": "x", "/etc/evil": "x", "pulumi/..": "x"})
+    download(into, PINNED, quiet, vendor.url)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "pulumi", "pulumi-language-python"]
+
+
+def test_nothing_listening_is_given_up(nowhere: str, tmp_path: Path) -> None:
+    with pytest.raises(ReleaseUnavailableError, match="not reachable"):
+        download(tmp_path, PINNED, quiet, nowhere)
+
+
+def test_no_answer_is_given_up(vendor: Vendor, tmp_path: Path) -> None:
+    vendor.silent.set()
+    with pytest.raises(ReleaseUnavailableError, match=r"no answer within 0\.2 s|timed out"):
+        download(tmp_path, PINNED, quiet, vendor.url, patience_s=0.2)
+
+
+def test_a_version_that_was_never_released_is_said(vendor: Vendor, tmp_path: Path) -> None:
+    with pytest.raises(ReleaseUnavailableError, match="answers 404"):
+        download(tmp_path, PINNED, quiet, vendor.url)
+
+
+def test_a_sign_in_page_in_place_of_checksums_is_no_release(vendor: Vendor, tmp_path: Path) -> None:
+    vendor.files[f"pulumi-{PINNED}-checksums.txt"] = b"<html>please sign in</html>"
+    with pytest.raises(ReleaseUnavailableError, match="does not name pulumi-v"):
+        download(tmp_path, PINNED, quiet, vendor.url)
+
+
+def test_a_download_that_breaks_off_is_no_release(vendor: Vendor, tmp_path: Path) -> None:
+    vendor.cut.add(vendor.publish(PROGRAMS))
+    with pytest.raises(ReleaseUnavailableError, match="broke off"):
+        download(tmp_path, PINNED, quiet, vendor.url)

@@ -1,14 +1,22 @@
 """The cache: what has its name is complete, whatever was killed, and only one writes at a time."""
 
+from __future__ import annotations
+
 import json
 import os
 import stat
+import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from local import environment
+from local.engine import gotool
 from local.engine.cache import Cache, check_usable, root
 from local.engine.errors import EngineError
+
+from .conftest import Machine
 
 
 def quiet(line: str) -> None:
@@ -100,3 +108,192 @@ def test_a_file_in_place_of_the_cache_is_said(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="is not a folder"):
         check_usable(tmp_path / "file" / "engine")
     check_usable(tmp_path / "not" / "yet" / "there")
+
+
+# --- Go missing, too old, or failing: what happened, why, and what to do.
+
+
+def refusal(machine: Machine) -> EngineError:
+    with pytest.raises(EngineError) as caught:
+        gotool.find(machine.environ, "1.25.11")
+    return caught.value
+
+
+def test_a_missing_go_is_said(machine: Machine) -> None:
+    error = refusal(machine)
+    assert "no `go` on PATH" in error.why
+    assert "install Go" in error.fix
+
+
+@pytest.mark.parametrize(
+    ("version", "toolchain"), [("go1.20.14", "auto"), ("go1.25.10", "local"), ("go1.20", "local"), ("go1.9.7", "auto")]
+)
+def test_a_go_that_is_too_old_is_said_with_both_versions(machine: Machine, version: str, toolchain: str) -> None:
+    machine.install_go(version=version, toolchain=toolchain)
+    why = refusal(machine).why
+    assert version in why
+    assert "go1.25.11" in why
+
+
+@pytest.mark.parametrize(
+    ("version", "toolchain"),
+    [("go1.25.11", "local"), ("go1.26.8", "local"), ("go1.21.0", "auto"), ("go1.100", "local")],
+)
+def test_a_go_that_serves_or_can_fetch_one_that_does_is_taken(machine: Machine, version: str, toolchain: str) -> None:
+    machine.install_go(version=version, toolchain=toolchain)
+    go = gotool.find(machine.environ, "1.25.11")
+    assert go.program == machine.bin / "go"
+    assert go.environ["GOWORK"] == "off"
+
+
+@pytest.mark.parametrize(
+    ("said", "why", "fix"),
+    [
+        ("link: write /c/x: no space left on device", "no space left on device", "GOCACHE"),
+        ('go: m@v1: Get "https://p/m": dial tcp: lookup p: no such host', "is not reachable", "GOPROXY"),
+        (
+            'go: m@v1: Get "https://p/m": dial tcp 10.0.0.1:443: connect: connection refused',
+            "is not reachable",
+            "GOPROXY",
+        ),
+        ("go: m@v1: module lookup disabled by GOPROXY=off", "is not reachable", "GOPROXY"),
+        ("go: m@v1: reading https://p/m.zip: 403 Forbidden", "does not serve", "another module proxy"),
+        ("verifying m@v1: checksum mismatch\n\nSECURITY ERROR\nThis download does NOT match.", "pinned", "modcache"),
+        ("go: go.mod requires go >= 1.25.11 (running go 1.24.0; GOTOOLCHAIN=local)", "too old", "install Go"),
+        ("x: /usr/lib/go/compile: signal: killed", "out of memory", "free memory"),
+        ("x.go:1: undefined: y", "go build failed: x.go:1: undefined: y", "install Pulumi"),
+        ("", "no words, exit code 2", "install Pulumi"),
+    ],
+)
+def test_what_go_says_is_put_into_words(said: str, why: str, fix: str) -> None:
+    error = gotool.explain("build", 2, said)
+    assert why in error.why
+    assert fix in error.fix
+
+
+def test_a_password_in_a_proxy_address_is_never_shown() -> None:
+    error = gotool.explain("list", 1, 'go: Get "https://ada:s3cret@proxy.example/m": dial tcp: no such host')
+    assert "s3cret" not in str(error)
+    assert "https://***@proxy.example/m" in error.why
+
+
+def test_progress_counts_modules_and_packages(machine: Machine, tmp_path: Path) -> None:
+    machine.install_go()
+    told: list[gotool.Tally] = []
+    go = gotool.find(machine.environ, "1.25")
+    with (tmp_path / "lock").open("w") as lock:
+        tally = go.run(["list", "-deps", "example.com/a"], tmp_path, lock.fileno(), told.append)
+    assert (tally.fetched, tally.named) == (1, 3)
+    assert told[0] == gotool.Tally(0, 0, 0)
+
+
+def test_go_is_ended_when_we_are_interrupted(machine: Machine, tmp_path: Path) -> None:
+    hold = tmp_path / "hold"
+    hold.touch()
+    machine.install_go(hold=str(hold))
+    go = gotool.find(machine.environ, "1.25")
+
+    def interrupt(tally: gotool.Tally) -> None:
+        if machine.builds():
+            raise KeyboardInterrupt
+
+    with (tmp_path / "lock").open("w") as lock, pytest.raises(KeyboardInterrupt):
+        go.run(["build", "-o", str(tmp_path / "out"), "example.com/a"], tmp_path, lock.fileno(), interrupt)
+    pid = int(machine.log.read_text().split()[0])
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+# --- The engine's Python lists packages once, until something is installed or removed.
+
+
+LIST = ("-m", "pip", "list", "-v", "--format", "json")
+FOLDER = "include-system-site-packages = {}\n"
+
+
+@dataclass(frozen=True)
+class Venv:
+    """A virtual environment whose interpreter says what it is asked, and notes it."""
+
+    folder: Path
+
+    @property
+    def packages(self) -> Path:
+        return self.folder / "lib" / "python3.11" / "site-packages"
+
+    def make(self, *, outside: str = "false") -> None:
+        self.packages.mkdir(parents=True)
+        (self.folder / "pyvenv.cfg").write_text(FOLDER.format(outside))
+        self.python(0)
+
+    def python(self, code: int) -> None:
+        program = self.folder / "bin" / "python3"
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f'#!/bin/sh\necho "$*" >>"{self.folder}/asked"\necho "[$*]"\nexit {code}\n')
+        program.chmod(0o755)
+
+    def run(self, *words: str) -> tuple[int, str]:
+        variables = environment.engine_variables(self.folder, self.folder, os.environ["PATH"])
+        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        call = (variables["PULUMI_PYTHON_CMD"], *words)
+        done = subprocess.run(call, env={"PATH": path}, capture_output=True, text=True, check=False)
+        assert done.stderr == ""
+        return done.returncode, done.stdout
+
+    def asked(self) -> int:
+        return len((self.folder / "asked").read_text().splitlines())
+
+    def crumbs(self) -> set[str]:
+        return {path.name for path in self.folder.iterdir()} - {"bin", "lib", "pyvenv.cfg", "asked"}
+
+
+@pytest.fixture
+def venv(tmp_path: Path) -> Venv:
+    return Venv(tmp_path / "venv of mine")
+
+
+def test_the_list_stands_until_something_is_installed(venv: Venv) -> None:
+    venv.make()
+    os.utime(venv.packages, (1, 1))
+    assert venv.run(*LIST) == venv.run(*LIST) == (0, f"[{' '.join(LIST)}]\n")
+    assert venv.asked() == 1
+    (venv.packages / "new").mkdir()
+    assert venv.run(*LIST)[0] == 0
+    assert venv.asked() == 2
+    assert venv.crumbs() == {".packages.json"}
+
+
+def test_what_was_installed_while_it_was_listed_makes_it_out_of_date(venv: Venv) -> None:
+    venv.make()
+    program = venv.folder / "bin" / "python3"
+    program.write_text(program.read_text().replace("echo", f'mkdir -p "{venv.packages}/new-$$"; echo', 1))
+    venv.run(*LIST)
+    venv.run(*LIST)
+    assert venv.asked() == 2
+
+
+def test_all_else_is_the_interpreters(venv: Venv) -> None:
+    venv.make()
+    venv.python(3)
+    assert venv.run("program.py", "two words") == (3, "[program.py two words]\n")
+    assert venv.run(*LIST) == (3, f"[{' '.join(LIST)}]\n"), "a list that fails is not kept"
+    assert venv.crumbs() == set()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_where_nothing_can_be_kept_the_interpreter_lists(venv: Venv) -> None:
+    venv.make()
+    (venv.folder / "asked").touch()
+    venv.folder.chmod(0o555)
+    try:
+        assert venv.run(*LIST) == (0, f"[{' '.join(LIST)}]\n")
+    finally:
+        venv.folder.chmod(0o755)
+    assert venv.crumbs() == set()
+
+
+def test_packages_from_outside_are_listed_every_time(venv: Venv) -> None:
+    venv.make(outside="true")
+    venv.run(*LIST)
+    venv.run(*LIST)
+    assert (venv.asked(), venv.crumbs()) == (2, set())

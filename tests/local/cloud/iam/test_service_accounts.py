@@ -1,6 +1,5 @@
 """Service accounts, project policy, impersonation: plain REST as the provider speaks it. (P5)"""
 
-import re
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -39,24 +38,6 @@ def test_a_service_account_lives_from_create_to_delete(cloud: LocalCloud, accoun
     assert refused(cloud, "GET", f"{ACCOUNTS}/{email}")["status"] == "NOT_FOUND"
 
 
-def test_bad_accounts_are_refused_in_words(cloud: LocalCloud, account: dict[str, Any]) -> None:
-    again = {"accountId": account["email"].partition("@")[0]}
-    assert refused(cloud, "POST", ACCOUNTS, again)["status"] == "ALREADY_EXISTS"
-    assert "6-30 characters" in refused(cloud, "POST", ACCOUNTS, {"accountId": "Short"})["message"]
-    wrong = refused(cloud, "POST", ACCOUNTS, {"accountId": "valid-name", "serviceAccount": {"display_nam": "x"}})
-    assert wrong["code"] == 400 and "Unknown name" in wrong["message"]
-
-
-def test_who_lacks_a_role_is_told_the_permission(cloud: LocalCloud) -> None:
-    error = refused(cloud, "POST", ACCOUNTS, {"accountId": "adas-account"}, "submitter")
-    assert error["status"] == "PERMISSION_DENIED"
-    assert re.findall("'(.+?)'", error["message"]) == [
-        "iam.serviceAccounts.create",
-        "//iam.googleapis.com/projects/slipway-local",
-    ]
-    assert refused(cloud, "GET", "/v1/projects/another-project", role="owner")["code"] == 403
-
-
 def test_a_stale_etag_aborts_and_a_fresh_one_wins(cloud: LocalCloud, account: dict[str, Any]) -> None:
     path = "/v1/projects/slipway-local"
     policy = cloud.rest("POST", f"{path}:getIamPolicy", {}, "deployer")
@@ -68,33 +49,6 @@ def test_a_stale_etag_aborts_and_a_fresh_one_wins(cloud: LocalCloud, account: di
     error = refused(cloud, "POST", f"{path}:setIamPolicy", {"policy": stale}, "deployer")
     assert (error["code"], error["status"]) == (409, "ABORTED")
     assert cloud.rest("POST", "/v3/projects/100000000001:getIamPolicy", {})["etag"] == changed["etag"]
-
-
-@pytest.mark.parametrize(
-    ("binding", "code", "words"),
-    [
-        ({"role": "roles/no.such", "members": ["user:a@b.c"]}, 400, "Role roles/no.such is not supported"),
-        (
-            {"role": "roles/storage.legacyBucketReader", "members": ["user:a@b.c"]},
-            400,
-            "not supported for this resource",
-        ),
-        ({"role": "roles/viewer", "members": ["somebody"]}, 400, "Invalid member"),
-        (
-            {"role": "roles/viewer", "members": ["serviceAccount:gone@slipway-local.iam.gserviceaccount.com"]},
-            400,
-            "does not exist",
-        ),
-        ({"role": "roles/viewer", "members": ["user:a@b.c"], "condition": {"expression": "x"}}, 501, "condition"),
-    ],
-)
-def test_policies_that_cannot_be_kept_are_refused(
-    cloud: LocalCloud, binding: dict[str, Any], code: int, words: str
-) -> None:
-    policy = cloud.rest("POST", "/v1/projects/slipway-local:getIamPolicy", {})
-    policy["bindings"].append(binding)
-    error = refused(cloud, "POST", "/v1/projects/slipway-local:setIamPolicy", {"policy": policy})
-    assert error["code"] == code and words in error["message"]
 
 
 def test_a_role_on_an_account_lets_a_group_act_as_it(cloud: LocalCloud, account: dict[str, Any]) -> None:

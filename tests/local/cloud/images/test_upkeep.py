@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from local.cloud import files
-from local.cloud.images import cache, upkeep
+from local.cloud.images import cache, device_code, upkeep, wheels
 from tests.local.conftest import ROOT, LocalCloud
 
 NOW = 1_800_000_000.0
@@ -104,3 +107,138 @@ def test_the_verb_shows_and_clears_it(tmp_path: Path) -> None:
     assert any(line.startswith("5 MB in ") for line in shown), "the sum of the lines, whatever is made meanwhile"
     assert cloud.local("cache", "clear").stdout == "removed 1 entry, 3 MB\n"
     assert (tmp_path / "cache" / "engine" / "pulumi").exists()
+
+
+# --- What a job brings as source is built once for the machine, whoever builds, and whoever is killed (B4, N4).
+
+
+class Uv:
+    """Stands for uv: its wheels have the bytes of what they were made of. It can be killed half way."""
+
+    def __init__(self) -> None:
+        self.builds = 0
+        self.killed = False
+
+    def __call__(self, command: Sequence[str]) -> None:
+        if not command:
+            return
+        self.builds += 1
+        folder = Path(command[command.index("--out-dir") + 1])
+        if self.killed:
+            (folder / "half").write_text("half")
+            raise KeyboardInterrupt
+        (folder / "digits-1.0-py3-none-any.whl").write_bytes(Path(command[-1]).read_bytes())
+
+
+class Machine:
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.shelf, self.uv = folder, folder / "cache" / "wheels", Uv()
+        self.said: list[str] = []
+
+    def brought(self, job: str, content: str = "one", name: str = "digits.tar.gz") -> Path:
+        """A package as a job has downloaded it."""
+        file = self.folder / job / name
+        file.parent.mkdir()
+        file.write_text(content)
+        return file
+
+    def wheel(self, package: Path) -> Path:
+        return wheels.built(self.shelf, package, self.uv, "uv", self.said.append)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_the_next_job_with_the_same_package_gets_the_same_wheel(machine: Machine) -> None:
+    one, two = (machine.wheel(machine.brought(job)) for job in ("a", "b"))
+    assert machine.uv.builds == 1
+    assert (one.parent.name, two.parent.name) == ("a", "b")
+    assert one.read_text() == two.read_text() == "one"
+    (said,) = machine.said
+    assert "digits.tar.gz" in said
+
+
+def test_an_attempt_that_begins_again_in_its_folder_gets_it_again(machine: Machine) -> None:
+    package = machine.brought("a")
+    assert machine.wheel(package) == machine.wheel(package)
+
+
+def test_other_contents_under_the_same_name_are_another_wheel(machine: Machine) -> None:
+    assert [machine.wheel(machine.brought(text, text)).read_text() for text in ("one", "two")] == ["one", "two"]
+    assert machine.uv.builds == 2
+
+
+def test_what_is_a_wheel_already_is_taken_as_it_is(machine: Machine) -> None:
+    package = machine.brought("a", name="digits-1.0-py3-none-any.whl")
+    assert machine.wheel(package) == package
+    assert not machine.shelf.exists()
+
+
+def test_jobs_that_come_at_once_wait_for_the_first(machine: Machine) -> None:
+    packages = [machine.brought(str(number)) for number in range(8)]
+    with ThreadPoolExecutor(8) as jobs:
+        assert {wheel.read_text() for wheel in jobs.map(machine.wheel, packages)} == {"one"}
+    assert machine.uv.builds == 1
+
+
+def test_what_was_broken_off_is_begun_again(machine: Machine) -> None:
+    machine.uv.killed = True
+    with pytest.raises(KeyboardInterrupt):
+        machine.wheel(machine.brought("a"))
+    machine.uv.killed = False
+    assert machine.wheel(machine.brought("b")).read_text() == "one"
+
+
+def test_they_are_in_the_machine_s_cache_folder() -> None:
+    assert wheels.common({"SLIPWAY_CACHE": "/big"}) == Path("/big/wheels")
+
+
+# --- What only a GPU runs takes no room in an image, and all else of a library stays as it is (N4).
+
+
+CODE, FATBIN = b"\x90" * 8192, b"g" * 1_000_000
+
+
+def library(place: Path) -> Path:
+    """A library of two sections, as a linker lays them out: headers, contents, names, table."""
+    names = b"\0.text\0.nv_fatbin\0.shstrtab\0"
+    contents = {b".text": CODE, b".nv_fatbin": FATBIN, b".shstrtab": names}
+    body, table, at = b"", bytes(64), 64
+    for name, content in contents.items():
+        table += struct.pack("<IIQQQQIIQQ", names.index(name), 1, 0, 0, at, len(content), 0, 0, 0, 0)
+        body, at = body + content, at + len(content)
+    head = b"\x7fELF\x02\x01".ljust(40, b"\0") + struct.pack("<QI6H", at, 0, 64, 0, 0, 64, 4, 3)
+    place.write_bytes(head + body + table)
+    return place
+
+
+def test_code_for_gpus_reads_as_zeros(tmp_path: Path) -> None:
+    made = library(tmp_path / "libtorch_cuda.so")
+    size, blocks = made.stat().st_size, made.stat().st_blocks
+    whole = made.read_bytes()
+    device_code.forget(tmp_path)
+    assert made.stat().st_size == size and made.read_bytes().replace(b"\0", b"") == whole.replace(FATBIN, b"").replace(
+        b"\0", b""
+    )
+    if sys.platform == "linux":
+        assert made.stat().st_blocks < blocks - 1500
+
+
+def test_a_file_that_others_share_stays(tmp_path: Path) -> None:
+    made = library(tmp_path / "libcublas.so.12")
+    (tmp_path / "cached").hardlink_to(made)
+    before = made.read_bytes()
+    device_code.forget(tmp_path)
+    assert made.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"GROUP ( libc.so.6 )", b"\x7fELF\x02\x01", b"\x7fELF\x02\x01" + b"\xff" * 90]
+)
+def test_what_is_no_library_stays(tmp_path: Path, content: bytes) -> None:
+    made = tmp_path / "odd.so"
+    made.write_bytes(content)
+    device_code.forget(tmp_path)
+    assert made.read_bytes() == content

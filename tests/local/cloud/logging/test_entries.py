@@ -1,5 +1,6 @@
 """Log entries over REST: filters, order, pages, the limit on reads. (N4)"""
 
+import json
 import uuid
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,10 @@ from local.cloud.log_store import Window
 from local.cloud.logging import query
 from local.cloud.logging.entries import write
 from local.cloud.world import open_world
+from tests.local.cloud.calling import Calling
 from tests.local.conftest import LocalCloud
+
+WRITE, LIST = "/v2/entries:write", "/v2/entries:list"
 
 
 def entry(text: str, at: int, **more: Any) -> dict[str, Any]:
@@ -142,3 +146,21 @@ def test_of_one_writer_s_lines_no_others_are_read(tmp_path: Path) -> None:
     assert kept == ["service 1", "service 0"]
     either = query.parse('resource.labels.task_name="service" OR resource.labels.task_name="workerpool0-0"').window
     assert either == Window()
+
+
+def written(**changes: Any) -> dict[str, Any]:
+    return {"logName": "projects/slipway-local/logs/l", "entries": [{"textPayload": "x", **changes}]}
+
+
+def test_an_entry_from_before_with_such_a_severity_breaks_no_filter(calling: Calling) -> None:
+    calling.call("POST", WRITE, written(severity="ERROR"))
+    (_, entry), *_ = calling.world.logs.read(Window(), None, False)
+    calling.world.logs.append([{**entry, "severity": "LOUD"}], 10)
+    asked = {"resourceNames": ["projects/slipway-local"], "filter": "severity>=ERROR"}
+    assert [found["severity"] for found in calling.call("POST", LIST, asked)["entries"]] == ["ERROR"]
+
+
+def test_a_pair_of_surrogates_is_a_character(calling: Calling) -> None:
+    calling.call("POST", WRITE, raw=json.dumps(written(textPayload="😀")).encode())
+    (_, entry), *_ = calling.world.logs.read(Window(), None, False)
+    assert entry["textPayload"] == "😀"

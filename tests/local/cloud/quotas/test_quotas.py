@@ -163,7 +163,8 @@ def test_a_wish_is_granted_and_takes_effect(calling: Calling) -> None:
 
 def test_granting_takes_its_time(calling: Calling) -> None:
     calling.set(quota_reconcile_seconds=60)
-    assert ask(calling, "t4", wish(20))["reconciling"] is True
+    pending = ask(calling, "t4", wish(20))
+    assert pending["reconciling"] is True and pending["quotaConfig"]["traceId"]
     assert limit(calling) == 12
     calling.advance(60)
     done = calling.call("GET", f"{PREFERENCES}/t4")

@@ -1,33 +1,32 @@
 """The local cloud as a process: started once, found again, killed, taken over, stopped. (N4)"""
 
+from __future__ import annotations
+
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import google.cloud.storage as storage
 import psutil
 import pytest
 import requests
+from google.api_core import exceptions
 
-from local.cloud.server import daemon
-from local.cloud.server.cloud_file import process_of
+from local.cloud.projects import Projects
+from local.cloud.router import Router
+from local.cloud.server import client as controls
+from local.cloud.server import control, daemon
+from tests.local.cloud.calling import Calling
 from tests.local.cloud.storage.conftest import client
 from tests.local.conftest import ROOT, LocalCloud
-
-
-def kill(cloud: LocalCloud) -> None:
-    """kill -9, and wait until the process is gone."""
-    record = cloud.record
-    os.kill(record.pid, signal.SIGKILL)
-    while process_of(record):
-        time.sleep(0.01)
 
 
 def test_up_again_is_no_new_start(own_cloud: LocalCloud) -> None:
@@ -62,7 +61,7 @@ def test_killed_and_started_again_nothing_is_lost(own_cloud: LocalCloud) -> None
     bucket = client(own_cloud).create_bucket("survivor")
     bucket.blob("x").upload_from_string("still here")
     own_cloud.rest("POST", "/v1/projects/slipway-local/serviceAccounts", {"accountId": "trainer-one"})
-    kill(own_cloud)
+    own_cloud.kill()
     assert own_cloud.local("status").returncode == 1
     own_cloud.up()
     after = own_cloud.record
@@ -90,7 +89,7 @@ def test_a_kill_in_the_middle_of_writes_leaves_whole_objects_only(own_cloud: Loc
         writer.start()
     while len(answered) < 20:
         time.sleep(0.01)
-    kill(own_cloud)
+    own_cloud.kill()
     for writer in writers:
         writer.join()
     own_cloud.up()
@@ -107,7 +106,7 @@ def test_a_kill_in_the_middle_of_writes_leaves_whole_objects_only(own_cloud: Loc
 
 def test_a_pid_that_belongs_to_another_program_is_not_taken_for_the_cloud(own_cloud: LocalCloud) -> None:
     own_cloud.up()
-    kill(own_cloud)
+    own_cloud.kill()
     path = own_cloud.state / "cloud.json"
     found = json.loads(path.read_text())
     path.write_text(json.dumps({**found, "pid": os.getpid()}))
@@ -246,3 +245,82 @@ def test_a_folder_with_other_things_in_it_is_not_taken_for_a_state_folder(own_cl
     assert own_cloud.state.stat().st_mode & 0o777 == 0o755
     assert own_cloud.local("down").stdout.startswith("local cloud is not running")
     assert [path.name for path in own_cloud.state.iterdir()] == ["thesis.tex"]
+
+
+# --- What only the local cloud has: a replica is killed by name, and a cloud that hangs is said. # N4
+
+
+@pytest.fixture
+def controlling(calling: Calling) -> Calling:
+    return replace(calling, router=Router(control.routes(Projects(calling.world), ())))
+
+
+@pytest.mark.parametrize(
+    ("job", "replica", "code", "words"),
+    [
+        ("none", "workerpool0-0", 404, "No job on machines has the name, id or display name 'none'."),
+        ("twice", "workerpool0-0", 400, "More than one job on machines has the name 'twice'"),
+        ("once", "workerpool1-0", 404, "has no replica 'workerpool1-0'; it has workerpool0-0."),
+        ("once", "workerpool0-0", 400, "Replica workerpool0-0 of job"),
+    ],
+)
+def test_what_can_t_be_killed_is_said(
+    calling: Calling, controlling: Calling, job: str, replica: str, code: int, words: str
+) -> None:
+    for name in ("once", "twice", "twice"):
+        calling.job(displayName=name)
+    error = controlling.refused("POST", "/slipway/kill", {"job": job, "replica": replica})
+    assert (error.code, words in error.message) == (code, True), error.message
+
+
+def test_a_cloud_that_lives_and_does_not_answer_is_not_taken_for_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = SimpleNamespace(pid=4711, url="http://127.0.0.1:1")
+    monkeypatch.setattr(daemon, "read_record", lambda folder: record)
+    monkeypatch.setattr(daemon, "process_of", lambda found: found.pid)
+    monkeypatch.setattr(controls, "answers", lambda found, seconds: False)
+    with pytest.raises(controls.CloudError, match="process 4711 of the local cloud lives but does not answer"):
+        daemon.start(tmp_path / "state", {})
+
+
+# --- A disk that is full while the cloud writes, shown with a limit on its files. (N4)
+
+
+LIMIT = 400_000
+
+
+def test_a_full_disk_is_an_answer_and_nothing_is_half_written(own_cloud: LocalCloud) -> None:
+    own_cloud.up(SLIPWAY_LOCAL_FILE_LIMIT=str(LIMIT))
+    bucket = client(own_cloud).create_bucket("small-disk")
+    bucket.blob("kept").upload_from_string("before")
+    with pytest.raises(exceptions.GoogleAPICallError, match="disk is full") as failure:
+        bucket.blob("big").upload_from_string(b"x" * (LIMIT + 1))
+    assert failure.value.code == 507
+    assert "disk full" in json.loads(own_cloud.local("status", "--output", "json").stdout)["trouble"]
+    assert bucket.get_blob("big") is None and bucket.blob("kept").download_as_text() == "before"
+    assert len(list((own_cloud.state / "objects").glob("??/*"))) == 1
+    bucket.blob("small").upload_from_string("after")
+    assert "trouble" not in json.loads(own_cloud.local("status", "--output", "json").stdout)
+
+
+def test_a_database_that_cannot_grow_rolls_back_and_lives_on(own_cloud: LocalCloud) -> None:
+    own_cloud.up(SLIPWAY_LOCAL_FILE_LIMIT=str(LIMIT))
+    made, failed = [], None
+    for number in range(400):
+        try:
+            labels = {f"label-{index}": "x" * 60 for index in range(60)}
+            own_cloud.rest(
+                "POST", "/storage/v1/b?project=slipway-local", {"name": f"bucket-{number}", "labels": labels}
+            )
+            made.append(f"bucket-{number}")
+        except requests.HTTPError as error:
+            failed = error.response
+            break
+    assert failed is not None and failed.status_code == 507
+    assert failed.json()["error"]["status"] == "RESOURCE_EXHAUSTED" and "nothing was written" in failed.text
+    assert sorted(found.name for found in client(own_cloud).list_buckets()) == sorted(made)
+    own_cloud.local("down")
+    own_cloud.up()
+    assert sorted(found.name for found in client(own_cloud).list_buckets()) == sorted(made)
+    client(own_cloud).create_bucket("room-again")

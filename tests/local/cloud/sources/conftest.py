@@ -1,6 +1,5 @@
 """A running cloud for the examples of the five source documents, and the SDK as their samples set it up."""
 
-import json
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +9,6 @@ import pytest
 from tests.local.cloud.calling import PARENT
 from tests.local.conftest import FAST, LocalCloud
 
-STAGING = "sources-staging"
 TRAINER = "deployer@slipway-local.iam.gserviceaccount.com"
 QUOTAS = {"preemptible_cpus": 1000, "preemptible_nvidia_a100_gpus": 8, "preemptible_nvidia_l4_gpus": 8}
 
@@ -35,40 +33,14 @@ def cloud(running: LocalCloud) -> Iterator[LocalCloud]:
 
 
 @pytest.fixture
-def sdk(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalCloud]:
-    """Yield the unmodified SDK as the deployer, except that it looks more often than every five seconds."""
-    from google.cloud import aiplatform
-    from google.cloud.aiplatform import jobs, training_jobs
-    from google.cloud.aiplatform.metadata import metadata
-
-    monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{cloud.url}/t/{cloud.token('deployer')}")
-    for module in (jobs, training_jobs):
-        monkeypatch.setattr(module, "_JOB_WAIT_TIME", 0.2)
-    if f'"{STAGING}"' not in json.dumps(cloud.rest("GET", "/storage/v1/b?project=slipway-local")):
-        cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": STAGING, "location": "us-central1"})
-    tracker: Any = metadata._experiment_tracker
-    tracker.reset()
-    aiplatform.init(
-        project="slipway-local",
-        location="us-central1",
-        staging_bucket=f"gs://{STAGING}",
-        credentials=cloud.credentials("deployer"),
-        api_endpoint=cloud.url,
-        api_transport="rest",
-    )
-    yield cloud
-    tracker.reset()
+def sdk(vertex_sdk: LocalCloud) -> LocalCloud:
+    """Return the cloud of the SDK, which is this folder's."""
+    return vertex_sdk
 
 
 def posted(cloud: LocalCloud, body: Any) -> str:
     """Return the name of the custom job that a document's body makes."""
     return str(cloud.rest("POST", f"/v1/{PARENT}/customJobs", body)["name"])
-
-
-def refusal(cloud: LocalCloud, body: Any) -> tuple[int, str]:
-    """Return code and message of a body's refusal."""
-    answer = cloud.session().post(f"{cloud.url}/v1/{PARENT}/customJobs", json=body, timeout=30)
-    return answer.status_code, str(answer.json().get("error", {}).get("message", ""))
 
 
 def state_stays(cloud: LocalCloud, name: str, state: str) -> None:
@@ -89,15 +61,6 @@ def machines(cloud: LocalCloud, machine: str, *plan: tuple[float, int], strategy
 def later(cloud: LocalCloud, seconds: float) -> None:
     """Move the cloud's clock ahead."""
     cloud.rest("POST", "/slipway/clock", {"advance": seconds})
-
-
-def log(cloud: LocalCloud, name: str) -> list[str]:
-    wanted = {
-        "resourceNames": ["projects/slipway-local"],
-        "filter": f'resource.labels.job_id="{name.rpartition("/")[2]}"',
-    }
-    found = cloud.rest("POST", "/v2/entries:list", wanted).get("entries", [])
-    return [str(entry.get("textPayload", "")) for entry in found]
 
 
 def gpus_drawn(cloud: LocalCloud, accelerator: str) -> tuple[int, int]:

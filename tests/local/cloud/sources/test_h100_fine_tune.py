@@ -9,7 +9,8 @@ import pytest
 from google.api_core import exceptions
 
 from tests.local.cloud.calling import PARENT
-from tests.local.cloud.sources.conftest import STAGING, later, log, machines, posted, state_stays
+from tests.local.cloud.conftest import STAGING
+from tests.local.cloud.sources.conftest import later, machines, posted, state_stays
 from tests.local.conftest import LocalCloud
 from tests.local.official import aiplatform, cloudquotas_v1
 from tests.local.official import custom_job as gca_custom_job_compat
@@ -80,7 +81,7 @@ def test_the_fine_tune_waits_for_its_h100s_and_runs(sdk: LocalCloud) -> None:
     waited = found.start_time - found.create_time
     # Created to started, as the console shows it.
     assert WAIT - timedelta(seconds=60) < waited < WAIT + timedelta(seconds=60)
-    said = log(sdk, name)
+    said = sdk.lines(name, "")
     assert f"logs in {OUTPUT}/logs/" in said
     assert "with --pretrained_model_id=google/gemma-2-27b" in said
     assert accelerators(sdk, name) == [str(number) for number in range(8)]

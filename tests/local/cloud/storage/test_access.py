@@ -1,5 +1,8 @@
 """Who may do what in Storage, and the official client without credentials. (P5)"""
 
+from __future__ import annotations
+
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +12,7 @@ import pytest
 import requests
 from google.api_core import exceptions
 
+from local.cloud.storage.multipart import boundary
 from tests.local.cloud.storage.conftest import client
 from tests.local.conftest import LocalCloud
 
@@ -94,3 +98,71 @@ def test_the_project_s_editors_have_what_object_lists_give_them_by_default(cloud
 
 def test_the_environment_of_the_tests_holds_no_cloud_of_its_own() -> None:
     assert "STORAGE_EMULATOR_HOST" not in os.environ
+
+
+# --- What Storage refuses in words, a row each, with bodies as clients that go astray would send them. # N4
+
+
+BUCKET = "/storage/v1/b/refused-objects"
+UPLOAD = "/upload/storage/v1/b/refused-objects/o"
+BATCH, MIXED, RELATED = "/batch/storage/v1", "multipart/mixed; boundary=b", "multipart/related; boundary=b"
+JSON = "application/json"
+STRANGE_ROLE = json.dumps({"bindings": [{"role": "roles/no.such", "members": ["user:a@b.c"]}]})
+OTHERS = json.dumps({"sourceObjects": [{"name": "kept", "objectPreconditions": {"ifGenerationMatch": "1"}}]})
+
+
+def parts(*contents: str) -> str:
+    return "".join(f"--b\r\n{content}\r\n" for content in contents) + "--b--\r\n"
+
+
+def calls(*lines: str) -> str:
+    """A batch: what each of its calls answers stands in the answer to the whole."""
+    return parts(*(f"Content-Type: application/http\r\n\r\n{line}\r\n\r\n" for line in lines))
+
+
+ROWS: tuple[tuple[str, str, str, str, int, str], ...] = (
+    ("POST", BATCH, MIXED, calls("DELETE"), 200, "A part of the batch is not an HTTP request"),
+    ("POST", BATCH, MIXED, calls("GET /compute/v1/x HTTP/1.1"), 200, "GET /compute/v1/x in a batch is not implemented"),
+    ("POST", BATCH, MIXED, calls(*[f"GET {BUCKET}"] * 101), 400, "exceeds the limit of 100 calls"),
+    ("POST", BATCH, MIXED, parts("Content-Type: application/http"), 400, "no blank line after its headers"),
+    ("POST", f"{UPLOAD}?uploadType=multipart", RELATED, parts("\r\n\r\n{}"), 400, "two parts: the metadata in JSON"),
+    # The older shape of errors, which Storage's clients read, whoever found the mistake.
+    ("PUT", f"{BUCKET}/iam", JSON, STRANGE_ROLE, 400, '"reason":"invalid"'),
+    ("GET", f"{BUCKET}?ifMetagenerationNotMatch=1", JSON, "", 304, ""),
+    ("POST", f"{BUCKET}/o/all/compose", JSON, OTHERS, 412, "pre-conditions you specified did not hold"),
+    ("DELETE", f"{BUCKET}/o/kept", JSON, "", 403, "kept' is under active hold"),
+)
+
+
+@pytest.fixture(scope="module")
+def held(cloud: LocalCloud) -> None:
+    """A bucket with an object that is under a hold, from now on in this cloud."""
+    made = cloud.session().post(f"{cloud.url}/storage/v1/b?project=slipway-local", json={"name": "refused-objects"})
+    if made.ok:
+        cloud.rest("POST", f"{UPLOAD}?uploadType=media&name=kept", {})
+        cloud.rest("PATCH", f"{BUCKET}/o/kept", {"temporaryHold": True})
+
+
+@pytest.mark.usefixtures("held")
+@pytest.mark.parametrize(("method", "path", "kind", "body", "status", "words"), ROWS)
+def test_it_is_refused_in_words(
+    cloud: LocalCloud, method: str, path: str, kind: str, body: str, status: int, words: str
+) -> None:
+    headers = {"Authorization": f"Bearer {cloud.token()}", "Content-Type": kind}
+    answer = requests.request(method, cloud.url + path, data=body, headers=headers, timeout=30)
+    assert answer.status_code == status, answer.text
+    assert words in answer.text.replace('": "', '":"')
+
+
+@pytest.mark.usefixtures("held")
+@pytest.mark.parametrize("kind", ["media", "resumable"])
+def test_a_key_of_the_client_s_own_is_refused_before_anything_is_kept(cloud: LocalCloud, kind: str) -> None:
+    headers = {"Authorization": f"Bearer {cloud.token()}", "X-Goog-Encryption-Key": "c2VjcmV0"}
+    answer = requests.post(f"{cloud.url}{UPLOAD}?uploadType={kind}&name=mine", json={}, headers=headers, timeout=30)
+    assert answer.status_code == 501 and "encryption key" in answer.json()["error"]["message"]
+    assert cloud.call("GET", f"{BUCKET}/o/mine").status_code == 404
+
+
+@pytest.mark.parametrize("written", ["===1==", '"===1=="', "'===1=='"])  # the last is gcloud's
+def test_a_boundary_may_stand_in_either_quotation_marks(written: str) -> None:
+    assert boundary(f"multipart/related; boundary={written}") == b"===1=="

@@ -7,6 +7,7 @@ import pytest
 import requests
 from google.api_core import exceptions
 
+from tests.local.cloud.calling import Calling
 from tests.local.cloud.storage.conftest import client
 from tests.local.conftest import LocalCloud
 
@@ -143,3 +144,13 @@ def test_what_is_not_implemented_says_so(cloud: LocalCloud, bucket: storage.Buck
             cloud.rest(method, f"/storage/v1/b/{bucket.name}{path}")
         answer = failure.value.response
         assert answer.status_code == 501 and "does not implement" in answer.json()["error"]["message"]
+
+
+def test_a_null_is_a_field_that_is_not_set_but_for_a_patch_which_removes_it(calling: Calling) -> None:
+    labels = {"a": "b", "c": "d"}
+    body = {"name": "odd", "labels": labels, "lifecycle": None, "versioning": None}
+    assert "lifecycle" not in calling.call("POST", "/storage/v1/b?project=slipway-local", body)
+    changed = calling.call("PATCH", "/storage/v1/b/odd", {"labels": {"a": None}})
+    assert changed["labels"] == {"c": "d"}
+    error = calling.refused("POST", "/storage/v1/b/odd/o/x/compose", {"sourceObjects": None})
+    assert error.code == 400

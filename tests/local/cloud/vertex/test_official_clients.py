@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from google.api_core import exceptions
-from google.protobuf import duration_pb2, field_mask_pb2
+from google.protobuf import duration_pb2
 
 from local.cloud.nodes import mounts
 from tests.local.conftest import LocalCloud
@@ -21,27 +19,6 @@ DEPLOYER = f"deployer@{PROJECT}.iam.gserviceaccount.com"
 PREBUILT = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"
 PLAIN = "python:3.10"
 MACHINE = {"machine_type": "n1-standard-4"}
-
-
-@pytest.fixture
-def sdk(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The SDK set up as the deployer, with a staging bucket, which is given back.
-
-    Setting it up again replaces all of it, so nothing is left to undo.
-    """
-    bucket = "sdk-staging"
-    monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{cloud.url}/t/{cloud.token('deployer')}")
-    if f"/{bucket}" not in json.dumps(cloud.rest("GET", f"/storage/v1/b?project={PROJECT}")):
-        cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": bucket, "location": "us-central1"})
-    aiplatform.init(
-        project=PROJECT,
-        location=REGION,
-        staging_bucket=f"gs://{bucket}",
-        credentials=cloud.credentials("deployer"),
-        api_endpoint=cloud.url,
-        api_transport="rest",
-    )
-    return bucket
 
 
 def test_clients_list_locations_before_anything_else(cloud: LocalCloud) -> None:
@@ -80,24 +57,7 @@ def worker(command: list[str], replicas: int = 1) -> dict[str, Any]:
     }
 
 
-def ended(job: aiplatform.CustomJob) -> str:
-    """The job's last state; looks more often than the SDK's own five seconds."""
-    until = time.monotonic() + 60
-    while time.monotonic() < until and job.state.name not in (
-        "JOB_STATE_SUCCEEDED",
-        "JOB_STATE_FAILED",
-        "JOB_STATE_CANCELLED",
-    ):
-        time.sleep(0.1)
-    return str(job.state.name)
-
-
-def logs(cloud: LocalCloud, job_id: str) -> list[str]:
-    wanted = {"resourceNames": [f"projects/{PROJECT}"], "filter": f'resource.labels.job_id="{job_id}"'}
-    return [entry.get("textPayload", "") for entry in cloud.rest("POST", "/v2/entries:list", wanted).get("entries", [])]
-
-
-def test_sdk_creates_reads_lists_and_deletes_a_persistent_resource(sdk: str) -> None:
+def test_sdk_creates_reads_lists_and_deletes_a_persistent_resource(vertex_sdk: LocalCloud) -> None:
     made = persistent_resource.PersistentResource.create(
         persistent_resource_id="sdk-made",
         resource_pools=[{"machine_spec": MACHINE, "replica_count": 2}],
@@ -117,7 +77,7 @@ def test_sdk_creates_reads_lists_and_deletes_a_persistent_resource(sdk: str) -> 
         persistent_resource.PersistentResource("sdk-made")
 
 
-def test_sdk_runs_a_job_on_a_persistent_resource_to_its_end(cloud: LocalCloud, sdk: str, cluster: str) -> None:
+def test_sdk_runs_a_job_on_a_persistent_resource_to_its_end(vertex_sdk: LocalCloud, cluster: str) -> None:
     job = aiplatform.CustomJob(
         display_name="sdk-job",
         worker_pool_specs=[worker(["python", "-c", "import os; print('rank', os.environ['RANK'])"]), worker(["true"])],
@@ -125,7 +85,7 @@ def test_sdk_runs_a_job_on_a_persistent_resource_to_its_end(cloud: LocalCloud, s
     )
     job.run(service_account=DEPLOYER, persistent_resource_id=cluster, timeout=8000, disable_retries=True)
     assert job.state.name == "JOB_STATE_SUCCEEDED"
-    assert "rank 0" in logs(cloud, job.name)
+    assert "rank 0" in vertex_sdk.lines(job.name, "")
     found = aiplatform.CustomJob.list(filter='labels.made="by-sdk" AND display_name="sdk-job"')
     assert [item.resource_name for item in found] == [job.resource_name]
     assert aiplatform.CustomJob.get(job.resource_name).display_name == "sdk-job"
@@ -134,7 +94,7 @@ def test_sdk_runs_a_job_on_a_persistent_resource_to_its_end(cloud: LocalCloud, s
         aiplatform.CustomJob.get(job.resource_name)
 
 
-def test_sdk_runs_a_local_script_as_a_package(cloud: LocalCloud, sdk: str, cluster: str, tmp_path: Path) -> None:
+def test_sdk_runs_a_local_script_as_a_package(vertex_sdk: LocalCloud, cluster: str, tmp_path: Path) -> None:
     script = tmp_path / "task.py"
     script.write_text("import sys, sklearn\nprint('script', sys.argv[1:], sklearn.__version__)\n", encoding="utf-8")
     job = aiplatform.CustomJob.from_local_script(
@@ -145,13 +105,13 @@ def test_sdk_runs_a_local_script_as_a_package(cloud: LocalCloud, sdk: str, clust
         machine_type="n1-standard-4",
     )
     job.submit(service_account=DEPLOYER, persistent_resource_id=cluster)
-    assert ended(job) == "JOB_STATE_SUCCEEDED"
-    assert any(line.startswith("script ['--trees', '3']") for line in logs(cloud, job.name))
+    vertex_sdk.until(job.resource_name, "JOB_STATE_SUCCEEDED")
+    assert any(line.startswith("script ['--trees', '3']") for line in vertex_sdk.lines(job.name, ""))
 
 
 @pytest.mark.skipif(not mounts.possible(buckets=True), reason="this machine can't mount buckets")
 def test_sdk_runs_a_local_script_in_an_image_that_is_not_prebuilt(
-    cloud: LocalCloud, sdk: str, cluster: str, tmp_path: Path
+    vertex_sdk: LocalCloud, cluster: str, tmp_path: Path
 ) -> None:  # N17
     """By a shell, which installs the script's package from /gcs, for its user."""
     script = tmp_path / "task.py"
@@ -164,20 +124,20 @@ def test_sdk_runs_a_local_script_in_an_image_that_is_not_prebuilt(
         machine_type="n1-standard-4",
     )
     job.submit(service_account=DEPLOYER, persistent_resource_id=cluster)
-    assert ended(job) == "JOB_STATE_SUCCEEDED", logs(cloud, job.name)
-    *_, said, places = logs(cloud, job.name)
+    vertex_sdk.until(job.resource_name, "JOB_STATE_SUCCEEDED")
+    *_, said, places = vertex_sdk.lines(job.name, "")
     assert said == "script ['--trees', '3']"
     own, *path = places.split()
-    assert own.startswith(f"{cloud.state}/jobs/{job.name}/1/workerpool0-0/work/.local/lib/")
+    assert own.startswith(f"{vertex_sdk.state}/jobs/{job.name}/1/workerpool0-0/work/.local/lib/")
     packages = [folder for folder in path if folder.endswith("-packages")]
     assert len(packages) == 2 and all(f"/jobs/{job.name}/" in folder for folder in packages), "none of this machine's"
 
 
-def test_sdk_cancels_a_job(sdk: str, cluster: str) -> None:
+def test_sdk_cancels_a_job(vertex_sdk: LocalCloud, cluster: str) -> None:
     job = aiplatform.CustomJob(display_name="cancelled", worker_pool_specs=[worker(["sleep", "600"])])
     job.submit(service_account=DEPLOYER, persistent_resource_id=cluster)
     job.cancel()
-    assert ended(job) == "JOB_STATE_CANCELLED"
+    vertex_sdk.until(job.resource_name, "JOB_STATE_CANCELLED")
     assert "The job was cancelled." in str(job.error)
     with pytest.raises(exceptions.BadRequest, match="cannot be cancelled"):
         job.cancel()
@@ -271,55 +231,6 @@ def test_quota_client_reads_limits_and_asks_for_more(cloud: LocalCloud) -> None:
     assert preferences(client, parent) == [*before, "l4"]
 
 
-def test_quota_client_is_told_what_became_of_a_request(cloud: LocalCloud) -> None:
-    """Pending, then granted in part or not at all, as the settings have it; nothing is lowered meanwhile."""
-    client = cloudquotas_v1.CloudQuotasClient(
-        transport="rest", client_options={"api_endpoint": cloud.url}, credentials=cloud.credentials("deployer")
-    )
-    parent = f"projects/{PROJECT}/locations/global"
-    name = f"{parent}/services/aiplatform.googleapis.com/quotaInfos/CustomModelTrainingH200GPUsPerProjectPerRegion"
-    where = {"region": "europe-west4"}
-    wanted = cloudquotas_v1.QuotaPreference(
-        service="aiplatform.googleapis.com",
-        quota_id="CustomModelTrainingH200GPUsPerProjectPerRegion",
-        dimensions=where,
-        quota_config=cloudquotas_v1.QuotaConfig(preferred_value=16),
-        contact_email="ml-platform@acme.example",
-        justification="training",
-    )
-    before = cloud.rest("GET", "/slipway/settings")
-    try:
-        cloud.rest("POST", "/slipway/settings", {"quota_reconcile_seconds": 3600})
-        pending = client.create_quota_preference(parent=parent, quota_preference=wanted, quota_preference_id="h200")
-        assert pending.reconciling and pending.quota_config.granted_value is None and pending.quota_config.trace_id
-        assert limit_in(client.get_quota_info(name=name), where["region"]) == 0
-        cloud.rest("POST", "/slipway/settings", {"quota_reconcile_seconds": 0, "quota_grant_ceiling": 8})
-        pending.contact_email, pending.quota_config.preferred_value = "ml-platform@acme.example", 24
-        partly = client.update_quota_preference(quota_preference=pending)
-        assert not partly.reconciling
-        assert partly.quota_config.preferred_value == 24
-        assert partly.quota_config.granted_value == 8
-        assert "8 of 24" in partly.quota_config.state_detail
-        assert limit_in(client.get_quota_info(name=name), where["region"]) == 8
-        denied = client.update_quota_preference(
-            quota_preference=cloudquotas_v1.QuotaPreference(
-                name=partly.name,
-                quota_config=cloudquotas_v1.QuotaConfig(preferred_value=32),
-                contact_email="ml-platform@acme.example",
-            ),
-            update_mask=field_mask_pb2.FieldMask(paths=["quota_config.preferred_value", "contact_email"]),
-        )
-        assert denied.quota_config.granted_value == 8
-        assert denied.quota_config.state_detail == "The request was denied."
-        assert client.get_quota_preference(name=partly.name).quota_config.preferred_value == 32
-    finally:
-        cloud.rest(
-            "POST",
-            "/slipway/settings",
-            {key: before[key] for key in ("quota_reconcile_seconds", "quota_grant_ceiling")},
-        )
-
-
 def preferences(client: cloudquotas_v1.CloudQuotasClient, parent: str) -> list[str]:
     """The ids of all there are, oldest first: other tests of the same cloud may have made some."""
     return [item.name.rpartition("/")[2] for item in client.list_quota_preferences(parent=parent)]
@@ -328,3 +239,107 @@ def preferences(client: cloudquotas_v1.CloudQuotasClient, parent: str) -> list[s
 def limit_in(info: cloudquotas_v1.QuotaInfo, region: str) -> int:
     """As Google's sample reads it: the first entry whose locations have the region."""
     return next(item.details.value for item in info.dimensions_infos if region in item.applicable_locations)
+
+
+# --- Experiments of the unmodified SDK: runs, parameters, metrics, series, events (W8).
+
+
+def test_a_run_keeps_parameters_metrics_and_series(vertex_sdk: LocalCloud) -> None:
+    board = aiplatform.Tensorboard.create(display_name="experiments")
+    aiplatform.init(experiment="sdk-exp", experiment_description="of the tests", experiment_tensorboard=board)
+    with aiplatform.start_run("run-1") as run:
+        run.log_params({"lr": 0.1, "layers": 3, "optimizer": "adam"})
+        run.log_metrics({"accuracy": 0.9})
+        for step in range(3):
+            run.log_time_series_metrics({"loss": 1.0 / (step + 1)})
+    frame = aiplatform.get_experiment_df("sdk-exp")
+    assert frame.to_dict("records") == [
+        {
+            "experiment_name": "sdk-exp",
+            "run_name": "run-1",
+            "run_type": "system.ExperimentRun",
+            "state": "COMPLETE",
+            "param.lr": 0.1,
+            "param.layers": 3.0,
+            "param.optimizer": "adam",
+            "metric.accuracy": 0.9,
+            "time_series_metric.loss": pytest.approx(1 / 3),
+        }
+    ]
+    found = aiplatform.ExperimentRun("run-1", "sdk-exp")
+    assert list(found.get_time_series_data_frame()["loss"]) == pytest.approx([1, 1 / 2, 1 / 3])
+
+
+def test_a_run_can_be_resumed_and_a_failed_one_is_told(vertex_sdk: LocalCloud) -> None:
+    aiplatform.init(experiment="sdk-resumed", experiment_tensorboard=False)
+    with pytest.raises(ZeroDivisionError), aiplatform.start_run("run-1"):
+        aiplatform.log_params({"batch": 8})
+        raise ZeroDivisionError
+    assert aiplatform.ExperimentRun("run-1", "sdk-resumed").get_state() == "FAILED"
+    with aiplatform.start_run("run-1", resume=True):
+        aiplatform.log_metrics({"loss": 2})
+    found = aiplatform.ExperimentRun("run-1", "sdk-resumed")
+    assert (found.get_state(), found.get_params(), found.get_metrics()) == ("COMPLETE", {"batch": 8}, {"loss": 2})
+
+
+def test_a_default_tensorboard_is_made_for_an_experiment_without_one(vertex_sdk: LocalCloud) -> None:
+    aiplatform.init(experiment="sdk-default")
+    backing = aiplatform.Experiment("sdk-default").get_backing_tensorboard_resource()
+    assert backing and backing.gca_resource.is_default
+    aiplatform.init(experiment="sdk-default-2")
+    assert aiplatform.Experiment("sdk-default-2").backing_tensorboard_resource_name == backing.resource_name
+
+
+def test_executions_tell_what_a_model_was_made_of(vertex_sdk: LocalCloud) -> None:
+    aiplatform.init(experiment="sdk-events", experiment_tensorboard=False)
+    with aiplatform.start_run("run-1") as run:
+        data = aiplatform.Artifact.create(schema_title="system.Dataset", uri="gs://b/data")
+        with aiplatform.start_execution(schema_title="system.ContainerExecution", display_name="train") as train:
+            train.assign_input_artifacts([data])
+            train.assign_output_artifacts([aiplatform.Artifact.create(schema_title="system.Model", uri="gs://b/m")])
+        assert [item.uri for item in train.get_input_artifacts()] == ["gs://b/data"]
+        assert [item.uri for item in train.get_output_artifacts()] == ["gs://b/m"]
+        assert {item.uri for item in run.get_artifacts()} == {"gs://b/data", "gs://b/m"}
+        assert [item.state.name for item in run.get_executions()] == ["COMPLETE"]
+
+
+def test_an_experiment_is_removed_with_its_runs(vertex_sdk: LocalCloud) -> None:
+    aiplatform.init(experiment="sdk-gone")
+    with aiplatform.start_run("run-1"):
+        aiplatform.log_time_series_metrics({"loss": 1.0})
+    assert [item.name for item in aiplatform.ExperimentRun.list(experiment="sdk-gone")] == ["run-1"]
+    aiplatform.Experiment("sdk-gone").delete(delete_backing_tensorboard_runs=True)
+    assert aiplatform.Experiment.get("sdk-gone") is None
+    assert "sdk-gone" not in [item.name for item in aiplatform.Experiment.list()]
+
+
+# --- `aiplatform.Tensorboard` of the unmodified SDK.
+
+
+def test_the_sdk_keeps_a_tensorboard(vertex_sdk: LocalCloud) -> None:
+    made = aiplatform.Tensorboard.create(display_name="sdk", labels={"team": "ml"})
+    made.update(display_name="renamed", description="of the tests")
+    found = aiplatform.Tensorboard(made.resource_name)
+    assert (found.display_name, found.labels) == ("renamed", {"team": "ml"})
+    # Without a bucket for its blobs the SDK's uploader, which is not installed here, calls it obsolete.
+    for board in (found, *aiplatform.Tensorboard.list()):
+        assert board.gca_resource.blob_storage_path_prefix.startswith("cloud-ai-platform-")
+    assert made.resource_name in [item.resource_name for item in aiplatform.Tensorboard.list()]
+    made.delete()
+    with pytest.raises(exceptions.NotFound):
+        aiplatform.Tensorboard(made.resource_name)
+
+
+def test_the_sdk_writes_and_reads_scalars(vertex_sdk: LocalCloud) -> None:
+    board = aiplatform.Tensorboard.create(display_name="scalars")
+    experiment = aiplatform.TensorboardExperiment.create("exp", tensorboard_name=board.name)
+    run = aiplatform.TensorboardRun.create("run-1", tensorboard_experiment_name=experiment.resource_name)
+    run.create_tensorboard_time_series("loss")
+    for step, value in enumerate((1.0, 0.5, 0.25), 1):
+        run.write_tensorboard_scalar_data({"loss": value}, step=step)
+    data = run.read_time_series_data()["loss"]
+    assert [(point.step, point.scalar.value) for point in data.values] == [(1, 1.0), (2, 0.5), (3, 0.25)]
+    listed = aiplatform.TensorboardRun.list("exp", tensorboard_id=board.name)
+    assert [item.resource_name for item in listed] == [run.resource_name]
+    run.delete()
+    assert aiplatform.TensorboardRun.list("exp", tensorboard_id=board.name) == []

@@ -1,20 +1,17 @@
 """Buckets below /gcs in jobs that run: through the kernel, by whatever a job runs, however it ends. (N4, N17)"""
 
-import os
-import signal
 import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
 from local.cloud.nodes import mounts
 from tests.local.cloud.calling import PARENT
-from tests.local.cloud.vertex.jobs.test_running_jobs import lines, submit, task
+from tests.local.cloud.vertex.jobs.test_running_jobs import submit, task
 from tests.local.cloud.vertex.pipelines.test_training_pipelines import MODEL, pipeline_body
-from tests.local.conftest import ENDED, FAST, WAIT_S, LocalCloud
+from tests.local.conftest import ENDED, WAIT_S, LocalCloud
 
 pytestmark = pytest.mark.skipif(not mounts.possible(buckets=True), reason="this machine can't mount buckets")
 HALF = """
@@ -82,8 +79,8 @@ for attempt in (lambda: subprocess.run(["/gcs/{bucket}/in/data.csv"]), lambda: o
 END
 """
     name = submit(cloud, task("", command=["sh", "-c", shell]))
-    assert cloud.until(name, *ENDED)["state"] == "JOB_STATE_SUCCEEDED", lines(cloud, name)
-    first, *found, third, fourth = lines(cloud, name)
+    assert cloud.until(name, *ENDED)["state"] == "JOB_STATE_SUCCEEDED", cloud.lines(name)
+    first, *found, third, fourth = cloud.lines(name)
     assert [first, *found[:2], third, fourth] == ["1,2", "one", "two", "PermissionError", "FileNotFoundError"]
     assert found[2:] == [".", "./in", "./in/data.csv", "./out", "./out/a b ü", "./out/deep", "./out/link"]
     assert content(cloud, bucket, "out%2Fa b ü") == "one\ntwo\n"
@@ -128,7 +125,7 @@ while rank == 0 and len(os.listdir(folder)) < 6:
     name = submit(cloud, task(code), task(code, 2))
     cloud.until(name, "JOB_STATE_SUCCEEDED")
     for replica in ("workerpool0-0", "workerpool1-0", "workerpool1-1"):
-        assert lines(cloud, name, replica)[0] == "['0', '1', '2']"
+        assert cloud.lines(name, replica)[0] == "['0', '1', '2']"
 
 
 def test_reads_and_writes_are_the_account_s(cloud: LocalCloud, bucket: str) -> None:
@@ -145,9 +142,9 @@ with open("/gcs/{bucket}/out", "w") as file:
 """
     name = submit(cloud, task(code), spec={"serviceAccount": email})
     cloud.until(name, "JOB_STATE_FAILED")
-    said = lines(cloud, name)
+    said = cloud.lines(name)
     assert said[0] == "1" and "PermissionError: [Errno 13] Permission denied" in said
-    told = [line for line in lines(cloud, name, "service") if "/gcs/" in line]
+    told = [line for line in cloud.lines(name, "service") if "/gcs/" in line]
     assert len(told) == 1 and told[0].startswith(f"/gcs/{bucket}/out can't be written by {email}: HTTP 403")
 
 
@@ -157,7 +154,7 @@ def test_half_a_file_is_not_kept_of_a_job_that_is_ended(cloud: LocalCloud, bucke
     path = f"/gcs/{bucket}/checkpoint"
     half = task("", command=["python", "-c", HALF, path])
     name = submit(cloud, half, spec={"scheduling": {"disableRetries": True}})
-    soon(lambda: "half" in lines(cloud, name))
+    soon(lambda: "half" in cloud.lines(name))
     if end == "cancelled":
         cloud.cancel(name)
     else:
@@ -169,7 +166,7 @@ def test_half_a_file_is_not_kept_of_a_job_that_is_ended(cloud: LocalCloud, bucke
 def test_a_cloud_that_is_killed_while_a_file_is_closed_gets_it_when_it_is_back(
     own_cloud: LocalCloud, tmp_path: Path
 ) -> None:  # N2
-    own_cloud.up(*[word for setting in FAST for word in ("--set", setting)])
+    own_cloud.fast()
     bucket, go = made(own_cloud), tmp_path / "go"
     code = f"""
 import os, time
@@ -182,11 +179,9 @@ file.close()
 print(os.path.getsize("/gcs/{bucket}/large"))
 """
     name = submit(own_cloud, task(code))
-    soon(lambda: "written" in lines(own_cloud, name))
-    process = psutil.Process(own_cloud.record.pid)
-    os.kill(process.pid, signal.SIGKILL)
-    psutil.wait_procs([process], 10)
+    soon(lambda: "written" in own_cloud.lines(name))
+    own_cloud.kill()
     go.touch()
     own_cloud.up()
     own_cloud.until(name, "JOB_STATE_SUCCEEDED")
-    assert lines(own_cloud, name) == ["written", str(40 << 20)]
+    assert own_cloud.lines(name) == ["written", str(40 << 20)]

@@ -11,7 +11,7 @@ import requests
 
 from local.cloud.nodes import mounts, no_buckets
 from tests.local.cloud.calling import JOBS, PARENT
-from tests.local.cloud.vertex.jobs.test_running_jobs import lines, submit, task
+from tests.local.cloud.vertex.jobs.test_running_jobs import submit, task
 from tests.local.cloud.vertex.pipelines.test_training_pipelines import pipeline_body
 from tests.local.conftest import FAST, ROOT, LocalCloud
 
@@ -79,5 +79,5 @@ def test_a_job_that_writes_there_anyway_fails_each_time(bare: LocalCloud) -> Non
 def test_python_is_told_why_and_who_writes_elsewhere_succeeds(bare: LocalCloud) -> None:
     name = submit(bare, task("from pathlib import Path; Path('/gcs', 'b').mkdir(parents=True)"))
     bare.until(name, "JOB_STATE_FAILED")
-    assert no_buckets.WHY in "\n".join(lines(bare, name))
+    assert no_buckets.WHY in "\n".join(bare.lines(name))
     bare.until(submit(bare, task("open('out', 'w')")), "JOB_STATE_SUCCEEDED")

@@ -1,14 +1,12 @@
 """Jobs that run, on a cloud that is killed, stopped and started again (B4, N4, N15)."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 import requests
 
@@ -23,7 +21,7 @@ from local.cloud.vertex.routes import routes
 from local.cloud.vertex.scheduling.scheduler import Scheduler
 from tests.local.cloud.calling import CLUSTERS, JOBS, REGION, START, Calling
 from tests.local.cloud.vertex.bodies import autoscaled, cluster_body, job_body, worker
-from tests.local.conftest import FAST, ROOT, WAIT_S, LocalCloud
+from tests.local.conftest import ROOT, WAIT_S, LocalCloud
 
 
 def submit(cloud: LocalCloud, *workers: dict[str, Any], **changes: Any) -> str:
@@ -33,13 +31,6 @@ def submit(cloud: LocalCloud, *workers: dict[str, Any], **changes: Any) -> str:
 def task(code: str, replicas: int = 1, **changes: Any) -> dict[str, Any]:
     spec = {"imageUri": "python:3.10", "command": ["python", "-c", code]} | changes
     return worker(replicas=replicas, containerSpec=spec)
-
-
-def lines(cloud: LocalCloud, name: str, task_name: str = "workerpool0-0") -> list[str]:
-    job_id = name.rpartition("/")[2]
-    wanted = f'resource.labels.job_id="{job_id}" AND resource.labels.task_name="{task_name}"'
-    body = {"resourceNames": ["projects/slipway-local"], "filter": wanted, "orderBy": "timestamp asc"}
-    return [entry.get("textPayload", "") for entry in cloud.rest("POST", "/v2/entries:list", body).get("entries", [])]
 
 
 @pytest.fixture(scope="session")
@@ -71,26 +62,15 @@ time.sleep(600)
     name = submit(cloud, task(chief), task(other, 2), cluster=pool)
     job = cloud.until(name, "JOB_STATE_SUCCEEDED")
     assert job["startTime"] < job["endTime"]
-    assert sorted(lines(cloud, name)) == ["greeted by 1", "greeted by 2"]
+    assert sorted(cloud.lines(name)) == ["greeted by 1", "greeted by 2"]
     used = cloud.rest("GET", f"{CLUSTERS}/{pool}")["resourcePools"][0].get("usedReplicaCount")
     assert used is None, "its machines are free again"
-
-
-def test_a_failure_is_told_with_replica_and_status(cloud: LocalCloud, pool: str) -> None:
-    name = submit(cloud, task("import time; time.sleep(600)"), task("raise SystemExit(7)"), cluster=pool)
-    job = cloud.until(name, "JOB_STATE_FAILED")
-    assert "replica workerpool1-0 " in job["error"]["message"] and "status of 7." in job["error"]["message"]
-
-
-def test_a_timeout_is_kept(cloud: LocalCloud, pool: str) -> None:
-    name = submit(cloud, task("import time; time.sleep(600)"), cluster=pool, spec={"scheduling": {"timeout": "1s"}})
-    assert "timeout of 1 s" in cloud.until(name, "JOB_STATE_CANCELLED")["error"]["message"]
 
 
 def test_the_job_s_token_may_what_its_account_may_and_ends_with_it(cloud: LocalCloud, pool: str) -> None:
     name = submit(cloud, task("import os; print(os.environ['GOOGLE_OAUTH_ACCESS_TOKEN'])"), cluster=pool)
     cloud.until(name, "JOB_STATE_SUCCEEDED")
-    token = lines(cloud, name)[0]
+    token = cloud.lines(name)[0]
     answer = requests.get(f"{cloud.url}{JOBS}", headers={"Authorization": f"Bearer {token}"}, timeout=30)
     assert answer.status_code == 401
 
@@ -101,12 +81,12 @@ def test_the_first_run_pulls_the_image_and_the_next_finds_it(cloud: LocalCloud) 
     for _ in range(2):
         name = submit(cloud, task("pass"), cluster="images")
         cloud.until(name, "JOB_STATE_SUCCEEDED")
-        said.append(" ".join(lines(cloud, name, "service")))
+        said.append(" ".join(cloud.lines(name, "service")))
     assert ["Pulling image python:3.10" in text for text in said] == [True, False]
     assert "of images: 1 image." in cloud.local("images", "clear", "images").stdout
     name = submit(cloud, task("pass"), cluster="images")
     cloud.until(name, "JOB_STATE_SUCCEEDED")
-    assert "Pulling image python:3.10" in lines(cloud, name, "service")[0]
+    assert "Pulling image python:3.10" in cloud.lines(name, "service")[0]
 
 
 @pytest.mark.skipif(not mounts.possible(), reason="this machine has no user namespaces")
@@ -115,7 +95,7 @@ def test_jobs_that_mount_the_same_path_of_a_server_share_its_files(cloud: LocalC
     for code in ("open('/mnt/nfs/data/greeting', 'w').write('hello')", "print(open('/mnt/nfs/data/greeting').read())"):
         name = submit(cloud, task(code) | {"nfsMounts": [mount]}, cluster=pool)
         cloud.until(name, "JOB_STATE_SUCCEEDED")
-    assert lines(cloud, name) == ["hello"]
+    assert cloud.lines(name) == ["hello"]
 
 
 def test_a_job_leaves_its_logs_and_nothing_else(cloud: LocalCloud) -> None:
@@ -131,7 +111,7 @@ def test_a_job_leaves_its_logs_and_nothing_else(cloud: LocalCloud) -> None:
 
 
 def test_a_cloud_that_is_killed_takes_up_its_jobs_again(own_cloud: LocalCloud, tmp_path: Path) -> None:
-    own_cloud.up(*[word for setting in FAST for word in ("--set", setting)])
+    own_cloud.fast()
     go = tmp_path / "go"
     code = f"""
 import os, sys, time
@@ -142,16 +122,15 @@ print("went on")
 """
     name = submit(own_cloud, task(code), task("import time; time.sleep(600)"))
     own_cloud.until(name, "JOB_STATE_RUNNING")
-    os.kill(own_cloud.record.pid, signal.SIGKILL)
-    psutil.wait_procs([psutil.Process(own_cloud.record.pid)] if psutil.pid_exists(own_cloud.record.pid) else [], 10)
+    own_cloud.kill()
     go.touch()
     own_cloud.up()
     own_cloud.until(name, "JOB_STATE_SUCCEEDED")
-    assert lines(own_cloud, name) == ["attempt", "went on"], "each line once, one attempt"
+    assert own_cloud.lines(name) == ["attempt", "went on"], "each line once, one attempt"
 
 
 def test_a_cloud_that_is_stopped_gives_its_jobs_another_attempt(own_cloud: LocalCloud) -> None:
-    own_cloud.up(*[word for setting in FAST for word in ("--set", setting)])
+    own_cloud.fast()
     code = "import os, time; print(os.environ['CLOUD_ML_JOB_ID'], flush=True); time.sleep(600)"
     name = submit(own_cloud, task(code))
     once = submit(own_cloud, task(code), spec={"scheduling": {"disableRetries": True}})
@@ -161,7 +140,7 @@ def test_a_cloud_that_is_stopped_gives_its_jobs_another_attempt(own_cloud: Local
     own_cloud.up()
     assert "Internal error" in own_cloud.until(once, "JOB_STATE_FAILED")["error"]["message"]
     end = time.monotonic() + WAIT_S
-    while len(lines(own_cloud, name)) < 2:
+    while len(own_cloud.lines(name)) < 2:
         assert time.monotonic() < end
         time.sleep(0.1)
     own_cloud.rest("POST", f"/v1/{name}:cancel", {})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +31,6 @@ print("trained with", *sys.argv[1:])
 """
 
 
-@pytest.fixture
-def quick_sdk(vertex_sdk: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalCloud]:
-    """The SDK, looking more often than every five seconds."""
-    monkeypatch.setattr("google.cloud.aiplatform.training_jobs._JOB_WAIT_TIME", 0.2)
-    yield vertex_sdk
-
-
 def container(**changes: Any) -> Any:
     """A training job of the SDK's, whose type says of most of its answers that they may be none."""
     return aiplatform.CustomContainerTrainingJob(
@@ -53,11 +45,11 @@ def container(**changes: Any) -> Any:
 
 
 @pytest.mark.journey
-def test_a_container_trains_on_a_persistent_resource_and_leaves_versions_of_a_model(quick_sdk: LocalCloud) -> None:
+def test_a_container_trains_on_a_persistent_resource_and_leaves_versions_of_a_model(vertex_sdk: LocalCloud) -> None:
     pool = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1"}
     account = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
     body = {"resourcePools": [pool], "resourceRuntimeSpec": account}
-    quick_sdk.rest("POST", f"/v1/{PARENT}/persistentResources?persistentResourceId=training", body)
+    vertex_sdk.rest("POST", f"/v1/{PARENT}/persistentResources?persistentResourceId=training", body)
     where: dict[str, Any] = {**PLACE, "service_account": DEPLOYER, "persistent_resource_id": "training"}
     job = container(labels={"made": "by-sdk"})
     model = job.run(
@@ -69,7 +61,7 @@ def test_a_container_trains_on_a_persistent_resource_and_leaves_versions_of_a_mo
     assert model.container_spec.image_uri == SERVING
     assert model.gca_resource.training_pipeline == job.resource_name
     assert isinstance(model.training_job, aiplatform.CustomTrainingJob), "as the SDK reads it from the definition's URI"
-    backing = quick_sdk.rest("GET", f"/v1/{job.resource_name}")["trainingTaskMetadata"]["backingCustomJob"]
+    backing = vertex_sdk.rest("GET", f"/v1/{job.resource_name}")["trainingTaskMetadata"]["backingCustomJob"]
     assert aiplatform.CustomJob.get(backing).display_name == "sdk-container-custom-job"
     second = container().run(
         parent_model=model.resource_name, is_default_version=False, model_version_aliases=["challenger"], **where
@@ -98,18 +90,18 @@ def test_a_container_trains_on_a_persistent_resource_and_leaves_versions_of_a_mo
 
 
 @pytest.mark.journey
-def test_a_local_script_and_a_package_train_without_a_model(quick_sdk: LocalCloud, tmp_path: Path) -> None:
+def test_a_local_script_and_a_package_train_without_a_model(vertex_sdk: LocalCloud, tmp_path: Path) -> None:
     pool = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1"}
     clusters = f"/v1/{PARENT}/persistentResources?persistentResourceId=scripts"
-    quick_sdk.rest("POST", clusters, {"resourcePools": [pool]})
+    vertex_sdk.rest("POST", clusters, {"resourcePools": [pool]})
     where = {**PLACE, "persistent_resource_id": "scripts"}
     script = tmp_path / "task.py"
     script.write_text("import sys, sklearn\nprint('script', *sys.argv[1:])\n", encoding="utf-8")
     job: Any = aiplatform.CustomTrainingJob(display_name="sdk-script", script_path=str(script), container_uri=TRAINING)
     assert job.run(args=["--trees=3"], **where) is None
-    job_id = quick_sdk.rest("GET", f"/v1/{job.resource_name}")["trainingTaskMetadata"]["backingCustomJob"]
-    assert "script --trees=3" in logs(quick_sdk, job_id)
-    packages = quick_sdk.rest("GET", f"/v1/{job_id}")["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]
+    job_id = vertex_sdk.rest("GET", f"/v1/{job.resource_name}")["trainingTaskMetadata"]["backingCustomJob"]
+    assert "script --trees=3" in vertex_sdk.lines(job_id, "")
+    packages = vertex_sdk.rest("GET", f"/v1/{job_id}")["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]
     again: Any = aiplatform.CustomPythonPackageTrainingJob(
         display_name="sdk-package",
         python_package_gcs_uri=packages["packageUris"][0],
@@ -118,39 +110,6 @@ def test_a_local_script_and_a_package_train_without_a_model(quick_sdk: LocalClou
     )
     assert again.run(**where) is None
     assert again.state.name == "PIPELINE_STATE_SUCCEEDED"
-
-
-@pytest.mark.journey
-def test_a_job_without_its_model_fails_as_the_sdk_tells_it(quick_sdk: LocalCloud) -> None:
-    job = container(display_name="sdk-empty", command=["true"])
-    with pytest.raises(RuntimeError, match="There are no files under"):
-        job.run(model_display_name="none", **PLACE)
-
-
-@pytest.mark.journey
-def test_flex_start_is_taken_with_its_longest_wait(cloud: LocalCloud, new_project: Callable[..., str]) -> None:
-    """But for the zero, "forever", which this class of the SDK drops (vertex-rules 2)."""
-    limits = {"preemptible_nvidia_l4_gpus": 1, "preemptible_cpus": 96}
-    project = new_project(quota={f"custom_model_training_{metric}": most for metric, most in limits.items()})
-    bucket = {"name": f"staging-{project}", "location": "us-central1"}
-    cloud.rest("POST", f"/storage/v1/b?project={project}", bucket)
-    aiplatform.init(
-        project=project,
-        location="us-central1",
-        staging_bucket=f"gs://staging-{project}",
-        credentials=cloud.credentials("deployer", project),
-        api_endpoint=cloud.url,
-        api_transport="rest",
-    )
-    machine: dict[str, Any] = {"machine_type": "g2-standard-4", "accelerator_type": "NVIDIA_L4", "accelerator_count": 1}
-    for seconds, sent in ((1800, "1800s"), (0, None)):
-        job = container(display_name=f"flex-{seconds}", command=["sleep", "600"])
-        flex = aiplatform_v1.Scheduling.Strategy.FLEX_START
-        job.submit(scheduling_strategy=flex, max_wait_duration=seconds, **machine)
-        backing = cloud.rest("GET", f"/v1/{job.resource_name}")["trainingTaskMetadata"]["backingCustomJob"]
-        scheduling = cloud.rest("GET", f"/v1/{backing}")["jobSpec"]["scheduling"]
-        assert (scheduling["strategy"], scheduling.get("maxWaitDuration")) == ("FLEX_START", sent)
-        job.cancel()
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
@@ -208,14 +167,8 @@ def test_generated_clients_speak_rest(cloud: LocalCloud, version: str) -> None:
     models.delete_model(name=uploaded.model).result(timeout=30)
 
 
-def test_serving_is_not_here_and_says_so(quick_sdk: LocalCloud) -> None:
+def test_serving_is_not_here_and_says_so(vertex_sdk: LocalCloud) -> None:
     """Models are kept and given back; endpoints are another product's work."""
     model = aiplatform.Model.upload(display_name="served", serving_container_image_uri=SERVING)
     with pytest.raises(exceptions.MethodNotImplemented, match=r"endpoints\.create is a method of Google's API"):
         model.deploy(machine_type="n1-standard-4")
-
-
-def logs(cloud: LocalCloud, job: str) -> list[str]:
-    wanted = f'resource.labels.job_id="{job.rpartition("/")[2]}"'
-    body = {"resourceNames": ["projects/slipway-local"], "filter": wanted}
-    return [entry.get("textPayload", "") for entry in cloud.rest("POST", "/v2/entries:list", body).get("entries", [])]

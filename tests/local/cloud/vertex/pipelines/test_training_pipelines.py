@@ -251,7 +251,12 @@ def test_a_model_and_the_end_of_its_pipeline_are_written_together_or_not_at_all(
     assert studies.get(f"/v1/{made['name']}")["modelToUpload"]["name"] == model["name"]
 
 
-# --- what is refused
+# --- what is refused, besides what `contracts/refused_pipelines.txt` has
+
+
+def test_a_refused_pipeline_leaves_no_job(studies: Studies) -> None:
+    studies.calling.refused("POST", PIPELINES, pipeline_body(modelToUpload={"displayName": "m"}))
+    assert studies.get(JOBS) == {"customJobs": []}
 
 
 # --- lists, permissions, deletion

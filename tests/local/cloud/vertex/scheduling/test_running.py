@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
 from tests.local.cloud.calling import JOBS
 from tests.local.cloud.vertex.bodies import job_body
-from tests.local.cloud.vertex.jobs.test_running_jobs import lines, task
+from tests.local.cloud.vertex.jobs.test_running_jobs import task
 from tests.local.cloud.vertex.scheduling.conftest import H100
 from tests.local.conftest import WAIT_S, LocalCloud
 
@@ -46,8 +45,8 @@ def submit(cloud: LocalCloud, *workers: Any, name: str = "train", **scheduling: 
 def said(cloud: LocalCloud, name: str, text: str, count: int = 1, replica: str = "workerpool0-0") -> None:
     """Wait until a replica (or the service) has said something so often."""
     end = time.monotonic() + WAIT_S
-    while sum(text in line for line in lines(cloud, name, replica)) < count:
-        assert time.monotonic() < end, lines(cloud, name, replica)
+    while sum(text in line for line in cloud.lines(name, replica)) < count:
+        assert time.monotonic() < end, cloud.lines(name, replica)
         time.sleep(0.1)
 
 
@@ -68,9 +67,9 @@ def test_a_spot_job_that_is_preempted_twice_without_notice_goes_on_where_it_was(
     said(running, name, "done", replica="workerpool1-0")  # before the chief's end, which asks all others to end
     (tmp_path / "go").touch()
     job = running.until(name, "JOB_STATE_SUCCEEDED")
-    assert [line for line in lines(running, name) if line] == ["start 1", "start 2", "start 3", "done"]
-    assert not [line for line in lines(running, name, "workerpool1-0") if "asked" in line], "nobody got SIGTERM"
-    service = "\n".join(lines(running, name, "service"))
+    assert [line for line in running.lines(name) if line] == ["start 1", "start 2", "start 3", "done"]
+    assert not [line for line in running.lines(name, "workerpool1-0") if "asked" in line], "nobody got SIGTERM"
+    service = "\n".join(running.lines(name, "service"))
     assert service.count("STOCKOUT: ") == 2
     assert "(restart 2 of 6)" in service
     assert job["startTime"] < job["endTime"]
@@ -80,15 +79,7 @@ def test_a_notice_lets_the_clean_up_run_and_is_no_success(running: LocalCloud, t
     name = submit(running, task(COUNTING.format(kept=str(tmp_path), ends=1)), name="spot-notice", strategy="SPOT")
     preempt(running, name, notice=30)
     running.until(name, "JOB_STATE_SUCCEEDED")
-    assert lines(running, name) == ["start 1", "asked to end", "start 2", "done"]
-
-
-def test_after_the_notice_replicas_are_killed_whatever_they_do(running: LocalCloud, tmp_path: Path) -> None:
-    code = COUNTING.format(kept=str(tmp_path), ends=1).replace("os._exit(0)", "None")
-    name = submit(running, task(code), name="spot-stubborn", strategy="SPOT")
-    preempt(running, name, notice=2)
-    running.until(name, "JOB_STATE_SUCCEEDED")
-    assert lines(running, name) == ["start 1", "asked to end", "start 2", "done"]
+    assert running.lines(name) == ["start 1", "asked to end", "start 2", "done"]
 
 
 def test_a_killed_replica_comes_back_in_its_place_while_the_others_go_on(running: LocalCloud, tmp_path: Path) -> None:
@@ -104,62 +95,11 @@ def test_a_killed_replica_comes_back_in_its_place_while_the_others_go_on(running
     said(running, name, "start 2", replica="workerpool1-0")
     (tmp_path / "go").touch()
     running.until(name, "JOB_STATE_SUCCEEDED")
-    assert sum("start" in line for line in lines(running, name)) == 1, "the chief went on"
-    assert sum("start" in line for line in lines(running, name, "workerpool1-1")) == 1
-    places = [line for line in lines(running, name, "workerpool1-0") if line.startswith("127.")]
+    assert sum("start" in line for line in running.lines(name)) == 1, "the chief went on"
+    assert sum("start" in line for line in running.lines(name, "workerpool1-1")) == 1
+    places = [line for line in running.lines(name, "workerpool1-0") if line.startswith("127.")]
     assert len(places) == 2 and len(set(places)) == 1
-    assert "(restart 1 of 5)" in "".join(lines(running, name, "service"))
-
-
-def test_a_worker_that_is_ended_by_a_signal_comes_back(running: LocalCloud, tmp_path: Path) -> None:
-    begun, back = tmp_path / "begun", tmp_path / "back"
-    chief = f"import pathlib, time\nwhile not pathlib.Path({str(back)!r}).exists(): time.sleep(0.05)"
-    worker = f"""
-import os, pathlib, signal, time
-if not pathlib.Path({str(begun)!r}).exists():
-    pathlib.Path({str(begun)!r}).touch()
-    os.kill(os.getpid(), signal.SIGTERM)
-pathlib.Path({str(back)!r}).touch()
-time.sleep(600)
-"""
-    name = submit(running, task(chief), task(worker), name="signalled")
-    running.until(name, "JOB_STATE_SUCCEEDED")
-    assert "The replica workerpool1-0 ended" in "".join(lines(running, name, "service"))
-
-
-def test_a_job_that_asks_for_it_restarts_whole(running: LocalCloud, tmp_path: Path) -> None:
-    code = COUNTING.format(kept=str(tmp_path), ends=1)
-    name = submit(running, task(code), task(code), name="whole", restartJobOnWorkerRestart=True)
-    for replica in ("workerpool0-0", "workerpool1-0"):
-        said(running, name, "start 1", replica=replica)
-    running.rest("POST", "/slipway/kill", {"job": name.rpartition("/")[2], "replica": "workerpool1-0"})
-    running.until(name, "JOB_STATE_SUCCEEDED")
-    assert [line for line in lines(running, name) if "start" in line] == ["start 1", "start 2"]
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "words"),
-    [
-        ({"job": "nobody", "replica": "workerpool0-0"}, 404, "No job on machines has the name"),
-        ({"job": "to-kill", "replica": "workerpool1-0"}, 404, "it has workerpool0-0"),
-        ({"job": "to-kill"}, 400, "'replica' is missing"),
-    ],
-)
-def test_what_can_not_be_killed_is_said(running: LocalCloud, body: Any, status: int, words: str) -> None:
-    name = submit(running, task("import time; time.sleep(600)"), name="to-kill")
-    with pytest.raises(requests.HTTPError) as caught:
-        running.rest("POST", "/slipway/kill", body)
-    assert caught.value.response.status_code == status
-    assert words in caught.value.response.json()["error"]["message"]
-    running.rest("POST", f"/v1/{name}:cancel", {})
-    running.until(name, "JOB_STATE_CANCELLED")
-
-
-def test_only_the_owner_changes_what_there_is(running: LocalCloud) -> None:
-    for method, path in (("POST", "scenario"), ("GET", "scenario"), ("POST", "kill"), ("POST", "clock")):
-        with pytest.raises(requests.HTTPError) as caught:
-            running.rest(method, f"/slipway/{path}", {}, role="deployer")
-        assert caught.value.response.status_code == 403
+    assert "(restart 1 of 5)" in "".join(running.lines(name, "service"))
 
 
 def told_by_answers(cloud: LocalCloud) -> datetime:
@@ -182,7 +122,7 @@ def test_a_flex_start_job_starts_when_its_machines_come_and_the_clock_can_be_mov
     while told_by_answers(running) < now.replace(microsecond=0):  # They are dated anew each second.
         time.sleep(0.05)
     assert (job["createTime"], job["startTime"]) < (before, job["endTime"])
-    assert lines(running, name) == ["trained"]
+    assert running.lines(name) == ["trained"]
     said(running, name, "All 2 a3-highgpu-8g of the job are there.", replica="service")
 
 

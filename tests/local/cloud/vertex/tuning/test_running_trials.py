@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from tests.local.cloud.calling import PARENT
 from tests.local.cloud.vertex.tuning.conftest import LR, TUNING, study, tuning_body
-from tests.local.conftest import FAST, LocalCloud
+from tests.local.conftest import LocalCloud
 from tests.local.official import aiplatform, aiplatform_v1, hyperparameter_tuning
 
 DEPLOYER = "deployer@slipway-local.iam.gserviceaccount.com"
@@ -66,7 +62,7 @@ def said(cloud: LocalCloud, job: str, trial: dict[str, Any]) -> list[str]:
 
 
 def test_a_killed_cloud_goes_on_with_the_trials_it_had_decided(own_cloud: LocalCloud, tmp_path: Path) -> None:
-    own_cloud.up(*[word for setting in FAST for word in ("--set", setting)])
+    own_cloud.fast()
     go = tmp_path / "go"
     pool = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "2"}
     clusters = f"/v1/{PARENT}/persistentResources?persistentResourceId=cpu"
@@ -79,8 +75,7 @@ def test_a_killed_cloud_goes_on_with_the_trials_it_had_decided(own_cloud: LocalC
         return [len(trial.get("measurements", [])) for trial in job.get("trials", [])] == [3, 3]
 
     before = own_cloud.seen(name, measured)
-    os.kill(own_cloud.record.pid, signal.SIGKILL)
-    psutil.wait_procs([psutil.Process(own_cloud.record.pid)] if psutil.pid_exists(own_cloud.record.pid) else [], 10)
+    own_cloud.kill()
     go.touch()
     own_cloud.up()
     done = own_cloud.seen(name, lambda job: job["state"].endswith("ED") and job["state"] != "JOB_STATE_QUEUED")
@@ -92,18 +87,11 @@ def test_a_killed_cloud_goes_on_with_the_trials_it_had_decided(own_cloud: LocalC
         assert said(own_cloud, name, trial) == [f"attempt {trial['id']}"]
 
 
-@pytest.fixture
-def quick_sdk(vertex_sdk: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalCloud]:
-    """The SDK, looking more often than every five seconds."""
-    monkeypatch.setattr("google.cloud.aiplatform.jobs._JOB_WAIT_TIME", 0.2)
-    yield vertex_sdk
-
-
-def test_the_sdk_tunes_on_a_persistent_resource(quick_sdk: LocalCloud) -> None:
+def test_the_sdk_tunes_on_a_persistent_resource(vertex_sdk: LocalCloud) -> None:
     pool = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "2"}
     account = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
     body = {"resourcePools": [pool], "resourceRuntimeSpec": account}
-    quick_sdk.rest("POST", f"/v1/{PARENT}/persistentResources?persistentResourceId=tuning", body)
+    vertex_sdk.rest("POST", f"/v1/{PARENT}/persistentResources?persistentResourceId=tuning", body)
     container = {"image_uri": "python:3.10", "command": [sys.executable, "-c", TRAIN]}
     worker = {"machine_spec": MACHINE, "replica_count": 1, "container_spec": container}
     custom = aiplatform.CustomJob(display_name="trial", worker_pool_specs=[worker], persistent_resource_id="tuning")
@@ -131,7 +119,7 @@ def test_the_sdk_tunes_on_a_persistent_resource(quick_sdk: LocalCloud) -> None:
     again.delete()
 
 
-def test_the_sdk_s_kinds_of_parameters_reach_the_code(quick_sdk: LocalCloud) -> None:
+def test_the_sdk_s_kinds_of_parameters_reach_the_code(vertex_sdk: LocalCloud) -> None:
     container = {"image_uri": "python:3.10", "command": [sys.executable, "-c", PRINT]}
     custom = aiplatform.CustomJob(
         display_name="trial",
@@ -156,14 +144,14 @@ def test_the_sdk_s_kinds_of_parameters_reach_the_code(quick_sdk: LocalCloud) -> 
     )
     job.run()
     assert job.state.name == "JOB_STATE_SUCCEEDED"
-    trials = quick_sdk.rest("GET", f"/v1/{job.resource_name}")["trials"]
-    assert sorted(said(quick_sdk, job.resource_name, trial)[0] for trial in trials) == [
+    trials = vertex_sdk.rest("GET", f"/v1/{job.resource_name}")["trials"]
+    assert sorted(said(vertex_sdk, job.resource_name, trial)[0] for trial in trials) == [
         "--model=tree --depth=4 --units=16",
         "--model=tree --depth=4 --units=32",
     ]
 
 
-def test_the_sdk_cancels_a_tuning_job(quick_sdk: LocalCloud) -> None:
+def test_the_sdk_cancels_a_tuning_job(vertex_sdk: LocalCloud) -> None:
     # A trial's parameters are arguments, which `sleep` itself would refuse.
     container = {"image_uri": "python:3.10", "command": ["sh", "-c", "sleep 600"]}
     custom = aiplatform.CustomJob(
@@ -181,7 +169,7 @@ def test_the_sdk_cancels_a_tuning_job(quick_sdk: LocalCloud) -> None:
     job.run(sync=False)
     job.wait_for_resource_creation()
     job.cancel()
-    quick_sdk.seen(job.resource_name, lambda found: found["state"] == "JOB_STATE_CANCELLED")
+    vertex_sdk.seen(job.resource_name, lambda found: found["state"] == "JOB_STATE_CANCELLED")
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])

@@ -14,8 +14,6 @@ from local.cloud.vertex.tuning import work as tuning_work
 from local.cloud.vertex.tuning.records import TUNING_JOBS
 from tests.local.cloud.calling import CLUSTERS, JOBS, Calling
 from tests.local.cloud.vertex.tuning.conftest import (
-    LAYERS,
-    LR,
     MODEL,
     TUNING,
     UNITS,
@@ -24,30 +22,6 @@ from tests.local.cloud.vertex.tuning.conftest import (
     trial_spec,
     tuning_body,
 )
-
-# --- studies, whose refusals are in `contracts/refused_tuning.txt`
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        study(LR, UNITS, LAYERS, MODEL),
-        study(LAYERS, UNITS, algorithm="GRID_SEARCH"),
-        study(metrics=[{"metricId": "a", "goal": "MAXIMIZE"}, {"metricId": "b", "goal": "MINIMIZE"}]),
-        study(medianAutomatedStoppingSpec={}, measurementSelectionType="BEST_MEASUREMENT", observationNoise="LOW"),
-    ],
-)
-@pytest.mark.parametrize("version", ["v1", "v1beta1"])
-def test_a_good_study_is_taken_and_answered_as_sent(calling: Calling, spec: Any, version: str) -> None:
-    made = calling.call("POST", TUNING.replace("v1", version, 1), tuning_body(studySpec=spec, labels={"team": "ml"}))
-    assert made["name"].startswith("projects/100000000001/locations/us-central1/hyperparameterTuningJobs/")
-    assert (made["state"], made["labels"], made["maxTrialCount"]) == ("JOB_STATE_QUEUED", {"team": "ml"}, 2)
-    assert made["studySpec"]["metrics"] == spec["metrics"]
-    assert [item["parameterId"] for item in made["studySpec"]["parameters"]] == [
-        item["parameterId"] for item in spec["parameters"]
-    ]
-    assert made["trialJobSpec"]["workerPoolSpecs"][0]["diskSpec"]["bootDiskType"] == "pd-ssd"
-
 
 # --- trials (D5, W3)
 

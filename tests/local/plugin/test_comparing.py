@@ -1,0 +1,332 @@
+"""What an update would change of a cluster, and whether that takes a new one."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from local.plugin.provider import Difference, Provider
+from local.plugin.values import UNKNOWN, Asset
+
+CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+
+_POOL: Mapping[str, Any] = {
+    "id": "workers",
+    "machineSpec": {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1},
+    "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100},
+    "autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": "4"},
+    "replicaCount": "1",
+}
+_INPUTS: Mapping[str, Any] = {
+    "name": "h100",
+    "location": "us-central1",
+    "project": "p1",
+    "displayName": "h100",
+    "labels": {"slipway-stack": "dev"},
+    "network": "projects/1/global/networks/n",
+    "reservedIpRanges": ["r"],
+    "encryptionSpec": {"kmsKeyName": "k"},
+    "pscInterfaceConfig": {"networkAttachment": "a"},
+    "resourceRuntimeSpec": {"serviceAccountSpec": {"enableCustomServiceAccount": True}},
+    "resourcePools": [_POOL],
+    "__defaults": [],
+}
+_STATE: Mapping[str, Any] = {
+    **{name: value for name, value in _INPUTS.items() if name != "__defaults"},
+    "resourcePools": [{**_POOL, "usedReplicaCount": "1"}],
+    "pulumiLabels": {"slipway-stack": "dev"},
+    "effectiveLabels": {"slipway-stack": "dev", "added-by": "others"},
+    "deletionPolicy": "DELETE",
+    "state": "RUNNING",
+}
+
+
+def _pool(**changes: Any) -> dict[str, Any]:
+    return {**_INPUTS, "resourcePools": [{**_POOL, **changes}]}
+
+
+def _without(name: str) -> dict[str, Any]:
+    return {key: value for key, value in _INPUTS.items() if key != name}
+
+
+def _seen(found: Difference) -> dict[str, str]:
+    return {one.path: f"{one.kind}{' replace' if one.replace else ''}" for one in found.changes}
+
+
+def test_nothing_changes_when_nothing_is_edited(provider: Provider) -> None:
+    assert provider.difference(CLUSTER, _STATE, _INPUTS).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("edited", "path"),
+    [
+        (_pool(replicaCount="3"), "resourcePools[0].replicaCount"),
+        ({**_INPUTS, "displayName": "other"}, "displayName"),
+        ({**_INPUTS, "deletionPolicy": "PREVENT"}, "deletionPolicy"),
+    ],
+)
+def test_a_cluster_is_updated_in_place_for_these_alone(provider: Provider, edited: Any, path: str) -> None:
+    found = provider.difference(CLUSTER, _STATE, edited)
+    assert _seen(found) == {path: "update"}
+    assert found.replaces == []
+    assert not found.delete_first
+
+
+@pytest.mark.parametrize(
+    ("edited", "path", "kind"),
+    [
+        ({**_INPUTS, "name": "other"}, "name", "update"),
+        ({**_INPUTS, "project": "p2"}, "project", "update"),
+        ({**_INPUTS, "location": "us-east1"}, "location", "update"),
+        ({**_INPUTS, "network": "other"}, "network", "update"),
+        (_without("network"), "network", "delete"),
+        ({**_INPUTS, "reservedIpRanges": ["other"]}, "reservedIpRanges[0]", "update"),
+        ({**_INPUTS, "reservedIpRanges": ["r", "s"]}, "reservedIpRanges[1]", "add"),
+        ({**_INPUTS, "encryptionSpec": {"kmsKeyName": "other"}}, "encryptionSpec.kmsKeyName", "update"),
+        (
+            {**_INPUTS, "pscInterfaceConfig": {"networkAttachment": "b"}},
+            "pscInterfaceConfig.networkAttachment",
+            "update",
+        ),
+        (_without("resourceRuntimeSpec"), "resourceRuntimeSpec", "delete"),
+        (_pool(id="others"), "resourcePools[0].id", "update"),
+        (
+            _pool(machineSpec={**_POOL["machineSpec"], "machineType": "n1-standard-8"}),
+            "resourcePools[0].machineSpec.machineType",
+            "update",
+        ),
+        (
+            _pool(machineSpec={**_POOL["machineSpec"], "acceleratorCount": 2}),
+            "resourcePools[0].machineSpec.acceleratorCount",
+            "update",
+        ),
+        (
+            _pool(diskSpec={"bootDiskType": "pd-standard", "bootDiskSizeGb": 100}),
+            "resourcePools[0].diskSpec.bootDiskType",
+            "update",
+        ),
+        (
+            _pool(autoscalingSpec={"minReplicaCount": "1", "maxReplicaCount": "8"}),
+            "resourcePools[0].autoscalingSpec.maxReplicaCount",
+            "update",
+        ),
+        (_pool(autoscalingSpec=None), "resourcePools[0].autoscalingSpec", "delete"),
+        ({**_INPUTS, "resourcePools": [_POOL, {**_POOL, "id": "more"}]}, "resourcePools[1]", "add"),
+    ],
+)
+def test_a_cluster_is_replaced_for_everything_else(provider: Provider, edited: Any, path: str, kind: str) -> None:
+    found = provider.difference(CLUSTER, _STATE, edited)
+    assert _seen(found) == {path: f"{kind} replace"}
+    assert found.replaces == [path.split(".")[0].split("[")[0]]
+
+
+def test_taking_a_pool_away_replaces_the_cluster(provider: Provider) -> None:
+    state = {**_STATE, "resourcePools": [_POOL, {**_POOL, "id": "more"}]}
+    assert _seen(provider.difference(CLUSTER, state, _INPUTS)) == {"resourcePools[1]": "delete replace"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"), [({"slipway-stack": "prod"}, "update"), ({"slipway-stack": "dev", "x": "y"}, "add")]
+)
+def test_any_label_replaces_a_cluster_through_its_effective_labels(
+    provider: Provider, labels: dict[str, str], kind: str
+) -> None:
+    key = '["slipway-stack"]' if kind == "update" else ".x"
+    found = provider.difference(CLUSTER, _STATE, {**_INPUTS, "labels": labels})
+    assert _seen(found) == {
+        f"labels{key}": kind,
+        f"pulumiLabels{key}": kind,
+        f"effectiveLabels{key}": f"{kind} replace",
+    }
+    assert found.replaces == ["effectiveLabels"]
+
+
+def test_a_label_that_others_put_there_is_left_alone(provider: Provider) -> None:
+    found = provider.difference(CLUSTER, _STATE, _without("labels"))
+    assert _seen(found) == {
+        "labels": "delete",
+        "pulumiLabels": "delete",
+        'effectiveLabels["slipway-stack"]': "delete replace",
+    }
+
+
+def test_a_pool_whose_id_the_cloud_chose_does_not_change(provider: Provider) -> None:
+    assert provider.difference(CLUSTER, _STATE, _pool(id=None)).changes == ()
+
+
+def test_a_display_name_left_out_differs_from_the_one_the_cloud_gave(provider: Provider) -> None:
+    assert _seen(provider.difference(CLUSTER, _STATE, _without("displayName"))) == {"displayName": "delete"}
+
+
+def test_an_input_that_is_not_known_yet_is_a_change(provider: Provider) -> None:
+    assert _seen(provider.difference(CLUSTER, _STATE, {**_INPUTS, "network": UNKNOWN})) == {"network": "update replace"}
+
+
+def test_an_explicit_name_deletes_first_even_when_the_name_changes(provider: Provider) -> None:
+    assert provider.difference(CLUSTER, _STATE, {**_INPUTS, "network": "other"}).delete_first
+    assert provider.difference(CLUSTER, _STATE, {**_INPUTS, "name": "other"}).delete_first
+
+
+def test_a_made_name_creates_first(provider: Provider) -> None:
+    assert not provider.difference(CLUSTER, _STATE, {**_INPUTS, "network": "x", "__defaults": ["name"]}).delete_first
+
+
+# --- What an update would change of the other types, and whether that takes a new resource.
+
+
+BUCKET = "gcp:storage/bucket:Bucket"
+OBJECT = "gcp:storage/bucketObject:BucketObject"
+ACCOUNT = "gcp:serviceaccount/account:Account"
+QUOTA = "gcp:cloudquota/sQuotaPreference:SQuotaPreference"
+
+
+_BUCKET: Mapping[str, Any] = {
+    "name": "b",
+    "location": "US-CENTRAL1",
+    "project": "p1",
+    "storageClass": "STANDARD",
+    "forceDestroy": False,
+    "deletionPolicy": "DELETE",
+    "uniformBucketLevelAccess": True,
+    "versioning": {"enabled": True},
+    "softDeletePolicy": {"retentionDurationSeconds": 604800},
+    "effectiveLabels": {},
+    "pulumiLabels": {},
+    "__defaults": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("edit", "replaces"),
+    [
+        ({"location": "us-central1"}, None),
+        ({"name": "c"}, ["name"]),
+        ({"location": "EU"}, ["location"]),
+        ({"project": "p2"}, ["project"]),
+        ({"enableObjectRetention": True}, ["enableObjectRetention"]),
+        ({"hierarchicalNamespace": {"enabled": True}}, ["hierarchicalNamespace"]),
+        ({"storageClass": "NEARLINE"}, []),
+        ({"forceDestroy": True}, []),
+        ({"labels": {"a": "b"}}, []),
+        ({"uniformBucketLevelAccess": False}, []),
+        ({"versioning": {"enabled": False}}, []),
+        ({"softDeletePolicy": {"retentionDurationSeconds": 0}}, []),
+        ({"lifecycleRules": [{"action": {"type": "Delete"}, "condition": {"age": 1}}]}, []),
+    ],
+)
+def test_a_bucket_is_replaced_for_five_properties_and_patched_for_the_rest(
+    provider: Provider, edit: dict[str, Any], replaces: list[str] | None
+) -> None:
+    found = provider.difference(BUCKET, _BUCKET, {**_BUCKET, **edit})
+    assert bool(found.changes) is (replaces is not None)
+    assert found.replaces == (replaces or [])
+
+
+def test_what_a_bucket_got_from_the_cloud_is_no_change(provider: Provider) -> None:
+    asked = {name: _BUCKET[name] for name in ("name", "location", "storageClass", "forceDestroy", "__defaults")}
+    assert provider.difference(BUCKET, _BUCKET, asked).changes == ()
+
+
+def _object(**changes: Any) -> dict[str, Any]:
+    return {"bucket": "b", "name": "catalog.json", "content": "{}", "__defaults": [], **changes}
+
+
+_OBJECT_STATE: Mapping[str, Any] = {
+    **_object(),
+    "contentType": "text/plain; charset=utf-8",
+    "storageClass": "STANDARD",
+    "md5hash": "mZFLkyvTelC5g8XnyQrpOw==",
+    "crc32c": "yZRlqg==",
+    "generation": 17,
+    "detectMd5hash": "mZFLkyvTelC5g8XnyQrpOw==",
+    "deletionPolicy": "DELETE",
+}
+
+
+def test_content_is_overwritten_in_place(provider: Provider) -> None:
+    found = provider.difference(OBJECT, _OBJECT_STATE, _object(content="{1}"))
+    assert _seen(found) == dict.fromkeys(("content", "crc32c", "detectMd5hash", "generation", "md5hash"), "update")
+
+
+def test_an_object_that_somebody_else_overwrote_is_written_again(provider: Provider) -> None:
+    state = {**_OBJECT_STATE, "md5hash": "other", "detectMd5hash": "other"}
+    found = provider.difference(OBJECT, state, _object())
+    assert _seen(found) == dict.fromkeys(("crc32c", "detectMd5hash", "generation", "md5hash"), "update")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("bucket", "c"),
+        ("name", "n"),
+        ("contentType", "text/csv"),
+        ("cacheControl", "no-store"),
+        ("contentEncoding", "gzip"),
+        ("contentDisposition", "inline"),
+        ("contentLanguage", "en"),
+        ("metadata", {"a": "b"}),
+        ("kmsKeyName", "k"),
+        ("storageClass", "NEARLINE"),
+    ],
+)
+def test_an_object_is_replaced_for_its_metadata(provider: Provider, name: str, value: Any) -> None:
+    assert provider.difference(OBJECT, _OBJECT_STATE, _object(**{name: value})).replaces == [name]
+
+
+def test_a_changed_source_makes_the_new_object_before_it_deletes_the_old(provider: Provider) -> None:
+    state = {**_OBJECT_STATE, "source": Asset("h1", text="{}"), "content": None}
+    inputs = {"bucket": "b", "name": "catalog.json", "source": Asset("h2", text="{1}"), "__defaults": []}
+    found = provider.difference(OBJECT, state, inputs)
+    assert found.replaces == ["source"]
+    assert not found.delete_first
+
+
+def test_the_same_bytes_from_another_place_are_no_change(provider: Provider) -> None:
+    state = {**_OBJECT_STATE, "source": Asset("h1", text="{}"), "content": None}
+    for source in (Asset("h1", text="{}"), Asset("h1")):  # the engine asks for differences with the hash alone
+        inputs = {"bucket": "b", "name": "catalog.json", "source": source, "__defaults": []}
+        assert provider.difference(OBJECT, state, inputs).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("token", "state", "inputs", "replaces"),
+    [
+        (ACCOUNT, {"accountId": "a", "project": "p1"}, {"accountId": "b"}, ["accountId"]),
+        (ACCOUNT, {"accountId": "a", "project": "p1"}, {"accountId": "a", "project": "p2"}, ["project"]),
+        (ACCOUNT, {"accountId": "a", "project": "p1"}, {"accountId": "a", "displayName": "x"}, []),
+        (QUOTA, {"name": "q", "parent": "projects/p1"}, {"name": "q", "parent": "projects/p2"}, ["parent"]),
+        (
+            QUOTA,
+            {"name": "q", "quotaConfig": {"preferredValue": "8", "grantedValue": "4"}},
+            {"name": "q", "quotaConfig": {"preferredValue": "16"}},
+            [],
+        ),
+    ],
+)
+def test_accounts_and_preferences(
+    provider: Provider, token: str, state: dict[str, Any], inputs: dict[str, Any], replaces: list[str]
+) -> None:
+    found = provider.difference(token, {"deletionPolicy": "DELETE", **state}, inputs)
+    assert found.changes
+    assert found.replaces == replaces
+
+
+@pytest.mark.parametrize(
+    ("token", "owner"),
+    [
+        ("gcp:projects/iAMMember:IAMMember", "project"),
+        ("gcp:storage/bucketIAMMember:BucketIAMMember", "bucket"),
+        ("gcp:serviceaccount/iAMMember:IAMMember", "serviceAccountId"),
+    ],
+)
+def test_an_iam_member_is_replaced_for_all_it_is(provider: Provider, token: str, owner: str) -> None:
+    inputs = {owner: "o", "role": "roles/viewer", "member": "user:a@x.example"}
+    edits: list[Callable[[], dict[str, Any]]] = [
+        lambda: {owner: "other"},
+        lambda: {"role": "roles/editor"},
+        lambda: {"member": "user:b@x.example"},
+        lambda: {"condition": {"title": "t", "expression": "true"}},
+    ]
+    for edit in edits:
+        assert provider.difference(token, inputs, {**inputs, **edit()}).replaces == list(edit())
+    assert provider.difference(token, inputs, {**inputs, "member": "user:A@x.example"}).changes == ()
