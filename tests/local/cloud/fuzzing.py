@@ -18,27 +18,8 @@ ODD: Sequence[Any] = (
     *("", " ", "0", "-1", "9" * 30, "1e400", "NaN", "true", "*", "a" * 300, "ü", "日本", "\u0000", "\ud800", "٣", "²"),
     *("..", "a/b", "a:b", "gs://", "gs://b/o", "%", "x@y", "[", '"', "-5s", "5s", "1e300s", "\n", "projects/x", "::"),
     *("2026-11-20T10:00:00Z", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-11-20"),
-    *(
-        0,
-        1,
-        -1,
-        7,
-        2**31,
-        2**63,
-        10**30,
-        0.5,
-        -0.0,
-        1e308,
-        True,
-        False,
-        None,
-        [],
-        {},
-        [None],
-        {"a": None},
-        [[]],
-        {"": ""},
-    ),
+    *(0, 1, -1, 7, 2**31, 2**63, 10**30, 0.5, -0.0, 1e308, True, False, None),
+    *([], {}, [None], {"a": None}, [[]], {"": ""}),
 )
 TEXTS = tuple(item for item in ODD if isinstance(item, str) and item != "\ud800")
 FILTERS = (
@@ -57,15 +38,8 @@ MEDIA = (
     *("text/plain", "multipart/related; boundary='b'", "application/octet-stream"),
 )
 HEADERS = (
-    "range",
-    "content-range",
-    "x-goog-hash",
-    "accept-encoding",
-    "x-upload-content-type",
-    "if-match",
-    "content-type",
-    "x-goog-fieldmask",
-    "x-http-method-override",
+    *("range", "content-range", "x-goog-hash", "accept-encoding", "x-upload-content-type", "if-match", "content-type"),
+    *("x-goog-fieldmask", "x-http-method-override"),
 )
 HEADER_VALUES = (
     *("bytes=0-0", "bytes=-1", "bytes=5-", "bytes=9-1", f"bytes={'9' * 30}-", "bytes=a-b", "bytes */*", "bytes 0-1/2"),

@@ -83,33 +83,8 @@ def test_a_cluster_is_updated_in_place_for_these_alone(provider: Provider, edite
         ({**_INPUTS, "reservedIpRanges": ["other"]}, "reservedIpRanges[0]", "update"),
         ({**_INPUTS, "reservedIpRanges": ["r", "s"]}, "reservedIpRanges[1]", "add"),
         ({**_INPUTS, "encryptionSpec": {"kmsKeyName": "other"}}, "encryptionSpec.kmsKeyName", "update"),
-        (
-            {**_INPUTS, "pscInterfaceConfig": {"networkAttachment": "b"}},
-            "pscInterfaceConfig.networkAttachment",
-            "update",
-        ),
         (_without("resourceRuntimeSpec"), "resourceRuntimeSpec", "delete"),
         (_pool(id="others"), "resourcePools[0].id", "update"),
-        (
-            _pool(machineSpec={**_POOL["machineSpec"], "machineType": "n1-standard-8"}),
-            "resourcePools[0].machineSpec.machineType",
-            "update",
-        ),
-        (
-            _pool(machineSpec={**_POOL["machineSpec"], "acceleratorCount": 2}),
-            "resourcePools[0].machineSpec.acceleratorCount",
-            "update",
-        ),
-        (
-            _pool(diskSpec={"bootDiskType": "pd-standard", "bootDiskSizeGb": 100}),
-            "resourcePools[0].diskSpec.bootDiskType",
-            "update",
-        ),
-        (
-            _pool(autoscalingSpec={"minReplicaCount": "1", "maxReplicaCount": "8"}),
-            "resourcePools[0].autoscalingSpec.maxReplicaCount",
-            "update",
-        ),
         (_pool(autoscalingSpec=None), "resourcePools[0].autoscalingSpec", "delete"),
         ({**_INPUTS, "resourcePools": [_POOL, {**_POOL, "id": "more"}]}, "resourcePools[1]", "add"),
     ],
@@ -118,6 +93,23 @@ def test_a_cluster_is_replaced_for_everything_else(provider: Provider, edited: A
     found = provider.difference(CLUSTER, _STATE, edited)
     assert _seen(found) == {path: f"{kind} replace"}
     assert found.replaces == [path.split(".")[0].split("[")[0]]
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        ("machineSpec", "machineType", "n1-standard-8"),
+        ("machineSpec", "acceleratorCount", 2),
+        ("diskSpec", "bootDiskType", "pd-standard"),
+        ("autoscalingSpec", "maxReplicaCount", "8"),
+        ("pscInterfaceConfig", "networkAttachment", "b"),
+    ],
+)
+def test_a_cluster_is_replaced_for_each_part_of_a_part(provider: Provider, part: str, name: str, value: Any) -> None:
+    changed = {**(_POOL.get(part) or _INPUTS[part]), name: value}
+    edited = _pool(**{part: changed}) if part in _POOL else {**_INPUTS, part: changed}
+    path = f"resourcePools[0].{part}.{name}" if part in _POOL else f"{part}.{name}"
+    assert _seen(provider.difference(CLUSTER, _STATE, edited)) == {path: "update replace"}
 
 
 def test_taking_a_pool_away_replaces_the_cluster(provider: Provider) -> None:

@@ -61,11 +61,6 @@ def test_env_for_clients_alone_needs_no_engine(cloud: LocalCloud) -> None:
     assert not {"PULUMI_HOME", "PATH"} & found.keys()
 
 
-def test_status_is_json_where_it_is_asked_for(cloud: LocalCloud) -> None:
-    done = cloud.local("status", "--output", "json")
-    assert done.returncode == 0 and json.loads(done.stdout)["url"] == cloud.url
-
-
 def test_env_without_a_role_is_the_deployers(cloud: LocalCloud) -> None:
     helped = cloud.local("env", "--help").stdout
     assert "owner|deployer|previewer|submitter" in helped and "default: deployer" in helped
@@ -100,6 +95,7 @@ def test_a_state_folder_that_is_none_is_said(own_cloud: LocalCloud) -> None:
     for command in ("up", "status", "env"):
         done = own_cloud.local(command)
         assert done.returncode == 1 and "can't be used" in done.stderr and "Traceback" not in done.stderr, command
+        assert "SLIPWAY_LOCAL_STATE" in done.stderr
 
 
 def test_settings_that_are_no_text_are_said(own_cloud: LocalCloud) -> None:
