@@ -1,5 +1,6 @@
 """A service with a test's answers, over real HTTP, and the connection to it."""
 
+import contextlib
 import http.server
 import json
 import threading
@@ -78,40 +79,48 @@ def service() -> Service:
     return Service()
 
 
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Answers in JSON. `date` is the service's own time."""
+
+    date = ""
+
+    def give(self, status: int, body: Any, *, cut: bool = False) -> None:
+        content = json.dumps(body).encode()
+        self.send_response_only(status)
+        if self.date:
+            self.send_header("Date", self.date)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content[: len(content) // 2] if cut else content)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def served(handler: type[Handler], **paths: str) -> Iterator[dict[str, str]]:
+    """Serve, and yield the environment that leads there; `paths` by the endpoints' names."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    base = f"http://127.0.0.1:{server.server_port}/"
+    endpoints = {f"GOOGLE_{name}_CUSTOM_ENDPOINT": base + path for name, path in paths.items()}
+    yield {"GOOGLE_OAUTH_ACCESS_TOKEN": "token", **endpoints}
+    server.shutdown()
+    server.server_close()
+
+
 @pytest.fixture
 def connection(service: Service) -> Iterator[Connection]:
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Answers(Handler):
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
             service.asked[parts.path] = parse_qs(parts.query)
-            status, body = service.answer(parts.path)
-            content = json.dumps(body).encode()
-            self.send_response_only(status)
-            if service.date:
-                self.send_header("Date", service.date)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            cut = any(parts.path == PATHS[what] for what in service.cut)
-            self.wfile.write(content[: len(content) // 2] if cut else content)
+            self.date = service.date
+            self.give(*service.answer(parts.path), cut=any(parts.path == PATHS[what] for what in service.cut))
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    base = f"http://127.0.0.1:{server.server_port}"
-    environ = {"GOOGLE_OAUTH_ACCESS_TOKEN": "token"} | {
-        f"GOOGLE_{name}_CUSTOM_ENDPOINT": f"{base}/{path}/"
-        for name, path in (
-            ("VERTEX_AI", "vertex"),
-            ("CLOUD_QUOTAS", "quotas"),
-            ("STORAGE", "storage"),
-            ("IAM_BETA", "iam"),
-        )
-    }
-    yield connect(environ, HttpPolicy(attempts=1))
-    server.shutdown()
-    server.server_close()
+    paths = {"VERTEX_AI": "vertex/", "CLOUD_QUOTAS": "quotas/", "STORAGE": "storage/", "IAM_BETA": "iam/"}
+    with served(Answers, **paths) as environ:
+        yield connect(environ, HttpPolicy(attempts=1))
 
 
 def live(connection: Connection, *, off_is_empty: bool = False) -> Live:

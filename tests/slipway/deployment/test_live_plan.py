@@ -33,31 +33,55 @@ NOBODY = {
 }
 
 
-def silent(_: str) -> None:
-    pass
+ENVIRON = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
+LIVE, NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None), State()
+
+
+def read_plan(
+    stack: Stack = STACK, *, preview: bool = True, known: State | Unknown = NOTHING, **environ: str
+) -> tuple[Live, Plan]:
+    return read_and_plan(stack, {**ENVIRON, **environ}, preview, NOW, str, str, known=known)
+
+
+class Seen:
+    """What is read: `live`. `asked` are the scopes."""
+
+    def __init__(self) -> None:
+        self.live, self.asked = LIVE, list[LiveScope]()
+
+    def read(self, _: Connection, wanted: LiveScope, **__: object) -> tuple[Live, list[str]]:
+        self.asked.append(wanted)
+        return self.live, []
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
+    found = Seen()
+    monkeypatch.setattr("slipway.deployment.live_plan.read", found.read)
+    return found
 
 
 def test_skip_reads_nothing_in_preview() -> None:
-    live, plan = read_and_plan(STACK, {"SLIPWAY_LIVE": "skip"}, True, NOW, silent, silent)
+    live, plan = read_plan(SLIPWAY_LIVE="skip")
     assert live.skipped
     assert "were not read" in plan.notes[0]
 
 
 def test_skip_is_refused_outside_of_preview() -> None:
     with pytest.raises(ConfigError, match="SLIPWAY_LIVE=skip is only for previews"):
-        read_and_plan(STACK, {"SLIPWAY_LIVE": "skip"}, False, NOW, silent, silent)
+        read_plan(preview=False, SLIPWAY_LIVE="skip")
 
 
 @pytest.mark.parametrize("preview", [True, False])
 def test_a_misspelt_word_is_not_taken_for_none(preview: bool) -> None:
     with pytest.raises(ConfigError, match="invalid SLIPWAY_LIVE=skipp"):
-        read_and_plan(STACK, {"SLIPWAY_LIVE": "skipp"}, preview, NOW, silent, silent)
+        read_plan(preview=preview, SLIPWAY_LIVE="skipp")
 
 
 @pytest.mark.parametrize("preview", [True, False])
 def test_a_cloud_that_does_not_answer_stops_it_with_every_reason(preview: bool) -> None:
     with pytest.raises(ResourceError) as error:
-        read_and_plan(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, preview, NOW, silent, silent)
+        read_plan(preview=preview)
     assert "nothing was changed" in error.value.what
     reasons = error.value.why.splitlines()
     assert len(reasons) == 4
@@ -68,38 +92,28 @@ def test_a_cloud_that_does_not_answer_stops_it_with_every_reason(preview: bool) 
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_an_identity_without_the_role_is_told_which_api_and_which_role(
-    monkeypatch: pytest.MonkeyPatch, preview: bool
-) -> None:  # N1 P5
+def test_an_identity_without_the_role_is_told_which_api_and_which_role(seen: Seen, preview: bool) -> None:  # N1 P5
     denied = Unknown(
         "Permission 'aiplatform.persistentResources.list' denied",
         "aiplatform.googleapis.com persistentResources.list",
         "roles/aiplatform.viewer",
         "ada",
     )
-    live = Live(clusters=denied, jobs=(), limits={}, catalog=None)
-    monkeypatch.setattr("slipway.deployment.live_plan.read", lambda *_, **__: (live, []))
+    seen.live = replace(LIVE, clusters=denied)
     with pytest.raises(ResourceError) as error:
-        read_and_plan(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "t"}, preview, NOW, silent, silent)
+        read_plan(preview=preview)
     assert "persistentResources.list as ada: Permission" in error.value.why
     assert error.value.why.endswith("it needs roles/aiplatform.viewer")
 
 
 @pytest.mark.parametrize(("preview", "reader"), [(False, quota_info), (True, QuotaInfo.read)])
 def test_limits_are_read_of_what_is_drawn_alone_and_for_a_deployment_by_the_official_message(
-    monkeypatch: pytest.MonkeyPatch, preview: bool, reader: ReadQuota
+    seen: Seen, preview: bool, reader: ReadQuota
 ) -> None:
     """D9. A preview does not import that; tests/slipway/deployment/test_live_quotas.py holds both to each other."""
-    asked: list[LiveScope] = []
-
-    def read(_: Connection, wanted: LiveScope, **__: object) -> tuple[Live, list[str]]:
-        asked.append(wanted)
-        return Live(clusters=(), jobs=(), limits={}, catalog=None), []
-
-    monkeypatch.setattr("slipway.deployment.live_plan.read", read)
     drawn = frozenset({"custom_model_training_cpus"})
-    read_and_plan(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, preview, NOW, silent, silent, metrics=drawn)
-    assert {(wanted.metrics, wanted.read_quota) for wanted in asked} == {(drawn, reader)}
+    read_and_plan(STACK, ENVIRON, preview, NOW, str, str, metrics=drawn)
+    assert {(wanted.metrics, wanted.read_quota) for wanted in seen.asked} == {(drawn, reader)}
 
 
 @pytest.mark.parametrize(
@@ -115,20 +129,15 @@ def test_limits_are_read_of_what_is_drawn_alone_and_for_a_deployment_by_the_offi
     ],
 )
 def test_another_stacks_catalog_is_not_overwritten(
-    monkeypatch: pytest.MonkeyPatch,
-    catalog: PublishedCatalog | None,
-    beside: PublishedCatalog | Unknown | None,
-    fails: bool,
+    seen: Seen, catalog: PublishedCatalog | None, beside: PublishedCatalog | Unknown | None, fails: bool
 ) -> None:
     """Its submitters would be sent to this stack's clusters, and its packages go with this stack."""
-    live = Live(clusters=(), jobs=(), limits={}, catalog=catalog, beside=beside)
-    monkeypatch.setattr("slipway.deployment.live_plan.read", lambda *_, **__: (live, []))
-    environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
+    seen.live = replace(LIVE, catalog=catalog, beside=beside)
     if not fails:
-        read_and_plan(STACK, environ, True, NOW, silent, silent)
+        read_plan()
         return
     with pytest.raises(ResourceError) as error:
-        read_and_plan(STACK, environ, True, NOW, silent, silent)
+        read_plan()
     expected = "denied" if isinstance(beside, Unknown) else "gs://acme-catalog has the catalog of stack prod"
     assert expected in error.value.why
 
@@ -136,19 +145,17 @@ def test_another_stacks_catalog_is_not_overwritten(
 @pytest.mark.parametrize("beside", [None, PublishedCatalog(stack="prod")])
 @pytest.mark.parametrize("bucket", ["prod-catalog", STACK.workspace.catalog_bucket])
 def test_the_catalog_of_a_stack_that_was_renamed_is_not_to_be_deleted(
-    monkeypatch: pytest.MonkeyPatch, beside: PublishedCatalog | None, bucket: str
+    seen: Seen, beside: PublishedCatalog | None, bucket: str
 ) -> None:  # B1
     """It is the stack's own, and tells which clusters are protected."""
-    live = Live(clusters=(), jobs=(), limits={}, catalog=PublishedCatalog(stack="prod"), beside=beside)
-    monkeypatch.setattr("slipway.deployment.live_plan.read", lambda *_, **__: (live, []))
-    environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
+    seen.live = replace(LIVE, catalog=PublishedCatalog(stack="prod"), beside=beside)
     known = State(catalog_bucket=bucket)
     if beside and bucket == "prod-catalog":
         with pytest.raises(ResourceError, match=r"delete gs://acme-catalog/catalog\.json"):
-            read_and_plan(STACK, environ, True, NOW, silent, silent, known=known)
+            read_plan(known=known)
         return
     with pytest.raises(ConfigError, match="stack dev was called prod and can't be renamed"):
-        read_and_plan(STACK, environ, True, NOW, silent, silent, known=known)
+        read_plan(known=known)
 
 
 @pytest.mark.parametrize(
@@ -160,38 +167,32 @@ def test_the_catalog_of_a_stack_that_was_renamed_is_not_to_be_deleted(
         ("made by hand", False, False),
     ],
 )
-def test_another_stacks_trainer_is_not_adopted(
-    monkeypatch: pytest.MonkeyPatch, called: str, ours: bool, fails: bool
-) -> None:
+def test_another_stacks_trainer_is_not_adopted(seen: Seen, called: str, ours: bool, fails: bool) -> None:
     """A destruction of the one stack would take from the other's jobs the account that they run as."""
     address = trainer_email(STACK.workspace.trainer, STACK.project)
-    live = Live(clusters=(), jobs=(), limits={}, catalog=None, service_accounts={address: called})
-    monkeypatch.setattr("slipway.deployment.live_plan.read", lambda *_, **__: (live, []))
-    environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
+    seen.live = replace(LIVE, service_accounts={address: called})
     known = State(accounts=(StateResource("trainer", address, STACK.project),) if ours else ())
     if not fails:
-        read_and_plan(STACK, environ, True, NOW, silent, silent, known=known)
+        read_plan(known=known)
         return
     with pytest.raises(ResourceError) as error:
-        read_and_plan(STACK, environ, True, NOW, silent, silent, known=known)
+        read_plan(known=known)
     assert address in error.value.why and "trainer of stack prod" in error.value.why
 
 
 def test_a_stack_whose_state_can_not_be_told_is_not_deployed() -> None:
     """Under a wrong logical name a bucket would be adopted, and deleted under its right one."""
     known = Unknown("no such function", "the engine", "a newer Pulumi")
-    environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
     with pytest.raises(ResourceError) as error:
-        read_and_plan(STACK, environ, True, NOW, silent, silent, known=known)
+        read_plan(known=known)
     assert "engine: no such function" in error.value.why
-    live, _ = read_and_plan(STACK, {"SLIPWAY_LIVE": "skip"}, True, NOW, silent, silent, known=known)
+    live, _ = read_plan(known=known, SLIPWAY_LIVE="skip")
     assert live.skipped
 
 
 def test_an_endpoint_that_is_none_is_an_error_of_configuration() -> None:
-    environ = {"GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": "localhost", "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
     with pytest.raises(SlipwayError) as error:
-        read_and_plan(STACK, environ, True, NOW, silent, silent)
+        read_plan(GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT="localhost")
     assert error.value.exit_code == 2
 
 
@@ -207,7 +208,6 @@ def test_the_trainers_address_of_a_project_in_a_domain() -> None:
     assert trainer_email("trainer", "example.com:team") == "trainer@team.example.com.iam.gserviceaccount.com"
 
 
-LIVE = Live(clusters=(), jobs=(), limits={}, catalog=None)
 MAKING = CurrentCluster(ClusterSpec("cpu", ()), "cpu-1a2b3c4", "1a2b3c4", import_=True, state="PROVISIONING")
 WAITING = Plan((of_current(MAKING),))
 
@@ -294,27 +294,19 @@ def test_other_regions_are_read_beside_the_own_one(connection: Connection, servi
     ],
 )
 def test_a_work_bucket_is_where_its_jobs_are(
-    monkeypatch: pytest.MonkeyPatch, where: dict[str, str], said: str, preview: bool
+    seen: Seen, where: dict[str, str], said: str, preview: bool
 ) -> None:  # N2 N13
     """An adopted one may be anywhere, and the service refuses a job whose output is in another region."""
-    asked: list[LiveScope] = []
-
-    def answered(_: Connection, wanted: LiveScope, **__: object) -> tuple[Live, list[str]]:
-        asked.append(wanted)
-        there = frozenset(where)
-        return Live(clusters=(), jobs=(), limits={}, catalog=None, buckets=there, locations=where), []
-
-    monkeypatch.setattr("slipway.deployment.live_plan.read", answered)
+    seen.live = replace(LIVE, buckets=frozenset(where), locations=where)
     spec = world.spec()
     stack = replace(STACK, clusters=(replace(spec, alternatives=(Alternative(spec.pools, "us-east4"),)),))
-    environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
     if said:
         with pytest.raises(ConfigError) as error:
-            read_and_plan(stack, environ, preview, NOW, silent, silent)
+            read_plan(stack, preview=preview)
         assert said in error.value.what and "slipway:workspace.workBucket" in error.value.why
     else:
-        read_and_plan(stack, environ, preview, NOW, silent, silent)
-    assert asked[0].buckets == ("acme-catalog", "acme-work", "acme-work-us-east4")
+        read_plan(stack, preview=preview)
+    assert seen.asked[0].buckets == ("acme-catalog", "acme-work", "acme-work-us-east4")
 
 
 @pytest.mark.parametrize(
@@ -327,21 +319,13 @@ def test_a_work_bucket_is_where_its_jobs_are(
     ],
 )
 def test_clusters_are_looked_for_wherever_file_state_or_catalog_know_of_one(
-    monkeypatch: pytest.MonkeyPatch, file: str, known: State, published: str, regions: list[tuple[str, ...]]
+    seen: Seen, file: str, known: State, published: str, regions: list[tuple[str, ...]]
 ) -> None:  # N2
     """A state that was lost, and an entry that is gone, leave the catalog to tell."""
-    asked: list[tuple[str, ...]] = []
     whole = Catalog("dev", "acme-dev", "us-central1", "", False, "acme-work", "", {}, (), {})
     whole = replace(whole, other_regions=(published,) if published else None)
-
-    def answered(_: Connection, wanted: LiveScope, **__: object) -> tuple[Live, list[str]]:
-        asked.append(wanted.elsewhere)
-        catalog = PublishedCatalog(stack="dev", whole=whole)
-        return Live(clusters=(), jobs=(), limits={}, catalog=catalog), []
-
-    monkeypatch.setattr("slipway.deployment.live_plan.read", answered)
+    seen.live = replace(LIVE, catalog=PublishedCatalog(stack="dev", whole=whole))
     spec = world.spec()
     spec = replace(spec, alternatives=(Alternative(spec.pools, file),)) if file else spec
-    environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
-    read_and_plan(replace(STACK, clusters=(spec,)), environ, True, NOW, silent, silent, known=known)
-    assert asked == regions
+    read_plan(replace(STACK, clusters=(spec,)), known=known)
+    assert [one.elsewhere for one in seen.asked] == regions

@@ -65,20 +65,10 @@ def test_clusters_with_their_pools(connection: Connection, service: Service) -> 
 
 
 def test_jobs_of_every_kind(connection: Connection, service: Service) -> None:
-    service["jobs"] = {
-        "customJobs": [{"name": "j/1", "displayName": "one", "state": "JOB_STATE_QUEUED", "jobSpec": SPEC}]
-    }
-    service["tuning"] = {
-        "hyperparameterTuningJobs": [
-            {
-                "name": "t/2",
-                "displayName": "two",
-                "state": "JOB_STATE_RUNNING",
-                "parallelTrialCount": 3,
-                "trialJobSpec": SPEC,
-            }
-        ]
-    }
+    one = {"name": "j/1", "displayName": "one", "state": "JOB_STATE_QUEUED", "jobSpec": SPEC}
+    service["jobs"] = {"customJobs": [one]}
+    two = {"name": "t/2", "displayName": "two", "state": "JOB_STATE_RUNNING", "trialJobSpec": SPEC}
+    service["tuning"] = {"hyperparameterTuningJobs": [{**two, "parallelTrialCount": 3}]}
     snake = {"worker_pool_specs": [{"machine_spec": {"machine_type": "n1-standard-8"}, "replica_count": 1}]}
     service["pipelines"] = {
         "trainingPipelines": [
@@ -225,10 +215,15 @@ def test_a_catalog_that_was_cut_off_on_its_way_is_not_damaged(connection: Connec
     assert found.role == "the API to answer"
 
 
-@pytest.mark.parametrize("what", EVERYTHING)
+SILENT = ((401, "a fresh login"), (500, "the API to answer"), (429, "the API to answer"))
+
+
 @pytest.mark.parametrize(
-    ("status", "role"),
-    [(401, "a fresh login"), (403, "roles/"), (500, "the API to answer"), (429, "the API to answer")],
+    ("what", "status", "role"),
+    [
+        *((what, 403, "roles/") for what in EVERYTHING),
+        *((what, *why) for what in ("clusters", "quotas", "catalog") for why in SILENT),
+    ],
 )
 def test_what_can_not_be_read_is_unknown(
     connection: Connection, service: Service, what: str, status: int, role: str

@@ -1,10 +1,9 @@
-"""What a destruction meets on its way when it deletes what the state lacks: slow ends, refusals, jobs. # N1 # N4"""
+"""Clusters that a state lacks, and what a destruction that deletes them meets: slow ends, refusals, jobs. # N1 # N4"""
 
 from __future__ import annotations
 
 import http.server
 import json
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,18 +12,63 @@ import pytest
 
 from slipway.catalog import document
 from slipway.catalog.model import Catalog
+from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import Alternative
 from slipway.deployment import orphan_cleanup
-from slipway.deployment.orphan_cleanup import OrphanCleanup
+from slipway.deployment.orphan_cleanup import OrphanCleanup, insists, orphans
 from slipway.deployment.removal import GracePeriod
-from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
+from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.spec import MachineSpec
 from slipway.stack.stack import Stack, WorkspaceSettings
-from slipway.state import State
+from slipway.state import State, StateResource
 from tests.slipway.review import builders
 
 from . import world
+from .conftest import Handler, served
+
+PROJECT, REGION = "acme", "us-central1"
+OURS = {STACK_LABEL: "prod", NAME_LABEL: "cpu", HASH_LABEL: "1a2b3c4"}
+
+
+def orphan(id_: str = "cpu-1a2b3c4", state: str = "RUNNING", region: str = REGION, **labels: str) -> PersistentResource:
+    name = f"projects/{PROJECT}/locations/{region}/persistentResources/{id_}"
+    return PersistentResource(name, state, {**OURS, **labels}, ())
+
+
+def in_state(id_: str, region: str = REGION) -> State:
+    return State(clusters=(StateResource(id_, id_, PROJECT, region),))
+
+
+CASES = {
+    "the state knows nothing": (orphan(), State(), True),
+    "the state knows its predecessor": (orphan("cpu-1a2b3c4-2"), in_state("cpu-1a2b3c4"), True),
+    "one that failed": (orphan(state="ERROR"), State(), True),
+    "one that is being made": (orphan(state="PROVISIONING"), State(), True),
+    "the engine deletes what the state has": (orphan(), in_state("cpu-1a2b3c4"), False),
+    "the state has its namesake in another region": (orphan(), in_state("cpu-1a2b3c4", "europe-west4"), True),
+    "another stack's": (orphan(**{STACK_LABEL: "dev"}), State(), False),
+    "without our labels": (orphan(**{NAME_LABEL: ""}), State(), False),
+    "with our labels and an id that they do not give": (orphan("somebody-elses"), State(), False),
+}
+
+
+@pytest.mark.parametrize(("cluster", "known", "is_one"), CASES.values(), ids=CASES)
+def test_an_orphan_is_what_the_stack_made_and_its_state_lacks(
+    cluster: PersistentResource, known: State, is_one: bool
+) -> None:
+    assert orphans([cluster], known, "prod") == ((cluster,) if is_one else ())
+
+
+@pytest.mark.parametrize(("environ", "leaves"), [({}, False), ({"SLIPWAY_ORPHANS": "leave"}, True)])
+def test_only_a_word_insists(environ: dict[str, str], leaves: bool) -> None:
+    assert insists(environ) is leaves
+
+
+def test_a_word_that_is_none_is_refused() -> None:
+    with pytest.raises(ConfigError, match="invalid SLIPWAY_ORPHANS=yes"):
+        insists({"SLIPWAY_ORPHANS": "yes"})
+
 
 PARENT = "projects/acme/locations/us-central1"
 ID = "cpu-1a2b3c4"
@@ -141,7 +185,7 @@ class Vertex:
 def vertex() -> Iterator[Vertex]:
     service = Vertex(["RUNNING"])
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Answers(Handler, http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.give(*service.answer(self.path.partition("?")[0]))
 
@@ -152,24 +196,8 @@ def vertex() -> Iterator[Vertex]:
         def do_DELETE(self) -> None:
             self.give(*service.delete())
 
-        def give(self, status: int, body: Any) -> None:
-            content = json.dumps(body).encode()
-            self.send_response_only(status)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    base = f"http://127.0.0.1:{server.server_port}/"
-    endpoints = {f"GOOGLE_{name}_CUSTOM_ENDPOINT": base for name in ("VERTEX_AI", "STORAGE", "IAM", "CLOUD_QUOTAS")}
-    service.environ = {"GOOGLE_OAUTH_ACCESS_TOKEN": "token", **endpoints}
-    yield service
-    server.shutdown()
-    server.server_close()
+    with served(Answers, VERTEX_AI="", STORAGE="", IAM="", CLOUD_QUOTAS="") as service.environ:
+        yield service
 
 
 def test_it_is_deleted_and_its_end_awaited(vertex: Vertex) -> None:
