@@ -51,18 +51,20 @@ def test_what_everybody_can_read_is_published_as_it_is() -> None:
     assert readable(good) is good
 
 
-@pytest.mark.parametrize(
-    ("changes", "why"),
-    [
-        ({"summary": 5}, "templates.dask-digits.summary is 5, where a string is expected"),
-        ({"summary": "\ud800"}, "surrogates not allowed"),
-        ({"parameters": (Parameter("t", "float", max=float("inf")),)}, "Infinity is not finite"),
-        ({"parameters": (Parameter("t", "int", "x"),)}, "parameters[0].default is 'x', which is not of type int"),
-        ({"parameters": (Parameter("t", "int", 10**5000),)}, "digits"),
-        ({"code_why": object()}, "JSON serializable"),
-    ],
-    ids=("summary", "half a character", "bound", "default", "large", "object"),
-)
+UNREADABLE = {
+    "summary": ({"summary": 5}, "templates.dask-digits.summary is 5, where a string is expected"),
+    "half a character": ({"summary": "\ud800"}, "surrogates not allowed"),
+    "bound": ({"parameters": (Parameter("t", "float", max=float("inf")),)}, "Infinity is not finite"),
+    "default": (
+        {"parameters": (Parameter("t", "int", "x"),)},
+        "parameters[0].default is 'x', which is not of type int",
+    ),
+    "large": ({"parameters": (Parameter("t", "int", 10**5000),)}, "digits"),
+    "object": ({"code_why": object()}, "JSON serializable"),
+}
+
+
+@pytest.mark.parametrize(("changes", "why"), UNREADABLE.values(), ids=UNREADABLE)
 def test_what_nobody_could_read_is_refused_before_it_is_published(changes: dict[str, Any], why: str) -> None:
     with pytest.raises(ConfigError, match="nobody could read the catalog that this would publish") as error:
         readable(catalog(**changes))

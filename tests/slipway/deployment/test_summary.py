@@ -154,33 +154,24 @@ def test_one_given_up_goes_too() -> None:
 LISTED = PublishedCatalog({"x": id_of(X)})
 
 
-@pytest.mark.parametrize(
-    ("declared", "seen"),
-    [
-        ((A2, OVER), live(there(A1), there(A2), there(X), catalog=published(A2, X, retiring=(A1,)))),
-        ((A2,), live(there(A1), catalog=published(A1))),
-        ((replace(A1, name="renamed"),), live(there(A1), catalog=published(A1))),
-        ((A2, C), live(there(A1), there(A2), catalog=published(A1))),
-        ((A2,), live(there(A1), catalog=published(A2, retiring=(A1,)))),
-        ((A2,), live(there(A1), there(A2, "ERROR"), catalog=published(A2, retiring=(A1,)))),
-        ((A2, C), live(there(A1, "ERROR"), there(A2), catalog=published(A2, retiring=(A1,)))),
-        ((OVER, C), live(there(X), catalog=LISTED)),
-        ((OVER, C), live(there(X, "STOPPING"), catalog=PublishedCatalog(damage="gone bad"))),
-        ((OVER, C), live(there(X, "STOPPING"))),
-    ],
-    ids=[
-        "nothing is made",
-        "its successor is made",
-        "it is made under another name",
-        "its successor is not offered yet",
-        "its successor is gone",
-        "its successor failed",
-        "it failed and holds nothing",
-        "another version offers it",
-        "a damaged catalog",
-        "no catalog",
-    ],
-)
+NEEDED = {
+    "nothing is made": ((A2, OVER), live(there(A1), there(A2), there(X), catalog=published(A2, X, retiring=(A1,)))),
+    "its successor is made": ((A2,), live(there(A1), catalog=published(A1))),
+    "it is made under another name": ((replace(A1, name="renamed"),), live(there(A1), catalog=published(A1))),
+    "its successor is not offered yet": ((A2, C), live(there(A1), there(A2), catalog=published(A1))),
+    "its successor is gone": ((A2,), live(there(A1), catalog=published(A2, retiring=(A1,)))),
+    "its successor failed": ((A2,), live(there(A1), there(A2, "ERROR"), catalog=published(A2, retiring=(A1,)))),
+    "it failed and holds nothing": (
+        (A2, C),
+        live(there(A1, "ERROR"), there(A2), catalog=published(A2, retiring=(A1,))),
+    ),
+    "another version offers it": ((OVER, C), live(there(X), catalog=LISTED)),
+    "a damaged catalog": ((OVER, C), live(there(X, "STOPPING"), catalog=PublishedCatalog(damage="gone bad"))),
+    "no catalog": ((OVER, C), live(there(X, "STOPPING"))),
+}
+
+
+@pytest.mark.parametrize(("declared", "seen"), NEEDED.values(), ids=NEEDED)
 def test_what_may_still_be_needed_goes_after_all_is_made(declared: tuple[ClusterSpec, ...], seen: Live) -> None:
     decided = planned(declared, seen, NOW)
     assert deleted(decided) and not ahead(decided) and not decided.problems

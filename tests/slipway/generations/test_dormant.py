@@ -110,37 +110,23 @@ def test_without_reading_what_lives_the_clock_still_decides() -> None:
     assert planned(in_season(ends=1), skipped).current != () and planned(LIMITED, skipped).current != ()
 
 
-@pytest.mark.parametrize(
-    ("seen", "since"),
-    [
-        (alive(ended=4), NOW),
-        (alive(ended=9), NOW - 5 * HOUR),
-        (alive(made=5), NOW - HOUR),
-        (alive(made=100, ended=3.9), None),
-        (alive(made=3), None),
-        (alive(made=3, ended=9), None),
-        (alive(job(ID), ended=9), None),
-        (alive(job(ID, state="JOB_STATE_QUEUED"), ended=9), None),
-        (alive(job("another"), ended=9), NOW - 5 * HOUR),
-        (alive(used=1, ended=9), None),
-        (alive(state="REBOOTING", ended=9), None),
-        (replace(alive(ended=9), last_ends=UNREAD), None),
-    ],
-    ids=[
-        "just",
-        "long",
-        "never a job",
-        "not yet",
-        "new",
-        "new after an old one's job",
-        "busy",
-        "queued",
-        "busy elsewhere",
-        "in use by an unlisted job",
-        "rebooting",
-        "unread",
-    ],
-)
+IDLE = {
+    "just": (alive(ended=4), NOW),
+    "long": (alive(ended=9), NOW - 5 * HOUR),
+    "never a job": (alive(made=5), NOW - HOUR),
+    "not yet": (alive(made=100, ended=3.9), None),
+    "new": (alive(made=3), None),
+    "new after an old one's job": (alive(made=3, ended=9), None),
+    "busy": (alive(job(ID), ended=9), None),
+    "queued": (alive(job(ID, state="JOB_STATE_QUEUED"), ended=9), None),
+    "busy elsewhere": (alive(job("another"), ended=9), NOW - 5 * HOUR),
+    "in use by an unlisted job": (alive(used=1, ended=9), None),
+    "rebooting": (alive(state="REBOOTING", ended=9), None),
+    "unread": (replace(alive(ended=9), last_ends=UNREAD), None),
+}
+
+
+@pytest.mark.parametrize(("seen", "since"), IDLE.values(), ids=IDLE)
 def test_it_is_given_up_when_it_idles_for_so_long(seen: Live, since: datetime | None) -> None:
     decided = planned(LIMITED, seen)
     if since is None:
@@ -171,17 +157,16 @@ def test_one_that_was_given_up_stays_so() -> None:
     assert busy.dormant == (expected,) and busy.retiring[0].why == Why.JOBS
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        spec(generation=2),
-        spec(high=9),
-        CPU,
-        replace(CPU, season=Season(idle_limit=5 * HOUR)),
-        replace(CPU, season=Season(None, NOW + HOUR, 4 * HOUR)),
-    ],
-    ids=["generation", "another cluster", "no limit", "another limit", "dates"],
-)
+ANEW = {
+    "generation": spec(generation=2),
+    "another cluster": spec(high=9),
+    "no limit": CPU,
+    "another limit": replace(CPU, season=Season(idle_limit=5 * HOUR)),
+    "dates": replace(CPU, season=Season(None, NOW + HOUR, 4 * HOUR)),
+}
+
+
+@pytest.mark.parametrize("asked", ANEW.values(), ids=ANEW)
 def test_whatever_its_entry_says_anew_brings_it_back(asked: ClusterSpec) -> None:
     asked = asked if asked.season.idle_limit or asked is CPU else replace(asked, season=LIMITED.season)
     decided = planned(asked, live(catalog=remembering(LIMITED)))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.catalog.model import Catalog, Parameter, Template
+from slipway.catalog.model import Catalog, Offer, Parameter, Template
 from slipway.catalog.withdrawal import in_season
 from slipway.cloud.clusters import PersistentResource
 from slipway.errors import ConfigError, PolicyError
@@ -43,18 +43,33 @@ def test_what_it_could_never_move_on_to_is_named_before_it_is_sent_and_then_said
     assert show.notes == snapshot
 
 
+def with_offers(*offers: Offer) -> Catalog:
+    return replace(DEPLOYED, templates={"digits": replace(DEPLOYED.templates["digits"], offers=offers)})
+
+
+def sent(
+    service: Service, show: Told, deployed: Catalog, asked: SubmissionRequest, offers: tuple[Offer, ...] = ()
+) -> SubmissionResult:
+    """The command, typed once while this catalog is deployed; `offers`: it may take no others."""
+    context: Any = Context(service, deployed)
+    journal: Any = Journal(service)
+    prepared = prepare(deployed, asked, "ada")
+    if offers:
+        prepared = replace(prepared, offers=tuple((one, None) for one in offers))
+    return Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
+
+
+DEPLOYED = catalog(launcher=True)
+POOL, SPOT, ON_DEMAND = DEPLOYED.templates["digits"].offers
+LACKING = replace(SPOT, available=False, why="quota: short by 3", lacks_quota=True)
+
+
 def test_where_a_job_starts_now_it_is_not_said_to_move_on_to_what_can_never_run() -> None:  # N3
     """`--wait-for pool=30` on a free pool said that it then moves on to spot, which had no quota."""
-    deployed = catalog(launcher=True)
-    template = deployed.templates["digits"]
-    pool, spot, *rest = template.offers
-    offers = (pool, replace(spot, available=False, why="quota: short by 3", lacks_quota=True), *rest)
+    asked = SubmissionRequest("digits", waits={"pool": 30.0}, then=("spot",))
     for limit, never in ((3, ["spot can never run"]), (4, [])):  # What was granted since then counts.
         show, service = Told(), Service(launcher=True, starts=[1], limit=limit, busy=0)
-        context: Any = Context(service, replace(deployed, templates={"digits": replace(template, offers=offers)}))
-        journal: Any = Journal(service)
-        prepared = prepare(context.catalog, SubmissionRequest("digits", waits={"pool": 30.0}, then=("spot",)), "ada")
-        Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
+        sent(service, show, with_offers(POOL, LACKING, ON_DEMAND), asked)
         (choice,) = show.choices
         assert choice.taken.verdict.text.startswith("starts now")
         assert [never_runs(one).partition(":")[0] for one in choice.hopeless] == never
@@ -63,38 +78,26 @@ def test_where_a_job_starts_now_it_is_not_said_to_move_on_to_what_can_never_run(
 def test_a_wait_of_the_templates_own_names_what_was_out_of_reach_at_the_last_deployment(
     snapshot: SnapshotAssertion,
 ) -> None:  # N3
-    show, deployed = Told(), catalog(launcher=True)
-    template = deployed.templates["digits"]
-    pool, spot, on_demand = template.offers
-    lacking = replace(spot, available=False, why="quota: short by 3", lacks_quota=True)
-    offers = (pool, lacking, on_demand)
-    context: Any = Context(
-        Service(launcher=True, starts=[1]), replace(deployed, templates={"digits": replace(template, offers=offers)})
-    )
-    journal: Any = Journal(Service(launcher=True))
-    prepared = prepare(context.catalog, SubmissionRequest("digits"), "ada")
-    Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
+    show, service = Told(), Service(launcher=True, starts=[1])
+    sent(service, show, with_offers(POOL, LACKING, ON_DEMAND), SubmissionRequest("digits"))
     assert [never_runs(one) for one in show.choices[0].hopeless] == snapshot
 
 
 def test_a_cluster_that_is_dormant_is_named_is_no_never_and_not_what_comes_next() -> None:  # N3
     """`pool can never run: cluster day is out of season`, then `next is pool, spot`."""
-    show, deployed = Told(), catalog(launcher=True)
-    template = deployed.templates["digits"]
     why = "cluster day is out of season since 2026-11-21"
-    asleep = replace(template.offers[0], available=False, why=why, cluster="", pools=(), dormant="day", wait=None)
-    offers = (asleep, *template.offers)
-    service = Service(launcher=True, starts=[None, 0], busy=0)
-    context: Any = Context(service, replace(deployed, templates={"digits": replace(template, offers=offers)}))
-    journal: Any = Journal(service)
-    prepared = prepare(context.catalog, SubmissionRequest("digits", waits={"spot": 60.0}, then=("pool",)), "ada")
-    Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
+    asleep = replace(POOL, available=False, why=why, cluster="", pools=(), dormant="day", wait=None)
+    show, service = Told(), Service(launcher=True, starts=[None, 0], busy=0)
+    deployed, asked = (
+        with_offers(asleep, POOL, SPOT, ON_DEMAND),
+        SubmissionRequest("digits", waits={"spot": 60.0}, then=("pool",)),
+    )
+    sent(service, show, deployed, asked)
     assert [never_runs(one) for one in show.choices[0].hopeless] == [f"pool day can't run now: {why}"]
     (given_up,) = show.given_up
     assert [one.label for one in given_up.later] == ["pool cpu"]
     with pytest.raises(PolicyError, match="digits can't run now on day"):
-        alone = replace(prepared, offers=((asleep, None),))
-        Submitter(context, journal, show, RetryPolicy()).submit(alone, "r2", repeated=False)
+        sent(Service(launcher=True), show, deployed, asked, (asleep,))
 
 
 class FreePool(Service):
@@ -106,27 +109,16 @@ class FreePool(Service):
 @pytest.mark.parametrize(("first", "limit"), [("pool", 3), ("spot", 1000)])
 def test_what_it_could_never_move_on_to_is_named_also_where_it_does_not_wait_yet(first: str, limit: int) -> None:  # N3
     """A pool that is free and Spot may let it wait all the same, and `then moves on to spot` was promised."""
-    show, deployed = Told(), catalog(launcher=True)
-    template = deployed.templates["digits"]
-    then = "spot" if first == "pool" else "pool"
-    offers = tuple(
-        replace(one, available=False, why="quota: short by 3", lacks_quota=first == "pool")
-        if one.capacity_type == then
-        else one
-        for one in template.offers
-    )
-    service = FreePool(launcher=True, starts=[1], limit=limit)
-    context: Any = Context(service, replace(deployed, templates={"digits": replace(template, offers=offers)}))
-    journal: Any = Journal(service)
+    show, then = Told(), "spot" if first == "pool" else "pool"
+    out_of_reach = replace(POOL, available=False, why="quota: short by 3")
+    deployed = with_offers(POOL, LACKING, ON_DEMAND) if then == "spot" else with_offers(out_of_reach, SPOT, ON_DEMAND)
     asked = SubmissionRequest("digits", waits={first: 10.0}, then=(then,))
-    prepared = prepare(context.catalog, asked, "ada")
-    Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
+    sent(FreePool(launcher=True, starts=[1], limit=limit), show, deployed, asked)
     (never,) = map(never_runs, show.choices[0].hopeless)
     assert never.startswith(f"{'spot' if then == 'spot' else 'pool cpu'} can never run: quota")
 
 
 SPOT_THEN_POOL = SubmissionRequest("digits", waits={"spot": 30.0}, then=("pool",))
-DEPLOYED = catalog(launcher=True)
 
 
 def with_text(template: Template, old: str, new: str) -> Template:
@@ -148,19 +140,11 @@ ROLLED_OVER = replace(
 """Its cluster has a successor."""
 
 
-def sent(service: Service, show: Told, asked: SubmissionRequest = SPOT_THEN_POOL) -> SubmissionResult:
-    context: Any = Context(service, DEPLOYED)
-    journal: Any = Journal(service)
-    return Submitter(context, journal, show, RetryPolicy()).submit(
-        prepare(DEPLOYED, asked, "ada"), "r1", repeated=False
-    )
-
-
 def test_it_moves_on_to_the_successor_of_the_cluster_that_it_began_with(snapshot: SnapshotAssertion) -> None:  # N2, N3
     """It said that the cluster was gone, or sent the job to the old one."""
     service, show = Service(launcher=True, busy=0, starts=[None, 0]), Told()
     service.published, service.gone = ROLLED_OVER, frozenset({"cpu-1"})
-    done = sent(service, show)
+    done = sent(service, show, DEPLOYED, SPOT_THEN_POOL)
     assert done.attempt.job.persistent_resource_id == "cpu-2"
     assert done.context.catalog is service.published
     assert show.notes == snapshot
@@ -171,7 +155,7 @@ def test_it_moves_on_to_the_successor_of_the_cluster_that_it_began_with(snapshot
 def test_while_no_catalog_can_be_read_nothing_is_given_up() -> None:  # N2, N3
     service, show = Service(launcher=True, busy=0, starts=[None, 0], faults={"catalog": ["busy"] * 3}), Told()
     service.published = ROLLED_OVER
-    done = sent(service, show)
+    done = sent(service, show, DEPLOYED, SPOT_THEN_POOL)
     assert done.attempt.job.persistent_resource_id == "cpu-2" and len(service.jobs) == 2
     first, second = show.notes
     assert "sure to run" in first and "busy" in first
@@ -181,7 +165,7 @@ def test_while_no_catalog_can_be_read_nothing_is_given_up() -> None:  # N2, N3
 
 def test_a_catalog_that_is_the_same_is_told_and_prepared_once() -> None:
     service, show = Service(launcher=True, starts=[400]), Told()
-    sent(service, show)
+    sent(service, show, DEPLOYED, SPOT_THEN_POOL)
     assert len([one for one in show.waits if one.overdue]) > 3
     assert len(show.notes) == 1 and len({id(one.later[0]) for one in show.waits}) == 1
 
@@ -192,10 +176,7 @@ def test_a_season_that_ends_while_it_waits_is_passed_over_and_no_new_catalog(
     service, show = Service(launcher=True, busy=0, starts=[60]), Told()
     cpu = replace(DEPLOYED.clusters["cpu"], season=Season(None, BEGIN))
     service.published = in_season(replace(DEPLOYED, clusters={"cpu": cpu}), BEGIN)
-    context: Any = Context(service, replace(DEPLOYED, clusters={"cpu": cpu}))
-    journal: Any = Journal(service)
-    prepared = prepare(context.catalog, SPOT_THEN_POOL, "ada")
-    done = Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
+    done = sent(service, show, replace(DEPLOYED, clusters={"cpu": cpu}), SPOT_THEN_POOL)
     assert len(service.jobs) == 1 and not done.attempt.job.persistent_resource_id
     first, second = show.notes
     assert first == snapshot
@@ -217,7 +198,7 @@ FOLDS = Parameter("folds", "int", 5)
 )
 def test_a_catalog_that_makes_another_job_of_it_gives_nothing_up(now: Catalog, said: str) -> None:  # N3
     service, show = Service(launcher=True, busy=0, starts=[400], published=now), Told()
-    done = sent(service, show)
+    done = sent(service, show, DEPLOYED, SPOT_THEN_POOL)
     assert done.attempt.job.id == "7000" and [job.state for job in service.jobs] == ["JOB_STATE_RUNNING"]
     (note,) = show.notes
     assert f"{done.attempt.job.display_name} stays there\n  " in note and said in note

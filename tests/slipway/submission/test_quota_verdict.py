@@ -7,9 +7,9 @@ from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.jobs.verdict import Outcome, Verdict
-from slipway.kinds import CUSTOM_JOB, TUNING_JOB
+from slipway.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
 from slipway.prices import UNKNOWN
-from slipway.submission.candidates import PreparedSubmission, SubmissionRequest
+from slipway.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest
 from slipway.submission.quota_verdict import Limits, NotRead, draws, on_own_machines
 
 from .conftest import N1, cluster, job, pool
@@ -31,17 +31,24 @@ def verdict(
     beside_clusters: tuple[PersistentResource, ...] = (),
     wait: float | None = None,
 ) -> Verdict:
-    offer = Offer(by, True, "", "", (), UNKNOWN, THREE)
-    prepared = PreparedSubmission(CATALOG, TEMPLATE, CUSTOM_JOB, {}, ((offer, wait),), "", ASKED)
-    return on_own_machines(prepared.candidates[0], "us-central1", {**PLENTY, **limits}, active, beside_clusters)
+    return judged({**PLENTY, **limits}, active, beside_clusters, Offer(by, True, "", "", (), UNKNOWN, THREE), wait)
+
+
+SPOT = Offer("spot", True, "", "", (), UNKNOWN, THREE)
+
+
+def candidate(offer: Offer, wait: float | None = None, kind: JobKind = CUSTOM_JOB) -> Candidate:
+    return PreparedSubmission(CATALOG, TEMPLATE, kind, {}, ((offer, wait),), "", ASKED).candidates[0]
 
 
 def judged(
-    limits: Limits, active: tuple[VertexJob, ...] | None, clusters: tuple[PersistentResource, ...] | None
+    limits: Limits,
+    active: tuple[VertexJob, ...] | None,
+    clusters: tuple[PersistentResource, ...] | None,
+    offer: Offer = SPOT,
+    wait: float | None = None,
 ) -> Verdict:
-    offer = Offer("spot", True, "", "", (), UNKNOWN, THREE)
-    prepared = PreparedSubmission(CATALOG, TEMPLATE, CUSTOM_JOB, {}, ((offer, None),), "", ASKED)
-    return on_own_machines(prepared.candidates[0], "us-central1", limits, active, clusters)
+    return on_own_machines(candidate(offer, wait), "us-central1", limits, active, clusters)
 
 
 def test_quota_suffices(snapshot: SnapshotAssertion) -> None:
@@ -59,7 +66,6 @@ def test_a_limit_too_small_means_never(snapshot: SnapshotAssertion) -> None:
 def test_a_limit_in_use_means_waiting(snapshot: SnapshotAssertion) -> None:  # N9
     spot = job("tune", 2, on="", strategy="SPOT")
     found = verdict({CPUS: 24}, spot)
-    assert found.outcome is Outcome.WAITS
     assert found.outcome is Outcome.WAITS and found.text.endswith("16 of 24 used")
     assert found.why == snapshot
 
@@ -77,12 +83,8 @@ def test_trials_wait_for_their_machines_one_by_one(snapshot: SnapshotAssertion) 
     spec = {"trialJobSpec": {**THREE["jobSpec"], "workerPoolSpecs": [{**SPEC, "replicaCount": 1}]}}
     body = {**spec, "parallelTrialCount": 2, "maxTrialCount": 8}
     offer = Offer("flex-start", True, "", "", (), UNKNOWN, body, TUNING_JOB.name)
-    prepared = PreparedSubmission(CATALOG, TEMPLATE, TUNING_JOB, {}, ((offer, None),), "", ASKED)
-
-    def text() -> str:
-        return on_own_machines(prepared.candidates[0], "us-central1", {**PLENTY, CPUS: 64}, (), ()).text
-
-    assert text() == snapshot
+    found = on_own_machines(candidate(offer, kind=TUNING_JOB), "us-central1", {**PLENTY, CPUS: 64}, (), ())
+    assert found.text == snapshot
 
 
 def test_what_is_short_is_told_with_a_limit_that_would_do() -> None:  # Z2
@@ -97,7 +99,6 @@ def test_on_demand_shares_its_quota_with_the_clusters() -> None:  # D2
     three = cluster(pool(replicas=3))
     assert verdict({CPUS: 0, ON_DEMAND: 48}, by="on-demand", beside_clusters=(three,)).outcome is Outcome.BESIDE
     found = verdict({ON_DEMAND: 40}, by="on-demand", beside_clusters=(three,))
-    assert found.outcome is Outcome.WAITS
     assert found.outcome is Outcome.WAITS and found.text.endswith("24 of 40 used")
 
 
@@ -149,11 +150,9 @@ def test_quota_suffices_only_where_all_that_the_job_draws_was_read() -> None:  #
 def test_what_draws_quota_that_nobody_knows_is_not_called_enough(machine: str, disk: str, by: str, unread: str) -> None:
     spec = {"machineSpec": {"machineType": machine}, "diskSpec": {"bootDiskType": disk}, "replicaCount": 1}
     offer = Offer(by, True, "", "", (), UNKNOWN, {"jobSpec": {"workerPoolSpecs": [spec]}})
-    prepared = PreparedSubmission(CATALOG, TEMPLATE, CUSTOM_JOB, {}, ((offer, None),), "", ASKED)
-    (candidate,) = prepared.candidates
-    limits = {need.metric: -1 for need in draws(candidate)}
+    limits: Limits = {need.metric: -1 for need in draws(candidate(offer))}
     assert limits, "some of what it draws is known"
-    text = on_own_machines(candidate, "us-central1", limits, (), ()).text
+    text = judged(limits, (), (), offer).text
     assert f"; quota of {unread}" in text and text.endswith("not read: none is known")
 
 
@@ -162,7 +161,7 @@ def test_disks_are_drawn_by_spot_and_clusters_alike() -> None:  # N9, D2
     assert "quota suffices" in verdict({CPUS: 24, DISKS: 600}, beside_clusters=(three,)).text
     found = verdict({CPUS: 24, DISKS: 599}, beside_clusters=(three,))
     assert found.outcome is Outcome.WAITS and found.lacking == ((DISKS, 600),)
-    assert found.outcome is Outcome.WAITS and found.text.endswith("300 of 599 used")
+    assert found.text.endswith("300 of 599 used")
 
 
 def test_unlimited_is_enough() -> None:

@@ -37,41 +37,30 @@ def prepared(of: Catalog, flag: str = "", variable: str = "") -> PreparedSubmiss
     return prepare(of, SubmissionRequest("digits", team=flag), "ada", variable)
 
 
-@pytest.mark.parametrize(
-    ("of", "flag", "variable", "team"),
-    [
-        (stack(VISION, LANGUAGE, team="judges"), "", "vision", "judges"),
-        (stack(VISION, LANGUAGE, team="judges"), "judges", "", "judges"),
-        (stack(VISION, ADA), "", "", "vision"),
-        (stack(VISION), "vision", "elsewhere", "vision"),
-        (stack(LANGUAGE), "", "", "language-models"),
-        (stack(VISION, LANGUAGE), "", "", ""),
-        (stack(VISION, LANGUAGE), "", "vision", "vision"),
-        (stack(VISION, LANGUAGE), "language.models", "vision", "language-models"),
-        (stack(VISION, LANGUAGE), "vision@acme.example", "", "vision"),
-        (stack(VISION, evals=(LANGUAGE,)), "", "", "vision"),
-        (stack(VISION, account=EVALS, evals=(LANGUAGE,)), "", "", "language-models"),
-        (stack(VISION, account="other@acme-ml.iam.gserviceaccount.com", evals=(LANGUAGE,)), "", "", ""),
-        (stack(ADA), "", "vision", ""),
-        (stack("group:@", "group:***@acme.example"), "", "", ""),
-    ],
-    ids=[
-        "the template's comes first",
-        "and may be named",
-        "the only group",
-        "and may be named, whatever the variable says",
-        "as a label has it",
-        "two groups, and nobody says which",
-        "the variable",
-        "the flag before the variable",
-        "a group's whole address",
-        "groups of another trainer do not count",
-        "that trainer's own group",
-        "all groups, for an account that is no trainer",
-        "no group: the variable is of other stacks",
-        "names that no label can have",
-    ],
-)
+TEAMS = {
+    "the template's comes first": (stack(VISION, LANGUAGE, team="judges"), "", "vision", "judges"),
+    "and may be named": (stack(VISION, LANGUAGE, team="judges"), "judges", "", "judges"),
+    "the only group": (stack(VISION, ADA), "", "", "vision"),
+    "and may be named, whatever the variable says": (stack(VISION), "vision", "elsewhere", "vision"),
+    "as a label has it": (stack(LANGUAGE), "", "", "language-models"),
+    "two groups, and nobody says which": (stack(VISION, LANGUAGE), "", "", ""),
+    "the variable": (stack(VISION, LANGUAGE), "", "vision", "vision"),
+    "the flag before the variable": (stack(VISION, LANGUAGE), "language.models", "vision", "language-models"),
+    "a group's whole address": (stack(VISION, LANGUAGE), "vision@acme.example", "", "vision"),
+    "groups of another trainer do not count": (stack(VISION, evals=(LANGUAGE,)), "", "", "vision"),
+    "that trainer's own group": (stack(VISION, account=EVALS, evals=(LANGUAGE,)), "", "", "language-models"),
+    "all groups, for an account that is no trainer": (
+        stack(VISION, account="other@acme-ml.iam.gserviceaccount.com", evals=(LANGUAGE,)),
+        "",
+        "",
+        "",
+    ),
+    "no group: the variable is of other stacks": (stack(ADA), "", "vision", ""),
+    "names that no label can have": (stack("group:@", "group:***@acme.example"), "", "", ""),
+}
+
+
+@pytest.mark.parametrize(("of", "flag", "variable", "team"), TEAMS.values(), ids=TEAMS)
 def test_a_submission_counts_for_a_team(of: Catalog, flag: str, variable: str, team: str) -> None:
     found = prepared(of, flag, variable)
     labels = found.candidates[0].body["labels"]
