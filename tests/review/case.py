@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from slipway.catalog.model import Catalog
 from slipway.findings.finding import Grade
@@ -70,6 +71,8 @@ class World:
 
 
 CALM = World()
+LARGE = Job("tune-27b-x1", parameters={"model": "27b", "rank": 64})
+BUSY = World(jobs=(LARGE, Job("digits-night", "digits", user="nightly")))
 
 
 @dataclass(frozen=True)
@@ -85,26 +88,27 @@ class Named:
 
 
 def stops(kinds: str, subject: str = "", *words: str) -> Named:
-    """Return harm that nobody should deploy without being asked: it has to block. `kinds`: one, or several with ` |
-    `."""
+    """Return harm that nobody should deploy without being asked: it has to block, and nothing else may. `kinds`: one,
+    or several with ` | `."""
     return Named(tuple(kinds.split(" | ")), subject, words, Grade.BLOCKING, harmful=True)
 
 
 def hurts(kinds: str, subject: str = "", *words: str) -> Named:
-    """Return harm, or a bill, that a reviewer has to be warned of."""
+    """Return harm, or a bill, that a reviewer has to be warned of, and that shuts no gate."""
     return Named(tuple(kinds.split(" | ")), subject, words, Grade.WARNING, harmful=True)
 
 
 def tells(kinds: str, subject: str = "", *words: str) -> Named:
-    """Return a fact that a reviewer wants to know, of any grade."""
+    """Return a fact that a reviewer wants to know, and is not warned of unless it is among the other fair warnings."""
     return Named(tuple(kinds.split(" | ")), subject, words, Grade.NOTE, harmful=False)
 
 
 @dataclass(frozen=True)
 class Case:
     """A case. `says` describes the change in a sentence. `given`: edits of the base that are deployed already, by which
-    this case differs from the others. `names` are required findings; `may` are kinds of other fair warnings. Nothing
-    else may be a warning. `accident`: the kind of the public accident behind it, empty for an invented one.
+    this case differs from the others. `names` are required findings; `may` are kinds of other fair warnings, of any
+    grade. Nothing else may be a warning, or block. `accident`: the kind of the public accident behind it, empty for an
+    invented one.
 
     `steps` are the engine's, by the deployed facts, or `preview` its whole output; without both it was not asked.
     `recorded`: the name of its stream for another stack, whose facts and events are the whole input. `files` are
@@ -128,3 +132,8 @@ class Case:
     @property
     def harmless(self) -> bool:
         return not any(one.harmful for one in self.names)
+
+
+def silent(says: str, *edits: Edit, world: World = BUSY, **fields: Any) -> Case:
+    """Return a change that means nothing, so that nothing may be mentioned, whatever runs. `fields` are the case's."""
+    return Case(says, edits, world=world, silent=True, **fields)

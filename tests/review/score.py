@@ -20,13 +20,14 @@ _WORD = re.compile(r"\w[\w./:@$%,-]*")
 @dataclass(frozen=True)
 class Score:
     """The score of a case: its `harm`, `missed` required findings (also notes), `alarms`: unexpected warnings, of
-    `warnings` in all. `words` stand open in the comment."""
+    `warnings` in all, `shut`: what blocks and need not. `words` stand open in the comment."""
 
     case: Case
     harm: int
     missed: tuple[Named, ...]
     warnings: int
     alarms: tuple[Finding, ...]
+    shut: tuple[Finding, ...]
     said: int
     words: int
 
@@ -42,7 +43,8 @@ def score(case: Case, found: Review) -> Score:
         harm=sum(one.harmful for one in case.names),
         missed=tuple(one for one in case.names if not any(_says(said, one) for said in found.consequences)),
         warnings=len(warnings),
-        alarms=tuple(one for one in warnings if not _fair(one, case)),
+        alarms=tuple(one for one in warnings if not _fair(one, case, Grade.WARNING)),
+        shut=tuple(one for one in warnings if one.grade is Grade.BLOCKING and not _fair(one, case, Grade.BLOCKING)),
         said=len(found.consequences),
         words=len(_WORD.findall(html.unescape(_HIDDEN.sub("", comment((found,)))))),
     )
@@ -58,9 +60,9 @@ def _says(said: Finding, wanted: Named) -> bool:
     )
 
 
-def _fair(said: Finding, case: Case) -> bool:
-    named = any(said.kind in one.kinds and one.subject in said.subject for one in case.names)
-    return named or said.kind in case.may
+def _fair(said: Finding, case: Case, grade: Grade) -> bool:
+    named = (one for one in case.names if said.kind in one.kinds and one.subject in said.subject)
+    return said.kind in case.may or any(one.least >= grade for one in named)
 
 
 def figure(scores: Iterable[Score]) -> str:

@@ -1,6 +1,6 @@
 """Clusters that somebody else made: people may submit to one, or no more, and it stays unchanged. # N13"""
 
-from tests.review.case import Case, World, hurts, stack, tells
+from tests.review.case import Case, World, hurts, stack, stops, tells
 from tests.review.cases.clusters import H100_ENTRY, NOT_ON_THE_POOL
 
 ANCHOR = "\n  slipway:quota: { mode"
@@ -56,7 +56,7 @@ CASES = (
         (stack(H100_ENTRY, H100_ADOPTED), NOT_ON_THE_POOL),
         (
             hurts("cluster-adopted", "h100", "team-a"),
-            hurts("cluster-deleted | cluster-retires", "h100", "may not come again"),
+            stops("cluster-deleted | cluster-retires", "h100", "may not come again"),
         ),
         may=("offer-unavailable", "no-offer-left", "offer-gone", "template-gone", "offer-added"),
         world=NEAR,
@@ -65,7 +65,7 @@ CASES = (
     Case(
         "An id is mistyped: no cluster has it",
         (stack(ANCHOR, THEIRS.replace("team-a", "team-c") + ANCHOR),),
-        (hurts("preview-failed", "", "there is no cluster team-c in us-central1"),),
+        (stops("preview-failed", "", "there is no cluster team-c in us-central1"),),
         world=NEAR,
     ),
 )

@@ -1,11 +1,8 @@
 """Clusters and pools: jobs that run on them, and machines that are given back, newly acquired or duplicated."""
 
-from tests.review.case import Case, Edit, Job, World, hurts, stack, stops, tells, template
+from tests.review.case import BUSY, LARGE, Case, Edit, Job, World, hurts, stack, stops, tells, template
 from tests.review.engine import CLUSTER, deletes, deletes_cluster
 
-LARGE = Job("tune-27b-x1", parameters={"model": "27b", "rank": 64})
-SEARCH = Job("digits-night", "digits", user="nightly")
-BUSY = World(jobs=(LARGE, SEARCH))
 H100, WORKERS = "replicas: { min: 2, max: 4 }", "replicas: { min: 4, max: 16 }"
 A100 = "workers: { machine: a2-highgpu-8g, replicas: { min: 2, max: 6 } }"
 LABELS = "labels: { team: platform, cost-center: research }"
@@ -39,7 +36,7 @@ CASES = (
         "A typing error in a cost label is corrected, and the cluster of sixteen H100 is made anew for it",
         (stack(LABELS, "labels: { team: platform, cost-center: research-1 }"),),
         (
-            hurts("cluster-new-generation", "cluster h100", "cost-center"),
+            stops("cluster-new-generation", "cluster h100", "cost-center"),
             hurts("capacity-found-anew", "h100"),
             hurts("generations-overlap", "h100"),
             tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
@@ -225,7 +222,7 @@ CASES = (
             tells("jobs-finish-on-old | cluster-retires", "h100", "tune-27b-x1"),
             hurts("offer-unavailable", "lora", "h100"),
         ),
-        may=("run-cost",),
+        may=("season-changed", "run-cost"),
         world=BUSY,
     ),
     Case(

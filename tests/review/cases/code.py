@@ -1,7 +1,6 @@
 """Job code, and the resources that a job may reach: packages, accounts, secrets, shells."""
 
-from tests.review.case import Case, Edit, Job, World, hurts, stops, template
-from tests.review.cases.clusters import BUSY
+from tests.review.case import BUSY, Case, Edit, Job, World, hurts, silent, stops, template
 
 QUEUED = World(
     jobs=(
@@ -18,11 +17,9 @@ CASES = (
         world=BUSY,
         accident="hours of training lost with a preempted machine",
     ),
-    Case(
+    silent(
         "A comment of the job's code: other bytes, and nothing else",
-        (Edit("jobs/digits/task.py", "so that two runs are the same", "and two runs are the same"),),
-        world=BUSY,
-        silent=True,
+        Edit("jobs/digits/task.py", "so that two runs are the same", "and two runs are the same"),
     ),
     Case(
         "A module is added that sends data away",
@@ -59,26 +56,26 @@ CASES = (
     Case(
         "All requirements go",
         (Edit("jobs/digits/requirements.txt"),),
-        (hurts("requirements-changed", "digits", "dask"),),
+        (stops("requirements-changed", "digits", "dask"),),
         may=("code-changed",),
     ),
     Case(
         "A template runs as the account that everything runs as",
         (template("evals", '    service_account="evals@acme-ml.iam.gserviceaccount.com",\n', ""),),
-        (hurts("account-changed", "evals", "evals@acme-ml"),),
+        (stops("account-changed", "evals", "evals@acme-ml"),),
         world=QUEUED,
         accident="an account shared by all",
     ),
     Case(
         "A template runs as an account with more rights",
         (template("evals", "evals@acme-ml.iam", "admin@acme-ml.iam"),),
-        (hurts("account-changed", "evals", "evals@acme-ml", "admin@acme-ml"),),
+        (stops("account-changed", "evals", "evals@acme-ml", "admin@acme-ml"),),
         world=QUEUED,
     ),
     Case(
         "Another secret, which the jobs' account may not be able to read",
         (template("lora", '"hf-token"', '"hf-token-shared"'),),
-        (hurts("secrets-changed", "lora", "HF_TOKEN", "hf-token-shared"),),
+        (stops("secrets-changed", "lora", "HF_TOKEN", "hf-token-shared"),),
         world=BUSY,
     ),
     Case(
@@ -97,7 +94,7 @@ CASES = (
                 '{"NCCL_DEBUG": "WARN", "HF_TOKEN": "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ01234567"}',
             ),
         ),
-        (stops("plain-secret", "lora", "HF_TOKEN"), hurts("secrets-changed", "lora", "HF_TOKEN")),
+        (stops("plain-secret", "lora", "HF_TOKEN"), stops("secrets-changed", "lora", "HF_TOKEN")),
         may=("environment-changed",),
         world=BUSY,
         accident="a token in a public repository",
@@ -126,7 +123,7 @@ CASES = (
     Case(
         "Whoever may see a job may open a shell in it",
         (template("evals", "    timeout_s=7200,\n", "    timeout_s=7200,\n    enable_web_access=True,\n"),),
-        (hurts("web-access-changed", "evals"),),
+        (stops("web-access-changed", "evals"),),
         accident="a debugging door left open",
     ),
     Case(

@@ -1,7 +1,6 @@
 """Data: buckets and their objects, and other stores of data that nobody can make again."""
 
-from tests.review.case import Case, Job, World, hurts, stack, stops, tells
-from tests.review.cases.clusters import BUSY
+from tests.review.case import BUSY, Case, Job, World, hurts, stack, stops, tells
 from tests.review.engine import (
     BUCKET,
     DATASET,
@@ -51,7 +50,7 @@ CASES = (
         "The work bucket has another name in the stack file, while jobs write to the old one",
         (stack("workBucket: acme-work", "workBucket: acme-results"),),
         (
-            hurts("bucket-left", "acme-work"),
+            stops("bucket-left", "acme-work"),
             tells("jobs-finish-on-old | bucket-left", "acme-work", "tune-27b-x1"),
             tells("bucket-created", "acme-results"),
         ),
@@ -61,7 +60,7 @@ CASES = (
     Case(
         "The catalog has another bucket, which nobody who submits knows of",
         (stack("catalogBucket: acme-catalog", "catalogBucket: acme-catalog-2"),),
-        (hurts("catalog-moved", "catalog", "slipway use", "group:ml@acme.example"),),
+        (stops("catalog-moved", "catalog", "slipway use", "group:ml@acme.example"),),
         may=("bucket-deleted", "bucket-left"),
         world=BUSY,
     ),
@@ -88,7 +87,7 @@ CASES = (
     ),
     Case(
         "A retention is locked, so that nobody can delete anything for ten years, nor stop paying",
-        names=(hurts("retention-changed", "acme-work"),),
+        names=(stops("retention-changed", "acme-work"),),
         steps=edits_work(
             {"retentionPolicy": {"retentionPeriod": 315_360_000}},
             retentionPolicy={"retentionPeriod": 315_360_000, "isLocked": True},
@@ -124,7 +123,7 @@ CASES = (
     ),
     Case(
         "Each object has its own list of who may read it, again",
-        names=(hurts("bucket-changed | public-prevention-off", "acme-work", "single objects"),),
+        names=(stops("bucket-changed | public-prevention-off", "acme-work", "single objects"),),
         steps=edits_work({}, uniformBucketLevelAccess=False),
         accident="objects made public one by one",
     ),

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from slipway.review.preview import Preview
-from tests.review.case import Case, Job, World, hurts, stack, tells
-from tests.review.cases.clusters import H100, LARGE
+from tests.review.case import LARGE, Case, Job, World, hurts, silent, stack, stops, tells
+from tests.review.cases.clusters import H100
 from tests.review.engine import ACCOUNT, BUCKET, ON_BUCKET, PROJECT, TRAINER, WORK, WORKSPACE
 from tests.slipway.review.builders import step
 
@@ -86,16 +86,15 @@ CASES = (
     ),
     Case(
         "Somebody opened the bucket by hand, and the program now asks for it",
-        names=(hurts("public-prevention-off | drift", "acme-work"),),
+        names=(stops("public-prevention-off | drift", "acme-work"),),
         may=("drift",),
         preview=by_hand(
             BUCKET, "work", WORK, {**WORK, "publicAccessPrevention": "inherited"}, publicAccessPrevention="inherited"
         ),
     ),
-    Case(
+    silent(
         "A cluster scales by itself, and nobody did anything by hand",
-        (stack("# The stack that the corpus edits:", "# Ours:"),),
+        stack("# The stack that the corpus edits:", "# Ours:"),
         world=World(jobs=(LARGE, Job("wide", "digits", parameters={"workers": 16}))),
-        silent=True,
     ),
 )

@@ -1,7 +1,7 @@
 """Clusters that may come from another region than their stack's, or have come from there. # N2"""
 
-from tests.review.case import Case, World, hurts, stack, stops, tells
-from tests.review.cases.clusters import BUSY, H100, LARGE
+from tests.review.case import BUSY, LARGE, Case, World, hurts, silent, stack, stops, tells
+from tests.review.cases.clusters import H100
 
 LISTED = "      alternatives: [{ region: us-east4 }]\n"
 LIST = stack("retireWithin: 2w\n", f"retireWithin: 2w\n{LISTED}")
@@ -45,12 +45,11 @@ CASES = (
         world=World(jobs=(LARGE,), made_as={"h100": 1}),
         given=(LIST, ALLOW),
     ),
-    Case(
+    silent(
         "Nothing changes while the machines are in another region",
-        (stack("# The stack that the corpus edits:", "# Ours:"),),
+        stack("# The stack that the corpus edits:", "# Ours:"),
         world=World(jobs=(LARGE,), made_as={"h100": 1}, limits={"nvidia_h100_gpus": 24}),
         given=(LIST, ALLOW),
-        silent=True,
     ),
     Case(
         "Another region is named for machines that nobody has had to fetch there",

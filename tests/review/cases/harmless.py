@@ -1,119 +1,69 @@
 """Harmless changes: most of them must not be mentioned."""
 
-from tests.review.case import Case, stack, template
-from tests.review.cases.clusters import BUSY
+from tests.review.case import silent, stack, template
 
 CASES = (
-    Case(
-        "A comment of the stack file",
-        (stack("# The stack that the corpus edits:", "# Ours:"),),
-        world=BUSY,
-        silent=True,
-    ),
-    Case(
+    silent("A comment of the stack file", stack("# The stack that the corpus edits:", "# Ours:")),
+    silent(
         "Submitters in another order",
-        (
-            stack(
-                "      - group:ml@acme.example\n      - user:ada@acme.example\n",
-                "      - user:ada@acme.example\n      - group:ml@acme.example\n",
-            ),
+        stack(
+            "      - group:ml@acme.example\n      - user:ada@acme.example\n",
+            "      - user:ada@acme.example\n      - group:ml@acme.example\n",
         ),
-        world=BUSY,
-        silent=True,
         accident="a list that is compared by position",
     ),
-    Case(
-        "Templates in another order",
-        (stack("    - lora\n    - digits\n", "    - digits\n    - lora\n"),),
-        world=BUSY,
-        silent=True,
-    ),
-    Case(
+    silent("Templates in another order", stack("    - lora\n    - digits\n", "    - digits\n    - lora\n")),
+    silent(
         "Labels in another order",
-        (stack("{ team: platform, cost-center: research }", "{ cost-center: research, team: platform }"),),
-        world=BUSY,
-        silent=True,
+        stack("{ team: platform, cost-center: research }", "{ cost-center: research, team: platform }"),
     ),
-    Case(
+    silent(
         "A pool written over several lines, its keys in another order",
-        (
-            stack(
-                "{ machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas: { min: 2, max: 4 } }",
-                "\n          replicas: { max: 4, min: 2 }\n          disk: { sizeGb: 500, type: pd-ssd }\n"
-                '          machine: "a3-highgpu-8g"',
-            ),
+        stack(
+            "{ machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas: { min: 2, max: 4 } }",
+            "\n          replicas: { max: 4, min: 2 }\n          disk: { sizeGb: 500, type: pd-ssd }\n"
+            '          machine: "a3-highgpu-8g"',
         ),
-        world=BUSY,
-        silent=True,
     ),
-    Case(
+    silent(
         "Defaults written out",
-        (stack("      replacement: rollover\n", "      replacement: rollover\n      generation: 1\n"),),
-        world=BUSY,
-        silent=True,
+        stack("      replacement: rollover\n", "      replacement: rollover\n      generation: 1\n"),
     ),
-    Case(
-        "Another person is asked about quota",
-        (stack("platform@acme.example", "machines@acme.example"),),
-        world=BUSY,
-        silent=True,
-    ),
-    Case(
+    silent("Another person is asked about quota", stack("platform@acme.example", "machines@acme.example")),
+    silent(
         "A template's docstring",
-        (template("lora", "fine-tuning of a language model; the", "how a language model is tuned; the"),),
-        world=BUSY,
-        silent=True,
+        template("lora", "fine-tuning of a language model; the", "how a language model is tuned; the"),
     ),
-    Case(
-        "The help of a parameter",
-        (template("lora", 'help="rank of the adapters"', 'help="how large the adapters are"'),),
-        world=BUSY,
-        silent=True,
+    silent(
+        "The help of a parameter", template("lora", 'help="rank of the adapters"', 'help="how large the adapters are"')
     ),
-    Case(
+    silent(
         "A template's summary",
-        (template("digits", "hyperparameter search of a digit classifier", "searches a classifier of digits"),),
-        world=BUSY,
-        silent=True,
+        template("digits", "hyperparameter search of a digit classifier", "searches a classifier of digits"),
     ),
-    Case(
+    silent(
         "A variable of a template's file is renamed",
-        (
-            template("digits", 'TREES = "--trees=${trees}"', 'OF_TREES = "--trees=${trees}"'),
-            template("digits", "args=(TREES,", "args=(OF_TREES,"),
-        ),
-        world=BUSY,
-        silent=True,
+        template("digits", 'TREES = "--trees=${trees}"', 'OF_TREES = "--trees=${trees}"'),
+        template("digits", "args=(TREES,", "args=(OF_TREES,"),
         accident="a rename taken for a removal",
     ),
-    Case(
+    silent(
         "Parameters declared in another order",
-        (
-            template(
-                "lora",
-                '        Parameter("steps", int, default=100, min=1, max=100_000, help="optimizer steps"),\n',
-                "",
-            ),
-            template(
-                "lora",
-                '        Parameter("precision"',
-                '        Parameter("steps", int, default=100, min=1, max=100_000, help="optimizer steps"),\n'
-                '        Parameter("precision"',
-            ),
+        template(
+            "lora",
+            '        Parameter("steps", int, default=100, min=1, max=100_000, help="optimizer steps"),\n',
+            "",
         ),
-        world=BUSY,
-        silent=True,
+        template(
+            "lora",
+            '        Parameter("precision"',
+            '        Parameter("steps", int, default=100, min=1, max=100_000, help="optimizer steps"),\n'
+            '        Parameter("precision"',
+        ),
     ),
-    Case(
+    silent(
         "Parameters of a template in other words: a bound that says the same",
-        (template("lora", "max=100_000", "max=10**5"),),
-        world=BUSY,
-        silent=True,
+        template("lora", "max=100_000", "max=10**5"),
     ),
-    Case(
-        "A guide, a test and the readme",
-        files=("docs/cli.md", "README.md", "tests/slipway/test_facts.py"),
-        world=BUSY,
-        silent=True,
-    ),
+    silent("A guide, a test and the readme", files=("docs/cli.md", "README.md", "tests/slipway/test_facts.py")),
 )

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from slipway.catalog.model import Catalog
 from slipway.review.preview import EngineStep
-from tests.review.case import Case, hurts, stops
-from tests.review.cases.clusters import BUSY
+from tests.review.case import BUSY, Case, hurts, stops
 from tests.review.engine import (
     BUCKET,
     CLUSTER,
@@ -48,7 +47,7 @@ CASES = (
     ),
     Case(
         "A cluster leaves the engine's state and stays in the cloud, paid, with nobody to look after it",
-        names=(hurts("resource-forgotten | cluster-deleted | cluster-retires", "h100"),),
+        names=(stops("resource-forgotten | cluster-deleted | cluster-retires", "h100"),),
         steps=of_cluster("h100", "delete", retained=True),
         world=BUSY,
         accident="a cluster removed from the state, and paid for months",

@@ -1,8 +1,8 @@
 """Cases of a cluster's replacement: a change of the mode, edits under each, and entries that go, with jobs on the
 machines."""
 
-from tests.review.case import STACK, Case, Edit, World, hurts, stack, stops, tells
-from tests.review.cases.clusters import BUSY, H100, H100_ENTRY, NOT_ON_THE_POOL
+from tests.review.case import BUSY, STACK, Case, Edit, World, hurts, stack, stops, tells
+from tests.review.cases.clusters import H100, H100_ENTRY, NOT_ON_THE_POOL
 
 ROLLOVER = "replacement: rollover"
 LARGER = stack(H100, "replicas: { min: 2, max: 6 }")

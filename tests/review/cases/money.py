@@ -1,9 +1,8 @@
 """Money: a stack's cost idle and at most, a run's cost, and unused resources that stay paid."""
 
-from tests.review.case import Case, Edit, Job, World, hurts, stack, tells, template
-from tests.review.cases.clusters import BUSY, H100, LARGE, WORKERS
+from tests.review.case import BUSY, LARGE, Case, Edit, Job, World, hurts, stack, stops, tells, template
+from tests.review.cases.clusters import ANEW, H100, WORKERS
 
-ANEW = ("capacity-found-anew", "generations-overlap", "cluster-new-generation")
 RESERVED = Job("reserved-27b", user="ben", capacity_type="reservation", parameters={"model": "27b"})
 BOUGHT = (
     "  slipway:reservations:\n"
@@ -125,7 +124,7 @@ CASES = (
             template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
             template("lora", '                    reservation="bought",\n', ""),
         ),
-        (hurts("reservation-paid", "bought"), hurts("offer-gone", "lora", "reservation")),
+        (stops("reservation-paid", "bought"), hurts("offer-gone", "lora", "reservation")),
         accident="reserved instances left paid",
     ),
     Case(
@@ -136,8 +135,8 @@ CASES = (
             template("lora", '                    reservation="bought",\n', ""),
         ),
         (
-            hurts("jobs-lose-reservation | reservation-paid", "bought", "reserved-27b", "ben"),
-            hurts("reservation-paid", "bought"),
+            stops("jobs-lose-reservation | reservation-paid", "bought", "reserved-27b", "ben"),
+            stops("reservation-paid", "bought"),
             hurts("offer-gone", "lora", "reservation"),
         ),
         world=World(jobs=(RESERVED,)),
@@ -147,7 +146,7 @@ CASES = (
         "Another reservation takes the name of the old one, which stays paid",
         (stack("reservations/bought,", "reservations/bought-2027,"),),
         (
-            hurts("reservation-paid", "reservations/bought"),
+            stops("reservation-paid", "reservations/bought"),
             hurts("reservation-changed", "lora", "bought-2027"),
         ),
         may=("jobs-lose-reservation",),
@@ -159,7 +158,7 @@ CASES = (
             template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
             template("lora", '                    reservation="bought",\n', ""),
         ),
-        (hurts("reservation-paid", "bought"), hurts("offer-gone", "lora", "reservation")),
+        (stops("reservation-paid", "bought"), hurts("offer-gone", "lora", "reservation")),
         accident="reserved instances left paid",
     ),
     Case(

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from slipway.catalog.model import Catalog
 from slipway.review.preview import EngineStep, Resource
-from tests.review.case import Case, Job, World, hurts, stops
-from tests.review.cases.clusters import BUSY
+from tests.review.case import BUSY, Case, Job, World, hurts, stops
 from tests.review.engine import (
     BUCKET,
     ON_BUCKET,

@@ -3,7 +3,7 @@
 An hour of a3-highgpu-8g with 500 GB costs $101.14, one of n1-standard-8 with 100 GB $0.46; a month has 730 hours.
 """
 
-from tests.review.case import Case, Edit, Job, World, hurts, stack, stops, tells, template
+from tests.review.case import Case, Edit, Job, World, hurts, silent, stack, stops, tells, template
 
 ROLLOVER = "      replacement: rollover\n"
 H100 = "replicas: { min: 2, max: 4 } }"
@@ -195,55 +195,36 @@ CASES = (
         may=("preview-failed",),
         accident="a tag that is not a digest",
     ),
-    Case(
-        "The region stands in quotes",
-        (stack("gcp:region: us-central1", 'gcp:region: "us-central1"'),),
-        world=SEARCHING,
-        silent=True,
+    silent(
+        "The region stands in quotes", stack("gcp:region: us-central1", 'gcp:region: "us-central1"'), world=SEARCHING
     ),
-    Case(
-        "Two weeks are fourteen days",
-        (stack("retireWithin: 2w", "retireWithin: 14d"),),
-        world=TUNING,
-        silent=True,
-    ),
-    Case(
+    silent("Two weeks are fourteen days", stack("retireWithin: 2w", "retireWithin: 14d"), world=TUNING),
+    silent(
         "The H100 cluster says its display name, which is its name",
-        (stack("    h100:\n", "    h100:\n      displayName: h100\n"),),
+        stack("    h100:\n", "    h100:\n      displayName: h100\n"),
         world=TUNING,
-        silent=True,
     ),
-    Case(
+    silent(
         "The CPU cluster says how it is replaced, as by default",
-        (
-            stack(
-                "      retireWithin: 7d\n", "      replacement: rollover\n      generation: 1\n      retireWithin: 7d\n"
-            ),
-        ),
+        stack("      retireWithin: 7d\n", "      replacement: rollover\n      generation: 1\n      retireWithin: 7d\n"),
         world=SEARCHING,
-        silent=True,
     ),
-    Case(
+    silent(
         "The workspace says that code is not taken from working trees, as by default",
-        (stack("    trainer: trainer\n", "    trainer: trainer\n    code: false\n"),),
-        silent=True,
+        stack("    trainer: trainer\n", "    trainer: trainer\n    code: false\n"),
     ),
-    Case(
+    silent(
         "The training code is formatted by another tool",
-        (
-            Edit(
-                "jobs/digits/task.py",
-                '    print("trained", EVERY)\n',
-                '    print(\n        "trained",\n        EVERY,\n    )\n',
-            ),
+        Edit(
+            "jobs/digits/task.py",
+            '    print("trained", EVERY)\n',
+            '    print(\n        "trained",\n        EVERY,\n    )\n',
         ),
         world=SEARCHING,
-        silent=True,
     ),
-    Case(
+    silent(
         "The packages of the training are sorted",
-        (Edit("jobs/lora/requirements.txt", "torch==2.4.1\npeft==0.13.0", "peft==0.13.0\ntorch==2.4.1"),),
+        Edit("jobs/lora/requirements.txt", "torch==2.4.1\npeft==0.13.0", "peft==0.13.0\ntorch==2.4.1"),
         world=SEARCHING,
-        silent=True,
     ),
 )

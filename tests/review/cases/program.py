@@ -2,8 +2,7 @@
 
 from slipway.review.events import read
 from slipway.review.preview import Preview
-from tests.review.case import Case, Edit, hurts, stack, stops, tells, template
-from tests.review.cases.clusters import BUSY
+from tests.review.case import BUSY, Case, Edit, hurts, stack, stops, tells, template
 from tests.review.engine import (
     BUCKET,
     PROJECT,
@@ -157,7 +156,7 @@ CASES = (
     Case(
         "The stack is named otherwise in the files: its own file goes",
         (Edit("stacks/Pulumi.dev.yaml"),),
-        (hurts("stack-gone", "stack dev"),),
+        (stops("stack-gone", "stack dev"),),
         accident="a stack renamed, and the old one paid for months",
     ),
     Case(

@@ -1,9 +1,8 @@
 """Quota that does not fit now, at most, or during two generations, and whether more can be had."""
 
-from tests.review.case import Case, Job, World, hurts, stack, stops, tells, template
-from tests.review.cases.clusters import BUSY, H100, LABELS, LARGE, WORKERS
+from tests.review.case import BUSY, LARGE, Case, Job, World, hurts, stack, stops, tells, template
+from tests.review.cases.clusters import ANEW, H100, LABELS, WORKERS
 
-ANEW = ("capacity-found-anew", "generations-overlap", "cluster-new-generation")
 LOW = "replicas: { min: 1, max: 4 }"
 GPUS = "nvidia_h100_gpus"
 FOUR, SIX = 32, 48
@@ -39,7 +38,7 @@ CASES = (
         "More machines are always there than the quota has",
         (stack(H100, "replicas: { min: 4, max: 6 }"),),
         (stops("quota-short-now | quota-short-in-overlap", GPUS), tells("idle-cost", "stack", "+$202.28/h")),
-        may=(*ANEW, "preview-failed", "quota-short-at-most"),
+        may=("idle-cost", *ANEW, "preview-failed", "quota-short-at-most"),
         world=h100(24),
         accident="quota exhausted in the midst of a deployment",
     ),
@@ -58,7 +57,7 @@ CASES = (
             tells("idle-cost", "stack", "+$17.11/h"),
             hurts("pool-unused", "a100/workers"),
         ),
-        may=("preview-failed", "quota-short-at-most", "capacity-found-anew"),
+        may=("idle-cost", "preview-failed", "quota-short-at-most", "capacity-found-anew"),
         world=World(
             jobs=tuple(Job(f"lora-{n}", user="ben", capacity_type="on-demand") for n in range(3)),
             limits={"nvidia_a100_gpus": 6},

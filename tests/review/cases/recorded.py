@@ -23,7 +23,7 @@ CASES = (
             stops("public-prevention-off", f"{LOCAL}-catalog"),
             stops("public-prevention-off", f"{LOCAL}-work"),
             stops("force-destroy", f"{LOCAL}-work"),
-            hurts("lifecycle-changed", f"{LOCAL}-work"),
+            stops("lifecycle-changed", f"{LOCAL}-work"),
         ),
         may=("bucket-changed",),
         recorded="buckets",

@@ -1,10 +1,9 @@
 """Templates and clusters of another shape: roles, packages, images, networks, accounts, defaults of names."""
 
-from tests.review.case import Case, Edit, Job, World, hurts, stack, stops, tells, template
-from tests.review.cases.clusters import BUSY
+from tests.review.case import BUSY, Case, Edit, Job, World, hurts, stack, stops, tells, template
+from tests.review.cases.clusters import ANEW
 from tests.review.checkout import BASE
 
-ANEW = ("capacity-found-anew", "generations-overlap", "cluster-new-generation")
 EVALS = (BASE / "templates" / "evals.py").read_text(encoding="utf-8")
 USED = World(jobs=(Job("evals-monday", "evals", "ben", "spot", {"suite": "full"}, "SUCCEEDED", 100), *BUSY.jobs))
 SCHEDULER = (
@@ -52,6 +51,7 @@ CASES = (
         (stops("template-gone", "template evals", "ben"), tells("template-added", "template judge")),
         world=USED,
         accident="a service renamed under its callers",
+        may=("template-added",),
     ),
     Case(
         "Another folder's code",
@@ -89,7 +89,7 @@ CASES = (
         "The account that jobs run as is left to its usual name",
         (stack("    trainer: trainer\n", ""),),
         (
-            hurts("account-changed", "trainer", "slipway-prod-trainer@"),
+            stops("account-changed", "trainer", "slipway-prod-trainer@"),
             hurts("account-deleted", "trainer@"),
             tells("jobs-finish-on-old", "trainer@", "tune-27b-x1"),
         ),
@@ -98,7 +98,7 @@ CASES = (
     Case(
         "The work bucket is left to its usual name",
         (stack("    workBucket: acme-work\n", ""),),
-        (hurts("bucket-left", "acme-work"), tells("bucket-created", "acme-ml-prod-work")),
+        (stops("bucket-left", "acme-work"), tells("bucket-created", "acme-ml-prod-work")),
         world=BUSY,
         accident="a name left out that had been said",
     ),

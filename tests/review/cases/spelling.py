@@ -1,7 +1,7 @@
 """Equal declarations in another spelling: in the stack file, in templates, in the engine's input."""
 
-from tests.review.case import Case, Edit, stack, template
-from tests.review.cases.clusters import BUSY, H100_ENTRY
+from tests.review.case import Case, Edit, silent, stack, template
+from tests.review.cases.clusters import H100_ENTRY
 from tests.review.engine import BUCKET, ON_BUCKET, PROJECT, SQL, TRAINER, WORK, does, edits, edits_work
 from tests.slipway.review.builders import step
 
@@ -17,102 +17,66 @@ SMALL = """        Variant(
 """
 
 CASES = (
-    Case(
+    silent(
         "Cases of a template that exclude each other, in another order",
-        (template("lora", "    variants=(\n", f"    variants=(\n{SMALL}"), template("lora", f"{LARGE}{SMALL}", LARGE)),
+        template("lora", "    variants=(\n", f"    variants=(\n{SMALL}"),
+        template("lora", f"{LARGE}{SMALL}", LARGE),
         given=(template("lora", LARGE, f"{LARGE}{SMALL}"),),
-        silent=True,
         accident="a list that is compared by position",
     ),
-    Case(
+    silent(
         "A comment beside the account that jobs run as",
-        (stack("    trainer: trainer\n", "    trainer: trainer # the account that jobs run as\n"),),
-        world=BUSY,
-        silent=True,
+        stack("    trainer: trainer\n", "    trainer: trainer # the account that jobs run as\n"),
     ),
-    Case(
+    silent(
         "Templates on one line",
-        (
-            stack(
-                "\n    - lora\n    - digits\n    - tune\n    - evals\n",
-                " [lora, digits, tune, evals]\n",
-            ),
+        stack(
+            "\n    - lora\n    - digits\n    - tune\n    - evals\n",
+            " [lora, digits, tune, evals]\n",
         ),
-        world=BUSY,
-        silent=True,
     ),
-    Case(
+    silent(
         "Clusters in another order",
-        (
-            stack(H100_ENTRY, ""),
-            stack("\n  slipway:quota:", f"{H100_ENTRY}\n  slipway:quota:"),
-        ),
-        world=BUSY,
-        silent=True,
+        stack(H100_ENTRY, ""),
+        stack("\n  slipway:quota:", f"{H100_ENTRY}\n  slipway:quota:"),
     ),
-    Case(
+    silent(
         "A number of seconds written otherwise, and a blank line",
-        (template("tune", "    timeout_s=3600,\n", "    timeout_s=60 * 60,\n\n"),),
-        world=BUSY,
-        silent=True,
+        template("tune", "    timeout_s=3600,\n", "    timeout_s=60 * 60,\n\n"),
     ),
-    Case(
+    silent(
         "What imports what is sorted",
-        (
-            template(
-                "evals",
-                "from slipway.template import Disk, Image, JobTemplate, Parameter, WorkerPool\n",
-                "from slipway.template import (\n    Disk,\n    Image,\n    JobTemplate,\n    Parameter,\n"
-                "    WorkerPool,\n)\n",
-            ),
+        template(
+            "evals",
+            "from slipway.template import Disk, Image, JobTemplate, Parameter, WorkerPool\n",
+            "from slipway.template import (\n    Disk,\n    Image,\n    JobTemplate,\n    Parameter,\n"
+            "    WorkerPool,\n)\n",
         ),
-        world=BUSY,
-        silent=True,
     ),
-    Case(
+    silent(
         "Arguments that a loop makes",
-        (
-            template(
-                "lora",
-                'ARGS = (\n    "--model=${model}",\n    "--steps=${steps}",\n    "--rank=${rank}",\n'
-                '    "--precision=${precision}",\n    "--output=${slipway.output}",\n)\n',
-                'ARGS = (\n    *(f"--{name}=${{{name}}}" for name in ("model", "steps", "rank", "precision")),\n'
-                '    "--output=${slipway.output}",\n)\n',
-            ),
+        template(
+            "lora",
+            'ARGS = (\n    "--model=${model}",\n    "--steps=${steps}",\n    "--rank=${rank}",\n'
+            '    "--precision=${precision}",\n    "--output=${slipway.output}",\n)\n',
+            'ARGS = (\n    *(f"--{name}=${{{name}}}" for name in ("model", "steps", "rank", "precision")),\n'
+            '    "--output=${slipway.output}",\n)\n',
         ),
-        world=BUSY,
-        silent=True,
     ),
-    Case(
-        "A parameter's bounds with a point",
-        (template("digits", "min=1, max=5000", "min=1.0, max=5000.0"),),
-        world=BUSY,
-        silent=True,
-    ),
-    Case(
+    silent("A parameter's bounds with a point", template("digits", "min=1, max=5000", "min=1.0, max=5000.0")),
+    silent(
         "Two reservations, of which nobody uses the new one yet",
-        (
-            stack(
-                "  slipway:reservations:\n",
-                "  slipway:reservations:\n"
-                "    later: { path: projects/acme-ml/zones/us-central1-b/reservations/later }\n",
-            ),
+        stack(
+            "  slipway:reservations:\n",
+            "  slipway:reservations:\n    later: { path: projects/acme-ml/zones/us-central1-b/reservations/later }\n",
         ),
-        world=BUSY,
-        silent=True,
     ),
-    Case(
-        "A file beside the jobs' folders",
-        (Edit("jobs/README.md", "", "What is here, and how to try it.\n"),),
-        world=BUSY,
-        silent=True,
-    ),
-    Case(
+    silent("A file beside the jobs' folders", Edit("jobs/README.md", "", "What is here, and how to try it.\n")),
+    silent(
         "Labels of a bucket are the same, in another order",
         steps=edits_work({"labels": {"a": "1", "b": "2"}}, labels={"b": "2", "a": "1"}),
-        silent=True,
     ),
-    Case(
+    silent(
         "Members of a binding in another order",
         steps=does(
             edits(
@@ -122,13 +86,11 @@ CASES = (
                 members=["user:y@acme.example", "user:x@acme.example"],
             )
         ),
-        silent=True,
         accident="a list that is compared by position",
     ),
-    Case(
+    silent(
         "A field says nothing where it was left out",
         steps=does(step("update", BUCKET, "work", old=WORK, new={**WORK, "labels": {}}, diffs=["labels"])),
-        silent=True,
     ),
     Case(
         "A database's certificates, which the cloud rotates by itself",
@@ -143,7 +105,7 @@ CASES = (
             )
         ),
     ),
-    Case(
+    silent(
         "A grant moves into a component of its own",
         steps=does(
             step(
@@ -160,8 +122,6 @@ CASES = (
                 parent=f"acme:components:{PROJECT}",
             ),
         ),
-        world=BUSY,
-        silent=True,
         accident="a resource renamed in the code",
     ),
 )

@@ -1,9 +1,8 @@
 """Changes whose harm is a step away from the edited line."""
 
-from tests.review.case import Case, Edit, Job, World, hurts, stack, stops, tells, template
-from tests.review.cases.clusters import BUSY, H100, H100_ENTRY, LARGE, NOT_ON_THE_POOL, WORKERS
+from tests.review.case import BUSY, LARGE, Case, Edit, Job, World, hurts, stack, stops, tells, template
+from tests.review.cases.clusters import ANEW, H100, H100_ENTRY, NOT_ON_THE_POOL, WORKERS
 
-ANEW = ("capacity-found-anew", "generations-overlap", "cluster-new-generation")
 GITHUB_TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 ENV = 'env={"REGION": "us-central1"}'
 TREES = 'Parameter("trees", int, default=200, min=1, max=5000'
@@ -43,7 +42,7 @@ CASES = (
     Case(
         "A job reads a secret less, without which it can't begin",
         (template("evals", '    secrets={"JUDGE_KEY": "judge-key"},\n', ""),),
-        (hurts("secrets-changed", "evals", "JUDGE_KEY"),),
+        (stops("secrets-changed", "evals", "JUDGE_KEY"),),
     ),
     Case(
         "A submission waits for ever before it pays for on-demand machines",
@@ -193,7 +192,7 @@ CASES = (
                 "    timeout_s=86_400,\n    enable_web_access=True,\n    enable_dashboard_access=True,\n",
             ),
         ),
-        (hurts("web-access-changed", "lora"),),
+        (stops("web-access-changed", "lora"),),
         accident="a debugging door left open",
     ),
     Case(

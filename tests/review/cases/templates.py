@@ -1,7 +1,6 @@
 """Templates: the places of their jobs, and the posted request."""
 
-from tests.review.case import Case, World, hurts, stack, stops, tells, template
-from tests.review.cases.clusters import BUSY, LARGE
+from tests.review.case import BUSY, LARGE, Case, World, hurts, stack, stops, tells, template
 from tests.review.cases.parameters import LATELY, RANK
 
 CASES = (
@@ -89,7 +88,7 @@ CASES = (
     Case(
         "Jobs end after ten minutes, where a search takes twenty",
         (template("digits", "timeout_s=3600", "timeout_s=600"),),
-        (hurts("timeout-changed", "digits", "10 min"),),
+        (stops("timeout-changed", "digits", "10 min"),),
         may=("run-cost",),
     ),
     Case(
@@ -118,7 +117,7 @@ CASES = (
     Case(
         "A study looks for the largest error",
         (template("tune", 'Metric("accuracy")', 'Metric("accuracy", "minimize")'),),
-        (hurts("study-changed", "tune"),),
+        (stops("study-changed", "tune"),),
         accident="a sign that was turned",
     ),
     Case(

@@ -1,7 +1,6 @@
 """Trainers: another account for a template, the members who may act as it, and the secrets that it reads."""
 
-from tests.review.case import Case, Edit, hurts, stack, stops, tells, template
-from tests.review.cases.clusters import BUSY
+from tests.review.case import BUSY, Case, Edit, hurts, stack, stops, tells, template
 
 TEAM, ADA, BEN = "group:ml@acme.example", "user:ada@acme.example", "user:ben@acme.example"
 NIGHTLY = "serviceAccount:nightly@acme-ml.iam.gserviceaccount.com"
@@ -37,7 +36,7 @@ CASES = (
     Case(
         "The same for everybody who may submit already: nobody is shut out",
         (trainer(TEAM, ADA, NIGHTLY), LORA),
-        (hurts("trainer-changed", "lora", "hf-token", TUNING), tells("trainer-added", "tuning", TEAM)),
+        (stops("trainer-changed", "lora", "hf-token", TUNING), tells("trainer-added", "tuning", TEAM)),
         may=("trainer-access-added",),
         world=BUSY,
     ),
@@ -78,7 +77,7 @@ CASES = (
             template("lora", '    trainer="tuning",\n', ""),
         ),
         (
-            hurts("trainer-changed", "lora", TEAM, "hf-token"),
+            stops("trainer-changed", "lora", TEAM, "hf-token"),
             hurts("trainer-gone", "tuning", ADA),
         ),
         given=(trainer(ADA), LORA),
@@ -87,7 +86,7 @@ CASES = (
     Case(
         "A trainer's account is another one",
         (stack("    tuning:\n", "    tuning:\n      account: tuning-of-research\n"),),
-        (hurts("account-changed", "trainer tuning", TUNING, "tuning-of-research@"),),
+        (stops("account-changed", "trainer tuning", TUNING, "tuning-of-research@"),),
         given=(trainer(TEAM, ADA, NIGHTLY), LORA),
     ),
     Case(

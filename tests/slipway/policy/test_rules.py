@@ -40,10 +40,16 @@ REQUEST = {
 }
 SPOT = Offer("spot", True, "", "", (), Price(Decimal(1)), REQUEST)
 LORA = Template("lora", "", "custom-job", (), (), (SPOT,), checkpoints=True)
+
+
+def drawn(high: int) -> QuotaFacts:
+    return QuotaFacts("us-central1", "enforce", False, {"cpus": QuotaLine("cpus", "ok", 0, {}, high, 100)})
+
+
 GOOD = Facts(
     Catalog("dev", "acme-dev", "us-central1", "", False, "work", TRAINER, {"cpu": CPU}, (), {"lora": LORA}),
     submitters={"group:ml@acme.example": {"submit": "roles/aiplatform.user"}},
-    quota=QuotaFacts("us-central1", "enforce", False, {"cpus": QuotaLine("cpus", "ok", 0, {}, 80, 100)}),
+    quota=drawn(80),
 )
 
 
@@ -61,78 +67,62 @@ def with_request(path: str, value: object) -> Facts:
 
 
 def with_template(template: Template) -> Facts:
-    return replace(GOOD, catalog=replace(GOOD.catalog, templates={template.name: template}))
+    return moved(templates={template.name: template})
 
 
 def with_cluster(**changes: Any) -> Facts:
-    return replace(GOOD, catalog=replace(GOOD.catalog, clusters={"cpu": replace(CPU, **changes)}))
+    return moved(clusters={"cpu": replace(CPU, **changes)})
 
 
 WORKER = "jobSpec.workerPoolSpecs.0"
+FAR = ({"workers": replace(WORKERS, price_per_hour=Price(Decimal("0.6")))},)
+EVERYBODY = {"domain:acme.example": {}}
+EVALS = {"evals": TrainerFacts("evals", "e@p.iam", {"domain:acme.example": "role"})}
+
+
+def with_pool(**changes: Any) -> Facts:
+    return with_cluster(pools={"workers": replace(WORKERS, **changes)})
+
+
+def runs(key: str, value: object) -> Facts:
+    """The same stack, whose template's worker pool is another one."""
+    return with_request(f"{WORKER}.{key}", value)
+
+
+def moved(**changes: Any) -> Facts:
+    return replace(GOOD, catalog=replace(GOOD.catalog, **changes))
+
+
+ALLOWED = "allowed are us-central1"
+TWO = with_cluster(alternatives=({"workers": WORKERS}, {"workers": WORKERS}), alternative_regions=("", "us-east4"))
+DEARER = with_cluster(alternatives=FAR, alternative_regions=("us-east4",))
+OWNER = {"user:a@acme.example": {"x": "roles/owner"}}
 CASES: tuple[tuple[str, object, Facts, str], ...] = (
-    (
-        "regions",
-        ["us-central1"],
-        replace(GOOD, catalog=replace(GOOD.catalog, region="asia-east1")),
-        "region asia-east1: allowed are us-central1",
-    ),
-    (
-        "regions",
-        ["us-central1"],
-        with_cluster(alternatives=({"workers": WORKERS}, {"workers": WORKERS}), alternative_regions=("", "us-east4")),
-        "cluster cpu (alternative 2): us-east4, allowed are us-central1",
-    ),
-    (
-        "regions",
-        ["us-central1"],
-        with_cluster(region="us-east4", alternative=1),
-        "cluster cpu: us-east4, allowed are us-central1",
-    ),
-    (
-        "idleCost",
-        1,
-        with_cluster(
-            alternatives=({"workers": replace(WORKERS, price_per_hour=Price(Decimal("0.6")))},),
-            alternative_regions=("us-east4",),
-        ),
-        "the stack: $1.20/h when idle, at most $1.00/h is allowed",
-    ),
+    ("regions", ["us-central1"], moved(region="asia-east1"), f"region asia-east1: {ALLOWED}"),
+    ("regions", ["us-central1"], TWO, f"cluster cpu (alternative 2): us-east4, {ALLOWED}"),
+    ("regions", ["us-central1"], with_cluster(region="us-east4", alternative=1), f"cluster cpu: us-east4, {ALLOWED}"),
+    ("idleCost", 1, DEARER, "the stack: $1.20/h when idle, at most $1.00/h is allowed"),
+    ("idleCost", 1, with_pool(min=3), "the stack: $1.50/h when idle, at most $1.00/h is allowed"),
+    ("mostCost", 5, with_pool(max=11), "the stack: up to $5.50/h, at most $5.00/h is allowed"),
     (
         "machines",
         ["n1-*"],
-        with_request(f"{WORKER}.machineSpec", {"machineType": "a3-highgpu-8g"}),
+        runs("machineSpec", {"machineType": "a3-highgpu-8g"}),
         "template lora (spot): a3-highgpu-8g, allowed are n1-*",
     ),
-    (
-        "idleCost",
-        1,
-        with_cluster(pools={"workers": replace(WORKERS, min=3)}),
-        "the stack: $1.50/h when idle, at most $1.00/h is allowed",
-    ),
-    (
-        "mostCost",
-        5,
-        with_cluster(pools={"workers": replace(WORKERS, max=11)}),
-        "the stack: up to $5.50/h, at most $5.00/h is allowed",
-    ),
     ("protection", True, with_cluster(replacement="in-place"), "cluster cpu: in-place"),
-    (
-        "quotaHeadroom",
-        25,
-        replace(GOOD, quota=QuotaFacts("r", "enforce", False, {"cpus": QuotaLine("cpus", "ok", 0, {}, 81, 100)})),
-        "quota cpus: pools take 81 of 100 at most; keep 25 % free",
-    ),
+    ("quotaHeadroom", 25, replace(GOOD, quota=drawn(81)), "quota cpus: pools take 81 of 100 at most; keep 25 % free"),
     ("labels", ["team"], with_cluster(labels={}), "cluster cpu: label team is missing"),
     (
         "imagesByDigest",
         True,
-        with_request(f"{WORKER}.containerSpec", {"imageUri": "train:latest"}),
+        runs("containerSpec", {"imageUri": "train:latest"}),
         "template lora (spot): image train:latest is not pinned by digest",
     ),
     (
         "imagesByDigest",
         True,
-        with_request(WORKER + ".containerSpec", {"executorImageUri": "prebuilt:latest"}),
+        runs("containerSpec", {"executorImageUri": "prebuilt:latest"}),
         "template lora (spot): image prebuilt:latest is not pinned by digest",
     ),
     (
@@ -143,17 +133,12 @@ CASES: tuple[tuple[str, object, Facts, str], ...] = (
     ),
     ("cmek", True, with_cluster(kms_key=""), "cluster cpu: no encryption.kmsKey"),
     ("cmek", True, with_request("encryptionSpec", {}), "template lora (spot): no key of your own"),
-    ("nothingPublic", True, replace(GOOD, submitters={"domain:acme.example": {}}), "submitter domain:acme.example"),
-    (
-        "nothingPublic",
-        True,
-        replace(GOOD, trainers={"evals": TrainerFacts("evals", "e@p.iam", {"domain:acme.example": "role"})}),
-        "submitter domain:acme.example",
-    ),
+    ("nothingPublic", True, replace(GOOD, submitters=EVERYBODY), "submitter domain:acme.example"),
+    ("nothingPublic", True, replace(GOOD, trainers=EVALS), "submitter domain:acme.example"),
     (
         "submitterRoles",
         True,
-        replace(GOOD, submitters={"user:a@acme.example": {"x": "roles/owner"}}),
+        replace(GOOD, submitters=OWNER),
         "submitter user:a@acme.example: roles/owner is more than submitting needs",
     ),
     ("spotCheckpoints", True, with_template(replace(LORA, checkpoints=False)), "template lora: is offered on Spot"),
@@ -217,11 +202,7 @@ def test_what_an_adopted_cluster_costs_and_is_labelled_with_is_its_owners_and_no
     policy = {"idleCost": 1.5, "mostCost": 6, "labels": ["team"], "cmek": True, "machines": ["n1-*"]}
     catalog = replace(GOOD.catalog, clusters={"cpu": CPU, "theirs": theirs})
     broken = violations(replace(GOOD, catalog=catalog, policy={MANDATORY: policy}))
-    assert (
-        [one.sentence for one in broken]
-        == [one.sentence for one in broken if "theirs: no encryption.kmsKey" in one.sentence]
-        != []
-    )
+    assert ["theirs: no encryption.kmsKey" in one.sentence for one in broken] == [True]
 
 
 DECEMBER, JANUARY = datetime(2026, 12, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)

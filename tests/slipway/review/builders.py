@@ -13,6 +13,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.quotas import QuotaPreference
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine
+from slipway.findings.finding import Finding
 from slipway.live import Increase, Live, QuotaLimit, Unknown
 from slipway.prices import Price
 from slipway.review.change import Change
@@ -24,7 +25,19 @@ from tests.builders.place import CATALOG_BUCKET, NOW, PROJECT, REGION, STACK, TE
 from tests.builders.pools import CPU, H100, pool
 
 __all__ = ["CATALOG_BUCKET", "CPU", "H100", "NOW", "PROJECT", "REGION", "STACK", "TEAM", "TRAINER", "UNREAD"]
-__all__ += ["WORK_BUCKET", "asked_for", "catalog", "change", "cluster", "facts", "job", "kept", "limits", "living"]
+__all__ += [
+    "WORK_BUCKET",
+    "asked_for",
+    "by_kind",
+    "catalog",
+    "change",
+    "cluster",
+    "facts",
+    "job",
+    "kept",
+    "limits",
+    "living",
+]
 __all__ += ["offer", "pool", "priced", "quota", "request", "step", "template", "worker_pool"]
 
 UNREAD = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer")
@@ -110,6 +123,13 @@ def change(
     )
     preview = None if steps is None else Preview(tuple(steps))
     return Change(STACK, before, after, live, NOW, **{"preview": preview, **fields})
+
+
+def by_kind(found: Iterable[Finding]) -> dict[str, Finding]:
+    """Return findings by kind. Of each kind and subject there has to be one."""
+    listed = list(found)
+    assert len({one.key for one in listed}) == len(listed), "the same is said twice"
+    return {one.kind: one for one in listed}
 
 
 def priced(known: str, *, complete: bool = True) -> Price:

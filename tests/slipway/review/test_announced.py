@@ -65,16 +65,6 @@ def stopped_by(one: Change) -> list[str]:
         (("unknown", False), None, ("unknown", False), "This is unknown, which nobody else has"),
         (("3f9c2e1", False), "", ("3f9c2e1", False), "A deployment of what is in no commit was begun"),
     ],
-    ids=[
-        "deployed",
-        "begun",
-        "main's",
-        "before what was begun",
-        "dirty",
-        "still dirty",
-        "unknown",
-        "begun uncommitted",
-    ],
 )
 def test_only_the_commit_that_is_deployed_or_was_begun_is_deployed_by_itself(
     deployed: tuple[str, bool], under_way: str | None, now: tuple[str, bool], why: str

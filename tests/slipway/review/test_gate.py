@@ -3,11 +3,13 @@
 from dataclasses import replace
 from decimal import Decimal
 
+import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.findings.finding import Finding, Grade, Section, Subject
+from slipway.findings.kinds import KINDS
 from slipway.prices import Price
-from slipway.review.gate import unannounced, unapproved, worse
+from slipway.review.gate import Approval, Comment, MergeResult, PullRequest, obstacles, unannounced, unapproved, worse
 from slipway.review.money import Amount, Money
 from slipway.review.rendering.redaction import redacted
 from slipway.review.review import Review
@@ -40,25 +42,25 @@ def test_what_nobody_could_tell_needs_an_approval() -> None:
     ]
 
 
-def test_the_same_again_is_not_worse() -> None:
-    assert not list(worse([DELETES], [DELETES]))
+MORE, MILDER = one(subject="cluster y"), one(grade=Grade.WARNING)
+BLIND = replace(DELETES, incomplete=("jobs can't be read",))
 
 
-def test_a_new_subject_of_a_blocking_grade_is_worse() -> None:
-    more = replace(DELETES, consequences=(*DELETES.consequences, one(subject="cluster y")))
-    assert [(shut.kind, shut.subject) for shut in worse([more], [DELETES])] == [("cluster-deleted", "cluster y")]
-
-
-def test_a_new_subject_that_blocks_nothing_is_not_worse() -> None:
-    more = replace(DELETES, consequences=(*DELETES.consequences, one("drift", "cluster y", Grade.WARNING)))
-    assert not list(worse([more], [DELETES]))
-
-
-def test_a_higher_grade_is_worse_and_a_lower_one_is_not() -> None:
-    milder = replace(DELETES, consequences=(one(grade=Grade.WARNING),))
-    (shut,) = worse([DELETES], [milder])
-    assert shut.sentence.endswith("(approved as warning only)")
-    assert not list(worse([milder], [DELETES]))
+@pytest.mark.parametrize(
+    ("now", "approved", "shut"),
+    [
+        (DELETES, DELETES, []),
+        (replace(DELETES, consequences=(one(), MORE)), DELETES, [f"{MORE.sentence} (nothing of it was approved)"]),
+        (replace(DELETES, consequences=(one(), replace(MORE, grade=Grade.WARNING))), DELETES, []),
+        (DELETES, replace(DELETES, consequences=(MILDER,)), [f"{MILDER.sentence} (approved as warning only)"]),
+        (replace(DELETES, consequences=(MILDER,)), DELETES, []),
+        (BLIND, DELETES, ["Incomplete: jobs can't be read"]),
+        (BLIND, BLIND, []),
+    ],
+    ids=["the same", "a subject more", "one that blocks nothing", "graver", "milder", "less known", "as little known"],
+)
+def test_what_is_worse_than_what_was_approved(now: Review, approved: Review, shut: list[str]) -> None:
+    assert [one.sentence for one in worse([now], [approved])] == shut
 
 
 def test_money_beyond_the_tolerance_is_worse(snapshot: SnapshotAssertion) -> None:
@@ -71,12 +73,6 @@ def test_money_beyond_the_tolerance_is_worse(snapshot: SnapshotAssertion) -> Non
 def test_a_stack_that_nobody_reviewed_is_held_to_what_it_was() -> None:
     assert [shut.kind for shut in worse([DELETES], [])] == ["cluster-deleted"]
     assert len(list(worse([replace(DELETES, consequences=(), money=costs("5", "9"))], []))) == 2
-
-
-def test_less_known_than_when_it_was_approved_is_worse() -> None:
-    blind = replace(DELETES, incomplete=("jobs can't be read",))
-    assert [shut.sentence for shut in worse([blind], [DELETES])] == ["Incomplete: jobs can't be read"]
-    assert not list(worse([blind], [blind]))
 
 
 def test_what_was_approved_with_hidden_addresses_is_approved_for_as_many_people() -> None:
@@ -115,3 +111,46 @@ def test_a_scheduled_deployment_goes_on_with_what_was_begun_and_with_no_more() -
     stock_out = replace(told, consequences=edits, incomplete=(), begun=frozenset())
     assert [shut.kind for shut in unannounced([stock_out])] == ["cluster-in-place", "pool-gone"]
     assert len(list(unannounced([replace(stock_out, begun=None)]))) == len(edits)
+
+
+GOES = KINDS["cluster-deleted"].of(Subject("cluster", "h100"), "`h100` goes")
+MAY_HURT = replace(GOES, kind="drift", grade=Grade.WARNING)
+DEARER = Amount(Price(Decimal(1)), Price(Decimal(9)))
+COSTS = Money(DEARER, DEARER, Price())
+APPROVED = Approval("grace", "tree", "2026-11-21T09:20:00Z")
+
+
+def merged(*told: Review, approvals: tuple[Approval, ...] = (), merged: bool = True) -> MergeResult:
+    comment = Comment("1", "", "2026-11-21T09:05:00Z", "tree", told)
+    return MergeResult("tree", PullRequest("1", 3, "ada", approvals, comment), merged)
+
+
+def stopped(now: Review, result: MergeResult) -> list[str]:
+    return [one.kind or one.sentence for one in obstacles([now], result, Decimal(1))]
+
+
+@pytest.mark.parametrize("now", [Review("prod", (GOES,)), Review("prod", incomplete=("jobs can't be read",))])
+def test_what_needs_an_approval_needs_one_though_the_comment_told_it(now: Review) -> None:
+    assert len(stopped(now, merged(now))) == 1
+    assert stopped(now, merged(now, approvals=(APPROVED,))) == []
+
+
+def test_what_needs_none_was_told() -> None:
+    """A warning and its money, beside what nobody approved."""
+    told = Review("prod", (MAY_HURT,), money=COSTS)
+    assert stopped(told, merged(told)) == []
+    assert stopped(replace(told, consequences=(GOES, MAY_HURT)), merged(told)) == ["cluster-deleted"]
+    assert len(stopped(told, merged())) == 2, "money that no comment told"
+    graver = replace(told, consequences=(replace(MAY_HURT, grade=Grade.BLOCKING),))
+    assert stopped(graver, merged(told, approvals=(APPROVED,))) == ["drift"]
+
+
+def test_before_it_is_merged_an_approval_is_of_all_that_the_comment_tells() -> None:
+    now = Review("prod", (GOES,), money=COSTS)
+    assert stopped(now, merged(now, merged=False)) == ["cluster-deleted"]
+    assert stopped(now, merged(now, approvals=(APPROVED,), merged=False)) == []
+
+
+def test_what_came_without_a_pull_request_may_cost_and_not_block() -> None:
+    pushed = MergeResult("tree", None, merged=True)
+    assert stopped(Review("prod", (GOES, MAY_HURT), money=COSTS), pushed) == ["cluster-deleted"]

@@ -22,6 +22,7 @@ from tests.slipway.review.builders import (
     H100,
     NOW,
     UNREAD,
+    by_kind,
     change,
     cluster,
     facts,
@@ -39,13 +40,10 @@ from tests.slipway.review.builders import (
 OLD = cluster("h100", pool("workers", H100, 1, 4, price=priced("101.01")))
 NEW = cluster("h100", pool("workers", H100, 1, 6, price=priced("101.01")))
 TUNE = job(on=OLD)
-RESERVED = "projects/p/zones/us-central1-a/reservations/h100"
 
 
 def said(change: Change) -> dict[str, Finding]:
-    found = list(costs(change))
-    assert len({(one.kind, one.subject) for one in found}) == len(found), "the same is said twice"
-    return {one.kind: one for one in found}
+    return by_kind(costs(change))
 
 
 def cost(known: str, *, complete: bool = True, high: int = 4) -> Any:
@@ -118,12 +116,8 @@ def test_a_rise_is_a_warning_beyond_a_tenth_of_the_month_or_10_dollars_an_hour(
     before: str, after: str, grade: Grade
 ) -> None:
     assert said(change(facts(cost(before)), facts(cost(after))))["idle-cost"].grade is grade
-    assert (
-        said(change(facts(template("lora", on_demand(before))), facts(template("lora", on_demand(after)))))[
-            "run-cost"
-        ].grade
-        is grade
-    )
+    runs = (facts(template("lora", on_demand(price))) for price in (before, after))
+    assert said(change(*runs))["run-cost"].grade is grade
 
 
 @pytest.mark.parametrize(("after", "shown"), [("101", "73,000 → 73,730"), ("120", "**73,000 → 87,600**")])
@@ -182,16 +176,6 @@ def on_demand(price: str = "101", **fields: Any) -> Any:
     return offer("on-demand", price_per_hour=priced(price), **fields)
 
 
-def test_spot_to_on_demand_is_dearer_though_no_offer_changed(snapshot: SnapshotAssertion) -> None:
-    before, after = template("lora", spot(), on_demand()), template("lora", on_demand())
-    found = said(change(facts(before), facts(after)))["run-cost"]
-    assert found.sentence == snapshot
-    assert (found.grade, found.subject, found.cost) == (Grade.WARNING, "template lora", 71.0)
-    assert found.details == snapshot
-    back = said(change(facts(after), facts(before)))["run-cost"]
-    assert back.grade == Grade.NOTE
-
-
 def test_from_the_pool_to_machines_of_its_own_costs_all_that_those_cost(snapshot: SnapshotAssertion) -> None:
     here = offer(cluster="h100", machine=H100, price_per_hour=priced("101"))
     before, after = template("lora", here, on_demand()), template("lora", on_demand())
@@ -231,11 +215,3 @@ def test_a_tuning_job_costs_as_many_rounds_as_its_trials_need(snapshot: Snapshot
 
 def test_a_new_template_costs_nobody_more() -> None:
     assert said(change(facts(), facts(template("lora", spot())))) == {}
-
-
-def test_a_reservation_that_nobody_uses_stays_paid(snapshot: SnapshotAssertion) -> None:
-    body = request(worker_pool(H100, reservation=RESERVED), capacity_type="reservation")
-    before = template("lora", offer("reservation", machine=H100, request=body), on_demand())
-    found = said(change(facts(before), facts(template("lora", on_demand()))))
-    assert found["reservation-paid"].sentence == snapshot
-    assert found["reservation-paid"].details == (f"`{RESERVED}`", "template `lora` used it")

@@ -57,12 +57,6 @@ def test_a_rule_that_is_dropped_advisory_now_or_another_is_told(snapshot: Snapsh
     assert [(kind, sentence) for kind, sentence, _ in said(before, after)] == snapshot
 
 
-def test_a_new_rule_that_holds_is_for_knowing_and_a_program_that_refused_says_nothing() -> None:
-    ((kind, _, grade),) = said(STACK, held({MANDATORY: {"reviewedCodeOnly": True}}))
-    assert (kind, grade) == ("policy-added", Grade.NOTE)
-    assert said(STACK, None) == []
-
-
 @pytest.mark.parametrize(("level", "kind"), [(MANDATORY, "policy-violated"), (ADVISORY, "policy-advice")])
 def test_a_season_tells_what_it_breaks_when_it_is_declared_and_not_again_when_it_begins(level: str, kind: str) -> None:
     """Then it would stop the schedule of the whole stack on a day on which nobody edited anything. # B6"""

@@ -1,4 +1,4 @@
-"""When clusters are wanted: what a change of it does, what was announced, and what is due. # B6"""
+"""When clusters are wanted, and what they may become elsewhere: what a change does, what is due. # B6 # N2"""
 
 from __future__ import annotations
 
@@ -11,16 +11,27 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.capacity import SPOT
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.model import Template
+from slipway.cloud.clusters import PersistentResource
 from slipway.findings.finding import Finding, Grade
+from slipway.findings.grades import is_announced
+from slipway.prices import hourly
 from slipway.review.change import Change
+from slipway.review.clusters.clusters import clusters
+from slipway.review.clusters.engine import deletions, unsaid_clusters
+from slipway.review.clusters.options import alternatives, standing_alternatives
 from slipway.review.gate import unannounced, unapproved
+from slipway.review.preview import Preview
+from slipway.review.reading import _elsewhere
 from slipway.review.rendering.comment import comment
 from slipway.review.rendering.headline import plain_text
 from slipway.review.review import review, write
 from slipway.season import Reason, Season, moment
 from tests.slipway.review.builders import (
+    CPU,
     H100,
     NOW,
+    asked_for,
+    catalog,
     change,
     cluster,
     facts,
@@ -30,9 +41,11 @@ from tests.slipway.review.builders import (
     living,
     offer,
     pool,
+    step,
     template,
 )
 
+NOTE, WARNING, BLOCKING = Grade
 DAY = timedelta(days=1)
 ENDS = NOW.replace(hour=0) + 29 * DAY
 PLAIN = cluster("h100", pool("workers", H100, 1, 4), id="h100-3e29a36")
@@ -51,52 +64,20 @@ def told(change: Change) -> dict[str, Finding]:
     return {one.kind: one for one in review(change).consequences}
 
 
+LEAVES = "takes no new jobs from {} on, and is deleted when its own have ended"
+UNUSED = "is deleted once it has had no job for {}"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "edit", "follows", "grade"),
     [
-        (
-            PLAIN,
-            dated(ends=ENDS),
-            "`until` none → `2026-12-20`",
-            "takes no new jobs from 2026-12-20 on, and is deleted when its own have ended",
-            Grade.WARNING,
-        ),
-        (
-            dated(ends=ENDS),
-            dated(ends=ENDS - DAY),
-            "`until` `2026-12-20` → `2026-12-19`",
-            "takes no new jobs from 2026-12-19 on, and is deleted when its own have ended",
-            Grade.WARNING,
-        ),
-        (
-            dated(ends=ENDS),
-            dated(ends=ENDS + DAY),
-            "`until` `2026-12-20` → `2026-12-21`",
-            "takes no new jobs from 2026-12-21 on, and is deleted when its own have ended",
-            Grade.NOTE,
-        ),
-        (dated(ends=ENDS), PLAIN, "`until` `2026-12-20` → none", "has no end any more", Grade.NOTE),
-        (
-            PLAIN,
-            dated(hours=4),
-            "`idleLimit` none → `4 h`",
-            "is deleted once it has had no job for 4 h",
-            Grade.WARNING,
-        ),
-        (
-            dated(hours=4),
-            dated(hours=9),
-            "`idleLimit` `4 h` → `9 h`",
-            "is deleted once it has had no job for 9 h",
-            Grade.NOTE,
-        ),
-        (
-            dated(hours=9),
-            dated(hours=4),
-            "`idleLimit` `9 h` → `4 h`",
-            "is deleted once it has had no job for 4 h",
-            Grade.WARNING,
-        ),
+        (PLAIN, dated(ends=ENDS), "`until` none → `2026-12-20`", LEAVES.format("2026-12-20"), WARNING),
+        (dated(ends=ENDS), dated(ends=ENDS - DAY), "`2026-12-20` → `2026-12-19`", LEAVES.format("2026-12-19"), WARNING),
+        (dated(ends=ENDS), dated(ends=ENDS + DAY), "`2026-12-20` → `2026-12-21`", LEAVES.format("2026-12-21"), NOTE),
+        (dated(ends=ENDS), PLAIN, "`until` `2026-12-20` → none", "has no end any more", NOTE),
+        (PLAIN, dated(hours=4), "`idleLimit` none → `4 h`", UNUSED.format("4 h"), WARNING),
+        (dated(hours=4), dated(hours=9), "`idleLimit` `4 h` → `9 h`", UNUSED.format("9 h"), NOTE),
+        (dated(hours=9), dated(hours=4), "`idleLimit` `9 h` → `4 h`", UNUSED.format("4 h"), WARNING),
     ],
 )
 def test_a_change_of_dates_is_told_with_what_follows(
@@ -106,9 +87,8 @@ def test_a_change_of_dates_is_told_with_what_follows(
     assert found.keys() == {"season-changed"}
     one = found["season-changed"]
     assert (one.sentence, one.grade, one.subject) == (f"`h100` {follows}", grade, "cluster h100")
-    assert edit in one.details
-    key = edit.split("`")[1]
-    assert one.field == f"slipway:persistentResources.h100.{key}"
+    (of,) = (detail for detail in one.details if edit in detail)
+    assert one.field == f"slipway:persistentResources.h100.{of.split('`')[1]}"
 
 
 def test_dates_that_stay_are_silent() -> None:
@@ -118,31 +98,19 @@ def test_dates_that_stay_are_silent() -> None:
     assert told(change(facts(clusters={}, dormant=rests), facts(clusters={}, dormant=rests))) == {}
 
 
-def test_an_end_that_the_change_itself_brings_is_graded_as_the_destruction_that_it_is(
-    snapshot: SnapshotAssertion,
-) -> None:  # N1
-    over = dated(ends=NOW - DAY)
-    found = told(
-        change(facts(PLAIN), facts(clusters={}, dormant=asleep(over, since=NOW - DAY)), clusters=[living(PLAIN)])
-    )
-    gone = found["cluster-deleted"]
-    assert gone.sentence == snapshot
-    assert gone.grade is Grade.BLOCKING and found["season-changed"].grade is Grade.BLOCKING
-
-
 def test_what_the_deployed_stack_file_announced_is_a_change_and_nothing_worse(snapshot: SnapshotAssertion) -> None:
     over, idle = dated(ends=NOW - DAY), dated(hours=4)
     for was, rests in ((over, asleep(over, since=NOW - DAY)), (idle, asleep(idle, "idle", NOW))):
         found = told(change(facts(was), facts(clusters={}, dormant=rests), clusters=[living(PLAIN)]))
         assert found["cluster-deleted"].sentence == snapshot
-        assert found["cluster-deleted"].grade is Grade.NOTE and "season-changed" not in found
+        assert found["cluster-deleted"].grade is NOTE and "season-changed" not in found
 
 
 def test_a_job_on_it_finishes_first(snapshot: SnapshotAssertion) -> None:  # N1
     over, tune = dated(ends=NOW - DAY), job("tune", on=PLAIN)
     after = facts(kept(PLAIN, tune), clusters={}, dormant=asleep(over, since=NOW - DAY))
     found = told(change(facts(over), after, clusters=[living(PLAIN, used=1)], jobs=[tune]))
-    assert found["cluster-retires"].grade is Grade.NOTE
+    assert found["cluster-retires"].grade is NOTE
     assert found["cluster-retires"].sentence == snapshot
     assert "jobs-cancelled" not in found
 
@@ -164,7 +132,7 @@ def test_what_is_declared_for_later_is_told_and_so_is_its_removal_and_its_edit(s
     assert gone.sentence == snapshot
     larger = asleep(replace(dated(begins=ENDS), pools={"workers": pool("workers", H100, 1, 8)}, id="h100-4b2277a"))
     edited = told(change(facts(dormant=rests), facts(dormant=larger)))["season-changed"]
-    assert "`pools.workers.replicas.max` 4 → 8" in edited.sentence and edited.grade is Grade.NOTE
+    assert "`pools.workers.replicas.max` 4 → 8" in edited.sentence and edited.grade is NOTE
 
 
 def test_a_template_that_rests_with_its_cluster_is_a_warning(snapshot: SnapshotAssertion) -> None:
@@ -180,9 +148,9 @@ def test_a_template_that_rests_with_its_cluster_is_a_warning(snapshot: SnapshotA
             clusters=[living(PLAIN)],
         )
     )
-    assert found["no-offer-left"].grade is Grade.WARNING and found["no-offer-left"].clause.endswith("for now")
+    assert found["no-offer-left"].grade is WARNING and found["no-offer-left"].clause.endswith("for now")
     assert found["offer-unavailable"].sentence == snapshot
-    assert max(one.grade for one in found.values()) is Grade.WARNING
+    assert max(one.grade for one in found.values()) is WARNING
 
 
 def test_what_is_due_is_no_consequence_and_said_beside_them(snapshot: SnapshotAssertion) -> None:
@@ -209,7 +177,7 @@ def test_what_is_due_of_a_cluster_that_the_change_adds_or_dates_is_told_with_it(
     added = review(change(facts(cpu), facts(cpu, dated(ends=ENDS, hours=4)), clusters=[living(cpu)]))
     one = next(one for one in added.consequences if one.kind == "season-changed")
     assert one.sentence == f"`h100` {follows} and {given_up}"
-    assert (one.details, one.grade) == ((costs,), Grade.NOTE)
+    assert (one.details, one.grade) == ((costs,), NOTE)
     assert one.field == "slipway:persistentResources.h100.until"
     said = plain_text(added)
     assert added.standing == () and f"      {costs}" in said and "not this change's" not in said
@@ -260,7 +228,7 @@ def test_a_season_to_come_that_lacks_quota_is_told_once_and_stops_nothing(snapsh
     one = told(declared)["season-awaits-quota"]
     assert (one.subject, one.grade, one.field) == (
         "cluster big",
-        Grade.WARNING,
+        WARNING,
         "slipway:persistentResources.big.from",
     )
     assert one.clause == snapshot
@@ -270,3 +238,90 @@ def test_a_season_to_come_that_lacks_quota_is_told_once_and_stops_nothing(snapsh
     assert stands.standing[0] == snapshot
     less = {one: replace(lacks["custom_model_training_cpus"], metric=one) for one in lacks}
     assert list(unannounced([review(change(rests, rests, limits=less))])) == []
+
+
+AWAY = "us-east4"
+TYPE = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+FIRST = cluster("gpu", pool("workers", H100, 1, 4), id="gpu-0000001")
+FAR_POOL = pool("workers", H100, 1, 4, price=hourly(H100, AWAY))
+LISTED = replace(FIRST, alternatives=({"workers": FAR_POOL},), alternative_regions=(AWAY,))
+FAR = replace(cluster("gpu", FAR_POOL, id="gpu-0000002"), region=AWAY, alternative=1)
+
+
+def away(one: Cluster, *, used: int = 0) -> PersistentResource:
+    name = f"projects/1/locations/{AWAY}/persistentResources/{one.id}"
+    return replace(living(one, used=used), name=name)
+
+
+def said(before: Cluster | None, after: Cluster) -> list[Finding]:
+    living_now = [living(before)] if before else []
+    return list(alternatives(change(facts(before) if before else None, facts(after), clusters=living_now)))
+
+
+def test_what_may_come_from_another_region_says_where_and_that_data_stays(snapshot: SnapshotAssertion) -> None:
+    (one,) = said(None, LISTED)
+    assert one.sentence == snapshot
+    assert (one.grade, one.field) == (Grade.WARNING, "slipway:persistentResources.gpu.alternatives")
+    small = {"workers": pool("workers", CPU, 1, 4, price=hourly(CPU, AWAY))}
+    (one,) = said(None, replace(LISTED, alternatives=(small, {"workers": FAR_POOL}), alternative_regions=("", AWAY)))
+    assert any("alternative 1: workers 1–4 n1-standard-8" in each for each in one.details)
+    assert one.sentence == snapshot
+
+
+def test_what_was_announced_is_for_knowing_and_starts_by_itself(snapshot: SnapshotAssertion) -> None:  # N14
+    """A season that begins, and a cluster that failed: nobody edited the list."""
+    asleep = DormantCluster(**{each.name: getattr(LISTED, each.name) for each in fields(LISTED)})
+    before = facts()
+    before = replace(before, catalog=replace(before.catalog, dormant={"gpu": asleep}))
+    (one,) = alternatives(change(before, facts(LISTED), clusters=[]))
+    assert one.sentence == snapshot
+    dearer = replace(LISTED, alternatives=({"workers": replace(FAR_POOL, price_per_hour=hourly(CPU, AWAY))},))
+    again = change(facts(LISTED), facts(replace(dearer, id="gpu-0000001-2")), clusters=[living(LISTED, state="ERROR")])
+    for told in (one, *alternatives(again)):
+        assert (told.kind, told.grade) == ("cluster-may-still-become", Grade.NOTE)
+        assert is_announced(told)
+    (edited,) = alternatives(change(before, facts(replace(LISTED, alternative_regions=("us-west1",))), clusters=[]))
+    assert (edited.kind, edited.grade) == ("cluster-may-become", Grade.WARNING)
+
+
+def test_one_that_is_lost_elsewhere_is_made_again_at_home_and_no_edit_is_blamed(snapshot: SnapshotAssertion) -> None:
+    for there in ([], [replace(away(FAR), state="ERROR")]):
+        found = {one.kind: one for one in clusters(change(facts(FAR), facts(FIRST), clusters=there))}
+        assert found["cluster-new-generation"].sentence == snapshot
+
+
+def test_one_that_is_there_elsewhere_is_said_with_where_its_data_is(snapshot: SnapshotAssertion) -> None:
+    (line,) = standing_alternatives(change(facts(FAR), facts(FAR)))
+    assert line == snapshot
+
+
+def test_a_deleted_one_is_told_with_the_price_of_its_own_region() -> None:
+    def cost(there: PersistentResource) -> float:
+        steps = [step("delete", TYPE, FAR.id, old={"name": FAR.id}, id=FAR.id)]
+        told = change(facts(FAR), facts(FAR), clusters=[there], jobs=[job(on=FAR)], steps=steps)
+        return next(one.cost for one in deletions(told) if one.kind == "jobs-cancelled")
+
+    assert cost(away(FAR, used=1)) > cost(living(FAR, used=1))
+
+
+def test_a_location_elsewhere_is_what_the_program_says_of_an_alternative_and_of_nothing_else(
+    snapshot: SnapshotAssertion,
+) -> None:
+    made = asked_for(FAR)
+
+    def unsaid(one: Cluster) -> list[str]:
+        steps = [step("create", TYPE, one.id, new=made)]
+        return [each.sentence for each in unsaid_clusters(change(facts(one), facts(one), steps=steps))]
+
+    assert unsaid(FAR) == []
+    (words,) = unsaid(replace(FAR, region=None))
+    assert words == snapshot
+
+
+def test_it_is_looked_for_where_it_was_or_may_come_to_be() -> None:
+    engine = {"urn": step("same", TYPE, "old", old={"location": "us-west1"}), "odd": step("same", TYPE, "x", old={})}
+    before, after = facts(FAR, other_regions=(AWAY,)), facts(LISTED, other_regions=("us-east5", AWAY))
+    assert _elsewhere(Preview(standing=engine), before, after) == (AWAY, "us-east5", "us-west1")
+    told = {"u": step("same", TYPE, "y", old={"location": "evil.example/"})}
+    assert _elsewhere(Preview(standing=told), facts(FIRST), None) == ()
+    assert catalog(FAR).region_of("gpu") == AWAY

@@ -1,4 +1,4 @@
-"""Accounts, the catalog's place, and what is put back that somebody changed by hand. # N5 # N10"""
+"""Buckets, accounts, the catalog's place, and what is put back that somebody changed by hand. # N5 # N10"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,21 +15,68 @@ from slipway.review.resources.buckets import buckets
 from slipway.review.resources.data import data
 from tests.slipway.review.builders import (
     CATALOG_BUCKET,
-    PROJECT,
     TEAM,
-    TRAINER,
+    WORK_BUCKET,
     change,
     facts,
     job,
     kept,
     step,
 )
-from tests.slipway.review.recordings import recorded
+
+BUCKET, WORKSPACE = "gcp:storage/bucket:Bucket", "slipway:components:Workspace"
+
+
+def of_buckets(*steps: EngineStep) -> list[Finding]:
+    return list(buckets(change(facts(), facts(), steps=steps)))
+
+
+@pytest.mark.parametrize(("force", "ends"), [(True, ", with everything in it"), (False, "the deployment fails there")])
+def test_a_bucket_that_is_deleted(force: bool, ends: str) -> None:
+    (one,) = of_buckets(step("delete", BUCKET, "old", old={"name": "results", "forceDestroy": force}))
+    assert (one.kind, one.subject, one.grade) == ("bucket-deleted", "bucket results", Grade.BLOCKING)
+    assert one.sentence.endswith(ends)
+
+
+@pytest.mark.parametrize("steps", [(), None])
+def test_an_old_bucket_of_results_stays_with_the_jobs_that_write_to_it(
+    snapshot: SnapshotAssertion, steps: tuple[EngineStep, ...] | None
+) -> None:
+    after = facts(kept(CATALOG_BUCKET, job(), role="catalog"), kept(WORK_BUCKET, job()), work_bucket="new-work")
+    told = {(one.kind, str(one.subject)): one for one in buckets(change(facts(), after, steps=steps))}
+    assert told["bucket-left", f"bucket {WORK_BUCKET}"].sentence == snapshot
+    # The engine tells of new ones itself.
+    assert (("bucket-created", "bucket new-work") in told) == (steps is None)
+
+
+def test_a_bucket_that_the_program_keeps_and_protects_no_more() -> None:
+    state = {"name": "acme-work"}
+    for old in (Resource(state, retained=True), Resource(state, protected=True)):
+        urn = f"urn:pulumi:prod::slipway::{BUCKET}::work"
+        released = EngineStep("same", urn, BUCKET, "work", WORKSPACE, old, Resource(state))
+        (one,) = buckets(change(facts(), facts(), preview=Preview((released,))))
+        assert (one.kind, one.grade) == ("force-destroy", Grade.BLOCKING)
+        kept_now = EngineStep("same", urn, BUCKET, "work", WORKSPACE, Resource(state), old)
+        assert not list(buckets(change(facts(), facts(), preview=Preview((kept_now,)))))
+
+
+def test_an_adopted_bucket_is_not_compared_with_nothing() -> None:
+    state = {"name": "acme-catalog", "versioning": {"enabled": True}, "hierarchicalNamespace": {"enabled": False}}
+    forced = {"name": "acme-catalog", "versioning": {"enabled": True}, "forceDestroy": True}
+    steps = [
+        step("import", BUCKET, "catalog", new=forced, parent=WORKSPACE),
+        step("update", BUCKET, "catalog", old=state, new=forced, parent=WORKSPACE, diffs=["forceDestroy"]),
+    ]
+    assert [one.kind for one in of_buckets(steps[0])] == ["bucket-created"]
+    assert {one.kind: one.grade for one in of_buckets(*steps)} == {
+        "bucket-created": Grade.NOTE,
+        "force-destroy": Grade.NOTE,
+    }
+
 
 ACCOUNT, OBJECT = "gcp:serviceaccount/account:Account", "gcp:storage/bucketObject:BucketObject"
-BUCKET = "gcp:storage/bucket:Bucket"
 DATASET, MEMBER = "gcp:bigquery/dataset:Dataset", "gcp:projects/iAMMember:IAMMember"
-CATALOG, WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
+CATALOG = "slipway:components:Catalog"
 
 
 def found(*steps: EngineStep) -> list[Finding]:
@@ -90,51 +137,6 @@ def test_a_catalog_that_is_deleted_leaves_nothing_to_submit_to() -> None:
     assert "`gs://b/catalog.json` is deleted" in one.sentence
 
 
-def test_accounts_that_go_and_come() -> None:
-    steps = [
-        step("delete", ACCOUNT, "trainer", old={"accountId": "trainer", "project": PROJECT}, parent=WORKSPACE),
-        step("create", ACCOUNT, "robot", new={"accountId": "robot", "project": PROJECT}),
-    ]
-    gone, made = found(*steps)
-    assert (gone.kind, gone.subject, gone.grade) == ("account-deleted", f"account {TRAINER}", Grade.BLOCKING)
-    assert (made.kind, made.grade) == ("account-created", Grade.NOTE)
-    assert made.sentence == f"Account `robot@{PROJECT}.iam.gserviceaccount.com` is made"
-
-
-def test_an_account_that_is_disabled_ends_what_runs_as_it() -> None:
-    old = {"accountId": "robot", "project": PROJECT}
-    disabled, renamed = (
-        found(step("update", ACCOUNT, "robot", old=old, new={**old, **new}))
-        for new in ({"disabled": True}, {"displayName": "x"})
-    )
-    assert (disabled[0].kind, disabled[0].grade) == ("resource-changed", Grade.BLOCKING)
-    assert renamed[0].grade is Grade.NOTE
-
-
-def test_another_trainer_retires_the_old_account_as_long_as_jobs_run_as_it(snapshot: SnapshotAssertion) -> None:
-    retiring = facts(kept(TRAINER, job()), trainer="new@x.iam.gserviceaccount.com")
-    (gone,) = data(change(facts(), retiring, steps=[]))
-    assert (gone.kind, gone.grade) == ("account-deleted", Grade.WARNING)
-    assert gone.sentence == snapshot
-    told = [one.kind for one in data(change(facts(), replace(retiring, kept={})))]
-    assert told == ["account-deleted", "account-created"]
-
-
-def test_what_was_changed_by_hand_and_is_put_back(snapshot: SnapshotAssertion) -> None:
-    bucket, team, trainer = data(recorded("by_hand"))
-    assert {bucket.kind, team.kind, trainer.kind} == {"drift"}
-    assert bucket.grade is Grade.WARNING
-    assert bucket.sentence == snapshot
-    assert team.sentence == snapshot
-
-
-def test_what_was_deleted_by_hand_is_made_again(snapshot: SnapshotAssertion) -> None:
-    (one,) = refreshed(DATASET, {"location": "US"}, None, {"location": "US"})
-    assert one.sentence == snapshot
-    (one,) = refreshed("gcp:storage/bucket:Bucket", {"name": "b"}, None, {"name": "b"})
-    assert "comes back empty" in one.sentence
-
-
 def test_an_edit_of_the_program_and_what_it_adopts_are_no_drift(snapshot: SnapshotAssertion) -> None:
     old, now = {"a": 1, "b": 1}, {"a": 2, "b": 1}
     assert refreshed(DATASET, old, now, {"a": 2, "b": 2}) == []
@@ -160,12 +162,6 @@ def test_a_catalog_that_somebody_overwrote_is_published_anew() -> None:
     (one,) = refreshed(OBJECT, state, state, state, CATALOG, ({"md5hash": "a"}, {"md5hash": "b"}))
     assert (one.kind, "overwrote" in one.sentence) == ("drift", True)
     assert refreshed(OBJECT, state, state, state, CATALOG, ({"md5hash": "a"}, {"md5hash": "a"})) == []
-
-
-def test_a_grant_taken_by_hand_is_its_members() -> None:
-    inputs = {"member": TEAM, "role": "roles/viewer", "project": PROJECT}
-    (one,) = refreshed(MEMBER, inputs, None, inputs)
-    assert (one.kind, one.subject) == ("drift", f"member {TEAM}")
 
 
 def test_a_catalog_that_an_unfinished_deployment_wrote_is_nobodys_doing() -> None:  # N1

@@ -1,4 +1,4 @@
-"""Resources of types that nobody here knows: what goes is destruction, and nothing secret is told. # N5 # D7"""
+"""Resources of types that nobody here knows: what goes is destruction, nothing secret is told. # N5 # D7 # P5"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,9 +8,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.findings.finding import Finding, Grade
 from slipway.review.preview import SECRET, EngineStep
+from slipway.review.resources.people import people
 from slipway.review.resources.resources import exposure, resources
-from slipway.review.review import review
-from tests.slipway.review.builders import change, step
+from tests.slipway.review.builders import PROJECT, change, facts, step
 from tests.slipway.review.recordings import recorded
 
 DATASET, SQL = "gcp:bigquery/dataset:Dataset", "gcp:sql/databaseInstance:DatabaseInstance"
@@ -42,7 +42,6 @@ def replaced(type_: str, name: str, old: Mapping[str, Any], new: Mapping[str, An
 @pytest.mark.parametrize(
     ("type_", "words"),
     [
-        (DATASET, "`results` (bigquery.Dataset) is deleted"),
         (S3, "`results` (aws s3.BucketV2) is deleted"),
         ("acme:lab/instrument:Instrument", "`results` (acme lab.Instrument) is deleted"),
     ],
@@ -52,12 +51,6 @@ def test_a_deletion_blocks_whatever_it_is(type_: str, words: str) -> None:
     assert (consequence.kind, consequence.grade) == ("resource-deleted", Grade.BLOCKING)
     assert words in consequence.sentence
     assert consequence.details == ("`projects/acme/things/42`",)
-
-
-def test_a_replacement_is_one_destruction_with_its_cause(snapshot: SnapshotAssertion) -> None:
-    consequence = one(*replaced(SQL, "db", {"region": "us-central1"}, {"region": "us-east1"}, "region"))
-    assert (consequence.kind, consequence.grade) == ("resource-replaced", Grade.BLOCKING)
-    assert consequence.sentence == snapshot
 
 
 def test_what_is_replaced_because_another_is_says_so(snapshot: SnapshotAssertion) -> None:
@@ -78,7 +71,6 @@ def test_a_protected_resource_fails_the_deployment(snapshot: SnapshotAssertion) 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ({"deletionProtection": True}, {"deletionProtection": False}),
         ({"deletionProtection": True}, {}),
         ({"deletionPolicy": "PREVENT"}, {"deletionPolicy": "DELETE"}),
         ({}, {"deleteContentsOnDestroy": True}),
@@ -91,10 +83,6 @@ def test_a_guard_that_is_taken_off_blocks(
     consequence = one(step("update", SQL, "db", old=old, new=new))
     assert (consequence.kind, consequence.grade) == ("resource-changed", Grade.BLOCKING)
     assert consequence.sentence == snapshot
-
-
-def test_a_guard_that_is_put_on_does_not() -> None:
-    assert one(step("update", SQL, "db", old={}, new={"deletionProtection": True})).grade is Grade.NOTE
 
 
 def test_a_change_in_place_names_its_paths_before_and_after(snapshot: SnapshotAssertion) -> None:
@@ -179,9 +167,65 @@ def test_a_package_that_nobody_keeps_is_told() -> None:
 
 @pytest.mark.parametrize("name", ["edit", "buckets", "by_hand", "moved", "protect"])
 def test_recorded_changes_of_slipways_own_resources_are_told_elsewhere(name: str) -> None:
-    assert list(resources(recorded(name))) == []
+    told = recorded(name)
+    assert [*resources(told), *exposure(told)] == []
+    assert [one.kind for one in people(told)] == (["access-added"] if name == "edit" else [])
 
 
-def test_a_whole_review_takes_them_in() -> None:
-    told = review(change(None, None, steps=[step("delete", KEY, "k", old={})])).consequences
-    assert [consequence.kind for consequence in told] == ["resource-deleted"]
+ADA = "user:ada@acme.example"
+BINDING, POLICY = "gcp:projects/iAMBinding:IAMBinding", "gcp:projects/iAMPolicy:IAMPolicy"
+
+
+@pytest.mark.parametrize(
+    ("type_", "inputs", "grade"),
+    [
+        (POLICY, {"project": PROJECT, "policyData": "{}"}, Grade.BLOCKING),
+        (BINDING, {"project": PROJECT, "role": "roles/aiplatform.user", "members": []}, Grade.BLOCKING),
+        (BINDING, {"project": PROJECT, "role": "roles/viewer", "members": []}, Grade.WARNING),
+    ],
+)
+def test_what_is_set_as_a_whole_shuts_out_others_unseen(
+    snapshot: SnapshotAssertion, type_: str, inputs: Mapping[str, Any], grade: Grade
+) -> None:
+    (others,) = exposure(change(facts(), facts(), steps=[step("create", type_, "all", new=inputs)]))
+    assert (others.kind, others.grade) == ("access-gone", grade)
+    assert others.sentence == snapshot
+    again = step("update", type_, "all", old=inputs, new={**inputs, "members": [ADA], "policyData": "{ }"})
+    assert not list(exposure(change(facts(), facts(), steps=[again])))
+
+
+def test_a_policy_that_nobody_can_read_is_said_to_be_one() -> None:
+    hidden = step("create", POLICY, "all", new={"project": PROJECT, "policyData": SECRET})
+    assert "access-added" in {one.kind for one in exposure(change(facts(), facts(), steps=[hidden]))}
+
+
+@pytest.mark.parametrize(
+    ("type_", "old", "new"),
+    [
+        ("gcp:storage/bucketAccessControl:BucketAccessControl", {}, {"entity": "allUsers", "role": "READER"}),
+        ("gcp:storage/defaultObjectACL:DefaultObjectACL", {}, {"roleEntities": ["READER:allUsers"]}),
+        (
+            "gcp:bigquery/dataset:Dataset",
+            {"accesses": [{"role": "OWNER", "specialGroup": "projectOwners"}]},
+            {"accesses": [{"role": "READER", "specialGroup": "allAuthenticatedUsers"}]},
+        ),
+        ("gcp:compute/firewall:Firewall", {"sourceRanges": ["10.0.0.0/8"]}, {"sourceRanges": ["0.0.0.0/0"]}),
+        ("aws:s3/bucketAclV2:BucketAclV2", {"acl": "private"}, {"acl": "public-read"}),
+    ],
+)
+def test_what_opens_to_everybody_without_a_grant(type_: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    (one,) = exposure(change(None, None, steps=[step("update", type_, "x", old=old, new=new)]))
+    assert (one.kind, one.grade) == ("public-access", Grade.BLOCKING)
+    back = step("update", type_, "x", old=new, new=old)
+    assert not list(exposure(change(None, None, steps=[back])))
+
+
+def test_a_route_to_everywhere_opens_nothing_and_a_key_is_access(snapshot: SnapshotAssertion) -> None:
+    steps = [
+        step("create", "gcp:compute/route:Route", "out", new={"destRange": "0.0.0.0/0"}),
+        step(
+            "create", "gcp:serviceaccount/key:Key", "k", new={"serviceAccountId": f"projects/p/serviceAccounts/{ADA}"}
+        ),
+    ]
+    (key,) = exposure(change(None, None, steps=steps))
+    assert key.sentence == snapshot

@@ -98,14 +98,6 @@ def test_who_comes_to_a_trainer_is_told_once_with_what_it_reads(snapshot: Snapsh
     assert one.sentence == snapshot
 
 
-def test_a_template_that_moves_is_told_once_and_blocks_where_somebody_is_shut_out(snapshot: SnapshotAssertion) -> None:
-    before, after = facts(runs_as(TRAINER)), with_trainers({"evals": ()}, runs_as(EVALS))
-    moved, added = review(change(before, after, clusters=[living(cluster())])).consequences
-    assert (moved.kind, moved.grade, moved.subject) == ("trainer-changed", Grade.BLOCKING, "template lora trainer")
-    assert moved.sentence == snapshot
-    assert added.sentence == snapshot
-
-
 def test_an_account_of_the_stack_and_one_that_is_not_are_told_of_the_template(snapshot: SnapshotAssertion) -> None:
     """Whose people and secrets nobody knows."""
     other = "theirs@other.iam.gserviceaccount.com"
