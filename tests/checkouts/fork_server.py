@@ -8,7 +8,6 @@ own.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import gc
 import os
@@ -16,14 +15,11 @@ import random
 import runpy
 import select
 import shlex
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -58,12 +54,10 @@ case "$1" in
 esac
 exec {ordinary} "$@"
 """
-_VERBS = ("check", "notices", "review")
-_SLIPWAY = """#!/bin/sh
-[ "$1 $2 $3" = "-I -m slipway" ] || exec {python} "$@"
-shift 3
-{server}={socket} exec {client} {slipway} "$@"
-"""
+_OF_SCRIPTS = (
+    *("cli.check", "cli.doctor", "cli.notices", "cli.review", "cloud.connection", "deployment.deployment"),
+    *("doctor.examination", "forges.github", "forges.gitlab", "notices.notice", "review.rendering.comment"),
+)
 _FORKED_PLUGIN = f'[ -z "${fork_client.SERVER}" ] || exec {{client}} {PLUGIN} "$@"'
 
 
@@ -79,7 +73,7 @@ def serving(folder: Path, python: str) -> Iterator[Mapping[str, str]]:
     script = folder / "python.sh"
     own = shlex.quote(str(Path(sys.executable).with_name("python3")))
     script.write_text(
-        _PYTHON.format(root=shlex.quote(str(ROOT)), python=own, client=_client(), ordinary=shlex.quote(python))
+        _PYTHON.format(root=shlex.quote(str(ROOT)), python=own, client=client(), ordinary=shlex.quote(python))
     )
     script.chmod(0o755)
     with started(folder / "socket", "engine") as process:
@@ -103,40 +97,15 @@ def started(path: Path, what: str) -> subprocess.Popen[bytes]:
     return process
 
 
-@cache
-def kept(what: str) -> str:
-    """Return the socket of a server that ends with this process."""
-    path = Path(tempfile.mkdtemp(prefix="forks-")) / "socket"
-    atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
-    _kept.append(started(path, what))
-    return str(path)
-
-
-_kept = list[subprocess.Popen[bytes]]()
-
-
-@cache
-def forking_python() -> Path:
-    """Return a folder with a `python` whose `-I -m slipway` is forked, for the PATH of scripts that start it often."""
-    if sys.platform != "linux":
-        return Path(sys.executable).parent
-    socket = kept(SLIPWAY)
-    script = Path(socket).with_name("python")
-    words = {"python": sys.executable, "socket": socket, "client": _client()}
-    script.write_text(_SLIPWAY.format(server=fork_client.SERVER, slipway=SLIPWAY, **words))
-    script.chmod(0o755)
-    return script.parent
-
-
 def let_fork(plugin: Path) -> None:
     """Let the script that starts the local provider ask the server, in runs that have its variables."""
     script = plugin.read_text()
     if "-m local.plugin " in script:  # and no official one
         first, rest = script.split("\n", 1)
-        plugin.write_text(f"{first}\n{_FORKED_PLUGIN.format(client=_client())}\n{rest}")
+        plugin.write_text(f"{first}\n{_FORKED_PLUGIN.format(client=client())}\n{rest}")
 
 
-def _client() -> str:
+def client() -> str:
     return shlex.join((sys.executable, "-IS", fork_client.__file__))
 
 
@@ -166,12 +135,12 @@ def _import_engine() -> None:
 
 
 def _import_slipway() -> None:
-    for verb in _VERBS:
-        import_module(f"slipway.cli.{verb}")
-    for module in ("github", "gitlab"):
-        import_module(f"slipway.forges.{module}")
-    import_module("slipway.review.rendering.comment")
-    import_module("slipway.notices.notice")
+    from slipway.messages import message
+
+    for module in _OF_SCRIPTS:
+        import_module(f"slipway.{module}")
+    for package, module, name in _MESSAGES:
+        message(package, module, name)
 
 
 _IMPORTS = {"engine": _import_engine, CLOUD: _import_cloud, SLIPWAY: _import_slipway}

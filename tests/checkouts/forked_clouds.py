@@ -12,6 +12,7 @@ from typing import IO
 from local.cloud.server import daemon
 
 from . import fork_client, fork_server
+from .kept_server import kept
 
 
 class ForkedCloud:
@@ -21,7 +22,7 @@ class ForkedCloud:
         with Path(os.devnull).open("rb") as nothing:
             streams = (nothing.fileno(), output.fileno(), output.fileno())
             self._connection = fork_client.ask(
-                fork_server.kept(fork_server.CLOUD), str(fork_server.ROOT), words, os.environ, streams
+                kept(fork_server.CLOUD), str(fork_server.ROOT), words, os.environ, streams
             )
         self.pid = fork_client.number(self._connection)
         self._connection.setblocking(False)

@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from tests.checkouts import fork_server
+from tests.checkouts.kept_server import forking_python
 from tests.ci import tools
 from tests.ci.gitlab import GitLab
 
@@ -212,7 +212,7 @@ class Runner:
             "PATH": tools.put(self.folder / "bin", **_TOOLS),
             "HOME": str(self.folder),
             "TMPDIR": str(self.folder),
-            "PYTHON": str(fork_server.forking_python() / "python"),
+            "PYTHON": str(forking_python() / "python"),
             "ENGINE": str(self.engine),
             "ASKED": str(self.folder / "asked"),
             "CI_REPOSITORY_URL": self.origin.as_uri(),

@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from tests.checkouts import fork_server
+from tests.checkouts.kept_server import forking_python
 
 JQ = """
 import json, sys
@@ -27,5 +27,5 @@ def put(folder: Path, **programs: str) -> str:
     for name, code in programs.items():
         (folder / name).write_text(f"#!{sys.executable}\n{code}")
         (folder / name).chmod(0o755)
-    folders = (folder, fork_server.forking_python(), Path(sys.executable).parent)
+    folders = (folder, forking_python(), Path(sys.executable).parent)
     return os.pathsep.join([*map(str, folders), os.environ["PATH"]])

@@ -6,8 +6,7 @@ The corpus in tests/review has many more, without the engine.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,117 +14,70 @@ import pytest
 
 from slipway.review.events import STREAMING
 from tests.checkouts.checkout import MACHINE, Checkout
-from tests.checkouts.fixtures import NewCheckout
-from tests.local.conftest import LocalCloud
-
-from .conftest import FAST_FLAGS
 
 pytestmark = pytest.mark.journey
 
-TEAM, BOB = "group:ml-engineers@slipway.example", "user:bob@slipway.example"
-WORKSPACE = {"submitters": [TEAM, BOB], "code": True}
+BOB = {"submitters": ["user:bob@slipway.example"]}
+LARGER = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}}
 
 
-def pools(**changed: object) -> dict[str, object]:
-    return {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}, **changed}}}}
+def edit(checkout: Checkout, old: str, new: str, file: str = "templates/nap.py") -> None:
+    path = checkout.folder / file
+    text = path.read_text()
+    assert old in text, f"{file} has no {old!r}"
+    path.write_text(text.replace(old, new))
 
 
-Edit = Callable[[Checkout], None]
+def nothing(checkout: Checkout) -> None:
+    edit(checkout, '"""nap: a job', '"""nap: the job')
+    checkout.file.write_text(checkout.file.read_text() + "# a comment\n")
 
 
-def stack(**changed: object) -> Edit:
-    return lambda checkout: checkout.write(**{"workspace": WORKSPACE, **changed})
+def the_stack_is_edited(checkout: Checkout) -> None:
+    workspace = {**BOB, "trainer": "slipway-other", "workBucket": "slipway-local-elsewhere"}
+    checkout.write(persistentResources=LARGER, workspace=workspace, quota={"mode": "warn"})
 
 
-def template(old: str, new: str, file: str = "templates/nap.py") -> Edit:
-    def edit(checkout: Checkout) -> None:
-        path = checkout.folder / file
-        text = path.read_text()
-        assert old in text, f"{file} has no {old!r}"
-        path.write_text(text.replace(old, new))
-
-    return edit
+def the_template_is_edited(checkout: Checkout) -> None:
+    edit(checkout, "default=0.0", "default=9.0")
+    edit(checkout, "sklearn-cpu.1-6", "sklearn-cpu.1-5")
+    edit(checkout, "slept well", "slept badly", "jobs/nap/task.py")
 
 
-def program(line: str) -> Edit:
-    return template("deploy(", f"{line}\ndeploy(", "__main__.py")
+def both_are_taken_out(checkout: Checkout) -> None:
+    checkout.write(persistentResources={}, templates=[])
 
 
-@dataclass(frozen=True)
-class Case:
-    """`names` are kinds that have to be said; none for a change that means nothing."""
-
-    name: str
-    edit: Edit
-    names: frozenset[str]
+def the_program_fails(checkout: Checkout) -> None:
+    edit(checkout, "deploy(", 'raise SystemExit("broken")\ndeploy(', "__main__.py")
 
 
-CASES = (
-    Case("a comment and another order", template('"""nap: a job', '"""nap: the job'), frozenset()),
-    Case("submitters in another order", stack(workspace={**WORKSPACE, "submitters": [BOB, TEAM]}), frozenset()),
-    Case(
-        "a larger maximum",
-        stack(persistentResources=pools(replicas={"min": 1, "max": 3})),
-        frozenset({"cluster-new-generation", "jobs-finish-on-old", "most-cost"}),
-    ),
-    Case(
-        "the cluster and the template are taken out",
-        stack(persistentResources={}, templates=[]),
-        frozenset({"cluster-retires", "template-gone", "idle-cost", "jobs-finish-on-old"}),
-    ),
-    Case("a submitter less", stack(workspace={**WORKSPACE, "submitters": [TEAM]}), frozenset({"submitter-gone"})),
-    Case(
-        "another account while a job runs",
-        stack(workspace={**WORKSPACE, "trainer": "slipway-other"}),
-        frozenset({"account-created"}),
-    ),
-    Case(
-        "another bucket for results",
-        stack(workspace={**WORKSPACE, "workBucket": "slipway-local-elsewhere"}),
-        frozenset({"bucket-created"}),
-    ),
-    Case("a default is changed", template("default=0.0", "default=9.0"), frozenset({"default-changed"})),
-    Case("the image moves", template("sklearn-cpu.1-6", "sklearn-cpu.1-5"), frozenset({"executor-image-changed"})),
-    Case("other code", template("slept well", "slept badly", "jobs/nap/task.py"), frozenset({"code-changed"})),
-    Case("quota is only told", stack(quota={"mode": "warn"}), frozenset({"quota-check-weaker"})),
-    Case("the program fails", program('raise SystemExit("broken")'), frozenset({"preview-failed"})),
-)
+CASES: dict[Callable[[Checkout], None], set[str]] = {
+    nothing: set(),
+    the_stack_is_edited: {
+        *("cluster-new-generation", "jobs-finish-on-old", "most-cost", "submitter-gone"),
+        *("account-created", "bucket-created", "quota-check-weaker"),
+    },
+    the_template_is_edited: {"default-changed", "executor-image-changed", "code-changed"},
+    both_are_taken_out: {"cluster-retires", "template-gone", "idle-cost", "jobs-finish-on-old"},
+    the_program_fails: {"preview-failed"},
+}
+"""Edits while a job runs, with kinds that have to be said; none for one that means nothing."""
 
 
-@pytest.fixture(scope="module")
-def busy(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout) -> Iterator[Checkout]:
-    """A deployed stack with a job on its cluster, on a cloud that no other test has."""
-    folder = tmp_path_factory.mktemp("reviewed")
-    mine = LocalCloud(folder / "cloud")
-    mine.up(*FAST_FLAGS)
-    made = new_checkout(folder, mine, "reviewed")
-    stack()(made)
-    made.up()
-    made.submit("-p", "seconds=600")
-    yield made
-    mine.local("down")
-
-
-@pytest.fixture
-def restored(busy: Checkout) -> Iterator[Checkout]:
-    files = [busy.file, *(busy.folder / name for name in ("templates/nap.py", "jobs/nap/task.py", "__main__.py"))]
-    before = {path: path.read_bytes() for path in files}
-    yield busy
-    for path, content in before.items():
-        path.write_bytes(content)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_change_and_what_it_does(case: Case, restored: Checkout, tmp_path: Path) -> None:
-    case.edit(restored)
-    review = reviewed(restored, tmp_path)
+@pytest.mark.deployed
+@pytest.mark.parametrize("change", CASES, ids=lambda change: change.__name__)
+def test_a_change_and_what_it_does(change: Callable[[Checkout], None], checkout: Checkout, tmp_path: Path) -> None:
+    checkout.submit("-p", "seconds=600")
+    change(checkout)
+    review = reviewed(checkout, tmp_path)
     named = {one["kind"] for one in review["consequences"]}
-    assert case.names <= named, review
+    assert CASES[change] <= named, review
     assert named.isdisjoint(("drift", "cluster-unsaid")), review  # nobody changed or forged anything
-    if not case.names:
+    if change is nothing:
         assert named == set(), review
-        drifts(restored, str(tmp_path / "events.jsonl"))
-    assert bool(review["incomplete"]) is ("preview-failed" in case.names), review["incomplete"]
+        drifts(checkout, str(tmp_path / "events.jsonl"))
+    assert bool(review["incomplete"]) is (change is the_program_fails), review["incomplete"]
 
 
 def drifts(checkout: Checkout, events: str) -> None:
@@ -149,8 +101,7 @@ def test_after_a_deployment_that_failed_halfway_before_is_what_people_submit_to(
 ) -> None:
     """The components' inputs have run ahead by then, and name a cluster that is not there."""
     (old,) = checkout.clusters()
-    larger = stack(persistentResources=pools(replicas={"min": 1, "max": 3}))
-    larger(checkout)
+    checkout.write(persistentResources=LARGER)
     first = reviewed(checkout, tmp_path)
     made = next(step.rpartition(" ")[2] for step in first["plan"] if step.startswith("create ") and "cpu-" in step)
     settings(create_error=made)

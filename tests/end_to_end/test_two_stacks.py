@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES
 from tests.checkouts.checkout import PROJECT, Checkout
@@ -26,11 +25,14 @@ def submitters(checkout: Checkout, *members: str) -> None:
     checkout.write(workspace={"submitters": list(members)}, persistentResources={}, templates=[])
 
 
+def published(checkout: Checkout) -> bytes:
+    path = f"/storage/v1/b/{checkout.catalog.removeprefix('gs://')}/o/catalog.json?alt=media"
+    return checkout.cloud.call("GET", path).content
+
+
 def overwrite(checkout: Checkout, content: bytes) -> None:
-    bucket = checkout.catalog.removeprefix("gs://")
-    url = f"{checkout.cloud.url}/upload/storage/v1/b/{bucket}/o?uploadType=media&name=catalog.json"
-    headers = {"Authorization": f"Bearer {checkout.cloud.token('deployer')}"}
-    assert requests.post(url, data=content, headers=headers, timeout=30).status_code == 200
+    path = f"/upload/storage/v1/b/{checkout.catalog.removeprefix('gs://')}/o?uploadType=media&name=catalog.json"
+    assert checkout.cloud.call("POST", path, "deployer", data=content).status_code == 200
 
 
 def on_project(checkout: Checkout, member: str) -> frozenset[str]:
@@ -73,45 +75,39 @@ def test_what_one_gives_up_stays_where_the_other_needs_it(
     assert done.code == 0 and on_project(prod, TEAM) == frozenset(), "the last stack takes the rest along"
 
 
-def test_where_the_other_ones_catalog_can_not_be_read_all_stays_and_is_named(
-    tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout
+@pytest.mark.deployed
+def test_what_the_other_one_may_need_or_needs_by_now_is_not_taken(
+    tmp_path: Path, checkout: Checkout, new_checkout: NewCheckout, faults: Callable[..., None]
 ) -> None:
-    dev, prod = (new_checkout(tmp_path / name, cloud, name) for name in ("dev", "prod"))
-    for one in (dev, prod):
-        submitters(one, TEAM, BEA)
-        one.up()
-    overwrite(prod, b"not JSON")
-    submitters(dev, TEAM)
-    for said in (dev.up(), dev.pulumi("preview").said):
-        assert f"the roles of {BEA} stay, as nobody can tell" in said
-        assert f"{prod.catalog}/catalog.json: not valid JSON" in said
-    assert on_project(dev, BEA) == ALL
-    done = dev.destroy()
-    assert done.code == 0 and dev.resources() == []
-    assert f"gcloud projects remove-iam-policy-binding {PROJECT} --member={TEAM}" in done.said
-    assert on_project(dev, TEAM) == on_project(dev, BEA) == ALL
-
-
-def test_what_the_other_one_grants_while_a_destruction_waits_is_not_taken(
-    tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout, faults: Callable[..., None]
-) -> None:
-    dev, prod = (new_checkout(tmp_path / name, cloud, name) for name in ("dev", "prod"))
-    dev.write(workspace={"submitters": [TEAM, BEA]})
-    dev.up()
-    submitters(prod, TEAM)
+    prod = new_checkout(tmp_path / "prod", checkout.cloud, "prod")
+    submitters(prod, BEA)
     prod.up()
+    whole = published(prod)
 
+    # Where the other one's catalog can't be read, all stays and is named.
+    overwrite(prod, b"not JSON")
+    checkout.write(workspace={"submitters": [BEA]})
+    said = checkout.up()
+    assert f"the roles of {TEAM} stay, as nobody can tell" in said
+    assert f"{prod.catalog}/catalog.json: not valid JSON" in said
+    assert on_project(checkout, TEAM) == ALL
+    overwrite(prod, whole)
+
+    # The other one grants it while a destruction waits.
     faults({"kind": "hold", "match": "DELETE .*/persistentResources/", "times": 1})
-    destruction = dev.begin("destroy", SLIPWAY_PURPOSE="destroy")
+    destruction = checkout.begin("destroy", SLIPWAY_PURPOSE="destroy")
+    cloud = checkout.cloud
     destruction.until(lambda: not cloud.rest("GET", "/slipway/faults")["faults"][0]["times"], "its cluster goes")
-    submitters(prod, TEAM, BEA)
+    submitters(prod, BEA, TEAM)
     prod.up()
     faults()
     assert destruction.process.wait() != 0
-    assert f"of {BEA} is not taken: stack prod needs it by now" in destruction.said
+    assert f"of {TEAM} is not taken: stack prod needs it by now" in destruction.said
     assert "fix: the same command again" in destruction.said
-    assert (on_project(dev, TEAM), on_project(dev, BEA)) == (ALL, ALL)
+    assert on_project(checkout, TEAM) == on_project(checkout, BEA) == ALL
 
-    done = dev.destroy()
-    assert done.code == 0 and dev.resources() == []
-    assert (on_project(prod, TEAM), on_project(prod, BEA)) == (ALL, ALL)
+    overwrite(prod, b"not JSON")
+    done = checkout.destroy()
+    assert done.code == 0 and checkout.resources() == []
+    assert f"gcloud projects remove-iam-policy-binding {PROJECT} --member={TEAM}" in done.said
+    assert on_project(checkout, TEAM) == on_project(checkout, BEA) == ALL
