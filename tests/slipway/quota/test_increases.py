@@ -10,10 +10,9 @@ import pytest
 from slipway.cloud.quotas import QuotaPreference
 from slipway.cluster import CurrentCluster
 from slipway.live import Increase, Live, QuotaLimit, Unknown
-from slipway.machines.spec import Disk, MachineGroup, MachineSpec
+from slipway.machines.spec import MachineGroup
 from slipway.quota.assessment import assess
 from slipway.quota.increases import became_of, preference_id
-from slipway.quota.metrics import quota_id
 from slipway.quota.report import OfferDraw, QuotaReport, table
 from slipway.quota.request import QuotaRequest, Requested
 from slipway.state import StatePreference
@@ -171,52 +170,6 @@ def test_the_services_own_id_counts() -> None:
     nameless = replace(live, limits={**live.limits, CPUS: QuotaLimit(CPUS, REGION, 4, Increase.POSSIBLE)})  # type: ignore[dict-item]
     refused = assess((wanted("cpu", cpu()),), nameless, region=REGION, mode="request", preview=False)
     assert (refused.requests, len(refused.errors)) == ((), 1)
-
-
-ACCELERATORS = (
-    ("n1-standard-8", "NVIDIA_TESLA_T4", 1, "T4GPUs", True),
-    ("g2-standard-4", None, 0, "L4GPUs", True),
-    ("n1-standard-8", "NVIDIA_TESLA_V100", 1, "V100GPUs", True),
-    ("n1-standard-8", "NVIDIA_TESLA_P100", 1, "P100GPUs", True),
-    ("n1-standard-8", "NVIDIA_TESLA_P4", 1, "P4GPUs", True),
-    ("a2-highgpu-1g", None, 0, "A100GPUs", True),
-    ("a2-ultragpu-1g", None, 0, "A10080GBGPUs", True),
-    ("a3-highgpu-8g", None, 0, "H100GPUs", True),
-    ("a3-megagpu-8g", None, 0, "H100MEGAGPUs", True),
-    ("a3-ultragpu-8g", None, 0, "H200GPUs", True),
-    ("a4-highgpu-8g", None, 0, "B200GPUs", True),
-    ("a4x-highgpu-4g", None, 0, "GB200GPUs", False),
-    ("g4-standard-48", None, 0, "RTXPRO6000GPUs", True),
-    ("ct5lp-hightpu-4t", None, 0, "V5ETPU", False),
-    ("ct6e-standard-8t", None, 0, "V6ETPU", False),
-    ("cloud-tpu", "TPU_V3", 8, "V3TPUs", False),
-    ("tpu7x-standard-4t", None, 0, "7XTPU", False),
-)
-"""The rows of vertex-rules 4.3: a machine with each, the quota id's infix, and whether it has a preemptible metric."""
-
-
-@pytest.mark.parametrize("preemptible", [False, True], ids=["on-demand", "preemptible"])
-@pytest.mark.parametrize(
-    ("type_", "accelerator", "count", "infix", "has_preemptible"), ACCELERATORS, ids=[row[3] for row in ACCELERATORS]
-)
-def test_every_accelerator_is_asked_for_by_its_own_quota(
-    type_: str, accelerator: str | None, count: int, infix: str, has_preemptible: bool, preemptible: bool
-) -> None:
-    group = MachineGroup(MachineSpec(type_, accelerator, count, Disk("hyperdisk-balanced", 100)), 2)
-    offer = OfferDraw("train", "spot", "spot" if preemptible else "on-demand", (group,), preemptible=preemptible)
-    nothing = assess((), region(), region=REGION, offers=(offer,), preview=False)
-    listed = {line.metric: QuotaLimit(line.metric, REGION, 0, Increase.POSSIBLE) for line in nothing.lines}
-    asked = assess(
-        (), replace(region(), limits=listed), region=REGION, offers=(offer,), mode="request", preview=False
-    ).requests
-    expected = f"CustomModelTraining{'Preemptible' if preemptible else ''}{infix}PerProjectPerRegion"
-    found = {one.quota_id: one for one in asked}
-    if preemptible and not has_preemptible:
-        assert not any(one.endswith(("GPUsPerProjectPerRegion", "TPUPerProjectPerRegion")) for one in found)
-        return
-    one = found[expected]
-    assert one.value == next(line.ceiling for line in nothing.lines if line.metric == one.metric)
-    assert (quota_id(one.metric), one.region, one.id) == (expected, REGION, preference_id(expected, REGION))
 
 
 # What stops a deployment, and what waits.

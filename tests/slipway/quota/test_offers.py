@@ -51,26 +51,37 @@ def metrics(type_: str, accelerator: str | None = None, count: int | None = None
 
 
 @pytest.mark.parametrize(
-    ("type_", "accelerator", "on_demand", "preemptible"),
+    ("type_", "accelerator", "count", "metric", "infix", "preemptible"),
     [
-        ("n1-standard-8", "NVIDIA_TESLA_T4", "nvidia_t4_gpus", "preemptible_nvidia_t4_gpus"),
-        ("n1-standard-8", "NVIDIA_TESLA_V100", "nvidia_v100_gpus", "preemptible_nvidia_v100_gpus"),
-        ("n1-standard-8", "NVIDIA_TESLA_P100", "nvidia_p100_gpus", "preemptible_nvidia_p100_gpus"),
-        ("n1-standard-8", "NVIDIA_TESLA_P4", "nvidia_p4_gpus", "preemptible_nvidia_p4_gpus"),
-        ("g2-standard-4", None, "nvidia_l4_gpus", "preemptible_nvidia_l4_gpus"),
-        ("a2-highgpu-1g", None, "nvidia_a100_gpus", "preemptible_nvidia_a100_gpus"),
-        ("a2-ultragpu-1g", None, "nvidia_a100_80gb_gpus", "preemptible_nvidia_a100_80gb_gpus"),
-        ("a3-highgpu-8g", None, "nvidia_h100_gpus", "preemptible_nvidia_h100_gpus"),
-        ("a3-megagpu-8g", None, "nvidia_h100_mega_gpus", "preemptible_nvidia_h100_mega_gpus"),
-        ("a3-ultragpu-8g", None, "nvidia_h200_gpus", "preemptible_nvidia_h200_gpus"),
-        ("a4-highgpu-8g", None, "nvidia_b200_gpus", "preemptible_nvidia_b200_gpus"),
-        ("g4-standard-48", None, "nvidia_rtx_pro_6000_gpus", "preemptible_nvidia_rtx_pro_6000_gpus"),
+        ("n1-standard-8", "NVIDIA_TESLA_T4", 1, "nvidia_t4_gpus", "T4GPUs", True),
+        ("n1-standard-8", "NVIDIA_TESLA_V100", 1, "nvidia_v100_gpus", "V100GPUs", True),
+        ("n1-standard-8", "NVIDIA_TESLA_P100", 1, "nvidia_p100_gpus", "P100GPUs", True),
+        ("n1-standard-8", "NVIDIA_TESLA_P4", 1, "nvidia_p4_gpus", "P4GPUs", True),
+        ("g2-standard-4", None, None, "nvidia_l4_gpus", "L4GPUs", True),
+        ("a2-highgpu-1g", None, None, "nvidia_a100_gpus", "A100GPUs", True),
+        ("a2-ultragpu-1g", None, None, "nvidia_a100_80gb_gpus", "A10080GBGPUs", True),
+        ("a3-highgpu-8g", None, None, "nvidia_h100_gpus", "H100GPUs", True),
+        ("a3-megagpu-8g", None, None, "nvidia_h100_mega_gpus", "H100MEGAGPUs", True),
+        ("a3-ultragpu-8g", None, None, "nvidia_h200_gpus", "H200GPUs", True),
+        ("a4-highgpu-8g", None, None, "nvidia_b200_gpus", "B200GPUs", True),
+        ("a4x-highgpu-4g", None, None, "nvidia_gb200_gpus", "GB200GPUs", False),
+        ("g4-standard-48", None, None, "nvidia_rtx_pro_6000_gpus", "RTXPRO6000GPUs", True),
+        ("ct5lp-hightpu-4t", None, None, "tpu_v5e", "V5ETPU", False),
+        ("ct6e-standard-8t", None, None, "tpu_v6e", "V6ETPU", False),
+        ("cloud-tpu", "TPU_V3", 8, "tpu_v3", "V3TPUs", False),
+        ("tpu7x-standard-4t", None, None, "tpu7x", "7XTPU", False),
     ],
 )
-def test_gpu_metrics(type_: str, accelerator: str | None, on_demand: str, preemptible: str) -> None:  # D2, W6
-    count = 1 if accelerator else None
-    assert metrics(type_, accelerator, count)[0] == on_demand
-    assert metrics(type_, accelerator, count, spot=True)[0] == preemptible
+def test_each_accelerator_has_its_metrics_and_quotas(
+    type_: str, accelerator: str | None, count: int | None, metric: str, infix: str, preemptible: bool
+) -> None:  # D2, W6
+    """The rows of vertex-rules 4.3: a machine with each, and its quota id's infix."""
+    assert metrics(type_, accelerator, count)[0] == metric
+    assert quota_id(f"{M}{metric}") == f"CustomModelTraining{infix}PerProjectPerRegion"
+    spot = [one for one in metrics(type_, accelerator, count, spot=True) if one != "preemptible_cpus"]
+    assert spot == ([f"preemptible_{metric}"] if preemptible else [])
+    if preemptible:
+        assert quota_id(f"{M}{spot[0]}") == f"CustomModelTrainingPreemptible{infix}PerProjectPerRegion"
 
 
 @pytest.mark.parametrize(
@@ -134,21 +145,25 @@ def test_inferred_names_are_marked_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metric", "words", "id_"),
+    ("metric", "words"),
     [
-        (H100, "H100 GPUs", "CustomModelTrainingH100GPUsPerProjectPerRegion"),
-        (SPOT_H100, "H100 GPUs", "CustomModelTrainingPreemptibleH100GPUsPerProjectPerRegion"),
-        (f"{M}nvidia_a100_80gb_gpus", "A100 80GB GPUs", "CustomModelTrainingA10080GBGPUsPerProjectPerRegion"),
-        (SPOT_CPUS, "vCPUs", "CustomModelTrainingPreemptibleCPUsPerProjectPerRegion"),
-        (CPUS, "N1/E2 vCPUs", None),
-        (f"{M}a3_cpus", "A3 vCPUs", None),
-        (SSD, "PD SSD GB", None),
+        (H100, "H100 GPUs"),
+        (SPOT_H100, "H100 GPUs"),
+        (f"{M}nvidia_a100_80gb_gpus", "A100 80GB GPUs"),
+        (SPOT_CPUS, "vCPUs"),
+        (CPUS, "N1/E2 vCPUs"),
+        (f"{M}a3_cpus", "A3 vCPUs"),
+        (SSD, "PD SSD GB"),
     ],
 )
-def test_words_and_quota_ids(metric: str, words: str, id_: str | None) -> None:
+def test_a_metric_in_words(metric: str, words: str) -> None:
     assert label(metric) == words
-    assert quota_id(metric) == id_
     assert namespace(metric) == ("preemptible" if "preemptible" in metric else "on-demand")
+
+
+def test_of_cpus_and_disks_only_the_preemptible_have_an_id_by_a_pattern() -> None:
+    assert quota_id(SPOT_CPUS) == "CustomModelTrainingPreemptibleCPUsPerProjectPerRegion"
+    assert not any(map(quota_id, (CPUS, f"{M}a3_cpus", SSD)))
 
 
 def test_every_machine_and_accelerator_has_its_metrics() -> None:
