@@ -68,9 +68,9 @@ def test_a_copy_of_a_kind_is_the_kind(kind: JobKind) -> None:
     assert len({type(one) for one in KINDS.values()}) == len(set(map(id, KINDS.values()))) == len(KINDS)
 
 
-def texts(path: Path) -> Iterator[str]:
+def texts(source: str) -> Iterator[str]:
     """The texts of a file that are no docstrings."""
-    tree = ast.parse(path.read_text("utf-8"))
+    tree = ast.parse(source)
     said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
@@ -80,6 +80,7 @@ def texts(path: Path) -> Iterator[str]:
 def test_no_other_file_names_the_kinds() -> None:
     names = {name for kind in KINDS.values() for name in (kind.name, kind.collection, kind.message, kind.spec)}
     for path in (ROOT / "slipway").rglob("*.py"):
-        if path.parent.name != "kinds":
-            found = {name for text in texts(path) for name in names if name in text}
+        source = path.read_text("utf-8")
+        if path.parent.name != "kinds" and any(name in source for name in names):
+            found = {name for text in texts(source) for name in names if name in text}
             assert not found, f"{path.relative_to(ROOT)} names {', '.join(sorted(found))}"
