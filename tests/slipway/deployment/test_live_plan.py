@@ -40,7 +40,7 @@ LIVE, NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None), State()
 def read_plan(
     stack: Stack = STACK, *, preview: bool = True, known: State | Unknown = NOTHING, **environ: str
 ) -> tuple[Live, Plan]:
-    return read_and_plan(stack, {**ENVIRON, **environ}, preview, NOW, str, str, known=known)
+    return read_and_plan(stack, {**ENVIRON, **environ}, preview, NOW, print, print, known=known)
 
 
 class Seen:
@@ -112,7 +112,7 @@ def test_limits_are_read_of_what_is_drawn_alone_and_for_a_deployment_by_the_offi
 ) -> None:
     """D9. A preview does not import that; tests/slipway/deployment/test_live_quotas.py holds both to each other."""
     drawn = frozenset({"custom_model_training_cpus"})
-    read_and_plan(STACK, ENVIRON, preview, NOW, str, str, metrics=drawn)
+    read_and_plan(STACK, ENVIRON, preview, NOW, print, print, metrics=drawn)
     assert {(wanted.metrics, wanted.read_quota) for wanted in seen.asked} == {(drawn, reader)}
 
 
