@@ -1,50 +1,43 @@
-"""An environment like the prebuilt image's, with the job's package installed as the service would."""
+"""Environments of images, in which tests run a job's package in its place."""
 
 import hashlib
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import uv
 
-from slipway.packages.source_package import build, requirements
-from tests.checkouts.made_once import PATIENCE_S, once
+from slipway.packages.source_package import requirements
+from tests.checkouts.made_once import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
+IMAGES = "us-docker.pkg.dev/vertex-ai/training"
+SKLEARN = f"{IMAGES}/sklearn-cpu.1-6:latest"
+TORCH = f"{IMAGES}/pytorch-cpu.2-4.py310:latest"
+TORCH_ON_GPUS = f"{IMAGES}/pytorch-gpu.2-4.py310:latest"
+_DROPPED = ("GOOGLE_", "STORAGE_", "CLUSTER_SPEC", "AIP_", "OMP_", "PYTHONPATH")
 
 
-@pytest.fixture(scope="session")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the interpreter of an environment with the packages of the scikit-learn image and those of dask-digits."""
-    image = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"
-    return installed(
-        tmp_path_factory, image, "dask-digits" if (ROOT / "jobs" / "dask_digits").is_dir() else "spot-digits"
-    )
+def interpreter(folder: Path, image: str, job: str = "") -> Path:
+    """Return the interpreter of this machine's environment of the image, with the job's requirements; `folder` gets a
+    link to it."""
+    images = pytest.importorskip("local.cloud.images.cache", reason="needs the images' recipes", exc_type=ImportError)
+    recipes = pytest.importorskip("local.cloud.images.recipes", exc_type=ImportError)
+    recipe = recipes.recipe_for(image)
+    assert recipe, "the image has a local recipe"
+    shared = replace(recipe, shared=True)
+    bare = images.cached(folder, image, shared, _tool, uv.find_uv_bin(), print, images.common(os.environ))
+    environment: Path = _with_requirements(bare, job) if job else bare
+    return environment / "bin" / "python"
 
 
-def installed(factory: pytest.TempPathFactory, image: str, job: str) -> Path:
-    """Return the interpreter of an environment with the image's packages and the job's, as a run on the local cloud has
-    it."""
-    cache = pytest.importorskip("local.cloud.images.cache", reason="needs the images' recipes", exc_type=ImportError)
-
-    def make(folder: Path) -> None:
-        cache.copied(_with_requirements(folder / "images", image, job), folder / "environment", lasting=True)
-        package = build(job, ROOT / "jobs" / job.replace("-", "_"), "").save(folder)
-        python = folder / "environment" / "bin" / "python"
-        _tool((uv.find_uv_bin(), "pip", "install", "--quiet", "--python", str(python), str(package)))
-
-    return once(factory, f"environment-{job}", make) / "environment" / "bin" / "python"
-
-
-def _with_requirements(folder: Path, image: str, job: str) -> Path:
-    """Return this machine's environment of the image with the job's requirements, kept beside it: compiling takes
-    seconds."""
+def _with_requirements(bare: Path, job: str) -> Path:
+    """Return the environment with the job's requirements, kept beside it: compiling takes seconds."""
     files = pytest.importorskip("local.cloud.files", reason="needs the local cloud", exc_type=ImportError)
     images = pytest.importorskip("local.cloud.images.cache", reason="needs the images' recipes", exc_type=ImportError)
-    bare = image_environment(folder, image)
     needed = requirements(ROOT / "jobs" / job.replace("-", "_"))
     digest = hashlib.sha256("\n".join((bare.name, *needed)).encode()).hexdigest()[:10]
     kept = bare.with_name(f"{job}-{digest}")
@@ -58,24 +51,20 @@ def _with_requirements(folder: Path, image: str, job: str) -> Path:
     return kept
 
 
-def image_environment(folder: Path, image: str) -> Path:
-    """Return this machine's environment of the image; `folder` gets a link to it."""
-    images = pytest.importorskip("local.cloud.images.cache", reason="needs the images' recipes", exc_type=ImportError)
-    recipes = pytest.importorskip("local.cloud.images.recipes", exc_type=ImportError)
-    recipe = recipes.recipe_for(image)
-    assert recipe, "the image has a local recipe"
-    shared = replace(recipe, shared=True)
-    found: Path = images.cached(folder, image, shared, _tool, uv.find_uv_bin(), print, images.common(os.environ))
-    return found
-
-
 def _tool(command: Sequence[str]) -> None:
     if command:
         subprocess.run(command, check=True)
 
 
 def environ(**more: str) -> dict[str, str]:
-    """Return a replica's environment, without this test run's variables."""
-    kept: Mapping[str, str] = os.environ
-    dropped = ("GOOGLE_", "STORAGE_", "CLUSTER_SPEC", "AIP_", "OMP_", "PYTHONPATH")
-    return {**{name: value for name, value in kept.items() if not name.startswith(dropped)}, **more}
+    """Return a replica's environment, which finds the packages in their place, without this test run's variables."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_DROPPED)}
+    own = {"PYTHONPATH": str(ROOT / "jobs"), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+    return {**kept, **own, **more}
+
+
+def said(python: Path, program: str, *arguments: str) -> str:
+    """Return what a program in a job's environment prints; it is to end well."""
+    done = subprocess.run([python, "-c", program, *arguments], env=environ(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout

@@ -6,7 +6,6 @@ import json
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,9 @@ from jobs.gemma2_lora.sonnets import TEXT
 from jobs.gemma2_lora.trouble import TroubleError
 from tests.checkouts.made_once import once
 
-from .conftest import environ, installed
+from .conftest import TORCH_ON_GPUS, environ, interpreter
 from .hub import GOOD, STRANGER, UNKNOWN, serving
 
-IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest"
 STEPS, EVERY = 16, 4
 SHORT = ("--model=tiny", f"--steps={STEPS}", f"--every={EVERY}", "--length=64")
 
@@ -77,20 +75,16 @@ def test_gemma2_lora_counts_whole_checkpoints_only_and_keeps_two(tmp_path: Path)
 
 @pytest.fixture(scope="session")
 def tuning(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment with the image's packages and the job's."""
-    return installed(tmp_path_factory, IMAGE, "gemma2-lora")
+    """The interpreter of an environment with the image's packages and those that the job needs."""
+    return interpreter(tmp_path_factory.mktemp("images"), TORCH_ON_GPUS, "gemma2-lora")
 
 
 def command(python: Path, output: Path, *more: str) -> list[str]:
     return [str(python), "-m", "gemma2_lora.task", *SHORT, f"--output={output}", *more]
 
 
-def settings(**more: str) -> dict[str, str]:
-    return environ(OMP_NUM_THREADS="1", **more)
-
-
 def run(call: list[str], **more: str) -> str:
-    done = subprocess.run(call, env=settings(**more), capture_output=True, text=True, check=False)
+    done = subprocess.run(call, env=environ(**more), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -118,7 +112,7 @@ def test_gemma2_lora_killed_in_between_ends_with_the_adapter_of_an_unbroken_run(
 ) -> None:  # X3
     *losses, end = metrics(unbroken)
     assert losses[-1]["loss"] < losses[0]["loss"] - 0.5 and end == {"step": STEPS, "attempts": 1}
-    with subprocess.Popen(command(tuning, tmp_path), env=settings(), stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command(tuning, tmp_path), env=environ(), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
             if line.startswith("checkpoint of step 4"):
@@ -189,14 +183,7 @@ def test_gemma2_lora_as_a_training_pipeline_brings_out_the_whole_model(
     assert off < 0.05, "what 16 bits round away, beside what the adapter does"
 
 
-@pytest.fixture
-def hub(unbroken: Path) -> Iterator[str]:
-    """A hub with one gated model, the files of the tiny one."""
-    files = {file.name: file.read_bytes() for file in (unbroken.parent / "work" / "download").iterdir()}
-    with serving(files) as url:
-        yield url
-
-
+MODEL = {"config.json": b"{}", "model.safetensors": b"weights", "tokenizer.json": b"{}", "README.md": b"of no use"}
 ASK = """
 import json, sys
 from pathlib import Path
@@ -215,12 +202,11 @@ print(json.dumps(found))
 
 
 @pytest.mark.journey
-def test_gemma2_lora_downloads_with_the_token_and_says_what_is_wrong_with_it(
-    tuning: Path, hub: str, tmp_path: Path
-) -> None:
+def test_gemma2_lora_downloads_with_the_token_and_says_what_is_wrong_with_it(tuning: Path, tmp_path: Path) -> None:
     ask = [str(tuning), "-c", ASK, str(tmp_path), GOOD, STRANGER, UNKNOWN, ""]
-    found = json.loads(run(ask, HF_ENDPOINT=hub).splitlines()[-1])
-    assert {"config.json", "model.safetensors", "tokenizer.json"} <= set(found[GOOD])
+    with serving(MODEL) as hub:
+        found = json.loads(run(ask, HF_ENDPOINT=hub).splitlines()[-1])
+    assert found[GOOD] == ["config.json", "model.safetensors", "tokenizer.json"]
     stranger, unknown, none = found[STRANGER], found[UNKNOWN], found[""]
     assert "does not give google/gemma-2-2b" in stranger
     assert "https://huggingface.co/google/gemma-2-2b" in stranger
@@ -234,7 +220,7 @@ def test_gemma2_lora_downloads_with_the_token_and_says_what_is_wrong_with_it(
 @pytest.mark.journey
 def test_gemma2_lora_says_when_the_hub_is_out_of_reach(tuning: Path, tmp_path: Path) -> None:
     call = command(tuning, tmp_path, "--model=2b")
-    nowhere = settings(HF_ENDPOINT="http://127.0.0.1:9", HF_TOKEN=GOOD)
+    nowhere = environ(HF_ENDPOINT="http://127.0.0.1:9", HF_TOKEN=GOOD)
     done = subprocess.run(call, env=nowhere, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "downloaded from the hub" in done.stderr

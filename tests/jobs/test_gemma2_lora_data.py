@@ -12,17 +12,16 @@ from typing import Any
 
 import pytest
 
-from jobs.gemma2_lora import data
+from jobs.gemma2_lora import data, task
 from jobs.gemma2_lora.examples import UNLEARNT, Example, encode, padded
 from jobs.gemma2_lora.options import options
 from jobs.gemma2_lora.place import Place
 from jobs.gemma2_lora.records import Record, read
 from jobs.gemma2_lora.trouble import TroubleError
 
-from .conftest import environ, installed
+from .conftest import TORCH_ON_GPUS, environ, interpreter
 from .hub import GOOD, STRANGER, serving
 
-IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest"
 CHAT = [
     {"messages": [{"role": "user", "content": "Sun?"}, {"role": "assistant", "content": "A star."}]},
     {"messages": [{"role": "user", "content": "Moon?"}, {"role": "model", "content": "A rock."}]},
@@ -96,6 +95,16 @@ def test_gemma2_lora_names_ten_bad_lines_at_most_and_none_of_an_empty_file(tmp_p
     told = refused(tmp_path, b"{}\n" * 14 + jsonl(CHAT))
     assert "14 of 16" in told and "line 10 has" in told and "line 11" not in told and "and 4 more" in told
     assert "holds no records" in refused(tmp_path, b"\n\n")
+
+
+def test_gemma2_lora_ends_with_what_is_wrong_with_its_data_and_no_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "chat.jsonl").write_bytes(jsonl([*CHAT, {"messages": CHAT[0]["messages"][:1]}]))
+    code = task.main([f"--data={tmp_path}/chat.jsonl", "--model=tiny", f"--output={tmp_path}/output"], {})
+    told = capsys.readouterr().err
+    assert code == 1 and told.startswith(f"error: 1 of 3 records of {tmp_path}/chat.jsonl")
+    assert "line 3 ends without" in told and "Traceback" not in told
 
 
 def test_gemma2_lora_takes_the_files_of_a_dataset_that_are_called_as_the_split() -> None:
@@ -231,14 +240,14 @@ print(json.dumps(found))
 @pytest.mark.long
 @pytest.mark.journey
 def test_gemma2_lora_learns_a_chat_of_the_hub_on_weights_of_four_bits(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    tmp_path: Path,
 ) -> None:
     """Without a GPU the job refuses that. Here the check is passed over: the weights are quantized on the CPU."""
-    python = installed(tmp_path_factory, IMAGE, "gemma2-lora")
+    python = interpreter(tmp_path / "images", TORCH_ON_GPUS, "gemma2-lora")
     late = {"prompt": "sun " * 40, "completion": "No."}
     with serving({"data/train-a.jsonl": jsonl(CHAT), "data/train-b.jsonl": jsonl([*CHAT, late])}) as url:
         call = [str(python), "-c", FEW_BITS, str(tmp_path), GOOD, STRANGER]
-        settings = environ(HF_ENDPOINT=url, OMP_NUM_THREADS="1")
+        settings = environ(HF_ENDPOINT=url)
         done = subprocess.run(call, env=settings, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     found = SimpleNamespace(**json.loads(done.stdout.splitlines()[-1]))

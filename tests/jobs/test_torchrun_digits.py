@@ -1,76 +1,85 @@
-"""ddp-digits as real processes: the model is the one of a single process. # B5"""
+"""Which node a replica is, where nodes meet and by which interface (vertex-rules 3.5, 3.6), and a lost one. # B5"""
 
-from __future__ import annotations
-
-import signal
+import json
+import socket
 import sys
-from array import array
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
-from zipfile import ZipFile
+from typing import Any
 
 import pytest
 
-from .pytorch import alone, metrics_of
-from .replicas import Replicas
+from jobs.torchrun_digits.network import interface_of
+from jobs.torchrun_digits.topology import Topology, read
 
-pytestmark = [
-    pytest.mark.journey,
-    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have one loopback address"),
-]
+from .conftest import TORCH, interpreter, said
+
+CLUSTER = {
+    "workerpool0": ["cmle-training-workerpool0-ab-0:2222"],
+    "workerpool1": ["cmle-training-workerpool1-ab-0:2222", "cmle-training-workerpool1-ab-1:2222"],
+}
 
 
-@pytest.fixture
-def started(tmp_path: Path) -> Iterator[Callable[..., Replicas]]:
-    """Starts a job of so many replicas, whose output goes to the test's folder."""
-    with ExitStack() as ends:
+def topology(pool: str, index: int, cluster: dict[str, list[str]] = CLUSTER, **more: Any) -> Topology:
+    return read({"CLUSTER_SPEC": json.dumps({"cluster": cluster, "task": {"type": pool, "index": index}, **more})})
 
-        def start(module: str, number: int, *more: str) -> Replicas:
-            made = Replicas(tmp_path, f"torchrun_digits.{module}", number, *more)
-            for rank in range(number):
-                ends.callback(made.die, rank)
-            return made
 
-        yield start
+def test_nodes_are_counted_from_the_chief_through_all_pools() -> None:
+    cluster = {**CLUSTER, "workerpool3": ["late:2222"]}
+    places = [("workerpool0", 0), ("workerpool1", 0), ("workerpool1", 1), ("workerpool3", 0)]
+    found = [topology(pool, index, cluster) for pool, index in places]
+    assert [node.rank for node in found] == [0, 1, 2, 3]
+    assert {node.nodes for node in found} == {4}
+    assert {node.endpoint for node in found} == {"cmle-training-workerpool0-ab-0:2222"}
+    assert [node.host for node in found][::3] == ["cmle-training-workerpool0-ab-0", "late"]
+
+
+def test_nodes_meet_at_an_open_port_where_the_service_names_some() -> None:
+    assert topology("workerpool1", 1, open_ports=[7777, 7778]).endpoint.endswith("-0:7777")
+
+
+def test_where_replicas_share_a_host_they_meet_at_the_chief_s_own_port() -> None:
+    cluster = {"workerpool0": ["127.0.0.1:10000"], "workerpool1": ["127.0.0.1:10002"]}
+    assert topology("workerpool0", 0, cluster, open_ports=[10001]).port == 10000
+    assert topology("workerpool1", 0, cluster, open_ports=[10003]).port == 10000
+
+
+def test_a_single_replica_meets_itself() -> None:
+    me = topology("chief", 0, {"chief": ["127.1.0.1:2222"]}, open_ports=[7777])
+    assert (me.rank, me.nodes, me.endpoint) == (0, 1, "127.1.0.1:7777")
+    assert read({}) == read({"CLUSTER_SPEC": ""}) == Topology()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere gloo finds its interface itself")
+def test_gloo_takes_the_interface_that_has_the_replica_s_address() -> None:
+    assert interface_of("127.0.0.1") == interface_of("127.9.8.7") == interface_of("localhost") == "lo"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outward:
+        try:
+            outward.connect(("203.0.113.1", 9))
+        except OSError:
+            pytest.skip("this machine has no way out")
+        own = outward.getsockname()[0]
+    assert interface_of(own) not in (None, "lo")
+
+
+def test_an_address_that_nobody_here_has_leaves_the_choice_to_gloo() -> None:
+    assert interface_of("203.0.113.1") is None
+    assert interface_of("no-such-host.invalid") is None
+
+
+LOST = """
+from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
+from torchrun_digits import ddp, train
+def loses(*_):
+    failure = ProcessFailure(local_rank=0, pid=1, exitcode=train.LOST_TOUCH, error_file="")
+    raise ChildFailedError("training", {0: failure})
+ddp.torchrun, ddp.time.sleep = loses, lambda seconds: print("waits", seconds)
+assert ddp.main([], {}) == train.LOST_TOUCH
+"""
 
 
 @pytest.mark.long
-def test_ddp_digits_of_three_replicas_is_the_model_of_one(
-    started: Callable[..., Replicas], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    job = started("ddp", 3)
-    folder = alone(tmp_path_factory)
-    one = metrics_of(folder)
-    job.finished()
-    three = metrics_of(tmp_path)
-
-    assert (one["replicas"], three["replicas"]) == (1, 3)
-    assert three["loss"] == pytest.approx(one["loss"], rel=1e-9)
-    assert three["accuracy"] == one["accuracy"]
-    assert one["accuracy"] > 0.8
-    (what, single), (same, several) = (model(output / "model" / "model.pt") for output in (folder, tmp_path))
-    assert (what, len(single)) == (same, 4)
-    for name, values in single.items():
-        assert several[name] == pytest.approx(values, rel=1e-9, abs=1e-12)
-
-
-def model(file: Path) -> tuple[bytes, dict[str, list[float]]]:
-    """What torch.save wrote: the description of the tensors, and the numbers of each. Importing torch takes longer."""
-    with ZipFile(file) as archive:
-        contents = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
-    numbers = {name: array("d", content).tolist() for name, content in contents.items() if name.startswith("data/")}
-    return contents["data.pkl"], numbers
-
-
-@pytest.mark.long
-def test_ddp_digits_that_lost_a_replica_waits_for_the_service_to_restart_the_job(
-    started: Callable[..., Replicas],
-) -> None:  # X4
+@pytest.mark.journey
+def test_ddp_digits_that_lost_a_replica_waits_for_the_service_to_restart_the_job(tmp_path: Path) -> None:  # X4
     """A failure of its own would end the job, whichever of the two the service sees first."""
-    job = started("ddp", 2, "--pause=1")
-    job.heard(0, "starts at step 0, replicas: 2")
-    job.die(1)
-    job.heard(0, "another replica is lost; the service is to restart the job")
-    job.running[0].send_signal(signal.SIGTERM)
-    assert job.running[0].wait() == -signal.SIGTERM
+    told = said(interpreter(tmp_path / "images", TORCH), LOST)
+    assert "another replica is lost; the service is to restart the job\nwaits 900" in told

@@ -64,15 +64,13 @@ class Job:
         return [f"{entry['role'] or entry['task']}: {entry['text']}" for entry in entries]
 
     def said(self, words: str) -> None:
-        """Wait until a line of a custom job has these words; fail when the job ends without."""
-        number = self.name.rpartition("/")[2]
-        query = {
-            "resourceNames": [f"projects/{PROJECT}"],
-            "filter": f'resource.labels.job_id="{number}" AND "{words}"',
-        }
+        """Wait until a line of a custom job, or of a pipeline's, has these words; fail when the job ends without."""
 
         def heard() -> bool:
-            ended = self.state in ENDED
+            ended, body = self.state in ENDED, self.stack.cloud.rest("GET", f"/v1/{self.name}")
+            number = body.get("trainingTaskMetadata", {}).get("backingCustomJob", self.name).rpartition("/")[2]
+            lines = f'resource.labels.job_id="{number}" AND "{words}"'
+            query = {"resourceNames": [f"projects/{PROJECT}"], "filter": lines}
             found = "entries" in self.stack.cloud.rest("POST", "/v2/entries:list", query)
             assert found or not ended, f"it ended without {words!r}:\n" + "\n".join(self.lines)
             return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.jobs.pytorch import TRAINING, alone, metrics_of
+from tests.jobs.pytorch import TRAINING, alone
 
 from .stack import Stack
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.journey
 def test_ddp_digits_that_lost_a_replica_ends_with_the_model_of_a_single_one(
     stack: Stack, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    one = metrics_of(alone(tmp_path_factory))
+    one = alone(tmp_path_factory)
     stack.hold_write(3)  # the checkpoint of step 20, after those of 0 and 10
     job = stack.submit("ddp-digits", workers=1, **TRAINING)
     job.held()

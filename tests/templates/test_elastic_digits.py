@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.jobs.pytorch import TRAINING, alone, metrics_of
+from tests.jobs.pytorch import TRAINING, alone
 
 from .stack import Stack
 
@@ -24,11 +24,11 @@ def away(stack: Stack) -> Iterator[Callable[[float], None]]:
     change(0)
 
 
-def test_elastic_digits_goes_on_without_a_lost_worker_and_waits_for_a_lost_chief(
+def test_elastic_digits_goes_on_without_a_lost_worker_and_takes_it_back(
     stack: Stack, away: Callable[[float], None], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     away(600)
-    one = metrics_of(alone(tmp_path_factory))
+    one = alone(tmp_path_factory)
     stack.hold_write(3)  # the checkpoint of step 20, after those of 0 and 10
     job = stack.submit("elastic-digits", workers=1, last_call=10, **TRAINING)
     job.held()
@@ -39,13 +39,23 @@ def test_elastic_digits_goes_on_without_a_lost_worker_and_waits_for_a_lost_chief
     job.said("replicas: 1, checkpoint written")
     away(0)
     job.held()
+    stack.release()
+    job.finished()
+    *starts, metrics = job.metrics
+    assert [start["replicas"] for start in starts] == [2, 1, 2]
+    assert 0 == starts[0]["step"] < starts[1]["step"] < starts[2]["step"] < 80
+    assert metrics["loss"] == pytest.approx(one["loss"], rel=1e-9), "as if nothing had happened"
+    assert (metrics["accuracy"], metrics["step"]) == (one["accuracy"], 80)
+    assert job.unshown("logs") == [], "\n".join(job.lines)
+
+
+@pytest.mark.long
+def test_elastic_digits_waits_for_a_lost_chief(stack: Stack) -> None:
+    stack.hold_write(3)
+    job = stack.submit("elastic-digits", workers=1, last_call=10, **TRAINING)
+    job.held()
     job.kill("workerpool0-0")
     job.said("node 1: no chief at")
     stack.release()
     job.finished()
-    *starts, metrics = job.metrics
-    assert [start["replicas"] for start in starts] == [2, 1, 2, 2]
-    assert 0 == starts[0]["step"] < starts[1]["step"] < starts[2]["step"] < starts[3]["step"] < 80
-    assert metrics["loss"] == pytest.approx(one["loss"], rel=1e-9), "as if nothing had happened"
-    assert (metrics["accuracy"], metrics["step"]) == (one["accuracy"], 80)
-    assert job.unshown("logs") == [], "\n".join(job.lines)
+    assert [(start["step"], start["replicas"]) for start in job.metrics[:-1]] == [(0, 2), (10, 2)]

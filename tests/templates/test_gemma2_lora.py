@@ -11,12 +11,12 @@ import pytest
 
 from tests.checkouts.checkout import PROJECT
 
-from .stack import Stack
+from .stack import Job, Stack
 
 pytestmark = pytest.mark.journey
 
 TOKEN = "hf_5ecretForThisTestAlone"
-STEPS, EVERY = 24, 4
+STEPS, EVERY = 12, 4
 LOSS = re.compile(rb"\x10(.)\x2a.\x0a.\x0a.train/loss\x15(....)", re.DOTALL)
 """The step and the value of a loss in an event file, as PyTorch's SummaryWriter writes it."""
 
@@ -27,17 +27,19 @@ def _token(deployed: Stack) -> None:
     deployed.secret("hf-token", TOKEN)
 
 
-def test_gemma2_lora_preempted_goes_on_from_its_checkpoint_and_the_loss_falls(stack: Stack) -> None:  # X3 Z3
-    job = stack.submit("gemma2-lora", "--capacity", "spot", model="tiny", steps=STEPS, every=EVERY, length=64)
+def test_gemma2_lora_preempted_goes_on_from_its_checkpoint_and_leaves_a_model(stack: Stack) -> None:  # X3 Z3 W5
+    stack.hold_write(15)  # of the second checkpoint, which has as many files
+    small = {"model": "tiny", "steps": STEPS, "every": EVERY, "length": 64}
+    job = stack.submit("gemma2-lora", "--as", "training-pipeline", "--capacity", "spot", **small)
+    job.held()
     job.said("checkpoint of step 4 written")
     stack.scenario(spot={"preempt": [{"job": job.display_name, "times": 1}]})
     job = job.finished()
     assert job.unshown("logs") == []
+    assert job.unshown("show") == []
 
     lines = job.lines
-    (resumed,) = [line for line in lines if "goes on from the checkpoint of step" in line]
-    step = int(resumed.rpartition(" ")[2])
-    assert step % EVERY == 0 and EVERY <= step <= STEPS
+    assert any("goes on from the checkpoint of step 4" in line for line in lines)
     *told, end = job.metrics
     assert end == {"step": STEPS, "attempts": 2}
     assert [one["step"] for one in told] == list(range(1, STEPS + 1))
@@ -54,6 +56,7 @@ def test_gemma2_lora_preempted_goes_on_from_its_checkpoint_and_the_loss_falls(st
     }
     assert sorted(losses) == list(range(1, STEPS + 1))
     assert losses[STEPS] == pytest.approx(told[-1]["loss"])
+    assert_served(job)
 
     # The token was there, and is nowhere else.
     assert any("a token for the Hugging" in line for line in lines)
@@ -62,6 +65,22 @@ def test_gemma2_lora_preempted_goes_on_from_its_checkpoint_and_the_loss_falls(st
     catalog = stack.content(f"{stack.checkout.catalog}/catalog.json").decode()
     for seen in ("\n".join(lines), json.dumps(request), catalog, json.dumps(job.document)):
         assert TOKEN not in seen
+
+
+def assert_served(job: Job) -> None:
+    """The registry has the whole model, with the server that is to serve it."""
+    stack = job.stack
+    name, _, version = job.document["model"].partition("@")
+    model = stack.cloud.rest("GET", f"/v1/{name}@{version}")
+    described = f"Gemma 2 tiny with the adapter of {job.display_name}"
+    assert (model["displayName"], model["description"]) == ("gemma-2-tiny-lora", described)
+    assert model["artifactUri"] == f"{job.document['output']}/model"
+    server = model["containerSpec"]
+    assert "--model=$(AIP_STORAGE_URI)" in server["args"] and server["predictRoute"] == "/generate"
+    files = {file.rpartition("/")[2] for file in listed(stack, f"{model['artifactUri']}/")}
+    assert {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"} <= files
+    config = json.loads(stack.content(f"{model['artifactUri']}/config.json"))
+    assert (config["architectures"], config["torch_dtype"]) == (["Gemma2ForCausalLM"], "bfloat16")
 
 
 def listed(stack: Stack, uri: str) -> list[str]:
@@ -99,36 +118,3 @@ def test_gemma2_lora_says_which_bucket_is_closed_to_it(stack: Stack) -> None:
     told = "\n".join(job.lines)
     assert "error: gs://texts-of-others can't be used" in told
     assert "roles/storage.objectUser" in told and "Traceback" not in told
-
-
-def test_gemma2_lora_names_the_lines_of_a_chat_that_it_cannot_use(stack: Stack) -> None:
-    good = {"messages": [{"role": "user", "content": "Sun?"}, {"role": "assistant", "content": "A star."}]}
-    lines = [json.dumps(good), "{broken", json.dumps({"messages": good["messages"][:1]})]
-    bucket = json.loads(stack.content(f"{stack.checkout.catalog}/catalog.json"))["storage"]["work"]
-    url = f"{stack.cloud.url}/upload/storage/v1/b/{bucket}/o?uploadType=media&name=chat.jsonl"
-    stack.cloud.session().post(url, data="\n".join(lines), timeout=30).raise_for_status()
-    job = stack.run("gemma2-lora", model="tiny", data=f"gs://{bucket}/chat.jsonl", code=4)
-    told = "\n".join(job.lines)
-    assert f"2 of 3 records of gs://{bucket}/chat.jsonl" in told
-    assert "line 2 is not JSON" in told and "line 3 ends without" in told
-    assert "Traceback" not in told
-
-
-def test_gemma2_lora_as_a_training_pipeline_leaves_a_model_in_the_registry(stack: Stack) -> None:  # W5 Z1
-    job = stack.run("gemma2-lora", "--as", "training-pipeline", model="tiny", steps=4, every=4, length=64)
-    assert (job.document["kind"], job.document["capacityType"]) == ("training-pipeline", "pool")
-    assert job.unshown("show") == []
-    name, _, version = job.document["model"].partition("@")
-    model = stack.cloud.rest("GET", f"/v1/{name}@{version}")
-    assert (model["displayName"], model["description"]) == (
-        "gemma-2-tiny-lora",
-        f"Gemma 2 tiny with the adapter of {job.display_name}",
-    )
-    assert model["artifactUri"] == f"{job.document['output']}/model"
-    server = model["containerSpec"]
-    assert "--model=$(AIP_STORAGE_URI)" in server["args"] and server["predictRoute"] == "/generate"
-    files = {file.rpartition("/")[2] for file in listed(stack, f"{model['artifactUri']}/")}
-    assert {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"} <= files
-    config = json.loads(stack.content(f"{model['artifactUri']}/config.json"))
-    assert (config["architectures"], config["torch_dtype"]) == (["Gemma2ForCausalLM"], "bfloat16")
-    assert len(job.output("adapter/adapter_model.safetensors")) > 0

@@ -52,9 +52,3 @@ def test_pipeline_digits_uploads_a_model_that_the_sdk_gives_back(stack: Stack, t
     digits = json.loads(answer.stdout)
     right = sum(found == true for found, true in zip(digits["found"], digits["true"], strict=True))
     assert right > 90
-
-
-def test_pipeline_digits_as_a_custom_job_uploads_nothing(stack: Stack) -> None:  # W5
-    job = stack.run("pipeline-digits", "--as", "custom-job", trees=20)
-    assert (job.document["kind"], job.document["model"]) == ("custom-job", None)
-    assert job.output("model/model.joblib")

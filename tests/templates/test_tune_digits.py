@@ -10,7 +10,7 @@ from .stack import Stack
 
 pytestmark = pytest.mark.journey
 
-TRIALS, AT_ONCE = 3, 2
+TRIALS, AT_ONCE = 2, 2
 VALUES = {"model", "depth", "c", "gamma"}
 
 
