@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import pytest
+
 from slipway.catalog.model import Offer, Parameter, Template
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import Alternative, ClusterSpec, CurrentCluster, PoolSpec
@@ -216,20 +218,16 @@ def test_what_is_published() -> None:
     }
 
 
-def test_what_a_submission_may_cost_unasked_is_published_and_compared() -> None:  # D6
-    asking = told(of=replace(STACK, workspace=replace(STACK.workspace, confirm_above=4.0)))
-    assert asking.catalog.confirm_above == 4.0 and asking.published["confirmAbove"] == 4.0
+@pytest.mark.parametrize(
+    ("setting", "value", "key"), [("confirm_above", 4.0, "confirmAbove"), ("board", True, "board")]
+)
+def test_what_a_stack_sets_of_its_workspace_is_published_and_compared(setting: str, value: object, key: str) -> None:
+    """# D6 # N20"""
+    asking = told(of=replace(STACK, workspace=replace(STACK.workspace, **{setting: value})))
+    assert getattr(asking.catalog, setting) == asking.published[key] == value
     back = read(components(asking))
-    assert back is not None and back.catalog.confirm_above == 4.0
-    assert "confirmAbove" not in told().published, "of a stack that does not ask nothing new is published"
-
-
-def test_that_the_page_of_all_jobs_is_written_is_published_and_compared() -> None:  # N20
-    shown = told(of=replace(STACK, workspace=replace(STACK.workspace, board=True)))
-    assert shown.catalog.board and shown.published["board"] is True
-    back = read(components(shown))
-    assert back is not None and back.catalog.board
-    assert "board" not in told().published
+    assert back is not None and getattr(back.catalog, setting) == value
+    assert key not in told().published, "of a stack that does not ask nothing new is published"
 
 
 def test_grants_that_stay_for_other_stacks_are_told_by_member() -> None:  # P5

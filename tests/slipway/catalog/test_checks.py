@@ -24,7 +24,8 @@ from slipway.submission.candidates import SubmissionRequest, prepare, price, sum
 from slipway.submission.preflight import offline
 from slipway.template import Image, Metric, Parameter, Search, Study, Variant, WorkerPool
 from slipway.template.proof import StackResources, prove
-from tests.slipway.template.conftest import CONTEXT, template
+from tests.builders.templates import job_template as template
+from tests.slipway.template.conftest import CONTEXT
 
 from .test_document import CPU, CURRENT, STACK
 

@@ -21,7 +21,8 @@ from slipway.quota.report import OfferVerdict
 from slipway.stack.stack import Stack, WorkspaceSettings
 from slipway.template import Parameter
 from slipway.template.proof import StackResources, prove
-from tests.slipway.template.conftest import CONTEXT, cluster, template
+from tests.builders.templates import job_template as template
+from tests.slipway.template.conftest import CONTEXT, cluster
 
 CPU = cluster()
 STACK = Stack(

@@ -21,7 +21,8 @@ from slipway.template import (
     WorkerPool,
 )
 from slipway.template.proof import StackResources, prove
-from tests.slipway.template.conftest import CONTEXT, cluster, template
+from tests.builders.templates import job_template as template
+from tests.slipway.template.conftest import CONTEXT, cluster
 
 HERE = replace(
     CONTEXT, project="acme-dev", reservations={"h100": Reservation("projects/p/zones/us-central1-a/reservations/r")}

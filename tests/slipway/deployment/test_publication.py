@@ -31,10 +31,11 @@ from slipway.quota.report import QuotaReport
 from slipway.season import Season
 from slipway.stack.stack import Stack, TrainerSettings, WorkspaceSettings
 from slipway.template.proof import StackResources, prove
+from tests.builders.templates import job_template as template
 from tests.slipway.catalog.test_document import published
 from tests.slipway.stack.files import read as parsed
 from tests.slipway.stack.files import with_config
-from tests.slipway.template.conftest import cluster, template
+from tests.slipway.template.conftest import cluster
 
 from .test_season_quota import DAY, NOW, Story, begun, proven
 from .world import ROOT, job

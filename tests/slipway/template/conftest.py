@@ -5,7 +5,6 @@ from typing import Any
 
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.machines.spec import MachineSpec
-from slipway.template import JobTemplate, Package, Parameter, WorkerPool
 from slipway.template.jobspec import CompileContext
 
 CONTEXT = CompileContext(
@@ -30,22 +29,3 @@ def pool(name: str = "workers", type: str = "n1-standard-8", **changes: Any) -> 
 
 def cluster(*pools: PoolSpec, name: str = "cpu", **changes: Any) -> ClusterSpec:
     return ClusterSpec(name, pools or (pool("head", "n1-standard-4"), pool()), **changes)
-
-
-def template(**changes: Any) -> JobTemplate:
-    """Return a scheduler and 2 (1 to 16) workers, on a pool or Spot."""
-    parts: dict[str, Any] = {
-        "name": "dask-digits",
-        "summary": "digits",
-        "code": Package("jobs/dask_digits", "dask_digits.task", "us-docker.pkg.dev/vertex-ai/training/image:latest"),
-        "worker_pools": (
-            WorkerPool("scheduler", "n1-standard-4", args=("--trees=${trees}", "--output=${slipway.output}")),
-            WorkerPool("workers", "n1-standard-8", replicas="${workers}"),
-        ),
-        "parameters": (
-            Parameter("workers", int, default=2, min=1, max=16),
-            Parameter("trees", int, default=200, min=1),
-        ),
-        "capacity_types": ("pool", "spot"),
-    }
-    return JobTemplate(**{**parts, **changes})

@@ -14,8 +14,9 @@ from slipway.errors import ConfigError
 from slipway.template import Disk, JobTemplate, Parameter, Variant, WorkerPool
 from slipway.template.case import Case, cases
 from slipway.template.compile import check, request, usual_values
+from tests.builders.templates import job_template as template
 
-from .conftest import CONTEXT, template
+from .conftest import CONTEXT
 
 CODE = template().packages[0]
 URI = "gs://acme-dev-catalog/packages/dask-digits-0123456789ab.tar.gz"

@@ -27,8 +27,9 @@ from slipway.template import (
     WorkerPool,
 )
 from slipway.template.compile import check, request, usual_values
+from tests.builders.templates import job_template as template
 
-from .conftest import CONTEXT, cluster, template
+from .conftest import CONTEXT, cluster
 
 URI = "gs://acme-dev-catalog/packages/digits.tar.gz"
 DIGEST = "sha256:" + "0" * 64

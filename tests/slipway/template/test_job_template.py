@@ -26,8 +26,7 @@ from slipway.template import (
 from slipway.template.load import available, load
 from slipway.template.types import mistyped
 from tests import shipped
-
-from .conftest import template
+from tests.builders.templates import job_template as template
 
 STUDY = Study((Metric("accuracy"),), (Search("rate", "double", 0.1, 1.0),), max_trials=4, parallel_trials=2)
 CHIEF = WorkerPool("scheduler", "n1-standard-4", args=("${trees}",))

@@ -14,8 +14,9 @@ from slipway.machines.spec import Disk
 from slipway.stack.stack import from_config
 from slipway.template import ANY_RESERVATION, JobTemplate, Metric, Parameter, Search, Study, Variant, WorkerPool
 from slipway.template.proof import Placement, StackResources, prove, prove_all
+from tests.builders.templates import job_template as template
 
-from .conftest import cluster, pool, template
+from .conftest import cluster, pool
 
 
 def refused(*clusters: Any, **changes: Any) -> ConfigError:
