@@ -221,9 +221,10 @@ def test_what_is_published() -> None:
 @pytest.mark.parametrize(
     ("setting", "value", "key"), [("confirm_above", 4.0, "confirmAbove"), ("board", True, "board")]
 )
-def test_what_a_stack_sets_of_its_workspace_is_published_and_compared(setting: str, value: object, key: str) -> None:
+def test_what_a_stack_sets_of_its_workspace_is_published_and_compared(setting: str, value: Any, key: str) -> None:
     """# D6 # N20"""
-    asking = told(of=replace(STACK, workspace=replace(STACK.workspace, **{setting: value})))
+    changed: dict[str, Any] = {setting: value}
+    asking = told(of=replace(STACK, workspace=replace(STACK.workspace, **changed)))
     assert getattr(asking.catalog, setting) == asking.published[key] == value
     back = read(components(asking))
     assert back is not None and getattr(back.catalog, setting) == value

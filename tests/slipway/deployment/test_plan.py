@@ -12,7 +12,7 @@ from slipway.catalog.forms import Removed
 from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster
-from slipway.deployment.plan import former_regions, plan, regions_of_old
+from slipway.deployment.plan import former_regions, regions_of_old
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.action import Action, Why
 from slipway.kinds import PIPELINE, TUNING_JOB
@@ -289,9 +289,9 @@ def test_a_predecessor_that_stays_too_long_is_marked_and_kept() -> None:  # B6
     asked = replace(B, retire_within=timedelta(days=7))
     new = replace(cluster(ID_B, HASH_B), create_time=now - timedelta(days=8))
     seen = live(cluster(ID_A, HASH_A), new, jobs=(job(ID_A),), catalog=IN_CATALOG)
-    late = plan((asked,), seen, stack=STACK, project=PROJECT, region=REGION, now=now)
+    late = planned((asked,), seen, now)
     assert late.retiring[0].overdue and deleted(late) == ()
-    early = plan((asked,), seen, stack=STACK, project=PROJECT, region=REGION, now=now - timedelta(days=2))
+    early = planned((asked,), seen, now - timedelta(days=2))
     assert not early.retiring[0].overdue
 
 
@@ -303,7 +303,7 @@ def test_one_whose_entry_is_gone_is_late_by_the_limit_that_this_had() -> None:  
 
     def at(when: datetime, known: PublishedCatalog | None, *declared: ClusterSpec) -> Action:
         seen = live(cluster(ID_A, HASH_A), jobs=(job(ID_A),), catalog=known)
-        (found,) = plan(declared, seen, stack=STACK, project=PROJECT, region=REGION, now=when).retiring
+        (found,) = planned(declared, seen, when).retiring
         return found
 
     first = at(now, catalog)

@@ -17,7 +17,7 @@ from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.deployment.actions import of_current, resting
 from slipway.deployment.deployment import Deployment, build_packages, plan_deployment, prove_stack
 from slipway.deployment.interim_catalog import interim
-from slipway.deployment.plan import Plan, as_made, plan
+from slipway.deployment.plan import Plan, as_made
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
 from slipway.deployment.summary import made_otherwise
 from slipway.errors import ConfigError
@@ -38,7 +38,7 @@ from tests.slipway.stack.files import with_config
 from tests.slipway.template.conftest import cluster
 
 from .test_season_quota import DAY, NOW, Story, begun, proven
-from .world import ROOT, job
+from .world import ROOT, job, planned_for
 
 
 def catalog(**changes: Any) -> Catalog:
@@ -151,7 +151,7 @@ LIVE = Live(clusters=(), jobs=(), limits=LIMITS, catalog=None)
 
 
 def decided() -> Plan:
-    return plan(OPEN.clusters, LIVE, stack=OPEN.name, project=OPEN.project, region=OPEN.region, now=IN_NOVEMBER)
+    return planned_for(OPEN, LIVE, IN_NOVEMBER)
 
 
 def deployment_of(of: Plan) -> Deployment:
@@ -194,14 +194,8 @@ def test_of_the_catalog_alone_the_same_cluster_follows() -> None:
     before = decided()
     for made in (before, as_made(before, {before.current[0].id: before.current[0].alternatives[0].id})):
         one = made.current[0]
-        again = plan(
-            (declared(deployment_of(made).catalog.clusters["cpu"]),),
-            replace(LIVE, clusters=()),
-            stack=OPEN.name,
-            project=OPEN.project,
-            region=OPEN.region,
-            now=IN_NOVEMBER,
-        )
+        read_back = declared(deployment_of(made).catalog.clusters["cpu"])
+        again = planned_for(OPEN, replace(LIVE, clusters=()), IN_NOVEMBER, (read_back,))
         assert again.current[0].id == one.id
 
 

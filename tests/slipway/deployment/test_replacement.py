@@ -9,7 +9,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.withdrawal import before_withdrawal, begun, replacing, withdrawn
 from slipway.cluster import ClusterSpec
 from slipway.deployment.live_plan import refuse
-from slipway.deployment.plan import Plan, plan
+from slipway.deployment.plan import Plan
 from slipway.deployment.removal import GracePeriod
 from slipway.errors import ConfigError, PolicyError
 from slipway.generations.action import Why
@@ -22,8 +22,6 @@ from slipway.state import State
 from .test_season_quota import begun as deployed
 from .test_season_quota import proven
 from .world import (
-    PROJECT,
-    REGION,
     STACK,
     catalog_with,
     cleared,
@@ -214,7 +212,7 @@ STATE = State(protected={ALIVE.id: "cpu"})
 
 
 def from_state(*declared: ClusterSpec, catalog: PublishedCatalog | None = None) -> Plan:
-    return plan(declared, live(ALIVE, catalog=catalog), stack=STACK, project=PROJECT, region=REGION, known=STATE)
+    return planned(declared, live(ALIVE, catalog=catalog), known=STATE)
 
 
 def test_without_a_catalog_the_state_remembers_what_is_protected() -> None:  # B3

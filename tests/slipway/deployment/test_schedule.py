@@ -10,7 +10,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.cluster import ClusterSpec
-from slipway.deployment.plan import plan
 from slipway.deployment.schedule import Due, schedule
 from slipway.generations.action import Why
 from slipway.generations.dormant import Dormancy
@@ -19,13 +18,13 @@ from slipway.prices import Price
 from slipway.season import Season
 from tests.slipway.generations.test_dormant import CPU, HASH, HOUR, ID, LIMITED, NOW, alive, in_season
 
-from .world import PROJECT, REGION, STACK, cluster, job, live, remembering
+from .world import REGION, cluster, job, live, planned, remembering
 
 EACH = Price(Decimal("0.463786"))
 
 
 def due(declared: ClusterSpec, seen: Live, now: datetime = NOW) -> list[Due]:
-    decided = plan((declared,), seen, stack=STACK, project=PROJECT, region=REGION, now=now)
+    decided = planned((declared,), seen, now)
     assert not decided.problems
     return list(schedule(decided, seen, REGION, now))
 

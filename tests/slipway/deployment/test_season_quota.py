@@ -17,7 +17,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.quotas import QuotaPreference
 from slipway.cluster import CurrentCluster
 from slipway.deployment.deployment import Deployment, ProvenStack, build_packages, plan_deployment, prove_stack
-from slipway.deployment.plan import Plan, Waits, plan
+from slipway.deployment.plan import Plan, Waits
 from slipway.deployment.published_schedule import upcoming
 from slipway.deployment.schedule import wait_for_quota
 from slipway.errors import PolicyError
@@ -26,7 +26,7 @@ from slipway.live import Increase, Live, QuotaLimit, Unknown
 from slipway.stack.stack import Stack
 from tests.slipway.stack.files import read, with_config
 
-from .world import ROOT, ahead, cluster, deleted, job, live
+from .world import ROOT, ahead, cluster, deleted, job, live, planned_for
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -73,15 +73,7 @@ class Story:
         seen, stack = self.seen(), self.stack
 
         def planned(waits: Waits) -> Plan:
-            return plan(
-                stack.clusters,
-                seen,
-                stack=stack.name,
-                project=stack.project,
-                region=stack.region,
-                now=self.now,
-                waits=waits,
-            )
+            return planned_for(stack, seen, self.now, waits=waits)
 
         chosen = wait_for_quota(planned({}), seen, stack, planned)
         revision = Revision("3f9c2e1", dirty=False)
@@ -250,21 +242,14 @@ def test_what_cannot_be_read_leaves_nothing_dormant() -> None:
     story = begun(TURN[1], limit=0)
     unread = Unknown("denied", "cloudquotas.googleapis.com", "roles/cloudquotas.viewer")
     seen = replace(story.seen(), limits=unread)
-    decided = plan(story.stack.clusters, seen, stack="x", project="p", region="r", now=NOW)
+    decided = planned_for(story.stack, seen, NOW)
     assert wait_for_quota(decided, seen, story.stack, lambda _: Plan()) is decided
 
 
 def test_one_that_an_earlier_deployment_made_is_there_whatever_the_catalog_says() -> None:
     """It was killed before it could publish that."""
     story = begun(TURN[1])
-    made = plan(
-        story.stack.clusters,
-        story.seen(),
-        stack=story.stack.name,
-        project=story.stack.project,
-        region=story.stack.region,
-        now=NOW,
-    ).current[0]
+    made = planned_for(story.stack, story.seen(), NOW).current[0]
     story.clusters[made.id], story.limit = _there(made, story.stack.name, NOW), 0
     story.up()
     assert set(story.whole.clusters) == {"second"} and story.names == {"second"}

@@ -16,7 +16,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.actions import of_catalog, of_current
 from slipway.deployment.deployment import build_packages, plan_deployment, prove_stack
-from slipway.deployment.plan import Plan, plan
+from slipway.deployment.plan import Plan
 from slipway.deployment.summary import made_otherwise, outliving, overdue, shared_grants, untold_grants, workspace
 from slipway.deployment.workspace_plan import (
     RetiringWorkspaceResource,
@@ -50,6 +50,7 @@ from .world import (
     job,
     live,
     planned,
+    planned_for,
     published_by,
     remembering,
     spec,
@@ -224,23 +225,20 @@ def test_two_seasons_take_turns_on_quota_for_one() -> None:  # D2
     proven = prove_stack(stack, ROOT / "templates")
     limits = {one: QuotaLimit(one, stack.region, 8 if one.endswith("_cpus") else 10_000) for one in proven.metrics}
 
-    def at(now: datetime, seen: Live) -> Plan:
-        return plan(stack.clusters, seen, stack=stack.name, project=stack.project, region=stack.region, now=now)
-
     def deployed(decided: Plan, seen: Live) -> str:
         revision, packages = Revision("3f9c2e1", dirty=False), build_packages(proven, ROOT)
         found = plan_deployment(proven, packages, revision, seen, decided, preview=False, now=NOW)
         found.refuse()
         return "\n".join(preview_text(found, State(), NOW, preview=False))
 
-    (first,) = at(NOW - timedelta(days=1), live()).current
+    (first,) = planned_for(stack, live(), NOW - timedelta(days=1)).current
     machine = first.spec.pools[0].machine
     alive = replace(cluster(first.id, first.fingerprint, name="term-a", stack=stack.name), create_time=NOW)
     alive = replace(alive, pools=(replace(alive.pools[0], id="all", machine=machine),))
     whole = catalog_with(first.spec).whole
     catalog = PublishedCatalog({"term-a": first.id}, whole=whole)
     seen = replace(live(alive, catalog=catalog), limits=limits)
-    decided = at(NOW, seen)
+    decided = planned_for(stack, seen, NOW)
     words = deployed(decided, seen)
     assert re.search("term-a.* is deleted.*before term-b-", words)
     with pytest.raises(PolicyError, match="quota does not suffice"):

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from slipway.cloud.jobs import VertexJob
-from slipway.deployment.plan import plan
 from slipway.deployment.snapshot import lacks, made_by_us
 from slipway.deployment.summary import kept_settings, lost
 from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan, metric_writers, plan_workspace
@@ -15,7 +14,7 @@ from slipway.live import Live, Unknown
 from slipway.state import State, StateGrant, StateResource
 from slipway.template import JobTemplate, Package, WorkerPool
 
-from .world import PROJECT, REGION, STACK, cluster, job, live
+from .world import STACK, cluster, job, live, planned
 
 OLD, NEW = "old@acme.iam.gserviceaccount.com", "new@acme.iam.gserviceaccount.com"
 WANTED = {"catalog": "acme-catalog", "work": "acme-work", "trainer": OLD}
@@ -102,12 +101,12 @@ def test_one_that_is_made_where_an_adopted_bucket_was_deleted_is_the_stacks_own(
 def test_buckets_do_not_change_their_roles() -> None:
     """The engine deletes what a bucket was after it has become what it is."""
     asked = {**WANTED, "catalog": "acme-work", "work": "acme-catalog"}
-    refusals = plan((), live(), stack=STACK, project=PROJECT, region=REGION, known=KNOWN, workspace=asked).refusals
+    refusals = planned((), live(), known=KNOWN, workspace=asked).refusals
     assert ["gs://acme-work" in refusals[0].what, "gs://acme-catalog" in refusals[1].what] == [True, True]
     assert ["catalogBucket" in refusals[0].fix, "workBucket" in refusals[1].fix] == [True, True]
     assert all(one.for_good for one in refusals) and f"Pulumi.{STACK}.yaml" in refusals[0].why
     renamed = {**WANTED, "work": "acme-results"}
-    assert not plan((), live(), stack=STACK, project=PROJECT, region=REGION, known=KNOWN, workspace=renamed).refusals
+    assert not planned((), live(), known=KNOWN, workspace=renamed).refusals
 
 
 def test_nothing_happens_to_a_stack_that_asks_for_what_it_has() -> None:
@@ -225,7 +224,7 @@ def test_a_doubt_whether_all_jobs_are_listed_keeps_everything() -> None:
 
 def decided(seen: Live) -> WorkspacePlan:
     asked = {**WANTED, "trainer": NEW}
-    return plan((), seen, stack=STACK, project=PROJECT, region=REGION, known=KNOWN, workspace=asked).workspace
+    return planned((), seen, known=KNOWN, workspace=asked).workspace
 
 
 def test_machines_in_use_by_a_job_that_no_list_shows_may_need_anything() -> None:

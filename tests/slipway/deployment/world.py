@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from slipway.catalog.withdrawal import over, withdrawn
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import PROTECT, ClusterSpec, CurrentCluster, PoolSpec
-from slipway.deployment.plan import Plan, as_made, plan
+from slipway.deployment.plan import Plan, Waits, as_made, plan
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.action import DELETE, Action, What, Why
 from slipway.generations.dormant import Dormancy
@@ -22,6 +22,7 @@ from slipway.kinds import CUSTOM_JOB, JobKind
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown
 from slipway.machines.spec import MachineSpec
+from slipway.stack.stack import Stack
 from slipway.state import State
 
 ROOT = Path(__file__).with_name("project")
@@ -91,9 +92,25 @@ def _living(some: Iterable[Action]) -> tuple[PersistentResource, ...]:
 
 
 def planned(
-    declared: tuple[ClusterSpec, ...], seen: Live, now: datetime | None = None, known: State | None = None
+    declared: tuple[ClusterSpec, ...],
+    seen: Live,
+    now: datetime | None = None,
+    known: State | None = None,
+    workspace: Mapping[str, str] | None = None,
 ) -> Plan:
-    return plan(declared, seen, stack=STACK, project=PROJECT, region=REGION, now=now, known=known)
+    return plan(declared, seen, stack=STACK, project=PROJECT, region=REGION, now=now, known=known, workspace=workspace)
+
+
+def planned_for(
+    stack: Stack,
+    seen: Live,
+    now: datetime,
+    clusters: tuple[ClusterSpec, ...] | None = None,
+    waits: Waits | None = None,
+) -> Plan:
+    """Plan a stack of a file, or other clusters of it."""
+    declared, place = stack.clusters if clusters is None else clusters, stack.region
+    return plan(declared, seen, stack=stack.name, project=stack.project, region=place, now=now, waits=waits or {})
 
 
 def remembering(*dormant: Dormancy) -> model.Catalog:
