@@ -1,10 +1,14 @@
-"""Round trips in sequence: what runs side by side counts once."""
+"""What stands between a bench and its cloud: round trips in sequence, and whole requests alone. # N2"""
 
 from __future__ import annotations
 
 import http.client
+import json
+import queue
+import socket
 import threading
 import urllib.parse
+import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -13,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.proxy import Exchange, in_sequence, recording
+from bench.relay import Answer, Relay, running
 
 
 def test_one_after_the_other_counts_each() -> None:
@@ -81,3 +86,35 @@ def test_passes_requests_and_answers_on_unchanged(echo: str) -> None:
         assert [each.what for each in taken] == ["POST /yes?a=1", "POST /no"]
         assert len(in_sequence(taken)) == 2
         assert proxy.take() == []
+
+
+WHOLE = b'{"policy": {}}'
+
+
+@pytest.mark.parametrize(
+    "half",
+    [
+        b"Content-Length: 14\r\n\r\n",
+        b'Content-Length: 14\r\n\r\n{"poli',
+        b'Transfer-Encoding: chunked\r\n\r\ne\r\n{"poli',
+        b'Transfer-Encoding: chunked\r\n\r\ne\r\n{"policy": {}}\r\n',
+    ],
+    ids=["no body", "half of one", "half a chunk", "no last chunk"],
+)
+def test_what_a_killed_caller_has_sent_half_is_not_passed_on(half: bytes) -> None:
+    """A policy that was to be set came as an empty one, and nobody might do anything any more."""
+    served = queue.SimpleQueue[bytes]()
+
+    class Handler(Relay):
+        def serve(self, body: bytes) -> None:
+            served.put(body)
+            self.answer(Answer(200, json.dumps({}).encode()))
+
+    with running(Handler) as url:
+        with socket.create_connection(("127.0.0.1", urllib.parse.urlsplit(url).port or 0)) as killed:
+            killed.sendall(b"POST /v1/p:setIamPolicy HTTP/1.1\r\nHost: a\r\n" + half)
+            killed.shutdown(socket.SHUT_WR)
+            assert killed.recv(1) == b"", "hung up on, without an answer"
+        with urllib.request.urlopen(urllib.request.Request(url, WHOLE), timeout=60) as answer:
+            assert answer.status == 200
+    assert served.get() == WHOLE and served.empty()

@@ -1,5 +1,5 @@
-"""Names by which living things are known again. No release of ours may change one: it would replace somebody's GPUs,
-or send their jobs a second time. # N1 # N7"""
+"""Names by which living things are known again, and exit codes. No release of ours may change one: it would replace
+somebody's GPUs, or send their jobs a second time. # N1 # N7 # N8"""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from components.catalog import Catalog as CatalogComponent
 from components.catalog import JobTemplate
 from components.persistent_resource import OtherRegions, PersistentResource
 from components.workspace import Workspace
-from slipway import labels
+from slipway import errors, labels
 from slipway.catalog.lookup import default_buckets
 from slipway.catalog.model import Catalog, Parameter
 from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.errors import SlipwayError
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.packages.source_package import SourcePackage
 from slipway.submission.candidates import SubmissionRequest
@@ -170,3 +171,18 @@ def test_names_that_the_engine_has_in_its_state(tmp_path: Path) -> None:
         "workspace gcp:storage/bucketIAMMember:BucketIAMMember trainer-writes-work",
     ]
     assert (guard.NAME, persistent_resource.HOOK) == ("slipway-guard-v1", "slipway-create-v1")
+
+
+def test_each_kind_of_error_has_its_code() -> None:
+    kinds = (one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, SlipwayError))
+    assert {one.__name__: one.exit_code for one in kinds} == {
+        "SlipwayError": 1,
+        "ConfigError": 2,
+        "AuthError": 3,
+        "ResourceError": 4,
+        "PolicyError": 5,
+        "Cancelled": 8,
+        "Timeout": 9,
+        "AnswerUnknown": 75,
+        "Interrupted": 130,
+    }

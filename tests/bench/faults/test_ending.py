@@ -1,4 +1,4 @@
-"""What differs between two endings, and the worst of it first. # N1 # N2"""
+"""Sequences of random edits, the endings of runs, and what differs between two. # N1 # N2 # B6"""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from bench.faults import edits
 from bench.faults.ending import Ending, Job, judged
+from bench.faults.sequences import burning
 
 QUEUED, RUNNING = "JOB_STATE_QUEUED", "JOB_STATE_RUNNING"
 CLEAN = Ending(
@@ -56,3 +58,38 @@ def test_a_cluster_that_was_made_after_a_failed_one_that_kept_the_name_is_the_on
     judgment, why = judged(clean, both)
     assert judgment == "other" and why.endswith(f": {first} ERROR")
     assert judged(clean, replace(now, known=frozenset({first})))[0] == "orphaned"
+
+
+def test_a_seed_is_a_sequence_that_begins_with_a_cluster_and_a_job() -> None:
+    assert edits.sequence(3) == edits.sequence(3) != edits.sequence(4)
+    first, *others = edits.sequence(3, length=6)
+    assert list(first.file.clusters) == ["cpu"] and first.work == "job"
+    assert len(others) == 6
+
+
+def test_all_that_people_do_to_a_stack_comes_within_the_five_hundred() -> None:
+    steps = [step for seed in range(11, 511) for step in edits.sequence(seed)]
+    words = " ".join(step.edit for step in steps)
+    for edit in (
+        "is added",
+        "is removed",
+        "becomes",
+        "bounds",
+        "machine",
+        "generation",
+        "season",
+        "template",
+        "nothing",
+    ):
+        assert edit in words
+    for step in steps:
+        for entry in step.file.keys()["persistentResources"].values():
+            replicas = entry["pools"]["all"]["replicas"]
+            assert 1 <= replicas["min"] < replicas["max"]
+
+
+def test_what_retired_and_was_idle_is_to_go_unless_an_edit_takes_it_back() -> None:
+    assert burning({"cpu-1"}, {"cpu-2"}, {"cpu-2"}) == []
+    assert burning({"cpu-1"}, {"cpu-1", "cpu-2"}, {"cpu-1"}) == []
+    (told,) = burning({"cpu-1"}, {"cpu-1", "cpu-2"}, {"cpu-2"})
+    assert told.startswith("cpu-1 was idle and retiring")

@@ -1,12 +1,15 @@
-"""Which points there are, in which order, and what the proxy does with a call at one of them. # N2 # N4"""
+"""Points of a journey: which there are, in which order, what becomes of a call at one, and who was told. # N2 # N4"""
 
 from __future__ import annotations
 
 import pytest
 
 from bench.faults import points
+from bench.faults.play import told
 from bench.faults.points import FAULTS, Point
 from bench.faults.proxy import Action, Proxy, Strike, standing_before
+from bench.faults.stage import Ran
+from slipway.cloud.foreign_words import ON_ERROR
 from tests.local.conftest import LocalCloud
 
 CALLS = ["GET /v1/p/customJobs", "POST /v1/p/customJobs", "GET /v1/p/customJobs"]
@@ -111,3 +114,31 @@ def test_slow_bytes_and_pages_in_a_circle_are_what_they_are_called(cloud: LocalC
         proxy.begin(Strike(Point("submit", call, 1, "slow")))
         with asked.get(f"{proxy.url}{listed}", stream=True) as answer:
             assert len(answer.raw.read1(1 << 16)) == 1
+
+
+POINT = Point("create", "GET /x", 1, "token")
+OUTPUTS = f'\nOutputs:\n    onError : "{ON_ERROR}"\n'
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [
+        ("error: googleapi: Error 401: expired", False),
+        ("error: googleapi: Error 401: expired" + OUTPUTS, True),
+        ("error: could not read the catalog" + OUTPUTS, False),
+        ("error: could not read the catalog\n  fix: try again" + OUTPUTS, True),
+    ],
+)
+def test_the_outputs_of_a_stack_excuse_no_error_of_our_own(said: str, verdict: bool) -> None:
+    assert told(Ran(1, said), POINT) is verdict
+
+
+def test_a_command_that_goes_on_by_itself_says_when() -> None:
+    said = "job-1  waiting 0:03  why is not known: The service is currently unavailable."
+    assert not told(Ran(-2, said), POINT)
+    assert told(Ran(-2, f"{said}  (looks at spot again in 0:57)"), POINT)
+
+
+def test_nothing_has_to_be_said_when_all_went_well_or_the_command_itself_was_killed() -> None:
+    assert told(Ran(0, ""), POINT)
+    assert told(Ran(1, ""), Point("create", "GET /x", 1, "kill-engine"))

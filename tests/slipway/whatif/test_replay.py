@@ -1,10 +1,14 @@
-"""The replay of jobs on pools: what holds for all jobs and pools, and single cases as a table would have them. # N16"""
+"""The replay of jobs on pools: what holds for all jobs and pools, single cases as a table would have them, and the
+month that is made for it. # N16"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import cache
+from statistics import mean, median
 
 import pytest
 from hypothesis import given
@@ -14,6 +18,7 @@ from slipway.machines.spec import Disk, MachineGroup, MachineSpec
 from slipway.prices import Price
 from slipway.whatif.model import PoolBounds, PoolDelays, Replay, ReplayedJob, ReplayedPool, Route
 from slipway.whatif.replay import replay
+from tests.slipway.whatif.month import DAY, month
 
 CPU, HEAD = MachineSpec("n1-standard-8"), MachineSpec("n1-standard-4")
 AT_ONCE = PoolDelays(0, 0, 0)
@@ -214,3 +219,29 @@ def test_times_that_are_scaled_scale_what_comes_of_them(
 
 def _seconds(found: Replay) -> Sequence[float]:
     return [seconds for one in found.pools for seconds in (one.live, one.held)]
+
+
+@cache
+def jobs() -> list[ReplayedJob]:
+    return month(5000, MachineSpec("n1-standard-8"))
+
+
+def test_run_times_have_a_long_tail() -> None:
+    runs = [one.run for one in jobs()]
+    assert 9 * 60 < median(runs) < 15 * 60 and mean(runs) > 3 * median(runs) and max(runs) > DAY / 2
+
+
+def test_days_are_busier_than_nights_and_weekends() -> None:
+    hours = Counter(int(one.created % DAY // 3600) for one in jobs())
+    assert sum(hours[hour] for hour in range(10, 18)) > 2 * sum(hours[hour] for hour in range(8))
+    weekend = sum(int(one.created // DAY) % 7 >= 5 for one in jobs())
+    assert weekend / len(jobs()) < 0.2
+
+
+def test_most_jobs_take_one_machine() -> None:
+    sizes = Counter(one.machines[0].count for one in jobs())
+    assert sizes[1] > 0.65 * len(jobs()) and sizes[1] > sizes[2] > sizes[4] > sizes[8] > 0
+
+
+def test_a_seed_gives_the_same_month() -> None:
+    assert jobs() == month(5000, MachineSpec("n1-standard-8")) != month(5000, MachineSpec("n1-standard-8"), seed=2)

@@ -29,7 +29,7 @@ def replayer(seed: int = 1) -> Replayer:
     return Replayer.of(history(told(happened, NOW), [NOW], days=5), catalog([NOW], offers))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_bounds_are_cheaper_that_hold_the_target(seed: int) -> None:
     here = replayer(seed)
     bounds = [(least, most) for least, most in product(range(1, 9), range(1, 17)) if least <= most]

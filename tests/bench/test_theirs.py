@@ -1,4 +1,4 @@
-"""The SDK script that submissions are measured against sends the very same job."""
+"""What is measured against, a plain program and a script of the SDK, declares and sends the same."""
 
 from __future__ import annotations
 
@@ -14,8 +14,73 @@ from typing import Any
 
 import pytest
 
+from bench.bare import program
 from bench.errors import BenchError
 from bench.sdk import script
+
+MARK = "4dabf18193072939515e22adb298388d"
+URN = "urn:pulumi:local::slipway::slipway:Workspace$"
+
+
+def resource(kind: str, name: str, inputs: dict[str, Any], *dependencies: str) -> dict[str, Any]:
+    return {"urn": f"{URN}{kind}::{name}", "type": kind, "inputs": inputs, "dependencies": list(dependencies)}
+
+
+BUCKET = resource(
+    "gcp:storage/bucket:Bucket", "catalog", {"__defaults": [], "uniformBucketLevelAccess": True, "location": "US"}
+)
+OBJECT = resource(
+    "gcp:storage/bucketObject:BucketObject",
+    "package",
+    {"bucket": "b", "source": {MARK: "c44067f5952c0a294b673a41bacd8c17", "path": "a.tar.gz", "hash": "…"}},
+    BUCKET["urn"],
+    URN + "slipway:Workspace::workspace",
+)
+CLUSTER = resource(
+    "gcp:vertex/aiPersistentResource:AiPersistentResource",
+    "cpu-1a2b3c4",
+    {
+        "labels": {"slipway-stack": "local"},
+        "resourcePools": [{"machineSpec": {"machineType": "n1-standard-8"}, "replicaCount": 1}],
+        "displayName": {MARK: "1b47061264138c4ac30d75fd1eb44270", "plaintext": '"cpu"'},
+    },
+)
+
+
+def state(*resources: dict[str, Any]) -> dict[str, Any]:
+    return {"version": 3, "deployment": {"resources": list(resources)}}
+
+
+def test_declares_each_resource_with_its_inputs_and_its_order(tmp_path: Path) -> None:
+    stack = {"urn": "urn:pulumi:local::slipway::pulumi:pulumi:Stack::slipway-local", "type": "pulumi:pulumi:Stack"}
+    component = {"urn": URN + "slipway:Workspace::workspace", "type": "slipway:index:Workspace", "inputs": {}}
+    text = program(state(stack, component, BUCKET, OBJECT, CLUSTER), tmp_path)
+    bucket, package, cluster = text.splitlines()[3:]
+    assert bucket == "r0 = gcp.storage.Bucket('catalog', uniform_bucket_level_access=True, location='US')"
+    assert package == (
+        f"r1 = gcp.storage.BucketObject('package', bucket='b', source=pulumi.FileAsset('{tmp_path}/a.tar.gz'), "
+        "opts=pulumi.ResourceOptions(depends_on=[r0]))"
+    )
+    assert cluster == (
+        "r2 = gcp.vertex.AiPersistentResource('cpu-1a2b3c4', labels={'slipway-stack': 'local'}, resource_pools="
+        "[{'machine_spec': {'machine_type': 'n1-standard-8'}, 'replica_count': 1}], display_name='cpu')"
+    )
+    assert "slipway" not in text.replace("slipway-stack", "")
+    compile(text, "bare", "exec")
+
+
+def test_nothing_deployed_is_no_comparison(tmp_path: Path) -> None:
+    with pytest.raises(BenchError, match="no gcp resources"):
+        program(state(), tmp_path)
+
+
+def test_a_value_it_can_not_write_is_named(tmp_path: Path) -> None:
+    encrypted = resource(
+        "gcp:storage/bucket:Bucket", "b", {"name": {MARK: "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "v1"}}
+    )
+    with pytest.raises(BenchError, match="ciphertext"):
+        program(json.loads(json.dumps(state(encrypted))), tmp_path)
+
 
 POOL = {
     "machineSpec": {"machineType": "n1-standard-8"},
