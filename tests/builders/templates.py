@@ -1,10 +1,15 @@
-"""Templates, as a stack declares them."""
+"""Templates, as a stack declares them and as a deployment publishes them."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from slipway.catalog.model import Template
+from slipway.deployment.publication import draws, template_entry
+from slipway.quota.report import OfferVerdict
 from slipway.template import JobTemplate, Package, Parameter, WorkerPool
+from slipway.template.jobspec import CompileContext
+from slipway.template.proof import Placement
 
 
 def job_template(**changes: Any) -> JobTemplate:
@@ -24,3 +29,9 @@ def job_template(**changes: Any) -> JobTemplate:
         "capacity_types": ("pool", "spot"),
     }
     return JobTemplate(**{**parts, **changes})
+
+
+def published_template(of: JobTemplate, offers: tuple[Placement, ...], context: CompileContext) -> Template:
+    """Return a template's part of the catalog where there is quota for each offer that the stack can have."""
+    verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(of, offers)}
+    return template_entry(of, offers, verdicts, context, dict.fromkeys(of.packages, "packages/code.tar.gz"))

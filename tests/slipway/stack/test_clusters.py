@@ -11,6 +11,8 @@ from slipway.stack.yaml_file import from_text
 
 from .files import FILE, only, read, with_config, with_pool, wrong
 
+OTHER = "alternatives: [{{pools: {{workers: {{machine: {}, replicas: 1}}}}}}]"
+
 
 @pytest.mark.parametrize(
     ("key", "what", "fix"),
@@ -58,16 +60,8 @@ from .files import FILE, only, read, with_config, with_pool, wrong
             "has no pool 'worker' that this could stand for",
             "did you mean `workers`?",
         ),
-        (
-            "alternatives: [{pools: {workers: {machine: n1-standard-8, replicas: 1}}}]",
-            "asks for the same as `pools` above",
-            "other machines",
-        ),
-        (
-            "alternatives: [{pools: {workers: {machine: a3-highgpu-9g, replicas: 1}}}]",
-            "unknown machine type",
-            "a3-highgpu-8g",
-        ),
+        (OTHER.format("n1-standard-8"), "asks for the same as `pools` above", "other machines"),
+        (OTHER.format("a3-highgpu-9g"), "unknown machine type", "a3-highgpu-8g"),
         ("schedule: {}", "keys of its own", "`from: 2027-01-10`"),
         ("deletionPolicy: PREVENT", "forever", "leave it out"),
         ("displayName: ''", "0 characters", "1–128"),

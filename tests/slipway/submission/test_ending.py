@@ -13,22 +13,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slipway.catalog import document
 from slipway.catalog.document import read
 from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
 from slipway.cloud.jobs import VertexJob
-from slipway.cluster import ClusterSpec, PoolSpec
-from slipway.codec import write
 from slipway.context import Context
-from slipway.deployment.publication import draws, template_entry
 from slipway.kinds import KINDS
-from slipway.machines.spec import MachineSpec
 from slipway.prices import Price
-from slipway.quota.report import OfferVerdict
 from slipway.submission.ending import Cause, RecoveredSubmission, error_of_end, next_steps, recover
 from slipway.submission.request import fill
 from slipway.template.jobspec import CompileContext
 from slipway.template.load import available, load
 from slipway.template.proof import StackResources, prove
+from tests.builders.catalogs import catalog as made
+from tests.builders.clusters import cluster, cluster_spec
+from tests.builders.pools import HEAD, pool, pool_spec
+from tests.builders.templates import published_template
 
 MACHINE = {"machineType": "n1-standard-4"}
 ENDED = VertexJob("projects/p/locations/r/customJobs/1", "digits-1", "JOB_STATE_SUCCEEDED")
@@ -172,44 +172,16 @@ def test_a_failure_without_a_reason_yet_says_when_it_comes() -> None:
 
 
 FOLDER = Path(__file__).resolve().parents[3] / "templates"
-MACHINES = {"head": "n1-standard-4", "workers": "n1-standard-8"}
-CPU = ClusterSpec("cpu", tuple(PoolSpec(one, MachineSpec(MACHINES[one]), 1, 4, True, 1) for one in MACHINES))
+CPU = cluster_spec("cpu", pool_spec("head", HEAD), pool_spec())
 CONTEXT = CompileContext("dev", "us-central1", "3f9c2e1", "c-dev", "w-dev", "t@p.iam", {"cpu": "cpu-1"}, project="acme")
 
 
 def catalog_of(name: str) -> Catalog:
     """As preview would publish it, with quota for all."""
     (template,) = load((name,), FOLDER)
-    offers = prove(template, StackResources((CPU,), region="us-central1"))
-    verdicts = {draw.label: OfferVerdict(True) for draw in draws(template, offers)}
-    packages = dict.fromkeys(template.packages, "packages/code.tar.gz")
-    pools: dict[str, Any] = {
-        pool.name: {
-            "machine": pool.machine.type,
-            "accelerator": None,
-            "acceleratorCount": 0,
-            "disk": {"type": pool.machine.disk.type, "sizeGb": pool.machine.disk.size_gb},
-            "min": pool.min,
-            "max": pool.max,
-            "autoscaled": pool.autoscaled,
-            "pricePerHour": None,
-        }
-        for pool in CPU.pools
-    }
-    document = {
-        "schema": 2,
-        "stack": "dev",
-        "project": "acme",
-        "region": "us-central1",
-        "commit": "",
-        "dirty": False,
-        "storage": {"catalog": "c-dev", "work": "w-dev"},
-        "trainer": "t@p.iam",
-        "clusters": {"cpu": {"id": "cpu-1", "pools": pools}},
-        "retiring": [],
-        "templates": {name: write(template_entry(template, offers, verdicts, CONTEXT, packages))},
-    }
-    return read(json.dumps(document), "test")
+    entry = published_template(template, prove(template, StackResources((CPU,), region="us-central1")), CONTEXT)
+    cpu = cluster("cpu", pool("head", HEAD), pool(), id="cpu-1")
+    return read(document.write(made(cpu, stack="dev", work_bucket="w-dev", templates={name: entry})), "test")
 
 
 def unusual(parameter: Parameter, offer: Offer) -> Scalar:

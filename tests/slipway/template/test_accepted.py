@@ -14,8 +14,6 @@ import pytest
 from slipway.catalog.placeholders import fill
 from slipway.cluster import Reservation
 from slipway.codec import write
-from slipway.deployment.publication import draws, template_entry
-from slipway.quota.report import OfferVerdict
 from slipway.template import (
     JobTemplate,
     Metric,
@@ -32,6 +30,7 @@ from slipway.template import (
 from slipway.template.compile import usual_values
 from slipway.template.jobspec import CompileContext
 from slipway.template.proof import StackResources, prove
+from tests.builders.templates import published_template
 
 from .conftest import cluster, pool
 
@@ -143,9 +142,7 @@ def capacity_types() -> list[tuple[str, str, str]]:
 
 def published(context: CompileContext) -> list[dict[str, Any]]:
     offers = prove(TEMPLATE, StackResources((CPU,), region=REGION, reservations=context.reservations))
-    verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(TEMPLATE, offers)}
-    entry = template_entry(TEMPLATE, offers, verdicts, context, {TEMPLATE.packages[0]: "p.tar.gz"})
-    found: list[dict[str, Any]] = write(entry)["offers"]
+    found: list[dict[str, Any]] = write(published_template(TEMPLATE, offers, context))["offers"]
     assert all(offer["available"] for offer in found)
     return found
 

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from slipway.codec import write
-from slipway.deployment.publication import draws, template_entry
 from slipway.kinds import KINDS
-from slipway.quota.report import OfferVerdict
 from slipway.template.jobspec import CompileContext
 from slipway.template.load import load
 from slipway.template.proof import StackResources, prove
+from tests.builders.templates import published_template
 from tests.slipway.stack.files import read, with_config
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -56,9 +55,7 @@ def entry() -> dict[str, Any]:
         clusters={cluster.name: f"{cluster.name}-1a2b3c4" for cluster in stack.clusters},
         project=stack.project,
     )
-    verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(template, offers)}
-    packages = dict.fromkeys(template.packages, "packages/p.tar.gz")
-    found = write(template_entry(template, offers, verdicts, context, packages))
+    found = write(published_template(template, offers, context))
     assert found["kinds"] == ["custom-job", "training-pipeline"]
     return found
 
