@@ -116,8 +116,7 @@ def test_a_rise_is_a_warning_beyond_a_tenth_of_the_month_or_10_dollars_an_hour(
     before: str, after: str, grade: Grade
 ) -> None:
     assert said(change(facts(cost(before)), facts(cost(after))))["idle-cost"].grade is grade
-    runs = (facts(template("lora", on_demand(price))) for price in (before, after))
-    assert said(change(*runs))["run-cost"].grade is grade
+    assert run_cost((on_demand(before),), (on_demand(after),)).grade is grade
 
 
 @pytest.mark.parametrize(("after", "shown"), [("101", "73,000 → 73,730"), ("120", "**73,000 → 87,600**")])
@@ -176,29 +175,29 @@ def on_demand(price: str = "101", **fields: Any) -> Any:
     return offer("on-demand", price_per_hour=priced(price), **fields)
 
 
+def run_cost(old: tuple[Any, ...], new: tuple[Any, ...]) -> Finding:
+    """What is told of a run by other offers."""
+    return said(change(facts(template("lora", *old)), facts(template("lora", *new))))["run-cost"]
+
+
 def test_from_the_pool_to_machines_of_its_own_costs_all_that_those_cost(snapshot: SnapshotAssertion) -> None:
     here = offer(cluster="h100", machine=H100, price_per_hour=priced("101"))
-    before, after = template("lora", here, on_demand()), template("lora", on_demand())
-    found = said(change(facts(before), facts(after)))["run-cost"]
+    found, back = run_cost((here, on_demand()), (on_demand(),)), run_cost((on_demand(),), (here, on_demand()))
     assert found.sentence == snapshot
     assert (found.grade, found.cost) == (Grade.WARNING, 101.0)
-    back = said(change(facts(after), facts(before)))["run-cost"]
     assert back.sentence == snapshot
     assert (back.grade, back.cost) == (Grade.NOTE, -101.0)
 
 
 def test_what_a_submission_falls_back_to_counts_as_well() -> None:
     here = offer(cluster="h100", machine=H100)
-    found = said(change(facts(template("lora", here, spot())), facts(template("lora", here, on_demand()))))
-    assert "$30.00/h on Spot" in found["run-cost"].sentence
-    assert "$101.00/h on demand" in found["run-cost"].sentence
+    told = run_cost((here, spot()), (here, on_demand())).sentence
+    assert "$30.00/h on Spot" in told and "$101.00/h on demand" in told
 
 
 def test_the_same_offer_at_another_price(snapshot: SnapshotAssertion) -> None:
-    before, after = template("lora", spot("30"), on_demand()), template("lora", spot("60"), on_demand())
-    found = said(change(facts(before), facts(after)))["run-cost"]
-    assert found.details[0] == snapshot
-    assert found.grade == Grade.WARNING
+    found = run_cost((spot("30"), on_demand()), (spot("60"), on_demand()))
+    assert (found.details[0], found.grade) == (snapshot, Grade.WARNING)
 
 
 def test_a_tuning_job_costs_as_many_rounds_as_its_trials_need(snapshot: SnapshotAssertion) -> None:

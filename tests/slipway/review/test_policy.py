@@ -1,8 +1,7 @@
-"""A review tells of rules that a change breaks or weakens, by those of the base, and not of standing breaches. # N5"""
+"""Rules that a change breaks or weakens, by those of the base, and the grades that a team sets itself. # N5"""
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,21 +10,21 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.model import Catalog
 from slipway.facts import Facts
-from slipway.findings.finding import Grade
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.grades import REVIEWED, is_announced, regraded, wrong
+from slipway.findings.kinds import KINDS
 from slipway.live import Live
 from slipway.policy.rule import ADVISORY, MANDATORY
 from slipway.review.change import Change
-from slipway.review.gate import unannounced
+from slipway.review.gate import unannounced, unapproved
 from slipway.review.policy import policy, policy_in_words
 from slipway.review.preview import Objection, Preview
-from slipway.review.review import review
+from slipway.review.review import Review, review
 from slipway.season import Season
-
-from . import builders
-from .builders import H100, change, cluster, facts, living, pool
+from tests.slipway.review.builders import H100, NOW, TEAM, change, cluster, facts, living, pool
 
 STACK = Facts(Catalog("dev", "acme-dev", "us-central1", "", False, "work", "", {}, (), {}))
-NOW, NOTHING = datetime(2026, 11, 21, tzinfo=UTC), Live((), (), {}, None)
+NOTHING = Live((), (), {}, None)
 Policy = Mapping[str, Mapping[str, Any]]
 
 
@@ -60,7 +59,7 @@ def test_a_rule_that_is_dropped_advisory_now_or_another_is_told(snapshot: Snapsh
 @pytest.mark.parametrize(("level", "kind"), [(MANDATORY, "policy-violated"), (ADVISORY, "policy-advice")])
 def test_a_season_tells_what_it_breaks_when_it_is_declared_and_not_again_when_it_begins(level: str, kind: str) -> None:
     """Then it would stop the schedule of the whole stack on a day on which nobody edited anything. # B6"""
-    cpu, gpu = cluster("cpu"), replace(cluster("gpu", pool(machine=H100)), season=Season(begins=builders.NOW))
+    cpu, gpu = cluster("cpu"), replace(cluster("gpu", pool(machine=H100)), season=Season(begins=NOW))
     rules: Policy = {level: {"machines": ["n1-*"], "idleCost": 1}}
 
     def held(stack: Facts) -> Facts:
@@ -102,3 +101,71 @@ class TestPacks:
 
     def test_slipway_s_own_pack_says_what_the_facts_say_already(self) -> None:
         assert list(policy(self.told(replace(self.MANDATORY, pack="slipway")))) == []
+
+
+GONE, SLOWER = "submitter-gone", "timeout-changed"
+
+
+def reviewed(deployed: dict[str, str], declared: dict[str, str]) -> Review:
+    """Somebody is dropped by a change, with a team's grades before and after it."""
+    before, after = (
+        facts(cluster(), members=members, grades=team)
+        for members, team in ((("group:others@acme.example", TEAM), deployed), ((TEAM,), declared))
+    )
+    return review(change(before, after, clusters=[living(cluster())]))
+
+
+def one(kind: str, grade: Grade | None = None) -> Finding:
+    return KINDS[kind].of(Subject("x", "y"), "words", grade=grade)
+
+
+def grades(*found: Finding, deployed: dict[str, str], declared: dict[str, str]) -> list[Grade]:
+    return [each.grade for each in regraded(found, deployed, declared)]
+
+
+@pytest.mark.parametrize(
+    ("deployed", "declared", "expected"),
+    [
+        ({}, {}, Grade.WARNING),
+        ({SLOWER: "blocking"}, {SLOWER: "blocking"}, Grade.BLOCKING),
+        ({}, {SLOWER: "blocking"}, Grade.BLOCKING),
+        ({SLOWER: "blocking"}, {}, Grade.BLOCKING),
+        ({SLOWER: "change"}, {SLOWER: "change"}, Grade.NOTE),
+        ({}, {SLOWER: "change"}, Grade.WARNING),
+        ({}, {SLOWER: "nonsense"}, Grade.WARNING),
+    ],
+)
+def test_what_is_graver_holds_at_once_and_what_is_less_when_it_is_deployed(
+    deployed: dict[str, str], declared: dict[str, str], expected: Grade
+) -> None:
+    assert grades(one(SLOWER), deployed=deployed, declared=declared) == [expected]
+
+
+def test_what_a_review_knows_better_stays() -> None:
+    harsh = {SLOWER: "blocking"}
+    assert grades(one(SLOWER, Grade.NOTE), deployed=harsh, declared=harsh) == [Grade.NOTE]
+
+
+def test_a_change_that_lowers_a_grade_is_stopped() -> None:
+    lowers = reviewed({}, {GONE: "change"})
+    assert {each.kind for each in unapproved([lowers])} == {"policy-weaker", GONE}
+
+
+def test_what_a_team_has_deployed_opens_its_gate() -> None:
+    lowered = {GONE: "warning"}
+    assert [each.kind for each in unapproved([reviewed(lowered, lowered)])] == []
+
+
+def test_nothing_that_a_deployment_by_itself_does_is_announced_by_a_team() -> None:
+    for kind, usual in ((kind, row.usual) for kind, row in REVIEWED.items()):
+        for word, grade in ((grade.review_word, grade) for grade in Grade if grade is not usual):
+            refused = wrong({kind: word}) is not None
+            assert refused is (grade < usual and is_announced(one(kind, grade)))
+
+
+@pytest.mark.parametrize(("grade", "word"), [("blocking", "needs an approval"), ("change", "is only a change")])
+def test_a_grade_that_moves_is_told(grade: str, word: str) -> None:
+    found = [one for one in reviewed({}, {SLOWER: grade}).consequences if one.subject.part == SLOWER]
+    assert [(one.kind, word in one.sentence) for one in found] == [
+        ("policy-added" if grade == "blocking" else "policy-weaker", True)
+    ]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from slipway.cloud.jobs import VertexJob
 from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES, WRITES_METRICS
 from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade
@@ -45,15 +46,14 @@ def submits(op: str, member: str, bucket: str = "acme-work") -> list[EngineStep]
     ]
 
 
-def found(
-    *steps: EngineStep,
-    before: Facts | None = None,
-    after: Facts | None = None,
-    preview: bool = True,
-    **fields: Any,
-) -> list[Finding]:
-    before, after = before or facts(), after or facts()
-    return list(people(change(before, after, steps=steps if preview else None, **fields)))
+def found(*steps: EngineStep, before: Facts | None = None, after: Facts | None = None) -> list[Finding]:
+    return list(people(change(before or facts(), after or facts(), steps=steps)))
+
+
+def listed(before: Facts, after: Facts, steps: Iterable[EngineStep] | None = None, *jobs: VertexJob) -> Finding:
+    """What is told of a member who is listed, or not, in the stack file; the engine was asked where it has steps."""
+    (one,) = people(change(before, after, steps=steps, jobs=jobs))
+    return one
 
 
 def with_members(*members: str) -> Facts:
@@ -64,41 +64,31 @@ def kinds(some: Iterable[Finding]) -> Mapping[str, str]:
     return {one.subject: one.kind for one in some}
 
 
-@pytest.mark.parametrize("preview", [True, False])
+@pytest.mark.parametrize("steps", [submits("delete", ADA), None])
 def test_a_submitter_who_goes_is_named_with_jobs_once_not_once_a_role(
-    snapshot: SnapshotAssertion, preview: bool
+    snapshot: SnapshotAssertion, steps: list[EngineStep] | None
 ) -> None:
-    mine, other = job("tune-27b-x1", user="ada"), job("other", user="bob")
-    (gone,) = found(
-        *submits("delete", ADA),
-        before=with_members(TEAM, ADA),
-        after=with_members(TEAM),
-        preview=preview,
-        jobs=[mine, other],
-    )
+    jobs = job("tune-27b-x1", user="ada"), job("other", user="bob")
+    gone = listed(with_members(TEAM, ADA), with_members(TEAM), steps, *jobs)
     assert (gone.kind, gone.subject, gone.grade) == ("submitter-gone", f"member {ADA}", Grade.WARNING)
-    assert gone.sentence == snapshot
-    assert gone.details == snapshot
+    assert (gone.sentence, gone.details) == snapshot
     assert gone.field == "slipway:workspace.submitters"
 
 
 def test_of_a_group_nobody_knows_whose_jobs_are_whose_and_the_last_one_leaves_nobody(
     snapshot: SnapshotAssertion,
 ) -> None:
-    (gone,) = found(before=with_members(TEAM), after=with_members(), preview=False, jobs=[job()])
-    assert gone.sentence == snapshot
-    assert gone.details == snapshot
+    gone = listed(with_members(TEAM), with_members(), None, job())
+    assert (gone.sentence, gone.details) == snapshot
 
 
 @pytest.mark.parametrize("stacks", [("prod",), ("prod", "test"), ()])
 def test_roles_that_another_stack_needs_stay_and_that_is_said(
     snapshot: SnapshotAssertion, stacks: tuple[str, ...]
 ) -> None:
-    after = replace(with_members(TEAM), shared={ADA: stacks})
-    jobs = [job("tune-27b-x1", user="ada"), job("tune-27b-x2", user="ada")]
-    (gone,) = found(before=with_members(TEAM, ADA), after=after, preview=False, jobs=jobs)
-    assert (gone.kind, gone.subject) == ("submitter-gone", f"member {ADA}")
-    assert len(gone.sentence.split()) <= 30
+    jobs = job("tune-27b-x1", user="ada"), job("tune-27b-x2", user="ada")
+    gone = listed(with_members(TEAM, ADA), replace(with_members(TEAM), shared={ADA: stacks}), None, *jobs)
+    assert (gone.kind, gone.subject, len(gone.sentence.split()) <= 30) == ("submitter-gone", f"member {ADA}", True)
     assert gone.sentence == snapshot
 
 
@@ -125,7 +115,7 @@ def test_what_another_stack_needs_no_more_goes_by_itself() -> None:  # N1
     ],
 )
 def test_a_domain_that_no_submitter_has_is_worth_a_look_and_a_mistyped_one_blocks(member: str, grade: Grade) -> None:
-    (added,) = found(before=with_members(TEAM), after=with_members(TEAM, member), preview=False)
+    added = listed(with_members(TEAM), with_members(TEAM, member))
     assert (added.subject, added.grade) == (f"member {member}", grade)
     assert member.rpartition(":")[2] in added.sentence
 
@@ -161,9 +151,7 @@ def test_what_the_program_grants_submitters_beyond_the_table_is_told() -> None:
 
 
 def test_roles_of_facts_count_where_the_engine_was_not_asked() -> None:
-    before = facts()
-    after = replace(before, submitters={TEAM: {"submit": "roles/aiplatform.admin"}})
-    (more,) = found(before=before, after=after, preview=False)
+    more = listed(facts(), replace(facts(), submitters={TEAM: {"submit": "roles/aiplatform.admin"}}))
     assert more.kind == "role-above-table"
 
 
