@@ -31,6 +31,7 @@ from tests.slipway.review.recordings import recorded
 OLD, NEW = Revision("3f9c2e1", dirty=False), Revision("81c0ff3", dirty=False)
 _NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
 _AS_ASKED: Mapping[str, int] = {}
+_edits = cache(edits)
 Built = tuple[ProvenStack, Packages]
 
 
@@ -68,7 +69,7 @@ def change_of(case: Case) -> Change:
             edited | frozenset(case.files),
             frozenset(edit.file for edit in case.edits if edit.new is None),
             same=frozenset(_same(case)),
-            stacks={"prod": edits(text(STACK, case.given), text(STACK, (*case.given, *case.edits)))},
+            stacks={"prod": _edits(text(STACK, case.given), text(STACK, (*case.given, *case.edits)))},
         ),
     )
 

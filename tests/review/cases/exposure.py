@@ -1,13 +1,7 @@
 """Openings: to the internet, to whole organizations, to identities with more rights, often by one field."""
 
 from tests.review.case import Case, stops
-from tests.review.engine import (
-    DATASET,
-    SQL,
-    does,
-    edits,
-    grants,
-)
+from tests.review.engine import DATASET, SQL, does, edits, grants
 from tests.slipway.review.builders import step
 
 VIEWER = "roles/storage.objectViewer"

@@ -1,17 +1,7 @@
 """Identities that may act as others: conditions, federations, custom roles, and gaps of the logs."""
 
 from tests.review.case import BUSY, Case, hurts, stops
-from tests.review.engine import (
-    ON_BUCKET,
-    ON_PROJECT,
-    PROJECT,
-    TRAINER,
-    deletes,
-    does,
-    edits,
-    grants,
-    replaces,
-)
+from tests.review.engine import ON_BUCKET, ON_PROJECT, PROJECT, TRAINER, deletes, does, edits, grants, replaces
 from tests.slipway.review.builders import step
 
 THE_TRAINER = f"serviceAccount:{TRAINER}"

@@ -5,16 +5,7 @@ from collections.abc import Iterable
 from slipway.catalog.model import Catalog
 from slipway.review.preview import EngineStep
 from tests.review.case import BUSY, Case, hurts, stops
-from tests.review.engine import (
-    BUCKET,
-    CLUSTER,
-    SQL,
-    Steps,
-    deletes,
-    does,
-    edits,
-    edits_work,
-)
+from tests.review.engine import BUCKET, CLUSTER, SQL, Steps, deletes, does, edits, edits_work
 from tests.slipway.review.builders import step
 
 OLD_VERSIONS = {"action": {"type": "Delete"}, "condition": {"numNewerVersions": 3}}

@@ -5,18 +5,7 @@ from collections.abc import Iterable
 from slipway.catalog.model import Catalog
 from slipway.review.preview import EngineStep, Resource
 from tests.review.case import BUSY, Case, Job, World, hurts, stops
-from tests.review.engine import (
-    BUCKET,
-    ON_BUCKET,
-    PROJECT,
-    TRAINER,
-    WORK,
-    deletes,
-    does,
-    edits,
-    grants,
-    replaces,
-)
+from tests.review.engine import BUCKET, ON_BUCKET, PROJECT, TRAINER, WORK, deletes, does, edits, grants, replaces
 from tests.slipway.review.builders import step
 
 RESERVATION, VERSION = "gcp:compute/reservation:Reservation", "gcp:secretmanager/secretVersion:SecretVersion"

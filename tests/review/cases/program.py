@@ -3,17 +3,7 @@
 from slipway.review.events import read
 from slipway.review.preview import Preview
 from tests.review.case import BUSY, Case, Edit, hurts, stack, stops, tells, template
-from tests.review.engine import (
-    BUCKET,
-    PROJECT,
-    TRAINER,
-    WORK,
-    deletes,
-    does,
-    edits,
-    edits_work,
-    replaces,
-)
+from tests.review.engine import BUCKET, PROJECT, TRAINER, WORK, deletes, does, edits, edits_work, replaces
 from tests.slipway.review.builders import step
 from tests.slipway.review.recordings import lines
 

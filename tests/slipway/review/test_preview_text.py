@@ -119,10 +119,7 @@ def test_a_turn_of_seasons_is_told_by_its_dates(snapshot: SnapshotAssertion) -> 
     after = facts(
         cluster("cpu"),
         template("lora", replace(rests, dormant="h100"), replace(rests, dormant="night"), offer("spot")),
-        dormant={
-            "h100": DormantCluster(**vars(day), since=NOW),
-            "night": DormantCluster(**vars(night)),
-        },
+        dormant={"h100": DormantCluster(**vars(day), since=NOW), "night": DormantCluster(**vars(night))},
     )
     told = said(before, after)
     assert told == snapshot

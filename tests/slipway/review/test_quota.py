@@ -74,14 +74,7 @@ AT_MOST, NOW, OVERLAP = "quota-short-at-most", "quota-short-now", "quota-short-i
 @pytest.mark.parametrize(
     ("before", "after", "world", "kind", "grade", "words"),
     [
-        (
-            FITS,
-            MORE,
-            CROWDED,
-            AT_MOST,
-            WARNING,
-            "`h100/workers` can't grow beyond 3 of 6 machines: 24 H100 GPUs",
-        ),
+        (FITS, MORE, CROWDED, AT_MOST, WARNING, "`h100/workers` can't grow beyond 3 of 6 machines: 24 H100 GPUs"),
         (FITS, MORE, UNCOUNTED, AT_MOST, WARNING, "`h100/workers` can't grow beyond 4 of 6 machines: 32 H100 GPUs"),
         (FITS, MORE, UNTOLD, AT_MOST, WARNING, "; whether an increase can be had is not known"),
         (quota(FITS, strict=True), quota(MORE, strict=True), {}, AT_MOST, BLOCKING, "`strict` refuses the deployment"),

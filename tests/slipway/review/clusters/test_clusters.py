@@ -74,11 +74,7 @@ ELSEWHERE = replace(facts(replace(OLD, id="h100-1111111")).catalog, region="euro
             {GENERATION: WARNING, FINISH: NOTE},
             f"A second `h100` must be made for {LARGER}, {CANT_CHANGE}; {BOTH} `tune-27b-x1` (user-a) has ended",
         ),
-        (
-            rolls(TUNE, EVAL),
-            {GENERATION: WARNING, FINISH: NOTE},
-            f"{BOTH} 2 jobs have ended",
-        ),
+        (rolls(TUNE, EVAL), {GENERATION: WARNING, FINISH: NOTE}, f"{BOTH} 2 jobs have ended"),
         (
             rolls(TUNE, also=(NEW,)),
             {GENERATION: WARNING, FINISH: NOTE},
@@ -158,11 +154,7 @@ T4 = replace(CPU, accelerator="NVIDIA_TESLA_T4", accelerator_count=1)
         (pool(), pool("others"), "`pools` `workers` → `others`"),
         (pool(), pool("others", H100), "`pools.others` none → `1–4 a3-highgpu-8g`"),
         (pool(machine=T4), pool(), "`pools.workers.accelerator` `1 NVIDIA_TESLA_T4` → none"),
-        (
-            pool(),
-            pool(machine=LARGE_DISK),
-            "`pools.workers.disk.sizeGb` 100 → 200",
-        ),
+        (pool(), pool(machine=LARGE_DISK), "`pools.workers.disk.sizeGb` 100 → 200"),
     ],
 )
 def test_every_field_of_a_pool_is_named(old: Any, new: Any, edit: str) -> None:

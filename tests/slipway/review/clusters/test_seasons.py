@@ -226,11 +226,7 @@ def test_a_season_to_come_that_lacks_quota_is_told_once_and_stops_nothing(snapsh
     lacks = limits({"custom_model_training_cpus": 4, "custom_model_training_pd_ssd": -1})
     declared = change(facts(clusters={}), rests, limits=lacks)
     one = told(declared)["season-awaits-quota"]
-    assert (one.subject, one.grade, one.field) == (
-        "cluster big",
-        WARNING,
-        "slipway:persistentResources.big.from",
-    )
+    assert (one.subject, one.grade, one.field) == ("cluster big", WARNING, "slipway:persistentResources.big.from")
     assert one.clause == snapshot
     assert list(unapproved([review(declared)])) == []
     stands = review(change(rests, rests, limits=lacks))

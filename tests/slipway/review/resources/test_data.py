@@ -13,16 +13,7 @@ from slipway.findings.finding import Finding, Grade
 from slipway.review.preview import EngineStep, Preview, Resource
 from slipway.review.resources.buckets import buckets
 from slipway.review.resources.data import data
-from tests.slipway.review.builders import (
-    CATALOG_BUCKET,
-    TEAM,
-    WORK_BUCKET,
-    change,
-    facts,
-    job,
-    kept,
-    step,
-)
+from tests.slipway.review.builders import CATALOG_BUCKET, TEAM, WORK_BUCKET, change, facts, job, kept, step
 
 BUCKET, WORKSPACE = "gcp:storage/bucket:Bucket", "slipway:components:Workspace"
 
