@@ -12,54 +12,41 @@ CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 
 
 def resource(types: str, logical: str, /, **outputs: Any) -> dict[str, Any]:
-    return {f"{HEAD}{types}::{logical}": {"type": types.rpartition("$")[2], "outputs": outputs}}
+    """`types`: a component of ours, `$` and the type of its resource."""
+    whole = types if types.startswith("pulumi:") else f"slipway:components:{types}"
+    return {f"{HEAD}{whole}::{logical}": {"type": whole.rpartition("$")[2], "outputs": outputs}}
 
 
 STACK = {
     **resource("pulumi:pulumi:Stack", "slipway-prod", clusters={"cpu": "cpu-1a2b3c4"}),
-    **resource("slipway:components:PersistentResource", "cpu-1a2b3c4", id="cpu-1a2b3c4"),
+    **resource("PersistentResource", "cpu-1a2b3c4", id="cpu-1a2b3c4"),
     **resource(
-        f"slipway:components:PersistentResource${CLUSTER}",
-        "cpu-1a2b3c4",
-        name="cpu-1a2b3c4",
-        project="acme",
-        location="us-central1",
+        f"PersistentResource${CLUSTER}", "cpu-1a2b3c4", name="cpu-1a2b3c4", project="acme", location="us-central1"
     ),
+    **resource("Workspace$gcp:storage/bucket:Bucket", "work", name="acme-work", project="acme", location="US-CENTRAL1"),
     **resource(
-        "slipway:components:Workspace$gcp:storage/bucket:Bucket",
-        "work",
-        name="acme-work",
-        project="acme",
-        location="US-CENTRAL1",
-    ),
-    **resource(
-        "slipway:components:Workspace$gcp:serviceaccount/account:Account",
+        "Workspace$gcp:serviceaccount/account:Account",
         "trainer",
         email="trainer@acme.iam.gserviceaccount.com",
         displayName="Slipway trainer (prod)",
         project="acme",
     ),
     **resource(
-        "slipway:components:JobTemplate$gcp:storage/bucketObject:BucketObject",
+        "JobTemplate$gcp:storage/bucketObject:BucketObject",
         "nap-0123456789ab",
         bucket="acme-catalog",
         name="packages/nap-0123456789ab.tar.gz",
     ),
+    **resource("Catalog$gcp:storage/bucketObject:BucketObject", "catalog", bucket="acme-catalog", name="catalog.json"),
     **resource(
-        "slipway:components:Catalog$gcp:storage/bucketObject:BucketObject",
-        "catalog",
-        bucket="acme-catalog",
-        name="catalog.json",
-    ),
-    **resource(
-        "slipway:components:Workspace$gcp:storage/bucketObject:BucketObject",
+        "Workspace$gcp:storage/bucketObject:BucketObject",
         "creation",
         bucket="acme-catalog",
         name="clusters/asked-for.json",
     ),
-    **resource("slipway:components:Workspace$gcp:projects/iAMMember:IAMMember", "submit-group::of@acme.example"),
+    **resource("Workspace$gcp:projects/iAMMember:IAMMember", "submit-group::of@acme.example"),
     **resource(
-        "slipway:components:Workspace$gcp:projects/iAMMember:IAMMember",
+        "Workspace$gcp:projects/iAMMember:IAMMember",
         "trainer-viewer",
         role="roles/viewer",
         member="serviceAccount:trainer@acme.iam.gserviceaccount.com",
@@ -68,7 +55,7 @@ STACK = {
 
 
 def test_a_bucket_that_may_not_be_emptied_is_told() -> None:  # N13
-    bucket = "slipway:components:Workspace$gcp:storage/bucket:Bucket"
+    bucket = "Workspace$gcp:storage/bucket:Bucket"
     stack: dict[str, Any] = {}
     for name, may in (("catalog", True), ("work", False)):
         stack |= resource(bucket, name, name=f"acme-{name}", forceDestroy=may)
@@ -76,7 +63,7 @@ def test_a_bucket_that_may_not_be_emptied_is_told() -> None:  # N13
 
 
 def test_a_work_bucket_elsewhere_does_not_tell_where_the_stack_is() -> None:  # N2
-    bucket = "slipway:components:Workspace$gcp:storage/bucket:Bucket"
+    bucket = "Workspace$gcp:storage/bucket:Bucket"
     places = {"work": "US-CENTRAL1", "work@acme-work-us-east4": "US-EAST4"}
     stack: dict[str, Any] = {}
     for name, location in places.items():
@@ -103,13 +90,13 @@ def test_a_stack_is_read_by_roles_and_places() -> None:
 
 def test_a_grant_tells_what_it_is_on() -> None:  # P5
     trainer, of = "trainer@acme.iam.gserviceaccount.com", {"role": "roles/a", "member": "user:ada@acme.example"}
-    stack = resource("slipway:components:Workspace$gcp:projects/iAMMember:IAMMember", "p", project="acme", **of)
+    stack = resource("Workspace$gcp:projects/iAMMember:IAMMember", "p", project="acme", **of)
     for name, bucket in (("b", "b/acme-work"), ("c", "acme-work")):
         kind = "gcp:storage/bucketIAMMember:BucketIAMMember"
-        stack |= resource(f"slipway:components:Workspace${kind}", name, bucket=bucket, **of)
+        stack |= resource(f"Workspace${kind}", name, bucket=bucket, **of)
     account = f"projects/acme/serviceAccounts/{trainer}"
     kind = "gcp:serviceaccount/iAMMember:IAMMember"
-    stack |= resource(f"slipway:components:Workspace${kind}", "s", serviceAccountId=account, **of)
+    stack |= resource(f"Workspace${kind}", "s", serviceAccountId=account, **of)
     places = {"p": "", "b": "gs://acme-work", "c": "gs://acme-work", "s": trainer}
     assert {one.name: one.on for one in read(stack).grants} == places
 
@@ -121,7 +108,7 @@ def test_requests_for_quota_are_read_with_what_they_ask_for() -> None:
         "dimensions": {"region": "us-central1"},
         "quotaConfig": {"preferredValue": "16", "grantedValue": "8"},
     }
-    types = "slipway:components:QuotaCheck$gcp:cloudquota/sQuotaPreference:SQuotaPreference"
+    types = "QuotaCheck$gcp:cloudquota/sQuotaPreference:SQuotaPreference"
     assert read(resource(types, "gpus", **body)).preferences == (StatePreference("h100", "H100", "us-central1", 16),)
     assert read(resource(types, "gpus")).preferences == (StatePreference("", "", "", 0),)
 
@@ -131,7 +118,7 @@ def test_before_anything_is_deployed_there_is_nothing() -> None:
 
 
 def test_a_component_whose_cluster_was_never_made_has_none() -> None:
-    known = read(resource("slipway:components:PersistentResource", "cpu-1a2b3c4"))
+    known = read(resource("PersistentResource", "cpu-1a2b3c4"))
     assert known.clusters == ()
 
 
@@ -143,11 +130,11 @@ def test_a_cluster_is_known_in_its_place_alone() -> None:
 
 
 def test_what_is_protected_is_told_by_its_name() -> None:  # B3
-    generation = "slipway:components:PersistentResource"
+    generation = "PersistentResource"
     stack = resource(generation, "a-1a2b3c4", id="a-1a2b3c4", protected="a") | resource(generation, "b-1", id="b-1")
     assert read(stack).protected == {"a-1a2b3c4": "a"}
 
 
 def test_regions_where_clusters_were_asked_for_are_told_before_there_is_one() -> None:  # N2
-    asked = resource("slipway:components:OtherRegions", "other-regions", regions=["europe-west4", "us-east4"])
+    asked = resource("OtherRegions", "other-regions", regions=["europe-west4", "us-east4"])
     assert read({**STACK, **asked}).other_regions == {"europe-west4", "us-east4"}
