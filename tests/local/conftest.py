@@ -95,6 +95,11 @@ class LocalCloud:
     def credentials(self, role: str = "owner", project: str = PROJECT_ID) -> Credentials:
         return Credentials(self.token(role, project))  # type: ignore[no-untyped-call]
 
+    def to_client(self, role: str = "deployer", project: str = PROJECT_ID) -> dict[str, Any]:
+        """Return what Google's generated clients are made with, to speak REST with this cloud."""
+        options = {"api_endpoint": self.url}
+        return {"transport": "rest", "client_options": options, "credentials": self.credentials(role, project)}
+
     def session(self, role: str = "owner") -> AuthorizedSession:
         return AuthorizedSession(self.credentials(role))  # type: ignore[no-untyped-call]
 

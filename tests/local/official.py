@@ -6,7 +6,7 @@ All of them take two seconds of every process that collects the tests, most of w
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from google.cloud import aiplatform, aiplatform_v1, cloudquotas_v1
@@ -30,11 +30,18 @@ else:
     persistent_resource = _Used("google.cloud.aiplatform.persistent_resource")
     custom_job = _Used("google.cloud.aiplatform_v1.types.custom_job")
 
+
+def generated(version: str) -> Any:
+    """Return the generated clients of Vertex AI of a version."""
+    return importlib.import_module(f"google.cloud.aiplatform_{version}")
+
+
 __all__ = [
     "aiplatform",
     "aiplatform_v1",
     "cloudquotas_v1",
     "custom_job",
+    "generated",
     "hyperparameter_tuning",
     "persistent_resource",
 ]

@@ -13,12 +13,25 @@ from tests.local.cloud.calling import Calling, every_service
 from tests.local.conftest import LocalCloud
 
 STAGING = "services-staging"
+DELAYS = {"spot_restart": 0.1, "stockout_retry": 0.1, "kill_grace": 1, "monitoring": 0.2}
+PREEMPTIBLE = {"preemptible_cpus": 1000, "preemptible_nvidia_a100_gpus": 8, "preemptible_nvidia_l4_gpus": 8}
 
 
 @pytest.fixture
 def calling(tmp_path: Path) -> Iterator[Calling]:
     with every_service(tmp_path / "state") as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
+    """Yield a cloud with real processes, fast in its own delays, with the preemptible quota that documents tell people
+    to ask for. Whoever loads a scenario takes it away again."""
+    mine = LocalCloud(tmp_path_factory.mktemp("running") / "state")
+    delays = (f"{name}_seconds={wait}" for name, wait in DELAYS.items())
+    mine.fast(*delays, *(f"quota.custom_model_training_{name}={most}" for name, most in PREEMPTIBLE.items()))
+    yield mine
+    mine.local("down")
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ nobody named is refused in words. # N4"""
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -53,9 +54,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
 
 
 def jobs_of(cloud: LocalCloud, role: str, project: str) -> aiplatform_v1.JobServiceClient:
-    options: Any = {"api_endpoint": cloud.url}
-    credentials = cloud.credentials(role, project)
-    return aiplatform_v1.JobServiceClient(transport="rest", client_options=options, credentials=credentials)
+    return aiplatform_v1.JobServiceClient(**cloud.to_client(role, project))
 
 
 def buckets_of(cloud: LocalCloud, role: str, project: str) -> storage.Client:
@@ -221,28 +220,25 @@ def test_at_a_start_a_project_that_can_not_be_opened_is_passed_over(
 
 
 @pytest.mark.skipif(not REAL, reason="no stack of a real project is there")
-def test_from_a_shell_a_stack_file_names_its_project_and_people(own_cloud: LocalCloud) -> None:
+def test_from_a_shell_a_stack_file_names_its_project_and_people(two: LocalCloud) -> None:
     stack = read(ROOT, REAL[0])
     project, who = stack.stack.project, stack.submitter
-    done = own_cloud.local("up", "--stack", REAL[0])
-    assert f"project {project}, number 100000000002" in done.stdout, done.stderr
-    shell = own_cloud.local("env", "--as", "submitter", "--stack", REAL[0], "--no-engine").stdout
+    done = two.local("up", "--stack", REAL[0])
+    assert re.search(rf"project {project}, number 1000000000\d\d", done.stdout), done.stderr
+    shell = two.local("env", "--as", "submitter", "--stack", REAL[0], "--no-engine").stdout
     assert f"GOOGLE_CLOUD_PROJECT={project}" in shell and "SLIPWAY_JOURNAL=" in shell and "SLIPWAY_CONFIG=" in shell
-    key = json.loads((own_cloud.state / "projects" / project / "credentials" / f"{who}.json").read_text())
+    key = json.loads((two.state / "projects" / project / "credentials" / f"{who}.json").read_text())
     assert key["project_id"] == project
-    nobody = own_cloud.local("env", "--as", "bob", "--stack", REAL[0], "--no-engine")
+    nobody = two.local("env", "--as", "bob", "--stack", REAL[0], "--no-engine")
     assert nobody.returncode == 2 and f"bob is nobody in project {project}" in nobody.stderr
-    wrong = own_cloud.local("up", "--stack", "nowhere")
+    wrong = two.local("up", "--stack", "nowhere")
     assert wrong.returncode == 2 and "there is no stack nowhere" in wrong.stderr and REAL[0] in wrong.stderr
 
 
-def test_from_a_shell_a_project_is_named_by_its_id(own_cloud: LocalCloud) -> None:
-    own_cloud.up()
-    unnamed = own_cloud.local("env", "--project", "acme-ml-new", "--no-engine")
+def test_from_a_shell_a_project_is_named_by_its_id(two: LocalCloud) -> None:
+    unnamed = two.local("env", "--project", "acme-ml-new", "--no-engine")
     assert unnamed.returncode == 1 and "up --project acme-ml-new" in unnamed.stderr
-    own_cloud.up("--project", "acme-ml-new")
-    assert (
-        "GOOGLE_CLOUD_PROJECT=acme-ml-new" in own_cloud.local("env", "--project", "acme-ml-new", "--no-engine").stdout
-    )
-    both = own_cloud.local("up", "--project", "acme-ml-new", "--stack", "any")
+    two.up("--project", "acme-ml-new")
+    assert "GOOGLE_CLOUD_PROJECT=acme-ml-new" in two.local("env", "--project", "acme-ml-new", "--no-engine").stdout
+    both = two.local("up", "--project", "acme-ml-new", "--stack", "any")
     assert both.returncode == 2 and "leave one out" in both.stderr

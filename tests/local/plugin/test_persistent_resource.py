@@ -85,18 +85,14 @@ def test_create_posts_under_the_name_and_polls_at_once_and_then_every_ten_second
     assert "errors" not in made.state
 
 
-def test_the_state_after_a_create_needs_no_change(recorder: Recorder, provider: Provider) -> None:
+def test_an_operation_that_is_done_already_is_not_asked_and_the_state_needs_no_change(
+    recorder: Recorder, provider: Provider
+) -> None:
     recorder.answer(f"POST {_LIST}", {"name": _OPERATION, "done": True})
     recorder.answer(f"GET {_ONE}", _answer())
     made = provider.create(_TOKEN, _INPUTS, 0)
-    assert provider.difference(_TOKEN, made.state, _INPUTS).changes == ()
-
-
-def test_an_operation_that_is_done_already_is_not_asked(recorder: Recorder, provider: Provider) -> None:
-    recorder.answer(f"POST {_LIST}", {"name": _OPERATION, "done": True})
-    recorder.answer(f"GET {_ONE}", _answer())
-    provider.create(_TOKEN, _INPUTS, 0)
     assert recorder.lines == [f"POST {_LIST}", f"GET {_ONE}"]
+    assert provider.difference(_TOKEN, made.state, _INPUTS).changes == ()
 
 
 @pytest.mark.parametrize("code", [429, 500, 502, 503])

@@ -5,7 +5,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -26,6 +26,7 @@ from local.cloud.nodes.spec import CLAIM, STARTED
 from local.cloud.supply import records as scenarios
 from local.cloud.vertex.jobs import table as jobs
 from tests.local.cloud.calling import PARENT, START, Calling
+from tests.local.cloud.vertex.bodies import job_body, worker
 from tests.local.conftest import LocalCloud
 
 SERIES = "/v3/projects/slipway-local/timeSeries"
@@ -53,10 +54,8 @@ def values(series: Mapping[str, Any]) -> list[float]:
 
 def job(calling: Calling, machine: Mapping[str, Any] | None = None, session: int = 77) -> str:
     """The id of a job whose one replica runs, as far as its files say."""
-    task = {"imageUri": "python:3.10", "command": ["true"]}
-    pool = {"machineSpec": machine or {"machineType": "n1-standard-4"}, "replicaCount": "1", "containerSpec": task}
-    body = {"displayName": "train", "jobSpec": {"workerPoolSpecs": [pool]}}
-    job_id = str(calling.call("POST", f"/v1/{PARENT}/customJobs", body)["name"]).rpartition("/")[2]
+    made = calling.job(spec={"workerPoolSpecs": [worker(machineSpec=machine)]} if machine else {})
+    job_id = str(made["name"]).rpartition("/")[2]
     folder = calling.world.state_folder / "jobs" / job_id / "1" / "workerpool0-0"
     folder.mkdir(parents=True)
     (folder / CLAIM).write_text(json.dumps({"pid": session}))
@@ -272,33 +271,22 @@ def monitoring(cloud: LocalCloud) -> Any:
 
 
 @pytest.mark.journey
-def test_a_busy_job_is_seen_to_be_busy(own_cloud: LocalCloud) -> None:
-    own_cloud.up("--set", "monitoring_seconds=0.2", "--set", "quota.custom_model_training_nvidia_t4_gpus=4")
+def test_a_busy_job_is_seen_to_be_busy(running: LocalCloud) -> None:
     task = {"imageUri": "python:3.10", "command": ["python", "-c", BURN]}
-    machine = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}
-    pool = {"machineSpec": machine, "replicaCount": "1", "containerSpec": task}
-    body = {"displayName": "burn", "jobSpec": {"workerPoolSpecs": [pool]}}
-    name = own_cloud.rest("POST", f"/v1/{PARENT}/customJobs", body)["name"]
-    wanted = (
-        'metric.type="ml.googleapis.com/training/accelerator/utilization" AND resource.type="cloudml_job" '
-        f'AND resource.labels.job_id="{name.rpartition("/")[2]}"'
-    )
-    client, until = monitoring(own_cloud), time.monotonic() + 600
+    machine = T4 | {"acceleratorCount": 1}
+    body = job_body(worker(machineSpec=machine, containerSpec=task))
+    name = str(running.rest("POST", f"/v1/{PARENT}/customJobs", body)["name"])
+    asked = {
+        "name": "projects/slipway-local",
+        "filter": f'metric.type="{GPU}" AND resource.type="cloudml_job" '
+        f'AND resource.labels.job_id="{name.rpartition("/")[2]}"',
+        "interval_startTime": "2020-01-01T00:00:00Z",
+        "interval_endTime": "2100-01-01T00:00:00Z",  # whatever the clock of the cloud has been moved to
+    }
+    series, until = monitoring(running).projects().timeSeries(), time.monotonic() + 600
     points: list[Any] = []
     while len(points) < 3 or not any(point["value"]["doubleValue"] > 0.1 for point in points):
         assert time.monotonic() < until, points
         time.sleep(0.2)
-        now = datetime.now(UTC)
-        found = (
-            client.projects()
-            .timeSeries()
-            .list(
-                name="projects/slipway-local",
-                filter=wanted,
-                interval_startTime=(now - timedelta(hours=1)).isoformat(),
-                interval_endTime=now.isoformat(),
-            )
-            .execute()
-        )
-        points = [point for series in found.get("timeSeries", []) for point in series["points"]]
-    own_cloud.rest("POST", f"/v1/{name}:cancel", {})
+        points = [point for found in series.list(**asked).execute().get("timeSeries", []) for point in found["points"]]
+    running.cancel(name)

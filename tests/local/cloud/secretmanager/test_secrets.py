@@ -162,9 +162,7 @@ PROJECT = "projects/slipway-local"
 
 
 def client(cloud: LocalCloud, role: str = "owner") -> secretmanager_v1.SecretManagerServiceClient:
-    return secretmanager_v1.SecretManagerServiceClient(
-        transport="rest", client_options={"api_endpoint": cloud.url}, credentials=cloud.credentials(role)
-    )
+    return secretmanager_v1.SecretManagerServiceClient(**cloud.to_client(role))
 
 
 def test_a_secret_from_create_to_delete(cloud: LocalCloud) -> None:

@@ -56,16 +56,18 @@ def test_an_odd_request_is_refused_without_a_traceback(cloud: LocalCloud, method
     assert f"{method} {target}" not in traced(cloud)
 
 
-def test_who_went_before_an_answer_was_lost_leaves_no_traceback(own_cloud: LocalCloud) -> None:
-    own_cloud.up()
-    own_cloud.rest("POST", "/slipway/faults", {"faults": [{"kind": "lost-answer", "match": "/storage/v1/b"}]})
-    request = f"GET {PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {own_cloud.token()}\r\n\r\n"
-    for _ in range(20):
-        with socket.create_connection(("127.0.0.1", own_cloud.record.port), timeout=10) as connection:
-            connection.sendall(3 * request.encode())
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    own_cloud.rest("DELETE", "/slipway/faults")
-    assert traced(own_cloud) == ""
+def test_who_went_before_an_answer_was_lost_leaves_no_traceback(cloud: LocalCloud) -> None:
+    before = traced(cloud)
+    cloud.rest("POST", "/slipway/faults", {"faults": [{"kind": "lost-answer", "match": "/storage/v1/b"}]})
+    request = f"GET {PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {cloud.token()}\r\n\r\n"
+    try:
+        for _ in range(20):
+            with socket.create_connection(("127.0.0.1", cloud.record.port), timeout=10) as connection:
+                connection.sendall(3 * request.encode())
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    finally:
+        cloud.rest("DELETE", "/slipway/faults")
+    assert traced(cloud) == before
 
 
 def traced(cloud: LocalCloud) -> str:

@@ -1,28 +1,14 @@
 """A running cloud for the examples of the five source documents, and the SDK as their samples set it up."""
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.local.cloud.calling import PARENT
-from tests.local.conftest import FAST, LocalCloud
+from tests.local.conftest import LocalCloud
 
 TRAINER = "deployer@slipway-local.iam.gserviceaccount.com"
-QUOTAS = {"preemptible_cpus": 1000, "preemptible_nvidia_a100_gpus": 8, "preemptible_nvidia_l4_gpus": 8}
-
-
-@pytest.fixture(scope="session")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
-    """Yield a cloud that is fast in its own delays, with the preemptible quota that the documents tell people to ask
-    for."""
-    mine = LocalCloud(tmp_path_factory.mktemp("sources") / "state")
-    settings = [*FAST, "spot_restart_seconds=0.1", "stockout_retry_seconds=0.1", "kill_grace_seconds=1"]
-    settings += ["monitoring_seconds=0.2", *(f"quota.custom_model_training_{name}={n}" for name, n in QUOTAS.items())]
-    mine.up(*[word for setting in settings for word in ("--set", setting)])
-    yield mine
-    mine.local("down")
 
 
 @pytest.fixture
@@ -41,12 +27,6 @@ def sdk(vertex_sdk: LocalCloud) -> LocalCloud:
 def posted(cloud: LocalCloud, body: Any) -> str:
     """Return the name of the custom job that a document's body makes."""
     return str(cloud.rest("POST", f"/v1/{PARENT}/customJobs", body)["name"])
-
-
-def state_stays(cloud: LocalCloud, name: str, state: str) -> None:
-    """Give the cloud the time to change its mind."""
-    time.sleep(1.0)
-    assert cloud.rest("GET", f"/v1/{name}")["state"] == state
 
 
 def machines(cloud: LocalCloud, machine: str, *plan: tuple[float, int], strategy: str = "any") -> None:

@@ -10,7 +10,7 @@ from google.api_core import exceptions
 
 from tests.local.cloud.calling import PARENT
 from tests.local.cloud.conftest import STAGING
-from tests.local.cloud.sources.conftest import later, machines, posted, state_stays
+from tests.local.cloud.sources.conftest import later, machines, posted
 from tests.local.conftest import LocalCloud
 from tests.local.official import aiplatform, cloudquotas_v1
 from tests.local.official import custom_job as gca_custom_job_compat
@@ -44,9 +44,7 @@ def fine_tune() -> Any:
 
 def ask_for_quota(cloud: LocalCloud) -> None:
     """The increase to 8 in us-central1, as code."""
-    client = cloudquotas_v1.CloudQuotasClient(
-        transport="rest", client_options={"api_endpoint": cloud.url}, credentials=cloud.credentials("deployer")
-    )
+    client = cloudquotas_v1.CloudQuotasClient(**cloud.to_client())
     wanted = cloudquotas_v1.QuotaPreference(
         service="aiplatform.googleapis.com",
         quota_id=QUOTA_ID,
@@ -71,7 +69,7 @@ def test_the_fine_tune_waits_for_its_h100s_and_runs(sdk: LocalCloud) -> None:
     pipeline = sdk.rest("GET", f"/v1/{job.resource_name}")
     assert pipeline["state"] in ("PIPELINE_STATE_PENDING", "PIPELINE_STATE_RUNNING")
     name = backing_job(sdk, job.resource_name)
-    state_stays(sdk, name, "JOB_STATE_PENDING")
+    assert sdk.rest("GET", f"/v1/{name}")["state"] == "JOB_STATE_PENDING"
     later(sdk, WAIT.total_seconds())
     sdk.until(name, "JOB_STATE_RUNNING", "JOB_STATE_SUCCEEDED")
     job.wait()

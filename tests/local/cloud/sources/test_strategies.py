@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from google.api_core import exceptions
 
 from tests.local.cloud.conftest import STAGING
-from tests.local.cloud.sources.conftest import TRAINER, gpus_drawn, later, machines, posted, state_stays
+from tests.local.cloud.sources.conftest import TRAINER, gpus_drawn, later, machines, posted
 from tests.local.conftest import LocalCloud
 from tests.local.official import aiplatform, hyperparameter_tuning
 from tests.local.official import custom_job as gca_custom_job_compat
@@ -46,25 +45,14 @@ def body(**scheduling: str) -> dict[str, Any]:
     }
 
 
-@pytest.fixture
-def waiting(cloud: LocalCloud) -> Iterator[list[str]]:
-    """Jobs to end after the test."""
-    names: list[str] = []
-    yield names
-    for name in names:
-        if "endTime" not in cloud.rest("GET", f"/v1/{name}"):
-            cloud.rest("POST", f"/v1/{name}:cancel", {})
-            cloud.until(name, "JOB_STATE_CANCELLED")
-
-
 @pytest.mark.journey
-def test_the_body_waits_for_its_machine_and_runs(cloud: LocalCloud, waiting: list[str]) -> None:
+def test_the_body_waits_for_its_machine_and_runs(cloud: LocalCloud) -> None:
     machines(cloud, A100, (0, 0), (600, 1), strategy="flex-start")
     name = posted(cloud, body())
-    waiting.append(name)
-    state_stays(cloud, name, "JOB_STATE_PENDING")
     # Nothing is drawn, and nothing is to be paid, until there are machines.
-    assert gpus_drawn(cloud, "a100") == (0, 0) and "startTime" not in cloud.rest("GET", f"/v1/{name}")
+    waiting = cloud.rest("GET", f"/v1/{name}")
+    assert (waiting["state"], "startTime" in waiting) == ("JOB_STATE_PENDING", False)
+    assert gpus_drawn(cloud, "a100") == (0, 0)
     later(cloud, 601)
     assert cloud.until(name, "JOB_STATE_RUNNING")["startTime"]
     assert gpus_drawn(cloud, "a100") == (0, 1)

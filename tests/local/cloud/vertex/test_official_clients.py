@@ -11,7 +11,7 @@ from google.protobuf import duration_pb2
 
 from local.cloud.nodes import mounts
 from tests.local.conftest import LocalCloud
-from tests.local.official import aiplatform, aiplatform_v1, cloudquotas_v1, persistent_resource
+from tests.local.official import aiplatform, aiplatform_v1, cloudquotas_v1, generated, persistent_resource
 
 PROJECT, REGION = "slipway-local", "us-central1"
 PARENT = f"projects/{PROJECT}/locations/{REGION}"
@@ -22,9 +22,7 @@ MACHINE = {"machine_type": "n1-standard-4"}
 
 
 def test_clients_list_locations_before_anything_else(cloud: LocalCloud) -> None:
-    client = aiplatform_v1.JobServiceClient(
-        credentials=cloud.credentials(), transport="rest", client_options={"api_endpoint": cloud.url}
-    )
+    client = aiplatform_v1.JobServiceClient(**cloud.to_client())
     listed = client.list_locations({"name": f"projects/{PROJECT}"})
     found = {place.location_id: place for place in listed.locations}
     assert {"us-central1", "europe-west4"} <= found.keys()
@@ -145,13 +143,8 @@ def test_sdk_cancels_a_job(vertex_sdk: LocalCloud, cluster: str) -> None:
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
 def test_generated_clients_speak_rest(cloud: LocalCloud, version: str) -> None:
-    if version == "v1":
-        library: Any = aiplatform_v1
-    else:
-        from google.cloud import aiplatform_v1beta1 as library
-    options = {"api_endpoint": cloud.url}
-    arguments = {"transport": "rest", "client_options": options, "credentials": cloud.credentials("deployer")}
-    clusters = library.PersistentResourceServiceClient(**arguments)
+    library = generated(version)
+    clusters = library.PersistentResourceServiceClient(**cloud.to_client())
     name = f"gapic-{version}"
     spec = library.MachineSpec(
         machine_type="n1-standard-8",
@@ -169,7 +162,7 @@ def test_generated_clients_speak_rest(cloud: LocalCloud, version: str) -> None:
     read = clusters.get_persistent_resource(name=made.name)
     assert read.resource_pools[0].machine_spec.accelerator_type.name == "NVIDIA_TESLA_T4"
     assert read.resource_pools[0].id == "n1-standard-8-nvidia-tesla-t4-1"
-    jobs = library.JobServiceClient(**arguments)
+    jobs = library.JobServiceClient(**cloud.to_client())
     task = library.ContainerSpec(image_uri=PLAIN, command=["sleep", "60"])
     workers = library.WorkerPoolSpec(machine_spec=spec, replica_count=1, container_spec=task)
     job = jobs.create_custom_job(
@@ -195,11 +188,7 @@ def test_generated_clients_speak_rest(cloud: LocalCloud, version: str) -> None:
 
 
 def test_quota_client_reads_limits_and_asks_for_more(cloud: LocalCloud) -> None:
-    client = cloudquotas_v1.CloudQuotasClient(
-        transport="rest",
-        client_options={"api_endpoint": cloud.url},
-        credentials=cloud.credentials("deployer"),
-    )
+    client = cloudquotas_v1.CloudQuotasClient(**cloud.to_client())
     parent = f"projects/{PROJECT}/locations/global"
     infos = {
         info.quota_id: info for info in client.list_quota_infos(parent=f"{parent}/services/aiplatform.googleapis.com")

@@ -12,7 +12,7 @@ from google.api_core import exceptions
 
 from tests.local.cloud.calling import NUMBERED, PARENT
 from tests.local.conftest import LocalCloud
-from tests.local.official import aiplatform, aiplatform_v1
+from tests.local.official import aiplatform, generated
 
 DEPLOYER = "deployer@slipway-local.iam.gserviceaccount.com"
 PLACE: dict[str, Any] = {"machine_type": "n1-standard-4", "replica_count": 1}
@@ -114,14 +114,7 @@ def test_a_local_script_and_a_package_train_without_a_model(vertex_sdk: LocalClo
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
 def test_generated_clients_speak_rest(cloud: LocalCloud, version: str) -> None:
-    library: Any = aiplatform_v1
-    if version == "v1beta1":
-        from google.cloud import aiplatform_v1beta1 as library
-    arguments: dict[str, Any] = {
-        "transport": "rest",
-        "client_options": {"api_endpoint": cloud.url},
-        "credentials": cloud.credentials("deployer"),
-    }
+    library, arguments = generated(version), cloud.to_client()
     pipelines, models = library.PipelineServiceClient(**arguments), library.ModelServiceClient(**arguments)
     worker = {
         "machineSpec": {"machineType": "n1-standard-4"},

@@ -3,7 +3,6 @@
 The decisions, the store and the clock are the cloud's own; only the processes in a replica's folder have a stand-in.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from local.cloud.vertex.scheduling import availability, quota_usage
 from local.cloud.vertex.scheduling.scheduler import Scheduler
 from tests.local.cloud.calling import JOBS, REGION, Calling
 from tests.local.cloud.vertex.bodies import job_body, worker
-from tests.local.conftest import FAST, LocalCloud
 
 H100 = {"machineType": "a3-highgpu-8g", "acceleratorType": "NVIDIA_H100_80GB", "acceleratorCount": 8}
 A100 = {"machineType": "a2-highgpu-1g", "acceleratorType": "NVIDIA_TESLA_A100", "acceleratorCount": 1}
@@ -151,18 +149,6 @@ QUOTAS = (
 @pytest.fixture
 def stage(calling: Calling) -> Stage:
     return Stage(calling)
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
-    """Yield a real cloud with real processes for the tests of a module, fast in its own delays, with quota for
-    everything."""
-    mine = LocalCloud(tmp_path_factory.mktemp("supply") / "state")
-    settings = [*FAST, "spot_restart_seconds=0.2", "stockout_retry_seconds=0.3", "kill_grace_seconds=2"]
-    settings += [f"quota.custom_model_training_{name}=1000" for name in QUOTAS]
-    mine.up(*[word for setting in settings for word in ("--set", setting)])
-    yield mine
-    mine.local("down")
 
 
 def gpu(machine: dict[str, Any] = H100, replicas: int = 1, **changes: Any) -> dict[str, Any]:

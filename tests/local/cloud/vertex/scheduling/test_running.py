@@ -13,7 +13,7 @@ import pytest
 from tests.local.cloud.calling import JOBS
 from tests.local.cloud.vertex.bodies import job_body
 from tests.local.cloud.vertex.jobs.test_running_jobs import task
-from tests.local.cloud.vertex.scheduling.conftest import H100
+from tests.local.cloud.vertex.scheduling.conftest import A100
 from tests.local.conftest import WAIT_S, LocalCloud
 
 # Counts its starts in a file that outlives the machine, says so, and runs until it is told to end.
@@ -107,10 +107,10 @@ def told_by_answers(cloud: LocalCloud) -> datetime:
 
 
 def test_a_flex_start_job_starts_when_its_machines_come_and_the_clock_can_be_moved(running: LocalCloud) -> None:
-    entry = {"region": "us-central1", "machine": "a3-highgpu-8g", "strategy": "flex-start"}
+    entry = {"region": "us-central1", "machine": "a2-highgpu-1g", "strategy": "flex-start"}
     later = [entry | {"machines": 0}, entry | {"at": 7200, "machines": 2}]
     running.rest("POST", "/slipway/scenario", {"supply": later})
-    workers = [task("print('trained')") | {"machineSpec": H100}, task("pass") | {"machineSpec": H100}]
+    workers = [task("print('trained')") | {"machineSpec": A100}, task("pass") | {"machineSpec": A100}]
     name = submit(running, *workers, strategy="FLEX_START", maxWaitDuration="86400s")
     gone = submit(running, workers[0], strategy="FLEX_START", maxWaitDuration="3600s")
     assert {running.rest("GET", f"/v1/{job}")["state"] for job in (name, gone)} == {"JOB_STATE_PENDING"}
@@ -123,7 +123,7 @@ def test_a_flex_start_job_starts_when_its_machines_come_and_the_clock_can_be_mov
         time.sleep(0.05)
     assert (job["createTime"], job["startTime"]) < (before, job["endTime"])
     assert running.lines(name) == ["trained"]
-    said(running, name, "All 2 a3-highgpu-8g of the job are there.", replica="service")
+    said(running, name, "All 2 a2-highgpu-1g of the job are there.", replica="service")
 
 
 def test_a_scenario_is_a_file_that_people_write(running: LocalCloud, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.local.cloud.calling import PARENT
 from tests.local.cloud.vertex.tuning.conftest import LR, TUNING, study, tuning_body
 from tests.local.conftest import LocalCloud
-from tests.local.official import aiplatform, aiplatform_v1, hyperparameter_tuning
+from tests.local.official import aiplatform, generated, hyperparameter_tuning
 
 DEPLOYER = "deployer@slipway-local.iam.gserviceaccount.com"
 MACHINE = {"machine_type": "n1-standard-4"}
@@ -87,18 +87,21 @@ def test_a_killed_cloud_goes_on_with_the_trials_it_had_decided(own_cloud: LocalC
         assert said(own_cloud, name, trial) == [f"attempt {trial['id']}"]
 
 
+def trial(*command: str, **more: Any) -> aiplatform.CustomJob:
+    container = {"image_uri": "python:3.10", "command": list(command)}
+    pools: Any = [{"machine_spec": MACHINE, "replica_count": 1, "container_spec": container}]
+    return aiplatform.CustomJob(display_name="trial", worker_pool_specs=pools, **more)
+
+
 def test_the_sdk_tunes_on_a_persistent_resource(vertex_sdk: LocalCloud) -> None:
     pool = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "2"}
     account = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
     body = {"resourcePools": [pool], "resourceRuntimeSpec": account}
     vertex_sdk.rest("POST", f"/v1/{PARENT}/persistentResources?persistentResourceId=tuning", body)
-    container = {"image_uri": "python:3.10", "command": [sys.executable, "-c", TRAIN]}
-    worker = {"machine_spec": MACHINE, "replica_count": 1, "container_spec": container}
-    custom = aiplatform.CustomJob(display_name="trial", worker_pool_specs=[worker], persistent_resource_id="tuning")
     double = hyperparameter_tuning.DoubleParameterSpec
     job = aiplatform.HyperparameterTuningJob(
         display_name="sdk-tuning",
-        custom_job=custom,
+        custom_job=trial(sys.executable, "-c", TRAIN, persistent_resource_id="tuning"),
         metric_spec={"acc": "maximize"},
         parameter_spec={"lr": double(min=0.001, max=1, scale="log")},
         max_trial_count=4,
@@ -120,17 +123,12 @@ def test_the_sdk_tunes_on_a_persistent_resource(vertex_sdk: LocalCloud) -> None:
 
 
 def test_the_sdk_s_kinds_of_parameters_reach_the_code(vertex_sdk: LocalCloud) -> None:
-    container = {"image_uri": "python:3.10", "command": [sys.executable, "-c", PRINT]}
-    custom = aiplatform.CustomJob(
-        display_name="trial",
-        worker_pool_specs=[{"machine_spec": MACHINE, "replica_count": 1, "container_spec": container}],
-    )
     kinds = hyperparameter_tuning
     model = kinds.CategoricalParameterSpec(values=["tree"])
     depth = kinds.IntegerParameterSpec(min=4, max=4, scale="linear")
     job = aiplatform.HyperparameterTuningJob(
         display_name="sdk-grid",
-        custom_job=custom,
+        custom_job=trial(sys.executable, "-c", PRINT),
         metric_spec={"loss": "minimize"},
         parameter_spec={
             "model": model,
@@ -152,15 +150,9 @@ def test_the_sdk_s_kinds_of_parameters_reach_the_code(vertex_sdk: LocalCloud) ->
 
 
 def test_the_sdk_cancels_a_tuning_job(vertex_sdk: LocalCloud) -> None:
-    # A trial's parameters are arguments, which `sleep` itself would refuse.
-    container = {"image_uri": "python:3.10", "command": ["sh", "-c", "sleep 600"]}
-    custom = aiplatform.CustomJob(
-        display_name="trial",
-        worker_pool_specs=[{"machine_spec": MACHINE, "replica_count": 1, "container_spec": container}],
-    )
     job = aiplatform.HyperparameterTuningJob(
         display_name="sdk-cancelled",
-        custom_job=custom,
+        custom_job=trial("sh", "-c", "sleep 600"),  # `sleep` itself would refuse a trial's parameters
         metric_spec={"acc": "maximize"},
         parameter_spec={"lr": hyperparameter_tuning.DoubleParameterSpec(min=0, max=1, scale="linear")},
         max_trial_count=2,
@@ -174,12 +166,8 @@ def test_the_sdk_cancels_a_tuning_job(vertex_sdk: LocalCloud) -> None:
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
 def test_generated_clients_speak_rest(cloud: LocalCloud, version: str) -> None:
-    library: Any = aiplatform_v1
-    if version == "v1beta1":
-        from google.cloud import aiplatform_v1beta1 as library
-    client = library.JobServiceClient(
-        transport="rest", client_options={"api_endpoint": cloud.url}, credentials=cloud.credentials("deployer")
-    )
+    library = generated(version)
+    client = library.JobServiceClient(**cloud.to_client())
     body = tuning_body(trials=1, displayName=f"gapic-{version}", studySpec=study(LR, measurementSelectionType=2))
     body["trialJobSpec"] = {"workerPoolSpecs": [task()]}
     job = library.HyperparameterTuningJob.from_json(json.dumps(body))
