@@ -1,9 +1,9 @@
-"""A cluster is taken out of the catalog, waited for and deleted, or all is as before. # N1"""
+"""A cluster is taken out of the catalog, waited for and deleted, or all is as before. # N1 # N2 # B6"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.session import Session
 from slipway.cloud.storage import Location, Storage
 from slipway.creation.creation_context import CreationContext
+from slipway.creation.parallel_creation import remove_ahead
 from slipway.deployment.interim_catalog import InterimCatalog, Offers
 from slipway.deployment.removal import GracePeriod
 from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
@@ -188,3 +189,41 @@ def test_a_catalog_that_cannot_be_written_back_is_said() -> None:
     story.bucket.write = once  # type: ignore[method-assign]
     story.fails(PolicyError)
     assert f"not offer {ALIVE.id} until" in story.warned[0]
+
+
+class Going(Story):
+    def run(self, clusters: tuple[PersistentResource, ...] = (ALIVE,)) -> Story:
+        cloud = CreationContext(
+            STACK, self.vertex, self.use, self.said.append, self.warned.append, self.waits.now, self.waits.pause
+        )
+        remove_ahead(clusters, cloud, self.grace)
+        return self
+
+
+def test_one_out_of_season_is_waited_for_and_goes() -> None:
+    """The interim catalog has left it out."""
+    story = Going([RUNS, STOPS, gone()]).run()
+    assert story.vertex.sent == [f"DELETE {ALIVE.id}"] and story.waits.slept[:3] == [10, 10, 5]
+    assert story.bucket.content == PUBLISHED and story.grace.left(ALIVE.id) == 0
+    assert f"deleting cluster {ALIVE.id}" in story.said[1]
+
+
+def test_one_that_retired_before_goes_at_once() -> None:
+    story = Going([RUNS, gone()])
+    story.grace.began_with(document.PublishedCatalog({}, (ALIVE.id,), age=timedelta(minutes=9)))
+    story.run()
+    assert story.vertex.sent == [f"DELETE {ALIVE.id}"] and sum(story.waits.slept) < 1
+
+
+@pytest.mark.parametrize("uses", [[Use((JOB,))], [Use(), Use(unlisted=(ALIVE.id,))]])
+def test_a_job_that_shows_up_saves_it(uses: list[Use]) -> None:
+    story = Going([RUNS], uses=[*uses])
+    error = story.fails(PolicyError)
+    assert error.fix.startswith("pulumi up again")
+    assert story.bucket.content == PUBLISHED and story.vertex.sent == []
+
+
+def test_one_that_takes_too_long_to_go_holds_nothing_up() -> None:
+    story = Going([STOPS], grace=0).run()
+    assert "within 30 min" in story.warned[0]
+    assert len(story.warned) == 1
