@@ -111,7 +111,7 @@ class Checkout:
         return self.run(*self.command(verb), *arguments, role=role, **{**self.forked, **extra})
 
     def begin(self, verb: str, **extra: str) -> Started:
-        """Start such a command in the background, for a test that does not kill it."""
+        """Start such a command in the background, for a test that kills all of it or nothing."""
         return self.start(*self.command(verb), role="deployer", **{**self.forked, **extra})
 
     def command(self, verb: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from tests.checkouts.git import git
 from tests.ci.conftest import ROOT
 
 _TEMPLATE = '''"""tell: says a word."""
@@ -106,6 +107,5 @@ def _add_template(folder: Path) -> None:
 
 
 def _commit(folder: Path) -> None:
-    git = ("git", "-c", "user.name=Ada", "-c", "user.email=ada@duck.example")
     for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "Ours")):
-        subprocess.run([*git, *words], cwd=folder, check=True)
+        git(folder, *words)

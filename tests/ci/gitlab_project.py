@@ -15,6 +15,7 @@ from slipway.findings.finding import Subject
 from slipway.findings.kinds import KINDS
 from slipway.review.review import Review as Told
 from slipway.review.review import write
+from tests.checkouts.git import git
 from tests.checkouts.shell import slipway
 from tests.ci import gitlab as stand_in
 from tests.ci.gitlab import Version
@@ -43,9 +44,7 @@ class Project:
     gitlab: stand_in.GitLab
 
     def git(self, *words: str) -> str:
-        who = ("-c", "user.name=ada", "-c", "user.email=ada@acme.example")
-        done = subprocess.run(["git", *who, *words], cwd=self.folder, check=True, capture_output=True, text=True)
-        return done.stdout.strip()
+        return git(self.folder, *words)
 
     def commit(self, name: str, text: str) -> str:
         (self.folder / name).write_text(text)
@@ -95,8 +94,8 @@ class Project:
 @pytest.fixture
 def project(tmp_path: Path, template: Path) -> Iterator[Project]:
     origin, folder = tmp_path / "origin.git", tmp_path / "team"
-    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", origin], check=True)
-    subprocess.run(["git", "-C", origin, "config", "uploadpack.allowAnySHA1InWant", "true"], check=True)
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", origin.name)
+    git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")
     shutil.copytree(template, folder)
     with stand_in.served() as gitlab:
         made = Project(folder, Runner(tmp_path / "runner", origin, gitlab), gitlab)

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +61,7 @@ class Shell:
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Shell:
+def shell(tmp_path: Path, forked: Mapping[str, str]) -> Shell:
     folder = tmp_path / "checkout"
     (folder / "stacks").mkdir(parents=True)
     for name in (FILE, "Pulumi.yaml", ".gitignore"):
@@ -76,6 +77,7 @@ def shell(tmp_path: Path) -> Shell:
         folder,
         {
             **who,
+            **forked,
             "PATH": os.pathsep.join(bins),
             "PYTHONPATH": str(ROOT),
             "HOME": str(tmp_path / "home"),

@@ -300,13 +300,9 @@ class TestDeployment:
         ("reviews", "why"),
         [
             ([], "nobody else who may write has approved #3"),
-            ([Review("DISMISSED")], "nobody else"),
-            ([Review(by="github-actions", kind="Bot")], "nobody else"),
-            ([Review(by="ada")], "nobody else"),
             ([Review(tree=OTHER)], "grace approved #3 as another tree"),
-            ([Review(at="2026-11-21T09:04:59Z")], "was changed after grace approved it"),
         ],
-        ids=["the comment alone", "taken back", "a workflow", "their own", "another tree", "before the comment"],
+        ids=["the comment alone", "another tree"],
     )
     def test_the_bot_s_comment_is_no_approval(
         self, runner: Runner, step: dict[str, Any], reviews: list[Review], why: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -24,22 +25,25 @@ print({"gh": "4711", "gcloud": "100000000001"}.get(name, ""))
 """
 
 
-@pytest.fixture(scope="module")
-def calls(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
-    """What the guide's blocks ask of gcloud, gh, make and git, each call with its arguments."""
-    folder = tmp_path_factory.mktemp("guide")
-    for name in ("gcloud", "gh", "make", "git"):
+def asked(folder: Path, *blocks: str) -> list[list[str]]:
+    """What a guide's blocks ask of the cloud's, the forges' and a checkout's commands, each call with its arguments."""
+    for name in ("gcloud", "gh", "glab", "make", "git"):
         (folder / name).write_text(STAND_IN)
         (folder / name).chmod(0o755)
     checkout = folder / "checkout"
     checkout.mkdir()
     record = folder / "calls.jsonl"
-    script = "set -euo pipefail\n" + "".join(BLOCKS)
+    script = "set -euo pipefail\n" + "".join(blocks)
     environ = {"PATH": f"{folder}:/usr/bin:/bin", "CALLS": str(record)}
     done = subprocess.run(["bash", "-c", script], cwd=checkout, env=environ, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert list(checkout.iterdir()) == [], "a file that is left there would make the next deployment a changed one"
     return [json.loads(line) for line in record.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
+    return asked(tmp_path_factory.mktemp("guide"), *BLOCKS)
 
 
 def roles(calls: list[list[str]], account: str, on: str) -> set[str]:

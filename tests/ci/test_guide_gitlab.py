@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
 
 import pytest
 
 from tests.ci.conftest import ROOT
-from tests.ci.test_guide import BLOCKS, STAND_IN
+from tests.ci.test_guide import BLOCKS, asked
 
 GUIDE = (ROOT / "docs" / "gitlab.md").read_text()
 OWN = re.findall(r"^```sh\n(.*?)^```$", GUIDE, re.M | re.S)
@@ -18,18 +16,9 @@ JOBS = "".join(path.read_text() for path in (ROOT / "slipway" / "starter" / "git
 
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
-    folder = tmp_path_factory.mktemp("guide")
-    for name in ("gcloud", "gh", "glab", "make", "git"):
-        (folder / name).write_text(STAND_IN)
-        (folder / name).chmod(0o755)
     first, after = OWN
     _, each = BLOCKS
-    record = folder / "calls.jsonl"
-    environ = {"PATH": f"{folder}:/usr/bin:/bin", "CALLS": str(record)}
-    script = f"set -euo pipefail\n{first}{each}{after}"
-    done = subprocess.run(["bash", "-c", script], cwd=folder, env=environ, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in record.read_text().splitlines()]
+    return asked(tmp_path_factory.mktemp("guide"), first, each, after)
 
 
 def test_nothing_is_asked_of_github(calls: list[list[str]]) -> None:

@@ -15,6 +15,7 @@ import yaml
 from slipway.catalog import document
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import UNCOMMITTED
+from tests.checkouts.git import git
 from tests.ci import tools
 from tests.ci.conftest import ROOT, All
 
@@ -44,9 +45,7 @@ class Main:
     step: dict[str, Any]
 
     def git(self, *words: str) -> str:
-        who = ("-c", "user.name=ci", "-c", "user.email=ci@slipway.example")
-        done = subprocess.run(["git", *who, *words], cwd=self.folder, check=True, capture_output=True, text=True)
-        return done.stdout.strip()
+        return git(self.folder, *words)
 
     def commit(self, why: str) -> str:
         (self.folder / "program").write_text(why)

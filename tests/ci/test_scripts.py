@@ -17,6 +17,7 @@ import pytest
 
 from local.backend import file_backend
 from local.engine.engine import ensure
+from tests.checkouts.git import git
 from tests.ci.conftest import ROOT, Workflow
 
 pytestmark = pytest.mark.journey
@@ -52,7 +53,7 @@ class Runner:
         )
 
     def fresh_checkout(self) -> None:
-        subprocess.run(["git", "checkout", "--quiet", "--", "."], cwd=self.folder, check=True)
+        git(self.folder, "checkout", "--quiet", "--", ".")
         Path(self.environ["GITHUB_OUTPUT"]).write_text("")
 
     def signs_in(self) -> None:
@@ -60,8 +61,7 @@ class Runner:
         (self.folder / "gha-creds-0123456789abcdef.json").write_text('{"type": "external_account"}')
 
     def commit(self) -> str:
-        command = ["git", "rev-parse", "--short=7", "HEAD"]
-        return subprocess.run(command, cwd=self.folder, check=True, capture_output=True, text=True).stdout.strip()
+        return git(self.folder, "rev-parse", "--short=7", "HEAD")
 
     def config_file(self) -> str:
         return Path(self.environ["GITHUB_OUTPUT"]).read_text().strip().removeprefix("config-file=")
@@ -75,9 +75,8 @@ def runner(tmp_path: Path, workflows: dict[str, Workflow]) -> Runner:
     (folder / "Pulumi.yaml").write_text(json.dumps({"name": "plain", "runtime": "python", "stackConfigDir": "stacks"}))
     (folder / "__main__.py").write_text(PROGRAM)
     shutil.copy(ROOT / ".gitignore", folder)
-    git = ["git", "-c", "user.name=ci", "-c", "user.email=ci@slipway.example"]
-    for args in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "reviewed"]):
-        subprocess.run([*git, *args], cwd=folder, check=True)
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "reviewed"]):
+        git(folder, *words)
     for name in ("state", "home", "temp"):
         (tmp_path / name).mkdir()
     bins = [str(Path(sys.executable).parent), str(ensure(lambda line: None).bin), os.environ["PATH"]]

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from slipway.cli.terminal import starter_files
+from tests.checkouts.git import git
 from tests.checkouts.made_once import once
 from tests.ci.conftest import ROOT, All, Workflow, read
 from tests.ci.test_actionlint import lint
@@ -152,7 +153,7 @@ class TestLinters:
     @pytest.mark.parametrize("folder", [".", FOLDER])
     def test_actionlint(self, actionlint: Path, tmp_path: Path, folder: str) -> None:
         files = filled(tmp_path, FOLDER=folder)
-        subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+        git(tmp_path, "init", "-q")
         done = lint(actionlint, *(one.path for one in files.values()), at=tmp_path)
         assert done.returncode == 0, done.stdout
 
@@ -203,9 +204,7 @@ class Checkout:
         return f"slipway-vertex @ {self.wheel.as_uri()} --hash=sha256:{digest}\n"
 
     def git(self, *words: str) -> str:
-        who = ("-c", "user.name=ci", "-c", "user.email=ci@slipway.example")
-        done = subprocess.run(["git", *who, *words], cwd=self.root, check=True, capture_output=True, text=True)
-        return done.stdout
+        return git(self.root, *words)
 
     def install(self) -> subprocess.CompletedProcess[str]:
         environ = {

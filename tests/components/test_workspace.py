@@ -1,30 +1,31 @@
 """Two buckets, a trainer, and exactly the roles that the verbs need. # P5 # D5"""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from components.workspace import Workspace, leave_grants
 from slipway.deployment.workspace_plan import RetiringWorkspaceResource, SharedGrant, WorkspacePlan
 from slipway.generations.action import Why
-from slipway.live import Live, Unknown
+from slipway.live import Unknown
 from slipway.stack.stack import TrainerSettings, WorkspaceSettings
 from slipway.state import StateGrant
 
 from .conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, Asked, declared, every, only
 
 BUCKET, MEMBER = "gcp:storage/bucket:Bucket", "gcp:storage/bucketIAMMember:BucketIAMMember"
+ACCOUNT, ON_ACCOUNT = "gcp:serviceaccount/account:Account", "gcp:serviceaccount/iAMMember:IAMMember"
+PROJECT_ROLE = "gcp:projects/iAMMember:IAMMember"
 TRAINER = "serviceAccount:slipway-dev-trainer@acme-dev.iam.gserviceaccount.com"
 TEAM = "group:ml@acme.example"
 
 
-def workspace(
-    settings: WorkspaceSettings = SETTINGS, live: Live = NOTHING, plan: WorkspacePlan | None = None
-) -> list[Asked]:
+def workspace(settings: WorkspaceSettings = SETTINGS, **more: Any) -> list[Asked]:
+    """All that it declares, where nothing is there yet."""
+    known = {"live": NOTHING, **more}
     return declared(
-        lambda: Workspace(
-            "workspace", project=PROJECT, region=REGION, settings=settings, live=live, facts=FACTS, plan=plan
-        )
+        lambda: Workspace("workspace", project=PROJECT, region=REGION, settings=settings, facts=FACTS, **known)
     )
 
 
@@ -78,14 +79,14 @@ def test_the_roles_are_exactly_these() -> None:  # P5
         ("acme-work", TEAM, "roles/storage.objectViewer"),
         ("acme-work", TEAM, "roles/storage.objectCreator"),
     }
-    on_project = every(asked, "gcp:projects/iAMMember:IAMMember").values()
+    on_project = every(asked, PROJECT_ROLE).values()
     assert {(m.inputs["project"], m.inputs["member"], m.inputs["role"]) for m in on_project} == {
         (PROJECT, TEAM, "roles/aiplatform.user"),
         (PROJECT, TEAM, "roles/cloudquotas.viewer"),
         (PROJECT, TEAM, "roles/monitoring.viewer"),
         (PROJECT, TEAM, "roles/logging.viewer"),
     }
-    act_as = only(asked, "gcp:serviceaccount/iAMMember:IAMMember").inputs
+    act_as = only(asked, ON_ACCOUNT).inputs
     assert act_as["role"] == "roles/iam.serviceAccountUser"
     assert act_as["member"] == TEAM
     assert act_as["serviceAccountId"].endswith("/serviceAccounts/slipway-dev-trainer@acme-dev.iam.gserviceaccount.com")
@@ -93,18 +94,7 @@ def test_the_roles_are_exactly_these() -> None:  # P5
 
 def test_jobs_in_another_region_have_a_bucket_there() -> None:  # N2 P5
     """Vertex AI takes no job whose output is elsewhere. Claims and code stay at home, so submitters only read there."""
-    far = {"europe-west4": "acme-work-europe-west4"}
-    asked = declared(
-        lambda: Workspace(
-            "workspace",
-            project=PROJECT,
-            region=REGION,
-            settings=SETTINGS,
-            live=NOTHING,
-            facts=FACTS,
-            work_elsewhere=far,
-        )
-    )
+    asked = workspace(work_elsewhere={"europe-west4": "acme-work-europe-west4"})
     bucket = every(asked, BUCKET)["work@acme-work-europe-west4"]
     assert (bucket.inputs["name"], bucket.inputs["location"]) == ("acme-work-europe-west4", "EUROPE-WEST4")
     assert bucket.request.retainOnDelete and bucket.inputs["forceDestroy"] is False
@@ -117,24 +107,12 @@ def test_jobs_in_another_region_have_a_bucket_there() -> None:  # N2 P5
 
 
 def test_a_trainer_that_writes_to_vertex_ai_may_do_so_and_no_more() -> None:  # P5 W8
-    asked = declared(
-        lambda: Workspace(
-            "workspace",
-            project=PROJECT,
-            region=REGION,
-            settings=replace(SETTINGS, submitters=()),
-            live=NOTHING,
-            facts=FACTS,
-            writers={""},
-        )
-    )
-    granted = only(asked, "gcp:projects/iAMMember:IAMMember")
+    granted = only(workspace(replace(SETTINGS, submitters=()), writers={""}), PROJECT_ROLE)
     assert granted.name == "trainer-aiplatform.user"
     assert (granted.inputs["member"], granted.inputs["role"]) == (TRAINER, "roles/aiplatform.user")
 
 
-BOB, PROJECT_ROLE = "user:bob@acme.example", "gcp:projects/iAMMember:IAMMember"
-ON_ACCOUNT = "gcp:serviceaccount/iAMMember:IAMMember"
+BOB = "user:bob@acme.example"
 SHARED = (
     StateGrant(f"submit-{BOB}", "roles/aiplatform.user", BOB),
     StateGrant(f"reads-work-{BOB}", "roles/storage.objectViewer", BOB, "gs://acme-work"),
@@ -168,7 +146,7 @@ def test_a_destruction_leaves_what_another_stack_needs() -> None:  # P5
 def test_nobody_but_the_trainer_without_submitters() -> None:
     asked = workspace(replace(SETTINGS, submitters=()))
     assert {member.inputs["member"] for member in every(asked, MEMBER).values()} == {TRAINER}
-    assert every(asked, "gcp:projects/iAMMember:IAMMember") == {}
+    assert every(asked, PROJECT_ROLE) == {}
 
 
 def test_each_submitter_has_roles_of_its_own() -> None:
@@ -187,7 +165,7 @@ def test_what_exists_is_adopted() -> None:
     buckets = every(asked, BUCKET)
     assert buckets["work"].request.importId == "acme-work"
     assert buckets["catalog"].request.importId == ""
-    account = only(asked, "gcp:serviceaccount/account:Account")
+    account = only(asked, ACCOUNT)
     assert account.request.importId == f"projects/{PROJECT}/serviceAccounts/{email}"
     assert set(account.request.ignoreChanges) == {"displayName", "description"}
 
@@ -201,7 +179,7 @@ def test_what_somebody_else_made_outlives_the_stack() -> None:  # N13
         asked = workspace(live=live, plan=plan)
         catalog = every(asked, BUCKET)["catalog"]
         assert catalog.request.retainOnDelete and catalog.inputs["forceDestroy"] is False
-        assert only(asked, "gcp:serviceaccount/account:Account").request.retainOnDelete is stays
+        assert only(asked, ACCOUNT).request.retainOnDelete is stays
 
 
 def test_an_adopted_bucket_is_imported_and_nothing_of_it_is_declared() -> None:  # N13
@@ -227,7 +205,7 @@ RETIRING = WorkspacePlan(
 
 def test_what_retires_stays_as_it_is_under_its_name_with_what_it_may_do() -> None:  # N1
     asked = workspace(plan=RETIRING)
-    buckets, accounts = every(asked, BUCKET), every(asked, "gcp:serviceaccount/account:Account")
+    buckets, accounts = every(asked, BUCKET), every(asked, ACCOUNT)
     assert {name: item.inputs["name"] for name, item in buckets.items()} == {
         "catalog": "acme-old",
         "work": "acme-results",
@@ -251,9 +229,9 @@ def test_what_retires_stays_as_it_is_under_its_name_with_what_it_may_do() -> Non
     ):
         assert grants[name] == (bucket, member)
     assert f"creates-work-{TEAM}" not in grants and f"reads-catalog-{TEAM}" not in grants, "nobody is sent there"
-    on_project = every(asked, "gcp:projects/iAMMember:IAMMember")
+    on_project = every(asked, PROJECT_ROLE)
     assert on_project["trainer-aiplatform.user"].inputs["member"] == f"serviceAccount:{OLD}"
-    act_as = only(asked, "gcp:serviceaccount/iAMMember:IAMMember")
+    act_as = only(asked, ON_ACCOUNT)
     assert act_as.name == f"act-as-trainer-slipway-dev-trainer-{TEAM}"
 
 
@@ -261,7 +239,7 @@ def test_the_names_of_a_stack_that_never_renamed_anything_are_frozen() -> None:
     """Its state has them: under others everything would be made anew."""
     asked = workspace()
     assert set(every(asked, BUCKET)) == {"catalog", "work"}
-    assert set(every(asked, "gcp:serviceaccount/account:Account")) == {"trainer"}
+    assert set(every(asked, ACCOUNT)) == {"trainer"}
     assert set(every(asked, MEMBER)) == {
         "trainer-reads-catalog",
         "trainer-writes-work",
@@ -273,7 +251,7 @@ def test_the_names_of_a_stack_that_never_renamed_anything_are_frozen() -> None:
 
 def test_an_account_keeps_the_roles_that_its_jobs_use() -> None:  # N1
     asked = workspace(plan=WorkspacePlan(grants={"trainer": {"trainer-aiplatform.user": "roles/aiplatform.user"}}))
-    assert every(asked, "gcp:projects/iAMMember:IAMMember")["trainer-aiplatform.user"].inputs["member"] == TRAINER
+    assert every(asked, PROJECT_ROLE)["trainer-aiplatform.user"].inputs["member"] == TRAINER
 
 
 def test_it_can_not_be_declared_without_knowing_what_exists() -> None:
@@ -285,50 +263,28 @@ EVALS = "serviceAccount:slipway-dev-evals@acme-dev.iam.gserviceaccount.com"
 EVA = "user:eva@acme.example"
 
 
-def with_evals(
-    live: Live = NOTHING, plan: WorkspacePlan | None = None, writers: frozenset[str] = frozenset()
-) -> list[Asked]:
+def with_evals(**more: Any) -> list[Asked]:
     """The team may act as the workspace's trainer, eva as `evals`."""
-    trainers = {"evals": TrainerSettings("slipway-dev-evals", (EVA,))}
-    return declared(
-        lambda: Workspace(
-            "workspace",
-            project=PROJECT,
-            region=REGION,
-            settings=SETTINGS,
-            live=live,
-            facts=FACTS,
-            trainers=trainers,
-            writers=writers,
-            plan=plan,
-        )
-    )
+    return workspace(trainers={"evals": TrainerSettings("slipway-dev-evals", (EVA,))}, **more)
 
 
 def test_another_trainer_has_the_same_on_the_buckets_and_its_own_people() -> None:  # P5
-    asked = with_evals(writers=frozenset({"evals"}))
-    assert set(every(asked, "gcp:serviceaccount/account:Account")) == {"trainer", "trainer.slipway-dev-evals"}
-    act_as = every(asked, "gcp:serviceaccount/iAMMember:IAMMember").values()
+    asked = with_evals(writers={"evals"})
+    assert set(every(asked, ACCOUNT)) == {"trainer", "trainer.slipway-dev-evals"}
+    act_as = every(asked, ON_ACCOUNT).values()
     assert {(one.inputs["serviceAccountId"].rpartition("/")[2], one.inputs["member"]) for one in act_as} == {
         (TRAINER.partition(":")[2], TEAM),
         (EVALS.partition(":")[2], EVA),
     }
-    buckets = [(one.inputs["bucket"], one.inputs["role"]) for one in every(asked, MEMBER).values()]
-    by_member = {
-        member: {
-            each
-            for each, one in zip(buckets, every(asked, MEMBER).values(), strict=True)
-            if one.inputs["member"] == member
-        }
-        for member in (TRAINER, EVALS, TEAM, EVA)
-    }
-    assert by_member[EVALS] == by_member[TRAINER] != set()
-    assert by_member[EVA] == by_member[TEAM] != set()
-    on_project = every(asked, "gcp:projects/iAMMember:IAMMember")
+    on_project = every(asked, PROJECT_ROLE)
     assert on_project["trainer.slipway-dev-evals-aiplatform.user"].inputs["member"] == EVALS
-    assert {one.inputs["role"] for one in on_project.values() if one.inputs["member"] == EVA} == {
-        one.inputs["role"] for one in on_project.values() if one.inputs["member"] == TEAM
-    }
+
+    def may(member: str) -> set[tuple[str, str]]:
+        granted = [one.inputs for one in (*every(asked, MEMBER).values(), *on_project.values())]
+        return {(one.get("bucket", ""), one["role"]) for one in granted if one["member"] == member}
+
+    assert may(EVALS) - {("", "roles/aiplatform.user")} == may(TRAINER) != set()
+    assert may(EVA) == may(TEAM) != set()
 
 
 def test_another_trainer_changes_nothing_of_the_others() -> None:
@@ -338,11 +294,9 @@ def test_another_trainer_changes_nothing_of_the_others() -> None:
 
 
 def test_an_account_that_exists_is_adopted_for_another_trainer() -> None:
-    asked = with_evals(replace(NOTHING, service_accounts={EVALS.partition(":")[2]: ""}))
-    accounts = every(asked, "gcp:serviceaccount/account:Account")
-    assert accounts["trainer.slipway-dev-evals"].request.importId.endswith(
-        f"/serviceAccounts/{EVALS.partition(':')[2]}"
-    )
+    email = EVALS.partition(":")[2]
+    accounts = every(with_evals(live=replace(NOTHING, service_accounts={email: ""})), ACCOUNT)
+    assert accounts["trainer.slipway-dev-evals"].request.importId.endswith(f"/serviceAccounts/{email}")
     assert accounts["trainer"].request.importId == ""
 
 
@@ -351,7 +305,7 @@ def test_another_trainer_keeps_its_logical_name_and_the_roles_that_its_jobs_use(
     names = {**WorkspacePlan().logical, "trainer": "trainer-new", "trainer evals": "trainer"}
     kept = {"trainer evals": {"trainer-aiplatform.user": "roles/aiplatform.user"}}
     asked = with_evals(plan=WorkspacePlan(names, grants=kept))
-    accounts = every(asked, "gcp:serviceaccount/account:Account")
+    accounts = every(asked, ACCOUNT)
     assert accounts["trainer"].inputs["accountId"] == "slipway-dev-evals"
-    assert every(asked, "gcp:projects/iAMMember:IAMMember")["trainer-aiplatform.user"].inputs["member"] == EVALS
-    assert f"act-as-trainer-{EVA}" in every(asked, "gcp:serviceaccount/iAMMember:IAMMember")
+    assert every(asked, PROJECT_ROLE)["trainer-aiplatform.user"].inputs["member"] == EVALS
+    assert f"act-as-trainer-{EVA}" in every(asked, ON_ACCOUNT)

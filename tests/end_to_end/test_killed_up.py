@@ -24,7 +24,7 @@ def delay(match: str, seconds: float = 8) -> dict[str, Any]:
 
 
 def up(checkout: Checkout) -> Started:
-    """`pulumi up` in the background, from when it holds the stack."""
+    """`pulumi up` in the background, from when it holds the stack, with processes that nothing but its end ends."""
     started = checkout.start(*checkout.command("up"), role="deployer")
     started.until(checkout.locks, "it holds the stack")
     return started
@@ -44,13 +44,13 @@ def test_killed_again_and_again_the_same_command_runs_through(
     # Killed with all that it started when it has sent the request for its cluster.
     settings(create_seconds=600.0)  # also for that request, which may be carried out after all
     faults(delay(CREATE))
-    killed = up(checkout)
+    killed = checkout.begin("up")
     killed.until(lambda: len(checkout.buckets()) == 2, "the moment to kill it")
     killed.kill_tree()
     checkout.clear_after_a_kill()
 
     # While the cluster is being made. The next one waits for it, and says so.
-    killed = up(checkout)
+    killed = checkout.begin("up")
     killed.until(checkout.clusters, "the cluster is being made")
     settings(create_seconds=0.0)
     killed.kill_tree()
@@ -76,7 +76,7 @@ def test_killed_again_and_again_the_same_command_runs_through(
     # It took the cluster over, so the engine deletes it, by a destruction that does not even say what it is. Killed
     # while the cluster goes, the same command waits until it is gone.
     settings(delete_seconds=600.0)
-    killed = checkout.start(*checkout.command("destroy"), role="deployer")
+    killed = checkout.begin("destroy")
     killed.until(lambda: checkout.clusters() == {cluster: "STOPPING"}, "the cluster goes")
     killed.kill_tree()
     checkout.clear_after_a_kill()

@@ -26,7 +26,7 @@ def orphan(checkout: Checkout, settings: Settings) -> str:
     """`up` that is killed when its cluster has been accepted, which then runs; the cluster's id."""
     before = set(checkout.clusters())
     settings(create_seconds=600.0)
-    killed = checkout.start(*checkout.command("up"), role="deployer")
+    killed = checkout.begin("up")
     killed.until(lambda: set(checkout.clusters()) - before, "the cluster is being made")
     settings(create_seconds=0.0)
     killed.kill_tree()

@@ -60,13 +60,9 @@ def test_a_season_ends_when_its_jobs_have_ended_and_begins_again(
 
 
 def it_ends_and_the_job_goes_on(checkout: Checkout, old: str, job: Any) -> None:
-    over = {"from": LONG_AGO, "until": date(2026, 2, 1)}
-    write(checkout, **over)
-    told = checkout.pulumi("preview").said
+    told = up(checkout, **{"from": LONG_AGO, "until": date(2026, 2, 1)})
     assert "out of season since 2026-02-01" in told and job["displayName"] in told
-    up(checkout, **over)
     assert checkout.outputs()["retiring"] == [old] and checkout.clusters() == {old: "RUNNING"}
-    up(checkout, **over)
     assert checkout.job_state(job["name"]) == "JOB_STATE_RUNNING"
     refused = checkout.slipway("submit", "nap", "-p", "say=x", "--capacity", "pool")
     assert refused.code != 0 and "out of season since 2026-02-01" in refused.err
@@ -132,8 +128,6 @@ def test_one_that_idles_is_given_up_until_its_entry_says_something_new(checkout:
 
     # Remembered by the catalog alone, for as long as the entry says the same.
     assert checkout.pulumi("preview", "--expect-no-changes").code == 0
-    up(checkout, **limited)
-    assert checkout.clusters() == {}
     assert "a higher `generation`" in checkout.slipway("pools").err
     up(checkout, **limited, generation=2)
     (new,) = checkout.clusters()

@@ -101,10 +101,8 @@ def test_a_destruction_that_lost_its_language_host_needs_one_more(
 
 
 def mended(checkout: Checkout, *commands: Sequence[str]) -> None:
-    """The engine can't load the state; what the runbook says mends it, and `up` takes over what lives."""
+    """What the runbook says mends it, and `up` takes over what lives."""
     before = checkout.clusters()
-    broken = checkout.pulumi("preview")
-    assert broken.code != 0 and "unexpected end of JSON input" in broken.said
     looked = checkout.slipway("doctor", "--stack", checkout.stack, "--output", "json", role="deployer")
     assert any("The state was cut off" in (one["means"] or "") for one in looked.json["findings"])
     for command in commands:
@@ -123,6 +121,8 @@ def test_a_state_that_a_full_disk_cut_off_is_mended_as_the_runbook_says(checkout
     state = checkout.state_file
     copy = state.with_name(f"{state.name}.bak")
     cut_off(state)
+    broken = checkout.pulumi("preview")
+    assert broken.code != 0 and "unexpected end of JSON input" in broken.said
     mended(checkout, ("cp", str(copy), str(state)))
 
     for one in (state, copy):

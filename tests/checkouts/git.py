@@ -1,0 +1,15 @@
+"""git, as somebody whom its commits name."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+_ADA = ("-c", "user.name=ada", "-c", "user.email=ada@slipway.example")
+
+
+def git(folder: Path, *words: str) -> str:
+    """Run it successfully in a folder; return its output."""
+    done = subprocess.run(["git", *_ADA, *words], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.strip()
