@@ -87,8 +87,8 @@ def test_code_of_a_checkout_s_own_has_a_process_of_its_own(start: Start, tmp_pat
 
 
 @pytest.mark.journey
+@pytest.mark.deployed
 def test_the_engine_sees_no_difference(checkout: Checkout) -> None:
-    checkout.up()
     checkout.write(persistentResources={"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}})
     forked = checkout.pulumi("preview", "--json")
     own = checkout.run(*checkout.command("preview"), "--json", role="deployer")
