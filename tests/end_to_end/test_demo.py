@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import socket
 import subprocess
@@ -21,6 +20,7 @@ from local.demo.leftovers import marked
 from tests.checkouts.checkout import PROJECT, VERTEX
 from tests.checkouts.shell import Done, Started, wait_for
 from tests.docs.console import commands, missing
+from tests.local.cloud.vertex.bodies import job_body, worker
 from tests.local.conftest import ROOT, LocalCloud
 
 pytestmark = pytest.mark.journey
@@ -84,6 +84,19 @@ def clusters(cloud: LocalCloud) -> list[str]:
     return []
 
 
+def job_of_others(cloud: LocalCloud) -> str:
+    """A running job on a machine of the demo's cluster, which is there soon."""
+    (cluster,) = cloud.rest("GET", f"{VERTEX}/persistentResources")["persistentResources"]
+    cloud.seen(cluster["name"], lambda found: found["state"] == "RUNNING")
+    container = {"imageUri": "python:3.11", "command": ["sleep", "3600"]}
+    machine = worker(containerSpec=container, diskSpec={"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100})
+    account = cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", {"accountId": "of-others"})["email"]
+    body = job_body(machine, cluster=cluster["name"].rpartition("/")[2], spec={"serviceAccount": account})
+    job = str(cloud.rest("POST", f"{VERTEX}/customJobs", body)["name"])
+    cloud.until(job, "JOB_STATE_RUNNING")
+    return job
+
+
 def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     demo: Demo, cloud_of_demo: LocalCloud
 ) -> None:
@@ -93,21 +106,27 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     first.kill_tree()
 
     # A person's things that look alike: a process in the same state folder, and a lock from another machine.
-    bystander = subprocess.Popen(["sleep", "3600"], env={**os.environ, "SLIPWAY_LOCAL_STATE": str(state)}, cwd=state)
+    bystander = demo("bash", "-c", f"cd '{state}'; exec sleep 3600").process
     lock = state / "pulumi-state" / ".pulumi" / "locks" / "organization" / "other" / "dev" / "a.json"
     lock.parent.mkdir(parents=True)
     lock.write_text(json.dumps({"pid": 1, "hostname": "elsewhere", "username": "ada", "timestamp": "2026-11-20"}))
 
+    # And a job, which has the machine that a demo's scheduler needs: the killed one's waits, and computes nothing.
+    theirs = job_of_others(cloud)
     second = demo()
-    second.until(lambda: jobs(cloud), "it has submitted")
+    second.until(lambda: len(jobs(cloud)) == 2, "it has submitted")
     second.kill_tree()
     assert "removed 1 lock" in second.said
 
-    done = ended(demo())
+    third = demo()
+    third.until(lambda: "[3/6]" in third.said, "it has cancelled the killed one's job")
+    assert re.search(r"cancels dask-digits-\w+ ", third.said)
+    assert "JOB_STATE_RUNNING" in jobs(cloud), "theirs is not the demo's to cancel"
+    cloud.cancel(theirs)
+    done = ended(third)
     assert done.code == 0, done.out
-    assert re.search(r"cancels dask-digits-\w+ ", done.out)
     assert clusters(cloud) == ["RUNNING"]
-    assert jobs(cloud) == ["JOB_STATE_CANCELLED", *["JOB_STATE_SUCCEEDED"] * 2]
+    assert jobs(cloud) == [*["JOB_STATE_CANCELLED"] * 2, *["JOB_STATE_SUCCEEDED"] * 2]
     last = done.out.rstrip().splitlines()[-1]
     assert re.match(r"demo finished: accuracy 0\.9\d+; create → start [\d.]+ s", last)
     assert "second run started" in done.out and "a local figure" in done.out  # B4: the gain, named as what it is
@@ -122,7 +141,6 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     assert marked(state) == []
     assert [process for process in of_folder(state) if process.pid != bystander.pid] == []
     assert bystander.poll() is None
-    bystander.kill()
 
 
 def of_folder(folder: Path) -> list[psutil.Process]:
