@@ -1,18 +1,22 @@
-"""N4: a demo killed at any point runs through when it is started again."""
+"""What a killed demo leaves: the next one runs through, and `make demo-down` clears all of it. # N4"""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
+from local.cloud.server import daemon
+from local.demo.demo import down
 from local.demo.leftovers import MARK, drop_dead_locks, end, marked, repair_backend
 from local.demo.turn import turn
 from slipway.errors import SlipwayError
@@ -105,14 +109,19 @@ def test_a_file_that_was_cut_off_in_writing_goes_and_the_state_stays(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "half", ["stacks/slipway/local.json.attrs", "history/slipway/local/local-1.history.json.attrs"]
+    "half",
+    [
+        "stacks/slipway/local.json.attrs",
+        "history/slipway/local/local-1.history.json.attrs",
+        "locks/organization/slipway/local/b.json.attrs",
+    ],
 )
 @pytest.mark.parametrize(("locked", "repaired"), [("local", 0), ("other", 1)])
 def test_only_a_stack_that_nobody_has_locked_is_repaired(tmp_path: Path, half: str, locked: str, repaired: int) -> None:
     lock = tmp_path / ".pulumi" / "locks" / "organization" / "slipway" / locked / "a.json"
     file = tmp_path / ".pulumi" / half
     for path in (lock, file):
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     assert repair_backend(tmp_path) == repaired
     assert file.exists() == (repaired == 0)
@@ -128,14 +137,6 @@ def test_a_lock_that_was_cut_off_in_writing_goes(tmp_path: Path) -> None:
     assert not half.exists()
 
 
-def test_nothing_is_mended_while_somebody_holds_a_lock(tmp_path: Path) -> None:
-    lock = write_lock(tmp_path, os.getpid(), socket.gethostname())
-    half = lock.with_name("b.json.attrs")
-    half.touch()
-    assert repair_backend(tmp_path) == 0
-    assert half.exists()
-
-
 def test_a_second_demo_is_refused_while_the_first_lives_and_not_after_it_was_killed(tmp_path: Path) -> None:
     lock = tmp_path / "demo.lock"
     code = (
@@ -147,6 +148,76 @@ def test_a_second_demo_is_refused_while_the_first_lives_and_not_after_it_was_kil
         pass
     holder.kill()
     holder.wait()
-    time.sleep(0.05)
     with turn(lock):
         pass
+
+
+# What `make demo-down` clears
+
+_TRASH = ("trash/1f/a.py", "trash/1f/b.py", "trash/2e/a.py")
+_STATE = ("cloud.json", "demo.lock", "lock", "logs.sqlite", "logs.sqlite-wal", "serving", "settings.toml", *_TRASH)
+
+
+class Killed(BaseException):
+    """As by kill -9: nothing handles it."""
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where there is a state folder for `filled` to fill. No process of a local cloud ever ran in it."""
+    monkeypatch.setenv("SLIPWAY_LOCAL_STATE", str(tmp_path / "state"))
+    monkeypatch.setattr("local.demo.demo.daemon.stop", lambda _: (False, 0))
+    monkeypatch.setattr("local.demo.demo.marked", lambda _: [])
+    return tmp_path / "state"
+
+
+def filled(state: Path) -> None:
+    for name in _STATE:
+        (state / name).parent.mkdir(parents=True, exist_ok=True)
+        (state / name).write_text("")
+
+
+def test_wherever_it_is_killed_the_folder_stays_ours_and_the_next_call_goes_on(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = 0
+
+    def until_killed(real: Callable[..., None]) -> Callable[..., None]:
+        def remove(*args: Any, **kwargs: Any) -> None:
+            nonlocal left
+            if not left:
+                raise Killed
+            left -= 1
+            real(*args, **kwargs)
+
+        return remove
+
+    removals = len(_STATE) + len({"trash", "trash/1f", "trash/2e", "the folder"})
+    for survived in range(removals):
+        filled(state)
+        left = survived
+        with monkeypatch.context() as killing:
+            killing.setattr(os, "unlink", until_killed(os.unlink))
+            killing.setattr(os, "rmdir", until_killed(os.rmdir))
+            with pytest.raises(Killed):
+                down()
+        assert daemon.foreign(state) == [], f"after {survived} removals"
+        down()
+        assert not state.exists()
+
+
+def test_what_somebody_else_deletes_meanwhile_is_as_good_as_deleted(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(state)
+    real = os.unlink
+
+    def late(path: Any, **kwargs: Any) -> None:
+        monkeypatch.setattr(os, "unlink", real)
+        shutil.rmtree(state / "trash" / "1f")
+        (state / "serving").unlink()
+        real(path, **kwargs)
+
+    monkeypatch.setattr(os, "unlink", late)
+    down()
+    assert not state.exists()
