@@ -169,6 +169,7 @@ def test_alternatives_are_whole_sets_of_pools_in_their_order() -> None:  # N2
 POOL = "slipway:persistentResources.cpu.pools.workers"
 N1 = "machine: n1-standard-8\n"
 GOOD = N1 + "replicas: {min: 1, max: 4}\n"
+GPU, DISK = GOOD + "accelerator: ", GOOD + "disk: "
 A2 = "machine: a2-highgpu-1g\nreplicas: 1\n"
 
 
@@ -207,23 +208,11 @@ A2 = "machine: a2-highgpu-1g\nreplicas: 1\n"
         ("machine: n1-standrd-8\nreplicas: 1", 9, "machine", "unknown machine", "did you mean `n1-standard-8`?"),
         ("machine: ct6e-standard-4t\nreplicas: 1", 9, "machine", "TPU", "VM or GPU"),
         ("machine: 8\nreplicas: 1", 9, "machine", "should be text, is 8", "`machine: n1-standard-8`"),
-        (
-            GOOD + "accelerator: {type: NVIDIA_T4, count: 1}",
-            11,
-            "accelerator.type",
-            "unknown accelerator",
-            "did you mean",
-        ),
-        (
-            GOOD + "accelerator: {type: NVIDIA_H100_80GB, count: 8}",
-            11,
-            "accelerator.type",
-            "can't have",
-            "a3-highgpu-8g",
-        ),
-        (GOOD + "accelerator: {type: NVIDIA_TESLA_T4, count: 3}", 11, "accelerator.count", "can't have 3", "1, 2, 4"),
-        (GOOD + "accelerator: {type: NVIDIA_TESLA_T4}", 11, "accelerator.count", "is missing", "add `count: 1`"),
-        (GOOD + "accelerator: {count: 1}", 11, "accelerator.type", "is missing", "add `type: NVIDIA_TESLA_T4`"),
+        (GPU + "{type: NVIDIA_T4, count: 1}", 11, "accelerator.type", "unknown accelerator", "did you mean"),
+        (GPU + "{type: NVIDIA_H100_80GB, count: 8}", 11, "accelerator.type", "can't have", "a3-highgpu-8g"),
+        (GPU + "{type: NVIDIA_TESLA_T4, count: 3}", 11, "accelerator.count", "can't have 3", "1, 2, 4"),
+        (GPU + "{type: NVIDIA_TESLA_T4}", 11, "accelerator.count", "is missing", "add `count: 1`"),
+        (GPU + "{count: 1}", 11, "accelerator.type", "is missing", "add `type: NVIDIA_TESLA_T4`"),
         (
             A2 + "accelerator: {type: NVIDIA_TESLA_T4, count: 1}",
             11,
@@ -239,17 +228,17 @@ A2 = "machine: a2-highgpu-1g\nreplicas: 1\n"
             "leave the accelerator out",
         ),
         # disks
-        (GOOD + "disk: {sizeGb: 50}", 11, "disk.sizeGb", "can't have 50 GB", "100 to 64,000"),
-        (GOOD + "disk: {sizeGb: 64001}", 11, "disk.sizeGb", "64,001", "100 to 64,000"),
-        (GOOD + "disk: {type: ssd}", 11, "disk.type", "unknown disk type", "did you mean `pd-ssd`?"),
+        (DISK + "{sizeGb: 50}", 11, "disk.sizeGb", "can't have 50 GB", "100 to 64,000"),
+        (DISK + "{sizeGb: 64001}", 11, "disk.sizeGb", "64,001", "100 to 64,000"),
+        (DISK + "{type: ssd}", 11, "disk.type", "unknown disk type", "did you mean `pd-ssd`?"),
         (
-            GOOD + "disk: {type: floppy}",
+            DISK + "{type: floppy}",
             11,
             "disk.type",
             "unknown disk type 'floppy'",
             "pd-ssd, pd-standard, hyperdisk-balanced",
         ),
-        (GOOD + "disk: {type: hyperdisk-balanced}", 11, "disk.type", "can't have hyperdisk", "pd-ssd or pd-standard"),
+        (DISK + "{type: hyperdisk-balanced}", 11, "disk.type", "can't have hyperdisk", "pd-ssd or pd-standard"),
         (
             "machine: n4-standard-8\nreplicas: 1\ndisk: {type: pd-ssd}",
             11,
@@ -257,7 +246,7 @@ A2 = "machine: a2-highgpu-1g\nreplicas: 1\n"
             "can't have pd-ssd",
             "hyperdisk",
         ),
-        (GOOD + "disk: {sizeGB: 200}", 11, "disk.sizeGB", "unknown key", "did you mean `sizeGb`?"),
+        (DISK + "{sizeGB: 200}", 11, "disk.sizeGB", "unknown key", "did you mean `sizeGb`?"),
         # not there yet, by name
         (GOOD + "id: old", 11, "id", "only a cluster is adopted", "beside `pools`"),
         (GOOD + "strategy: FLEX_START", 11, "strategy", "no strategy", "job templates"),
@@ -282,7 +271,7 @@ def test_a_region_without_that_accelerator() -> None:
     finding = only(text)
     assert finding.key == f"{POOL}.machine" and "europe-west2 has no NVIDIA_H100_80GB" in finding.what
     assert "us-central1" in finding.fix and "europe-west2" not in finding.fix
-    attached = with_pool(GOOD + "accelerator: {type: NVIDIA_TESLA_V100, count: 1}").replace("us-central1", "us-east4")
+    attached = with_pool(GPU + "{type: NVIDIA_TESLA_V100, count: 1}").replace("us-central1", "us-east4")
     assert only(attached).key == f"{POOL}.accelerator.type"
 
 
