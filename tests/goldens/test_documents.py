@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
@@ -18,12 +18,9 @@ from typing import Any, cast
 import pytest
 
 from slipway import codec
-from slipway.budget import Budget
-from slipway.catalog.clusters import Cluster, DormantCluster, Pool
+from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.document import read as read_catalog
 from slipway.catalog.document import write as catalog_text
-from slipway.catalog.forms import Removed
-from slipway.catalog.model import Catalog, Offer, Parameter, Study, Template
 from slipway.cli.check import Checked, _json
 from slipway.cli.doctor import document as doctor
 from slipway.cli.drift import document as drift
@@ -43,11 +40,8 @@ from slipway.cli.terminal.sweep_outcome import document as sweep
 from slipway.cli.terminal.sweep_outcome import forecast_document
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.failures import Call, CloudError
-from slipway.cloud.jobs import VertexJob, WorkerPool
-from slipway.cloud.monitoring import Point, Series
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location, StoredObject
-from slipway.cloud.trials import Trial
-from slipway.cluster import Reservation
 from slipway.context import Clock, Context
 from slipway.deployment.schedule import Due
 from slipway.doctor.reading import Drifted
@@ -57,27 +51,14 @@ from slipway.jobs.description import describe
 from slipway.jobs.download import Download
 from slipway.jobs.earlier_jobs import Times
 from slipway.jobs.failure import Failure
-from slipway.jobs.idle import IdleAccelerators
 from slipway.jobs.log import JobEvent, JobEvents
 from slipway.jobs.outputs import LeftOut, OutputFile
 from slipway.jobs.pool_rows import rows
 from slipway.jobs.roles import who_of
-from slipway.jobs.utilization import Utilization, UtilizationRow
+from slipway.jobs.utilization import Utilization
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import CUSTOM_JOB
-from slipway.labels import (
-    CODE_COMMIT_LABEL,
-    CODE_DIRTY_LABEL,
-    CODE_LABEL,
-    COMMIT_LABEL,
-    DIRTY_LABEL,
-    REQUEST_LABEL,
-    ROLES_LABEL,
-    TEMPLATE_LABEL,
-    USER_LABEL,
-)
 from slipway.live import Increase, Live, Unknown
-from slipway.machines.spec import Disk, MachineSpec
 from slipway.notices.notice import Notice, Notices, line
 from slipway.prices import UNKNOWN, Price
 from slipway.quota.report import QuotaReport, QuotaRow
@@ -102,149 +83,9 @@ from slipway.sweeps.sweep_sender import SendingResult
 from slipway.sweeps.sweep_submitter import SubmittedSweep
 from tests.slipway.doctor.picture import picture
 
-RECORDED = Path(__file__).with_name("recorded")
-NOW = datetime(2026, 12, 1, 12, 0, 0, 250000, tzinfo=UTC)
-DAY = datetime(2026, 12, 1, tzinfo=UTC)
-H100 = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500))
-CPU = MachineSpec("n1-standard-8")
-POOL = Pool("workers", H100, 1, 4, True, Price(Decimal("101.008")))
-CLUSTER = Cluster("h100", "h100-1a2b3c4", {"workers": POOL})
-REQUEST: Mapping[str, Any] = {"jobSpec": {}}
-OFFERS = (
-    Offer("pool", True, "", "h100", ("", "workers"), Price(Decimal("101.008")), REQUEST, wait=1800.0),
-    Offer(
-        "spot",
-        False,
-        "quota: short",
-        "",
-        (),
-        Price(Decimal("0.5"), at_most=True),
-        REQUEST,
-        when={"rank": (8, 16)},
-        note="n",
-    ),
-    Offer("reservation", False, "", "", (), UNKNOWN, REQUEST),
-)
-PARAMETERS = (
-    Parameter("rank", "int", 8, 1, 64, (8, 16), "how much"),
-    Parameter("data", "str"),
-)
-LORA = Template(
-    "lora",
-    "Tunes",
-    "custom-job",
-    ("chief", "workers"),
-    PARAMETERS,
-    OFFERS,
-    code_flag=True,
-    study=Study(8, "${parallel}", "", (("loss", "MINIMIZE"),), ("lr",)),
-    source="templates/lora.py:5",
-)
-DIGITS = Template("digits", "", "custom-job", (), (), (), code_why="forbidden by prod")
-CATALOG = Catalog(
-    "dev", "acme", "us-central1", "3f9c2e1", False, "w", "t", {"h100": CLUSTER}, (), {"lora": LORA, "digits": DIGITS}
-)
-WHOLE = replace(
-    CATALOG,
-    clusters={
-        "h100": replace(
-            CLUSTER,
-            display_name="H100",
-            network="n",
-            reserved_ip_ranges=("r",),
-            kms_key="k",
-            network_attachment="a",
-            dns_peerings=("corp.example. p n",),
-            labels={"team": "vision"},
-            retire_within=3600.0,
-            season=Season(DAY, DAY + timedelta(days=2), timedelta(hours=1)),
-            alternatives=({"workers": POOL},),
-            alternative_regions=("us-east4",),
-            create_within=60.0,
-        ),
-        "theirs": Cluster("theirs", "theirs", {}, adopted=True, alternative=1, region="us-east4"),
-    },
-    retiring=("h100-0000000",),
-    catalog_bucket="c",
-    work_elsewhere={"us-east4": "w-us-east4"},
-    dormant={"cpu": DormantCluster("cpu", "cpu-1", {}, why="idle", since=DAY, lacks=("gpus",))},
-    reservations={"r": Reservation("projects/p/zones/z/reservations/r", "a3-highgpu-8g")},
-    trainers={"ml": "ml@acme.iam.gserviceaccount.com"},
-    removed={"h100-0000000": Removed(3600.0, DAY)},
-    under_way="3f9c2e1",
-    other_regions=("us-east4",),
-    former_regions=("europe-west4",),
-    quotas={"custom_model_training_cpus": "CustomModelTrainingCPUsPerProjectPerRegion"},
-    confirm_above=100.0,
-    submitters={"t": ("group:ml@acme.example",)},
-    budget=Budget(1000.0, {"vision": 500.0}, {"ada": 100.0}, enforce=True),
-    board=True,
-)
-STACK = """config:
-  gcp:project: acme-ml-dev
-  gcp:region: us-central1
-  gcp:addPulumiAttributionLabel: "false"
-  slipway:persistentResources:
-    cpu:
-      pools:
-        workers: { machine: n1-standard-8, replicas: { min: 1, max: 4 } }
-      alternatives: [{ region: us-east4 }]
-  slipway:templates: [lora]
-"""
-PLACE = "projects/1/locations/us-central1"
-LABELS = {
-    TEMPLATE_LABEL: "lora",
-    USER_LABEL: "ada",
-    REQUEST_LABEL: "r1",
-    COMMIT_LABEL: "3f9c2e1",
-    DIRTY_LABEL: "false",
-    CODE_LABEL: "abc123",
-    CODE_COMMIT_LABEL: "77",
-    CODE_DIRTY_LABEL: "true",
-    ROLES_LABEL: "chief_workers",
-}
-TRIALS = (
-    Trial("1", "SUCCEEDED", {"lr": "0.1"}, {"loss": 0.25}, f"{PLACE}/customJobs/7", NOW - timedelta(hours=1), NOW),
-    Trial("2", "ACTIVE", {"lr": "0.2"}, {}, ""),
-)
-FULL = VertexJob(
-    f"{PLACE}/customJobs/42",
-    "lora-1",
-    "JOB_STATE_FAILED",
-    LABELS,
-    (WorkerPool(CPU, 0), WorkerPool(H100, 2, "img:1", "m", ("--rank=8",), ("gs://w/p.tar.gz",))),
-    "h100-1a2b3c4",
-    output="gs://w/out",
-    create_time=NOW - timedelta(hours=3),
-    start_time=NOW - timedelta(hours=2),
-    end_time=NOW - timedelta(minutes=1),
-    error="The replica workerpool0-0 exited",
-    trials=2,
-    model="models/1@2",
-    tried=TRIALS,
-    goals={"loss": "MINIMIZE"},
-    experiment_run="runs/1",
-    experiment="experiments/1",
-    tuned=("lr",),
-    shells={"workerpool1-0": "shell.google/1"},
-)
-BARE = VertexJob(f"{PLACE}/customJobs/43", "", "JOB_STATE_QUEUED")
-SPOT = replace(
-    FULL, labels={}, persistent_resource_id="", strategy="SPOT", end_time=None, state="JOB_STATE_RUNNING", tried=()
-)
-SERIES = Series("cpu/utilization", "42", "workerpool1-0", "", (Point(NOW, 0.5), Point(NOW + timedelta(minutes=1), 0.7)))
-USAGE = Utilization(
-    (
-        UtilizationRow.of("workers-0", "CPU", SERIES),
-        UtilizationRow.of("workers-0", "GPU", replace(SERIES, accelerator="0")),
-    ),
-    60,
-    "no samples",
-)
+from .values import BARE, CATALOG, CLUSTER, FULL, H100, IDLE, NOW, OFFERS, PLACE, POOL, SPOT, STACK, USAGE, WHOLE
 
-IDLE = IdleAccelerators(
-    ("NVIDIA_H100_80GB",), 8, 3480.0, 3420.0, 1860.0, 0.54, 1, Price(Decimal("52.25")), Price(Decimal("97.75"))
-)
+RECORDED = Path(__file__).with_name("recorded")
 
 
 def context() -> Context:
