@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.checkouts.git import git
 from tests.checkouts.shell import Done
 from tests.local.conftest import ROOT
 
@@ -23,13 +24,6 @@ pytestmark = pytest.mark.journey
 FILES = ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", ".gitignore", ".gitattributes")
 VERSION = "0.1.0"
 NAME = f"slipway_vertex-{VERSION}"
-
-
-def git(folder: Path, *arguments: str) -> str:
-    author = ("-c", "user.name=ada", "-c", "user.email=ada@example.com")
-    return subprocess.run(
-        ["git", *author, *arguments], cwd=folder, capture_output=True, text=True, check=True
-    ).stdout.strip()
 
 
 @pytest.fixture(scope="module")

@@ -7,26 +7,18 @@ import shutil
 import pytest
 
 from tests.checkouts.checkout import Checkout
+from tests.checkouts.git import git
 from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
 
 
-def git(checkout: Checkout, *words: str) -> str:
-    who = {
-        f"GIT_{role}_{what}": "ada@slipway.example" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
-    }
-    done = checkout.run("git", *words, role="deployer", **who)
-    assert done.code == 0, done.said
-    return done.out.strip()
-
-
 def test_uncommitted_templates_are_marked_from_the_deployment_to_the_job(checkout: Checkout) -> None:
     shutil.copy(ROOT / ".gitignore", checkout.folder)
-    git(checkout, "init", "-q")
-    git(checkout, "add", ".")
-    git(checkout, "commit", "-qm", "reviewed")
-    commit = git(checkout, "rev-parse", "--short=7", "HEAD")
+    git(checkout.folder, "init", "-q")
+    git(checkout.folder, "add", ".")
+    git(checkout.folder, "commit", "-qm", "reviewed")
+    commit = git(checkout.folder, "rev-parse", "--short=7", "HEAD")
     clean = checkout.pulumi("preview", SLIPWAY_COMMIT=commit)
     assert clean.code == 0 and f"{checkout.stack} @ {commit}\n" in clean.out, clean.said
 
