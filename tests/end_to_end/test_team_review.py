@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.checkouts.checkout import MACHINE, Checkout
+from tests.checkouts.git import git
 from tests.checkouts.shell import Done
 from tests.docs.console import blocks
 from tests.local.conftest import ROOT
@@ -21,6 +22,7 @@ OWN = """
 import pulumi_gcp as gcp
 gcp.storage.Bucket("artifacts", name={name!r}, location="US-CENTRAL1"{labels})
 """
+LARGER = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}}
 RAN = "import pathlib, sys\nif '-I' in sys.orig_argv: pathlib.Path({!r}).touch()\n"
 
 
@@ -33,14 +35,7 @@ class Team:
     cache: Path
 
     def git(self, *words: str) -> str:
-        who = {
-            f"GIT_{role}_{what}": "ada@slipway.example"
-            for role in ("AUTHOR", "COMMITTER")
-            for what in ("NAME", "EMAIL")
-        }
-        done = self.checkout.run("git", "-C", str(self.top), *words, role="deployer", **who)
-        assert done.code == 0, done.said
-        return done.out.strip()
+        return git(self.top, *words)
 
     def commit(self, why: str) -> None:
         self.git("add", "--all")
@@ -72,57 +67,40 @@ def team(checkout: Checkout, wheel: Path, tmp_path: Path) -> Team:
 
 @pytest.mark.deployed
 def test_a_team_s_changes_are_judged_by_its_base_s_pins(team: Team, tmp_path: Path, wheel: Path) -> None:
-    nothing_of_the_change_runs_in_the_judge(team, tmp_path / "ran")
-    another_pin_is_another_judge(team, tmp_path, wheel)
+    nothing_of_the_change_runs_in_the_judge_nor_what_it_pins(team, tmp_path / "ran", tmp_path, wheel)
     what_lies_beside_the_folder_says_nothing(team)
-    resources_of_its_own_are_told_beside_ours(team)
-    rules_of_its_own_are_told_beside_ours(team)
+    rules_and_resources_of_its_own_are_told_beside_ours(team)
 
 
-def nothing_of_the_change_runs_in_the_judge(team: Team, ran: Path) -> None:
-    folder = team.checkout.folder
+def nothing_of_the_change_runs_in_the_judge_nor_what_it_pins(team: Team, ran: Path, place: Path, wheel: Path) -> None:
+    folder, newer = team.checkout.folder, place / wheel.name.replace("0.1.0", "9.0.0")
     for name in ("sitecustomize.py", "usercustomize.py"):
         (folder / name).write_text(RAN.format(str(ran)))
-    team.checkout.write(persistentResources={"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}})
-    done = team.edited()
-    assert done.code == 0, done.said
+    shutil.copy(wheel, newer)
+    (folder / "requirements.txt").write_text(f"slipway-vertex[deploy] @ {newer.as_uri()}\n")
+    team.checkout.write(persistentResources=LARGER)
+    done = team.edited("--gate")
+    assert done.code == 5, done.said
     assert "sitecustomize.py" in done.out and "A second `cpu`" in done.out, done.said
+    assert "Other packages deploy or judge: `slipway-vertex` `0.1.0` → `9.0.0`" in done.out, done.said
     assert not ran.exists()
     team.undone()
 
 
-def another_pin_is_another_judge(team: Team, tmp_path: Path, wheel: Path) -> None:
-    newer = tmp_path / wheel.name.replace("0.1.0", "9.0.0")
-    shutil.copy(wheel, newer)
-    (team.checkout.folder / "requirements.txt").write_text(f"slipway-vertex[deploy] @ {newer.as_uri()}\n")
-    done = team.edited("--gate")
-    assert done.code == 5, done.said
-    assert "Other packages deploy or judge: `slipway-vertex` `0.1.0` → `9.0.0`" in done.out, done.said
-    team.undone()
-
-
 def what_lies_beside_the_folder_says_nothing(team: Team) -> None:
+    """But the repository's workflows."""
     (team.top / "web").mkdir()
     (team.top / "web" / "requirements.txt").write_text("flask\n")
-    said = team.edited().out
-    assert "nothing changes" in said, said[:1500]
     workflows = team.top / ".github" / "workflows"
     workflows.mkdir(parents=True)
     (workflows / "up.yaml").write_text("on: push\n")
-    assert "1 file to read: `../.github/workflows/up.yaml`" in team.edited().out
-
-
-def resources_of_its_own_are_told_beside_ours(team: Team) -> None:
-    program = team.checkout.folder / "__main__.py"
-    program.write_text(program.read_text() + OWN.format(name=f"{team.checkout.stack}-artifacts", labels=""))
-    team.checkout.write(persistentResources={"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}})
-    done = team.edited()
-    assert done.code == 0, done.said
-    assert "A second `cpu`" in done.out and f"{team.checkout.stack}-artifacts" in done.out, done.said
+    said = team.edited().out
+    told = [line for line in said.splitlines() if line.startswith("- ")]
+    assert told == ["- ⛔ What deploys or judges is edited, 1 file to read: `../.github/workflows/up.yaml`"], said
     team.undone()
 
 
-def rules_of_its_own_are_told_beside_ours(team: Team) -> None:
+def rules_and_resources_of_its_own_are_told_beside_ours(team: Team) -> None:
     """The pack that docs/policy.md shows, as a program that the engine starts: what it refuses shuts the gate."""
     pack = team.checkout.folder / "policy" / "__main__.py"
     pack.parent.mkdir()
@@ -132,11 +110,12 @@ def rules_of_its_own_are_told_beside_ours(team: Team) -> None:
     team.commit("rules of our own")
     program = team.checkout.folder / "__main__.py"
     program.write_text(program.read_text() + OWN.format(name=f"{team.checkout.stack}-artifacts", labels=""))
-    team.checkout.write(workspace={"submitters": ["group:new@slipway.example"]})
+    team.checkout.write(persistentResources=LARGER, workspace={"submitters": ["group:new@slipway.example"]})
     done = team.edited("--gate")
     assert done.code == 5, done.said
     assert "Rule `team-label` of pack `acme` refuses the deployment" in done.out, done.said
     assert "new@slipway.example" in done.out and "1 broken" in done.out, done.said
+    assert "A second `cpu`" in done.out and f"{team.checkout.stack}-artifacts" in done.out, done.said
     team.undone()
     program.write_text(program.read_text() + OWN.format(name="x-artifacts", labels=', labels={"team": "ml"}'))
     assert "team-label" not in team.edited().said
