@@ -1,17 +1,18 @@
 """Every field that makes another cluster of one, and the fingerprint that follows. # N1 # N10 # N14"""
 
 from dataclasses import fields, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 import yaml
 
-from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface
+from slipway.cluster import Alternative, ClusterSpec, DnsPeering, PoolSpec, PscInterface
 from slipway.cluster_fields import CLUSTER, POOL, as_asked, compare, compare_pools, strays
 from slipway.codec import camel
 from slipway.fingerprint import fingerprint_of
 from slipway.machines.spec import Disk, MachineSpec
+from slipway.season import Season
 
 T4 = MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)
 WORKERS = PoolSpec("workers", T4, 1, 4, autoscaled=True, replicas=1)
@@ -198,6 +199,9 @@ def test_stack_project_and_region_are_in_it() -> None:
     "changed",
     [
         replace(FULL, retire_within=timedelta(days=7)),
+        replace(FULL, create_within=timedelta(hours=2)),
+        replace(FULL, season=Season(datetime(2027, 1, 10, tzinfo=UTC), idle_limit=timedelta(hours=4))),
+        replace(FULL, alternatives=(Alternative((HEAD,)),)),
         replace(FULL, deletion_policy="PREVENT"),
         replace(FULL, pools=(HEAD, H100)),
         replace(FULL, labels={"cost": "42", "team": "a"}),

@@ -55,16 +55,6 @@ def test_a_name_that_looks_like_another_clusters_id_is_never_taken_for_it() -> N
         assert deleted(decided) == (alike.id,)
 
 
-def test_two_stacks_never_have_one_cluster() -> None:  # D6 N1
-    """The stack is in the hash, so the same entry has another id; one of the same id is somebody else's."""
-    one = spec("cpu")
-    assert fingerprint_of("dev", PROJECT, REGION, one) != fingerprint_of(STACK, PROJECT, REGION, one)
-    theirs = replace(alive(one), labels={**alive(one).labels, "slipway-stack": "dev"})
-    decided = planned((one,), live(theirs))
-    assert f"cluster {theirs.id} has an id" in decided.problems[0]
-    assert decided.current == () and deleted(decided) == ()
-
-
 @pytest.mark.parametrize("label", ["slipway-stack", "slipway-name", "slipway-hash"])
 def test_labels_that_somebody_edited_stop_it_while_the_cluster_is_offered_or_retires(label: str) -> None:  # N1
     """Nothing is made beside it, and it is not deleted: the catalog says that it was ours."""

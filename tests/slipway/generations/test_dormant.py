@@ -98,11 +98,6 @@ def test_in_season_it_is_made_or_taken_back(declared: ClusterSpec) -> None:
     assert [(item.id, item.import_) for item in planned(declared, retiring).current] == [(ID, True)]
 
 
-def test_dates_make_no_other_cluster() -> None:
-    for other in (in_season(1, 2), LIMITED):
-        assert fingerprint_of(STACK, PROJECT, REGION, other) == HASH
-
-
 def test_without_reading_what_lives_the_clock_still_decides() -> None:
     unread = Unknown("SLIPWAY_LIVE=skip", "none", "none")
     skipped = Live(unread, unread, unread, unread, skipped=True)

@@ -47,13 +47,6 @@ def ids(*declared: ClusterSpec, **seen: object) -> list[str]:
     return [one.id for one in planned(declared, live(**seen)).current]  # type: ignore[arg-type]
 
 
-def test_the_keys_themselves_make_no_other_cluster() -> None:
-    assert fingerprint_of(STACK, PROJECT, REGION, PLAIN) == HASHES[0]
-    timed = replace(OPEN, create_within=timedelta(hours=2))
-    assert fingerprint_of(STACK, PROJECT, REGION, timed) == HASHES[0]
-    assert len({*HASHES}) == 3
-
-
 def test_where_none_lives_the_first_is_made_and_the_others_may_be() -> None:
     (one,) = planned((OPEN,), live()).current
     assert (one.id, one.import_, [other.id for other in one.alternatives]) == (FIRST, False, [SECOND, THIRD])
