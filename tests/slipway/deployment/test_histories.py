@@ -10,27 +10,20 @@ from hypothesis import strategies as st
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.clock import right_time, wrong_clock
-from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import Connection
 from slipway.cluster import Alternative, ClusterSpec
 from slipway.deployment.live_plan import read_and_plan
 from slipway.deployment.live_reader import LiveScope
 from slipway.deployment.plan import Plan
-from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.action import Why
 from slipway.live import Live
 from slipway.season import Season
 from slipway.stack.stack import Stack, WorkspaceSettings
 
-from .world import PROJECT, REGION, STACK, World, cluster, creates, deleted, job, live, planned, spec
+from .world import PROJECT, REGION, STACK, World, alive, cluster, creates, deleted, hash_of, job, live, planned, spec
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-
-
-def alive(of: ClusterSpec, *, n: int = 1, **fields: object) -> PersistentResource:
-    digest = fingerprint_of(STACK, PROJECT, REGION, of)
-    return replace(cluster(cluster_id(of.name, digest, n), digest, name=of.name), **fields)  # type: ignore[arg-type]
 
 
 def test_a_rename_makes_another_cluster_and_the_old_one_keeps_its_jobs() -> None:  # N1
@@ -222,7 +215,7 @@ def test_idle_ups_come_to_rest_with_exactly_what_is_asked_for(steps, declared) -
     for _ in range(3):
         world.up(declared)
     assert {item.labels["slipway-hash"] for item in world.clusters.values() if item.state == "RUNNING"} == {
-        fingerprint_of(STACK, PROJECT, REGION, item) for item in declared
+        hash_of(item) for item in declared
     }
     assert len(world.clusters) == len(declared)
     before = dict(world.clusters)
@@ -276,7 +269,7 @@ def test_no_history_ends_what_is_protected_and_each_alternative_is_a_generation(
 
 def comes_to_rest_as_one_of_its_options(world: World, declared: tuple[ClusterSpec, ...]) -> None:
     """It stays what it is, and is made as its alternative where nothing else can be had."""
-    options = {one.name: [fingerprint_of(STACK, PROJECT, REGION, each) for each in one.options] for one in declared}
+    options = {one.name: [hash_of(each) for each in one.options] for one in declared}
     labels = [one.labels for one in world.clusters.values()]
     assert {each["slipway-name"] for each in labels} == set(options)
     assert all(each["slipway-hash"] in options[each["slipway-name"]] for each in labels)

@@ -177,26 +177,14 @@ class Cloud:
         self.now, self.said = 0.0, list[str]()
 
     def limit(self, value: int) -> None:
-        info = {
-            "metric": f"aiplatform.googleapis.com/{H100}",
-            "quotaId": ID,
-            "dimensionsInfos": [{"details": {"value": str(value)}, "applicableLocations": ["us-central1"]}],
-            "quotaIncreaseEligibility": {"isEligible": True},
-        }
-        self.service["quotas"] = {"quotaInfos": [info]}
+        listed = info(H100, ["us-central1"], str(value), isEligible=True)
+        self.service["quotas"] = {"quotaInfos": [{**listed, "quotaId": ID}]}
 
     def asked(self, preferred: int, granted: int | None, **state: Any) -> None:
         config = {"preferredValue": str(preferred), "stateDetail": state.pop("detail", "")}
-        body = {
-            "name": "projects/1/locations/global/quotaPreferences/h100",
-            "service": "aiplatform.googleapis.com",
-            "quotaId": ID,
-            "dimensions": {"region": "us-central1"},
-            "quotaConfig": config if granted is None else {**config, "grantedValue": str(granted)},
-            **state,
-        }
-        elsewhere = {**body, "dimensions": {"region": "europe-west4"}}
-        self.service["preferences"] = {"quotaPreferences": [body, elsewhere]}
+        config |= {} if granted is None else {"grantedValue": str(granted)}
+        bodies = (preference(one, quotaId=ID, quotaConfig=config, **state) for one in ("us-central1", "europe-west4"))
+        self.service["preferences"] = {"quotaPreferences": [*bodies]}
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds

@@ -13,7 +13,6 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.deployment.plan import former_regions, regions_of_old
-from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.action import Action, Why
 from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.live import Live, Unknown
@@ -23,11 +22,14 @@ from .world import (
     PROJECT,
     REGION,
     STACK,
+    alive,
     catalog_with,
     cleared,
     cluster,
     creates,
     deleted,
+    hash_of,
+    id_of,
     job,
     live,
     planned,
@@ -36,9 +38,8 @@ from .world import (
 )
 
 A, B = spec(high=4), spec(high=6)
-HASH_A = fingerprint_of(STACK, PROJECT, REGION, A)
-HASH_B = fingerprint_of(STACK, PROJECT, REGION, B)
-ID_A, ID_B = cluster_id("cpu", HASH_A), cluster_id("cpu", HASH_B)
+HASH_A, HASH_B = hash_of(A), hash_of(B)
+ID_A, ID_B = id_of(A), id_of(B)
 IN_CATALOG = PublishedCatalog({"cpu": ID_A})
 
 
@@ -279,9 +280,7 @@ def test_skipped_reading_declares_what_is_asked_for_and_says_so() -> None:
 
 def test_an_id_never_grows_beyond_what_the_api_takes() -> None:
     long = spec("a" * 54)
-    digest = fingerprint_of(STACK, PROJECT, REGION, long)
-    spent = cluster(cluster_id(long.name, digest), digest, "ERROR", long.name)
-    assert "63" in planned((long,), live(spent)).problems[0]
+    assert "63" in planned((long,), live(alive(long, "ERROR"))).problems[0]
 
 
 def test_a_predecessor_that_stays_too_long_is_marked_and_kept() -> None:  # B6

@@ -14,7 +14,6 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cli.terminal.documents import dates_document
 from slipway.cloud.quotas import QuotaPreference
 from slipway.cluster import ClusterSpec
-from slipway.deployment.deployment import Deployment
 from slipway.deployment.published_schedule import upcoming
 from slipway.deployment.schedule import Due, schedule
 from slipway.findings.finding import Grade
@@ -34,7 +33,7 @@ from tests.slipway.doctor.picture import published as seen_as_published
 from tests.slipway.generations.test_dormant import CPU, HASH, HOUR, ID, LIMITED, NOW, alive, in_season
 
 from .test_season_quota import NOW as TODAY
-from .test_season_quota import Story, proven
+from .test_season_quota import Story, proven, requests
 from .world import REGION, cluster, job, live, planned, remembering
 
 EACH = Price(Decimal("0.463786"))
@@ -169,10 +168,6 @@ def five_days(mode: str = "enforce", *entries: str, gpus: int = 1) -> FiveDays:
 def previewed(made: Story) -> str:
     done = made.decided(preview=True)
     return "\n".join(preview_text(done, State(), made.now, preview=True))
-
-
-def requests(done: Deployment) -> dict[str, int]:
-    return {one.metric: one.value for one in done.report.requests}
 
 
 def test_a_preview_and_an_up_say_that_it_is_not_ready_and_hold_up_nothing() -> None:

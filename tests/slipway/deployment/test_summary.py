@@ -42,6 +42,7 @@ from .world import (
     ROOT,
     World,
     ahead,
+    alive,
     catalog_with,
     cluster,
     deleted,
@@ -118,7 +119,7 @@ OVER = replace(X, season=ENDED)
 
 
 def there(one: ClusterSpec, state: str = "RUNNING") -> PersistentResource:
-    return replace(cluster(id_of(one), hash_of(one), state, one.name), create_time=NOW)
+    return alive(one, state, create_time=NOW)
 
 
 def ids(decided: Plan) -> set[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from slipway.catalog import model
 from slipway.catalog.document import PublishedCatalog
@@ -123,8 +124,13 @@ def hash_of(one: ClusterSpec) -> str:
     return fingerprint_of(STACK, PROJECT, REGION, one)
 
 
-def id_of(one: ClusterSpec) -> str:
-    return cluster_id(one.name, hash_of(one))
+def id_of(one: ClusterSpec, n: int = 1) -> str:
+    return cluster_id(one.name, hash_of(one), n)
+
+
+def alive(of: ClusterSpec, state: str = "RUNNING", *, n: int = 1, **fields: Any) -> PersistentResource:
+    """Return the cluster that this makes, as its n-th."""
+    return replace(cluster(id_of(of, n), hash_of(of), state, of.name), **fields)
 
 
 def catalog_with(*clusters: ClusterSpec, retiring: tuple[str, ...] = ()) -> PublishedCatalog:

@@ -10,7 +10,6 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cluster import Adoption, ClusterSpec, DnsPeering, PscInterface
 from slipway.deployment.plan import Plan, plan
-from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.labels import STACK_LABEL
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.state import State, StateResource
@@ -19,10 +18,11 @@ from tests.slipway.deployment.world import (
     REGION,
     STACK,
     World,
+    alive,
     catalog_with,
-    cluster,
     creates,
     deleted,
+    id_of,
     job,
     left,
     live,
@@ -160,7 +160,7 @@ def test_what_the_engine_has_as_its_own_is_not_adopted() -> None:
 
 def test_an_id_that_the_stack_gives_to_its_own_is_not_adopted() -> None:
     made = spec("cpu")
-    id_ = cluster_id("cpu", fingerprint_of(STACK, PROJECT, REGION, made), 2)
+    id_ = id_of(made, 2)
     said = problem(planned((made, replace(ENTRY, adopted=Adoption(id_))), live(replace(LIVES, name=id_))))
     assert said.startswith(f"{KEY}.id: {id_} is an id")
 
@@ -181,8 +181,7 @@ def test_adopted_used_left_and_adopted_again_it_lives_as_it_is_and_so_do_its_job
 
 def test_a_name_goes_from_a_cluster_of_ours_to_an_adopted_one_and_back() -> None:
     own = spec("research")
-    digest = fingerprint_of(STACK, PROJECT, REGION, own)
-    ours = cluster(cluster_id("research", digest), digest, name="research")
+    ours = alive(own)
     before = PublishedCatalog({"research": ours.id})
     busy = planned((ENTRY,), live(ours, LIVES, jobs=(job(ours.id),), catalog=before))
     assert [one.id for one in busy.current] == ["team-a"] and [one.id for one in busy.retiring] == [ours.id]
@@ -194,7 +193,6 @@ def test_a_name_goes_from_a_cluster_of_ours_to_an_adopted_one_and_back() -> None
 
 def test_a_protected_cluster_does_not_become_an_adopted_one_unseen() -> None:
     own: ClusterSpec = replace(spec("research"), replacement="protect", retire_within=timedelta(days=1))
-    digest = fingerprint_of(STACK, PROJECT, REGION, own)
-    ours = cluster(cluster_id("research", digest), digest, name="research")
+    ours = alive(own)
     (refusal,) = planned((ENTRY,), live(ours, LIVES, catalog=catalog_with(own))).refusals
     assert "`id`" in refusal.why

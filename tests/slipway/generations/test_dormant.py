@@ -12,20 +12,18 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec
 from slipway.deployment.plan import Plan
-from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.action import Why
 from slipway.generations.dormant import Dormancy, ends_within
 from slipway.live import Live, Unknown
 from slipway.season import Season
-from tests.slipway.deployment.world import PROJECT, REGION, STACK, cluster, deleted, job, live, spec
+from tests.slipway.deployment.world import cluster, deleted, hash_of, id_of, job, live, spec
 from tests.slipway.deployment.world import planned as plan_at
 from tests.slipway.deployment.world import remembering as catalog_with
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 CPU = spec()
-HASH = fingerprint_of(STACK, PROJECT, REGION, CPU)
-ID = cluster_id("cpu", HASH)
+HASH, ID = hash_of(CPU), id_of(CPU)
 LISTED = PublishedCatalog({"cpu": ID})
 LIMITED = replace(CPU, season=Season(idle_limit=4 * HOUR))
 UNREAD = Unknown("403 denied", "storage.objects.get", "roles/storage.objectViewer")
@@ -57,9 +55,7 @@ def alive(
 
 def remembering(declared: ClusterSpec, since: datetime = NOW) -> PublishedCatalog:
     """The catalog of a deployment that gave the cluster up."""
-    fingerprint = fingerprint_of(STACK, PROJECT, REGION, declared)
-    given_up = Dormancy(declared, cluster_id(declared.name, fingerprint), "idle", since)
-    return PublishedCatalog({}, whole=catalog_with(given_up))
+    return PublishedCatalog({}, whole=catalog_with(Dormancy(declared, id_of(declared), "idle", since)))
 
 
 @pytest.mark.parametrize(

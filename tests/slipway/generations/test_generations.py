@@ -11,19 +11,19 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import ResourcePool
 from slipway.cluster import PROTECT, Alternative, ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
 from slipway.deployment.plan import as_made
-from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.fingerprint import fingerprint_of
 from slipway.generations.action import Why
 from slipway.generations.dormant import Dormancy
 from slipway.generations.published_clusters import declared, published, published_dormant
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.season import Season
 from tests.slipway.deployment.world import (
-    PROJECT,
     REGION,
-    STACK,
     World,
     cluster,
     deleted,
+    hash_of,
+    id_of,
     job,
     live,
     planned,
@@ -36,8 +36,8 @@ OTHER = PoolSpec("workers", MachineSpec("n1-highmem-8"), 1, 4, autoscaled=True, 
 LAST = PoolSpec("workers", MachineSpec("n1-standard-4"), 1, 4, autoscaled=True, replicas=1)
 PLAIN = spec()
 OPEN = replace(PLAIN, alternatives=(Alternative((OTHER,)), Alternative((LAST,))))
-HASHES = [fingerprint_of(STACK, PROJECT, REGION, one) for one in OPEN.options]
-FIRST, SECOND, THIRD = (cluster_id("cpu", digest) for digest in HASHES)
+HASHES = [*map(hash_of, OPEN.options)]
+FIRST, SECOND, THIRD = map(id_of, OPEN.options)
 AS_SECOND = replace(
     cluster(SECOND, HASHES[1]), pools=(ResourcePool("workers", OTHER.machine, 1, 0, 1, 4),)
 )  # as it lives
