@@ -116,10 +116,11 @@ def edit(name: str) -> str:
         return "see there" if name.partition(":")[0].endswith("slipway") else "refused"
     if name == "ClusterEntry.id":
         return "–"  # what an adopted cluster is, nobody changes here
-    given = GIVEN.get(name, ())
-    if _ids(given) & _ids((*given, *EDITS[name])) != _ids(given):
+    given, edits = GIVEN.get(name, ()), EDITS[name]
+    edits = edits if isinstance(edits, tuple) else (edits,)
+    if _ids(given) & _ids((*given, *edits)) != _ids(given):
         return "a new one"
-    kinds = {one.kind for one in play(Case(name, EDITS[name], given=given)).consequences}
+    kinds = {one.kind for one in play(Case(name, edits, given=given)).consequences}
     return "a new one" if kinds & RENEWED else "at once"
 
 
