@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -14,10 +17,12 @@ from statistics import median
 
 import pytest
 
-from slipway.findings.finding import Section
+from slipway.findings.finding import Finding, Grade, Section
 from slipway.findings.kinds import KINDS
+from slipway.review.rendering.comment import comment
+from slipway.review.review import Review
+from tests.review.case import Case, Named
 from tests.review.play import play
-from tests.review.score import Score, figure, score
 
 THEMES = tuple(
     import_module(f"tests.review.cases.{path.stem}")
@@ -32,6 +37,83 @@ SIDES = (
     *(one.value for one in Section if one not in (Section.CLUSTERS, Section.POLICY, Section.HEALTH, Section.NOTICES)),
 )
 _SECTION = re.compile(r"(?<=<!-- corpus -->\n).*?(?=<!-- /corpus -->)", re.DOTALL)
+_HIDDEN = re.compile(r"<!--.*?-->|<details>.*?</details>|<sub>.*?</sub>", re.DOTALL)
+_WORD = re.compile(r"\w[\w./:@$%,-]*")
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score of a case: its `harm`, `missed` required findings (also notes), `alarms`: unexpected warnings, of
+    `warnings` in all, `shut`: what blocks and need not. `words` stand open in the comment."""
+
+    case: Case
+    harm: int
+    missed: tuple[Named, ...]
+    warnings: int
+    alarms: tuple[Finding, ...]
+    shut: tuple[Finding, ...]
+    said: int
+    words: int
+
+    @property
+    def harm_missed(self) -> int:
+        return sum(one.harmful for one in self.missed)
+
+
+def score(case: Case, found: Review) -> Score:
+    warnings = [one for one in found.consequences if one.grade >= Grade.WARNING]
+    return Score(
+        case=case,
+        harm=sum(one.harmful for one in case.names),
+        missed=tuple(one for one in case.names if not any(_says(said, one) for said in found.consequences)),
+        warnings=len(warnings),
+        alarms=tuple(one for one in warnings if not _fair(one, case, Grade.WARNING)),
+        shut=tuple(one for one in warnings if one.grade is Grade.BLOCKING and not _fair(one, case, Grade.BLOCKING)),
+        said=len(found.consequences),
+        words=len(_WORD.findall(html.unescape(_HIDDEN.sub("", comment((found,)))))),
+    )
+
+
+def _says(said: Finding, wanted: Named) -> bool:
+    text = "\n".join((said.subject, said.sentence, *said.details, said.field))
+    return (
+        said.kind in wanted.kinds
+        and wanted.subject in said.subject
+        and said.grade >= wanted.least
+        and all(word in text for word in wanted.words)
+    )
+
+
+def _fair(said: Finding, case: Case, grade: Grade) -> bool:
+    named = (one for one in case.names if said.kind in one.kinds and one.subject in said.subject)
+    return said.kind in case.may or any(one.least >= grade for one in named)
+
+
+def figure(scores: Iterable[Score]) -> str:
+    """Return the section of docs/review.md."""
+    all_ = list(scores)
+    harm, missed = sum(one.harm for one in all_), sum(one.harm_missed for one in all_)
+    warnings, alarms = sum(one.warnings for one in all_), sum(len(one.alarms) for one in all_)
+    harmless = [one for one in all_ if one.case.harmless]
+    words = [one.words for one in all_]
+    accidents = sum(bool(one.case.accident) for one in all_)
+    rows: Mapping[str, str] = {
+        "changes": f"{len(all_)}, {accidents} of them after public accidents, {len(harmless)} harmless",
+        "harm that a careful person would name": str(harm),
+        "named, with who or what is concerned": f"**{harm - missed} of {harm}**",
+        "of all warnings, for nothing": f"**{100 * alarms / max(warnings, 1):.1f} %**",
+        "words that stand open in a comment: median, largest": f"{median(words):.0f}, {max(words)}",
+        "harmless changes without any warning": f"{sum(not one.alarms for one in harmless)} of {len(harmless)}",
+    }
+    table = "\n".join(f"| {what} | {how} |" for what, how in rows.items())
+    return (
+        "## How well it sees\n\n"
+        "Measured by `tests/review/test_corpus.py`, which makes this table, on a corpus of small changes of the stack\n"
+        "file, of templates, of job code and of the program: each with the jobs, quota and clusters that it meets and\n"
+        "with what a careful person would say of it. The engine's events are given where only it knows.\n"
+        "`tests/review/cases/others.py` is by an author who had not read the review.\n\n"
+        f"| | |\n|---|---|\n{table}\n"
+    )
 
 
 @cache
@@ -54,14 +136,11 @@ def side_of(kind: str) -> str:
 
 
 @pytest.mark.parametrize("says", CASES)
-def test_everything_is_named_and_shuts_the_gate_where_it_should(says: str) -> None:
-    assert scored(says).missed == ()
-    assert scored(says).shut == ()
-
-
-@pytest.mark.parametrize("says", [says for says, case in CASES.items() if case.silent])
-def test_not_a_word_of_what_means_nothing(says: str) -> None:
-    assert scored(says).said == 0
+def test_everything_is_named_nothing_else_and_the_gate_is_shut_where_it_should_be(says: str) -> None:
+    one = scored(says)
+    assert (one.missed, one.alarms, one.shut) == ((), (), ())
+    assert one.said == 0 or not one.case.silent, "it means nothing"
+    assert one.words <= 160
 
 
 @pytest.mark.parametrize("says", [says for says, case in CASES.items() if case.never])
@@ -70,17 +149,11 @@ def test_no_secret_is_told(says: str) -> None:
     assert [secret for secret in CASES[says].never if secret in said] == []
 
 
-def test_no_warning_is_false_and_the_page_says_what_it_comes_to() -> None:
+def test_the_page_says_what_it_comes_to_and_comments_are_short() -> None:
     scores = [scored(says) for says in CASES]
-    false = {one.case.says: [(said.kind, said.subject) for said in one.alarms] for one in scores if one.alarms}
-    assert false == {}
+    assert median(one.words for one in scores) <= 60
     found = _SECTION.search(PAGE.read_text(encoding="utf-8"))
     assert found and found[0] == figure(scores), "python -m tests.review.test_corpus writes it"
-
-
-def test_comments_are_short() -> None:
-    words = [scored(says).words for says in CASES]
-    assert median(words) <= 60 and max(words) <= 160
 
 
 if __name__ == "__main__":
