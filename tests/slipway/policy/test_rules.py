@@ -195,6 +195,8 @@ def test_a_request_is_judged_where_its_cluster_is() -> None:  # N2
 def test_a_rule_that_nobody_knows_can_not_be_shown_to_hold() -> None:
     (said,) = held_to(GOOD, "neverOnFridays", True)
     assert "unknown rule neverOnFridays" in said
+    (said,) = held_to(GOOD, "idleCost", "cheap")
+    assert said.startswith("setting 'cheap' of idleCost: this version of slipway can't check it")
 
 
 def test_what_an_adopted_cluster_costs_and_is_labelled_with_is_its_owners_and_nothing_else() -> None:  # N13

@@ -195,6 +195,7 @@ def test_members_of_bindings_and_policies_are_compared_by_name() -> None:
         f"member {ADA}": "access-gone",
         f"member {BOB}": "role-above-table",
     }
+    assert found(step("create", POLICY, "all", new={"project": PROJECT, "policyData": "no JSON"})) == []
 
 
 def test_from_single_members_to_a_binding_of_the_same_nobody_named_loses_or_gains() -> None:

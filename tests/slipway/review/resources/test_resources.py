@@ -90,6 +90,8 @@ def test_a_change_in_place_names_its_paths_before_and_after(snapshot: SnapshotAs
         step("update", DATASET, "results", old={"a": {"b": 1}}, new={"a": {"b": 2}}, diffs=["a.b", "etag"])
     )
     assert (consequence.grade, consequence.sentence) == snapshot
+    old, new = ({f"field{n}": side * 20 for n in range(40)} for side in ("before ", "after "))
+    assert "before" not in one(step("update", DATASET, "results", old=old, new=new)).sentence, "only the paths"
 
 
 @pytest.mark.parametrize(
