@@ -77,6 +77,7 @@ def test_one_in_use_is_not_replaced_and_up_says_so_while_preview_goes_on(old, jo
     assert why in refused.value.why
     assert "stacks/Pulumi.prod.yaml, slipway:persistentResources.cpu.replacement" in refused.value.why
     assert "`replacement: rollover`" in str(refused.value.fix)
+    assert ("try again when slipway pools shows it running" in str(refused.value.fix)) is not bool(jobs)
     for one in jobs:  # Who typed the one command that was named met the same refusal for the other job.
         for verb in ("wait", "cancel"):
             assert f"slipway jobs {verb} {one.typed}" in str(refused.value.fix)

@@ -72,6 +72,11 @@ EXAMPLES = (
         "9 trials at once are more than the 8",
         tuning(parallelTrialCount=8),
     ),
-    example("study-counts", tuning(maxTrialCount=0, parallelTrialCount=0), "must both be at least 1", tuning()),
+    example(
+        "study-counts",
+        tuning(maxTrialCount=0, parallelTrialCount=0),
+        "must both be at least 1",
+        tuning(maxTrialCount=1, parallelTrialCount=1),
+    ),
     example("study-counts", tuning(maxFailedTrialCount=9), "is above maxTrialCount 8", tuning(maxFailedTrialCount=8)),
 )
