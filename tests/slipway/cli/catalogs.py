@@ -25,6 +25,7 @@ PARAMETERS: tuple[dict[str, Any], ...] = (
 SCHEDULING = {
     "spot": {"strategy": "SPOT"},
     "on-demand": {"strategy": "STANDARD"},
+    "reservation": {"strategy": "STANDARD"},
     "flex-start": {"strategy": "FLEX_START", "maxWaitDuration": "86400s", "timeout": "3600s"},
 }
 L4 = {"machineType": "g2-standard-4", "acceleratorType": "NVIDIA_L4", "acceleratorCount": 1}

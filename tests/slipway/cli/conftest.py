@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.local.conftest import LocalCloud
+from tests.local.conftest import FAST, LocalCloud
 
 from .stack import Past, Stack, past_jobs
 
@@ -19,6 +19,16 @@ def stack(cloud: LocalCloud, tmp_path: Path) -> Iterator[Stack]:
     made.make()
     yield made
     made.end()
+
+
+@pytest.fixture
+def moved(own_cloud: LocalCloud, tmp_path: Path) -> Stack:
+    """A stack on a cloud of its own, whose clock a test may move."""
+    own_cloud.up(*(word for setting in FAST for word in ("--set", setting)))
+    (tmp_path / ".git").mkdir()
+    made = Stack(own_cloud, tmp_path)
+    made.make()
+    return made
 
 
 @pytest.fixture(scope="session")

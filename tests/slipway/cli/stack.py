@@ -289,11 +289,6 @@ class Stack:
             finally:
                 process.kill()
 
-    def plain(self, text: str) -> str:
-        """Return a text as a recorded page has it: without the names and numbers of one run."""
-        text = re.sub(r"\b(hello|crew)-[a-z2-7]{8}\b", r"\1-JOB", text.replace(self.name, "STACK"))
-        return re.sub(r"\b\d{12,}\b", "NUMBER", text)
-
     def journal(self, request_id: str) -> Path:
         """Return the file where a request is recorded."""
         return self.folder / ".slipway" / "requests" / self.project / self.name / f"{request_id}.json"

@@ -129,14 +129,14 @@ SEES = (
 @given(place=st.integers(0, 500), text=TEXTS, suffix=st.sampled_from(["json", "yaml", "csv"]))
 @example(place=0, text=HALF, suffix="json")
 @example(place=2, text=HALF, suffix="yaml")
-def test_any_text_in_a_sweep(stack: Stack, place: int, text: str, suffix: str) -> None:
-    file = stack.folder / f"grid.{suffix}"
+def test_any_text_in_a_sweep(standing: Stack, place: int, text: str, suffix: str) -> None:
+    file = standing.folder / f"grid.{suffix}"
     file.write_text(
         json.dumps(replaced(GRID, place, text))
         if suffix != "csv"
         else f'code\n"{text.encode(errors="replace").decode()}"\n'
     )
-    ended_in_words(stack.run("submit", "hello", "--sweep", file.name, "--dry-run"), file.read_text())
+    ended_in_words(standing.run("submit", "hello", "--sweep", file.name, "--dry-run"), file.read_text())
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -162,8 +162,8 @@ IN_VARIABLES = st.text(
 @example(variable="SLIPWAY_TEAM", text="\udcff", words=("submit", "hello", "--dry-run"))
 @example(variable="GOOGLE_OAUTH_ACCESS_TOKEN", text="\udcff", words=("pools",))
 @example(variable="GOOGLE_CLOUD_QUOTA_PROJECT", text="\udcff", words=("pools",))
-def test_any_text_in_a_variable(stack: Stack, variable: str, text: str, words: tuple[str, ...]) -> None:
-    ended_in_words(stack.run(*words, **{variable: text}), (variable, words))
+def test_any_text_in_a_variable(standing: Stack, variable: str, text: str, words: tuple[str, ...]) -> None:
+    ended_in_words(standing.run(*words, **{variable: text}), (variable, words))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import subprocess
-import sys
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -31,10 +29,9 @@ def jobs_of(board: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_the_page_has_what_other_commands_print(stack: Stack, tmp_path: Path) -> None:
     held(stack, machines=2)
-    assert stack.run("submit", "hello", "--wait").code == 0
+    stack.well("submit", "hello", "--wait")
     file = tmp_path / "page.html"
-    done = stack.run("board", "--out", str(file))
-    assert done.code == 0, done.said
+    done = stack.well("board", "--out", str(file))
     assert str(file) in done.out and f"{stack.name}, 2 jobs" in done.out
     board = data_of(file.read_text("utf-8"))
     assert (board["schema"], board["kind"], board["stack"]) == (2, "board", stack.name)
@@ -63,20 +60,14 @@ def test_the_page_has_what_other_commands_print(stack: Stack, tmp_path: Path) ->
     assert board["lives"], "what runs is shown in full"
 
 
-def test_what_waits_is_there_with_its_reason(stack: Stack) -> None:
-    held(stack, machines=3)
-    waiting = stack.run("submit", "hello", "--output", "json", "--yes").json["job"]
-    board = stack.run("board", "--output", "json").json
+def test_what_waits_is_there_with_its_reason_and_a_job_that_is_named_in_full(stack: Stack) -> None:
+    holder = held(stack, machines=3)
+    waiting = stack.sends("hello")
+    board = stack.well("board", "--job", holder, "--output", "json").json
     (one,) = board["now"]["waiting"]
     assert (one["id"], one["on"], one["machines"]) == (waiting["id"], "cpu", 1)
     assert "3 of 3 machines busy" in one["why"]
-
-
-def test_a_job_and_a_sweep_that_are_named_are_shown_in_full(stack: Stack) -> None:
-    done = stack.run("submit", "hello", "--wait", "--output", "json").json["job"]
-    board = stack.run("board", "--job", done["displayName"], "--output", "json").json
-    (life,) = board["lives"]
-    assert life["id"] == done["id"]
+    (life,) = (one for one in board["lives"] if one["id"] != waiting["id"])
     assert [one["what"] for one in life["phases"]] == ["waiting", "running"]
 
 
@@ -107,10 +98,9 @@ def test_the_runs_of_a_sweep_are_there_with_what_came_of_them(stack: Stack) -> N
 
 def test_a_run_that_was_sent_once_more_is_one_run_and_says_why_it_failed(stack: Stack) -> None:
     sweep = swept(stack, "print(1)", "raise ValueError('no such layer')")
-    stack.until(lambda: all("endTime" in job for job in stack.jobs()))
-    again = stack.run("submit", "hello", "--capacity", "pool", "--sweep", "sweep.csv", "--retry-failed")
-    assert again.code == 0, again.err
-    stack.until(lambda: all("endTime" in job for job in stack.jobs()))
+    stack.all_end()
+    stack.well("submit", "hello", "--capacity", "pool", "--sweep", "sweep.csv", "--retry-failed")
+    stack.all_end()
     (found,) = stack.run("board", "--output", "json").json["sweeps"]
     assert len(stack.jobs()) == 3 and (found["id"], found["leftOut"]) == (sweep, 0)
     assert [(run["run"], run["cause"]) for run in found["runs"]] == [
@@ -121,7 +111,7 @@ def test_a_run_that_was_sent_once_more_is_one_run_and_says_why_it_failed(stack: 
 
 def test_users_are_told_of_jobs_and_of_nothing_that_takes_an_operator(stack: Stack) -> None:
     with stack.settings(quota=SPOT_CPUS):
-        assert stack.run("submit", "hello", "--capacity", "spot", "-p", f"code={SLEEP}").code == 0
+        stack.well("submit", "hello", "--capacity", "spot", "-p", f"code={SLEEP}")
     found = {one["id"] for one in stack.run("doctor", "--output", "json").json["findings"]}
     assert found > {"job-beside-pool", "role-missing"}
     now = stack.run("board", "--output", "json").json["now"]
@@ -129,21 +119,19 @@ def test_users_are_told_of_jobs_and_of_nothing_that_takes_an_operator(stack: Sta
     assert now["due"] is None, "this catalog does not tell"
 
 
-def test_what_is_not_there_is_refused_in_words(stack: Stack, tmp_path: Path) -> None:
+def test_what_is_not_there_is_refused_in_words(standing: Stack, tmp_path: Path) -> None:
     for words, said in ((("--job", "nobody"), "nobody"), (("--sweep", "none"), "none"), (("--since", "x"), "duration")):
-        done = stack.run("board", "--out", str(tmp_path / "b.html"), *words)
-        assert done.code in (2, 4) and said in done.err, done.said
-        assert "Traceback" not in done.err
+        done = standing.run("board", "--out", str(tmp_path / "b.html"), *words)
+        assert done.code in (2, 4) and said in done.err and "Traceback" not in done.err
     assert not (tmp_path / "b.html").exists()
 
 
 def test_the_hourly_run_writes_the_page_only_where_the_stack_asks_for_it(stack: Stack) -> None:  # N20
     assert stack.run("record", "--output", "json", role="deployer").json["board"] is None
-    assert stack.run("submit", "hello", "--wait").code == 0
+    stack.well("submit", "hello", "--wait")
     stack.catalog["board"] = True
     stack.publish()
-    done = stack.run("record", role="deployer")
-    assert done.code == 0, done.said
+    done = stack.well("record", role="deployer")
     assert f"board: {stack.address}/board/board.html" in done.out
     about = stack.cloud.rest("GET", f"/storage/v1/b/c-{stack.name}/o/board%2Fboard.html")
     assert about["contentType"] == "text/html; charset=utf-8"
@@ -152,15 +140,13 @@ def test_the_hourly_run_writes_the_page_only_where_the_stack_asks_for_it(stack: 
     assert len(jobs_of(data_of(page))) == 1
 
 
-def test_it_is_served_until_ctrl_c(stack: Stack) -> None:
-    command = [sys.executable, "-m", "slipway", "board", "--serve", "--catalog", stack.address]
-    environ = {**stack.env("submitter"), "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ, cwd=stack.folder) as process:
+def test_it_is_served_until_ctrl_c(standing: Stack) -> None:
+    with standing.started("board", "--serve", PYTHONUNBUFFERED="1") as process:
         assert process.stdout
         address = process.stdout.readline().strip()
         with urllib.request.urlopen(address) as answer:
             page = answer.read().decode()
         process.send_signal(signal.SIGINT)
-    assert process.returncode == 0
-    assert address.startswith("http://127.0.0.1:") and data_of(page)["stack"] == stack.name
+        assert process.wait() == 0
+    assert address.startswith("http://127.0.0.1:") and data_of(page)["stack"] == standing.name
     assert 'data-fresh="60"' in page

@@ -39,14 +39,14 @@ def kept(stack: Stack) -> dict[str, Any]:
 
 
 def test_a_job_is_sent_warned_about_or_refused_by_what_is_spent(limited: Stack) -> None:
-    done = limited.run("submit", "hello")
-    assert done.code == 0 and "budget not checked" in done.err
+    done = limited.well("submit", "hello")
+    assert "budget not checked" in done.err
     spent(limited, 100)
-    done = limited.run("submit", "hello")
-    assert done.code == 0 and "budget" not in done.err
+    done = limited.well("submit", "hello")
+    assert "budget" not in done.err
     spent(limited, 900)
-    done = limited.run("submit", "hello")
-    assert done.code == 0 and "has spent $900 of $1,000 this month, 90 %" in done.err
+    done = limited.well("submit", "hello")
+    assert "has spent $900 of $1,000 this month, 90 %" in done.err
     spent(limited, 1000)
     sent = len(limited.jobs())
     refused = limited.run("submit", "hello")
@@ -61,10 +61,9 @@ def test_a_job_is_sent_warned_about_or_refused_by_what_is_spent(limited: Stack) 
 def test_the_hourly_run_keeps_the_ledger_that_submissions_read(limited: Stack) -> None:
     limited.catalog["budget"] = {"stack": 0.000001, "teams": {}, "users": {}, "enforce": True}
     limited.publish()
-    assert limited.run("submit", "hello", "--capacity", "pool").code == 0
+    limited.well("submit", "hello", "--capacity", "pool")
     limited.until(lambda: all("endTime" in one for one in limited.jobs()))
-    done = limited.run("record", "--output", "json", role="owner")
-    assert done.code == 0, done.err
+    done = limited.well("record", "--output", "json", role="owner")
     assert done.json["ledger"]["spent"] > 0 and "stack" in limited.run("record", role="owner").out
     refused = limited.run("submit", "hello")
     assert refused.code == 5 and "nothing was sent" in refused.err
@@ -100,7 +99,7 @@ def test_what_was_within_the_budget_moves_on_though_it_is_spent_up_by_then(limit
 
 
 def test_what_could_not_be_read_lowers_no_ledger(limited: Stack) -> None:  # D2
-    assert limited.run("submit", "hello", "--capacity", "pool", "--wait").code == 0
+    limited.well("submit", "hello", "--capacity", "pool", "--wait")
     spent(limited, 900)
     lower = limited.run("record", "--output", "json", role="deployer").json["ledger"]
     assert lower["spent"] < 900, "what is read is right"

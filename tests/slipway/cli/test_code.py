@@ -69,8 +69,7 @@ def uploaded(stack: Stack) -> list[str]:
 
 @pytest.mark.journey
 def test_the_working_tree_is_what_runs(open_to_code: Stack, source: Path) -> None:
-    done = open_to_code.run("submit", "hello", "--code", "./src", "-p", "code=again", "--follow")
-    assert done.code == 0, done.err
+    done = open_to_code.well("submit", "hello", "--code", "./src", "-p", "code=again", "--follow")
     assert "main  hello from the working tree --say=again" in done.out.splitlines()
     (name,) = uploaded(open_to_code)
     assert f"src @ {head(source)[:7]}-dirty  3 files, " in done.err and name in done.err
@@ -82,10 +81,10 @@ def test_the_working_tree_is_what_runs(open_to_code: Stack, source: Path) -> Non
 
 def test_the_same_code_is_put_there_once(open_to_code: Stack, source: Path) -> None:
     for _ in range(2):
-        assert open_to_code.run("submit", "hello", "--code", "src").code == 0
+        open_to_code.well("submit", "hello", "--code", "src")
     assert len(uploaded(open_to_code)) == 1
     (source / "words.py").write_text("GREETING = 'and another'\n")
-    assert open_to_code.run("submit", "hello", "--code", "src").code == 0
+    open_to_code.well("submit", "hello", "--code", "src")
     assert len(uploaded(open_to_code)) == 2
     packages = {
         pool["pythonPackageSpec"]["packageUris"][0]
@@ -99,12 +98,12 @@ def test_a_job_tells_the_tree_it_ran_and_the_commit_of_its_template_apart(
     open_to_code: Stack, source: Path
 ) -> None:  # N8
     commit = head(source)
-    assert open_to_code.run("submit", "hello", "--code", "src").code == 0
+    open_to_code.well("submit", "hello", "--code", "src")
     (job,) = open_to_code.jobs()
     lines = open_to_code.run("jobs", "show", job["displayName"]).out.splitlines()
     (code,) = [line for line in lines if line.startswith("code ")]
     assert code.endswith(f"  @ {commit[:7]} with local changes") and "commit     3f9c2e1" in lines
-    found = open_to_code.run("jobs", "show", job["displayName"], "--output", "json").json["job"]
+    found = open_to_code.shown(job["displayName"])
     assert found["code"] == {"hash": job["labels"]["slipway-code"], "commit": commit, "dirty": True}
     assert (found["commit"], found["dirty"]) == ("3f9c2e1", None), "the template's, whose catalog does not tell"
 
@@ -124,47 +123,37 @@ def test_a_command_without_its_folder_is_refused(open_to_code: Stack, source: Pa
         assert done.code == 2 and "hello is given a command, and no folder to run it in" in done.err, done.err
         assert "  fix: add --code .\n" in done.err
     assert open_to_code.jobs() == []
-    assert open_to_code.run(*words, "--code", "src").code == 0
-    assert open_to_code.run("submit", "hello").code == 0
+    open_to_code.well(*words, "--code", "src")
+    open_to_code.well("submit", "hello")
 
 
 def test_without_it_the_reviewed_package_runs(open_to_code: Stack) -> None:
-    assert open_to_code.run("submit", "hello").code == 0
+    open_to_code.well("submit", "hello")
     (job,) = open_to_code.jobs()
     (pool,) = job["jobSpec"]["workerPoolSpecs"]
     assert pool["pythonPackageSpec"]["packageUris"] == [f"gs://c-{open_to_code.name}/packages/reviewed.tar.gz"]
     assert not {"slipway-code", "slipway-dirty"} & set(job["labels"])
 
 
-def test_a_submission_with_a_mistake_puts_no_code_there(open_to_code: Stack, source: Path) -> None:
+def test_neither_a_mistake_nor_a_dry_run_puts_code_there(open_to_code: Stack, source: Path) -> None:
+    words = ("submit", "hello", "--code", "src")
     (open_to_code.folder / "s.csv").write_text("cod\na\n")
-    for words in (("-p", "cod=a"), ("--sweep", "s.csv"), ("--capacity", "spt")):
-        done = open_to_code.run("submit", "hello", "--code", "src", *words)
+    for wrong in (("-p", "cod=a"), ("--sweep", "s.csv"), ("--capacity", "spt")):
+        done = open_to_code.run(*words, *wrong)
         assert done.code == 2 and done.err.startswith("error: "), done.err
-    assert uploaded(open_to_code) == []
-
-
-def test_a_folder_that_is_not_there_is_told_by_its_flag(open_to_code: Stack) -> None:
-    done = open_to_code.run("submit", "hello", "--code", "nowhere")
+    done = open_to_code.run(*words[:-1], "nowhere")
     assert done.code == 2 and "nowhere is not a folder" in done.err and "fix: --code ./src, for example" in done.err
-
-
-def test_a_dry_run_says_where_it_would_be_and_puts_nothing_there(open_to_code: Stack, source: Path) -> None:
-    done = open_to_code.run("submit", "hello", "--code", "src", "--dry-run")
+    done = open_to_code.well(*words, "--dry-run")
     (uri,) = done.json["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]["packageUris"]
     assert uri.startswith(f"gs://w-{open_to_code.name}/code/") and uri in done.err
-    assert uploaded(open_to_code) == [] and open_to_code.jobs() == []
-
-
-def test_a_dry_run_of_a_sweep_puts_nothing_there_either(open_to_code: Stack, source: Path) -> None:
     (open_to_code.folder / "s.csv").write_text("code\na\nb\n")
-    done = open_to_code.run("submit", "hello", "--code", "src", "--sweep", "s.csv", "--dry-run")
-    assert done.code == 0 and done.json["count"] == 2 and uploaded(open_to_code) == []
+    assert open_to_code.well(*words, "--sweep", "s.csv", "--dry-run").json["count"] == 2
+    assert uploaded(open_to_code) == [] and open_to_code.jobs() == []
 
 
 def test_an_id_that_ran_other_code_is_refused(open_to_code: Stack, source: Path) -> None:
     words = ("submit", "hello", "--code", "src", "--request-id", "nightly-1")
-    assert open_to_code.run(*words).code == 0
+    open_to_code.well(*words)
     (source / "words.py").write_text("GREETING = 'changed'\n")
     done = open_to_code.run(*words)
     assert done.code == 2 and "used before, for something else" in done.err and "code: " in done.err
@@ -176,17 +165,12 @@ def test_where_it_is_not_allowed_it_is_refused(stack: Stack, source: Path) -> No
     assert uploaded(stack) == [] and stack.jobs() == []
 
 
-def test_a_lost_answer_to_the_upload_is_asked_again(open_to_code: Stack, source: Path) -> None:
-    with open_to_code.faults({"kind": "lost-answer", "match": r"^POST /upload/.*/o$", "times": 1}):
-        assert open_to_code.run("submit", "hello", "--code", "src").code == 0
-    assert len(uploaded(open_to_code)) == 1
-
-
-def test_a_sweep_runs_it_too(open_to_code: Stack, source: Path) -> None:
+def test_a_sweep_runs_it_too_and_a_lost_answer_to_the_upload_is_asked_again(open_to_code: Stack, source: Path) -> None:
     (open_to_code.folder / "s.csv").write_text("code\na\nb\n")
-    done = open_to_code.run("submit", "hello", "--code", "src", "--sweep", "s.csv")
-    assert done.code == 0, done.err
+    with open_to_code.faults({"kind": "lost-answer", "match": r"^POST /upload/.*/o$", "times": 1}):
+        open_to_code.well("submit", "hello", "--code", "src", "--sweep", "s.csv")
     assert len({job["labels"]["slipway-code"] for job in open_to_code.jobs()}) == 1 and len(open_to_code.jobs()) == 2
+    assert len(uploaded(open_to_code)) == 1
 
 
 def test_a_name_of_a_sweep_that_ran_other_code_is_refused(  # N7
@@ -197,7 +181,7 @@ def test_a_name_of_a_sweep_that_ran_other_code_is_refused(  # N7
     (open_to_code.folder / "s.csv").write_text("code\na\n")
     words = ("submit", "hello", "--capacity", "pool", "--code", "src", "--sweep", "s.csv")
     for name in ((), ("--request-id", "nightly")):
-        assert open_to_code.run(*words, *name).code == 0
+        open_to_code.well(*words, *name)
     sent = len(open_to_code.jobs())
     shutil.rmtree(open_to_code.folder / ".slipway" / "sweeps")
     git(open_to_code.folder, "add", "src")
@@ -206,8 +190,8 @@ def test_a_name_of_a_sweep_that_ran_other_code_is_refused(  # N7
     assert refused.code == 2 and "nightly was begun with other runs" in refused.err, refused.err
     assert "why: run 0: code=" in refused.err
     (source / "words.py").write_text("GREETING = 'hello from the working tree'\n")
-    assert open_to_code.run(*words, "--request-id", "nightly").code == 0
+    open_to_code.well(*words, "--request-id", "nightly")
     with monkeypatch.context() as upgraded:
         upgraded.setattr(source_package, "_EVERY", ("source_package",))  # Any other file of the version's own.
-        again = open_to_code.run(*words, "--output", "json")
-    assert again.code == 0 and again.json["accepted"] == [] and len(open_to_code.jobs()) == sent
+        again = open_to_code.well(*words, "--output", "json")
+    assert again.json["accepted"] == [] and len(open_to_code.jobs()) == sent

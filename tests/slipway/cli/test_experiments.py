@@ -7,6 +7,7 @@ import pytest
 import slipway
 from slipway.errors import ResourceError
 
+from .catalogs import NO_SPOT
 from .stack import PROJECT, REGION, SLEEP, UNSET, Stack
 
 STORE = f"projects/{PROJECT}/locations/{REGION}/metadataStores/default"
@@ -32,34 +33,28 @@ def state(stack: Stack, run: str) -> str:
 
 
 def test_experiment_and_run_are_made_before_the_job_and_the_run_ends_with_it(digits: Stack) -> None:
-    done = digits.run("submit", "hello", "--capacity", "pool", "--output", "json")
-    assert done.code == 0, done.err
-    name = done.json["job"]["displayName"]
+    job = digits.sends("hello", "--capacity", "pool")
+    name = job["displayName"]
     run, experiment = context(digits, name), context(digits)
     assert (run["schemaTitle"], run["displayName"]) == ("system.ExperimentRun", name)
     assert run["parentContexts"] == [experiment["name"]] and experiment["schemaTitle"] == "system.Experiment"
     assert run["metadata"]["_state"] == "RUNNING" and run["metadata"]["_params"] == {}
-    assert digits.run("jobs", "wait", name).code == 0
+    assert f"experiment digits-{digits.name}, run {name}\n" in digits.well("jobs", "show", name).out
+    assert job["experiment"].endswith(f"/contexts/digits-{digits.name}")
+    assert job["experimentRun"] == f"{job['experiment']}-{name}"
+    digits.well("jobs", "wait", name)
     ended = context(digits, name)["metadata"]
     assert ended["_state"] == "COMPLETE" and len(ended["_custom_jobs"]) == 1
 
 
-def test_a_job_shows_its_experiment_and_run(digits: Stack) -> None:
-    job = digits.run("submit", "hello", "--experiment-run", "mine", "--wait", "--output", "json").json["job"]
-    assert f"experiment digits-{digits.name}, run mine\n" in digits.run("jobs", "show", job["displayName"]).out
-    assert job["experiment"].endswith(f"/contexts/digits-{digits.name}")
-    assert job["experimentRun"] == f"{job['experiment']}-mine"
-
-
-@pytest.mark.parametrize("verb", ["--wait", "--follow"])
-def test_a_failed_job_fails_its_run(digits: Stack, verb: str) -> None:
-    done = digits.run("submit", "hello", "-p", "code=raise SystemExit(1)", "--experiment-run", "mine", verb)
-    assert done.code == 4 and state(digits, "mine") == "FAILED"
-
-
-def test_a_cancelled_job_cancels_its_run(digits: Stack) -> None:
-    name = digits.run("submit", "hello", "-p", f"code={SLEEP}", "--output", "json").json["job"]["displayName"]
-    assert digits.run("jobs", "cancel", name).code == 0 and state(digits, name) == "RUNNING"
+def test_the_run_ends_as_its_job_and_two_jobs_share_one_when_told_to(digits: Stack) -> None:
+    for verb in ("--wait", "--follow"):
+        done = digits.run("submit", "hello", "-p", "code=raise SystemExit(1)", "--experiment-run", "mine", verb)
+        assert done.code == 4 and state(digits, "mine") == "FAILED"
+    assert len(context(digits, "mine")["metadata"]["_custom_jobs"]) == 2
+    name = digits.sends("hello", "-p", f"code={SLEEP}")["displayName"]
+    digits.well("jobs", "cancel", name)
+    assert state(digits, name) == "RUNNING"
     assert digits.run("jobs", "wait", name).code == 8 and state(digits, name) == "CANCELLED"
 
 
@@ -81,7 +76,7 @@ def test_the_sdk_finds_the_run_as_one_of_its_own(digits: Stack) -> None:
 
 
 def test_an_experiment_is_what_the_sdk_would_have_made(digits: Stack) -> None:  # W8
-    assert digits.run("submit", "hello").code == 0
+    digits.well("submit", "hello")
     ours = context(digits)
     board = ours["metadata"]["backing_tensorboard_resource"]
     assert digits.cloud.rest("GET", f"/v1/{board}")["isDefault"]
@@ -99,7 +94,7 @@ def test_an_experiment_without_a_tensorboard_gets_one_and_keeps_what_it_has(digi
     own = {"experiment_deleted": False, "owner": "ada"}
     body = {"schemaTitle": "system.Experiment", "schemaVersion": "0.0.1", "metadata": own}
     digits.cloud.rest("POST", f"/v1/{STORE}/contexts?contextId=digits-{digits.name}", body)
-    assert digits.run("submit", "hello").code == 0
+    digits.well("submit", "hello")
     made = context(digits)
     assert made["metadata"].pop("backing_tensorboard_resource") and made["metadata"] == own
     assert digits.run("submit", "hello").code == 0 and context(digits)["etag"] == made["etag"]
@@ -122,8 +117,7 @@ def test_what_a_template_trains_comes_to_its_run_by_itself(digits: Stack) -> Non
         offer["request"]["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["imageUri"] = image
     digits.publish()
     digits.grant("roles/aiplatform.user", who=f"serviceAccount:{digits.trainer}")
-    done = digits.run("submit", "hello", "-p", f"code={AUTOLOG}", "--wait", "--output", "json")
-    assert done.code == 0, done.err
+    done = digits.well("submit", "hello", "-p", f"code={AUTOLOG}", "--wait", "--output", "json")
     logged = context(digits, done.json["job"]["displayName"])["metadata"]
     assert (logged["_params"]["C"], logged["_state"]) == ("0.5", "COMPLETE")
     assert logged["_metrics"]["training_accuracy_score"] > 0.9
@@ -133,57 +127,44 @@ def test_the_runs_of_a_tensorboards_logs_end_with_the_job(stack: Stack) -> None:
     home = f"projects/{PROJECT}/locations/{REGION}"
     made = stack.cloud.rest("POST", f"/v1/{home}/tensorboards", {"displayName": "board"})
     board = made["response"]["name"] if "response" in made else made["name"].partition("/operations/")[0]
-    for offer in stack.catalog["templates"]["hello"]["offers"]:
-        offer["request"]["jobSpec"]["tensorboard"] = board
+    stack.spec()["tensorboard"] = board
     stack.publish()
-    job = stack.run("submit", "hello", "-p", f"code={SLEEP}", "--output", "json").json["job"]
+    job = stack.sends("hello", "-p", f"code={SLEEP}")
     events = (8).to_bytes(8, "little")
     stack.write(f"jobs/{job['displayName']}/logs/events.out.tfevents.1", events)
     stack.cloud.rest("GET", f"/v1/{board}")
     run = f"{home}/metadataStores/default/contexts/{job['id']}-default"
     assert stack.cloud.rest("GET", f"/v1/{run}")["metadata"]["_state"] == "RUNNING"
-    assert stack.run("jobs", "cancel", job["displayName"]).code == 0
+    stack.well("jobs", "cancel", job["displayName"])
     assert stack.run("jobs", "wait", job["displayName"]).code == 8
     assert stack.cloud.rest("GET", f"/v1/{run}")["metadata"]["_state"] == "CANCELLED"
 
 
 def test_a_job_that_is_given_up_cancels_its_run(digits: Stack) -> None:  # W8, N3
-    none = {"at": 0, "region": REGION, "machine": "n1-standard-4", "strategy": "spot", "machines": 0}
-    digits.cloud.rest("POST", "/slipway/scenario", {"supply": [none]})
     quota = {"custom_model_training_preemptible_cpus": 64}
-    try:
-        with digits.settings(quota=quota):
-            done = digits.run("submit", "hello", "--wait-for", "spot=1s", "--then", "pool")
-    finally:
-        digits.cloud.rest("DELETE", "/slipway/scenario")
-    assert done.code == 0, done.err
+    with digits.settings(quota=quota), digits.scenario(supply=[NO_SPOT]):
+        digits.well("submit", "hello", "--wait-for", "spot=1s", "--then", "pool")
     second, first = (job["displayName"] for job in digits.jobs())
     assert state(digits, first) == "CANCELLED" and state(digits, second) == "RUNNING"
 
 
 def test_each_run_of_a_sweep_has_its_own(digits: Stack) -> None:  # N7
     (digits.folder / "grid.yaml").write_text("grid: {code: [print(1), print(2)]}")
-    assert digits.run("submit", "hello", "--sweep", "grid.yaml").code == 0
+    digits.well("submit", "hello", "--sweep", "grid.yaml")
     assert [state(digits, job["displayName"]) for job in digits.jobs()] == ["RUNNING", "RUNNING"]
 
 
 def test_a_run_that_has_ended_already_stays_as_it_is(digits: Stack) -> None:
     code = "code=import time; time.sleep(1)"
-    name = digits.run("submit", "hello", "-p", code, "--output", "json").json["job"]["displayName"]
+    name = digits.sends("hello", "-p", code)["displayName"]
     run = context(digits, name)
     run["metadata"]["_state"] = "FAILED"
     digits.cloud.rest("PATCH", f"/v1/{run['name']}?updateMask=metadata", run)
     assert digits.run("jobs", "wait", name).code == 0 and state(digits, name) == "FAILED"
 
 
-def test_two_jobs_share_a_run_when_told_to(digits: Stack) -> None:
-    for _ in range(2):
-        assert digits.run("submit", "hello", "--experiment-run", "shared", "--wait").code == 0
-    assert len(context(digits, "shared")["metadata"]["_custom_jobs"]) == 2
-
-
 def test_who_may_not_write_is_told_that_the_run_keeps_its_state(digits: Stack) -> None:  # P5
-    name = digits.run("submit", "hello", "--output", "json").json["job"]["displayName"]
+    name = digits.sends("hello")["displayName"]
     digits.grant("roles/aiplatform.user", False)
     digits.grant("roles/aiplatform.viewer")
     try:

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import click
+import pytest
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.cli import INTERRUPTED, submit
@@ -37,14 +38,9 @@ def test_what_is_not_there_yet_is_named() -> None:
         assert f"`{flag}`" in GUIDE
 
 
-def test_every_capacity_type_stands_in_it() -> None:
-    for name in CAPACITY_TYPES:
-        assert f"`{name}`" in SUBMIT
-
-
-def test_every_kind_of_job_stands_in_it() -> None:
-    for name in KINDS:
-        assert f"`{name}`" in SUBMIT
+@pytest.mark.parametrize("name", [*CAPACITY_TYPES, *KINDS])
+def test_every_capacity_type_and_kind_of_job_stands_in_it(name: str) -> None:
+    assert f"`{name}`" in SUBMIT
 
 
 def test_its_variables_are_the_real_ones() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from slipway.formatting import counted
 
+from .catalogs import L4, NO_L4, SCHEDULING
 from .stack import PROJECT, REGION, SLEEP, Stack
 from .test_completion import offered
 from .test_submission_run import lagging, lost
@@ -19,8 +20,6 @@ STUDY: dict[str, Any] = {
     "metrics": [{"metricId": "accuracy", "goal": "MAXIMIZE"}],
     "parameters": [{"parameterId": "trees", "integerValueSpec": {"minValue": 1, "maxValue": 9}}],
 }
-L4 = {"machineType": "g2-standard-4", "acceleratorType": "NVIDIA_L4", "acceleratorCount": 1}
-FLEX = {"strategy": "FLEX_START", "maxWaitDuration": "86400s", "timeout": "3600s"}
 
 
 @pytest.fixture
@@ -46,8 +45,7 @@ def kinds(stack: Stack) -> Stack:
 )
 def test_it_is_submitted_once_as_what_was_asked_for(kinds: Stack, kind: str, collection: str, machines: int) -> None:
     words = ("submit", "hello", "--as", kind, "--request-id", "r1", "--output", "json")
-    done = kinds.run(*words)
-    assert done.code == 0, done.err
+    done = kinds.well(*words)
     assert f"/{collection}/" in done.json["job"]["name"]
     many = f" × {machines} ({counted(machines, 'main')})" if machines > 1 else ""
     assert f"n1-standard-4{many}\n" in done.err
@@ -73,8 +71,7 @@ def test_a_request_is_found_again_as_the_kind_that_it_was_sent_as(kinds: Stack) 
 
 
 def test_a_trial_is_suggested_where_the_role_of_a_log_is_chosen(kinds: Stack) -> None:  # P4, W5
-    done = kinds.run("submit", "hello", "--as", "hyperparameter-tuning-job", "-p", f"code={SLEEP}", "-o", "json")
-    assert done.code == 0, done.err
+    done = kinds.well("submit", "hello", "--as", "hyperparameter-tuning-job", "-p", f"code={SLEEP}", "-o", "json")
     job = done.json["job"]
     kinds.until(lambda: len(kinds.cloud.rest("GET", f"/v1/{job['name']}").get("trials", [])) == 2)
     roles = offered(kinds, "jobs", "logs", job["displayName"], "--role", "")
@@ -101,8 +98,8 @@ def test_what_a_study_searches_is_not_shown_as_fixed(kinds: Stack) -> None:
     kinds.publish()
     shown = {}
     for kind in ("hyperparameter-tuning-job", "custom-job"):
-        job = kinds.run("submit", "hello", "--as", kind, "-p", "code=1", "--output", "json").json["job"]
-        document = kinds.run("jobs", "show", job["name"], "--output", "json").json["job"]
+        job = kinds.sends("hello", "--as", kind, "-p", "code=1")
+        document = kinds.shown(job["name"])
         text = kinds.run("jobs", "show", job["name"]).out
         shown[kind] = (text.partition("parameters ")[2].partition("\n")[0], document["parameters"], document["tuned"])
         kinds.cloud.cancel(job["name"])
@@ -112,31 +109,18 @@ def test_what_a_study_searches_is_not_shown_as_fixed(kinds: Stack) -> None:
 
 def flexible(stack: Stack) -> None:
     """`hello` by flex-start on an L4 machine, and beside it on demand."""
-    template = stack.catalog["templates"]["hello"]
-    flex = deepcopy(template["offers"][1]) | {"capacityType": "flex-start"}
-    flex["request"]["labels"]["slipway-capacity-type"] = "flex-start"
-    flex["request"]["jobSpec"]["scheduling"] = FLEX
-    flex["request"]["jobSpec"]["workerPoolSpecs"][0]["machineSpec"] = L4
-    demand = deepcopy(template["offers"][1]) | {"capacityType": "on-demand"}
-    demand["request"]["labels"]["slipway-capacity-type"] = "on-demand"
-    demand["request"]["jobSpec"]["scheduling"] = {"strategy": "STANDARD"}
-    template["offers"] = [flex, demand]
+    stack.beside_pools("hello", "flex-start", "on-demand")
+    stack.spec()["workerPoolSpecs"][0]["machineSpec"] = L4
     stack.publish()
 
 
 QUOTA = {"custom_model_training_preemptible_cpus": 64, "custom_model_training_preemptible_nvidia_l4_gpus": 8}
-NO_L4 = {"supply": [{"at": 0, "region": REGION, "machine": "g2-standard-4", "strategy": "any", "machines": 0}]}
 
 
 def test_flex_start_waits_by_itself_and_then_the_next_offer_is_taken(stack: Stack) -> None:  # W1, W2, N3
     flexible(stack)
-    stack.cloud.rest("POST", "/slipway/scenario", NO_L4)
-    try:
-        with stack.settings(quota=QUOTA):
-            done = stack.run("submit", "hello", "--wait-for", "flex-start=2s", "--then", "on-demand")
-    finally:
-        stack.cloud.rest("DELETE", "/slipway/scenario")
-    assert done.code == 0, done.err
+    with stack.settings(quota=QUOTA), stack.scenario(supply=[NO_L4]):
+        stack.well("submit", "hello", "--wait-for", "flex-start=2s", "--then", "on-demand")
     second, first = stack.jobs()
     assert first["jobSpec"]["scheduling"]["maxWaitDuration"] == "2s" and "startTime" not in first
     assert first["state"] in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED")
@@ -145,38 +129,30 @@ def test_flex_start_waits_by_itself_and_then_the_next_offer_is_taken(stack: Stac
 
 def test_flex_start_without_quota_is_passed_over_with_its_metric(stack: Stack) -> None:  # W6, N3
     flexible(stack)
-    done = stack.run("submit", "hello")
-    assert done.code == 0, done.err
+    done = stack.well("submit", "hello")
     assert "flex-start not taken: quota custom_model_training_preemptible_nvidia_l4_gpus" in done.out
     assert stack.jobs()[0]["labels"]["slipway-capacity-type"] == "on-demand"
 
 
-@pytest.mark.parametrize(("wait", "sent"), [("0", "0s"), ("2h", "7200s")])
-def test_how_long_the_service_waits_is_what_was_typed_and_zero_is_for_ever(stack: Stack, wait: str, sent: str) -> None:
-    flexible(stack)  # W2
-    done = stack.run("submit", "hello", "--capacity", "flex-start", "--wait-for", f"flex-start={wait}", "--dry-run")
-    assert done.json["jobSpec"]["scheduling"]["maxWaitDuration"] == sent
-
-
-def test_a_rule_of_the_service_is_checked_for_what_would_be_sent(stack: Stack) -> None:  # W3
+def test_how_long_the_service_waits_is_what_was_typed_and_zero_is_for_ever(stack: Stack) -> None:  # W2, W3
     flexible(stack)
-    stack.catalog["templates"]["hello"]["offers"][0]["request"]["jobSpec"]["scheduling"] = {
-        **FLEX,
-        "timeout": "604801s",
-    }
+    words = ("submit", "hello", "--capacity", "flex-start")
+    for wait, sent in (("0", "0s"), ("2h", "7200s")):
+        planned = stack.run(*words, "--wait-for", f"flex-start={wait}", "--dry-run").json
+        assert planned["jobSpec"]["scheduling"]["maxWaitDuration"] == sent
+    stack.spec()["scheduling"] = {**SCHEDULING["flex-start"], "timeout": "604801s"}
     stack.publish()
-    done = stack.run("submit", "hello", "--capacity", "flex-start")
+    done = stack.run(*words)
     assert done.code == 5 and "runs at most 7 days" in done.err and stack.jobs() == []
 
 
 def test_a_job_belongs_to_its_experiment_and_run(stack: Stack) -> None:  # W8
     context = f"projects/{PROJECT}/locations/{REGION}/metadataStores/default/contexts/digits"
-    for offer in stack.catalog["templates"]["hello"]["offers"]:
-        run = {"experiment": context, "experimentRun": f"{context}-${{slipway.experimentRun}}"}
-        offer["request"]["jobSpec"] |= run
+    for place in range(2):
+        stack.spec(place=place).update(experiment=context, experimentRun=f"{context}-${{slipway.experimentRun}}")
     stack.publish()
-    usual = stack.run("submit", "hello", "--dry-run").json
+    usual = stack.well("submit", "hello", "--dry-run").json
     assert usual["jobSpec"]["experimentRun"] == f"{context}-{usual['displayName']}"
-    other = stack.run("submit", "hello", "--experiment", "trees", "--experiment-run", "base", "--dry-run").json
+    other = stack.well("submit", "hello", "--experiment", "trees", "--experiment-run", "base", "--dry-run").json
     assert other["jobSpec"]["experiment"].endswith("/contexts/trees")
     assert other["jobSpec"]["experimentRun"].endswith("/contexts/trees-base")

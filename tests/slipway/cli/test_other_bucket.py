@@ -55,8 +55,7 @@ def test_a_request_whose_answer_was_lost_keeps_its_claim(launched: Stack) -> Non
     with launched.faults(lost(), lagging(3600), FETCHING):
         assert launched.run(*words, **SOON).code == 75
         move(launched)
-        again = launched.run(*words, **SOON)
-    assert again.code == 0, again.err
+        launched.well(*words, **SOON)
     assert claims(launched.jobs()) == [f"gs://w-{launched.name}/claims/r1"] * 2
     output = launched.jobs()[0]["jobSpec"]["baseOutputDirectory"]["outputUriPrefix"]
     assert output.startswith(f"gs://w2-{launched.name}/jobs/"), "only the claim stays"
@@ -69,11 +68,11 @@ def test_a_request_that_was_sent_is_the_same_one(launched: Stack, tmp_path: Any)
     launched.publish()
     words = ("submit", "hello", "--request-id", "r1")
     with launched.faults(FETCHING):
-        assert launched.run(*words).code == 0
+        launched.well(*words)
         move(launched)
         for _ in range(2):
-            again = launched.run(*words)
-            assert again.code == 0 and "nothing is sent again" in again.out, again.err
+            again = launched.well(*words)
+            assert "nothing is sent again" in again.out, again.err
             launched.folder = tmp_path / "another machine"
             (launched.folder / ".git").mkdir(parents=True, exist_ok=True)
     assert len(launched.jobs()) == 1
@@ -90,8 +89,7 @@ def test_a_job_that_waits_is_given_up_by_the_claim_that_it_has(launched: Stack, 
         move(launched)
         launched.folder = tmp_path / "another machine"
         (launched.folder / ".git").mkdir(parents=True)
-        done = launched.run("submit", "hello", *MOVE, "--request-id", "r1")
-        assert done.code == 0, done.err
+        launched.well("submit", "hello", *MOVE, "--request-id", "r1")
         first, second = sent(launched, "r1")
     assert launched.read("claims/r1") == b"moved" and gone(first)
     assert claims([second]) == [f"gs://w2-{launched.name}/claims/{attempt_id('r1', 1)}"], "it was never sent before"
@@ -105,8 +103,7 @@ def test_the_runs_of_a_sweep_keep_their_claims(launched: Stack) -> None:
             launched.until(lambda: launched.cloud.rest("GET", "/slipway/faults")["faults"][0]["times"] == 0)
             sending.kill()
         move(launched)
-        done = launched.run(*words, **SOON)
-    assert done.code == 0, done.err
+        launched.well(*words, **SOON)
     jobs = every_job(launched)
     sent_twice = [f"gs://w-{launched.name}/claims/{job['labels']['slipway-request']}" for job in jobs]
     assert claims(jobs) == sent_twice and len(jobs) == 6
@@ -115,7 +112,7 @@ def test_the_runs_of_a_sweep_keep_their_claims(launched: Stack) -> None:
 def test_a_run_that_has_begun_and_was_deleted_is_not_sent_again(launched: Stack) -> None:
     held(launched)
     words = ("submit", "hello", "--sweep", points(launched, 3))
-    assert launched.run(*words).code == 0
+    launched.well(*words)
     delete(launched, "1")
     move(launched)
     again = launched.run(*words, "--output", "json")

@@ -16,16 +16,17 @@ NOTE = 'baseline, it\'s "before" the fix: $(lr) 100% – ü'
 
 
 def sent(stack: Stack, *words: str, **variables: str) -> str:
-    done = stack.run("submit", "hello", *words, "--output", "json", **variables)
-    assert done.code == 0, done.err
+    done = stack.well("submit", "hello", *words, "--output", "json", **variables)
     return str(done.json["job"]["displayName"])
 
 
 def test_jobs_are_labelled_and_noted_and_found_by_that(stack: Stack) -> None:
     plain = sent(stack)
     assert not {"LABELS", "NOTE"} & set(stack.run("jobs", "list").out.splitlines()[0].split())
-    mine = sent(stack, "--label", "ablation=decay", "--label", "model=gemma-2", "--note", f"  {NOTE}\n")
-    other = sent(stack, "--label", "ablation=none")
+    mine = sent(
+        stack, "--label", "aa=1", "--label", "ablation=decay", "--label", "model=gemma-2", "--note", f"  {NOTE}\n"
+    )
+    other = sent(stack, "--label", "aa=1", "--label", "ablation=none")
 
     head, *rows = stack.run("jobs", "list").out.splitlines()
     assert head.split()[-2:] == ["LABELS", "NOTE"]
@@ -38,30 +39,23 @@ def test_jobs_are_labelled_and_noted_and_found_by_that(stack: Stack) -> None:
 
     assert listed("ablation=decay") == listed("ablation", "model=gemma-2") == {mine}
     assert listed("ablation") == {mine, other} and listed("ablation=other") == set()
-    refused = stack.run("jobs", "list", "--label", 'a" OR state="x')
-    assert refused.code == 2 and "no job can have such a label" in refused.err
 
     lines = stack.run("jobs", "show", mine).out.splitlines()
-    assert f"note       {NOTE}" in lines and "labels     ablation=decay, model=gemma-2" in lines
-    shown = stack.run("jobs", "show", mine, "--output", "json").json["job"]
+    assert f"note       {NOTE}" in lines and "labels     aa=1, ablation=decay, model=gemma-2" in lines
+    shown = stack.shown(mine)
     assert shown["note"] == NOTE and shown["labels"]["ablation"] == "decay"
-    assert stack.run("jobs", "show", plain, "--output", "json").json["job"]["note"] is None
+    assert stack.shown(plain)["note"] is None
     assert "baseline" in stack.run("jobs", "list", "--metric", "loss").out and "NOTE" in stack.run("jobs", "list").out
     assert NOTE in {row["note"] for row in csv.DictReader(stack.run("jobs", "list", "-o", "csv").out.splitlines())}
+    # Those that vary have a column each beside the parameters, in all forms of results.
+    both = ("jobs", "list", "--label", "ablation")
+    head, *rows = stack.run(*both, "--metric", "loss").out.splitlines()
+    assert "ablation" in head.split() and "aa" not in head.split()
+    assert {row.split()[0]: "decay" in row.split() for row in rows[:2]} == {mine: True, other: False}
+    told = {row["job"]: row for row in csv.DictReader(stack.run(*both, "-o", "csv").out.splitlines())}
+    assert (told[mine]["labels.ablation"], told[other]["labels.ablation"]) == ("decay", "none")
     compared = stack.run("jobs", "compare", plain, mine).out
     assert "baseline" in compared and "ablation=decay" in compared
-
-
-def test_labels_tell_runs_apart(stack: Stack) -> None:
-    """Those that vary have a column each beside the parameters, in all forms of results."""
-    first = sent(stack, "--label", "ablation=decay", "--label", "model=gemma-2")
-    other = sent(stack, "--label", "ablation=none", "--label", "model=gemma-2")
-    head, *rows = stack.run("jobs", "list", "--metric", "loss").out.splitlines()
-    assert "ablation" in head.split() and "model" not in head.split()
-    assert [("decay" in row.split(), "none" in row.split()) for row in rows[:2]] == [(False, True), (True, False)]
-    told = {row["job"]: row for row in csv.DictReader(stack.run("jobs", "list", "-o", "csv").out.splitlines())}
-    assert (told[first]["labels.ablation"], told[other]["labels.ablation"]) == ("decay", "none")
-    assert told[first]["labels.model"] == "gemma-2"
 
 
 def test_a_note_is_no_other_job(stack: Stack) -> None:
@@ -72,10 +66,10 @@ def test_a_note_is_no_other_job(stack: Stack) -> None:
 def test_a_sweep_labels_all_of_its_runs_and_what_is_like_a_job_has_its_own(stack: Stack) -> None:
     (stack.folder / "s.json").write_text(json.dumps({"grid": {"code": ["print(1)", "print(2)"]}}))
     words = ("submit", "hello", "--sweep", "s.json", "--label", "study=one", "--note", "all of it")
-    assert stack.run(*words).code == 0
+    stack.well(*words)
     names = {job["displayName"] for job in stack.jobs() if job["labels"]["study"] == "one"}
     assert len(names) == 2
-    again = stack.run("submit", "--like", names.pop(), "--note", "once more", "--output", "json").json["job"]
+    again = stack.sends("--like", names.pop(), "--note", "once more")
     assert again["note"] == "once more" and "study" not in again["labels"]
 
 
@@ -87,31 +81,26 @@ def test_a_sweep_labels_all_of_its_runs_and_what_is_like_a_job_has_its_own(stack
         (("--label", "a=1", "--label", "a=2"), "label a is given twice"),
         (("--label", "slipway-user=bob"), "label slipway-user: it begins as those that are set for you"),
         (("--label", "team=vision"), "label team: it decides for whom a job counts, which --team says"),
-        (("--label", "cost-centre=17"), "hello sets cost-centre=42 itself"),
         (("--note", " \n"), "the note is empty"),
         (("--note", "x" * 501), "the note has 501 characters, and 500 is the most"),
         (tuple(w for n in range(17) for w in ("--label", f"l{n}=x")), "17 labels, and 16 is the most"),
     ],
 )
 def test_what_can_be_no_label_or_note_is_refused_before_anything_is_sent(
-    stack: Stack, words: tuple[str, ...], said: str
+    standing: Stack, words: tuple[str, ...], said: str
 ) -> None:
-    for offer in stack.catalog["templates"]["hello"]["offers"]:
-        offer["request"]["labels"]["cost-centre"] = "42"
-    stack.publish()
-    refused = stack.run("submit", "hello", *words)
-    assert refused.code == 2 and said in refused.err and "  fix: " in refused.err
-    assert stack.jobs() == []
+    refused = standing.run("submit", "hello", *words)
+    assert refused.code == 2 and said in refused.err and "  fix: " in refused.err and standing.jobs() == []
 
 
 def test_labels_of_the_template_are_not_a_persons(stack: Stack) -> None:
-    for offer in stack.catalog["templates"]["hello"]["offers"]:
-        offer["request"]["labels"]["cost-centre"] = "42"
+    stack.offer()["request"]["labels"]["cost-centre"] = "42"
     stack.publish()
+    refused = stack.run("submit", "hello", "--label", "cost-centre=17")
+    assert refused.code == 2 and "hello sets cost-centre=42 itself" in refused.err and stack.jobs() == []
     sent(stack)
     assert "LABELS" not in stack.run("jobs", "list").out
-    found = stack.run("jobs", "list", "--label", "cost-centre=42", "--output", "json").json["jobs"]
-    assert len(found) == 1
+    (_,) = stack.run("jobs", "list", "--label", "cost-centre=42", "--output", "json").json["jobs"]
 
 
 def test_python_has_them_too(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:  # N12

@@ -1,4 +1,4 @@
-"""The table of pools as values, without a cloud."""
+"""`slipway pools`: on a real local cloud, and the table as values, without one. # B1 # N1 # N2 # Z8"""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
+import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.model import Catalog
@@ -14,7 +15,65 @@ from slipway.jobs.pool_rows import RECENT, rows, upcoming
 from slipway.season import Season
 from tests.slipway.quota.region import cluster, cpu, h100, job
 
+from .stack import Past, Stack, held
 from .test_quota import CATALOG
+
+IDLE = "RUNNING n1-standard-4 0 / 1 / 3 – no job yet 0.25{0} 0.25–0.74{0} 179–537{0}"
+
+
+def test_pools_say_what_is_busy_and_what_it_costs(stack: Stack) -> None:
+    heads, row = stack.well("pools").out.splitlines()[:2]
+    assert heads.split("  ")[0] == "CLUSTER" and " ".join(row.split()) == f"cpu workers {IDLE.format('')}"
+    name = held(stack, 2)
+    row = stack.run("pools", "--output", "json").json["pools"][0]
+    assert (row["busy"], row["live"], row["max"]) == (2, 2, 3) and row["jobs"] == [name]
+    assert row["pricePerHourNow"] == "0.4906" and row["idleSince"] is None and row["idleKnown"]
+    assert row["clusterId"] == stack.cluster and row["state"] in ("RUNNING", "UPDATING")
+
+    stack.make_cluster(cluster=f"new-{stack.name}")
+    stack.catalog["clusters"]["cpu"]["id"] = f"new-{stack.name}"
+    stack.catalog["retiring"] = [stack.cluster]
+    stack.publish()
+    _, new, old = stack.well("pools").out.splitlines()
+    assert new.startswith("cpu ") and "RUNNING" in new
+    assert old.startswith(stack.cluster) and "RETIRING" in old and old.endswith(f"until {name} ends")
+
+
+def test_a_price_that_lacks_a_part_is_told_as_far_as_it_is_known(stack: Stack) -> None:
+    stack.catalog["clusters"]["cpu"]["pools"]["workers"]["priceComplete"] = False
+    stack.offer()["priceComplete"] = False
+    stack.publish()
+    assert " ".join(stack.run("pools").out.splitlines()[1].split()) == f"cpu workers {IDLE.format(' and more')}"
+    row = stack.run("pools", "--output", "json").json["pools"][0]
+    assert (row["pricePerHourMax"], row["priceComplete"]) == ("0.7359", False)
+    assert "$0.49 and more" in stack.run("templates", "show", "hello").out
+    done = stack.well("submit", "hello")
+    assert "(pool machines: $0.25/h and more" in done.out and "paid for anyway" in done.out
+
+
+def test_a_cluster_that_no_deployment_has_recorded_is_shown(stack: Stack) -> None:
+    """It is billed, and a failed `up` sends people here to see whether it was made."""
+    stack.make_cluster(cluster=f"lost-{stack.name}", of=stack.name)
+    stack.make_cluster(cluster=f"theirs-{stack.name}", of="another")
+    done = stack.run("pools")
+    assert f"theirs-{stack.name}" not in done.out
+    (line,) = (line for line in done.out.splitlines() if line.startswith(f"lost-{stack.name}"))
+    assert " ".join(line.split()[1:]) == f"workers {IDLE.format('')}"
+    assert f"lost-{stack.name} belongs to this stack" in done.err and "fix: pulumi up" in done.err
+    rows = stack.run("pools", "--output", "json").json["pools"]
+    assert [row["state"] for row in rows] == ["RUNNING", "RUNNING"]
+
+
+@pytest.mark.parametrize(("words", "shown"), [(("pools",), "workers"), (("jobs", "list"), "hello-")])
+def test_watched_it_is_shown_until_ctrl_c(past: Past, words: tuple[str, ...], shown: str) -> None:  # Z5
+    sizes = {"COLUMNS": "160", "LINES": "30"}
+    done = past.stack.watched(*words, "--watch", enough=lambda drawn: "Ctrl-C ends it" in drawn, **sizes)
+    before, left, after = done.out.partition("\x1b[?1049l")
+    assert done.code == 0 and shown in before
+    assert left and shown in after, "what was seen last stays"
+    for flags in ((), ("--output", "json")):
+        refused = past.run(*words, "--watch", *flags)
+        assert refused.code == 2 and "leave out --watch" in refused.err and refused.out == "", "in a pipe"
 
 
 def test_a_failed_cluster_has_no_machines_and_costs_nothing_now() -> None:  # N2, Z8

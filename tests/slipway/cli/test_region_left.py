@@ -29,8 +29,7 @@ def test_a_sweep_is_sent_and_awaited(left: Stack) -> None:  # N7
     held(left)
     words = ("submit", "hello", "--sweep", points(left, 3))
     with left.faults(DOWN, lost()):
-        sent = left.run(*words)
-        assert sent.code == 0, sent.err
+        sent = left.well(*words)
         assert sent.err.count(TOLD) == 1 and len(every_job(left)) == 3
         waiting = left.run(*words, "--wait", "--timeout", "1s")
     assert waiting.code == 9 and len(every_job(left)) == 3, waiting.err
@@ -60,8 +59,7 @@ def test_a_submission_with_an_id_of_its_own_is_sent_and_a_lost_answer_is_looked_
     packaged(left)
     held(left)
     with left.faults(DOWN, lost()):
-        sent = left.run("submit", "hello", "--request-id", "r1", "--output", "json")
-        assert sent.code == 0, sent.err
-        again = left.run("submit", "hello", "--request-id", "r1", "--output", "json")
-    assert again.code == 0 and again.json["job"]["name"] == sent.json["job"]["name"], again.err
+        sent = left.well("submit", "hello", "--request-id", "r1", "--output", "json")
+        again = left.well("submit", "hello", "--request-id", "r1", "--output", "json")
+    assert again.json["job"]["name"] == sent.json["job"]["name"], again.err
     assert TOLD in sent.err

@@ -31,69 +31,33 @@ def review(tmp_path: Path) -> Review:
 
 def test_what_nobody_read_is_said_before_all_consequences(review: Review) -> None:
     done = review(EDIT)
-    assert done.code == 0
-    assert done.out.splitlines()[1].startswith("incomplete: ")
+    assert done.code == 0 and done.out.splitlines()[1].startswith("incomplete: ")
     assert "live clusters, jobs and quota" in done.out
-
-
-def test_a_failed_preview_is_said_first(review: Review) -> None:
+    assert "published catalog can't be read" in done.out and "what is deployed is taken from" in done.out
     first, second = review(REFUSED).out.splitlines()[:2]
-    assert first.startswith("⛔")
-    assert second.startswith("incomplete: the deployment is refused")
+    assert first.startswith("⛔") and second.startswith("incomplete: the deployment is refused")
+    assert "main already, not deployed yet)" in review(EDIT, "--main", EDIT).out, "the base branch's own are not yours"
 
 
-def test_markdown_is_a_comment(review: Review) -> None:
+def test_markdown_is_a_comment_and_json_a_source_too(review: Review, tmp_path: Path) -> None:
     done = review(EDIT, "--output", "markdown", "--tree", "a" * 40, "--base", "b" * 40)
     assert done.out.startswith(MARKER)
-    assert "the tree `aaaaaaaaaaaa`" in done.out
-    assert "by the code of `bbbbbbbbbbbb`" in done.out
-
-
-def test_a_review_written_as_json_is_a_source_too(review: Review, tmp_path: Path) -> None:
+    assert "the tree `aaaaaaaaaaaa`" in done.out and "by the code of `bbbbbbbbbbbb`" in done.out
     (tmp_path / "local.json").write_text(review(EDIT, "--output", "json").out)
     assert review("local.json").out == review(EDIT).out
-    both = review("local.json", EDIT, "--output", "json")
-    assert json.loads(both.out)["kind"] == "reviews"
+    assert review("local.json", EDIT, "--output", "json").json["kind"] == "reviews"
 
 
-def test_what_nobody_was_to_read_is_said_in_whole_sentences(review: Review) -> None:
-    said = review(EDIT).out
-    assert "published catalog can't be read" in said and "what is deployed is taken from" in said
-
-
-def test_a_deployment_by_itself_is_told_what_was_not_announced(review: Review) -> None:
-    shut = review(EDIT, "--scheduled")
-    assert shut.code == 5
-    assert "not announced" in shut.err
-    assert "pull request" not in shut.err
-
-
-def test_a_checkout_that_is_not_there(review: Review) -> None:
-    assert review(EDIT, "--head", "nosuch").code == 2
-
-
-def test_the_gate_is_shut_whatever_a_comment_says(review: Review, tmp_path: Path) -> None:
+def test_the_gate_is_shut_whatever_a_comment_says_and_a_deployment_by_itself_does_what_was_announced(
+    review: Review, tmp_path: Path
+) -> None:
     """Who approved is GitHub's to say: tests/ci/test_gate.py."""
     shut = review(EDIT, "--gate")
-    assert shut.code == 5
-    assert "not approved" in shut.err
+    assert shut.code == 5 and "not approved" in shut.err
     (tmp_path / "comment.md").write_text(review(EDIT, "--output", "markdown", "--tree", "a" * 40).out)
     assert review("comment.md", "--gate").code == 5
-
-
-def test_github_can_t_be_asked_outside_of_a_workflow(review: Review) -> None:
-    done = review(EDIT, "--gate", "--github", "ask")
-    assert done.code == 2
-    assert "GITHUB_SHA and GH_TOKEN are not" in done.err
-
-
-def test_the_base_branch_s_own_changes_are_not_yours(review: Review) -> None:
-    done = review(EDIT, "--main", EDIT)
-    assert "main already, not deployed yet)" in done.out
-
-
-def test_a_scheduled_deployment_does_only_what_was_announced(review: Review) -> None:
-    assert review(EDIT, "--scheduled").code == 5
+    shut = review(EDIT, "--scheduled")
+    assert shut.code == 5 and "not announced" in shut.err and "pull request" not in shut.err
 
 
 def test_files_that_a_change_touches(review: Review, tmp_path: Path) -> None:
@@ -140,6 +104,8 @@ def test_addresses_that_the_diff_shows_are_on_lines_that_differ(
     ("arguments", "said"),
     [
         (("missing.jsonl",), "'missing.jsonl' can't be read"),
+        ((EDIT, "--head", "nosuch"), "nosuch"),
+        ((EDIT, "--gate", "--github", "ask"), "GITHUB_SHA and GH_TOKEN are not"),
         (("--main", "missing", EDIT), "'missing' can't be read"),
         (("--tolerance", "-1", EDIT), "not an amount of USD"),
         (("--tolerance", "nan", EDIT), "not an amount of USD"),
@@ -148,8 +114,7 @@ def test_addresses_that_the_diff_shows_are_on_lines_that_differ(
 )
 def test_what_can_t_be_used(review: Review, arguments: tuple[str, ...], said: str) -> None:
     done = review(*arguments)
-    assert done.code == 2
-    assert said in done.err
+    assert done.code == 2 and said in done.err
 
 
 NO_AMOUNT = {"perHour": "NaN", "complete": True}
@@ -165,15 +130,16 @@ MONEY = {"idle": {"before": NO_AMOUNT, "after": NO_AMOUNT}, "most": {"before": N
         (json.dumps({"kind": "review", "schema": 1, "money": {**MONEY, "overlap": NO_AMOUNT}}), "not a whole review"),
         (f"{MARKER}\n<!-- slipway-review-data W1tb -->", "odd has no review in it"),
         ("[" * 200_000, "odd has no events of a preview"),
+        *((text, "odd has no events of a preview") for text in ("", "no events\n", "{}\n", '{"kind": "jobs"}')),
+        *((text, "odd has no events of a preview") for text in ('[{"a": 1}]\n', '{"sequence": 1}\n{"sequence')),
     ],
-    ids=["no list", "a number", "empty", "no amount", "a cut remark", "deep"],
+    ids=lambda text: text[:20],
 )
 @pytest.mark.usefixtures("no_garbage")
-def test_a_damaged_document(review: Review, tmp_path: Path, text: str, said: str) -> None:
+def test_a_damaged_document_and_a_file_without_events(review: Review, tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "odd").write_text(text)
     done = review("odd")
-    assert done.code == 2
-    assert said in done.err
+    assert done.code == 2 and said in done.err
 
 
 def test_a_line_separator_in_a_name_ends_no_event(review: Review, tmp_path: Path) -> None:
@@ -187,24 +153,9 @@ def test_an_event_that_is_nested_too_deeply_is_said(review: Review, tmp_path: Pa
     assert "engine could not be understood" in review("odd").out
 
 
-@pytest.mark.parametrize(
-    "text", ["", "no events\n", "{}\n", '{"kind": "jobs"}', '[{"a": 1}]\n', '{"sequence": 1}\n{"sequence']
-)
-def test_a_file_without_events(review: Review, tmp_path: Path, text: str) -> None:
-    (tmp_path / "odd").write_text(text)
-    done = review("odd")
-    assert done.code == 2
-    assert "no events of a preview" in done.err
-
-
 def test_what_the_check_refuses_is_a_review_that_shuts_the_gate(review: Review, tmp_path: Path) -> None:  # N5
-    mistake = {
-        "file": "stacks/Pulumi.prod.yaml",
-        "line": 9,
-        "key": "gcp:region",
-        "what": "no `region`",
-        "fix": "name one",
-    }
+    place = {"file": "stacks/Pulumi.prod.yaml", "line": 9, "key": "gcp:region"}
+    mistake = {**place, "what": "no `region`", "fix": "name one"}
     stacks = [{"stack": name, "file": f"stacks/Pulumi.{name}.yaml", "ok": name == "dev"} for name in ("dev", "prod")]
     body = {"schema": 2, "kind": "check", "ok": False, "stacks": stacks, "findings": [mistake], "warnings": []}
     (tmp_path / "check.json").write_text(json.dumps(body))

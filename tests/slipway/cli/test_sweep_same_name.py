@@ -58,7 +58,7 @@ def test_the_one_whose_runs_have_the_claims_is_the_sweep(both: tuple[Stack, Stac
     """Both ended with 2, and were to be named differently: all runs would have run again."""
     stack, bobs = both
     start(*of(stack, "ada").values(), stack=stack)
-    assert stack.run(*NAMED).code == 0
+    stack.well(*NAMED)
     refused = bobs.run(*NAMED, SLIPWAY_USER="Bob")
     assert refused.code == 2 and "4 of 4 runs of sweep probe do not run" in refused.err
     numbers = [of(stack, "ada")[run]["name"].rsplit("/", 1)[-1] for run in "0123"]
@@ -70,23 +70,7 @@ def test_the_one_whose_runs_have_the_claims_is_the_sweep(both: tuple[Stack, Stac
     assert waited.code == 2 and waited.json["taken"] == [0, 1, 2, 3] and waited.json["states"] == []
     assert len(every_job(stack)) == 8, "nothing more was sent"
 
-
-def test_where_the_claims_are_mixed_each_is_told_which_ran(both: tuple[Stack, Stack]) -> None:
-    stack, bobs = both
-    start(*[of(stack, "ada")[run] for run in "013"], of(stack, "bob")["2"], stack=stack)
-    first, second = stack.run(*NAMED), bobs.run(*NAMED, SLIPWAY_USER="Bob")
-    assert (first.code, second.code) == (2, 2)
-    assert "1 of 4 runs of sweep probe" in first.err and "in place of run 2 ran job " in first.err
-    assert "sent by bob" in first.err and "of this one runs 0, 1 and 3 ran" in first.err
-    assert "3 of 4 runs of sweep probe" in second.err and "of this one run 2 ran" in second.err
-    for told in (first.err, second.err):
-        assert "name this one differently: --request-id NAME\n       and leave out what ran of it: run" in told
-
-
-def test_what_was_never_sent_is_not_sent_into_another_sweep(both: tuple[Stack, Stack]) -> None:
-    """Of a sweep that was stopped in between some runs are its own."""
-    stack, bobs = both
-    start(*of(stack, "ada").values(), stack=stack)
+    # Of a sweep that was stopped in between some runs are its own.
     journal = next((bobs.folder / ".slipway" / "sweeps").rglob("probe.jsonl"))
     whole = journal.read_text().splitlines(keepends=True)
     mine = [job["name"] for run, job in of(stack, "bob").items() if run in "23"]
@@ -99,3 +83,15 @@ def test_what_was_never_sent_is_not_sent_into_another_sweep(both: tuple[Stack, S
     assert refused.code == 2 and "and leave out what was sent of it: runs 0 and 1" in refused.err
     assert "run 2: code=print('run 2') then, code=print('other 2') now (job " in refused.err
     assert "sent by ada" in refused.err and len(every_job(stack)) == 6
+
+
+def test_where_the_claims_are_mixed_each_is_told_which_ran(both: tuple[Stack, Stack]) -> None:
+    stack, bobs = both
+    start(*[of(stack, "ada")[run] for run in "013"], of(stack, "bob")["2"], stack=stack)
+    first, second = stack.run(*NAMED), bobs.run(*NAMED, SLIPWAY_USER="Bob")
+    assert (first.code, second.code) == (2, 2)
+    assert "1 of 4 runs of sweep probe" in first.err and "in place of run 2 ran job " in first.err
+    assert "sent by bob" in first.err and "of this one runs 0, 1 and 3 ran" in first.err
+    assert "3 of 4 runs of sweep probe" in second.err and "of this one run 2 ran" in second.err
+    for told in (first.err, second.err):
+        assert "name this one differently: --request-id NAME\n       and leave out what ran of it: run" in told

@@ -3,10 +3,10 @@
 # D3 N3 Z1 Z8 W7
 """
 
+import json
 from typing import Any
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.codec import write
@@ -17,8 +17,9 @@ from slipway.quota.report import OfferVerdict
 from slipway.template import JobTemplate, Metric, Package, Parameter, Search, Study, Variant, WorkerPool
 from slipway.template.jobspec import CompileContext
 from slipway.template.proof import StackResources, prove
+from tests.checkouts.shell import slipway
 
-from .stack import Stack
+from .stack import UNSET, Stack
 
 CPU = ClusterSpec("cpu", (PoolSpec("workers", MachineSpec("n1-standard-8"), 1, 4, True, 1),))
 CONTEXT = CompileContext(
@@ -76,12 +77,14 @@ def test_flags_before_the_verb_are_the_verbs(lora: Stack) -> None:
     assert "PARAMETER" in lora.run(*own, "-o", "table").out
 
 
-def test_kinds_offers_and_what_chooses_them(snapshot: SnapshotAssertion, lora: Stack) -> None:
+def test_kinds_offers_and_what_chooses_them(lora: Stack) -> None:
     text = lora.run("templates", "show", "lora").out
     custom, tuning = text.split("hyperparameter-tuning-job   (--as hyperparameter-tuning-job)\n")
-    assert row(custom, "pool cpu") == snapshot
+    pool = "pool model=2b pool cpu 1 tuner n1-standard-8 $0.46 moves on after 30 min"
+    assert row(custom, "pool cpu") == pool
     assert row(custom, "machines of its own", "spot").endswith("quota: short by 7")
-    assert row(custom, "flex-start") == snapshot
+    flex = "flex-start model=27b machines of its own 1 tuner a3-highgpu-8g $51.52"
+    assert row(custom, "flex-start") == flex
     assert row(custom, "on-demand").endswith("101.03")
     assert tuning.startswith("searches rate for loss (minimize):") and "2 at once, bayesian" in tuning
     assert row(tuning, "on-demand", "model=27b").endswith("202.07")
@@ -109,18 +112,16 @@ def test_a_kind_of_a_newer_version_is_told_apart_from_what_this_one_can_send(lor
     lora.publish()
     asked = lora.run("submit", "lora")
     assert asked.code == 2 and "fix: update slipway" in asked.err
-    assert lora.run("templates", "show", "lora", "--output", "json").code == 0
+    lora.well("templates", "show", "lora", "--output", "json")
 
 
-def test_values_that_no_offer_takes_for_one_reason_are_a_single_row_after_the_usual_ones(
-    snapshot: SnapshotAssertion, lora: Stack
-) -> None:
+def test_values_that_no_offer_takes_for_one_reason_are_a_single_row_after_the_usual_ones(lora: Stack) -> None:
     for offer in lora.catalog["templates"]["lora"]["offers"]:
         if offer["when"] == {"model": ["27b"]}:
             offer.update(available=False, why="27b is too large")
     lora.publish()
     custom = lora.run("templates", "show", "lora").out.split("hyperparameter-tuning-job")[0]
-    assert row(custom, "model=27b") == snapshot
+    assert row(custom, "model=27b") == "none model=27b – – – 27b is too large"
     assert custom.index("pool cpu") < custom.index("model=27b")
 
 
@@ -166,6 +167,65 @@ def test_quota_tells_each_kind_and_case_apart(lora: Stack) -> None:  # D2 W6
     assert drawn["custom_model_training_nvidia_h100_gpus"][1] == 16
 
 
+def test_templates_are_listed_and_shown(stack: Stack) -> None:  # D3
+    stack.catalog["templates"]["hello"]["offers"][1].update(available=False, why="quota: short by 3")
+    stack.publish()
+    listed = stack.run("templates")
+    assert "hello     pool, (spot)    code" in listed.out and "says why" in listed.out
+    shown = stack.run("templates", "show", "crew").out
+    assert "a whole number, 1 to 50" in shown
+    assert "n1-standard-4, 1 worker n1-standard-4 (parameter" in shown and "${" not in shown
+    assert "quota: short by 3" in stack.run("templates", "show", "hello").out
+    document = stack.run("templates", "--output", "json").json
+    assert [one["name"] for one in document["templates"]] == ["crew", "hello"]
+    assert document["catalog"]["commit"] == "3f9c2e1"
+    one = stack.run("templates", "show", "hello", "--output", "json").json["template"]
+    assert one["offers"][1] == {
+        "capacityType": "spot",
+        "kind": "custom-job",
+        "when": {},
+        "wait": None,
+        "note": None,
+        "available": False,
+        "why": "quota: short by 3",
+        "cluster": None,
+        "pools": [],
+        "pricePerHour": None,
+        "priceComplete": False,
+        "priceAtMost": False,
+    }
+    assert stack.run("templates", "show", "helo").code == 2
+
+
+def test_a_catalog_is_chosen_for_all_folders_or_for_one(stack: Stack) -> None:
+    without = {"SLIPWAY_CATALOG": UNSET}
+    assert stack.run("templates", **without).code == 2
+    used = stack.well("use", stack.address, **without)
+    assert f"{stack.name}, slipway-local us-central1, 2 templates" in used.out
+    (elsewhere := stack.folder / "elsewhere").mkdir()
+    environ = {name: value for name, value in stack.env().items() if name != "SLIPWAY_CATALOG"}
+    assert slipway(("templates",), environ, elsewhere).code == 0 and not (stack.folder / ".slipway").exists()
+    chosen = stack.run("use", **without).out
+    assert chosen == f"{stack.address}/catalog.json  (chosen by {stack.folder / 'config' / 'catalog'})\n"
+    assert "$SLIPWAY_CATALOG" in stack.run("use").out
+
+    stack.put("other.json", json.dumps(stack.catalog).encode())
+    other = f"{stack.address}/other.json"
+    here = stack.well("use", "--here", other, **without)
+    assert "warning" not in here.err
+    assert stack.run("use", **without).out == f"{other}  (chosen by {stack.folder / '.slipway' / 'catalog'})\n"
+    again = stack.run("use", stack.address, **without)
+    assert f"has a choice of its own, {other}, which takes precedence" in again.err
+    assert stack.run("use", "--here").code == 2
+
+
+def test_a_catalog_that_cannot_be_read_is_not_remembered(stack: Stack) -> None:
+    for flags in ((), ("--here",)):
+        done = stack.run("use", *flags, "gs://no-such-bucket-anywhere", SLIPWAY_CATALOG=UNSET)
+        assert done.code == 2 and "nothing is remembered" in done.err
+    assert not list(stack.folder.rglob("catalog"))
+
+
 IMAGE = "us-docker.pkg.dev/acme/train/task@sha256:" + "0f" * 32
 JOB_FILE = f"""workerPoolSpecs:
   - machineSpec: {{machineType: n1-standard-4}}
@@ -177,8 +237,8 @@ scheduling: {{timeout: 600s}}
 
 def test_a_job_file_of_gcloud_becomes_a_template_and_a_request_becomes_a_job_file(lora: Stack) -> None:  # N13
     (lora.folder / "My job.yaml").write_text(JOB_FILE)
-    printed = lora.run("templates", "import", "My job.yaml", "--print")
-    assert printed.code == 0 and f'uri="{IMAGE}"' in printed.out
+    printed = lora.well("templates", "import", "My job.yaml", "--print")
+    assert f'uri="{IMAGE}"' in printed.out
     homeless = lora.run("templates", "import", "My job.yaml")
     assert homeless.code == 2 and "it in the repository's root" in homeless.err
     (lora.folder / "templates").mkdir()
@@ -198,8 +258,8 @@ def test_a_job_file_of_gcloud_becomes_a_template_and_a_request_becomes_a_job_fil
     assert "custom-jobs create --project=slipway-local --region=us-central1 --display-name=lora-" in shown
     assert '- "--model=2b"' in shown and "${" not in shown
     (lora.folder / "lora.yaml").write_text(shown.replace("t@p.iam", "t@p.iam.gserviceaccount.com"))
-    back = lora.run("templates", "import", "lora.yaml", "--code", "jobs/lora", "--print")
-    assert back.code == 0 and 'args=("--model=2b",)' in back.out and "became the code in jobs/lora\n" in back.err
+    back = lora.well("templates", "import", "lora.yaml", "--code", "jobs/lora", "--print")
+    assert 'args=("--model=2b",)' in back.out and "became the code in jobs/lora\n" in back.err
     study = ("submit", "lora", "--as", "hyperparameter-tuning-job", "--dry-run", "--format", "gcloud")
     assert "this is a hyperparameter tuning" in lora.run(*study).err
     both = lora.run("submit", "lora", "--dry-run", "--format", "gcloud", "--output", "json")

@@ -1,12 +1,7 @@
 """The range of earlier waits, from what the service lists of jobs that really ran."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
-
-from tests.local.conftest import FAST, LocalCloud
 
 from .stack import SLEEP, Stack, held
 
@@ -15,14 +10,14 @@ def test_a_full_pool_is_told_with_how_long_it_took_before(stack: Stack) -> None:
     """When it was full: the first three start on free machines, which tells nothing of that."""
     hello = ("submit", "hello", "--capacity", "pool")
     for _ in range(3):
-        assert stack.run(*hello, "-p", f"code={SLEEP}").code == 0
+        stack.well(*hello, "-p", f"code={SLEEP}")
     stack.until(lambda: [job["state"] for job in stack.jobs()] == ["JOB_STATE_RUNNING"] * 3)
     for _ in range(3):
         few = stack.run(*hello)
         assert "pool full" in few.out and "here:" not in few.out
     for job in stack.jobs()[3:]:
         stack.cloud.cancel(job["name"])
-    stack.until(lambda: all("endTime" in job for job in stack.jobs()))
+    stack.all_end()
     held(stack)
     text = stack.run(*hello, "--output", "json").json["verdict"]["text"]
     assert text.startswith("pool full") and re.search(r" \(here: \d+(–\d+)? s, 3 times ", text)
@@ -31,38 +26,26 @@ def test_a_full_pool_is_told_with_how_long_it_took_before(stack: Stack) -> None:
 def test_a_job_that_waits_already_may_start_first(stack: Stack) -> None:  # P3, N9
     """It needs all three machines; the one that is left over until then is promised to nobody."""
     held(stack, 2)
-    assert stack.run("submit", "crew", "-p", f"code={SLEEP}", "-p", "workers=2").code == 0
+    stack.well("submit", "crew", "-p", f"code={SLEEP}", "-p", "workers=2")
     done = stack.run("submit", "hello", "--capacity", "pool", "--output", "json")
     assert done.json["verdict"]["outcome"] == "may-wait", done.json["verdict"]["text"]
     assert done.json["verdict"]["text"].endswith("well, and may start first")
     stack.until(lambda: stack.jobs()[0]["state"] == "JOB_STATE_QUEUED")
 
 
-@pytest.fixture
-def aged(tmp_path: Path) -> Iterator[Stack]:
-    """A stack on a cloud of its own, whose clock it may move."""
-    cloud = LocalCloud(tmp_path / "state")
-    cloud.up(*[word for setting in FAST for word in ("--set", setting)])
-    made = Stack(cloud, tmp_path)
-    (tmp_path / ".git").mkdir()
-    made.make()
-    yield made
-    cloud.local("down")
-
-
-def test_a_full_pool_is_told_with_when_there_is_usually_room(aged: Stack, tmp_path: Path) -> None:  # N16
+def test_a_full_pool_is_told_with_when_there_is_usually_room(moved: Stack, tmp_path: Path) -> None:  # N16
     """Jobs that ran for half an hour by the cloud's clock tell when those that run now are usually done."""
-    stack, go = aged, tmp_path / "go"
+    stack, go = moved, tmp_path / "go"
     hello = ("submit", "hello", "--capacity", "pool")
     patient = f"import os, time\nwhile not os.path.exists({str(go)!r}): time.sleep(0.05)"
     for _ in range(3):
-        assert stack.run(*hello, "-p", f"code={patient}").code == 0
+        stack.well(*hello, "-p", f"code={patient}")
     stack.until(lambda: [job["state"] for job in stack.jobs()] == ["JOB_STATE_RUNNING"] * 3)
     stack.cloud.rest("POST", "/slipway/clock", {"advance": 1800})
     go.touch()
-    stack.until(lambda: all("endTime" in job for job in stack.jobs()))
+    stack.all_end()
     for _ in range(3):
-        assert stack.run(*hello, "-p", f"code={SLEEP}").code == 0
+        stack.well(*hello, "-p", f"code={SLEEP}")
     stack.until(lambda: [job["state"] for job in stack.jobs()[:3]] == ["JOB_STATE_RUNNING"] * 3)
     done = stack.run(*hello, "--output", "json")
     assert "; not before about" in done.json["verdict"]["text"], done.json["verdict"]["text"]

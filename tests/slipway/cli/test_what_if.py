@@ -75,11 +75,10 @@ def test_jobs_that_ran_are_replayed_on_the_pools_of_a_file(stack: Stack) -> None
     file.write_text(FILE.format("{ min: 1, max: 3 }"))
     empty = stack.run("what-if", str(file))
     assert empty.code == 4 and "nothing to replay" in empty.err
-    assert stack.run("submit", "hello", "--sweep", points(stack, 12)).code == 0
-    stack.until(lambda: all("endTime" in one for one in stack.jobs()))
-    done = stack.run("what-if", str(file), "--output", "json")
-    assert done.code == 0, done.err
-    assert (done.json["jobs"], done.json["calibration"]["jobs"], done.json["neverRan"]) == (12, 12, [])
+    stack.well("submit", "hello", "--sweep", points(stack, 6))
+    stack.all_end()
+    done = stack.well("what-if", str(file), "--output", "json")
+    assert (done.json["jobs"], done.json["calibration"]["jobs"], done.json["neverRan"]) == (6, 6, [])
     assert "nothing differs" in stack.run("what-if", str(file)).err
     assert "Connection pool" not in done.err
     offers = stack.catalog["templates"]["hello"]["offers"]
@@ -87,20 +86,20 @@ def test_jobs_that_ran_are_replayed_on_the_pools_of_a_file(stack: Stack) -> None
     stack.publish()
     file.write_text(FILE.replace("n1-standard-4", "n1-standard-8").format(2))
     (never,) = stack.run("what-if", str(file), "--output", "json").json["neverRan"]
-    assert (never["template"], never["jobs"]) == ("hello", 12)
+    assert (never["template"], never["jobs"]) == ("hello", 6)
     shown = stack.run("what-if", str(file))
     assert "no pool has n1-standard-4" in shown.out and "first come, first served" in shown.err
     assert "nothing differs" not in shown.err
 
 
-def test_what_can_not_be_replayed_is_refused_in_words(stack: Stack) -> None:
-    missing = stack.run("what-if")
-    assert missing.code == 2 and f"no stack file of stack {stack.name}" in missing.err
-    file = stack.folder / "Pulumi.x.yaml"
+def test_what_can_not_be_replayed_is_refused_in_words(standing: Stack) -> None:
+    missing = standing.run("what-if")
+    assert missing.code == 2 and f"no stack file of stack {standing.name}" in missing.err
+    file = standing.folder / "Pulumi.x.yaml"
     file.write_text(FILE.format(2))
-    assert stack.run("what-if", str(file), "--base", "main").code == 2, "it is in no checkout of git"
-    assert stack.run("what-if", str(file), "--target", "5m").code == 2, "nothing would hold it"
-    assert stack.run("what-if", str(file), "--suggest", "--target", "soon").code == 2
+    assert standing.run("what-if", str(file), "--base", "main").code == 2, "it is in no checkout of git"
+    assert standing.run("what-if", str(file), "--target", "5m").code == 2, "nothing would hold it"
+    assert standing.run("what-if", str(file), "--suggest", "--target", "soon").code == 2
 
 
 def test_the_cheapest_bounds_are_suggested_as_a_diff_that_git_applies(stack: Stack) -> None:
@@ -109,16 +108,12 @@ def test_the_cheapest_bounds_are_suggested_as_a_diff_that_git_applies(stack: Sta
     stack.publish()
     file, other = stack.folder / f"Pulumi.{stack.name}.yaml", stack.folder / "Pulumi.other.yaml"
     file.write_text(FILE.format(3))
-    for words in (
-        ("init", "-q"),
-        ("add", file.name),
-        ("-c", "user.name=a", "-c", "user.email=a@a", "commit", "-qm", "x"),
-    ):
+    commit = ("-c", "user.name=a", "-c", "user.email=a@a", "commit", "-qm", "x")
+    for words in (("init", "-q"), ("add", file.name), commit):
         subprocess.run(("git", *words), cwd=stack.folder, check=True)
-    assert stack.run("submit", "hello", "--capacity", "pool", "--sweep", points(stack, 12)).code == 0
-    stack.until(lambda: all("endTime" in one for one in stack.jobs()))
-    done = stack.run("what-if", file.name, "--suggest", "--target", "1h")
-    assert done.code == 0, done.err
+    stack.well("submit", "hello", "--capacity", "pool", "--sweep", points(stack, 10))
+    stack.all_end()
+    done = stack.well("what-if", file.name, "--suggest", "--target", "1h")
     assert "-        workers:" in done.out and "replicas: 1 }" in done.out and "git apply" in done.err
     assert file.read_text() == FILE.format(3)
     subprocess.run(("git", "apply"), cwd=stack.folder, input=done.out, text=True, check=True)

@@ -20,21 +20,9 @@ from .releases import Release, release
 def test_a_repository_that_checks_itself_is_written(folder: Path) -> None:
     done = well(folder, "init", "training", *FLAGS)
     made = folder / "training"
-    assert {path.split("/")[0] for path in tree(made)} == {
-        ".github",
-        ".gitignore",
-        ".starter.json",
-        "Makefile",
-        "Pulumi.yaml",
-        "README.md",
-        "__main__.py",
-        "jobs",
-        "requirements-local.txt",
-        "requirements.txt",
-        "stacks",
-        "templates",
-        "tests",
-    }
+    files = {".github", ".gitignore", ".starter.json", "Makefile", "Pulumi.yaml", "README.md", "__main__.py"}
+    files |= {"requirements-local.txt", "requirements.txt", "jobs", "stacks", "templates", "tests"}
+    assert {path.split("/")[0] for path in tree(made)} == files
     assert len((made / "__main__.py").read_text().splitlines()) == 3
     stack = yaml.safe_load((made / "stacks" / "Pulumi.dev.yaml").read_text())["config"]
     assert stack["gcp:project"] == "acme-ml-dev" and stack["gcp:region"] == "us-central1"
@@ -55,6 +43,7 @@ def test_templates_of_this_repository_may_come_with_it(folder: Path) -> None:
     assert stacks[0]["slipway:workspace"].get("code", False) is ("script" in shipped)
     checked = well(made, "check")
     assert "ok  dev" in checked.out and "ok  prod" in checked.out and "warning" not in checked.said
+    assert stacks[1]["gcp:project"] == "acme-ml-prod", "production is in a project of its own"
 
 
 def test_one_that_comes_later_is_named_by_hand(folder: Path) -> None:
@@ -68,43 +57,19 @@ def test_one_that_comes_later_is_named_by_hand(folder: Path) -> None:
     assert all(after[path] == text for path, text in before.items())
 
 
-def test_production_is_a_stack_in_a_project_of_its_own(folder: Path) -> None:
-    well(folder, "init", "training", *FLAGS, "--prod", "acme-ml-prod")
-    checked = well(folder / "training", "check")
-    assert "ok  dev" in checked.out and "ok  prod" in checked.out
-    assert "acme-ml-prod" in (folder / "training" / "stacks" / "Pulumi.prod.yaml").read_text()
-
-
-def test_a_folder_with_spaces_is_fine(folder: Path) -> None:
-    done = well(folder, "init", "our training", *FLAGS)
-    assert "cd 'our training' && make test" in done.err
-    assert yaml.safe_load((folder / "our training" / "Pulumi.yaml").read_text())["name"] == "our-training"
-
-
 def test_a_folder_with_the_name_of_a_number_is_fine(folder: Path) -> None:
     well(folder, "init", "2024", *FLAGS)
     assert yaml.safe_load((folder / "2024" / "Pulumi.yaml").read_text())["name"] == "2024"
 
 
-def test_its_makefile_says_what_it_can_do(folder: Path) -> None:
-    well(folder, "init", "our training", *FLAGS)
-    told = subprocess.run(
-        ["make", "--no-print-directory", "help"],
-        cwd=folder / "our training",
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert [line.split()[1] for line in told.stdout.splitlines()] == [
-        "help",
-        "setup",
-        "check",
-        "test",
-        "demo",
-        "demo-down",
-        "review",
-        "select",
-    ]
+def test_a_folder_with_spaces_is_fine_and_its_makefile_says_what_it_can_do(folder: Path) -> None:
+    done = well(folder, "init", "our training", *FLAGS)
+    made = folder / "our training"
+    assert "cd 'our training' && make test" in done.err
+    assert yaml.safe_load((made / "Pulumi.yaml").read_text())["name"] == "our-training"
+    told = subprocess.check_output(["make", "--no-print-directory", "help"], cwd=made, text=True)
+    targets = ["help", "setup", "check", "test", "demo", "demo-down", "review", "select"]
+    assert [line.split()[1] for line in told.splitlines()] == targets
 
 
 def test_its_own_tests_find_a_template_that_fits_no_pool(folder: Path) -> None:
@@ -184,12 +149,7 @@ def test_what_is_missing_is_written_again_and_an_edit_is_kept(folder: Path) -> N
     again = well(folder, "init", "training", "--yes")
     assert (made / "README.md").read_text() == "ours"
     assert again.out.split() == ["training/Makefile"]
-
-
-def test_production_and_workflows_may_come_later(folder: Path) -> None:
-    well(folder, "init", "training", *FLAGS)
-    well(folder, "init", "training", "--yes", "--prod", "acme-ml-prod", *GITHUB)
-    made = folder / "training"
+    well(folder, "init", "training", "--yes", "--prod", "acme-ml-prod", *GITHUB)  # They may come later.
     assert (made / "stacks" / "Pulumi.prod.yaml").is_file() and (made / ".github" / "workflows").is_dir()
 
 

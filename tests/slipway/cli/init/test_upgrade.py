@@ -11,55 +11,61 @@ from .commands import FLAGS, GITHUB, killed, run, tree, well
 from .releases import Release
 
 
-def test_an_upgrade_merges_the_release_with_the_edits_and_shows_what_it_does(
-    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def made(folder: Path, installed: Release) -> Path:
+    """The repository of a team, by the release before."""
+    del installed
     well(folder, "init", "training", *FLAGS)
-    made = folder / "training"
+    return folder / "training"
+
+
+UPGRADE = ("init", "training", "--upgrade", "--yes")
+
+
+def test_an_upgrade_merges_the_release_with_the_edits_and_shows_what_it_does(
+    folder: Path, made: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
     makefile = made / "Makefile"
     makefile.write_text(makefile.read_text() + "\nours: setup\n\techo ours\n")
     newer.run_it(monkeypatch)
-    done = well(folder, "init", "training", "--upgrade", "--yes")
+    done = well(folder, *UPGRADE)
     assert "discover -v tests" in makefile.read_text() and "echo ours" in makefile.read_text()
     assert "+++ b/Makefile" in done.out and "-m unittest discover -v tests" in done.out
     assert "ours" not in done.out
     assert "-click==8.1.0" in done.out and "+click==8.2.0" in done.out and "--hash" not in done.out
     assert newer.sha256 in (made / "requirements.txt").read_text()
-    again = well(folder, "init", "training", "--upgrade", "--yes")
+    again = well(folder, *UPGRADE)
     assert again.out == "" and "all is as slipway 0.2.0 has it" in again.err
 
 
-def test_stacks_templates_and_jobs_are_the_teams(folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch) -> None:
-    well(folder, "init", "training", *FLAGS)
+def test_stacks_templates_and_jobs_are_the_teams(
+    folder: Path, made: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mine = {name: text for name, text in tree(folder).items() if "/stacks/" in name or "/templates/" in name}
     newer.edit("stacks/Pulumi.dev.yaml.in", "n1-standard-4", "n2-standard-4")
     newer.edit("templates/hello.py.in", "n1-standard-4", "n2-standard-4")
     newer.run_it(monkeypatch)
-    well(folder, "init", "training", "--upgrade", "--yes")
+    well(folder, *UPGRADE)
     assert mine.items() <= tree(folder).items()
 
 
 def test_a_deleted_file_stays_deleted_and_a_new_one_comes(
-    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+    folder: Path, made: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    well(folder, "init", "training", *FLAGS)
-    made = folder / "training"
     (made / "README.md").unlink()
     (newer.starter / "docs.md.in").write_text("new of @NAME@\n")
     (newer.starter / "tests" / "test_stacks.py.in").unlink()
     newer.run_it(monkeypatch)
     for _ in range(2):
-        done = well(folder, "init", "training", "--upgrade", "--yes")
+        done = well(folder, *UPGRADE)
         assert "deleted it: training/README.md\n" in done.err
         assert not (made / "README.md").exists() and not (made / "tests" / "test_stacks.py").exists()
         assert (made / "docs.md").read_text() == "new of training\n"
 
 
 def test_line_ends_of_windows_are_no_edits_and_stay(
-    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+    folder: Path, made: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    well(folder, "init", "training", *FLAGS)
-    made = folder / "training"
     names = ("Makefile", "README.md", "requirements.txt", ".gitignore")
     for name in names:
         path = made / name
@@ -67,7 +73,7 @@ def test_line_ends_of_windows_are_no_edits_and_stay(
     (made / "Makefile").write_bytes((made / "Makefile").read_bytes() + b"# ours\r\n")
     ignored = (made / ".gitignore").read_bytes()
     newer.run_it(monkeypatch)
-    well(folder, "init", "training", "--upgrade", "--yes")
+    well(folder, *UPGRADE)
     assert "click==8.2.0" in (made / "requirements.txt").read_text()
     text = (made / "Makefile").read_text()
     assert "discover -v tests" in text and "# ours" in text and (made / ".gitignore").read_bytes() == ignored
@@ -76,9 +82,7 @@ def test_line_ends_of_windows_are_no_edits_and_stay(
         assert found.count(b"\r\n") == found.count(b"\n") > 0 and b"\r\r" not in found
 
 
-def test_links_and_modes_stay(folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch) -> None:
-    well(folder, "init", "training", *FLAGS)
-    made = folder / "training"
+def test_links_and_modes_stay(folder: Path, made: Path, newer: Release, monkeypatch: pytest.MonkeyPatch) -> None:
     (made / "common").mkdir()
     makefile = (made / "Makefile").rename(made / "common" / "Makefile")
     makefile.chmod(0o755)
@@ -89,7 +93,7 @@ def test_links_and_modes_stay(folder: Path, newer: Release, monkeypatch: pytest.
     (made / "Pulumi.yaml").symlink_to("nowhere")
     before = outside.read_text()
     newer.run_it(monkeypatch)
-    done = well(folder, "init", "training", "--upgrade", "--yes")
+    done = well(folder, *UPGRADE)
     assert (made / "Makefile").is_symlink() and makefile.stat().st_mode & 0o777 == 0o755
     assert "discover -v tests" in makefile.read_text()
     assert (made / "README.md").is_symlink() and outside.read_text() == before
@@ -97,32 +101,30 @@ def test_links_and_modes_stay(folder: Path, newer: Release, monkeypatch: pytest.
     assert told in done.err
     (made / "README.md").unlink()
     (made / "README.md").write_text(before)
-    well(folder, "init", "training", "--upgrade", "--yes")
+    well(folder, *UPGRADE)
     assert "in seconds" in (made / "README.md").read_text(), "the base is still that of the text that was left"
 
 
 def test_own_pins_are_merged_as_lines_and_keep_their_hashes(
-    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+    folder: Path, made: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    well(folder, "init", "training", *FLAGS)
-    pins = folder / "training" / "requirements.txt"
+    pins = made / "requirements.txt"
     own = "zstd==1.0; python_version<'3.12' \\\n    --hash=sha256:ff\nzstd==2.0; python_version>='3.12'\n"
     pins.write_text(pins.read_text() + own)
     newer.run_it(monkeypatch)
-    well(folder, "init", "training", "--upgrade", "--yes")
+    well(folder, *UPGRADE)
     text = pins.read_text()
     assert text.endswith(own) and "click==8.2.0 \\\n    --hash=sha256:a3\n" in text
     assert f"slipway-vertex[deploy] @ {newer.wheel.as_uri()}" in text and "0.1.0" not in text
 
 
 def test_a_pin_that_both_changed_is_a_conflict_with_both(
-    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+    folder: Path, made: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    well(folder, "init", "training", *FLAGS)
-    pins = folder / "training" / "requirements.txt"
+    pins = made / "requirements.txt"
     pins.write_text(pins.read_text().replace("click==8.1.0", "click==8.1.7"))
     newer.run_it(monkeypatch)
-    odd = run(folder, "init", "training", "--upgrade", "--yes")
+    odd = run(folder, *UPGRADE)
     assert odd.code == 1 and "training/requirements.txt must be mended by hand" in odd.err
     text = pins.read_text()
     for version in ("8.1.7", "8.2.0"):
@@ -131,22 +133,21 @@ def test_a_pin_that_both_changed_is_a_conflict_with_both(
 
 
 def test_edits_at_odds_are_both_in_the_file_and_told_until_somebody_chooses(
-    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+    folder: Path, made: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    well(folder, "init", "training", *FLAGS)
-    makefile = folder / "training" / "Makefile"
+    makefile = made / "Makefile"
     makefile.write_text(makefile.read_text().replace("discover tests", "discover --failfast tests"))
     newer.run_it(monkeypatch)
-    odd = run(folder, "init", "training", "--upgrade", "--yes")
+    odd = run(folder, *UPGRADE)
     assert odd.code == 1 and "training/Makefile must be mended by hand" in odd.err
     text = makefile.read_text()
     assert "<<<<<<< yours" in text and ">>>>>>> slipway 0.2.0" in text
     assert "discover --failfast tests" in text and "discover -v tests" in text
-    assert "in seconds" in (folder / "training" / "README.md").read_text(), "all else is done"
+    assert "in seconds" in (made / "README.md").read_text(), "all else is done"
 
     before = tree(folder)
     for _ in range(2):  # By the same release, and by a newer one.
-        refused = run(folder, "init", "training", "--upgrade", "--yes")
+        refused = run(folder, *UPGRADE)
         assert refused.code == 2 and "Makefile has conflict markers" in refused.err and tree(folder) == before
         newer.edit("Makefile.in", "discover -v", "discover -vv")
 
@@ -162,7 +163,7 @@ def test_an_upgrade_killed_at_any_point_and_run_again_is_the_same(
     readme.write_text(readme.read_text().replace("seconds\n", "a second\n"))
     shutil.copytree(made, folder / "before")
     newer.run_it(monkeypatch)
-    command = ("init", "training", "--upgrade", "--yes")
+    command = UPGRADE
     assert run(folder, *command).code == 1, "of the README both are kept"
     whole = tree(made)
     at = 0
@@ -184,23 +185,21 @@ def test_an_upgrade_killed_at_any_point_and_run_again_is_the_same(
 
 
 def test_what_was_edited_since_a_kill_is_not_written_over(
-    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+    folder: Path, made: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    well(folder, "init", "training", *FLAGS)
     newer.run_it(monkeypatch)
-    assert killed(folder, 1, "init", "training", "--upgrade", "--yes")
-    readme = folder / "training" / "README.md"
+    assert killed(folder, 1, *UPGRADE)
+    readme = made / "README.md"
     readme.write_text(f"{readme.read_text()}ours\n")
-    well(folder, "init", "training", "--upgrade", "--yes")
+    well(folder, *UPGRADE)
     text = readme.read_text()
     assert "ours\n" in text and "in seconds" in text, "what the killed one had for it comes as well"
 
 
 def test_without_git_files_that_nobody_edited_are_renewed_and_a_merge_is_refused_whole(
-    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+    folder: Path, made: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    well(folder, "init", "training", *FLAGS)
-    makefile = folder / "training" / "Makefile"
+    makefile = made / "Makefile"
     original = makefile.read_text()
     newer.run_it(monkeypatch)
     makefile.write_text(f"# ours\n{original}")

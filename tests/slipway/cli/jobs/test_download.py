@@ -25,10 +25,6 @@ MODEL = bytes(range(256)) * 4096
 """1 MiB: several parts."""
 
 
-def ended(stack: Stack) -> str:
-    return str(stack.run("submit", "hello", "--wait", "--output", "json").json["job"]["displayName"])
-
-
 def files(folder: Path) -> dict[str, bytes]:
     """Return the files of a folder but the one that has git ignore them."""
     found = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -54,9 +50,9 @@ class Broken:
 
 
 def test_outputs_are_fetched_once_and_nothing_of_ones_own_is_replaced(stack: Stack) -> None:
-    name = ended(stack)
-    nothing = stack.run("jobs", "download", name)
-    assert nothing.code == 0 and nothing.out == "" and f"{name} has written nothing below gs://w-" in nothing.err
+    name = stack.ended("hello")
+    nothing = stack.well("jobs", "download", name)
+    assert nothing.out == "" and f"{name} has written nothing below gs://w-" in nothing.err
     assert not (stack.folder / name).exists()
     outputs = {"metrics.json": b'{"loss": 1}', "logs/events 1": MODEL, "empty": b""}
     for path, content in outputs.items():
@@ -85,7 +81,7 @@ def test_outputs_are_fetched_once_and_nothing_of_ones_own_is_replaced(stack: Sta
 
 
 def test_no_object_leaves_the_folder_and_what_can_be_no_file_is_said(snapshot: SnapshotAssertion, stack: Stack) -> None:
-    name = ended(stack)
+    name = stack.ended("hello")
     for path in ("kept", "../../evil", "a//b"):
         stack.write(quote(f"jobs/{name}/{path}"), b"1")
     before = set(stack.folder.rglob("*"))
@@ -113,7 +109,7 @@ def test_no_object_leaves_the_folder_and_what_can_be_no_file_is_said(snapshot: S
 def test_what_has_arrived_is_not_fetched_again_and_nothing_is_there_by_half(
     stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = ended(stack)
+    name = stack.ended("hello")
     stack.write(f"jobs/{name}/model", MODEL)
     model, parts = stack.folder / name / "model", stack.folder / name / PARTS
     broken = Broken(monkeypatch, times=2)
@@ -185,7 +181,7 @@ def test_a_composed_object_is_known_by_its_size_and_time(tmp_path: Path) -> None
 
 def test_what_is_fetched_is_nobodys_code(stack: Stack) -> None:  # N11
     """Neither in a folder of its own, nor beside the code."""
-    name = ended(stack)
+    name = stack.ended("hello")
     for path in ("metrics.json", "logs/events*", "logs/deep/more"):
         stack.write(quote(f"jobs/{name}/{path}", safe="/"), b"x")
     mine = stack.folder / "mine"
@@ -205,8 +201,8 @@ def test_what_is_fetched_is_nobodys_code(stack: Stack) -> None:  # N11
 
 
 def test_a_job_that_writes_gitignore_itself_keeps_it(stack: Stack) -> None:
-    name = ended(stack)
+    name = stack.ended("hello")
     stack.write(f"jobs/{name}/.gitignore", b"*.log\n")
     for _ in range(2):
-        assert stack.run("jobs", "download", name, "out").code == 0
+        stack.well("jobs", "download", name, "out")
         assert (stack.folder / "out" / ".gitignore").read_bytes() == b"*.log\n"

@@ -1,14 +1,12 @@
 """Eight GPUs of which half of the time nobody makes use: told after the job, and by `jobs show`. # Z5 N19"""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from tests.local.cloud.recordings import record
-from tests.local.conftest import LocalCloud
 from tests.slipway.cli.stack import PROJECT, Stack
 
 RECORDED = Path(record.__file__).with_name("gemma2-27b-on-8-h100.csv").read_text("utf-8")
@@ -19,26 +17,14 @@ UNTIL_TOLD = "import os, time\nwhile not os.path.exists({file!r}): time.sleep(0.
 
 
 @pytest.fixture
-def fine_tune(tmp_path: Path) -> Iterator[Stack]:
-    """A stack on a cloud whose clock may be moved, with a template for eight H100."""
-    cloud = LocalCloud(tmp_path / "state")
-    cloud.up("--set", "monitoring_seconds=0.2")
-    stack = Stack(cloud, tmp_path)
-    (tmp_path / ".git").mkdir()
-    stack.make()
-    offer = stack.catalog["templates"]["hello"]["offers"][1]
-    request = offer["request"]["jobSpec"]
-    request["scheduling"] = {"strategy": "STANDARD"}
-    request["workerPoolSpecs"][0] |= {
-        "machineSpec": H100,
-        "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 500},
-    }
-    offer |= {"capacityType": "on-demand"}
-    stack.publish()
-    stack.cloud.rest("POST", "/slipway/settings", {"quota": QUOTA})
-    stack.cloud.rest("POST", "/slipway/scenario", {"gpus": [{"job": "hello", "csv": RECORDED}]})
-    yield stack
-    cloud.local("down")
+def fine_tune(moved: Stack) -> Stack:
+    """A stack with a template for eight H100."""
+    moved.beside_pools("hello", "on-demand", machine=H100)
+    moved.spec()["workerPoolSpecs"][0]["diskSpec"] = {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 500}
+    moved.publish()
+    moved.cloud.rest("POST", "/slipway/settings", {"quota": QUOTA, "monitoring_seconds": 0.2})
+    moved.cloud.rest("POST", "/slipway/scenario", {"gpus": [{"job": "hello", "csv": RECORDED}]})
+    return moved
 
 
 def test_half_a_fine_tune_of_eight_h100_is_told_as_idle(
@@ -46,15 +32,12 @@ def test_half_a_fine_tune_of_eight_h100_is_told_as_idle(
 ) -> None:
     stack, done = fine_tune, tmp_path / "done"
     code = f"code={UNTIL_TOLD.format(file=str(done))}"
-    sent = stack.run("submit", "hello", "--capacity", "on-demand", "-p", code, "--output", "json")
-    assert sent.code == 0, sent.err
-    name = sent.json["job"]["displayName"]
+    name = stack.sends("hello", "-p", code)["displayName"]
     stack.until(lambda: stack.jobs()[0]["state"] == "JOB_STATE_RUNNING")
     stack.cloud.rest("POST", "/slipway/clock", {"advance": 58 * 60})
     stack.until(lambda: len(points(stack)) == 59)
     done.touch()
-    ended = stack.run("jobs", "wait", name)
-    assert ended.code == 0, ended.err
+    ended = stack.well("jobs", "wait", name)
     (line,) = (one.strip() for one in ended.err.splitlines() if "idle" in one)
     chart, _, words = line.partition("  ")
     assert re.fullmatch(r"gpu ▁{16}[▂-█]{14}", chart) and words == snapshot
@@ -63,7 +46,7 @@ def test_half_a_fine_tune_of_eight_h100_is_told_as_idle(
     assert f"gpus       {words}\n" in shown
     rows = [one for one in shown.splitlines() if one.startswith(("REPLICA", "main     gpu"))]
     assert "\n".join(rows) == snapshot
-    job = stack.run("jobs", "show", name, "--output", "json").json["job"]
+    job = stack.shown(name)
     idle = job["usage"]["idle"]
     assert (idle["accelerators"], idle["count"], idle["unused"]) == (["NVIDIA_H100_80GB"], 8, 0)
     assert idle["idleSeconds"] == pytest.approx(31 * 60, abs=5) and idle["paidSeconds"] == pytest.approx(

@@ -102,7 +102,7 @@ def test_after_a_minute_nothing_more_is_asked_for(stack: Stack) -> None:
 
 
 def test_what_was_logged_to_the_experiments_run_is_there_beside_the_file(digits: Stack) -> None:  # N19
-    sent = digits.run("submit", "hello", "--wait", "--output", "json").json["job"]
+    sent = digits.sends("hello", "--wait")
     run = sdk(digits).ExperimentRun(sent["displayName"], f"digits-{digits.name}")
     run.log_metrics({"loss": 0.5, "accuracy": 0.9, "note": "fine"})
     digits.write(f"jobs/{sent['displayName']}/metrics.json", b'{"accuracy": 0.91}')
