@@ -5,6 +5,7 @@ Those that a team has renamed, dropped or made its own are looked at no more.
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ NOW = datetime(2026, 11, 1, tzinfo=UTC)
 STACKS = shipped.stacks()
 
 
+@cache
 def deployment(name: str) -> Deployment:
     """A preview of the stack where nothing is deployed yet."""
     return deployment_of(parse(load(ROOT / "stacks" / f"Pulumi.{name}.yaml")))

@@ -106,22 +106,9 @@ def context(roomy: LocalCloud) -> CompileContext:
     cloud = roomy
     cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": "accepted", "location": "us-central1"})
     cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", {"accountId": "accepted"})
-    pools = [
-        {
-            "id": one.name,
-            "machineSpec": {"machineType": one.machine.type},
-            "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100},
-            "replicaCount": "1",
-            "autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": str(one.max)},
-        }
-        for one in CPU.pools
-    ]
     runtime = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
-    cloud.rest(
-        "POST",
-        f"{HOME}/persistentResources?persistentResourceId=cpu-1a2b3c4",
-        {"resourcePools": pools, "resourceRuntimeSpec": runtime},
-    )
+    wanted = {"resourcePools": [one.request() for one in CPU.pools], "resourceRuntimeSpec": runtime}
+    cloud.rest("POST", f"{HOME}/persistentResources?persistentResourceId=cpu-1a2b3c4", wanted)
     return CompileContext(
         stack="trial",
         region=REGION,
@@ -140,6 +127,7 @@ def capacity_types() -> list[tuple[str, str, str]]:
     return [(offer.kind, offer.capacity_type, "large" if "size=large" in offer.label else "small") for offer in offers]
 
 
+@pytest.fixture(scope="module")
 def published(context: CompileContext) -> list[dict[str, Any]]:
     offers = prove(TEMPLATE, StackResources((CPU,), region=REGION, reservations=context.reservations))
     found: list[dict[str, Any]] = write(published_template(TEMPLATE, offers, context))["offers"]
@@ -149,11 +137,11 @@ def published(context: CompileContext) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(("kind", "capacity_type", "size"), capacity_types())
 def test_the_service_takes_the_request(
-    cloud: LocalCloud, context: CompileContext, kind: str, capacity_type: str, size: str
+    cloud: LocalCloud, published: list[dict[str, Any]], kind: str, capacity_type: str, size: str
 ) -> None:
     (entry,) = (
         one
-        for one in published(context)
+        for one in published
         if (one["kind"], one["capacityType"]) == (kind, capacity_type) and size in one["when"]["size"]
     )
     name = f"everything-{kind}-{capacity_type}-{size}"
