@@ -103,8 +103,6 @@ def test_a_field_of_a_pool_is_its_row_for_all_who_compare(tmp_path: Path, edited
     for file, rows in new.rows.items():
         for place, row in rows.items():
             edited(file, partial(put_before, place, row))
-    schema = told(tmp_path, "from slipway.stack.structure import schema_text; print(schema_text())")
-    edited(SCHEMA, lambda _: json.dumps(schema))
     (tmp_path / "stack.yaml").write_text(STACK_FILE)
     found = told(
         tmp_path,
@@ -130,6 +128,7 @@ from slipway.generations.published_clusters import departures, published
 from slipway.review.clusters.options import alike
 from slipway.review.clusters.succession import edits
 from slipway.stack.stack import parse
+from slipway.stack.structure import schema_text
 from slipway.stack.yaml_file import from_text
 
 def current(more):
@@ -151,6 +150,7 @@ old, new = (published(one, "us-central1") for one in (plain, split))
 whole = model.Catalog("prod", "acme-ml", "us-central1", "", False, "w", "t", {"h100": new}, (), {})
 read = codec.read(model.Catalog, json.loads(json.dumps(codec.write(whole))))
 print(json.dumps({
+    "schema": json.loads(schema_text()),
     "ids": [plain.id, split.id],
     "cloud": [one.message for one in rules.mistakes(split.request("prod"), "us-central1")],
     "kept": rules.defaulted(asked, "h100")["resourcePools"] == asked["resourcePools"],
@@ -183,6 +183,7 @@ print(json.dumps({
     assert f"h100.{key}: " in adoption and f"team-a has {new.value}; write `{name}: {new.value}`" in adoption
     assert f"it has none as {key}, " in found["by hand"] and f"asks for {new.value}" in found["by hand"]
     assert found["alternatives"] == [False, True]
+    schema = found["schema"]
     entry = schema["$defs"][new.entry]["properties"].pop(name)
     assert entry["description"] == "A size."
     if new is IOPS:  # An entry without a disk has the default one.

@@ -80,10 +80,6 @@ def test_the_first_one_claims_and_becomes_the_job(replica: Replica) -> None:
     assert (done.returncode, done.stdout) == (0, "the job runs with ['--trees=5', '--', 'x']\n"), done.stderr
 
 
-def test_other_replicas_and_restarts_of_the_job_run_too(replica: Replica) -> None:
-    assert replica.taken("again") and ran(replica.start("again", "11"))
-
-
 def test_a_copy_says_so_and_ends_well_before_any_code(replica: Replica, capsys: pytest.CaptureFixture[str]) -> None:
     assert replica.taken("copied") and replica.ends("copied", "12") == 0
     assert "copy of job 11," in capsys.readouterr().out
@@ -222,6 +218,7 @@ def test_the_code_of_any_package_has_a_folder_whose_files_are_kept(replica: Repl
     done = replica.start("kept", "11", "write")
     assert done.stdout.startswith("finds []\n") and "files kept: 1" in done.stdout
     assert replica.bucket.contents(folder) == {"checkpoint": b"1"}
+    # A restart, and another replica of the job.
     assert "\nfinds ['checkpoint']\n" in replica.start("kept", "11").stdout
     replica.environ["CLUSTER_SPEC"] = json.dumps({"task": {"type": "workerpool1", "index": 2}})
     done = replica.start("kept", "11", "write")

@@ -69,11 +69,6 @@ import os, pathlib
 place = pathlib.Path(os.environ["SLIPWAY_DATA"])
 print(sorted((str(one.relative_to(place)), one.read_text()) for one in place.rglob("*.*")))
 """
-STEPS = """
-import os, pathlib
-file = pathlib.Path(os.environ["SLIPWAY_OUTPUT"], "steps")
-file.write_text((file.read_text() if file.exists() else "") + "x")
-"""
 
 
 @dataclass
@@ -281,12 +276,6 @@ def test_replicas_that_come_after_the_first_are_no_restart(replica: Replica) -> 
 
     assert not any("begins anew" in said(kind) for kind in ("workerpool1", "workerpool0"))
     assert "begins anew" in said("workerpool0")
-
-
-def test_a_job_that_is_started_again_finds_what_it_had_kept(replica: Replica) -> None:  # X3
-    replica.install({"step.py": STEPS})
-    assert [replica.run("python step.py")[0] for _ in range(2)] == [0, 0]
-    assert replica.kept() == {"steps": b"xx"}
 
 
 def test_passing_trouble_is_waited_out(replica: Replica) -> None:
