@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -122,7 +124,11 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     third.until(lambda: "[3/6]" in third.said, "it has cancelled the killed one's job")
     assert re.search(r"cancels dask-digits-\w+ ", third.said)
     assert "JOB_STATE_RUNNING" in jobs(cloud), "theirs is not the demo's to cancel"
+    # It stands still until theirs has ended, so that its own jobs start at once.
+    os.killpg(third.process.pid, signal.SIGSTOP)
     cloud.cancel(theirs)
+    cloud.until(theirs, "JOB_STATE_CANCELLED")
+    os.killpg(third.process.pid, signal.SIGCONT)
     done = ended(third)
     assert done.code == 0, done.out
     assert clusters(cloud) == ["RUNNING"]
