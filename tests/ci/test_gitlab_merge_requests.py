@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from tests.ci import gitlab as stand_in
 from tests.ci.gitlab import ADA, GRACE, LATER, Version
 from tests.ci.gitlab_jobs import jobs_of
@@ -40,25 +38,22 @@ class TestMergeRequest:
         assert project.again("slipway-reviewed", commit).returncode == 0
         assert len(project.gitlab.written) == 1, "a comment that says the same is not written again"
 
-        merged = project.merge()
+        merged, deployed = project.merge(), project.runner.engine / "prod" / "up"
+        project.gitlab.approved = {}
+        (up,) = project.play(merged, merged=True).values()
+        assert up.returncode == 5 and "revert it and open one; or insist" in up.stderr and not deployed.exists()
+        (up,) = project.play(merged, merged=True, CI_PIPELINE_SOURCE="web", INSIST="true").values()
+        assert up.returncode == 0 and "ada insisted" in deployed.read_text()
+
+        project.gitlab.approved = {GRACE: SEEN}
         (up,) = project.play(merged, merged=True).values()
         assert up.returncode == 0, up.stdout + up.stderr
         assert "approved by grace, of this tree" in up.stderr
-        words = json.loads((project.runner.engine / "prod" / "up").read_text())
+        words = json.loads(deployed.read_text())
         assert words[words.index("--message") + 1] == project.gitlab.variables(merged, merged=True)["CI_JOB_URL"]
 
-    def test_what_nobody_approved_is_not_deployed_but_where_somebody_insists(self, project: Project) -> None:
-        project.play(project.change())
-        merged = project.merge()
-        (up,) = project.play(merged, merged=True).values()
-        assert up.returncode == 5 and "revert it and open one; or insist" in up.stderr
-        assert not (project.runner.engine / "prod" / "up").exists()
-        (up,) = project.play(merged, merged=True, CI_PIPELINE_SOURCE="web", INSIST="true").values()
-        assert up.returncode == 0 and "ada insisted" in (project.runner.engine / "prod" / "up").read_text()
-
     def test_another_push_needs_another_approval(self, project: Project) -> None:
-        first = project.change()
-        project.play(first)
+        project.change()
         project.gitlab.approved = {GRACE: SEEN}
         second = project.commit("more", "")
         project.gitlab.versions.append(Version(second, "2026-11-21T10:30:00.000Z"))
@@ -139,12 +134,12 @@ class TestMergeRequest:
         assert done.returncode == 1 and "a fork's change is not reviewed" in done.stderr
         assert project.gitlab.written == []
 
-    @pytest.mark.parametrize("missing", ["WORKLOAD_IDENTITY_PROVIDER", "PREVIEW_SERVICE_ACCOUNT_prod"])
-    def test_a_variable_that_is_not_set_is_named(self, project: Project, missing: str) -> None:
+    def test_a_variable_that_is_not_set_is_named(self, project: Project) -> None:
         commit = project.change()
         jobs = project.jobs(commit)
-        done = project.runner.run(jobs, jobs["slipway-preview: [prod]"], commit, **{missing: ""})
-        assert done.returncode == 1 and f"{missing} is empty" in done.stderr
+        for missing in ("WORKLOAD_IDENTITY_PROVIDER", "PREVIEW_SERVICE_ACCOUNT_prod"):
+            done = project.runner.run(jobs, jobs["slipway-preview: [prod]"], commit, **{missing: ""})
+            assert done.returncode == 1 and f"{missing} is empty" in done.stderr
 
 
 class TestWhatAProgramMayHandOver:
