@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from slipway.catalog.clusters import Cluster, Pool
-from slipway.catalog.model import Catalog, Offer, Template
+from slipway.catalog.model import Catalog, Offer
 from slipway.history.model import Deployment, History, MachinesUsed, PastJob, PoolKey, PoolSample, Sample
 from slipway.machines.spec import MachineSpec
 from slipway.prices import Price
 from slipway.whatif.model import PoolBounds, PoolDelays, Replay, ReplayedPool
+from tests.builders import catalogs, clusters, pools
 
 SINCE = datetime(2026, 10, 1, tzinfo=UTC)
 CPU = MachineSpec("n1-standard-8")
@@ -20,11 +22,11 @@ PRICE = Price(Decimal("0.5"))
 
 
 def pool(name: str, least: int, most: int, machine: MachineSpec = CPU) -> Pool:
-    return Pool(name, machine, least, most, most > least, PRICE)
+    return pools.pool(name, machine, least, most if most > least else None, price=PRICE)
 
 
 def cluster(name: str, *pools: Pool, id: str = "") -> Cluster:
-    return Cluster(name, id or f"{name}-1a2b3c4", {one.name: one for one in pools})
+    return clusters.cluster(name, *pools, id=id or f"{name}-1a2b3c4")
 
 
 def replayed(of: Cluster, delays: PoolDelays) -> list[ReplayedPool]:
@@ -42,24 +44,12 @@ def replayed(of: Cluster, delays: PoolDelays) -> list[ReplayedPool]:
     ]
 
 
-def offer(capacity_type: str, cluster: str = "", wait: float | None = None, **more: object) -> Offer:
-    plain = Offer(capacity_type, True, "", cluster, ("workers",) if cluster else (), PRICE, {}, wait=wait)
-    return replace(plain, **more)  # type: ignore[arg-type]
+def offer(capacity_type: str, cluster: str = "", wait: float | None = None, **more: Any) -> Offer:
+    return catalogs.offer(capacity_type, cluster=cluster, price_per_hour=PRICE, request={}, wait=wait, **more)
 
 
 def catalog(clusters: Iterable[Cluster], templates: Mapping[str, Sequence[Offer]]) -> Catalog:
-    return Catalog(
-        stack="prod",
-        project="acme-ml-prod",
-        region="us-central1",
-        commit="3f9c2e1",
-        dirty=False,
-        work_bucket="work",
-        trainer="",
-        clusters={one.name: one for one in clusters},
-        retiring=(),
-        templates={name: Template(name, "", "custom-job", (), (), tuple(offers)) for name, offers in templates.items()},
-    )
+    return catalogs.catalog(*clusters, *(catalogs.template(name, *offers) for name, offers in templates.items()))
 
 
 def job(
