@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.deployment.live_reader import LiveScope
-from slipway.facts import CATALOG, WORKSPACE
+from slipway.facts import CATALOG, WORKSPACE, Facts
 from slipway.live import Live
 from slipway.review import reading
 from slipway.review.preview import EngineStep, Preview, Resource
@@ -32,29 +32,28 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[LiveScope]:
     return scopes
 
 
+def previewed(old: Facts, new: Facts) -> Preview:
+    sides = {CATALOG: (old.published, new.published), WORKSPACE: (old.workspace, new.workspace)}
+    return Preview(
+        tuple(
+            EngineStep("update", f"urn:{type_}", type_, "x", old=Resource(was), new=Resource(is_), component=True)
+            for type_, (was, is_) in sides.items()
+        )
+    )
+
+
 def test_it_looks_where_the_stack_is_deployed_and_not_where_the_program_says(asked: list[LiveScope]) -> None:
     was = facts()
     says = replace(was, catalog=replace(was.catalog, region="asia-east1", project="elsewhere"))
-    sides = {CATALOG: (was.published, says.published), WORKSPACE: (was.workspace, says.workspace)}
-    steps = [
-        EngineStep("update", f"urn:{type_}", type_, "x", old=Resource(old), new=Resource(new), component=True)
-        for type_, (old, new) in sides.items()
-    ]
-    reading.change(Preview(tuple(steps)), NOBODY, NOW, stack=STACK)
+    reading.change(previewed(was, says), NOBODY, NOW, stack=STACK)
     assert [(one.project, one.region) for one in asked] == [(was.catalog.project, REGION)]
 
 
 def test_dates_are_judged_by_the_cloud_s_clock(snapshot: SnapshotAssertion, asked: list[LiveScope]) -> None:
-    was = facts()
-    sides = {CATALOG: was.published, WORKSPACE: was.workspace}
-    steps = [
-        EngineStep("same", f"urn:{t}", t, "x", old=Resource(s), new=Resource(s), component=True)
-        for t, s in sides.items()
-    ]
-    ahead = NOW + timedelta(days=3)
-    change = reading.change(Preview(tuple(steps)), NOBODY, ahead, stack=STACK)
+    same, ahead = previewed(facts(), facts()), NOW + timedelta(days=3)
+    change = reading.change(same, NOBODY, ahead, stack=STACK)
     assert change.now == NOW
     assert change.notes[0] == snapshot
-    change = reading.change(Preview(tuple(steps)), NOBODY, NOW, stack=STACK)
+    change = reading.change(same, NOBODY, NOW, stack=STACK)
     assert (change.now, change.notes) == (NOW, ())
     assert [one.now for one in asked] == [ahead, NOW]
