@@ -21,20 +21,7 @@ from slipway.state import State
 
 from .test_season_quota import begun as deployed
 from .test_season_quota import proven
-from .world import (
-    STACK,
-    catalog_with,
-    cleared,
-    cluster,
-    deleted,
-    hash_of,
-    id_of,
-    job,
-    live,
-    planned,
-    replaced,
-    spec,
-)
+from .world import STACK, catalog_with, cleared, cluster, deleted, hash_of, id_of, job, live, planned, replaced, spec
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 UNREAD = Unknown("denied", "storage.objects.get", "roles/storage.objectViewer")

@@ -103,11 +103,7 @@ def planned(
 
 
 def planned_for(
-    stack: Stack,
-    seen: Live,
-    now: datetime,
-    clusters: tuple[ClusterSpec, ...] | None = None,
-    waits: Waits | None = None,
+    stack: Stack, seen: Live, now: datetime, clusters: tuple[ClusterSpec, ...] | None = None, waits: Waits | None = None
 ) -> Plan:
     """Plan a stack of a file, or other clusters of it."""
     declared, place = stack.clusters if clusters is None else clusters, stack.region

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import PolicyError, ResourceError, SlipwayError
@@ -143,9 +142,9 @@ def test_of_a_run_the_last_attempt_counts_and_no_copy_of_it() -> None:  # N7
         assert latest(listed) == {0: ran, 1: again}
 
 
-def test_runs_are_named_by_their_numbers_and_many_of_them_counted(snapshot: SnapshotAssertion) -> None:
+def test_runs_are_named_by_their_numbers_and_many_of_them_counted() -> None:
     assert runs_in_words([3]) == "run 3" and runs_in_words([0, 3]) == "runs 0 and 3"
-    assert runs_in_words(range(7)) == snapshot
+    assert runs_in_words(range(7)) == "runs 0, 1, 2, 3, 4 and 2 more"
 
 
 def test_a_cancelled_sweep_goes_on_with_what_was_cancelled_and_what_was_never_sent() -> None:  # N7
