@@ -20,6 +20,7 @@ from slipway.jobs.utilization import Utilization, rows_of
 from slipway.kinds import TUNING_JOB
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import UNKNOWN, Price
+from tests.builders import jobs
 
 BEGIN = datetime(2025, 1, 17, 13, 11, 59, tzinfo=UTC)
 H100 = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500))
@@ -28,17 +29,16 @@ CPUS = MachineSpec("n1-standard-8", disk=Disk("pd-ssd", 100))
 
 
 def job(*pools: WorkerPool, minutes: float = 58) -> VertexJob:
-    read = VertexJob.read({"name": "projects/1/locations/us-central1/customJobs/7", "displayName": "gemma2-lora"})
-    end = BEGIN + timedelta(minutes=minutes)
-    return replace(
-        read,
-        state="JOB_STATE_SUCCEEDED",
+    made = jobs.job(
+        "gemma2-lora",
+        on="h100-1",
+        state="SUCCEEDED",
         worker_pools=pools or (WorkerPool(H100, 1),),
-        persistent_resource_id="h100-1",
         create_time=BEGIN - timedelta(minutes=16),
         start_time=BEGIN,
-        end_time=end,
+        end_time=BEGIN + timedelta(minutes=minutes),
     )
+    return replace(made, name="projects/1/locations/us-central1/customJobs/7")
 
 
 def series(

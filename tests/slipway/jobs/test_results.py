@@ -15,31 +15,22 @@ from slipway.cloud.jobs import VertexJob
 from slipway.jobs.metrics import Metrics
 from slipway.jobs.results import Goal, Results, goal_of, result_rows, varying_parameters
 from slipway.labels import VARIABLE, recorded
+from tests.builders import jobs
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
 def job(number: int, state: str = "SUCCEEDED", **parameters: Scalar) -> VertexJob:
-    env = [{"name": VARIABLE, "value": recorded(parameters)}]
-    body = {
-        "name": f"projects/1/locations/us-central1/customJobs/{number}",
-        "displayName": f"mlp-{number}",
-        "state": f"JOB_STATE_{state}",
-        "labels": {"slipway-run": f"{number}-1", "slipway-template": "mlp"},
-        "jobSpec": {
-            "workerPoolSpecs": [
-                {
-                    "machineSpec": {"machineType": "n1-standard-8"},
-                    "replicaCount": "1",
-                    "containerSpec": {"imageUri": "python:3.11", "env": env},
-                }
-            ]
-        },
-        "createTime": "2026-11-20T11:00:00Z",
-        "startTime": "2026-11-20T11:01:00Z",
-        "endTime": "2026-11-20T11:31:00Z",
-    }
-    return VertexJob.read(body)
+    made = jobs.job(
+        f"mlp-{number}",
+        state=state,
+        env={VARIABLE: recorded(parameters)},
+        labels={"slipway-run": f"{number}-1", "slipway-template": "mlp"},
+        create_time=NOW - timedelta(minutes=60),
+        start_time=NOW - timedelta(minutes=59),
+        end_time=NOW - timedelta(minutes=29),
+    )
+    return replace(made, name=f"projects/1/locations/us-central1/customJobs/{number}")
 
 
 def results(*rows: tuple[VertexJob, Mapping[str, float]], goal: Goal | None = None) -> Results:
