@@ -8,31 +8,18 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cloud.jobs import VertexJob, WorkerPool
+from slipway.cloud.jobs import VertexJob
 from slipway.jobs.wait_reader import read_why
 from slipway.jobs.waiting import wait_reason
 from slipway.machines.spec import MachineSpec
+from tests.builders import jobs
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 N1 = MachineSpec("n1-standard-8")
 POOL = ResourcePool("workers", N1, 2, 2, 1, 2)
 CLUSTER = PersistentResource("projects/1/locations/r/persistentResources/cpu-1", "RUNNING", {}, (POOL,), NOW)
-WAITING = replace(
-    VertexJob.read(
-        {"name": "projects/1/locations/r/customJobs/1", "displayName": "digits", "state": "JOB_STATE_QUEUED"}
-    ),
-    worker_pools=(WorkerPool(N1, 2),),
-    persistent_resource_id="cpu-1",
-    create_time=NOW,
-)
-HOLDER = replace(
-    WAITING,
-    name="projects/1/locations/r/customJobs/2",
-    display_name="tune",
-    state="JOB_STATE_RUNNING",
-    start_time=NOW - timedelta(minutes=3),
-    labels={"slipway-user": "ada"},
-)
+WAITING = jobs.job("digits", on="cpu-1", state="QUEUED", replicas=2, create_time=NOW)
+HOLDER = jobs.job("tune", on="cpu-1", user="ada", replicas=2, start_time=NOW - timedelta(minutes=3))
 
 
 def why(job: VertexJob = WAITING, cluster: PersistentResource | None = CLUSTER, *others: VertexJob) -> str:
