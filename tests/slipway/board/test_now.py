@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 from slipway.board.now import Share, gauges, pools_now, queue
 from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.jobs.pool_rows import Holder, PoolRow
 from slipway.machines.spec import MachineSpec
 from slipway.prices import UNKNOWN
 from slipway.quota.report import QuotaRow
+from tests.builders import jobs
 
 CPU = MachineSpec("n1-standard-8")
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
@@ -48,20 +48,9 @@ def test_a_price_that_nobody_knows_is_none() -> None:
 
 
 def test_the_oldest_waits_first_and_each_says_for_what_and_why() -> None:
-    def job(number: int, hours: float, cluster: str, state: str = "JOB_STATE_QUEUED") -> VertexJob:
-        pools = (WorkerPool(CPU, 2),)
-        made = NOW - timedelta(hours=hours)
-        name = f"projects/1/locations/us-central1/customJobs/{number}"
-        return VertexJob(
-            name, f"job-{number}", state, worker_pools=pools, persistent_resource_id=cluster, create_time=made
-        )
-
-    running = VertexJob(
-        "projects/1/locations/us-central1/customJobs/9", "runs", "JOB_STATE_RUNNING", start_time=NOW, create_time=NOW
-    )
-    jobs = (job(1, 1, "cpu-1a2b3c4"), job(2, 3, ""), running)
-    cluster = row(2, 2, 2).cluster
-    found = list(queue(jobs, [cluster], {"cpu-1a2b3c4": "cpu"}, NOW))
+    newer = jobs.job("1", on="cpu-1a2b3c4", state="QUEUED", replicas=2, create_time=NOW - timedelta(hours=1))
+    older = jobs.job("2", state="QUEUED", replicas=2, create_time=NOW - timedelta(hours=3))
+    found = list(queue((newer, older, jobs.job("9")), [row(2, 2, 2).cluster], {"cpu-1a2b3c4": "cpu"}, NOW))
     assert [(one.id, one.on, one.machines) for one in found] == [("2", "on-demand", 2), ("1", "cpu", 2)]
     assert "quota" in found[0].why and "cpu/workers" in found[1].why
 
