@@ -67,11 +67,10 @@ class Runner:
         signal.signal(signal.SIGINT, self._on_term)
         try:
             specs.make_temporary(self._folder)  # for the tools too: uv leaves a lock for each source that it builds
-            with MetadataServer(self._spec.host, self._spec.identity) as metadata:
-                self._look()
-                home = preparation.prepared(self._spec, self._tool, _uv(), self._log.service)
-                self._look()
-                code = self._execute(home, metadata.address)
+            self._look()
+            home = preparation.prepared(self._spec, self._tool, _uv(), self._log.service)
+            self._look()
+            code = self._execute(home)
             # A signal to the whole machine reaches user code as well, which may end first.
             if not self._stopping and self._events.empty():
                 return self._exit("exited", code)
@@ -83,13 +82,19 @@ class Runner:
         # A runner that ends without a request is a machine that went away.
         return self._exit("stopped" if (self._folder / specs.STOP).exists() else "lost")
 
-    def _execute(self, home: Path, metadata: str) -> int:
+    def _execute(self, home: Path) -> int:
         work = self._folder / "work"
         work.mkdir(exist_ok=True)
         specs.make_temporary(self._folder)
-        variables = self._variables(home, work, metadata)
+        metadata = MetadataServer(self._spec.host, self._spec.identity)
+        variables = self._variables(home, work, metadata.address)
         command = self._command(home, variables)
         process = UserProcess(command, self._spec, self._folder, variables)
+        with metadata:  # whose thread starts now that this process was forked
+            return self._followed(process)
+
+    def _followed(self, process: UserProcess) -> int:
+        """Return the exit code, when user code has ended and all of it is written."""
         child = process.popen
         files.write_json(self._folder / specs.STARTED, {"time": timestamp(datetime.now(UTC)), "pid": child.pid})
         readers = [self._reader(child.stdout, "INFO"), self._reader(child.stderr, "ERROR")]

@@ -3,15 +3,13 @@
 import contextlib
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
-from ... import IMPORTED_FROM, module_command
 from .. import files
 from . import processes
 from . import spec as specs
 from .spec import ReplicaSpec, Status
+from .warm_runner import Started, WarmRunner
 
 _MOST_STARTS = 3
 
@@ -21,7 +19,8 @@ class RunnerStarter:
     itself."""
 
     def __init__(self) -> None:
-        self._children: dict[Path, subprocess.Popen[bytes]] = {}
+        self._warm = WarmRunner()
+        self._runners: dict[Path, Started] = {}
         self._starts: dict[Path, int] = {}
         self._told: set[Path] = set()
 
@@ -38,22 +37,17 @@ class RunnerStarter:
         if (folder / specs.CLAIM).exists() or (folder / specs.EXIT).exists() or self._lives(folder):
             return
         starts = self._starts.get(folder, 0)
-        for other in [one for one in self._children if (one / specs.EXIT).exists()]:
+        for other in [one for one in self._runners if (one / specs.EXIT).exists()]:
             self._forget(other)  # Its end was seen while its process still ended, and nobody asks again.
         if starts >= _MOST_STARTS:
             said = (folder / "runner.log").read_text(encoding="utf-8", errors="replace").strip()
             self._leave_exit(folder, Status("unready", message=f"The runner can't be started: {said[-1000:]}"))
             return
         self._starts[folder] = starts + 1
-        with (folder / "runner.log").open("ab") as output:
-            self._children[folder] = subprocess.Popen(
-                [*module_command(sys.executable, "cloud.nodes.runner"), str(folder / specs.SPEC)],
-                cwd=IMPORTED_FROM,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
+        try:
+            self._runners[folder] = self._warm.start(folder)
+        except OSError as error:
+            (folder / "runner.log").write_text(f"{error}\n", encoding="utf-8")
 
     def status(self, folder: Path) -> Status:
         """Return the replica's status now. A runner that was killed is found, and noted, here."""
@@ -96,16 +90,12 @@ class RunnerStarter:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         (folder / specs.KILL).touch()
         if not kill(folder):
-            child = self._children.get(folder)
-            if child is not None and child.poll() is None:
-                # A runner that has not claimed the replica yet.
-                child.kill()
-                child.wait()
+            if folder in self._runners:
+                self._runners[folder].kill()  # It has not claimed the replica yet.
             self._leave_exit(folder, Status("killed"))
 
     def _lives(self, folder: Path) -> bool:
-        child = self._children.get(folder)
-        return child is not None and child.poll() is None
+        return folder in self._runners and self._runners[folder].lives
 
     def _leave_exit(self, folder: Path, status: Status) -> None:
         with contextlib.suppress(files.BusyError), files.locked(folder / specs.LOCK):
@@ -113,9 +103,8 @@ class RunnerStarter:
                 _write_exit(folder, status)
 
     def _forget(self, folder: Path) -> None:
-        child = self._children.get(folder)
-        if child is None or child.poll() is not None:
-            self._children.pop(folder, None)
+        if not self._lives(folder):
+            self._runners.pop(folder, None)
             self._starts.pop(folder, None)
             self._told.discard(folder)
 

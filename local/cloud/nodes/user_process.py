@@ -1,51 +1,49 @@
-"""The start of user code, in its replica's own view of this machine's files where it is to have one.
-
-`main` runs in that view first: it gives the buckets below /gcs a server, a process beside user code, and becomes user
-code.
-"""
+"""The start of user code, in its replica's own view of this machine's files where it is to have one, with a server of
+the buckets below /gcs, a process beside it."""
 
 import contextlib
 import os
 import select
+import signal
 import socket
 import subprocess
-import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from ... import IMPORTED_FROM, PACKAGE
 from . import mounts
 from . import spec as specs
 from .logfile import LogFile
 from .spec import ReplicaSpec, UnreadyError
 
-_MAIN = f"import sys; sys.path.insert(0, sys.argv.pop(1)); from {PACKAGE}.cloud.nodes.user_process import main; main()"
-
 
 class UserProcess:
-    """User code, started in the folder `work`. Raises UnreadyError where it can't be."""
+    """User code, started in the folder `work`. Raises UnreadyError where it can't be. Its view is entered by a fork of
+    this process, which must have no other thread."""
 
     def __init__(self, command: Sequence[str], spec: ReplicaSpec, folder: Path, environ: Mapping[str, str]) -> None:
         self._own_view, self._before = spec.own_view, _last_change()
         self._link, far = socket.socketpair()
         report, reported = os.pipe()
-        words = list(command)
-        if spec.own_view:
-            own = [str(IMPORTED_FROM), str(folder / specs.SPEC), str(reported), str(far.fileno())]
-            # Neither packages of this machine nor the job's own variables have a part in it.
-            words = [sys.executable, "-I", "-S", "-c", _MAIN, *own, *command]
+
+        def enter() -> None:
+            try:
+                _enter(spec, folder, far)
+            except OSError as error:
+                os.write(reported, str(error).encode(errors="replace"))
+                os._exit(127)
+
         try:
             self.popen = subprocess.Popen(
-                words,
+                command,
                 cwd=folder / "work",
                 env=environ,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 process_group=0,
-                pass_fds=(reported, far.fileno()) if len(words) > len(command) else (),
+                preexec_fn=enter if spec.own_view else None,
             )
             os.close(reported)
             with open(report, encoding="utf-8", errors="replace") as failure:  # noqa: PTH123 - a pipe
@@ -83,39 +81,34 @@ def _last_change() -> int:
     return found
 
 
-def main() -> NoReturn:
-    """Become the command of the arguments; say in a pipe why that can't be."""
-    path, report, link, *command = sys.argv[1:]
-    reported, end = int(report), socket.socket(fileno=int(link))
-    environ = _environ()
-    try:
-        for number in (reported, end.fileno()):
-            os.set_inheritable(number, False)
-        spec = specs.read(Path(path))
-        device = mounts.enter(spec.mounts, buckets=spec.buckets)
-        if device is not None:
-            _serve_beside(device, end, spec, Path(path).parent, reported)
-        os.execvpe(command[0], command, environ)
-    except OSError as error:
-        os.write(reported, str(error).encode(errors="replace"))
-    os._exit(127)
-
-
-def _serve_beside(device: int, link: socket.socket, spec: ReplicaSpec, folder: Path, reported: int) -> None:
-    """Serve the buckets in a process that is nobody's child but the runner's, which adopts it, and in a group of its
-    own, as signals to user code are not for it."""
+def _enter(spec: ReplicaSpec, folder: Path, link: socket.socket) -> None:
+    """Enter the view, before this process becomes user code, and have the buckets in it served."""
+    device = mounts.enter(spec.mounts, buckets=spec.buckets)
+    if device is None:
+        return
     if child := os.fork():
         os.close(device)
         os.waitpid(child, 0)
-        return
+    elif os.fork():
+        os._exit(0)  # The server is nobody's child but the runner's, which adopts it.
+    else:
+        _serve(device, link, spec, folder)
+
+
+def _serve(device: int, link: socket.socket, spec: ReplicaSpec, folder: Path) -> NoReturn:
+    """Serve the buckets, in a group of its own, as signals to user code are not for this process, and without what the
+    runner has open, as its locks."""
     try:
-        if os.fork():
-            os._exit(0)
         os.setpgid(0, 0)
-        os.close(reported)
+        for asked in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(asked, signal.SIG_DFL)
         output = os.open(folder / "runner.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         for number in (1, 2):
             os.dup2(output, number)
+        kept = {0, 1, 2, device, link.fileno()}
+        for number in {int(name) for name in os.listdir("/proc/self/fd")} - kept:  # noqa: PTH208
+            with contextlib.suppress(OSError):
+                os.close(number)
         from .buckets.fuse import Server
         from .buckets.objects import Objects
         from .buckets.tree import Tree
@@ -128,9 +121,3 @@ def _serve_beside(device: int, link: socket.socket, spec: ReplicaSpec, folder: P
     except BaseException:
         traceback.print_exc()
     os._exit(1)
-
-
-def _environ() -> dict[bytes, bytes]:
-    """Return the environment as it was given: Python has put its own choice of a locale into its copy."""
-    entries = Path("/proc/self/environ").read_bytes().split(b"\0")
-    return dict(entry.split(b"=", 1) for entry in entries if b"=" in entry)
