@@ -76,7 +76,7 @@ def with_cluster(**changes: Any) -> Facts:
 
 WORKER = "jobSpec.workerPoolSpecs.0"
 FAR = ({"workers": replace(WORKERS, price_per_hour=Price(Decimal("0.6")))},)
-EVERYBODY = {"domain:acme.example": {}}
+EVERYBODY: dict[str, dict[str, str]] = {"domain:acme.example": {}}
 EVALS = {"evals": TrainerFacts("evals", "e@p.iam", {"domain:acme.example": "role"})}
 
 

@@ -64,7 +64,7 @@ def rule(action: str = "Delete", storage: str = "", **condition: Any) -> dict[st
     return {"action": {"type": action, **({"storageClass": storage} if storage else {})}, "condition": condition}
 
 
-CLAIMS = {"matchesPrefixes": ["claims/"]}
+CLAIMS: dict[str, Any] = {"matchesPrefixes": ["claims/"]}
 MONTH = rule(age=30, **CLAIMS)
 ARCHIVED = rule(numNewerVersions=3, withState="ARCHIVED")
 

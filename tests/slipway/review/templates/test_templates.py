@@ -81,7 +81,7 @@ NOTE, WARNING, BLOCKING = Grade
 RUN, DATA = Parameter("run", "str", "python train.py"), Parameter("data", "str")
 COMMAND = replace(RUN, command=True)
 FILE = "jobs/lora/task.py"
-OTHER_CODE = {"package": "gs://acme-catalog/packages/lora-2.tar.gz"}
+OTHER_CODE: dict[str, Any] = {"package": "gs://acme-catalog/packages/lora-2.tar.gz"}
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_code_that_only_one_offer_or_worker_pool_runs_is_told_too() -> None:
         ({"enableWebAccess": True}, "a shell in the browser"),
     ],
 )
-def test_what_a_new_template_opens_that_no_other_has_stops_a_merge(opens: dict[str, object], words: str) -> None:
+def test_what_a_new_template_opens_that_no_other_has_stops_a_merge(opens: dict[str, Any], words: str) -> None:
     new = replace(LORA, name="new", offers=tuple(replace(one, request=request(**opens)) for one in LORA.offers))
     told = templates(change(facts(template()), facts(template(), new)))
     (added,) = (one for one in told if one.kind == "template-added")
