@@ -96,6 +96,7 @@ def test_the_same_runs_asked_for_in_another_way_must_be_meant(  # N7
     ("words", "codes", "said"),
     [
         (("hello",), ("print(1)", "print(3)"), "run 1: code=print(2) then, code=print(3) now"),
+        (("hello",), ("print(1)",), "run 0: one of 2 then, of 1 now"),
         (("hello",), ("print(1)", "print(2)", "print(3)"), "run 0: one of 2 then, of 3 now"),
         (("crew",), ("print(1)", "print(2)"), "run 0: template=hello then, template=crew now"),
     ],
