@@ -44,7 +44,7 @@ class Team:
     def edited(self, *flags: str) -> Done:
         words = ("--base", "main", "--stack", self.checkout.stack, "--output", "markdown", *flags)
         # As an installed `python -P -m slipway.local.pull_request`: with nothing of the folder on its path.
-        path = {"PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(self.cache), "SLIPWAY_CACHE": ""}
+        path = {"PYTHONPATH": str(ROOT), "SLIPWAY_CACHE": str(self.cache)}
         command = (sys.executable, "-P", "-m", "local.pull_request", *words)
         return self.checkout.run(*command, role="previewer", **self.checkout.forked, **path)
 
