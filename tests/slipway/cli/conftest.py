@@ -9,7 +9,8 @@ import pytest
 
 from tests.local.conftest import FAST, LocalCloud
 
-from .stack import Past, Stack, past_jobs
+from .past import Past, past_jobs
+from .stack import Stack
 
 
 @pytest.fixture

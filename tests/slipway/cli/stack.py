@@ -377,28 +377,3 @@ def held(stack: Stack, machines: int = 3) -> str:
 def counts(line: str) -> tuple[int, ...]:
     """Return the numbers of `sweep NAME: 3 submitted now, 0 before, of 3`."""
     return tuple(map(int, re.findall(r"\d+", line.rpartition(": ")[2])))
-
-
-@dataclass(frozen=True)
-class Past:
-    """The names of jobs that have ended in a stack, the oldest first."""
-
-    stack: Stack
-    fine: str
-    failed: str
-    crew: str
-
-    def run(self, *arguments: str, **variables: str) -> Done:
-        return self.stack.run(*arguments, **variables)
-
-
-PRINTS = "print(1)\nprint('fine') #\x1b]0;evil\a"
-FAILS = "import sys; print('fine'); print('warned', file=sys.stderr); raise ValueError('the data is not there')"
-RANKED = "import os, time; print('line of', os.environ['RANK']); time.sleep(2)"
-
-
-def past_jobs(stack: Stack) -> Past:
-    """One that went well, one that failed, each by a request of its own, and one of a scheduler and two workers."""
-    fine = stack.ended("hello", "-p", f"code={PRINTS}", "--request-id", "nightly")
-    failed = stack.ended("hello", "-p", f"code={FAILS}", "--request-id", "failing")
-    return Past(stack, fine, failed, stack.ended("crew", "-p", "workers=2", "-p", f"code={RANKED}"))

@@ -15,7 +15,8 @@ from slipway.jobs.pool_rows import RECENT, rows, upcoming
 from slipway.season import Season
 from tests.slipway.quota.region import cluster, cpu, h100, job
 
-from .stack import Past, Stack, held
+from .past import Past
+from .stack import Stack, held
 from .test_quota import CATALOG
 
 IDLE = "RUNNING n1-standard-4 0 / 1 / 3 – no job yet 0.25{0} 0.25–0.74{0} 179–537{0}"

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.slipway.cli.stack import SLEEP, Past, Stack, held
+from tests.slipway.cli.past import Past
+from tests.slipway.cli.stack import SLEEP, Stack, held
 
 
 def sent(stack: Stack, code: str = SLEEP, *words: str, **variables: str) -> str:

@@ -11,7 +11,8 @@ from slipway.cloud.logging import Logging
 from slipway.context import Context
 from slipway.errors import ResourceError
 from slipway.jobs.failure import Failure, read_failure
-from tests.slipway.cli.stack import FAILS, SLEEP, Past, Stack
+from tests.slipway.cli.past import FAILS, Past
+from tests.slipway.cli.stack import SLEEP, Stack
 
 CREW = """import os, sys, time
 if os.environ['CLUSTER_SPEC'].count('"type": "workerpool1"'):

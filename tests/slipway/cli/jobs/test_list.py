@@ -12,7 +12,8 @@ from local.cloud.identities import HOME as HOME_PROJECT
 from local.cloud.store import Store
 from local.cloud.vertex.pipelines.records import PIPELINES
 from local.cloud.vertex.tables import Entry
-from tests.slipway.cli.stack import PROJECT, REGION, Past, Stack
+from tests.slipway.cli.past import Past
+from tests.slipway.cli.stack import PROJECT, REGION, Stack
 
 
 def test_jobs_are_listed_newest_first_and_a_templates_name_is_its_newest(past: Past) -> None:

@@ -14,7 +14,8 @@ from slipway.cloud.failures import Exhausted
 from slipway.cloud.session import Session
 from slipway.cloud.transport import Transport
 from slipway.jobs.log import WHOLE_LOG
-from tests.slipway.cli.stack import PRINTS, Past, Stack
+from tests.slipway.cli.past import PRINTS, Past
+from tests.slipway.cli.stack import Stack
 from tests.slipway.cloud.server import Server
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

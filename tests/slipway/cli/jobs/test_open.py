@@ -8,7 +8,7 @@ from slipway.cli.jobs.open import place_of
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import ResourceError
 from slipway.kinds import TUNING_JOB
-from tests.slipway.cli.stack import Past
+from tests.slipway.cli.past import Past
 from tests.slipway.submission.conftest import job as a_job
 
 PAGE = "https://console.cloud.google.com/agent-platform/locations/us-central1/training/4711?project=p"

@@ -13,7 +13,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.cloud.logging import Logging
 from slipway.jobs import failure
-from tests.slipway.cli.stack import SLEEP, Past, Stack, held
+from tests.slipway.cli.past import Past
+from tests.slipway.cli.stack import SLEEP, Stack, held
 from tests.slipway.cli.test_sweep import every_job
 
 FAILS = "raise ValueError('no such layer')"

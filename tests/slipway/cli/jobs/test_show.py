@@ -17,7 +17,8 @@ from slipway.jobs.cost import JobCost
 from slipway.jobs.follower import Follower, Progress
 from slipway.prices import UNKNOWN, Price
 from tests.slipway.cli.catalogs import L4, NO_L4, NO_SPOT
-from tests.slipway.cli.stack import PRINTS, PROJECT, REGION, SLEEP, Past, Stack, held
+from tests.slipway.cli.past import PRINTS, Past
+from tests.slipway.cli.stack import PROJECT, REGION, SLEEP, Stack, held
 
 T4 = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}
 A100 = {"machineType": "a2-highgpu-8g", "acceleratorType": "NVIDIA_TESLA_A100", "acceleratorCount": 8}
