@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -18,11 +16,13 @@ import psutil
 import pytest
 import yaml
 
+from local.demo.demo import REQUEST_PREFIX
 from local.demo.leftovers import marked
+from slipway.labels import REQUEST_LABEL
 from tests.checkouts.checkout import PROJECT, VERTEX
 from tests.checkouts.shell import Done, Started, wait_for
 from tests.docs.console import commands, missing
-from tests.local.cloud.vertex.bodies import job_body, worker
+from tests.local.cloud.vertex.bodies import job_body
 from tests.local.conftest import ROOT, LocalCloud
 
 pytestmark = pytest.mark.journey
@@ -86,53 +86,35 @@ def clusters(cloud: LocalCloud) -> list[str]:
     return []
 
 
-def job_of_others(cloud: LocalCloud) -> str:
-    """A running job on a machine of the demo's cluster, which is there soon."""
-    (cluster,) = cloud.rest("GET", f"{VERTEX}/persistentResources")["persistentResources"]
-    cloud.seen(cluster["name"], lambda found: found["state"] == "RUNNING")
-    container = {"imageUri": "python:3.11", "command": ["sleep", "3600"]}
-    machine = worker(containerSpec=container, diskSpec={"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100})
-    account = cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", {"accountId": "of-others"})["email"]
-    body = job_body(machine, cluster=cluster["name"].rpartition("/")[2], spec={"serviceAccount": account})
-    job = str(cloud.rest("POST", f"{VERTEX}/customJobs", body)["name"])
-    cloud.until(job, "JOB_STATE_RUNNING")
-    return job
+def waiting_job(cloud: LocalCloud, name: str, **labels: str) -> str:
+    """A job that has asked for a machine of its own, and computes nothing meanwhile."""
+    return str(cloud.rest("POST", f"{VERTEX}/customJobs", job_body(displayName=name, labels=labels))["name"])
 
 
-def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
-    demo: Demo, cloud_of_demo: LocalCloud
-) -> None:
+def test_killed_in_up_and_after_submitting_the_same_command_runs_through(demo: Demo, cloud_of_demo: LocalCloud) -> None:
     cloud, state = cloud_of_demo, cloud_of_demo.state
-    first = demo(SLIPWAY_LOCAL_SET="create_seconds=3,calls_per_minute=0,replica_threads=1")
+    first = demo(SLIPWAY_LOCAL_SET="create_seconds=3,machine_seconds=3600,calls_per_minute=0,replica_threads=1")
     first.until(lambda: clusters(cloud), "its `pulumi up` makes a cluster")
     first.kill_tree()
 
-    # A person's things that look alike: a process in the same state folder, and a lock from another machine.
+    # A person's things that look alike: a process in the same state folder, a lock from another machine, and a job.
     bystander = demo("bash", "-c", f"cd '{state}'; exec sleep 3600").process
     lock = state / "pulumi-state" / ".pulumi" / "locks" / "organization" / "other" / "dev" / "a.json"
     lock.parent.mkdir(parents=True)
     lock.write_text(json.dumps({"pid": 1, "hostname": "elsewhere", "username": "ada", "timestamp": "2026-11-20"}))
+    theirs = waiting_job(cloud, "of-others")
+    # And what a demo leaves that is killed after submitting.
+    of_killed = waiting_job(cloud, "dask-digits-killed", **{REQUEST_LABEL: f"{REQUEST_PREFIX}20261120"})
 
-    # And a job, which has the machine that a demo's scheduler needs: the killed one's waits, and computes nothing.
-    theirs = job_of_others(cloud)
-    second = demo()
-    second.until(lambda: len(jobs(cloud)) == 2, "it has submitted")
-    second.kill_tree()
-    assert "removed 1 lock" in second.said
-
-    third = demo()
-    third.until(lambda: "[3/6]" in third.said, "it has cancelled the killed one's job")
-    assert re.search(r"cancels dask-digits-\w+ ", third.said)
-    assert "JOB_STATE_RUNNING" in jobs(cloud), "theirs is not the demo's to cancel"
-    # It stands still until theirs has ended, so that its own jobs start at once.
-    os.killpg(third.process.pid, signal.SIGSTOP)
-    cloud.cancel(theirs)
-    cloud.until(theirs, "JOB_STATE_CANCELLED")
-    os.killpg(third.process.pid, signal.SIGCONT)
-    done = ended(third)
+    done = ended(demo())
     assert done.code == 0, done.out
+    assert "removed 1 lock" in done.out
+    assert "cancels dask-digits-killed of a killed demo" in done.out and done.out.count("cancels ") == 1
+    assert done.out.count(f"--request-id {REQUEST_PREFIX}") == 2, "by which the next demo would know them"
     assert clusters(cloud) == ["RUNNING"]
-    assert jobs(cloud) == [*["JOB_STATE_CANCELLED"] * 2, *["JOB_STATE_SUCCEEDED"] * 2]
+    assert cloud.rest("GET", f"/v1/{of_killed}")["state"] == "JOB_STATE_CANCELLED"
+    assert cloud.rest("GET", f"/v1/{theirs}")["state"] == "JOB_STATE_PENDING", "theirs is not the demo's to cancel"
+    assert jobs(cloud).count("JOB_STATE_SUCCEEDED") == 2 == len(jobs(cloud)) - 2
     last = done.out.rstrip().splitlines()[-1]
     assert re.match(r"demo finished: accuracy 0\.9\d+; create → start [\d.]+ s", last)
     assert "second run started" in done.out and "a local figure" in done.out  # B4: the gain, named as what it is
