@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,7 @@ class Project:
 
     folder: Path
     engine: Path
+    forked: Mapping[str, str]
 
     @property
     def state(self) -> Path:
@@ -52,6 +54,7 @@ class Project:
             "PULUMI_CONFIG_PASSPHRASE": "a phrase",
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "STATE": str(self.state),
+            **self.forked,
         }
         done = subprocess.run(
             ["bash", "-eu", "-c", command],
@@ -85,8 +88,8 @@ class Project:
 
 
 @pytest.fixture
-def project(tmp_path: Path, engine: Path) -> Project:
-    made = Project(tmp_path, engine)
+def project(tmp_path: Path, engine: Path, forked: Mapping[str, str]) -> Project:
+    made = Project(tmp_path, engine, forked)
     made.state.mkdir()
     (tmp_path / "Pulumi.yaml").write_text(PROJECT)
     (tmp_path / "__main__.py").write_text(PROGRAM)
