@@ -20,7 +20,8 @@ pytestmark = pytest.mark.journey
 PAGE = ROOT / "docs" / "policy.md"
 OWN = """
 import pulumi_gcp as gcp
-gcp.storage.Bucket("artifacts", name={name!r}, location="US-CENTRAL1"{labels})
+gcp.storage.Bucket("artifacts", name="{stack}-artifacts", location="US-CENTRAL1")
+gcp.storage.Bucket("labelled", name="{stack}-labelled", location="US-CENTRAL1", labels={{"team": "ml"}})
 """
 LARGER = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}}
 RAN = "import pathlib, sys\nif '-I' in sys.orig_argv: pathlib.Path({!r}).touch()\n"
@@ -67,23 +68,35 @@ def team(checkout: Checkout, wheel: Path, tmp_path: Path) -> Team:
 
 @pytest.mark.deployed
 def test_a_team_s_changes_are_judged_by_its_base_s_pins(team: Team, tmp_path: Path, wheel: Path) -> None:
+    """With rules of its own: the pack that docs/policy.md shows, as a program that the engine starts."""
+    pack = team.checkout.folder / "policy" / "__main__.py"
+    pack.parent.mkdir()
+    (text,) = blocks(PAGE, "python")
+    pack.write_text(text.replace("/usr/bin/env python3", sys.executable, 1))
+    pack.chmod(0o755)
+    team.commit("rules of our own")
     nothing_of_the_change_runs_in_the_judge_nor_what_it_pins(team, tmp_path / "ran", tmp_path, wheel)
     what_lies_beside_the_folder_says_nothing(team)
-    rules_and_resources_of_its_own_are_told_beside_ours(team)
 
 
 def nothing_of_the_change_runs_in_the_judge_nor_what_it_pins(team: Team, ran: Path, place: Path, wheel: Path) -> None:
+    """What the team's rules refuse shuts the gate, and is told beside ours; it says nothing of what they allow."""
     folder, newer = team.checkout.folder, place / wheel.name.replace("0.1.0", "9.0.0")
     for name in ("sitecustomize.py", "usercustomize.py"):
         (folder / name).write_text(RAN.format(str(ran)))
     shutil.copy(wheel, newer)
     (folder / "requirements.txt").write_text(f"slipway-vertex[deploy] @ {newer.as_uri()}\n")
-    team.checkout.write(persistentResources=LARGER)
+    program = folder / "__main__.py"
+    program.write_text(program.read_text() + OWN.format(stack=team.checkout.stack))
+    team.checkout.write(persistentResources=LARGER, workspace={"submitters": ["group:new@slipway.example"]})
     done = team.edited("--gate")
     assert done.code == 5, done.said
     assert "sitecustomize.py" in done.out and "A second `cpu`" in done.out, done.said
     assert "Other packages deploy or judge: `slipway-vertex` `0.1.0` → `9.0.0`" in done.out, done.said
     assert not ran.exists()
+    assert "Rule `team-label` of pack `acme` refuses the deployment" in done.out, done.said
+    assert "new@slipway.example" in done.out and "1 broken" in done.out, done.said
+    assert f"{team.checkout.stack}-artifacts" in done.out and f"{team.checkout.stack}-labelled" in done.out, done.said
     team.undone()
 
 
@@ -97,26 +110,4 @@ def what_lies_beside_the_folder_says_nothing(team: Team) -> None:
     said = team.edited().out
     told = [line for line in said.splitlines() if line.startswith("- ")]
     assert told == ["- ⛔ What deploys or judges is edited, 1 file to read: `../.github/workflows/up.yaml`"], said
-    team.undone()
-
-
-def rules_and_resources_of_its_own_are_told_beside_ours(team: Team) -> None:
-    """The pack that docs/policy.md shows, as a program that the engine starts: what it refuses shuts the gate."""
-    pack = team.checkout.folder / "policy" / "__main__.py"
-    pack.parent.mkdir()
-    (text,) = blocks(PAGE, "python")
-    pack.write_text(text.replace("/usr/bin/env python3", sys.executable, 1))
-    pack.chmod(0o755)
-    team.commit("rules of our own")
-    program = team.checkout.folder / "__main__.py"
-    program.write_text(program.read_text() + OWN.format(name=f"{team.checkout.stack}-artifacts", labels=""))
-    team.checkout.write(persistentResources=LARGER, workspace={"submitters": ["group:new@slipway.example"]})
-    done = team.edited("--gate")
-    assert done.code == 5, done.said
-    assert "Rule `team-label` of pack `acme` refuses the deployment" in done.out, done.said
-    assert "new@slipway.example" in done.out and "1 broken" in done.out, done.said
-    assert "A second `cpu`" in done.out and f"{team.checkout.stack}-artifacts" in done.out, done.said
-    team.undone()
-    program.write_text(program.read_text() + OWN.format(name="x-artifacts", labels=', labels={"team": "ml"}'))
-    assert "team-label" not in team.edited().said
     team.undone()
