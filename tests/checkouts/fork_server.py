@@ -8,6 +8,7 @@ own.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import os
@@ -33,6 +34,7 @@ CLOUD = "cloud"
 SLIPWAY = "slipway"
 """The word for `python -I -m slipway`, likewise."""
 _MODULES = ("components.program", "slipway.deployment.deployment", "components.deployment", "local.plugin.__main__")
+_SIGINT = 128 + signal.SIGINT
 _CLASSES = {
     "vertex": ("AiPersistentResource",),
     "storage": ("Bucket", "BucketIAMMember", "BucketObject"),
@@ -235,10 +237,27 @@ def _become(connection: socket.socket) -> None:
         runpy.run_path(program, run_name="__main__")
 
 
+def _leave() -> None:
+    """End without taking the modules apart, which would copy all of their memory. Registered first, it runs last."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(_code)
+
+
 if __name__ == "__main__":
+    _code = 1  # that of an exception
+    atexit.register(_leave)
     _IMPORTS[sys.argv[2]]()
     gc.collect()
     gc.freeze()
     born = _serve(sys.argv[1])
-    if born:
-        _become(born)
+    try:
+        if born:
+            _become(born)
+        _code = 0
+    except SystemExit as ended:
+        _code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        raise
+    except KeyboardInterrupt:
+        _code = _SIGINT
+        raise

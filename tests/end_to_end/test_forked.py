@@ -28,6 +28,12 @@ print("out"), print("err", file=sys.stderr)
 sys.exit(7)
 """
 KILLED = "import os; os.kill(os.getpid(), 15)"
+ENDS = {
+    "pass": (0, "", ""),
+    "raise SystemExit('why')": (1, "", "why\n"),
+    "import atexit; atexit.register(print, 'at its end')": (0, "at its end\n", ""),
+    "import threading; threading.Timer(0.1, print, ['its thread']).start()": (0, "its thread\n", ""),
+}
 SLEEPS = """
 import os, pathlib, time
 pathlib.Path("pid").write_text(str(os.getpid()))
@@ -65,6 +71,18 @@ def test_it_has_the_words_the_folder_the_variables_and_the_streams_of_whoever_as
     folder, words, variables, first = json.loads((tmp_path / "folder" / "told.json").read_text())
     assert (folder, words, first) == (str(tmp_path / "folder"), ["a word", ""], str(tmp_path))
     assert variables["MINE"] == "a\nb=c" and variables.keys() - os.environ.keys() >= {"MINE", "PULUMI_PYTHON_CMD"}
+
+
+@pytest.mark.parametrize(("program", "end"), ENDS.items())
+def test_it_ends_as_the_interpreter_does(start: Start, program: str, end: tuple[int, str, str]) -> None:
+    asked = start(program)
+    out, err = asked.communicate()
+    assert (asked.returncode, out, err) == end
+
+
+def test_an_exception_is_told(start: Start) -> None:
+    asked = start("1 / 0")
+    assert "ZeroDivisionError" in asked.communicate()[1] and asked.returncode == 1
 
 
 def test_how_it_ends_is_told_and_whose_asker_ends_is_ended(start: Start, tmp_path: Path) -> None:
