@@ -134,8 +134,18 @@ def opened(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 @pytest.fixture
 def looked(opened: Looked) -> Iterator[Looked]:
     """The month's page, of which no test leaves a message or an error."""
+    yield from _rested(opened, dark=False)
+
+
+@pytest.fixture
+def looked_at_night(opened: Looked) -> Iterator[Looked]:
+    """The same page, dark."""
+    yield from _rested(opened, dark=True)
+
+
+def _rested(opened: Looked, *, dark: bool) -> Iterator[Looked]:
     opened.rest()
-    opened.turn()
+    opened.turn(dark=dark)
     yield opened
     assert opened.said == []
 

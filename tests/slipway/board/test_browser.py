@@ -321,25 +321,39 @@ def test_the_days_of_a_band_say_what_its_rectangles_show(looked: Looked) -> None
         assert told == pytest.approx(drawn - lost, rel=0.01, abs=1.6), band["name"]
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_those_who_use_no_mouse_or_screen_find_their_way(looked: Looked, dark: bool) -> None:
-    looked.turn(dark=dark)
+def test_those_who_use_no_mouse_or_screen_find_their_way(looked: Looked) -> None:
+    assert hindrances(looked) == []
+
+
+def test_a_phone_shows_it_without_going_sideways(looked: Looked) -> None:
+    looked.turn(width=360)
+    width = looked.page.evaluate("() => document.documentElement.scrollWidth")
+    assert width == 360
+    for box in looked.page.evaluate(
+        "() => [...document.querySelectorAll('.chart svg')].map((one) => one.getBoundingClientRect().right)"
+    ):
+        assert box <= 360
+
+
+def test_those_who_see_little_find_their_way_at_night(looked_at_night: Looked) -> None:
+    """Dark differs from light in its colours alone."""
+    assert hindrances(looked_at_night, "color-contrast") == []
+
+
+def hindrances(looked: Looked, *rules: str) -> list[tuple[str, str]]:
     looked.page.evaluate("() => { for (const one of document.querySelectorAll('details')) one.open = true; }")
     looked.show(shown()["lives"][-1]["id"])
     looked.page.wait_for_function("() => document.querySelector('[data-life]:not([hidden]) [data-drawn]')")
     from axe_playwright_python.sync_playwright import Axe
 
-    # Dark differs from light in its colours alone; later bands and rows of a table differ from earlier ones in nothing.
+    # Later bands and rows of a table differ from earlier ones in nothing.
     alike = {"exclude": [["#time article:nth-of-type(n + 3)"], ["tbody tr:nth-of-type(n + 5)"]]}
-    rules = {"runOnly": ["color-contrast"]} if dark else None
-    found = Axe().run(looked.page, context=alike, options=rules).response["violations"]
-    assert [
-        (one["id"], one["nodes"][0]["html"][:120]) for one in found if one["impact"] in ("serious", "critical")
-    ] == []
+    options = {"runOnly": rules} if rules else None
+    found = Axe().run(looked.page, context=alike, options=options).response["violations"]
+    return [(one["id"], one["nodes"][0]["html"][:120]) for one in found if one["impact"] in ("serious", "critical")]
 
 
-def test_a_dark_page_has_no_light_box(looked: Looked) -> None:
-    looked.turn(dark=True)
+def test_a_dark_page_has_no_light_box(looked_at_night: Looked) -> None:
     script = """() => {
         const light = (colour) => {
             const [r, g, b, a = 1] = (colour.match(/[\\d.]+/g) || []).map(Number);
@@ -351,21 +365,10 @@ def test_a_dark_page_has_no_light_box(looked: Looked) -> None:
             return box.width * box.height > 400 && (light(style.backgroundColor) || light(filled));
         }).map((one) => one.outerHTML.slice(0, 120));
     }"""
-    assert looked.page.evaluate(script) == []
+    assert looked_at_night.page.evaluate(script) == []
 
 
-def test_it_is_printed_with_its_tables(looked: Looked) -> None:
-    looked.turn(dark=True)
-    looked.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-    assert looked.page.locator("details:not([open])").count() == 0
-    assert looked.page.pdf().startswith(b"%PDF")
-
-
-def test_a_phone_shows_it_without_going_sideways(looked: Looked) -> None:
-    looked.turn(width=360)
-    width = looked.page.evaluate("() => document.documentElement.scrollWidth")
-    assert width == 360
-    for box in looked.page.evaluate(
-        "() => [...document.querySelectorAll('.chart svg')].map((one) => one.getBoundingClientRect().right)"
-    ):
-        assert box <= 360
+def test_it_is_printed_with_its_tables(looked_at_night: Looked) -> None:
+    looked_at_night.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert looked_at_night.page.locator("details:not([open])").count() == 0
+    assert looked_at_night.page.pdf().startswith(b"%PDF")
