@@ -227,10 +227,14 @@ class Checkout:
 
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return an environment with pip alone, as `python -I -m venv .venv` makes it in seconds."""
+    """Return an environment with pip alone, as `python -I -m venv .venv` makes it in seconds. Its pip lies beside it:
+    a copy has few files."""
 
     def make(folder: Path) -> None:
-        subprocess.run([sys.executable, "-I", "-m", "venv", ".venv"], cwd=folder, check=True)
+        for name, flags in (("pip", []), (".venv", ["--without-pip"])):
+            subprocess.run([sys.executable, "-I", "-m", "venv", *flags, name], cwd=folder, check=True)
+        (pip,) = folder.glob("pip/lib/python3*/site-packages")
+        (folder / ".venv" / pip.relative_to(folder / "pip") / "pip.pth").write_text(f"{pip}\n")
 
     return once(tmp_path_factory, "empty-environment", make) / ".venv"
 
@@ -240,6 +244,7 @@ PYTHON = """#!/bin/sh
 [ "$*" = "-I -m venv .venv" ] || exec {python} "$@"
 cp -R {environment} .venv
 printf '#!/bin/sh\\nexec "%s" -m pip "$@"\\n' "$PWD/.venv/bin/python" > .venv/bin/pip
+chmod +x .venv/bin/pip
 """
 
 
