@@ -62,12 +62,17 @@ def its_deletion_is_due(checkout: Checkout, cluster: str) -> None:
     )
 
 
+@pytest.mark.deployed
 def test_it_is_told_by_a_backend_in_a_bucket_and_by_a_destruction_too(checkout: Checkout) -> None:
+    (cluster,) = checkout.clusters()
+    state = checkout.state / "state.json"
+    state.write_text(checkout.run("pulumi", "stack", "export", "--stack", checkout.stack, role="deployer").out)
     with bucket_backend(checkout.cloud, f"{PROJECT}-{checkout.stack}-state") as backend:
         made = checkout.run("pulumi", "stack", "init", checkout.stack, role="deployer", **backend)
         assert made.code == 0, made.said
-        assert told(checkout, "up", **backend) == NOTHING
-        (cluster,) = checkout.clusters()
+        assert told(checkout, "preview", **backend) == NOTHING
+        kept = checkout.run("pulumi", "stack", "import", "--file", str(state), role="deployer", **backend)
+        assert kept.code == 0, kept.said
         known = told(checkout, "destroy", SLIPWAY_PURPOSE="destroy", **backend)
         assert f"StateResource(logical='{cluster}', name='{cluster}'" in known
     assert checkout.clusters() == {}
