@@ -44,7 +44,6 @@ def test_all_else_is_deployed_while_a_cluster_is_waited_for_and_where_it_is_not_
     assert "slept kind" in checkout.slipway("jobs", "logs", job["displayName"]).out
     settings(create_error="")
     assert up.process.wait() == 0, up.said
-    at_rest(checkout)
 
     # It gives up: what could be made is offered, and the next one goes on.
     settings(create_error="late-")

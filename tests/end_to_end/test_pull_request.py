@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -50,11 +51,14 @@ class Repository:
         self.git("merge", "-q", "--squash", branch)
         self.commit(branch)
 
-    def gate(self, github: GitHub) -> Done:
-        """As the deployment asks once more, right before it begins."""
+    def previewed(self) -> Path:
+        """What the deployment previews right before it begins."""
         events = self.checkout.state / "gate.jsonl"
-        preview = self.checkout.pulumi("preview", "--json", role="previewer", **STREAMING)
-        events.write_text(preview.out)
+        events.write_text(self.checkout.pulumi("preview", "--json", role="previewer", **STREAMING).out)
+        return events
+
+    def gate(self, github: GitHub, events: Path) -> Done:
+        """As the deployment asks once more."""
         github.tree = self.git("rev-parse", "HEAD^{tree}")
         flags = ("--gate", "--github", "ask")
         return self.checkout.slipway("review", str(events), *flags, role="previewer", **github.variables(merged=True))
@@ -113,10 +117,11 @@ def somebody_is_shut_out(repository: Repository, github: GitHub) -> None:
     assert "`group:ml-engineers@slipway.example` can't submit any more" in shut.out
     github.comments = [Comment(shut.out)]
     repository.merged("out")
-    commented = repository.gate(github)
+    events = repository.previewed()
+    commented = repository.gate(github, events)
     assert commented.code == 5, "a comment is no approval"
     github.reviews = [Review(tree=github.tree)]
-    approved = repository.gate(github)
+    approved = repository.gate(github, events)
     assert approved.code == 0, approved.said
 
 
@@ -124,6 +129,6 @@ def what_was_not_approved_is_not_deployed(repository: Repository, github: GitHub
     checkout = repository.checkout
     checkout.write(persistentResources={"other": {"pools": {"all": {**MACHINE, "replicas": 1}}}}, templates=[])
     repository.commit("and something else")
-    stopped = repository.gate(github)
+    stopped = repository.gate(github, repository.previewed())
     assert stopped.code == 5
     assert f"another tree, {str(github.reviews[0].tree)[:12]}, than this one, {github.tree[:12]}" in stopped.err

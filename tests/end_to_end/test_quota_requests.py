@@ -48,9 +48,6 @@ def test_what_is_short_is_asked_for_and_waited_for_and_never_lowered(checkout: C
     what_is_granted_is_used_and_one_that_was_raised_by_hand_stays(checkout)
     one_that_the_engine_forgot_is_taken_over_and_then_raised(checkout)
     for_a_season_it_is_asked_when_that_is_declared(checkout)
-    done = checkout.destroy()
-    assert done.code == 0, done.said
-    assert preferences(checkout)[NAME]["quotaConfig"]["preferredValue"] == "28", "the service never deletes one"
 
 
 def nothing_is_made_while_a_request_is_pending(checkout: Checkout) -> None:
@@ -92,8 +89,6 @@ def what_is_granted_is_used_and_one_that_was_raised_by_hand_stays(checkout: Chec
         "traceId": "",
     }
     assert declared(checkout) == {CPUS: "12", SPOT_CPUS: "4"}
-    at_rest = checkout.pulumi("preview", "--expect-no-changes")
-    assert at_rest.code == 0, at_rest.said
     told = checkout.slipway("quota")
     assert row(told.out, "pool cpu/all").endswith("asked for 12: granted")
 
