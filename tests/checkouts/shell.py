@@ -97,8 +97,10 @@ class Started:
 
 
 def wait_for(true: Callable[[], object], what: str, seconds: float = 300) -> None:
-    """Wait until a condition is true, looking often; fail with a message when it never is."""
-    until = time.monotonic() + seconds
+    """Wait until a condition is true; fail with a message when it never is. It looks less and less often: most looks
+    are requests, and those of a wait cost as much as what is waited for."""
+    until, pause = time.monotonic() + seconds, 0.05
     while not true():
         assert time.monotonic() < until, f"in {seconds:.0f} s never: {what}"
-        time.sleep(0.1)
+        time.sleep(pause)
+        pause = min(1.3 * pause, 0.5)
