@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,6 +21,9 @@ from jobs.gemma2_lora.trouble import TroubleError
 
 from .conftest import TORCH_ON_GPUS, environ, interpreter
 from .hub import GOOD, STRANGER, serving
+
+if TYPE_CHECKING:
+    from tests.local.conftest import LocalCloud
 
 CHAT = [
     {"messages": [{"role": "user", "content": "Sun?"}, {"role": "assistant", "content": "A star."}]},
@@ -105,6 +108,17 @@ def test_gemma2_lora_ends_with_what_is_wrong_with_its_data_and_no_traceback(
     told = capsys.readouterr().err
     assert code == 1 and told.startswith(f"error: 1 of 3 records of {tmp_path}/chat.jsonl")
     assert "line 3 ends without" in told and "Traceback" not in told
+
+
+def test_gemma2_lora_says_which_bucket_is_closed_to_it(
+    cloud: LocalCloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": "texts-of-others"})
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{cloud.url}/t/{cloud.token('submitter')}")
+    assert task.main(["--data=gs://texts-of-others/diary.txt", f"--output={tmp_path}"], {}) == 1
+    told = capsys.readouterr().err
+    assert "error: gs://texts-of-others can't be used" in told
+    assert "does not have storage.objects.get access" in told and "roles/storage.objectUser" in told
 
 
 def test_gemma2_lora_takes_the_files_of_a_dataset_that_are_called_as_the_split() -> None:
