@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -149,15 +150,6 @@ def test_own_code(reader: Reader) -> None:
     assert "  2 files, " in listed, "train.py and grid.yaml, and nothing that was fetched"
 
 
-def test_a_sweep(reader: Reader) -> None:  # N7
-    assert reader.type_(_CHOOSES).code == 0
-    (grid,) = blocks(ROOT / "docs" / "sweeps.md", "yaml")
-    (reader.folder / "grid.yaml").write_text(grid)
-    typed(reader, "sweeps.md")
-    again = reader.type_("slipway submit dask-digits -p workers=1 --sweep grid.yaml")
-    assert re.search(r"0 submitted now, 4 before, of 4", again.out), again.out
-
-
 def test_python(reader: Reader) -> None:
     assert reader.type_(_CHOOSES).code == 0
     for number, program in enumerate(blocks(ROOT / "docs" / "python.md", "python")):
@@ -179,19 +171,31 @@ def test_a_job_that_waits(reader: Reader) -> None:  # N9
     typed(reader, "why-it-waits.md")
 
 
-def test_the_lines_of_all_pages(reader: Reader) -> None:
+def test_a_sweep_and_of_its_jobs_the_lines_of_all_pages(reader: Reader) -> None:  # N7
+    assert reader.type_(_CHOOSES).code == 0
+    (grid,) = blocks(ROOT / "docs" / "sweeps.md", "yaml")
+    (reader.folder / "grid.yaml").write_text(grid)
+    typed(reader, "sweeps.md")
+    again = reader.type_("slipway submit dask-digits -p workers=1 --sweep grid.yaml")
+    assert re.search(r"0 submitted now, 4 before, of 4", again.out), again.out
+    swept = as_json(reader, "submit dask-digits -p workers=1 --sweep grid.yaml")
+    # A line of a page, which then finds its job.
+    pipelined = as_json(reader, 'submit dask-digits --request-id "train-$GITHUB_RUN_ID" --wait')["job"]["displayName"]
+    (*_, point) = as_json(reader, f"jobs list --sweep {swept['sweep']}")["jobs"]
+    lines_of_all_pages(reader, first=pipelined, second=point["displayName"], sweep=swept["sweep"])
+
+
+def as_json(reader: Reader, command: str) -> Any:
+    return json.loads(reader.type_(f"slipway {command} --output json 2>/dev/null").out)
+
+
+def lines_of_all_pages(reader: Reader, **meanings: str) -> None:
     """Each line that runs slipway, of a block that shows no output, in a folder with a stack file."""
     (reader.folder / "stacks").mkdir()
     for name in ("local", "next"):
         shutil.copy(ROOT / "stacks" / "Pulumi.local.yaml", reader.folder / "stacks" / f"Pulumi.{name}.yaml")
     (reader.folder / ".git").mkdir()
     shutil.copy(ROOT / "Pulumi.yaml", reader.folder)
-    (reader.folder / "grid.yaml").write_text("grid:\n  trees: [10, 20]\n")
-    assert reader.type_(_CHOOSES).code == 0
-    swept = reader.type_("slipway submit dask-digits --sweep grid.yaml --wait --output json 2>/dev/null")
-    sweep = json.loads(swept.out)["sweep"]
-    listed = json.loads(reader.type_(f"slipway jobs list --sweep {sweep} --output json 2>/dev/null").out)["jobs"]
-    first, second = (job["displayName"] for job in listed)
     pages = (blocks(page, "sh") for page in sorted((ROOT / "docs").glob("*.md")))
     lines = (line.partition("  #")[0].strip() for page in pages for block in page for line in block.splitlines())
     for line in dict.fromkeys(lines):
@@ -199,7 +203,7 @@ def test_the_lines_of_all_pages(reader: Reader) -> None:
             continue
         there = line
         for said, meant in _STANDS_FOR.items():
-            there = there.replace(said, meant.format(first=first, second=second, sweep=sweep))
+            there = there.replace(said, meant.format(**meanings))
         done = reader.type_(there)
         code = next((code for begins, code in _CODES.items() if line.startswith(begins)), 0)
         assert done.code == code, f"{line}:\n{done.out}"
