@@ -67,7 +67,8 @@ def trim(root: Path, now: float) -> list[Entry]:
     root.mkdir(parents=True, exist_ok=True)
     mark.touch()
     os.utime(mark, (now, now))
-    return [entry for entry in surplus(entries(root)) if entry.used < now - RECENT_S and remove(entry)]
+    # Measuring takes minutes, in which a job may have used what goes: the next one would wait for it to be built anew.
+    return [entry for entry in surplus(entries(root)) if _used(entry.folder) < now - RECENT_S and remove(entry)]
 
 
 def surplus(found: Sequence[Entry]) -> Iterator[Entry]:

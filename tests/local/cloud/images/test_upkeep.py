@@ -47,6 +47,18 @@ def test_beyond_the_bound_the_oldest_go_and_what_a_job_used_just_now_stays(
     assert left(tmp_path) == {"used"}, "which is more than the bound by itself"
 
 
+def test_what_a_job_uses_while_others_are_measured_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "MOST_BYTES", 0)
+    image, measured = made(tmp_path, "images/a"), upkeep.size
+
+    def used(folder: Path, seen: set[tuple[int, int]]) -> int:
+        os.utime(image / cache.READY, (NOW, NOW))
+        return measured(folder, seen)
+
+    monkeypatch.setattr(upkeep, "size", used)
+    assert upkeep.trim(tmp_path, NOW) == [] and left(tmp_path) == {"a"}
+
+
 def test_files_that_entries_share_count_once_and_for_the_newest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
