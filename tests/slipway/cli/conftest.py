@@ -23,6 +23,16 @@ def stack(cloud: LocalCloud, tmp_path: Path) -> Iterator[Stack]:
 
 
 @pytest.fixture
+def small(cloud: LocalCloud, tmp_path: Path) -> Iterator[Stack]:
+    """A stack whose pool is full by one job of one machine."""
+    made = Stack(cloud, tmp_path, most=1)
+    (tmp_path / ".git").mkdir()
+    made.make()
+    yield made
+    made.end()
+
+
+@pytest.fixture
 def moved(own_cloud: LocalCloud, tmp_path: Path) -> Stack:
     """A stack on a cloud of its own, whose clock a test may move."""
     own_cloud.up(*(word for setting in FAST for word in ("--set", setting)))

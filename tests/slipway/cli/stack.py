@@ -34,7 +34,7 @@ SUBMITTER_ROLES = ("roles/aiplatform.user", "roles/cloudquotas.viewer", "roles/l
 
 @dataclass
 class Stack:
-    """A cluster `cpu` of up to three machines, two buckets, a trainer, and a catalog of small container jobs."""
+    """A cluster `cpu` of up to `most` machines, two buckets, a trainer, and a catalog of small container jobs."""
 
     cloud: LocalCloud
     folder: Path
@@ -42,6 +42,7 @@ class Stack:
     catalog: dict[str, Any] = field(default_factory=dict)
     cluster_region: str = REGION
     project: str = PROJECT
+    most: int = 3
 
     @property
     def clusters(self) -> str:
@@ -76,8 +77,7 @@ class Stack:
             made = {"name": bucket, "location": region.upper()}
             self.cloud.rest("POST", f"/storage/v1/b?project={self.project}", made)
         self.cloud.rest("POST", f"/v1/projects/{self.project}/serviceAccounts", {"accountId": f"t-{self.name}"})
-        for role in SUBMITTER_ROLES:
-            self.grant(role)
+        self._grant_all(SUBMITTER_ROLES, True)
         self.act_as_trainer(True)
         self._bucket_roles(f"c-{self.name}", {"roles/storage.objectViewer": [ADA, f"serviceAccount:{self.trainer}"]})
         there = {"roles/storage.objectUser": [f"serviceAccount:{self.trainer}"], "roles/storage.objectViewer": [ADA]}
@@ -90,6 +90,7 @@ class Stack:
 
     def new_catalog(self) -> dict[str, Any]:
         elsewhere = {"region": self.cluster_region} if self.cluster_region != REGION else {}
+        pool = {**POOL, "max": self.most, "autoscaled": self.most > 1}
         work_elsewhere = {region: name for name, region in self._work_elsewhere.items()}
         return {
             "schema": 2,
@@ -102,7 +103,7 @@ class Stack:
             "quotas": QUOTAS,
             "trainer": self.trainer,
             "storage": {"catalog": f"c-{self.name}", "work": f"w-{self.name}", "workElsewhere": work_elsewhere},
-            "clusters": {"cpu": {"id": self.cluster, "pools": {"workers": {**POOL}}, **elsewhere}},
+            "clusters": {"cpu": {"id": self.cluster, "pools": {"workers": pool}, **elsewhere}},
             "otherRegions": [*elsewhere.values()],
             "templates": templates(self.name, self.cluster, self.trainer),
         }
@@ -116,13 +117,9 @@ class Stack:
                 offer["request"]["labels"].update({"slipway-commit": commit, "slipway-commit-dirty": mark})
         self.publish()
 
-    def make_cluster(self, replicas: int = 1, most: int = 3, cluster: str = "", of: str = "") -> None:
-        pool = {
-            **SHAPE,
-            "id": "workers",
-            "replicaCount": str(replicas),
-            "autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": str(most)},
-        }
+    def make_cluster(self, cluster: str = "", of: str = "") -> None:
+        grows = {"autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": str(self.most)}}
+        pool = {**SHAPE, "id": "workers", "replicaCount": "1", **(grows if self.most > 1 else {})}
         body = {
             "labels": {"slipway-stack": of} if of else {},
             "resourcePools": [pool],
@@ -145,11 +142,15 @@ class Stack:
 
     def grant(self, role: str, granted: bool = True, who: str = ADA) -> None:
         """Give somebody, or take from them, a role on the project."""
+        self._grant_all((role,), granted, who)
+
+    def _grant_all(self, roles: tuple[str, ...], granted: bool, who: str = ADA) -> None:
         path = f"/v1/projects/{self.project}"
         policy = self.cloud.rest("POST", f"{path}:getIamPolicy", {})
         bindings = {one["role"]: set(one["members"]) for one in policy.get("bindings", [])}
-        members = bindings.setdefault(role, set())
-        members.add(who) if granted else members.discard(who)
+        for role in roles:
+            members = bindings.setdefault(role, set())
+            members.add(who) if granted else members.discard(who)
         policy["bindings"] = [{"role": key, "members": sorted(who)} for key, who in bindings.items() if who]
         self.cloud.rest("POST", f"{path}:setIamPolicy", {"policy": policy})
 
@@ -351,8 +352,7 @@ class Stack:
         """Cancel its jobs, give its cluster's machines back and take Ada's roles: the cloud goes on for other tests."""
         self.cancel_all()
         self.cloud.call("DELETE", f"{self.clusters}/{self.cluster}")
-        for role in SUBMITTER_ROLES:
-            self.grant(role, False)
+        self._grant_all(SUBMITTER_ROLES, False)
 
     def cancel_all(self) -> None:
         for job in self.jobs():
@@ -364,8 +364,9 @@ SLEEP = "import time; print('begun'); time.sleep(600)"
 """A job that runs until it is cancelled."""
 
 
-def held(stack: Stack, machines: int = 3) -> str:
-    """Return the name of a running job that holds so many machines of the pool."""
+def held(stack: Stack, machines: int = 0) -> str:
+    """Return the name of a running job that holds so many machines of the pool, or all of them."""
+    machines = machines or stack.most
     words = ["submit", "crew", "-p", f"code={SLEEP}", "-p", f"workers={machines - 1}"]
     if machines == 1:
         words = ["submit", "hello", "-p", f"code={SLEEP}"]

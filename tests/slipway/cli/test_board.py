@@ -60,13 +60,13 @@ def test_the_page_has_what_other_commands_print(stack: Stack, tmp_path: Path) ->
     assert board["lives"], "what runs is shown in full"
 
 
-def test_what_waits_is_there_with_its_reason_and_a_job_that_is_named_in_full(stack: Stack) -> None:
-    holder = held(stack, machines=3)
-    waiting = stack.sends("hello")
-    board = stack.well("board", "--job", holder, "--output", "json").json
+def test_what_waits_is_there_with_its_reason_and_a_job_that_is_named_in_full(small: Stack) -> None:
+    holder = held(small)
+    waiting = small.sends("hello")
+    board = small.well("board", "--job", holder, "--output", "json").json
     (one,) = board["now"]["waiting"]
     assert (one["id"], one["on"], one["machines"]) == (waiting["id"], "cpu", 1)
-    assert "3 of 3 machines busy" in one["why"]
+    assert "1 of 1 machine busy" in one["why"]
     (life,) = (one for one in board["lives"] if one["id"] != waiting["id"])
     assert [one["what"] for one in life["phases"]] == ["waiting", "running"]
 

@@ -98,13 +98,13 @@ def test_bash_replaces_what_it_takes_for_the_last_word(
     assert shell.format_completion(CompletionItem(value)) == f"plain,{replacement}"
 
 
-def test_bash_itself_completes_a_parameter_behind_an_address_of_a_catalog(stack: Stack) -> None:
-    script = stack.run("completion", "bash").out
-    line = f"slipway submit --catalog {stack.address} hello -p co"
+def test_bash_itself_completes_a_parameter_behind_an_address_of_a_catalog(standing: Stack) -> None:
+    script = standing.run("completion", "bash").out
+    line = f"slipway submit --catalog {standing.address} hello -p co"
     command = Path(sys.executable).with_name("slipway")
     asked = f"COMP_LINE='{line} and more' COMP_POINT={len(line)}; _slipway_completion '{command}'"
     typed = f'{script}\n{asked} 2> /dev/null; printf "%s\\n" "${{COMPREPLY[@]}}"'
     done = subprocess.run(
-        ["bash", "-c", typed], env=stack.env(), capture_output=True, text=True, timeout=60, check=True
+        ["bash", "-c", typed], env=standing.env(), capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout == "code=\n"

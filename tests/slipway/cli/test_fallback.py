@@ -20,11 +20,11 @@ FETCHING = {"kind": "hold", "match": r"none\.tar\.gz"}
 
 
 @pytest.fixture
-def full(stack: Stack) -> Iterator[Stack]:
+def full(small: Stack) -> Iterator[Stack]:
     """Its pool is full, and Spot has quota."""
-    with stack.settings(quota=SPOT_CPUS):
-        held(stack)
-        yield stack
+    with small.settings(quota=SPOT_CPUS):
+        held(small)
+        yield small
 
 
 def packaged(stack: Stack) -> None:
@@ -93,21 +93,21 @@ def test_a_job_that_has_just_started_is_kept(full: Stack) -> None:  # N3
     assert full.read("claims/r1") == b"4711"
 
 
-def test_it_stays_while_no_other_offer_can_run(stack: Stack) -> None:  # N3
-    holder = held(stack)
-    with stack.started("submit", "hello", *MOVE, "--request-id", "r1") as waiting:
+def test_it_stays_while_no_other_offer_can_run(small: Stack) -> None:  # N3
+    holder = held(small)
+    with small.started("submit", "hello", *MOVE, "--request-id", "r1") as waiting:
         assert waiting.stderr is not None
         while "can run now" not in (line := waiting.stderr.readline()):
             assert line
         assert "after pool cpu can run now" in line
-        stack.run("jobs", "cancel", holder)
+        small.run("jobs", "cancel", holder)
         assert waiting.wait() == 0
         assert waiting.stdout is not None
         short = "quota custom_model_training_preemptible_cpus us-central1: needs 4, limit 1"
         told = waiting.stdout.read()
         assert "until it starts\n" in told and f"spot can never run: {short}\n" in told
         assert waiting.stderr.readline() == f"  {short}\n"
-    assert len(sent(stack, "r1")) == 1 and "startTime" in sent(stack, "r1")[0]
+    assert len(sent(small, "r1")) == 1 and "startTime" in sent(small, "r1")[0]
 
 
 def test_a_templates_own_wait_moves_it_on(full: Stack) -> None:  # N3

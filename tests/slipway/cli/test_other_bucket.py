@@ -25,6 +25,16 @@ SOON = {"SLIPWAY_LOOK_FOR": "1s"}
 
 
 @pytest.fixture
+def stack(small: Stack) -> Stack:
+    return small
+
+
+@pytest.fixture
+def full(stack: Stack) -> None:
+    held(stack)
+
+
+@pytest.fixture
 def launched(stack: Stack) -> Iterator[Stack]:
     """Its jobs have a launcher, and stay while they fetch their package."""
     packaged(stack)
@@ -78,9 +88,9 @@ def test_a_request_that_was_sent_is_the_same_one(launched: Stack, tmp_path: Any)
     assert len(launched.jobs()) == 1
 
 
+@pytest.mark.usefixtures("full")
 def test_a_job_that_waits_is_given_up_by_the_claim_that_it_has(launched: Stack, tmp_path: Any) -> None:
     """The claim was taken in the new bucket: the job on the pool ran as well, once it got its machine."""
-    held(launched)
     waiting = ("submit", "hello", "--wait-for", "pool=1h", "--then", "spot", "--request-id", "r1")
     with launched.faults(FETCHING):
         with launched.started(*waiting) as submitting:
@@ -95,8 +105,8 @@ def test_a_job_that_waits_is_given_up_by_the_claim_that_it_has(launched: Stack, 
     assert claims([second]) == [f"gs://w2-{launched.name}/claims/{attempt_id('r1', 1)}"], "it was never sent before"
 
 
+@pytest.mark.usefixtures("full")
 def test_the_runs_of_a_sweep_keep_their_claims(launched: Stack) -> None:
-    held(launched)
     words = ("submit", "hello", "--sweep", points(launched, 3))
     with launched.faults(lost(times=3), lagging(3600)):
         with launched.started(*words, SLIPWAY_LOOK_FOR="1h") as sending:
@@ -109,8 +119,8 @@ def test_the_runs_of_a_sweep_keep_their_claims(launched: Stack) -> None:
     assert claims(jobs) == sent_twice and len(jobs) == 6
 
 
+@pytest.mark.usefixtures("full")
 def test_a_run_that_has_begun_and_was_deleted_is_not_sent_again(launched: Stack) -> None:
-    held(launched)
     words = ("submit", "hello", "--sweep", points(launched, 3))
     launched.well(*words)
     delete(launched, "1")

@@ -18,6 +18,11 @@ TOLD = f"! not looked at {LEFT}, where stack"
 
 
 @pytest.fixture
+def stack(small: Stack) -> Stack:
+    return small
+
+
+@pytest.fixture
 def left(stack: Stack) -> Iterator[Stack]:
     stack.catalog["formerRegions"] = [LEFT]
     stack.publish()
@@ -25,8 +30,8 @@ def left(stack: Stack) -> Iterator[Stack]:
 
 
 def test_a_sweep_is_sent_and_awaited(left: Stack) -> None:  # N7
-    packaged(left)
     held(left)
+    packaged(left)
     words = ("submit", "hello", "--sweep", points(left, 3))
     with left.faults(DOWN, lost()):
         sent = left.well(*words)
@@ -56,8 +61,8 @@ def test_a_sweep_is_cancelled_and_what_was_not_looked_at_is_said(left: Stack) ->
 
 
 def test_a_submission_with_an_id_of_its_own_is_sent_and_a_lost_answer_is_looked_up(left: Stack) -> None:  # N7
-    packaged(left)
     held(left)
+    packaged(left)
     with left.faults(DOWN, lost()):
         sent = left.well("submit", "hello", "--request-id", "r1", "--output", "json")
         again = left.well("submit", "hello", "--request-id", "r1", "--output", "json")

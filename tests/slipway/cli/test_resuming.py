@@ -39,6 +39,11 @@ class Waiting:
 
 
 @pytest.fixture
+def stack(small: Stack) -> Stack:
+    return small
+
+
+@pytest.fixture
 def spot(stack: Stack) -> Iterator[Stack]:
     with stack.settings(quota=SPOT_CPUS):
         yield stack
@@ -130,7 +135,7 @@ def test_a_wait_on_a_cluster_that_was_replaced_names_it_and_how_to_move_to_the_n
             assert f"slipway jobs cancel {job}; once" in resumed.stderr.readline()
             while "waiting" not in (line := resumed.stderr.readline()):
                 assert line
-            assert f"pool full: {old}/workers has 3 of" in line
+            assert f"pool full: {old}/workers has 1 of" in line
             stack.well("jobs", "cancel", job)
             assert resumed.wait() == 8
         moved = stack.well(*WORDS)

@@ -11,7 +11,7 @@ import pytest
 from slipway.cloud.connection import connect
 from slipway.submission.request import job_name
 
-from .stack import JOBS, PROJECT, SLEEP, Stack
+from .stack import JOBS, SLEEP, Stack
 from .test_fallback import FETCHING, packaged
 
 CREATE = r"^POST .*/customJobs$"
@@ -160,7 +160,7 @@ def test_two_at_once_with_one_id_are_one_job(stack: Stack) -> None:
             codes.append(sending.wait())
 
     with stack.faults({"kind": "delay", "match": CREATE, "seconds": 1.0}):
-        threads = [threading.Thread(target=send) for _ in range(3)]
+        threads = [threading.Thread(target=send) for _ in range(2)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -223,11 +223,11 @@ def test_of_two_jobs_of_one_name_the_one_that_ran_is_shown(stack: Stack) -> None
     assert waited.code == 4 and f"was a copy of {runs['id']}, which is gone" in waited.err
 
 
-def test_reads_are_tried_again_while_the_service_is_busy(stack: Stack) -> None:
-    with stack.faults({"kind": "unavailable", "match": "^GET .*catalog.json", "times": 2}):
-        stack.well("templates")
-    with stack.faults({"kind": "lost-answer", "match": "^GET .*catalog.json", "times": 1}):
-        stack.well("templates")
+def test_reads_are_tried_again_while_the_service_is_busy(standing: Stack) -> None:
+    with standing.faults({"kind": "unavailable", "match": "^GET .*catalog.json", "times": 2}):
+        standing.well("templates")
+    with standing.faults({"kind": "lost-answer", "match": "^GET .*catalog.json", "times": 1}):
+        standing.well("templates")
 
 
 @pytest.mark.parametrize("kind", ["unavailable", "lost-answer"])
@@ -237,12 +237,12 @@ def test_a_verdict_that_cannot_be_had_stops_no_submission(stack: Stack, kind: st
     assert "cannot tell whether it starts" in done.out
 
 
-def test_clients_may_be_shared_by_threads(stack: Stack) -> None:
-    connection = connect(stack.env())
-    vertex = connection.vertex(PROJECT, "us-central1")
+def test_clients_may_be_shared_by_threads(standing: Stack) -> None:
+    connection = connect(standing.env())
+    vertex = connection.vertex(standing.project, "us-central1")
     found: list[str] = []
     threads = [
-        threading.Thread(target=lambda: found.append(vertex.persistent_resource(stack.cluster).state))
+        threading.Thread(target=lambda: found.append(vertex.persistent_resource(standing.cluster).state))
         for _ in range(16)
     ]
     for thread in threads:

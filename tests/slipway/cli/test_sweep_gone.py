@@ -16,6 +16,11 @@ from .test_sweep import every_job, points, replica
 _token = _sweep._token
 
 
+@pytest.fixture
+def stack(small: Stack) -> Stack:
+    return small
+
+
 def elsewhere(stack: Stack, folder: Path) -> None:
     """Go to another machine, which has no journal."""
     (folder / ".git").mkdir(parents=True, exist_ok=True)
@@ -38,8 +43,8 @@ def delete(stack: Stack, *runs: str, started: bool = True) -> None:
 def test_runs_whose_jobs_were_deleted_are_not_told_as_succeeded(stack: Stack, tmp_path: Path) -> None:  # N7
     """From another machine a copy was sent for each, which ended well without having run; from the same one nobody
     missed them; and one that was gone kept everybody from waiting for the others."""
-    packaged(stack)
     held(stack)
+    packaged(stack)
     words = ("submit", "hello", "--sweep", points(stack, 4))
     sweep = stack.well(*words, "--output", "json").json["sweep"]
     delete(stack, "2", "3")
@@ -68,8 +73,8 @@ def test_runs_whose_jobs_were_deleted_are_not_told_as_succeeded(stack: Stack, tm
 
 def test_a_run_whose_job_was_deleted_before_it_started_is_sent_again_under_the_same_id(stack: Stack) -> None:  # N7
     """It counted as submitted before: no command from that machine ever sent it, and waiting for it was a success."""
-    packaged(stack)
     held(stack)
+    packaged(stack)
     words = ("submit", "hello", "--sweep", points(stack, 3))
     first = stack.well(*words, "--output", "json").json
     delete(stack, "1", started=False)
@@ -86,8 +91,8 @@ def test_a_job_that_is_deleted_while_its_sweep_is_awaited_is_gone_and_sent_by_th
     stack: Stack,
 ) -> None:  # N7
     """It had not started, so it was no failed run: the command of `fix: once more` sent nothing, and ended well."""
-    packaged(stack)
     held(stack)
+    packaged(stack)
     words = ("submit", "hello", "--sweep", points(stack, 2))
     with stack.started(*words, "--wait") as waiting:
         stack.until(lambda: len(every_job(stack)) == 2)
@@ -102,8 +107,8 @@ def test_a_job_that_is_deleted_while_its_sweep_is_awaited_is_gone_and_sent_by_th
 
 def test_a_run_that_was_sent_so_long_ago_that_its_claim_may_be_deleted_is_not_sent_again(stack: Stack) -> None:  # N7
     """It had run, its job was deleted, and then the workspace deleted its claim: it was paid for a second time."""
-    packaged(stack)
     held(stack)
+    packaged(stack)
     words = ("submit", "hello", "--sweep", points(stack, 3))
     stack.well(*words)
     delete(stack, "1", started=False)
@@ -143,8 +148,8 @@ def test_a_run_that_was_on_its_way_when_the_command_was_killed_and_is_gone_is_no
     stack: Stack,
 ) -> None:  # N7
     """Up to 128 of them: a copy of each was sent, which found the claim taken and was told as a success."""
-    packaged(stack)
     held(stack)
+    packaged(stack)
     words = ("submit", "hello", "--sweep", points(stack, 3))
     stack.well(*words)
     (journal,) = stack.folder.rglob("*.jsonl")
@@ -163,8 +168,8 @@ def test_a_run_that_was_on_its_way_when_the_command_was_killed_and_is_gone_is_no
 def test_a_cancelled_run_whose_next_attempt_is_gone_is_not_sent_again_by_another_machine(  # N7
     stack: Stack, tmp_path: Path
 ) -> None:
-    packaged(stack)
     held(stack)
+    packaged(stack)
     words = ("submit", "hello", "--sweep", points(stack, 1))
     sweep = stack.run(*words, "--output", "json").json["sweep"]
     stack.well("jobs", "cancel", "--sweep", sweep)

@@ -20,11 +20,16 @@ NAMED = ("submit", "hello", "--sweep", "sweep.csv", "--request-id", "probe")
 
 
 @pytest.fixture
+def stack(small: Stack) -> Stack:
+    return small
+
+
+@pytest.fixture
 def both(stack: Stack, tmp_path: Path) -> Iterator[tuple[Stack, Stack]]:
     """The same stack from two machines, Ada's and Bob's, whose points are others. Both have sent, as no list showed the
     one's jobs to the other."""
-    packaged(stack)
     held(stack)
+    packaged(stack)
     bobs = replace(stack, folder=tmp_path / "bobs")
     (bobs.folder / ".git").mkdir(parents=True)
     points(stack, 4)

@@ -30,16 +30,16 @@ def close(stack: Stack, template: str = "hello", **values: Any) -> None:
     stack.publish()
 
 
-def test_quota_that_was_granted_since_the_deployment_counts(stack: Stack) -> None:  # P5
+def test_quota_that_was_granted_since_the_deployment_counts(small: Stack) -> None:  # P5
     """All runs were refused by the limit of the last deployment, while a single submission took Spot."""
-    spot = stack.catalog["templates"]["hello"]["offers"][1]
+    spot = small.catalog["templates"]["hello"]["offers"][1]
     spot.update(available=False, why="quota: short by 3", lacksQuota=True)
-    stack.publish()
-    held(stack)
-    with stack.settings(quota=SPOT_CPUS):
-        done = stack.well("submit", "hello", "--sweep", points(stack, 3), "--then", "spot")
+    small.publish()
+    held(small)
+    with small.settings(quota=SPOT_CPUS):
+        done = small.well("submit", "hello", "--sweep", points(small, 3), "--then", "spot")
     assert "→  3 runs, each by spot: " in done.out, done.err
-    assert {job["labels"]["slipway-capacity-type"] for job in every_job(stack)} == {"spot"}
+    assert {job["labels"]["slipway-capacity-type"] for job in every_job(small)} == {"spot"}
 
 
 def test_runs_that_were_sent_are_never_judged_again(stack: Stack) -> None:  # N7
@@ -131,16 +131,16 @@ def test_a_parameter_that_is_not_given_is_compared_where_its_default_is_the_same
     assert stack.run(*words).code == 0 and len(every_job(stack)) == 1, "a default may have changed with the template"
 
 
-def test_a_job_that_no_list_shows_is_compared_as_well(stack: Stack, tmp_path: Path) -> None:  # N7
+def test_a_job_that_no_list_shows_is_compared_as_well(small: Stack, tmp_path: Path) -> None:  # N7
     """Its claim leads to it."""
-    packaged(stack)
-    held(stack)
+    held(small)
+    packaged(small)
     name = ("--request-id", "nightly", "--capacity", "pool", "--sweep")
-    stack.well("submit", "hello", *name, rows(stack, "print(1)"))
-    (job,) = every_job(stack)
-    assert replica(stack, job)
-    elsewhere(stack, tmp_path / "elsewhere")
-    with stack.faults({"kind": "lagging-list", "match": "customJobs", "seconds": 3600.0}):
-        refused = stack.run("submit", "hello", *name, rows(stack, "print(2)"))
+    small.well("submit", "hello", *name, rows(small, "print(1)"))
+    (job,) = every_job(small)
+    assert replica(small, job)
+    elsewhere(small, tmp_path / "elsewhere")
+    with small.faults({"kind": "lagging-list", "match": "customJobs", "seconds": 3600.0}):
+        refused = small.run("submit", "hello", *name, rows(small, "print(2)"))
     assert refused.code == 2 and "run 0: code=print(1) then, code=print(2)" in refused.err
-    assert len(every_job(stack)) == 1
+    assert len(every_job(small)) == 1

@@ -219,11 +219,11 @@ def test_a_catalog_is_chosen_for_all_folders_or_for_one(stack: Stack) -> None:
     assert stack.run("use", "--here").code == 2
 
 
-def test_a_catalog_that_cannot_be_read_is_not_remembered(stack: Stack) -> None:
+def test_a_catalog_that_cannot_be_read_is_not_remembered(standing: Stack) -> None:
     for flags in ((), ("--here",)):
-        done = stack.run("use", *flags, "gs://no-such-bucket-anywhere", SLIPWAY_CATALOG=UNSET)
+        done = standing.run("use", *flags, "gs://no-such-bucket-anywhere", SLIPWAY_CATALOG=UNSET)
         assert done.code == 2 and "nothing is remembered" in done.err
-    assert not list(stack.folder.rglob("catalog"))
+    assert not list(standing.folder.rglob("catalog"))
 
 
 IMAGE = "us-docker.pkg.dev/acme/train/task@sha256:" + "0f" * 32

@@ -75,10 +75,10 @@ def test_jobs_that_ran_are_replayed_on_the_pools_of_a_file(stack: Stack) -> None
     file.write_text(FILE.format("{ min: 1, max: 3 }"))
     empty = stack.run("what-if", str(file))
     assert empty.code == 4 and "nothing to replay" in empty.err
-    stack.well("submit", "hello", "--sweep", points(stack, 6))
+    stack.well("submit", "hello", "--sweep", points(stack, 3))
     stack.all_end()
     done = stack.well("what-if", str(file), "--output", "json")
-    assert (done.json["jobs"], done.json["calibration"]["jobs"], done.json["neverRan"]) == (6, 6, [])
+    assert (done.json["jobs"], done.json["calibration"]["jobs"], done.json["neverRan"]) == (3, 3, [])
     assert "nothing differs" in stack.run("what-if", str(file)).err
     assert "Connection pool" not in done.err
     offers = stack.catalog["templates"]["hello"]["offers"]
@@ -86,7 +86,7 @@ def test_jobs_that_ran_are_replayed_on_the_pools_of_a_file(stack: Stack) -> None
     stack.publish()
     file.write_text(FILE.replace("n1-standard-4", "n1-standard-8").format(2))
     (never,) = stack.run("what-if", str(file), "--output", "json").json["neverRan"]
-    assert (never["template"], never["jobs"]) == ("hello", 6)
+    assert (never["template"], never["jobs"]) == ("hello", 3)
     shown = stack.run("what-if", str(file))
     assert "no pool has n1-standard-4" in shown.out and "first come, first served" in shown.err
     assert "nothing differs" not in shown.err
