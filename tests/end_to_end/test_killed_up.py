@@ -57,7 +57,7 @@ def test_killed_again_and_again_the_same_command_runs_through(
     (cluster,) = checkout.clusters()
     checkout.clear_after_a_kill()
     faults(delay(PUBLISH))
-    killed = up(checkout)
+    killed = checkout.begin("up")
     words = f"waiting for {cluster}: still being made since an earlier deployment"
     killed.until(lambda: words in killed.said, "it says what it waits for")
     checkout.make_clusters_now()
