@@ -26,13 +26,17 @@ VERSION = "0.1.0"
 NAME = f"slipway_vertex-{VERSION}"
 
 
-@pytest.fixture(scope="module")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """This checkout as one commit, with version 0.1.0 at the top of its changelog."""
-    folder = tmp_path_factory.mktemp("repository")
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """What a release reads before it builds, as one commit, with version 0.1.0 at the top of its changelog."""
+    return committed(tmp_path / "repository")
+
+
+def committed(folder: Path, *packages: str) -> Path:
+    folder.mkdir()
     for name in (*FILES, *(path.name for path in ROOT.glob("requirements*.txt"))):
         shutil.copy(ROOT / name, folder)
-    for name in ("slipway", "components", "local", "templates", "jobs"):
+    for name in packages:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     project = folder / "pyproject.toml"
     project.write_text(re.sub(r'(?m)^version = ".*"', f'version = "{VERSION}"', project.read_text()))
@@ -64,7 +68,8 @@ def release(folder: Path, version: str = VERSION, umask: int = 0o022) -> Done:
 
 
 @pytest.mark.long
-def test_whoever_builds_a_commit_again_gets_the_same_bytes(repository: Path, tmp_path: Path) -> None:
+def test_whoever_builds_a_commit_again_gets_the_same_bytes(tmp_path: Path) -> None:
+    repository = committed(tmp_path / "repository", "slipway", "components", "local", "templates", "jobs")
     here, elsewhere = clone(repository, tmp_path / "here"), clone(repository, tmp_path / "else" / "where")
     done = release(here)
     assert done.code == 0, done.said
@@ -108,13 +113,12 @@ def it_has_sources_wheel_notes_bill_and_hashes(made: Path, commit: str) -> None:
     assert {one["ref"] for one in bill["dependencies"]} >= kinds.keys()
 
 
-def test_a_tree_with_changes_is_refused(repository: Path, tmp_path: Path) -> None:
-    folder = clone(repository, tmp_path / "dirty")
-    (folder / "notes of mine.txt").touch()
-    done = release(folder)
+def test_a_tree_with_changes_is_refused(repository: Path) -> None:
+    (repository / "notes of mine.txt").touch()
+    done = release(repository)
     assert (done.code, done.out) == (2, "")
     assert "changes that are in no commit" in done.err and "notes of mine.txt" in done.err
-    assert not (folder / "dist").exists()
+    assert not (repository / "dist").exists()
 
 
 def test_a_version_that_nothing_tells_of_is_refused(repository: Path) -> None:
@@ -122,10 +126,9 @@ def test_a_version_that_nothing_tells_of_is_refused(repository: Path) -> None:
     assert "is not a version" in release(repository, "latest").err
 
 
-def test_a_released_version_never_becomes_another(repository: Path, tmp_path: Path) -> None:
-    folder = clone(repository, tmp_path / "released")
-    git(folder, "tag", f"v{VERSION}")
-    (folder / "LICENSE").write_text("another")
-    git(folder, "commit", "--quiet", "--all", "--message", "Change")
-    done = release(folder)
+def test_a_released_version_never_becomes_another(repository: Path) -> None:
+    git(repository, "tag", f"v{VERSION}")
+    (repository / "LICENSE").write_text("another")
+    git(repository, "commit", "--quiet", "--all", "--message", "Change")
+    done = release(repository)
     assert done.code == 2 and "released, from another commit" in done.err
