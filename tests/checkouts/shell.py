@@ -103,4 +103,4 @@ def wait_for(true: Callable[[], object], what: str, seconds: float = 300) -> Non
     while not true():
         assert time.monotonic() < until, f"in {seconds:.0f} s never: {what}"
         time.sleep(pause)
-        pause = min(1.3 * pause, 0.5)
+        pause = min(1.3 * pause, 0.25)
