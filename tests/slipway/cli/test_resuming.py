@@ -75,18 +75,18 @@ def test_a_rate_limit_while_it_is_resumed_tells_how_to_go_on_without_a_second_jo
     assert len(stack.jobs()) == 2
 
 
-@pytest.mark.parametrize("state", ["sending", "accepted", "refused"])
 def test_a_rate_limit_while_a_later_attempt_goes_on_sends_nobody_back_to_the_first_type(  # N3, N7
-    waiting: Waiting, monkeypatch: pytest.MonkeyPatch, state: str
+    waiting: Waiting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """That sent a second run beside the one on Spot."""
-    SubmissionJournal(waiting.stack.journal(waiting.request_id).parent).write(
-        JournalEntry(attempt_id(waiting.request_id, 1), "hello", EntryState(state), "2026-01-01T00:00:00+00:00")
-    )
+    journal = SubmissionJournal(waiting.stack.journal(waiting.request_id).parent)
     limit(monkeypatch)
-    told = waiting.stack.run(*waiting.again)
-    assert told.code == 5, told.err
-    assert ("the first capacity type again" in told.err) is (state == "refused")
+    for state in (EntryState.SENDING, EntryState.ACCEPTED, EntryState.REFUSED):
+        second = attempt_id(waiting.request_id, 1)
+        journal.write(JournalEntry(second, "hello", state, "2026-01-01T00:00:00+00:00"))
+        told = waiting.stack.run(*waiting.again)
+        assert told.code == 5, told.err
+        assert ("the first capacity type again" in told.err) is (state is EntryState.REFUSED)
 
 
 def test_a_later_attempt_that_goes_on_is_named_where_the_first_job_is_gone(spot: Stack) -> None:  # N3, N7

@@ -92,26 +92,21 @@ def test_the_same_runs_asked_for_in_another_way_must_be_meant(  # N7
         assert stack.run(*words, *now, "--request-id", "new").code == 0 and len(every_job(stack)) == 4
 
 
-@pytest.mark.parametrize(
-    ("words", "codes", "said"),
-    [
-        (("hello",), ("print(1)", "print(3)"), "run 1: code=print(2) then, code=print(3) now"),
-        (("hello",), ("print(1)",), "run 0: one of 2 then, of 1 now"),
-        (("hello",), ("print(1)", "print(2)", "print(3)"), "run 0: one of 2 then, of 3 now"),
-        (("crew",), ("print(1)", "print(2)"), "run 0: template=hello then, template=crew now"),
-    ],
-)
-def test_a_name_that_was_used_for_other_points_is_refused_on_any_machine(  # N7
-    stack: Stack, tmp_path: Path, words: tuple[str, ...], codes: tuple[str, ...], said: str
-) -> None:
+def test_a_name_that_was_used_for_other_points_is_refused_on_any_machine(stack: Stack, tmp_path: Path) -> None:  # N7
     """Two new points were told as submitted before, and as succeeded: nobody ever ran them."""
     name = ("--request-id", "nightly", "--sweep")
     stack.well("submit", "hello", *name, rows(stack, "print(1)", "print(2)"))
     elsewhere(stack, tmp_path / "elsewhere")
-    refused = stack.run("submit", *words, *name, rows(stack, *codes), "--wait")
-    assert refused.code == 2 and "error: sweep nightly was begun" in refused.err
-    assert said in refused.err and "name this one differently: --request-id" in refused.err
-    assert len(every_job(stack)) == 2
+    for template, codes, said in (
+        ("hello", ("print(1)", "print(3)"), "run 1: code=print(2) then, code=print(3) now"),
+        ("hello", ("print(1)",), "run 0: one of 2 then, of 1 now"),
+        ("hello", ("print(1)", "print(2)", "print(3)"), "run 0: one of 2 then, of 3 now"),
+        ("crew", ("print(1)", "print(2)"), "run 0: template=hello then, template=crew now"),
+    ):
+        refused = stack.run("submit", template, *name, rows(stack, *codes), "--wait")
+        assert refused.code == 2 and "error: sweep nightly was begun" in refused.err
+        assert said in refused.err and "name this one differently: --request-id" in refused.err
+        assert len(every_job(stack)) == 2
     again = stack.well("submit", "hello", *name, rows(stack, "print(1)", "print(2)"), "--wait")
     assert "0 submitted now, 2 before," in again.out
 

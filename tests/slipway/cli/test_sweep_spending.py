@@ -43,6 +43,8 @@ def test_a_full_pool_is_waited_for_as_the_dry_run_has_said(busy: Stack) -> None:
     assert done.code == 0, done.err
     assert types(busy) == {"pool"} and len(every_job(busy)) == RUNS
     assert ": --then spot" in done.out
+    again = busy.run(*sweep(busy, "--then", "spot"), "--output", "json").json
+    assert (again["before"], again["accepted"]) == (RUNS, []), "the same sweep: only where its runs go is answered anew"
 
 
 @pytest.mark.parametrize(
@@ -73,13 +75,6 @@ def test_another_type_is_taken_where_it_is_named(busy: Stack) -> None:
     assert done.code == 0, done.err
     assert types(busy) == {"spot"} and done.out.startswith("leaves pool cpu for spot")
     assert MOST.search(done.out)
-
-
-def test_the_same_sweep_goes_on_by_another_type_once_that_is_named(busy: Stack) -> None:
-    """It is the same sweep: only where its runs go was answered anew."""
-    first = busy.run(*sweep(busy), "--output", "json").json
-    again = busy.run(*sweep(busy, "--then", "spot"), "--output", "json").json
-    assert (again["sweep"], again["before"], again["accepted"]) == (first["sweep"], RUNS, [])
 
 
 @pytest.mark.parametrize(("typed", "taken"), [("y", "spot"), ("", "pool")])
