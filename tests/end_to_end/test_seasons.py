@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import pytest
@@ -55,9 +56,8 @@ def test_a_season_ends_when_its_jobs_have_ended_and_begins_again(
     said = up(checkout, **{"from": LONG_AGO, "until": NEVER})
     assert "its season has begun" in said
     assert list(checkout.clusters()) == [old] and due(checkout) == [("season-ends", False)]
-    again = checkout.submit("-p", "seconds=600")
-    assert again["labels"]["slipway-capacity-type"] == "pool"
-    checkout.cloud.cancel(again["name"])
+    shown = checkout.slipway("submit", "nap", "-p", "say=x", "--dry-run")
+    assert shown.json["labels"]["slipway-capacity-type"] == "pool"
 
 
 def it_ends_and_the_job_goes_on(checkout: Checkout, old: str, job: Any) -> None:
@@ -145,6 +145,7 @@ def test_a_season_that_there_is_no_quota_for_waits_and_holds_up_nothing_else(che
     (first,) = checkout.clusters()
     job = checkout.submit("-p", "seconds=600")
     checkout.cloud.rest("POST", "/slipway/clock", {"advance": 3601})
+    wait_for(lambda: told_by_answers(checkout) > turn, "answers are dated anew, as they are each second")
     said = checkout.up()
     assert re.search("cluster second is not made yet.*quota custom_model_training_cpus", said)
     assert f"drawn by {first} 4" in said and checkout.clusters() == {first: "RUNNING"}
@@ -160,6 +161,12 @@ def test_a_season_that_there_is_no_quota_for_waits_and_holds_up_nothing_else(che
     second, edited = sorted(checkout.clusters(), reverse=True)
     assert second.startswith("second-") and edited.startswith("edited-")
     assert checkout.pulumi("preview", "--expect-no-changes").code == 0
+
+
+def told_by_answers(checkout: Checkout) -> datetime:
+    """The time by which a deployment goes."""
+    answer = checkout.cloud.session().get(f"{checkout.cloud.url}/slipway/clock")
+    return parsedate_to_datetime(answer.headers["Date"])
 
 
 def nor_does_one_that_there_are_no_machines_for(checkout: Checkout, seasons: Any) -> None:
