@@ -51,7 +51,13 @@ def test_spot_digits_preempted_without_a_notice_and_with_one_does_every_step_onc
 
 def unbroken(folder: Path) -> dict[str, object]:
     """Return the metrics of a run that nothing disturbs."""
-    call = [interpreter(folder / "images", SKLEARN), "-m", "spot_digits.task", f"--steps={STEPS}", "--every=5"]
+    call: list[str | Path] = [
+        interpreter(folder / "images", SKLEARN),
+        "-m",
+        "spot_digits.task",
+        f"--steps={STEPS}",
+        "--every=5",
+    ]
     subprocess.run([*call, f"--output={folder}"], env=environ(), check=True)
     found: dict[str, object] = json.loads((folder / "metrics.json").read_text())
     return found

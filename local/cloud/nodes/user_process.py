@@ -102,6 +102,7 @@ def _serve(device: int, link: socket.socket, spec: ReplicaSpec, folder: Path) ->
         os.setpgid(0, 0)
         for asked in (signal.SIGTERM, signal.SIGINT):
             signal.signal(asked, signal.SIG_DFL)
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as before `Popen`: a cloud that is killed ends no server
         output = os.open(folder / "runner.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         for number in (1, 2):
             os.dup2(output, number)

@@ -183,5 +183,5 @@ print(os.path.getsize("/gcs/{bucket}/large"))
     own_cloud.kill()
     go.touch()
     own_cloud.up()
-    own_cloud.until(name, "JOB_STATE_SUCCEEDED")
+    assert own_cloud.until(name, *ENDED)["state"] == "JOB_STATE_SUCCEEDED", own_cloud.lines(name)
     assert own_cloud.lines(name) == ["written", str(40 << 20)]
