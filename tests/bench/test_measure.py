@@ -1,5 +1,5 @@
-"""How benchmarks measure and report: pairs, medians, honest memory, failures that are never numbers, and no measurement
-asserted here. # B2 # B4"""
+"""Measuring and reporting of benchmarks: pairs, medians, honest memory, failures that are never numbers, and no
+measurement asserted here. # B2 # B4"""
 
 from __future__ import annotations
 

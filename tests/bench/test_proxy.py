@@ -1,4 +1,4 @@
-"""What stands between a bench and its cloud: round trips in sequence, and whole requests alone. # N2"""
+"""The proxy between a bench and its cloud: round trips in sequence, and whole requests alone. # N2"""
 
 from __future__ import annotations
 

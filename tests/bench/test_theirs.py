@@ -1,4 +1,4 @@
-"""What is measured against, a plain program and a script of the SDK, declares and sends the same."""
+"""The other side of a comparison, a plain program and a script of the SDK, declares and sends the same."""
 
 from __future__ import annotations
 

@@ -26,7 +26,8 @@ print({"gh": "4711", "gcloud": "100000000001"}.get(name, ""))
 
 
 def asked(folder: Path, *blocks: str) -> list[list[str]]:
-    """What a guide's blocks ask of the cloud's, the forges' and a checkout's commands, each call with its arguments."""
+    """Return what a guide's blocks ask of the cloud's, the forges' and a checkout's commands, each call with its
+    arguments."""
     for name in ("gcloud", "gh", "glab", "make", "git"):
         (folder / name).write_text(STAND_IN)
         (folder / name).chmod(0o755)

@@ -52,7 +52,7 @@ class Repository:
         self.commit(branch)
 
     def previewed(self) -> Path:
-        """What the deployment previews right before it begins."""
+        """Return what the deployment previews right before it begins."""
         events = self.checkout.state / "gate.jsonl"
         events.write_text(self.checkout.pulumi("preview", "--json", role="previewer", **STREAMING).out)
         return events

@@ -28,7 +28,8 @@ NAME = f"slipway_vertex-{VERSION}"
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """What a release reads before it builds, as one commit, with version 0.1.0 at the top of its changelog."""
+    """A repository with what a release reads before it builds, as one commit, with version 0.1.0 at the top of its
+    changelog."""
     return committed(tmp_path / "repository")
 
 

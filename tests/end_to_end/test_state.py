@@ -106,7 +106,7 @@ def test_a_destruction_that_lost_its_language_host_needs_one_more(
 
 
 def mended(checkout: Checkout, *commands: Sequence[str]) -> None:
-    """What the runbook says mends it, and `up` takes over what lives."""
+    """The runbook's commands mend it, and `up` takes over what lives."""
     before = checkout.clusters()
     looked = checkout.slipway("doctor", "--stack", checkout.stack, "--output", "json", role="deployer")
     assert any("The state was cut off" in (one["means"] or "") for one in looked.json["findings"])

@@ -80,7 +80,7 @@ def test_a_team_s_changes_are_judged_by_its_base_s_pins(team: Team, tmp_path: Pa
 
 
 def nothing_of_the_change_runs_in_the_judge_nor_what_it_pins(team: Team, ran: Path, place: Path, wheel: Path) -> None:
-    """What the team's rules refuse shuts the gate, and is told beside ours; it says nothing of what they allow."""
+    """A refusal by the team's rules shuts the gate, and is told beside ours; an allowed change is not mentioned."""
     folder, newer = team.checkout.folder, place / wheel.name.replace("0.1.0", "9.0.0")
     for name in ("sitecustomize.py", "usercustomize.py"):
         (folder / name).write_text(RAN.format(str(ran)))

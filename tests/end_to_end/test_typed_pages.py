@@ -38,7 +38,7 @@ output = Path(os.environ["SLIPWAY_OUTPUT"])
 (output / "model.joblib").write_bytes(bytes(6000))
 (output / "metrics.json").write_text(f'{{"accuracy": {sys.argv[-1]}}}')
 """
-"""What stands in for the shipped `train.py`, which tests/templates lets learn."""
+"""A stand-in for the shipped `train.py`, which tests/templates lets learn."""
 _HOLDS_THE_POOL = (
     "slipway submit dask-digits -p candidates=100",
     "slipway jobs logs dask-digits --follow | grep --max-count=1 'Job is running'",

@@ -1,4 +1,4 @@
-"""Which node a replica is, where nodes meet and by which interface (vertex-rules 3.5, 3.6), and a lost one. # B5"""
+"""The node that a replica is, where nodes meet and by which interface (vertex-rules 3.5, 3.6), and a lost one. # B5"""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""One definition, read and written: the same value comes back, and no file is half written. # D4 # N8"""
+"""Reading and writing by one definition: the same value comes back, and no file is half written. # D4 # N8"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a cluster is wanted, and the one loop that waits. # B6 # N9"""
+"""Seasons in which a cluster is wanted, and the one loop that waits. # B6 # N9"""
 
 from __future__ import annotations
 

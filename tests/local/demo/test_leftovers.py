@@ -1,4 +1,4 @@
-"""What a killed demo leaves: the next one runs through, and `make demo-down` clears all of it. # N4"""
+"""Leftovers of a killed demo: the next one runs through, and `make demo-down` clears all of it. # N4"""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Killed(BaseException):
 
 @pytest.fixture
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where there is a state folder for `filled` to fill. No process of a local cloud ever ran in it."""
+    """The home in which `filled` may fill a state folder. No process of a local cloud ever ran in it."""
     monkeypatch.setenv("SLIPWAY_LOCAL_STATE", str(tmp_path / "state"))
     monkeypatch.setattr("local.demo.demo.daemon.stop", lambda _: (False, 0))
     monkeypatch.setattr("local.demo.demo.marked", lambda _: [])

@@ -1,4 +1,4 @@
-"""What an update would change of a cluster, and whether that takes a new one."""
+"""Changes of a cluster by an update, and whether that takes a new one."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -31,7 +31,8 @@ _DELTA = "__pulumi_raw_state_delta"
 
 
 class Engine:
-    """What the engine does with one resource: it has the inputs checked and compared, and then does what follows."""
+    """Do as the engine does with one resource, which has the inputs checked and compared, and then does what follows
+    from that."""
 
     def __init__(self, provider: Any) -> None:
         self.provider = provider

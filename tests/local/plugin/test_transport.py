@@ -203,7 +203,7 @@ def test_endpoint_and_token_are_taken_from_the_environment() -> None:
 
 
 def test_service_accounts_are_asked_where_the_official_plugin_asks_since_google_beta_7_30() -> None:
-    """It ignores the old name, so that a stack which works here works with it as well."""
+    """The provider ignores the old name, so that a stack which works here works with it as well."""
     names = ("GOOGLE_IAM_CUSTOM_ENDPOINT", "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT")
     endpoints = {name: f"http://127.0.0.1:{port}/v1/" for port, name in enumerate(names, 1)}
     assert load({}, {**_ENVIRONMENT, **endpoints}).endpoints["iamBeta"] == "http://127.0.0.1:2/v1/"

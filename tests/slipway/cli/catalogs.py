@@ -1,4 +1,4 @@
-"""What a catalog has of templates: `hello` of one machine and `crew` of several, each on the pool and by Spot."""
+"""Templates of a catalog: `hello` of one machine and `crew` of several, each on the pool and by Spot."""
 
 from typing import Any
 

@@ -26,7 +26,8 @@ RANKED = "import os, time; print('line of', os.environ['RANK']); time.sleep(2)"
 
 
 def past_jobs(stack: Stack) -> Past:
-    """One that went well, one that failed, each by a request of its own, and one of a scheduler and two workers."""
+    """Send a job that goes well, one that fails, each by a request of its own, and one of a scheduler and two
+    workers."""
     fine = stack.ended("hello", "-p", f"code={PRINTS}", "--request-id", "nightly")
     failed = stack.ended("hello", "-p", f"code={FAILS}", "--request-id", "failing")
     return Past(stack, fine, failed, stack.ended("crew", "-p", "workers=2", "-p", f"code={RANKED}"))

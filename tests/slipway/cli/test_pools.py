@@ -53,7 +53,7 @@ def test_a_price_that_lacks_a_part_is_told_as_far_as_it_is_known(stack: Stack) -
 
 
 def test_a_cluster_that_no_deployment_has_recorded_is_shown(stack: Stack) -> None:
-    """It is billed, and a failed `up` sends people here to see whether it was made."""
+    """A cluster in error is billed, and a failed `up` sends people here to see whether it was made."""
     stack.make_cluster(cluster=f"lost-{stack.name}", of=stack.name)
     stack.make_cluster(cluster=f"theirs-{stack.name}", of="another")
     done = stack.run("pools")

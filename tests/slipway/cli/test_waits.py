@@ -7,7 +7,7 @@ from .stack import SLEEP, Stack, held
 
 
 def test_a_full_pool_is_told_with_how_long_it_took_before(small: Stack) -> None:  # Z3, N9
-    """When it was full: the first starts on a free machine, which tells nothing of that."""
+    """Needs a pool that was full: the first job starts on a free machine, which tells nothing of that."""
     hello = ("submit", "hello", "--capacity", "pool")
     first = held(small)
     for _ in range(3):

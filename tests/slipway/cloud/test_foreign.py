@@ -210,12 +210,12 @@ BODY = {
     "trainingTaskMetadata": {"backingCustomJob": "projects/1/locations/us-central1/customJobs/8"},
 }
 FREE = ("trainingTaskInputs", "trainingTaskMetadata")
-"""What may be any JSON of what the service answers."""
+"""Fields of the service's answers that may be any JSON."""
 ODD: tuple[Any, ...] = (None, 5, 2.5, True, "text", "", [], [None], [5], [[]], [{}], {}, {"a": 1}, {"a": None})
 
 
 def listed(kind: JobKind, *bodies: Mapping[str, Any]) -> list[VertexJob]:
-    """What `Vertex.jobs` makes of them."""
+    """Return what `Vertex.jobs` makes of them."""
 
     class Pages:
         def pages(self, *_: Any) -> Iterator[Mapping[str, Any]]:

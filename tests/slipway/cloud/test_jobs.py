@@ -218,7 +218,7 @@ class HalfDown(Session):
 
 
 def test_a_job_is_found_by_its_number_while_another_region_does_not_answer() -> None:
-    """That there is none nobody can tell. A region that does not answer is not asked for each kind of job."""
+    """Nobody can tell that there is none. A region that does not answer is not asked for each kind of job."""
     for down, number in ((AWAY, "2"), (HOME, "3")):
         session = HalfDown(down)
         assert [job.id for job in find_jobs(vertex(session), number)] == [number]
@@ -228,7 +228,7 @@ def test_a_job_is_found_by_its_number_while_another_region_does_not_answer() -> 
 
 
 def test_a_job_is_found_by_its_name_while_another_region_does_not_answer() -> None:
-    """It may have to be cancelled. That there is none, or which is a template's newest, nobody can tell."""
+    """A job may have to be cancelled. Nobody can tell that there is none, or which is a template's newest."""
     assert [job.id for job in find_jobs(vertex(HalfDown()), "tune-1")] == ["2"]
     for text in ("tune-2", "tune"):
         with pytest.raises(CloudError, match="down"):

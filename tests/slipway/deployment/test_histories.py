@@ -61,7 +61,7 @@ def test_labels_that_somebody_edited_stop_it_while_the_cluster_is_offered_or_ret
 
 
 def decide(monkeypatch: pytest.MonkeyPatch, one: ClusterSpec, now: datetime, seen: Live) -> tuple[Plan, list[str]]:
-    """What a program plans whose clock says `now`, and what it warns of."""
+    """Return what a program plans whose clock says `now`, and what it warns of."""
     settings = WorkspaceSettings((), "acme-catalog", "acme-work", "trainer")
     stack, warned = Stack(STACK, PROJECT, REGION, settings, clusters=(one,)), [""][:0]
 
@@ -78,7 +78,7 @@ def decide(monkeypatch: pytest.MonkeyPatch, one: ClusterSpec, now: datetime, see
 def test_a_clock_that_is_wrong_ends_no_season_and_gives_nothing_up(
     off: timedelta, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # B6
-    """What the cloud's own time says is in season, or has not idled for so long, stays."""
+    """A cluster stays that is in season by the cloud's own time, or has not idled for so long."""
     season = Season(NOW - HOUR, NOW + HOUR, 3 * HOUR)
     one = replace(spec(), season=season, retire_within=7 * DAY)
     there = alive(one, create_time=NOW - 2 * HOUR)

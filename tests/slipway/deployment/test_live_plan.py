@@ -1,4 +1,4 @@
-"""What a plan is made of."""
+"""The facts that a plan is made of."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -44,7 +44,7 @@ def read_plan(
 
 
 class Seen:
-    """What is read: `live`. `asked` are the scopes."""
+    """Reads that give `live`. `asked` are the scopes."""
 
     def __init__(self) -> None:
         self.live, self.asked = LIVE, list[LiveScope]()

@@ -1,4 +1,4 @@
-"""What is published: of alternatives and while clusters are being made, too. # N1 # N2 # P2"""
+"""Publication of a catalog: of alternatives and while clusters are being made, too. # N1 # N2 # P2"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an edit is carried out where that is not by rollover, and how long it waits."""
+"""Replacement of a cluster where it is not by rollover, and how long that waits."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

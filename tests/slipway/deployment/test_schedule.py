@@ -1,4 +1,5 @@
-"""What deployments do by themselves, when, and what it costs until then; a season to come is prepared. # B6 D2 Z2"""
+"""Steps that deployments take by themselves, when, and what they cost until then; a season to come is prepared.
+# B6 D2 Z2"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is decided about each cluster, in which order, and what preview and up say of it. # N1 # N2 # B6 # D2 # D7"""
+"""Decisions about each cluster, their order, and what preview and up say of it. # N1 # N2 # B6 # D2 # D7"""
 
 from __future__ import annotations
 

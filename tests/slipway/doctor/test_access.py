@@ -1,4 +1,4 @@
-"""What is read of a stack and what can't be, each a finding: catalog, quota, roles. # N10 N6 P5"""
+"""Parts of a stack that are read, and those that can't be, each a finding: catalog, quota, roles. # N10 N6 P5"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which generation of a cluster is asked for, from what lives, and one in the catalog, read back. # B6 # N2 # N5"""
+"""Choosing the generation of a cluster, from what lives, and one in the catalog, read back. # B6 # N2 # N5"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many machines a pool had over time, and who used them, at what cost. # N19 # N20"""
+"""Machines that a pool had over time, who used them, and at what cost. # N19 # N20"""
 
 import json
 from dataclasses import replace

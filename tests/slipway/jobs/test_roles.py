@@ -1,4 +1,4 @@
-"""Who wrote a line of a log, whose the last lines are, and what each replica used of its machines.
+"""Roles of replicas: who wrote a line of a log, whose the last lines are, and what each replica used of its machines.
 
 The service chooses the lines, so that the last ones can be read of what is chosen."""
 

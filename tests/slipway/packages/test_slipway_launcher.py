@@ -122,7 +122,7 @@ def test_an_answer_that_is_lost_does_not_make_a_copy_of_itself(replica: Replica)
     [([503], False), ([429, 500], False), (["silent"], False), (["half"], True), (["lost"], True), ([412, 404], False)],
 )
 def test_passing_trouble_is_waited_out(replica: Replica, faults: list[Any], before: bool) -> None:
-    """One whose own claim was not answered finds it."""
+    """A launcher whose own claim was not answered finds it."""
     waits: list[float] = []
     replica.handler.faults = [*faults]
     settled = launcher.settle(replica.claim(f"trouble-{faults[0]}"), "11", replica.environ, waits.append)

@@ -22,7 +22,7 @@ from .conftest import Bucket
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """What was waited between tries."""
+    """The waits between tries."""
     waited: list[float] = []
     monkeypatch.setattr(slipway_storage, "patiently", lambda ask, _: patiently(ask, waited.append))
     return waited

@@ -1,4 +1,4 @@
-"""Whether quota suffices for clusters and offers, in each of their regions."""
+"""Assessing whether quota suffices for clusters and offers, in each of their regions."""
 
 from __future__ import annotations
 

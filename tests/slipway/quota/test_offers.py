@@ -1,4 +1,4 @@
-"""What offers draw of quota, by metric, and how it is told."""
+"""Quota that offers draw, by metric, and how it is told."""
 
 from dataclasses import replace
 from textwrap import dedent

@@ -226,7 +226,7 @@ def test_what_is_asked_for_without_any_edit_stops_nothing() -> None:
 
 
 def test_what_an_alternative_asks_for_once_it_is_there_stops_nothing() -> None:  # N2
-    """It was asked for what was to be made first, before there was an alternative."""
+    """The quota was asked for what was to be made first, before there was an alternative."""
     machine = MachineSpec("a2-highgpu-8g", "NVIDIA_TESLA_A100", 8)
     there = replace(FIRST, id="first-a1a1a1a", pools={"workers": pool("workers", machine, 1, 4)}, alternative=1)
     line = QuotaLine(A100S, "tight", 0, {"first/workers": 32}, 32, 8)

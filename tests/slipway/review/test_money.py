@@ -176,7 +176,7 @@ def on_demand(price: str = "101", **fields: Any) -> Any:
 
 
 def run_cost(old: tuple[Any, ...], new: tuple[Any, ...]) -> Finding:
-    """What is told of a run by other offers."""
+    """Return what is told of a run by other offers."""
     return said(change(facts(template("lora", *old)), facts(template("lora", *new))))["run-cost"]
 
 

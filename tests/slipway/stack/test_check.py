@@ -180,7 +180,7 @@ def test_a_template_that_fits_no_pool_is_shown_field_by_field(checkout: Path) ->
 
 @pytest.mark.parametrize("count", [99, 100])
 def test_what_preview_would_refuse_for_a_rule_is_said_here(checkout: Path, count: int) -> None:
-    """One variable of the hundred has the parameters."""
+    """The parameters take one variable of the hundred."""
     template = checkout / "templates" / "train.py"
     env = f'env={{f"V{{one}}": "1" for one in range({count})}},'
     template.write_text(template.read_text().replace("capacity_types=", f"{env} capacity_types="))

@@ -1,4 +1,4 @@
-"""Who and what a stack file names: members, trainers and reservations."""
+"""Names in a stack file: members, trainers and reservations."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What a stack file says: its keys, its YAML, its configuration and its secrets."""
+"""Parsing of a stack file: its keys, its YAML, its configuration and its secrets."""
 
 import json
 from datetime import timedelta

@@ -102,7 +102,7 @@ def test_a_ledger_of_no_amounts_is_none(spent: str) -> None:
 
 
 def test_a_ledger_is_raised_by_an_earlier_one_of_its_month_in_each_amount() -> None:
-    """Where jobs could not be read, idle machines made up for them in the sum, and teams had spent nothing."""
+    """Needs jobs that can't be read: idle machines made up for them in the sum, and teams had spent nothing."""
     before = replace(LEDGER, spent=900.0, forecast=950.0, teams={"vision": 95.0, "nlp": 1.0}, users={})
     now = replace(LEDGER, spent=905.0, forecast=None, teams={"nlp": 2.0}, users={"ada": 3.0})
     highest = replace(now, teams={"nlp": 2.0, "vision": 95.0})
@@ -195,7 +195,7 @@ def with_machine(request: Request, machine: str) -> Request:
 
 
 def of(above: float | None, *types: str) -> Spending | None:
-    """Of a submission that may take these."""
+    """Return the costs of a submission that may take these."""
     prepared = prepare(deployed(above), SubmissionRequest("digits"), "ada")
     return spending(prepared, [one for one in prepared.candidates if one.offer.capacity_type in types])
 
@@ -248,7 +248,7 @@ def test_nothing_is_sent_that_nobody_confirms() -> None:
 
 
 def test_what_it_may_move_on_to_is_asked_about_before_it_waits() -> None:
-    """It went on demand in the night, unasked."""
+    """A job went on demand in the night, unasked."""
     with pytest.raises(PolicyError, match="digits by on-demand"):
         command(Service(launcher=True, starts=[None]), again=False, asked=MOVING, confirm_above=0.01)
     show = Agreeing()

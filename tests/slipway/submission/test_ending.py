@@ -1,4 +1,5 @@
-"""What was typed for a job is known from the parameters that it records, of shipped templates too, and nothing else."""
+"""Parameters as typed for a job are known from the parameters that it records, of shipped templates too, and nothing
+else."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""What a job may move on to: offers that never can are named, and a wait goes by the catalog of each look. # N3"""
+"""Offers that a job may move on to: those that never can are named, and a wait goes by each look's catalog. # N3"""
 
 from __future__ import annotations
 

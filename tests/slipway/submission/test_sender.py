@@ -122,7 +122,7 @@ def test_what_is_expected_there_promises_nothing() -> None:
 
 
 def test_a_refusal_says_what_to_wait_for_and_the_same_id_sends_it_then() -> None:
-    """It ended without a way on."""
+    """A submission ended without a way on."""
     service = Rebooting(launcher=True, starts=[0])
     with pytest.raises(Refused) as refused:
         command(service, again=False, asked=ON_POOL)

@@ -1,4 +1,4 @@
-"""What a sweep costs and takes, as a range, and that it sends as fast as is permitted and no faster. # N7 # W2"""
+"""Cost and duration of a sweep, as a range, and sending as fast as is permitted and no faster. # N7 # W2"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a sweep, from its journal and what the service lists, and where its runs go. # N3 # N7"""
+"""Runs that are left of a sweep, from its journal and what the service lists, and where its runs go. # N3 # N7"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a template is proven before anything is deployed, by capacity type."""
+"""Proofs of a template before anything is deployed, by capacity type."""
 
 from dataclasses import replace
 from typing import Any

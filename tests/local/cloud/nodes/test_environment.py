@@ -132,7 +132,8 @@ def packages(tmp_path: Path) -> Path:
 
 
 def said(packages: Path, *codes: str, imports: str = "sys", **variables: str) -> list[str]:
-    """What each code prints in a process of its own, forked from a Python with these site-packages after its import."""
+    """Return what each code prints in a process of its own, forked from a Python with these site-packages after its
+    import."""
     program = f"""
 import os, site, sys
 site.addsitedir({str(packages)!r})

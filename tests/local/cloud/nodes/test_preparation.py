@@ -133,7 +133,7 @@ def test_it_is_given_up_where_nobody_ever_answers(tmp_path: Path) -> None:
 
 
 def test_one_that_is_cut_off_is_asked_for_again_and_never_used(storage: int, tmp_path: Path) -> None:
-    """What a killed cloud had sent of a package used to count as all of it."""
+    """A part of a package, sent before the cloud was killed, used to count as all of it."""
     slept: list[float] = []
     spec: Any = Spec(storage)
     got = downloads.download(spec, "gs://b/cut", tmp_path / "d", lambda _: None, slept.append)

@@ -189,8 +189,8 @@ def test_a_runner_that_is_ended_from_outside_is_a_lost_machine(run: Replica) -> 
 
 
 def test_a_signal_that_does_not_wake_the_runner_is_heard_all_the_same(run: Replica) -> None:  # N4
-    """It came as the runner began to wait, and the job that was cancelled then never ended. Another thread that takes
-    the signal has the same effect each time."""
+    """The signal came as the runner began to wait, and the job that was cancelled then never ended. Another thread
+    that takes the signal has the same effect each time."""
     run.starter.write(run.folder, replace(run.spec, command=python("import time; time.sleep(1000)")))
     with (run.folder / "runner.log").open("wb") as output:
         runner = subprocess.Popen(

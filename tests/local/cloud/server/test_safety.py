@@ -185,7 +185,7 @@ def requested(cloud: LocalCloud) -> Iterator[LocalCloud]:
 
 
 def test_googleapiclient_asks_a_long_question(cloud: LocalCloud) -> None:
-    """It sends one as a POST that says which method it means, with the query as a form."""
+    """googleapiclient sends one as a POST that says which method it means, with the query as a form."""
     options = {"api_endpoint": cloud.url}
     credentials = cloud.credentials()
     client: Any = build("cloudresourcemanager", "v3", credentials=credentials, client_options=options)

@@ -1,4 +1,4 @@
-"""What the engine does to clusters: makes or keeps them otherwise than the program says, or deletes them. # N1 # N14"""
+"""Steps of the engine on clusters: made or kept otherwise than the program says, or deleted. # N1 # N14"""
 
 from dataclasses import replace
 from typing import Any
@@ -123,7 +123,7 @@ def test_each_field_that_is_made_otherwise_is_named(inputs: dict[str, Any], key:
 
 
 def test_what_the_engine_takes_over_keeps_its_names_whatever_the_program_says() -> None:
-    """It leaves labels and display name as they live."""
+    """The engine leaves labels and display name as they live."""
     lives = asked_for(PEERED, displayName="renamed by hand", labels={"team": "x", "goog-managed": "y"})
     assert made(lives, PEERED, "import") == []
     (one,) = made({**lives, "reservedIpRanges": []}, PEERED, "import")

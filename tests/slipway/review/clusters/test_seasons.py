@@ -1,4 +1,4 @@
-"""When clusters are wanted, and what they may become elsewhere: what a change does, what is due. # B6 # N2"""
+"""Seasons of clusters, and what they may become elsewhere: what a change does, what is due. # B6 # N2"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who gets in and who is shut out, by member; roles in words: what whoever has one may do. # P5 # N5"""
+"""People who get in and who are shut out, by member; roles in words: what whoever has one may do. # P5 # N5"""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ def found(*steps: EngineStep, before: Facts | None = None, after: Facts | None =
 
 
 def listed(before: Facts, after: Facts, steps: Iterable[EngineStep] | None = None, *jobs: VertexJob) -> Finding:
-    """What is told of a member who is listed, or not, in the stack file; the engine was asked where it has steps."""
+    """Return what is told of a member who is listed, or not, in the stack file; the engine was asked where it has
+    steps."""
     (one,) = people(change(before, after, steps=steps, jobs=jobs))
     return one
 

@@ -1,4 +1,4 @@
-"""What a change of a template does to those who submit it, beside what the corpus has: every difference is named, and
+"""Effects of a template's change on those who submit it, beside what the corpus has: every difference is named, and
 no order alone is one. # N3 # N8 # D3"""
 
 from __future__ import annotations
@@ -140,7 +140,8 @@ def test_who_used_what_is_gone_is_told_and_makes_it_worse() -> None:
 
 
 def test_who_asked_for_an_offer_that_is_gone_is_counted_by_its_cluster() -> None:
-    """Of any generation, queued ones too, which have not run; an adopted cluster is known by the id that it has."""
+    """Jobs of any generation count, queued ones too, which have not run; an adopted cluster is known by the id that it
+    has."""
 
     def lost(new: Template, old: Template, recent: tuple[VertexJob, ...], *clusters: Cluster) -> tuple[str, ...]:
         there = change(facts(*clusters, old), facts(*clusters, new), recent=recent)
@@ -192,7 +193,7 @@ def test_a_bucket_and_a_trainer_that_move_are_not_told_of_each_template() -> Non
 
 
 def coded(*, same: bool = False, torch: str = "2.4") -> list[Finding]:
-    """What is told of other code, `same` as before but for its form, beside other files that nobody runs."""
+    """Return what is told of other code, `same` as before but for its form, beside other files that nobody runs."""
     old = asking(args=("--module", "lora.task", "--"))
     new, file = replace(old, **OTHER_CODE, requirements=(f"torch=={torch}",)), frozenset({FILE})
     files = Files(file | {"jobs/other/task.py", "README.md"}, same=file if same else frozenset())

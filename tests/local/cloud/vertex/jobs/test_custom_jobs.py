@@ -109,7 +109,7 @@ def test_running_as_a_service_account_needs_leave_to_act_as_it(calling: Calling)
 def test_an_account_of_another_project_needs_a_grant_of_its_own_even_from_the_owner(
     calling: Calling, account: str
 ) -> None:
-    """What this project's policy grants is for this project's accounts. (D5, P5)"""
+    """Grants of this project's policy are for this project's accounts. (D5, P5)"""
     body = job_body(spec={"serviceAccount": account})
     error = calling.refused("POST", JOBS, body)
     assert (error.code, f"act as service_account: {account}" in error.message) == (403, True)

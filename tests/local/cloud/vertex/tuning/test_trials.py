@@ -1,4 +1,4 @@
-"""What trials report: the file of the real cloudml-hypertune, and the measurement a trial is judged by."""
+"""Reports of trials: the file of the real cloudml-hypertune, and the measurement a trial is judged by."""
 
 import importlib
 import json
