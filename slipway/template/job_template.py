@@ -104,9 +104,7 @@ def _parameters(template: Declaration) -> Iterator[str]:
     fillers = {one.name for one in template.parameters if not one.command}
     for one in template.parameters if not found else ():
         named = {name for text in (one.default, *one.choices) if one.command for name in command_line.names(str(text))}
-        yield from (
-            f"parameter {one.name}: there is no parameter for its {{{name}}}" for name in sorted(named - fillers)
-        )
+        yield from (f"parameter {one.name}: {{{name}}} is not a parameter" for name in sorted(named - fillers))
     defaults = {one.name: one.default for one in template.parameters if one.default is not None}
     if not found and (much := excess(defaults)):
         yield f"parameters: the defaults {much}, and a job carries them all: put a long one into a file"

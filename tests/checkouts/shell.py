@@ -55,6 +55,21 @@ def slipway(arguments: Sequence[str], environ: Mapping[str, str], folder: Path, 
     return Done(code, out.getvalue(), "" if together else said)
 
 
+def bash(line: str, folder: Path, environ: Mapping[str, str]) -> Done:
+    """Run a line in a shell that nobody types into, with errors among its output, as a terminal shows them."""
+    done = subprocess.run(
+        ["bash", "-c", line],
+        cwd=folder,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, "")
+
+
 @dataclass
 class Started:
     """A command in the background, in a session of its own, with its output in a file."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.checkouts.laptop import UV
-from tests.checkouts.shell import Done
+from tests.checkouts.shell import Done, bash
 from tests.docs.console import commands, missing
 from tests.local.conftest import FAST, ROOT
 
@@ -34,17 +33,7 @@ class Shell:
     environ: Mapping[str, str]
 
     def type_(self, line: str) -> Done:
-        done = subprocess.run(
-            ["bash", "-ec", line],
-            cwd=self.folder,
-            env=self.environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        return Done(done.returncode, done.stdout, "")
+        return bash(f"set -e; {line}", self.folder, self.environ)
 
     def well(self, line: str) -> str:
         done = self.type_(line)

@@ -58,7 +58,7 @@ class Repository:
         return events
 
     def gate(self, github: GitHub, events: Path) -> Done:
-        """As the deployment asks once more."""
+        """Ask the gate once more, as the deployment does."""
         github.tree = self.git("rev-parse", "HEAD^{tree}")
         flags = ("--gate", "--github", "ask")
         return self.checkout.slipway("review", str(events), *flags, role="previewer", **github.variables(merged=True))

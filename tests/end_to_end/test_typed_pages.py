@@ -7,7 +7,6 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ import yaml
 from tests.checkouts.checkout import Checkout
 from tests.checkouts.digits import spare_training
 from tests.checkouts.fixtures import NewCheckout
-from tests.checkouts.shell import Done, slipway, wait_for
+from tests.checkouts.shell import Done, bash, slipway, wait_for
 from tests.docs.console import blocks, commands, exit_code, missing
 from tests.local.conftest import FAST, ROOT, LocalCloud
 from tests.templates.stack import Stack, files
@@ -105,17 +104,7 @@ class Reader:
         there = self._repository if _IN_THE_REPOSITORY in line else self.folder
         if line.startswith("slipway ") and not _SHELL.search(line):
             return slipway(shlex.split(line)[1:], self._environ, there, together=True)
-        done = subprocess.run(
-            ["bash", "-c", line],
-            cwd=there,
-            env=self._environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        return Done(done.returncode, done.stdout, "")
+        return bash(line, there, self._environ)
 
 
 @pytest.fixture

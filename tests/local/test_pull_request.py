@@ -345,7 +345,7 @@ def test_a_base_with_slipway_s_source_judges_by_that(base: Path) -> None:
 def test_an_environment_that_names_the_change_s_checkout_runs_nothing_of_it(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As an editable install of slipway's repository does."""
+    """The environment imports from there as after an editable install of slipway's repository."""
     change, own = base.parents[2], base.parents[3] / "venv"
     venv.create(own, with_pip=False)
     (packages,) = own.glob("lib/python*/site-packages")

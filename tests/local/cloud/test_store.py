@@ -164,7 +164,7 @@ def test_what_a_killed_cloud_left_goes_with_the_next_start(tmp_path: Path) -> No
 
 
 def test_what_cannot_be_moved_is_removed_where_it_is(tmp_path: Path) -> None:
-    """As on a full disk."""
+    """A full disk is such a case: nothing can be moved into the trash."""
     trash = Trash(tmp_path / "trash")
     (tmp_path / "trash").rmdir()
     (tmp_path / "trash").touch()

@@ -159,7 +159,7 @@ _STATE = ("cloud.json", "demo.lock", "lock", "logs.sqlite", "logs.sqlite-wal", "
 
 
 class Killed(BaseException):
-    """As by kill -9: nothing handles it."""
+    """An end as by kill -9, which nothing handles."""
 
 
 @pytest.fixture

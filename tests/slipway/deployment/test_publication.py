@@ -216,7 +216,7 @@ def edited(story: Story, *entries: str) -> Story:
 
 
 def during(story: Story, *made: str) -> Catalog:
-    """As people read it. `made`: names of the new clusters that run."""
+    """Return the catalog as people read it. `made`: names of the new clusters that run."""
     whole, seen = story.decided().plan, story.seen()
     packages, revision = build_packages(story.proven, ROOT), Revision("4a0d3f2", dirty=False)
 

@@ -279,7 +279,7 @@ def test_replicas_that_come_after_the_first_are_no_restart(replica: Replica) -> 
 
 
 def test_passing_trouble_is_waited_out(replica: Replica) -> None:
-    """As it looks for what an earlier start kept, and as it keeps."""
+    """Faults meet the script as it looks for what an earlier start kept, and as it keeps files."""
     replica.server.handler.faults = [None, 503, None, "lost"]
     assert replica.run("sh -c 'echo 1 > $SLIPWAY_OUTPUT/one; touch -d @1 $SLIPWAY_OUTPUT/one'")[0] == 0
     assert replica.kept() == {"one": b"1\n"} and not replica.server.handler.faults

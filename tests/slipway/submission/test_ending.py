@@ -178,7 +178,7 @@ CONTEXT = CompileContext("dev", "us-central1", "3f9c2e1", "c-dev", "w-dev", "t@p
 
 
 def catalog_of(name: str) -> Catalog:
-    """As preview would publish it, with quota for all."""
+    """Return a catalog with the template as preview would publish it, with quota for all."""
     (template,) = load((name,), FOLDER)
     entry = published_template(template, prove(template, StackResources((CPU,), region="us-central1")), CONTEXT)
     cpu = cluster("cpu", pool("head", HEAD), pool(), id="cpu-1")

@@ -132,7 +132,7 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
         (parameters(Parameter("trees", int), Parameter("trees", int)), "parameter trees: declared twice"),
         (
             parameters(Parameter("run", str, "a {lr} {workers}", command=True)),
-            "run: there is no parameter for its {lr}",
+            "run: {lr} is not a parameter",
         ),
         ({"summary": 5}, "summary: 5 is not a string"),
         ({"timeout_s": "1h"}, "timeout_s: '1h' is not a whole number"),

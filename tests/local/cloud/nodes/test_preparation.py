@@ -60,7 +60,7 @@ def test_an_environment_lets_its_user_install_and_the_image_stays_as_it_is(tmp_p
 
 
 class Spec:
-    """As much of a replica's specification as a download needs."""
+    """The part of a replica's specification that a download needs."""
 
     class identity:  # noqa: N801 - a field of the specification
         token, email = "t", "a@b"
