@@ -31,7 +31,7 @@ from .guard import check, guard
 
 if TYPE_CHECKING:
     from slipway.deployment.deployment import ProvenStack
-    from slipway.deployment.orphan_cleanup import OrphanCleanup
+    from slipway.deployment.destruction import Destruction
     from slipway.deployment.plan import Plan
 
 SAID = 32
@@ -80,7 +80,7 @@ def _up(checkout: Path) -> None:
         grace.replaced,
         guarded_grants(os.environ, where, run.name, run.state),
         _trainers(run.state),
-        lambda: _orphan_cleanup(run, stack).must_leave_none(),
+        lambda: _unasked(run, stack),
     )
     stack = configured(checkout)
     _refuse_move(run, stack)
@@ -113,7 +113,7 @@ def _refuse_move(run: Run, stack: Stack) -> None:
 
 
 def _take_down(checkout: Path) -> None:
-    """Declare nothing, so that the engine deletes all that it knows; before that, delete what it does not know."""
+    """Declare nothing, so that the engine deletes all that it knows, where that is all of the stack."""
     pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
     from slipway.deployment.summary import outliving, shared_grants, untold_grants  # only for a destruction
 
@@ -125,14 +125,14 @@ def _take_down(checkout: Path) -> None:
     # The destruction takes the stack's outputs with it, and a killed program tells nothing any more.
     if not run.preview:
         pulumi.log.info(ADVICE)
-    cleanup = _orphan_cleanup(run, file)
-    spared = cleanup.run(preview=run.preview)
+    destruction = _destruction(run, file)
+    destruction.must_leave_none()
     grace = GracePeriod.of(os.environ)
 
     def where() -> tuple[tuple[str, str], ...]:
-        return cleanup.where
+        return destruction.where
 
-    use = guarded_use(os.environ, where, run.name, run.state, spared)
+    use = guarded_use(os.environ, where, run.name, run.state)
     needed_by = guarded_grants(os.environ, where, run.name, run.state)
     guard(use, grace.left, grace.replaced, needed_by, _trainers(run.state))
     if run.preview:
@@ -141,7 +141,7 @@ def _take_down(checkout: Path) -> None:
         except RuntimeError as refusal:
             pulumi.log.warn(str(refusal))
     if isinstance(run.state, State):
-        stay = cleanup.shared_grants()
+        stay = destruction.shared_grants()
         for told in filter(None, (outliving(run.state), shared_grants(stay))):
             pulumi.log.info(told)
         for warning in untold_grants(stay, run.project):
@@ -156,17 +156,14 @@ def _trainers(known: State | Unknown) -> frozenset[str] | None:
     return None if isinstance(known, Unknown) else frozenset(one.name for one in known.accounts)
 
 
-def _orphan_cleanup(run: Run, file: Stack | None) -> OrphanCleanup:
-    """Return the cleanup of clusters that the stack made and the engine does not know."""
-    from slipway.deployment.orphan_cleanup import OrphanCleanup  # only for a destruction
+def _unasked(run: Run, file: Stack | None) -> None:
+    """Raise SlipwayError where a destruction of which the program was not told would leave a cluster, or harm."""
+    destruction = _destruction(run, file)
+    destruction.must_leave_none()
+    destruction.must_keep_roles()
 
-    return OrphanCleanup(
-        os.environ,
-        run.state,
-        stack=run.name,
-        project=run.project,
-        region=run.region,
-        file=file,
-        say=pulumi.log.info,
-        warn=pulumi.log.warn,
-    )
+
+def _destruction(run: Run, file: Stack | None) -> Destruction:
+    from slipway.deployment.destruction import Destruction  # only for a destruction
+
+    return Destruction(os.environ, run.state, stack=run.name, project=run.project, region=run.region, file=file)

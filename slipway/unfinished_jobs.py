@@ -41,25 +41,22 @@ def must_be_idle(
     *,
     then: str = "then again",
     instead: str = "",
-    rest: str = "",
 ) -> Use:
     """Return the use of a resource that is to be deleted, when no job needs it.
 
     `stays` is the phrase that it is not deleted. `then`: what to do when the jobs have ended; `instead` of ending them,
-    another way; `rest`: a further way out. Raises PolicyError when a job needs it, ResourceError when that can't be
-    told.
+    another way. Raises PolicyError when a job needs it, ResourceError when that can't be told.
     """
-    also = f"\n{rest}" if rest else ""
     if isinstance(use, Unknown):
         what = f"{stays}: can't tell whether jobs run on it"
-        raise ResourceError(what, why=str(use), fix=f"correct that, {then}{also}")
+        raise ResourceError(what, why=str(use), fix=f"correct that, {then}")
     if use.jobs:
         count = f"{len(use.jobs)} {'job has' if len(use.jobs) == 1 else 'jobs have'} not ended"
-        raise PolicyError(f"{stays}: {count}", why=losses(use), fix=f"{instead or ways_out(use.jobs, then)}{also}")
+        raise PolicyError(f"{stays}: {count}", why=losses(use), fix=instead or ways_out(use.jobs, then))
     if use.unlisted:
         fix = instead or f"wait until slipway pools shows no machine in use, {then}"
         why = f"the service says so of {join(use.unlisted)}; {_CANCELLED}"
-        raise PolicyError(f"{stays}: {UNLISTED}", why=why, fix=f"{fix}{also}")
+        raise PolicyError(f"{stays}: {UNLISTED}", why=why, fix=fix)
     return use
 
 

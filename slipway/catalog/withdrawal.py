@@ -1,5 +1,5 @@
-"""A catalog that no longer offers some clusters, so that no job is sent to them: they are being replaced in place, go
-with their stack, become dormant, or have come to the end of their season since its publication."""
+"""A catalog that no longer offers some clusters, so that no job is sent to them: they are being replaced in place,
+become dormant, or have come to the end of their season since its publication."""
 
 from __future__ import annotations
 
@@ -31,14 +31,6 @@ def withdrawn(catalog: Catalog, ids: Collection[str], since: datetime) -> Catalo
     return _resting(catalog, going)
 
 
-def taken_down(catalog: Catalog, ids: Collection[str], _: datetime) -> Catalog:
-    """Withdraw the clusters of these ids, which retire: they are deleted as their stack is taken down."""
-    why = f"its cluster is being deleted, as stack {catalog.stack} is taken down"
-    going = {name: one.id for name, one in catalog.clusters.items() if one.id in ids}
-    without = _without(catalog, dict.fromkeys(going, why))
-    return replace(without, retiring=tuple(dict.fromkeys((*catalog.retiring, *going.values()))))
-
-
 def over(catalog: Catalog, dormant: Mapping[str, DormantCluster]) -> Catalog:
     """Return the catalog with these clusters dormant, as they are here, and retiring: no job is sent to them."""
     going = {name: dormant[name] for name, one in catalog.clusters.items() if name in dormant and not one.adopted}
@@ -65,23 +57,18 @@ def ended_between(then: Catalog, now: Catalog) -> tuple[str, ...]:
 
 
 def _resting(catalog: Catalog, going: Mapping[str, DormantCluster]) -> Catalog:
-    without = _without(catalog, {name: one.words for name, one in going.items()}, rest=True)
-    return replace(without, dormant={**catalog.dormant, **going})
-
-
-def _without(catalog: Catalog, why: Mapping[str, str], *, rest: bool = False) -> Catalog:
-    """Leave out some clusters, by name, and give the reason in their offers. `rest`: they may come again."""
+    """Leave out the clusters that go, by name, and give the reason in their offers."""
 
     def offer(one: Offer) -> Offer:
         name = one.cluster
-        if name not in why:
+        if name not in going:
             return one
-        dormant = name if rest else ""
-        return replace(one, available=False, why=why[name], cluster="", pools=(), lacks_quota=False, dormant=dormant)
+        why = going[name].words
+        return replace(one, available=False, why=why, cluster="", pools=(), lacks_quota=False, dormant=name)
 
     templates = {name: replace(one, offers=tuple(map(offer, one.offers))) for name, one in catalog.templates.items()}
-    clusters = {name: one for name, one in catalog.clusters.items() if name not in why}
-    return replace(catalog, clusters=clusters, templates=templates)
+    clusters = {name: one for name, one in catalog.clusters.items() if name not in going}
+    return replace(catalog, clusters=clusters, templates=templates, dormant={**catalog.dormant, **going})
 
 
 def before_withdrawal(catalog: Catalog) -> Catalog:

@@ -68,7 +68,7 @@ class CreationContext:
                 unfinished_jobs.must_be_idle(self.use(name), stays, then="then pulumi up again", instead=instead)
 
         names = tuple(one.name for one in clusters)
-        return Removal(names, lambda _: self.vertex, must_be_idle, self.say, self.warn, self.now, self.pause, **how)
+        return Removal(names, self.vertex, must_be_idle, self.say, self.warn, self.now, self.pause, **how)
 
     def is_ours(self, found: PersistentResource, known_by: Collection[str], one: CurrentCluster) -> bool:
         """Tell whether a cluster has these labels as the stack gives them to `one`."""

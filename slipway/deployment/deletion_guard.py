@@ -129,13 +129,9 @@ def guarded_use(
     where: Callable[[], Iterable[tuple[str, str]]],
     stack: str,
     known: State | Unknown = _NOTHING,
-    spared: frozenset[str] = frozenset(),
 ) -> Callable[[GuardSubject], Use | Unknown]:
-    """Return the guard's question before a deletion: who needs the resource.
-
-    `where`: the projects and regions of the stack, once they are known. `spared`: ids of clusters that stay in any
-    case.
-    """
+    """Return the guard's question before a deletion: who needs the resource. `where`: the projects and regions of the
+    stack, once they are known."""
     before = _NOTHING if isinstance(known, Unknown) else known
     # The others outlive their stack.
     catalogs = [one.name for one in before.buckets if one.logical.startswith(CATALOG)]
@@ -150,8 +146,8 @@ def guarded_use(
         if isinstance(uses, Unknown):
             return uses
         return Use(
-            tuple(job for use in uses for job in use.jobs if job.persistent_resource_id not in spared),
-            tuple(id_ for use in uses for id_ in use.unlisted if id_ not in spared),
+            tuple(job for use in uses for job in use.jobs),
+            tuple(id_ for use in uses for id_ in use.unlisted),
             clusters=frozenset(id_ for use in uses for id_ in use.clusters or ()),
         )
 

@@ -94,7 +94,7 @@ def _loses(before: Template, now: Template, clusters: Collection[str]) -> bool:
 class Offers:
     """Catalogs that are published: `before`, at the beginning of the deployment, in `bucket`; `interim`, while clusters
     are being made; `final`, by the engine. `packages` are those of the interim's templates. Without `revision` no
-    commit is under way. `withdrawn` returns a catalog without clusters of some ids, as of a time."""
+    commit is under way."""
 
     before: Catalog | None
     interim: CatalogOf
@@ -103,7 +103,6 @@ class Offers:
     packages: tuple[SourcePackage, ...]
     revision: Revision | None
     now: datetime
-    withdrawn: Callable[[Catalog, Collection[str], datetime], Catalog] = withdrawn
 
 
 class InterimCatalog:
@@ -145,7 +144,7 @@ class InterimCatalog:
 
     def _publish(self) -> None:
         offers = self._offers
-        catalog = offers.withdrawn(offers.interim(self._made), self._withdrawn, offers.now)
+        catalog = withdrawn(offers.interim(self._made), self._withdrawn, offers.now)
         as_before = replace(catalog, under_way=offers.before.under_way if offers.before else None)
         if document.write(as_before) == self._before:
             self._write(self._before)

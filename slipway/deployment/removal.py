@@ -102,20 +102,20 @@ if TYPE_CHECKING:
 WITHIN_S = 2 * 3600.0
 LOOK_EVERY_S = 10.0
 _FIRST_S, _TRIES = 0.5, 5
+_AGAIN = "run pulumi up again: it goes on from there"
 
 
 @dataclass
 class Removal:
-    """A removal. `names` are full names of clusters, `vertex` returns a cluster's client. `must_be_idle` raises when
-    one of them is in use, or when that can't be told.
+    """A removal. `names` are full names of clusters. `must_be_idle` raises when one of them is in use, or when that
+    can't be told.
 
     `grace` and `offers` are None where no catalog offers them. `deletable`: the states in which a cluster is deleted;
-    others are waited for, up to `within` seconds. For messages: `why` they go, what `stays` when they do not, as in
-    `the stack stays: `, and what to do `again` then.
+    others are waited for, up to `within` seconds. `why` they go is for messages.
     """
 
     names: Sequence[str]
-    vertex: Callable[[str], Vertex]
+    vertex: Vertex
     must_be_idle: Callable[[Sequence[str]], object]
     say: Callable[[str], None]
     warn: Callable[[str], None]
@@ -124,8 +124,6 @@ class Removal:
     grace: GracePeriod | None = None
     offers: InterimCatalog | None = None
     why: str = ""
-    stays: str = ""
-    again: str = "run pulumi up again: it goes on from there"
     within: float = WITHIN_S
     deletable: frozenset[str] = DELETABLE_STATES
     _going: set[str] = field(default_factory=set)
@@ -177,9 +175,9 @@ class Removal:
             self.pause(min(_FIRST_S * 2**attempt, LOOK_EVERY_S))
         if found := self._settled():
             raise ResourceError(
-                f"{self.stays}{in_words(found.values())} could not be deleted",
+                f"{in_words(found.values())} could not be deleted",
                 why="; ".join(f"{one.id}: {one.error or 'the service gives no reason'}" for one in found.values()),
-                fix=self.again,
+                fix=_AGAIN,
             )
 
     def _settled(self) -> dict[str, PersistentResource]:
@@ -195,15 +193,15 @@ class Removal:
                 self.say(words)
                 said = words
         raise Timeout(
-            f"{self.stays}{in_words(busy)} could not be deleted within {span(self.within)}",
+            f"{in_words(busy)} could not be deleted within {span(self.within)}",
             why="the service takes its time, and deletes only what has been made or has failed",
-            fix=self.again,
+            fix=_AGAIN,
         )
 
     def _look(self, name: str) -> PersistentResource | None:
         """Return the cluster, or None when it is gone, which is told once."""
         try:
-            return self.vertex(name).persistent_resource(name)
+            return self.vertex.persistent_resource(name)
         except NotFound:
             self.names = [one for one in self.names if one != name]
             self.say(f"cluster {last_part(name)} is deleted")
@@ -214,7 +212,7 @@ class Removal:
         self.say(f"deleting cluster {id_}{self.why and f': {self.why}'}")
         self._going.add(id_)
         try:
-            self.vertex(name).delete_persistent_resource(name)
+            self.vertex.delete_persistent_resource(name)
         except (NotFound, Refused, Conflict):
             return  # It is gone, or going: its state tells which, and is read next.
         except CloudError as error:

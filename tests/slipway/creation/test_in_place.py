@@ -172,6 +172,15 @@ def test_one_that_goes_already_is_waited_for() -> None:
     assert "within 2 h" in error.what and "pulumi up again" in str(error.fix)
 
 
+def test_a_refusal_for_its_state_is_tried_again_and_one_that_lives_on_is_named() -> None:
+    story = Story([RUNS, RUNS, gone()], deletion=refused(409, "not now"), grace=0).run()
+    assert story.vertex.sent == [f"DELETE {ALIVE.id}"] * 2
+    failed = Story([cluster("ERROR", id_=ALIVE.id)], grace=0)
+    error = failed.fails(ResourceError)
+    assert f"{ALIVE.id} (error) could not be deleted" in error.what and "pulumi up again" in error.fix
+    assert len(failed.vertex.sent) == 5
+
+
 def test_what_cannot_be_told_deletes_nothing() -> None:
     unknown = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer")
     error = Story([RUNS], uses=[unknown]).fails(ResourceError)

@@ -110,7 +110,9 @@ def served(handler: type[Handler], **paths: str) -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture
-def connection(service: Service) -> Iterator[Connection]:
+def environ(service: Service) -> Iterator[dict[str, str]]:
+    """Serve the answers, and yield the environment that leads there."""
+
     class Answers(Handler):
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
@@ -120,7 +122,12 @@ def connection(service: Service) -> Iterator[Connection]:
 
     paths = {"VERTEX_AI": "vertex/", "CLOUD_QUOTAS": "quotas/", "STORAGE": "storage/", "IAM_BETA": "iam/"}
     with served(Answers, **paths) as environ:
-        yield connect(environ, HttpPolicy(attempts=1))
+        yield environ
+
+
+@pytest.fixture
+def connection(environ: dict[str, str]) -> Connection:
+    return connect(environ, HttpPolicy(attempts=1))
 
 
 def live(connection: Connection, *, off_is_empty: bool = False) -> Live:

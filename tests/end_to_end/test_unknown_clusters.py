@@ -1,0 +1,61 @@
+"""A stack with a cluster that the engine does not know is not taken down, as nothing would delete that. (N1, N4)
+
+Such a cluster comes from an `up` that was killed after the service had begun to make it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.checkouts.checkout import MACHINE, PROJECT, REGION, Checkout
+
+pytestmark = pytest.mark.journey
+
+Settings = Callable[..., None]
+OTHER = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}}
+
+
+def unknown(checkout: Checkout, settings: Settings) -> str:
+    """`up` that is killed when its cluster has been accepted, which then runs; the cluster's id."""
+    before = set(checkout.clusters())
+    settings(create_seconds=600.0)
+    killed = checkout.begin("up")
+    killed.until(lambda: set(checkout.clusters()) - before, "the cluster is being made")
+    settings(create_seconds=0.0)
+    killed.kill_tree()
+    checkout.clear_after_a_kill()
+    checkout.make_clusters_now()
+    (cluster,) = set(checkout.clusters()) - before
+    return cluster
+
+
+@pytest.mark.deployed
+def test_a_stack_is_taken_down_when_up_has_taken_over_what_its_state_lacks(
+    checkout: Checkout, settings: Settings
+) -> None:
+    checkout.write(persistentResources=OTHER)
+    cluster = unknown(checkout, settings)
+    clusters, buckets = checkout.clusters(), checkout.buckets()
+
+    destroy = ("pulumi", "destroy", "--stack", checkout.stack, "--non-interactive", "--run-program")
+    preview = (*destroy, "--preview-only")
+    purpose = {**checkout.forked, "SLIPWAY_PURPOSE": "destroy"}
+    # Without SLIPWAY_PURPOSE the program can't tell a destruction from a deployment until something goes.
+    for refused in (
+        checkout.run(*preview, role="deployer", **purpose),
+        checkout.destroy(),
+        checkout.pulumi("destroy"),
+    ):
+        assert refused.code != 0, refused.said
+        assert f"the stack is not taken down: cluster {cluster} (running) would be left" in refused.said
+        assert "pulumi up, which takes it over" in refused.said
+        assert f"persistent-resources delete {cluster} --project={PROJECT} --region={REGION}" in refused.said
+    assert checkout.clusters() == clusters and set(buckets) == set(checkout.buckets())
+
+    checkout.up()
+    assert checkout.clusters() == {cluster: "RUNNING"}
+    done = checkout.destroy()
+    assert done.code == 0, done.said
+    assert checkout.clusters() == {}
