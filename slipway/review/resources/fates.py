@@ -14,13 +14,9 @@ from slipway.review.words import named
 
 GUARDS: Mapping[str, object] = {
     "deletionProtection": True,
-    "deletionProtectionEnabled": True,
-    "deleteProtection": True,
-    "enableDeletionProtection": True,
     "deletionPolicy": "PREVENT",
     "forceDestroy": False,
     "deleteContentsOnDestroy": False,
-    "skipFinalSnapshot": False,
 }
 """Inputs, of any type, that prevent a deletion, with their guarding values."""
 
@@ -123,7 +119,7 @@ def _adopted(change: Change) -> frozenset[str]:
 
 
 def title(one: Touched) -> str:
-    """Return `bigquery.Dataset`; `aws s3.Bucket` for a provider that is not Google's."""
+    """Return `bigquery.Dataset`; `kubernetes apps.Deployment` for a provider that is not Google's."""
     provider, _, rest = one.type.partition(":")
     module, _, name = rest.partition(":")
     plain = f"{module.partition('/')[0]}.{name}"

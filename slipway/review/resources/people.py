@@ -225,7 +225,7 @@ def _other(
             break
     does, role, begins = may
     clause = f"{capital(submitters) or who} {begins}"
-    words, details = f"{who} {does}{reading}", details if submitters or not role else ()
+    words, details = f"{who} {does}{reading}", details if submitters or len(details) > 1 else ()
     if member not in after and {one.role for one in gets if one.ours} >= _TO_SUBMIT:
         yield _added(member, change)  # The components' publication could not be read.
     elif any(not any(covers(lost, one) for lost in loses) for one in gets):
