@@ -199,10 +199,10 @@ def _deployments() -> Iterator[Deployment]:
             if not place.cluster or not place.season[0] <= day < place.season[1]:
                 continue
             id_ = [id_ for id_, since in place.generations if since <= day][-1]
-            before = clusters[place.cluster].pools if place.cluster in clusters else {}
+            before = clusters[place.cluster].pools if place.cluster in clusters else ()
             bounds = (place.min, place.max, place.min < place.max)
             pool = Pool(place.pool, place.machine, *bounds, price_per_hour=hourly(place.machine, REGION))
-            clusters[place.cluster] = Cluster(place.cluster, id_, {**before, place.pool: pool})
+            clusters[place.cluster] = Cluster(place.cluster, (*before, pool), id=id_)
         retiring = ("h100-3e29a36",) if day == 12.4 else ()
         commit = f"{(number + 3) * 0x1F3D5B7:07x}"[:7]
         yield Deployment(SINCE + timedelta(days=day), commit, dirty=False, clusters=clusters, retiring=retiring)

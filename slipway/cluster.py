@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from slipway import codec
 from slipway.codec import At
@@ -76,7 +76,7 @@ class DnsPeering:
 class PscInterface:
     """A Private Service Connect interface: a network attachment's name or full path, and DNS zones to resolve."""
 
-    network_attachment: str | None = None
+    network_attachment: str = ""
     dns_peerings: Annotated[tuple[DnsPeering, ...], At("dnsPeeringConfigs")] = ()
 
     def request(self) -> dict[str, Any]:
@@ -128,9 +128,9 @@ class ClusterSpec:
     name: str
     pools: tuple[PoolSpec, ...]
     display_name: str = ""
-    network: str | None = None
+    network: str = ""
     reserved_ip_ranges: tuple[str, ...] = ()
-    kms_key: str | None = None
+    kms_key: str = ""
     psc: PscInterface | None = None
     custom_service_account: bool = True
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -150,7 +150,7 @@ class ClusterSpec:
         object.__setattr__(self, "display_name", self.display_name or self.name)
 
     @property
-    def options(self) -> tuple[ClusterSpec, ...]:
+    def options(self) -> tuple[Self, ...]:
         """The cluster in its first configuration, then in each of its alternatives: each is a generation of its own."""
         others = (
             replace(self, pools=one.pools, region=one.region, alternatives=(), alternative=number)

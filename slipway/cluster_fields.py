@@ -1,14 +1,14 @@
 """The fields of a cluster and of its pools: one table, and the one comparison of two clusters.
 
 Every comparison uses `compare`, which takes each form of a cluster as a `ClusterSpec`: the stack file's declaration,
-the catalog's (`slipway.generations.published_clusters.declared`), the living cluster and the engine's request
+the catalog's, the living cluster and the engine's request
 (`slipway.cloud.clusters.PersistentResource.spec`). Every field here is part of a cluster's fingerprint: none can change
 on a living cluster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -80,9 +80,9 @@ def _psc(spec: ClusterSpec) -> PscInterface:
 
 CLUSTER: tuple[Field[ClusterSpec], ...] = (
     Field("displayName", lambda spec: spec.display_name),
-    Field("network", lambda spec: spec.network or ""),
-    Field("encryption.kmsKey", lambda spec: spec.kms_key or ""),
-    Field("pscInterface.networkAttachment", lambda spec: _psc(spec).network_attachment or ""),
+    Field("network", lambda spec: spec.network),
+    Field("encryption.kmsKey", lambda spec: spec.kms_key),
+    Field("pscInterface.networkAttachment", lambda spec: _psc(spec).network_attachment),
     Field("generation", lambda spec: str(spec.generation)),
     Field(
         "reservedIpRanges", lambda spec: ", ".join(spec.reserved_ip_ranges), lambda spec: _list(spec.reserved_ip_ranges)
@@ -132,9 +132,12 @@ def compare_pools(name: str, before: PoolSpec | None, after: PoolSpec | None) ->
     return tuple(replace(one, key=f"pools.{name}.{one.key}") for one in _differing(fields, before, after))
 
 
-def same_pools(before: Mapping[str, PoolSpec], after: Mapping[str, PoolSpec]) -> bool:
-    """Tell whether the pools of both, by name, are equal."""
-    return not any(compare_pools(name, before.get(name), after.get(name)) for name in {*before, *after})
+def same_pools(before: Sequence[PoolSpec], after: Sequence[PoolSpec]) -> bool:
+    """Tell whether the pools of both, in the order of their names, are equal."""
+    names = [[pool.name for pool in pools] for pools in (before, after)]
+    return names[0] == names[1] and not any(
+        compare_pools(pool.name, was, pool) for was, pool in zip(before, after, strict=True)
+    )
 
 
 def as_asked(found: ClusterSpec, asked: ClusterSpec, *, steady: bool = True) -> ClusterSpec:
@@ -145,7 +148,7 @@ def as_asked(found: ClusterSpec, asked: ClusterSpec, *, steady: bool = True) -> 
     Display name and labels of an adopted cluster are its owner's.
     """
     there, psc = _psc(found), _psc(asked)
-    short = (there.network_attachment or "").rpartition("/")[2]
+    short = there.network_attachment.rpartition("/")[2]
     attachment = psc.network_attachment if short == psc.network_attachment else there.network_attachment
     labels = {key: one for key, one in found.labels.items() if key in asked.labels or not key.startswith(GOOGLES)}
     return replace(

@@ -55,6 +55,8 @@ NOT_WRITTEN = object()
 _MAYBE = object()
 MaybeText = Annotated[str, _MAYBE]
 """Text that may be empty, which in JSON is null, or a missing key."""
+MaybeNumber = Annotated[int, _MAYBE]
+"""A number that may be 0, which in JSON is null, or a missing key."""
 
 
 def camel(name: str) -> str:

@@ -35,13 +35,13 @@ def fingerprint_of(stack: str, project: str, region: str, spec: ClusterSpec) -> 
         "generation": spec.generation,
         "displayName": spec.display_name,
         "labels": dict(spec.labels),
-        "network": spec.network,
+        "network": spec.network or None,
         "reservedIpRanges": list(spec.reserved_ip_ranges),
-        "kmsKey": spec.kms_key,
+        "kmsKey": spec.kms_key or None,
         "psc": None
         if spec.psc is None
         else {
-            "networkAttachment": spec.psc.network_attachment,
+            "networkAttachment": spec.psc.network_attachment or None,
             "dnsPeerings": [[dns.domain, dns.target_project, dns.target_network] for dns in spec.psc.dns_peerings],
         },
         "customServiceAccount": spec.custom_service_account,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Any
 
-from slipway.catalog.forms import PLAIN_NAME, Hourly, MachineOfPool, Moment, SeasonOfCluster
-from slipway.cluster import PoolSpec
-from slipway.codec import KEY_OF_ENTRY, NOT_WRITTEN
+from slipway.catalog.forms import PLAIN_NAME, Hourly, MachineOfPool, Moment, SeasonOfCluster, Seconds, flat
+from slipway.cluster import Adoption, Alternative, ClusterSpec, DnsPeering, PoolSpec, PscInterface
+from slipway.codec import KEY_OF_ENTRY, NOT_WRITTEN, Across, MaybeNumber, MaybeText, read
 from slipway.season import ALWAYS, WhyDormant, why_dormant
 
 
@@ -27,48 +27,93 @@ class Pool(PoolSpec):
 
 
 @dataclass(frozen=True)
-class Cluster:
-    """A cluster on offer. `name` is its key in the stack file, `id` the persistent resource of the current generation.
-    The other fields are the stack file's (`slipway.cluster.ClusterSpec`): `dns_peerings` as DOMAIN PROJECT NETWORK,
-    times in seconds. `season`: `from`, `until`, `idleLimit`. In its first configuration, `alternatives` are the pools
-    that may come in place of these, in order, and `alternative_regions` their regions (empty: the stack's own), if any
-    is elsewhere; otherwise `alternative` is its number, and `region` its region. `adopted`: somebody else made it."""
+class PricedAlternative(Alternative):
+    pools: tuple[Pool, ...]
 
-    name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
-    id: Annotated[str, PLAIN_NAME]
+
+@dataclass(frozen=True)
+class _Pools:
     pools: Mapping[str, Pool]
-    display_name: str = ""
-    network: str = ""
-    reserved_ip_ranges: tuple[str, ...] = ()
-    kms_key: str = ""
+
+
+@dataclass(frozen=True)
+class _Psc:
+    """The keys of a cluster's Private Service Connect interface; a peering is DOMAIN PROJECT NETWORK."""
+
     network_attachment: str = ""
     dns_peerings: tuple[str, ...] = ()
-    custom_service_account: bool = True
-    labels: Mapping[str, str] = field(default_factory=dict)
-    replacement: str = "rollover"
-    generation: int = 1
-    retire_within: float | None = None
-    season: SeasonOfCluster = ALWAYS
+
+
+@dataclass(frozen=True)
+class _Instead:
+    """The keys of the alternatives: their pools, in order, and their regions (empty: the stack's own), if any is
+    elsewhere."""
+
     alternatives: tuple[Mapping[str, Pool], ...] | None = None
-    alternative: int | None = None
-    adopted: bool | None = None
-    create_within: float | None = None
-    region: Annotated[str, PLAIN_NAME] | None = None
     alternative_regions: tuple[str, ...] | None = None
 
-    @property
-    def instead(self) -> tuple[tuple[Mapping[str, Pool], str], ...]:
-        """The pools of each alternative and its region, which is empty for the stack's own."""
-        pools = self.alternatives or ()
-        return tuple(zip(pools, (*(self.alternative_regions or ()), *("" for _ in pools)), strict=False))
 
-    def as_alternative(self, number: int | None) -> Self:
-        """Return the cluster in that alternative; itself where it has no such alternative."""
-        if not number or number > len(self.instead):
-            return self
-        pools, region = self.instead[number - 1]
-        there = replace(self, pools=pools, region=region or None, alternative=number)
-        return replace(there, alternatives=None, alternative_regions=None)
+@dataclass(frozen=True)
+class _Adopted:
+    id: str
+    adopted: bool | None = None
+
+
+def _by_name(pools: Iterable[Pool]) -> Mapping[str, Pool]:
+    return {pool.name: pool for pool in pools}
+
+
+def _psc(keys: _Psc) -> PscInterface | None:
+    peerings = tuple(DnsPeering(*one.split(" ", 2)) for one in keys.dns_peerings)
+    return PscInterface(keys.network_attachment, peerings) if keys != _Psc() else None
+
+
+def _psc_keys(psc: PscInterface | None) -> _Psc:
+    return _Psc(psc.network_attachment, tuple(map(str, psc.dns_peerings))) if psc else _Psc()
+
+
+def _instead(keys: _Instead) -> tuple[PricedAlternative, ...]:
+    pools = keys.alternatives or ()
+    regions = (*(keys.alternative_regions or ()), *("" for _ in pools))
+    return tuple(PricedAlternative(tuple(some.values()), region) for some, region in zip(pools, regions, strict=False))
+
+
+def _instead_keys(some: tuple[PricedAlternative, ...]) -> _Instead:
+    regions = tuple(one.region for one in some)
+    return _Instead(tuple(_by_name(one.pools) for one in some) or None, regions if any(regions) else None)
+
+
+def _adopted(body: Mapping[str, Any]) -> Adoption | None:
+    keys = read(_Adopted, body)
+    return Adoption(keys.id) if keys.adopted else None
+
+
+_PoolsByName = Annotated[
+    tuple[Pool, ...], flat(_Pools, lambda keys: tuple(keys.pools.values()), lambda some: _Pools(_by_name(some)))
+]
+_OfAnother = Annotated[Adoption | None, Across(_adopted, lambda one: {"adopted": True} if one else {})]
+
+
+@dataclass(frozen=True)
+class Cluster(ClusterSpec):
+    """A cluster on offer, as it was declared, with the prices of its machines. `id`: the persistent resource of the
+    current generation, which follows from the other fields."""
+
+    name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
+    pools: _PoolsByName
+    psc: Annotated[PscInterface | None, flat(_Psc, _psc, _psc_keys)] = None
+    retire_within: Seconds = None
+    deletion_policy: Annotated[str, NOT_WRITTEN] = field(default="DELETE", compare=False)
+    season: SeasonOfCluster = ALWAYS
+    create_within: Seconds = None
+    alternatives: Annotated[tuple[PricedAlternative, ...], flat(_Instead, _instead, _instead_keys)] = ()
+    alternative: MaybeNumber = 0
+    region: Annotated[MaybeText, PLAIN_NAME] = ""
+    adopted: _OfAnother = None
+    id: Annotated[str, PLAIN_NAME] = field(kw_only=True)
+
+    def pool(self, name: str) -> Pool | None:
+        return next((pool for pool in self.pools if pool.name == name), None)
 
 
 @dataclass(frozen=True)

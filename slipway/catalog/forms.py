@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from slipway.catalog.placeholders import whole
 from slipway.codec import Across, As, At, Else, Form, malformed, read, write
@@ -16,6 +16,14 @@ from slipway.prices import UNKNOWN, Price, price_text
 from slipway.season import Season, moment, moment_text
 
 Moment = Annotated[datetime | None, As(lambda text: moment(str(text)), moment_text, "a date and a time with its zone")]
+
+
+Keys = TypeVar("Keys")
+
+
+def flat(keys: type[Keys], of: Callable[[Keys], Any], to: Callable[[Any], Keys]) -> Across:
+    """Return the form of a value that is several keys of the object around it; `keys` declares them."""
+    return Across(lambda body: of(read(keys, body)), lambda value: write(to(value)))
 
 
 def _form(pattern: str, expected: str) -> Form:
@@ -58,14 +66,6 @@ class _Machine(MachineSpec):
     disk: Disk
 
 
-def _read_machine(body: Mapping[str, Any]) -> MachineSpec:
-    return MachineSpec(**vars(read(_Machine, body)))
-
-
-def _write_machine(spec: MachineSpec) -> Mapping[str, Any]:
-    return write(_Machine(**vars(spec)))
-
-
 @dataclass(frozen=True)
 class _Metric:
     id: str
@@ -76,18 +76,17 @@ def _seconds(value: float) -> timedelta:
     return timedelta(seconds=value)
 
 
+_IN_SECONDS = As(_seconds, timedelta.total_seconds, "a number of seconds")
+Seconds = Annotated[timedelta | None, _IN_SECONDS]
+
+
 @dataclass(frozen=True)
 class _Season:
     """The keys of a cluster's season."""
 
     begins: Annotated[Moment, At("from")] = None
     ends: Annotated[Moment, At("until")] = None
-    idle_limit: Annotated[timedelta | None, As(_seconds, timedelta.total_seconds, "a number of seconds")] = None
-
-
-def _read_season(body: Mapping[str, Any]) -> Season:
-    found = read(_Season, body)
-    return Season(found.begins, found.ends, found.idle_limit)
+    idle_limit: Seconds = None
 
 
 PLAIN_NAME = _form(r"[a-z]([a-z0-9-]*[a-z0-9])?", "a name")
@@ -101,8 +100,10 @@ Count = Annotated[
     int | str, Form(lambda count: isinstance(count, int) or bool(whole(count)), "a whole number or a parameter")
 ]
 Hourly = Annotated[Price, Across(_read_price, _write_price)]
-MachineOfPool = Annotated[MachineSpec, Across(_read_machine, _write_machine)]
-SeasonOfCluster = Annotated[Season, Across(_read_season, lambda one: write(_Season(**vars(one))))]
+MachineOfPool = Annotated[
+    MachineSpec, flat(_Machine, lambda keys: MachineSpec(**vars(keys)), lambda one: _Machine(**vars(one)))
+]
+SeasonOfCluster = Annotated[Season, flat(_Season, lambda keys: Season(**vars(keys)), lambda one: _Season(**vars(one)))]
 Metrics = Annotated[
     tuple[tuple[str, str], ...],
     As(
@@ -118,5 +119,5 @@ Metrics = Annotated[
 class Removed:
     """A cluster whose entry is gone: since when, and after how many seconds it is late (its `retireWithin`)."""
 
-    retire_within: float
+    retire_within: Annotated[timedelta, _IN_SECONDS]
     since: Annotated[Moment, Else(None)]

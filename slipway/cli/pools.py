@@ -24,7 +24,6 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.formatting import few, join
-from slipway.generations.published_clusters import declared
 from slipway.jobs.pool_rows import GONE, RECENT, PoolRow, rows, upcoming
 from slipway.kinds import CUSTOM_JOB
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
@@ -70,7 +69,7 @@ def _look(context: Context, output: str) -> None:
         _show(table, context, now)
     elif not dormant:
         screen.note(f"stack {context.catalog.stack} has no clusters")
-    for closed in (declared(one).closed for one in context.catalog.clusters.values()):
+    for closed in (one.closed for one in context.catalog.clusters.values()):
         if closed:
             screen.note("\n  fix: ".join(closed))
     for words in (*(f"cluster {one.name}: {one.words(now)}" for one in due), *(one.words_at(now) for one in dormant)):

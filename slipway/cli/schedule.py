@@ -24,7 +24,6 @@ from slipway.deployment.schedule import Due
 from slipway.deployment.snapshot import read
 from slipway.formatting import join, span
 from slipway.generations.dormant import ends_within
-from slipway.generations.published_clusters import declared
 from slipway.live import Live
 from slipway.prices import Price, dollars, figure
 from slipway.quota.seasons import metrics
@@ -74,7 +73,7 @@ def _live(context: Context) -> Live:
         catalog.region,
         metrics=metrics(catalog) if catalog.coming else frozenset(),
         now=context.now,
-        ends_within=ends_within(map(declared, clusters)),
+        ends_within=ends_within(clusters),
         elsewhere=catalog.regions_ever[1:],
         spared=dict.fromkeys(catalog.regions_without_clusters, f"where stack {catalog.stack} offers no cluster"),
     )

@@ -76,9 +76,9 @@ class PersistentResource(Regional):
     error_code: int = 0
     display_name: str = ""
     update_time: datetime | None = None
-    network: str | None = None
+    network: str = ""
     reserved_ip_ranges: tuple[str, ...] = ()
-    kms_key: str | None = None
+    kms_key: str = ""
     psc: PscInterface | None = None
     custom_service_account: bool = False
 
@@ -134,9 +134,9 @@ class PersistentResource(Regional):
             update_time=parse_timestamp(body.get("updateTime")),
             error=told(body.get("error", {}).get("message")),
             error_code=int(body.get("error", {}).get("code", 0)),
-            network=body.get("network"),
+            network=body.get("network") or "",
             reserved_ip_ranges=tuple(body.get("reservedIpRanges", ())),
-            kms_key=body.get("encryptionSpec", {}).get("kmsKeyName"),
+            kms_key=body.get("encryptionSpec", {}).get("kmsKeyName") or "",
             psc=codec.read(PscInterface, psc) if psc else None,
             custom_service_account=bool(account.get("enableCustomServiceAccount", False)),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from slipway.catalog import clusters
 from slipway.catalog.document import PublishedCatalog, as_published
@@ -17,7 +17,6 @@ from slipway.fingerprint import cluster_id, fingerprint_of, is_id_of
 from slipway.generations.action import Action, What, Why
 from slipway.generations.dormant import Dormancy
 from slipway.generations.generations import DELETABLE_STATES, is_ours
-from slipway.generations.published_clusters import declared
 from slipway.labels import NAME_LABEL
 from slipway.live import Live, Unknown
 
@@ -95,13 +94,11 @@ def of_catalog(catalog: Catalog, deployed: Catalog | None, live: Live, now: date
     living clusters could not be read, nothing is told of those that are no longer declared."""
     there = {} if isinstance(live.clusters, Unknown) else {one.id: one for one in live.clusters}
     current = [
-        CurrentCluster(
-            declared(one), one.id, "", import_=one.id in there, state=there[one.id].state if one.id in there else ""
-        )
+        CurrentCluster(one, one.id, "", import_=one.id in there, state=there[one.id].state if one.id in there else "")
         for one in catalog.clusters.values()
     ]
     dormant = [
-        Dormancy(declared(one), one.id, one.why, one.since, dict.fromkeys(one.lacks or (), ""))
+        Dormancy(one, one.id, one.why, one.since, dict.fromkeys(one.lacks or (), ""))
         for one in catalog.dormant.values()
     ]
     published = as_published(deployed) if deployed else None
@@ -136,7 +133,7 @@ def _why_asked(one: CurrentCluster, whole: Catalog | None) -> Why:
     rested = isinstance(was, clusters.DormantCluster) and was.why != "in-place"
     ids = [was.id]
     if one.import_ or not rested:  # As one of its alternatives.
-        hashes = (fingerprint_of(whole.stack, whole.project, whole.region, each) for each in declared(was).options)
+        hashes = (fingerprint_of(whole.stack, whole.project, whole.region, each) for each in was.options)
         ids += (cluster_id(was.name, each) for each in hashes)
     if not any(is_id_of(one.id, id_) for id_ in ids) or (rested and was.season != one.spec.season):
         return Why.ASKED
@@ -216,7 +213,7 @@ def _overdue(
     elif rests is not None:
         within, since = rests.spec.retire_within, rests.since
     else:
-        within, since = (timedelta(seconds=gone.retire_within), gone.since) if gone else (None, None)
+        within, since = (gone.retire_within, gone.since) if gone else (None, None)
     return now is not None and since is not None and within is not None and now - since > within
 
 

@@ -24,7 +24,6 @@ from slipway.formatting import join
 from slipway.generations.action import What
 from slipway.generations.dormant import Dormancy
 from slipway.generations.generations import SPENT_STATES
-from slipway.generations.published_clusters import declared
 from slipway.labels import UNKNOWN_COMMIT, Revision
 from slipway.live import Live, Unknown
 from slipway.packages.source_package import SourcePackage
@@ -71,7 +70,7 @@ def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> Ca
 def _there(plan: Plan, offered: Mapping[str, Cluster], named: Collection[str], made: Collection[str]) -> Plan:
     """Return the plan for the existing clusters when these of the clusters to be made run, by the first ids."""
     current, dormant = [], list(plan.dormant)
-    stays = {name: CurrentCluster(declared(one), one.id, "", import_=True) for name, one in offered.items()}
+    stays = {name: CurrentCluster(one, one.id, "", import_=True) for name, one in offered.items()}
     for one in plan.current:
         if one.import_ or one.id in made:
             current.append(one)

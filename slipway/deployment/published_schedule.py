@@ -11,7 +11,6 @@ from slipway.deployment.plan import plan
 from slipway.deployment.schedule import Due, schedule
 from slipway.errors import ConfigError, ResourceError
 from slipway.fingerprint import cluster_id, fingerprint_of
-from slipway.generations.published_clusters import declared
 from slipway.installation import updating
 from slipway.live import Live
 
@@ -24,17 +23,16 @@ def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
     """
     rests = (one for one in catalog.dormant.values() if one.why != "in-place")
     clusters: tuple[Cluster, ...] = (*catalog.clusters.values(), *rests)
-    specs = tuple(map(declared, clusters))
-    for cluster, spec in zip(clusters, specs, strict=True):
-        known = cluster_id(spec.name, fingerprint_of(catalog.stack, catalog.project, catalog.region, spec))
-        if not (spec.adopted or cluster.id.startswith(known)):
+    for cluster in clusters:
+        known = cluster_id(cluster.name, fingerprint_of(catalog.stack, catalog.project, catalog.region, cluster))
+        if not (cluster.adopted or cluster.id.startswith(known)):
             raise ConfigError(
                 f"the catalog {catalog.source} does not tell all of cluster {cluster.name}",
                 why="a later version published it",
                 fix=updating(),
             )
     decided = plan(
-        specs,
+        clusters,
         live,
         stack=catalog.stack,
         project=catalog.project,

@@ -107,11 +107,11 @@ def _retires(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
     successor = picture.there.get(picture.offered.clusters.get(name, ""))
     rests = whole.dormant.get(name) if whole else None
     declared = rests or (whole.clusters.get(name) if whole else None)
-    within = timedelta(seconds=declared.retire_within) if declared and declared.retire_within else _RETIRES_WITHIN
+    within = (declared.retire_within if declared else None) or _RETIRES_WITHIN
     since = successor.create_time if successor else rests.since if rests else None
     gone = (whole.removed or {}).get(cluster.id) if whole and declared is None else None
     if gone:
-        within, since = timedelta(seconds=gone.retire_within), gone.since
+        within, since = gone.retire_within, gone.since
     lasts = picture.now - since if since else picture.offered.age
     late = lasts is not None and lasts > within
     if since and not late:

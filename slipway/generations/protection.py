@@ -9,11 +9,11 @@ from slipway.catalog.clusters import Cluster
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import PROTECT, ClusterSpec
+from slipway.cluster_fields import compare
 from slipway.errors import PolicyError
 from slipway.fingerprint import cluster_id, is_id_of
 from slipway.formatting import join
 from slipway.generations.action import Action, What, Why
-from slipway.generations.published_clusters import declared, differences
 from slipway.labels import NAME_LABEL
 from slipway.live import Unknown
 from slipway.unfinished_jobs import ways_out
@@ -77,10 +77,10 @@ def _changed(was: Cluster, asked: tuple[ClusterSpec, str] | None) -> list[str]:
     if asked is None:
         return [_GONE]
     spec, fingerprint = asked
-    before = declared(was).season
+    before = was.season
     if fingerprint and is_id_of(was.id, cluster_id(spec.name, fingerprint)) and spec.season == before:
         return []
-    keys = [f"`{one.key}`" for one in differences(was, spec)]
+    keys = [f"`{one.key}`" for one in compare(was, spec)]
     keys += ["`id`"] if spec.adopted else []
     keys += ["the dates or the `idleLimit`"] if spec.season != before else []
     return keys or ["its project, its region or its stack"]

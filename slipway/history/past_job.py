@@ -89,4 +89,4 @@ def _machines(job: VertexJob, cluster: Cluster | None) -> Iterable[MachinesUsed]
 
 def _pool(machine: MachineSpec, cluster: Cluster) -> str:
     """Return the pool that takes such machines: machines and disks must be exactly equal."""
-    return next((pool.name for pool in cluster.pools.values() if pool.machine == machine), "")
+    return next((pool.name for pool in cluster.pools if pool.machine == machine), "")

@@ -88,7 +88,7 @@ def timelines(history: History) -> tuple[PoolTimeline, ...]:
 
 def _pools(clusters: Iterable[Cluster]) -> Iterator[tuple[PoolKey, Cluster, Pool]]:
     for cluster in clusters:
-        for pool in cluster.pools.values():
+        for pool in cluster.pools:
             yield PoolKey(cluster.id, pool.name), cluster, pool
 
 

@@ -14,7 +14,6 @@ from slipway.cluster import CurrentCluster
 from slipway.deployment.schedule import Due, dates
 from slipway.formatting import span
 from slipway.generations.dormant import last_ends
-from slipway.generations.published_clusters import declared
 from slipway.jobs.demand import Demand, by_pool
 from slipway.jobs.waiting import gets_ready, waits
 from slipway.labels import STACK_LABEL
@@ -108,10 +107,10 @@ def upcoming(
     live = Live(clusters=tuple(there.values()), jobs=active, limits={}, catalog=None, last_ends=ends)
     found: list[Due] = []
     for cluster in catalog.clusters.values():
-        spec, lives = declared(cluster), there.get(cluster.id)
-        current = CurrentCluster(spec, cluster.id, "", import_=lives is not None)
+        lives = there.get(cluster.id)
+        current = CurrentCluster(cluster, cluster.id, "", import_=lives is not None)
         for one in dates(current, lives, live, catalog.region_of(cluster.name), now):
-            limit = spec.season.idle_limit if one.what == "idle-limit" else None
+            limit = cluster.season.idle_limit if one.what == "idle-limit" else None
             if limit and lives and _unread(lives, _read_since(recent)):
                 one = _as_read(one, limit, any_ended=lives.id in ends)
             found.append(one)
@@ -155,7 +154,7 @@ def _row(
     ready = sum(gets_ready(job, cluster) for job in without)
     ends = (job.end_time for job in recent if job.end_time and _on(job, cluster, pool))
     last = max((end for end in ends if end and cluster.was_there(end)), default=None)
-    known = declared.pools.get(pool.id) if declared else None
+    known = declared.pool(pool.id) if declared else None
     return PoolRow(
         name=declared.name if declared else cluster.id,
         region=cluster.region,
@@ -194,6 +193,6 @@ def _on(job: VertexJob, cluster: PersistentResource, pool: ResourcePool) -> bool
 
 def _gone(cluster: Cluster, catalog: Catalog) -> PersistentResource:
     """Return a stand-in for a declared cluster that does not exist."""
-    pools = tuple(ResourcePool(pool.name, pool.machine, 0, 0, pool.min, pool.max) for pool in cluster.pools.values())
+    pools = tuple(ResourcePool(pool.name, pool.machine, 0, 0, pool.min, pool.max) for pool in cluster.pools)
     name = f"projects/{catalog.project}/locations/{catalog.region_of(cluster.name)}/persistentResources/{cluster.id}"
     return PersistentResource(name, GONE, {}, pools, error="the catalog names it, the service does not have it")

@@ -38,9 +38,9 @@ class DeclaredStack:
     def pools(self) -> Iterator[tuple[str, Pool]]:
         """The pools by `cluster/pool`, and those of alternatives by `cluster/pool (alternative N)`."""
         for one in self.clusters:
-            yield from ((f"{one.name}/{name}", pool) for name, pool in one.pools.items())
-            for number, pools in enumerate(one.alternatives or (), 1):
-                yield from ((f"{one.name}/{name} (alternative {number})", pool) for name, pool in pools.items())
+            yield from ((f"{one.name}/{pool.name}", pool) for pool in one.pools)
+            for number, other in enumerate(one.alternatives, 1):
+                yield from ((f"{one.name}/{pool.name} (alternative {number})", pool) for pool in other.pools)
 
     @cached_property
     def requests(self) -> tuple[tuple[Template, Offer, Request], ...]:

@@ -30,8 +30,8 @@ def _regions(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach]
     if subject.catalog.region not in allowed:
         yield f"region {subject.catalog.region}", f"allowed are {join(allowed)}"
     for cluster in subject.clusters:
-        places = [("", cluster.region or "")]
-        places += [(f" (alternative {number})", region) for number, (_, region) in enumerate(cluster.instead, 1)]
+        places = [("", cluster.region)]
+        places += [(f" (alternative {number})", one.region) for number, one in enumerate(cluster.alternatives, 1)]
         for which, region in places:
             if region and region not in allowed:
                 yield f"cluster {cluster.name}{which}", f"{region}, allowed are {join(allowed)}"
@@ -58,7 +58,7 @@ def _costs(subject: DeclaredStack) -> Iterator[tuple[str, Bounds]]:
     for begins, clusters in subject.catalog.at_once:
         found = Bounds(Price(), Price())
         for cluster in (one for one in clusters if not one.adopted):
-            options = [_bounds(pools.values()) for pools in (cluster.pools, *(cluster.alternatives or ()))]
+            options = [_bounds(pools) for pools in (cluster.pools, *(one.pools for one in cluster.alternatives))]
             floor, ceiling = (
                 max(some, key=lambda one: one.known)
                 for some in zip(*((one.floor, one.ceiling) for one in options), strict=True)

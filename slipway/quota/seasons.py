@@ -9,9 +9,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog
-from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.cluster import CurrentCluster
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import AWAITS, KINDS
 from slipway.formatting import join
@@ -149,7 +148,7 @@ def judge(catalog: Catalog, live: Live, now: datetime, draws: tuple[OfferDraw, .
     alive = () if isinstance(live.clusters, Unknown) else live.clusters
     states = {cluster.id: cluster.state for cluster in alive}
     current = tuple(
-        CurrentCluster(spec(cluster), cluster.id, "", cluster.id in states, states.get(cluster.id, ""))
+        CurrentCluster(cluster, cluster.id, "", cluster.id in states, states.get(cluster.id, ""))
         for cluster in catalog.clusters.values()
     )
     known = {item.id for item in current}
@@ -157,13 +156,13 @@ def judge(catalog: Catalog, live: Live, now: datetime, draws: tuple[OfferDraw, .
         cluster.id for cluster in alive if cluster.id not in known and cluster.labels.get(STACK_LABEL) == catalog.stack
     )
     report = assess(current, live, region=catalog.region, offers=draws, mode="warn", preview=True, old=old)
-    rest = [CurrentCluster(spec(one), one.id, "", import_=False) for one in catalog.coming]
+    rest = [CurrentCluster(one, one.id, "", import_=False) for one in catalog.coming]
     return with_coming(report, readiness(current, rest, live, region=catalog.region, now=now, old=old))
 
 
 def metrics(catalog: Catalog, draws: tuple[OfferDraw, ...] = ()) -> frozenset[str]:
     """Return the metrics whose limits the verdict needs."""
-    return drawn(map(spec, (*catalog.clusters.values(), *catalog.coming)), draws)
+    return drawn((*catalog.clusters.values(), *catalog.coming), draws)
 
 
 def quota_ids(live: Live) -> Mapping[str, str] | None:
@@ -171,8 +170,3 @@ def quota_ids(live: Live) -> Mapping[str, str] | None:
     if not isinstance(live.limits, Unknown):
         return {metric: limit.quota_id for metric, limit in live.limits.items() if limit.quota_id}
     return live.deployed.quotas if live.deployed else None
-
-
-def spec(cluster: Cluster) -> ClusterSpec:
-    pools = tuple(cluster.pools.values())
-    return ClusterSpec(cluster.name, pools, region=cluster.region or "", season=cluster.season)

@@ -18,7 +18,6 @@ from slipway.deployment.actions import of_catalog
 from slipway.deployment.workspace_plan import WRITES_METRICS
 from slipway.facts import Facts, Kept
 from slipway.generations.action import Action, What, Why
-from slipway.generations.published_clusters import declared
 from slipway.live import Live, Unknown
 from slipway.quota.usage import drawn as drawn_by
 from slipway.review.preview import Preview
@@ -199,7 +198,7 @@ def _drawing_more(change: Change, metric: str) -> frozenset[str] | None:
     more |= {
         one.name
         for one in change.after.catalog.dormant.values()
-        if one.comes and one.id not in known and metric in drawn_by((declared(one),), ())
+        if one.comes and one.id not in known and metric in drawn_by((one,), ())
     }
     return frozenset(more)
 

@@ -141,9 +141,9 @@ def _confirmation(change: Change) -> Iterator[Finding]:
 def _unpriced(old: Catalog, new: Catalog) -> Iterator[Finding]:
     """Find pools whose machines have no complete price in the book, and that are new or have other machines."""
     for cluster in new.clusters.values():
-        before = old.clusters[cluster.name].pools if cluster.name in old.clusters else {}
-        for pool in cluster.pools.values():
-            was = before.get(pool.name)
+        before = old.clusters.get(cluster.name)
+        for pool in cluster.pools:
+            was = before.pool(pool.name) if before else None
             if not pool.price_per_hour.complete and (was is None or was.machine != pool.machine):
                 known = "" if pool.price_per_hour.unknown else f" beyond {dollars(Price(pool.price_per_hour.known))}"
                 words = f"What a `{pool.machine}` of `{cluster.name}/{pool.name}` costs{known} is not known"

@@ -149,7 +149,7 @@ def _in_machines(ground: _Ground, line: QuotaLine, room: int) -> str:
     """Return `beyond 4 of 6 machines`, where one pool alone draws the metric."""
     catalog, who = ground.change.new, next(iter(line.drawn), "")
     cluster, _, pool = who.partition("/")
-    found = catalog.clusters[cluster].pools.get(pool) if catalog and cluster in catalog.clusters else None
+    found = catalog.clusters[cluster].pool(pool) if catalog and cluster in catalog.clusters else None
     if found is None or len(line.drawn) > 1 or not line.ceiling:
         return f"to {'its' if len(line.drawn) == 1 else 'their'} maximum"
     return f"beyond {found.max * room // line.ceiling:,} of {found.max:,} machines"

@@ -23,7 +23,6 @@ from slipway.context import BRIEF
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import counted, span_or_dash
-from slipway.generations.published_clusters import declared
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import UNKNOWN_PRICE, Price, bounded
 from slipway.review import events
@@ -125,7 +124,7 @@ def lately(history: History, most: int) -> History:
 
 
 def _outcome(replayer: Replayer, catalog: Catalog) -> Outcome:
-    return replayer.outcome(replayer.pools(map(declared, catalog.clusters.values())))
+    return replayer.outcome(replayer.pools(catalog.clusters.values()))
 
 
 def _monthly(cost: Price, hours: Decimal) -> str:

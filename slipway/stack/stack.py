@@ -191,9 +191,9 @@ def _cluster(name: str, entry: ClusterEntry, document: Document) -> ClusterSpec:
         name=name,
         pools=tuple(_pool(key, pool) for key, pool in entry.pools.items()),
         display_name=entry.display_name or name,
-        network=entry.network,
+        network=entry.network or "",
         reserved_ip_ranges=tuple(entry.reserved_ip_ranges),
-        kms_key=entry.encryption.kms_key if entry.encryption else None,
+        kms_key=entry.encryption.kms_key if entry.encryption else "",
         psc=None
         if psc is None
         else PscInterface(

@@ -249,9 +249,8 @@ def price(catalog: Catalog, candidate: Candidate) -> Price:
 
 def added(catalog: Catalog, candidate: Candidate, verdict: Verdict) -> Price:
     """Return USD an hour for the machines that pools would grow by."""
-    pools = catalog.clusters[candidate.offer.cluster].pools
-    each = ((pools[name].price_per_hour if name in pools else UNKNOWN) * count for name, count in verdict.grows)
-    return sum(each, Price())
+    cluster = candidate.offer.cluster
+    return sum((_of_pool(catalog, cluster, name) * count for name, count in verdict.grows), Price())
 
 
 def summary(candidate: Candidate, home: str, runs: int | None = None) -> str:
@@ -284,6 +283,10 @@ def _machines(demand: Demand) -> str:
 
 def _each(catalog: Catalog, candidate: Candidate, part: Part) -> Price:
     if candidate.offer.cluster:
-        pool = catalog.clusters[candidate.offer.cluster].pools.get(part.pool)
-        return pool.price_per_hour if pool else UNKNOWN
+        return _of_pool(catalog, candidate.offer.cluster, part.pool)
     return hourly(part.machine, candidate.region, candidate.offer.capacity_type)
+
+
+def _of_pool(catalog: Catalog, cluster: str, name: str) -> Price:
+    pool = catalog.clusters[cluster].pool(name)
+    return pool.price_per_hour if pool else UNKNOWN

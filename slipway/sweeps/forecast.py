@@ -112,7 +112,7 @@ def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[V
         needs = Counter[str]()
         for part in demand.parts:
             needs[part.pool] += part.machines
-        pools = catalog.clusters[offer.cluster].pools
+        pools = {pool.name: pool for pool in catalog.clusters[offer.cluster].pools}
         at_once = min((max(1, pools[name].max // count) for name, count in needs.items() if name in pools), default=1)
         growing = (
             (pools[name], count) for name, count in needs.items() if name in pools and pools[name].min < pools[name].max

@@ -32,8 +32,8 @@ class PastLoad:
         self.bounds: dict[PoolKey, Limits] = {}
         for deployment in history.deployments:
             for cluster in deployment.clusters.values():
-                for name, pool in cluster.pools.items():
-                    key = PoolKey(cluster.id, name)
+                for pool in cluster.pools:
+                    key = PoolKey(cluster.id, pool.name)
                     self.bounds[key] = (*self.bounds.get(key, ()), (deployment.at, pool.min, pool.max))
         self.demand = {key: PoolDemand(asks.get(key, ())) for key in self.bounds}
 
@@ -62,7 +62,7 @@ class PastLoad:
             all(
                 any(
                     pool.machine == machine and self.demand[PoolKey(cluster.id, pool.name)].at(at) + count <= pool.max
-                    for pool in cluster.pools.values()
+                    for pool in cluster.pools
                 )
                 for machine, count in machines.items()
             )

@@ -60,7 +60,7 @@ def pools_over_time(
         there = {
             (cluster.name, pool.name, pool.machine): (cluster, pool)
             for cluster in deployment.clusters.values()
-            for pool in cluster.pools.values()
+            for pool in cluster.pools
         }
         for key, (cluster, pool) in there.items():
             found[key] = _with(

@@ -7,15 +7,15 @@ A published cluster's id follows from its fields, as a real one's does: two that
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from slipway.catalog.clusters import Cluster, Pool
 from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
+from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec, PscInterface
 from slipway.fingerprint import fingerprint_in
-from slipway.generations.published_clusters import declared
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 
 from .place import NOW, PROJECT, REGION, STACK
@@ -29,16 +29,30 @@ def cluster_spec(name: str = "cpu", *pools: PoolSpec, **fields: Any) -> ClusterS
 
 def cluster(name: str = "cpu", *pools: Pool, id: str = "", **fields: Any) -> Cluster:
     """Return a published cluster; `fields` are the catalog's."""
-    by_name = {one.name: one for one in pools or (pool(),)}
-    made = Cluster(name=name, id="none", pools=by_name, display_name=fields.pop("display_name", name), **fields)
-    of_generation = repr(replace(made, replacement="", retire_within=None, create_within=None))
-    # The guides show these ids: a later field counts where it is set.
-    of_generation = of_generation.replace(", create_within=None", "").replace(
-        ", region=None, alternative_regions=None", ""
+    made = Cluster(name=name, id="none", pools=pools or (pool(),), **fields)
+    return replace(
+        made, id=id or f"{name}-{hashlib.sha256(_generation(made, pools or made.pools).encode()).hexdigest()[:7]}"
     )
-    of_generation = of_generation.replace(", alternatives=None, alternative=None, adopted=None", "")
-    of_generation = of_generation.replace(", at_most=False", "")
-    return replace(made, id=id or f"{name}-{hashlib.sha256(of_generation.encode()).hexdigest()[:7]}")
+
+
+def _generation(of: Cluster, pools: Iterable[Pool]) -> str:
+    """Return the text that gives the id. The guides show these ids: a later field counts where it is set."""
+    psc = of.psc or PscInterface()
+    told = {
+        "name": of.name,
+        "id": "none",
+        "pools": {one.name: one for one in pools},
+        **{key: getattr(of, key) for key in ("display_name", "network", "reserved_ip_ranges", "kms_key")},
+        "network_attachment": psc.network_attachment,
+        "dns_peerings": tuple(map(str, psc.dns_peerings)),
+        **{key: getattr(of, key) for key in ("custom_service_account", "labels")},
+        "replacement": "",
+        "generation": of.generation,
+        "retire_within": None,
+        "season": of.season,
+        **{key: value for key in ("alternatives", "alternative", "region", "adopted") if (value := getattr(of, key))},
+    }
+    return f"Cluster({', '.join(f'{key}={value!r}' for key, value in told.items())})".replace(", at_most=False", "")
 
 
 def persistent_resource(
@@ -59,7 +73,7 @@ def persistent_resource(
 
 def asked_for(of: Cluster, **inputs: Any) -> dict[str, Any]:
     """Return the engine's request for a published cluster; `inputs` differ from the program's."""
-    made = CurrentCluster(declared(of), of.id, fingerprint_in(of.id, of.name), import_=False).request(STACK)
+    made = CurrentCluster(of, of.id, fingerprint_in(of.id, of.name), import_=False).request(STACK)
     return {"name": of.id, "project": PROJECT, "location": of.region or REGION, **made, **inputs}
 
 

@@ -23,7 +23,7 @@ CATALOG = model.Catalog(
     dirty=True,
     work_bucket="acme-work",
     trainer="",
-    clusters={"cpu": Cluster("cpu", "cpu-1a2b3c4", {})},
+    clusters={"cpu": Cluster("cpu", (), id="cpu-1a2b3c4")},
     retiring=("cpu-0000000",),
     templates={"nap": Template("nap", "sleeps", "custom-job", (), (), ())},
 )

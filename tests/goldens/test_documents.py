@@ -60,7 +60,7 @@ from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import CUSTOM_JOB
 from slipway.live import Increase, Live, Unknown
 from slipway.notices.notice import Notice, Notices, line
-from slipway.prices import UNKNOWN, Price
+from slipway.prices import UNKNOWN, Price, hourly
 from slipway.quota.report import QuotaReport, QuotaRow
 from slipway.quota.request import Requested
 from slipway.review.money import Amount, Money
@@ -108,7 +108,8 @@ def details(**fields: Any) -> Mapping[str, Any]:
 def pools() -> Mapping[str, Any]:
     living = ResourcePool("workers", H100, 2, 1, 1, 4)
     there = PersistentResource(f"{PLACE}/persistentResources/h100-1a2b3c4", "RUNNING", {}, (living,))
-    gone = replace(CATALOG, clusters={"h100": CLUSTER, "cpu": Cluster("cpu", "cpu-0000000", {"w": POOL})})
+    booked = replace(POOL, price_per_hour=hourly(POOL.machine, "us-central1"))
+    gone = replace(CATALOG, clusters={"h100": CLUSTER, "cpu": Cluster("cpu", (booked,), id="cpu-0000000")})
     priceless = replace(rows(CATALOG, [there], [], [])[0], per_machine=UNKNOWN, idle_since=NOW)
     return {"pools": [pool_document(one) for one in (*rows(gone, [there], [FULL], []), priceless)]}
 
@@ -118,7 +119,7 @@ def dates() -> Mapping[str, Any]:
         Due("h100", "h100-1a2b3c4", "season-ends", "", NOW + timedelta(hours=3), per_hour=Price(Decimal("1.5"))),
         Due("cpu", "cpu-1", "retire", "two jobs", now=True, overdue=True, per_hour=UNKNOWN),
     )
-    asleep = DormantCluster("h100", "h100-1a2b3c4", {}, season=Season(NOW + timedelta(days=2)))
+    asleep = DormantCluster("h100", (), id="h100-1a2b3c4", season=Season(NOW + timedelta(days=2)))
     dormant = (asleep, replace(asleep, lacks=("gpus",)), replace(asleep, why="idle", since=NOW))
     return {
         **dates_document(due, dormant, NOW),

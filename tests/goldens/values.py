@@ -9,13 +9,13 @@ from decimal import Decimal
 from typing import Any
 
 from slipway.budget import Budget
-from slipway.catalog.clusters import Cluster, DormantCluster, Pool
+from slipway.catalog.clusters import Cluster, DormantCluster, Pool, PricedAlternative
 from slipway.catalog.forms import Removed
 from slipway.catalog.model import Catalog, Offer, Parameter, Study, Template
 from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.cloud.monitoring import Point, Series
 from slipway.cloud.trials import Trial
-from slipway.cluster import Reservation
+from slipway.cluster import Adoption, DnsPeering, PscInterface, Reservation
 from slipway.jobs.idle import IdleAccelerators
 from slipway.jobs.utilization import Utilization, UtilizationRow
 from slipway.labels import (
@@ -38,7 +38,7 @@ DAY = datetime(2026, 12, 1, tzinfo=UTC)
 H100 = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500))
 CPU = MachineSpec("n1-standard-8")
 POOL = Pool("workers", H100, 1, 4, True, Price(Decimal("101.008")))
-CLUSTER = Cluster("h100", "h100-1a2b3c4", {"workers": POOL})
+CLUSTER = Cluster("h100", (POOL,), id="h100-1a2b3c4")
 REQUEST: Mapping[str, Any] = {"jobSpec": {}}
 OFFERS = (
     Offer("pool", True, "", "h100", ("", "workers"), Price(Decimal("101.008")), REQUEST, wait=1800.0),
@@ -83,24 +83,22 @@ WHOLE = replace(
             network="n",
             reserved_ip_ranges=("r",),
             kms_key="k",
-            network_attachment="a",
-            dns_peerings=("corp.example. p n",),
+            psc=PscInterface("a", (DnsPeering("corp.example.", "p", "n"),)),
             labels={"team": "vision"},
-            retire_within=3600.0,
+            retire_within=timedelta(hours=1),
             season=Season(DAY, DAY + timedelta(days=2), timedelta(hours=1)),
-            alternatives=({"workers": POOL},),
-            alternative_regions=("us-east4",),
-            create_within=60.0,
+            alternatives=(PricedAlternative((POOL,), "us-east4"),),
+            create_within=timedelta(minutes=1),
         ),
-        "theirs": Cluster("theirs", "theirs", {}, adopted=True, alternative=1, region="us-east4"),
+        "theirs": Cluster("theirs", (), id="theirs", adopted=Adoption("theirs"), alternative=1, region="us-east4"),
     },
     retiring=("h100-0000000",),
     catalog_bucket="c",
     work_elsewhere={"us-east4": "w-us-east4"},
-    dormant={"cpu": DormantCluster("cpu", "cpu-1", {}, why="idle", since=DAY, lacks=("gpus",))},
+    dormant={"cpu": DormantCluster("cpu", (), id="cpu-1", why="idle", since=DAY, lacks=("gpus",))},
     reservations={"r": Reservation("projects/p/zones/z/reservations/r", "a3-highgpu-8g")},
     trainers={"ml": "ml@acme.iam.gserviceaccount.com"},
-    removed={"h100-0000000": Removed(3600.0, DAY)},
+    removed={"h100-0000000": Removed(timedelta(hours=1), DAY)},
     under_way="3f9c2e1",
     other_regions=("us-east4",),
     former_regions=("europe-west4",),

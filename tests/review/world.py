@@ -57,7 +57,7 @@ def alive(plan: Plan, catalog: Catalog, jobs: Iterable[VertexJob]) -> list[Persi
         if cluster is None or job.state != "JOB_STATE_RUNNING":
             continue
         for group in job.machines:
-            pool = next(one.name for one in cluster.pools.values() if one.machine == group.machine)
+            pool = next(one.name for one in cluster.pools if one.machine == group.machine)
             used[cluster.id, pool] += group.count
     return [
         PersistentResource(

@@ -165,9 +165,9 @@ def hashed(spec: ClusterSpec, stack: str = "prod", project: str = "acme-ml-prod"
     [
         replace(FULL, name="team-b"),
         replace(FULL, display_name="Team B"),
-        replace(FULL, network=None),
+        replace(FULL, network=""),
         replace(FULL, reserved_ip_ranges=()),
-        replace(FULL, kms_key=None),
+        replace(FULL, kms_key=""),
         replace(FULL, psc=None),
         replace(FULL, psc=PscInterface("other", FULL.psc.dns_peerings if FULL.psc else ())),
         replace(FULL, psc=PscInterface("attachment")),

@@ -18,7 +18,7 @@ from slipway.season import Season
 from slipway.state import State, StateResource, refuse_move, refuse_rename, stack_locations
 
 AT_HOME = Catalog("dev", "acme-dev", "us-central1", "", False, "w", "t", {}, (), {}, other_regions=("us-east4",))
-ELSEWHERE = replace(AT_HOME, clusters={"cpu": Cluster("cpu", "cpu-1", {}, region="us-east4")})
+ELSEWHERE = replace(AT_HOME, clusters={"cpu": Cluster("cpu", (), id="cpu-1", region="us-east4")})
 LEFT = replace(ELSEWHERE, former_regions=("europe-west4",))
 
 
@@ -72,7 +72,7 @@ def test_a_region_that_can_be_done_without_is_not_waited_for_as_long(monkeypatch
 
 
 ENDS = datetime(2026, 11, 22, 9, 18, 30, tzinfo=UTC)
-SEASON = replace(AT_HOME, clusters={"cpu": Cluster("cpu", "cpu-1", {}, season=Season(None, ENDS))})
+SEASON = replace(AT_HOME, clusters={"cpu": Cluster("cpu", (), id="cpu-1", season=Season(None, ENDS))})
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from slipway.cluster import ClusterSpec
 from slipway.context import Context
 from slipway.deployment.checkout import file_at
 from slipway.errors import ConfigError
-from slipway.generations.published_clusters import declared
 
 
 def stack_file(context: Context) -> Path:
@@ -33,7 +32,7 @@ def before_and_after(
     """Return the clusters that are deployed, or that a stack file declares at a commit, and those of the present file.
     Raises ConfigError."""
     after = _clusters(path)
-    return _clusters(path, base) if base else tuple(map(declared, context.catalog.clusters.values())), after
+    return _clusters(path, base) if base else tuple(context.catalog.clusters.values()), after
 
 
 def _clusters(path: Path, ref: str = "") -> tuple[ClusterSpec, ...]:

@@ -28,8 +28,8 @@ def capacity(change: Change) -> Iterator[Finding]:
     for one in successions(change):
         if one.old and one.new and not one.stays:
             renamed = renames(one.old, one.new)
-            for name, pool in one.old.pools.items():
-                after = one.new.pools.get(renamed.get(name, name))
+            for pool in one.old.pools:
+                after = one.new.pool(renamed.get(pool.name, pool.name))
                 yield from _resized(one.name, pool, after, change) if after else (_gone(one.name, pool, idle),)
             if one.is_made:
                 yield from _anew(one, one.old, one.new)
@@ -48,7 +48,7 @@ def _unused(change: Change) -> Iterator[Finding]:
         if (cluster, name) not in was and pool.max:
             made = "" if cluster in change.new.clusters else " once it is made"
             monthly = pool.price_per_hour.known * pool.min * HOURS_OF_A_MONTH
-            known = cluster in before and name in before[cluster].pools
+            known = _pool(before, cluster, name) is not None
             costs = f", and it costs ${monthly:,.0f} a month{made}" if monthly else ""
             yield KINDS["pool-unused"].of(
                 Subject("pool", f"{cluster}/{name}"),
@@ -67,7 +67,7 @@ def _idle(catalog: Catalog | None) -> Collection[tuple[str, str]]:
 def _idle_pools(catalog: Catalog) -> Iterator[tuple[str, str, Pool]]:
     coming = {one.name: one for one in catalog.coming}
     clusters = {name: one for name, one in {**coming, **catalog.clusters}.items() if not one.adopted}
-    pools = {(name, pool.name): pool for name, one in clusters.items() for pool in one.pools.values()}
+    pools = {(name, pool.name): pool for name, one in clusters.items() for pool in one.pools}
     for cluster, name in unused_pools(pools, catalog.templates.values()):
         yield cluster, name, pools[cluster, name]
 
@@ -135,7 +135,7 @@ def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Finding]:
     found, up = machines(summed(always(new))), machines(summed(one.held))
     words = f"The new cluster begins with no machines and finds its own: the {up} of the old one are not handed on"
     if found:
-        tries = "its alternatives are tried, and then " if new.instead else ""
+        tries = "its alternatives are tried, and then " if new.alternatives else ""
         when, meanwhile = "", "the old cluster stays"
         if one.in_place:
             when, meanwhile = " when the old ones are gone", f"there is no `{one.name}` meanwhile"
@@ -185,6 +185,7 @@ def _minimum_below_default(change: Change) -> Iterator[Finding]:
     if old is None or new is None:
         return
     waiting: dict[tuple[str, str], list[tuple[str, int, str]]] = {}
+    pools: dict[tuple[str, str], tuple[Pool, Pool]] = {}
     for name, template in new.templates.items():
         before = taken(old.templates[name]) if name in old.templates else {}
         for place, (needs, offer) in taken(template).items():
@@ -192,10 +193,9 @@ def _minimum_below_default(change: Change) -> Iterator[Finding]:
             if was and pool and place in before and needs > pool.min and before[place][0] <= was.min:
                 by = offer.label(template.kind, with_cluster=True)
                 waiting.setdefault(place, []).append((name, needs, by))
+                pools[place] = was, pool
     for place, some in waiting.items():
-        yield _below_default(
-            place, some, old.clusters[place[0]].pools[place[1]], new.clusters[place[0]].pools[place[1]]
-        )
+        yield _below_default(place, some, *pools[place])
 
 
 def _below_default(place: tuple[str, str], some: Sequence[tuple[str, int, str]], was: Pool, pool: Pool) -> Finding:
@@ -216,7 +216,7 @@ def _by(label: str, where: str) -> tuple[str, ...]:
 
 
 def _pool(clusters: Mapping[str, Cluster], cluster: str, pool: str) -> Pool | None:
-    return clusters[cluster].pools.get(pool) if cluster in clusters else None
+    return clusters[cluster].pool(pool) if cluster in clusters else None
 
 
 def _key(cluster: str, pool: Pool, field: str) -> str:

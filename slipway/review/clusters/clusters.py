@@ -67,17 +67,16 @@ def key_of(name: str, key: str) -> str:
 
 
 def scarce(cluster: Cluster) -> bool:
-    return any(pool.machine.accelerator for pool in cluster.pools.values())
+    return any(pool.machine.accelerator for pool in cluster.pools)
 
 
 def price(cluster: Cluster, *, most: bool = False) -> Price:
     """Return USD an hour, idle or with every pool at its maximum."""
-    pools = cluster.pools.values()
-    return sum((pool.price_per_hour * (pool.max if most else pool.min) for pool in pools), Price())
+    return sum((pool.price_per_hour * (pool.max if most else pool.min) for pool in cluster.pools), Price())
 
 
 def pools_of(cluster: Cluster) -> tuple[str, ...]:
-    return tuple(f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in cluster.pools.values())
+    return tuple(f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in cluster.pools)
 
 
 def _created(one: Succession, new: Cluster, change: Change) -> Finding:

@@ -226,7 +226,7 @@ def _networks(job: VertexJob, change: Change) -> Iterator[str]:
     """Yield networks, attachments and keys of its cluster and its template, as deployed: no list tells a job's own."""
     cluster = change.old.cluster_named(job.persistent_resource_id) if change.old else None
     if cluster:
-        yield from map(_last, (cluster.network, cluster.network_attachment, cluster.kms_key))
+        yield from map(_last, (cluster.network, cluster.psc.network_attachment if cluster.psc else "", cluster.kms_key))
     template = change.old.templates.get(job.template) if change.old else None
     for spec in (job_spec(one) for one in template.offers) if template else ():
         attachment = spec.get("pscInterfaceConfig", {}).get("networkAttachment", "")

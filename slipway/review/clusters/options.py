@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 
-from slipway.catalog.clusters import Cluster, DormantCluster, Pool
-from slipway.cluster import CREATE_WITHIN_S, IN_PLACE, PROTECT, ROLLOVER
+from slipway.catalog.clusters import Cluster, DormantCluster, Pool, PricedAlternative
+from slipway.cluster import CREATE_WITHIN_S, IN_PLACE, PROTECT, ROLLOVER, Alternative
 from slipway.cluster_fields import NAMES, compare_pools, machines_in_words, same_pools
 from slipway.findings.finding import Finding, Grade
 from slipway.formatting import span
@@ -16,8 +16,6 @@ from slipway.review.clusters.clusters import pools_of, price, told
 from slipway.review.clusters.succession import edits, successions
 from slipway.review.words import Edit, capital, jobs, named
 
-Listed = tuple[tuple[Mapping[str, Pool], str], ...]
-
 
 def alternatives(change: Change) -> Iterator[Finding]:
     """Find the possible alternatives of clusters to be made; and for the other clusters, changes of the list."""
@@ -25,17 +23,17 @@ def alternatives(change: Change) -> Iterator[Finding]:
     for one in successions(change):
         if one.new is None or one.new.alternative:
             continue
-        listed, before = one.new.instead, one.old.instead if one.old else ()
+        listed, before = one.new.alternatives, one.old.alternatives if one.old else ()
         is_made = not one.there and not (one.stays and not one.gone)
-        may = [_option(one.new, n, *option, home=home) for n, option in enumerate(listed, 1)]
+        may = [_option(one.new, n, option, home=home) for n, option in enumerate(listed, 1)]
         if listed and is_made:
             old = change.old
             was = (old.clusters.get(one.name) or old.dormant.get(one.name)) if old else None
-            announced = was is not None and alike(listed, was.instead)
+            announced = was is not None and alike(listed, was.alternatives)
             kind = "cluster-may-still-become" if announced else "cluster-may-become"
             words = f"Where its machines can't be had, `{one.name}` is made of others"
             words += f"{', as was announced' if announced else ''}"
-            most = max((_idle(pools) for pools, _ in listed), key=lambda idle: idle.known)
+            most = max((_idle(other.pools) for other in listed), key=lambda idle: idle.known)
             dearer = Price(most.known - price(one.new).known)
             more = f": up to {signed(dearer.known)}" if dearer.known > 0 else ""
             yield told(kind, one.name, words, more=more, details=may, key="alternatives", cost=dearer)
@@ -55,38 +53,37 @@ def standing_alternatives(change: Change) -> Iterator[str]:
             )
 
 
-def alike(listed: Listed, before: Listed) -> bool:
+def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:
     """Tell whether these are the same machines in the same regions and order, whatever their present cost."""
     return len(listed) == len(before) and all(
-        region == old_region and same_pools(old, pools)
-        for (pools, region), (old, old_region) in zip(listed, before, strict=True)
+        one.region == was.region and same_pools(was.pools, one.pools) for one, was in zip(listed, before, strict=True)
     )
 
 
-def _option(first: Cluster, number: int, pools: Mapping[str, Pool], region: str, *, home: str) -> str:
+def _option(first: Cluster, number: int, other: PricedAlternative, *, home: str) -> str:
     """Return `alternative 1: 1–4 a2-highgpu-8g, −$62.10/h idle`; `alternative 2 in us-east4: the same machines, …`"""
-    if not region:
-        return f"alternative {number}: {_words(first, pools)}"
-    return f"alternative {number} in {region}: {_words(first, pools)}, {_far(home)}"
+    if not other.region:
+        return f"alternative {number}: {_words(first, other.pools)}"
+    return f"alternative {number} in {other.region}: {_words(first, other.pools)}, {_far(home)}"
 
 
 def _far(home: str) -> str:
     return f"results stay there, and what is read from {home} crosses regions, at a price"
 
 
-def _words(first: Cluster, pools: Mapping[str, Pool]) -> str:
+def _words(first: Cluster, pools: Iterable[Pool]) -> str:
     differs = tuple(
-        f"{name} {machines_in_words(pool)}"
-        for name, pool in pools.items()
-        if compare_pools(name, first.pools.get(name), pool)
+        f"{pool.name} {machines_in_words(pool)}"
+        for pool in pools
+        if compare_pools(pool.name, first.pool(pool.name), pool)
     )
     first_idle, idle = price(first), _idle(pools)
     more = signed(idle.known - first_idle.known) if idle.complete and first_idle.complete else dollars(idle)
     return f"{named(differs) or 'the same machines'}, {more} idle"
 
 
-def _idle(pools: Mapping[str, Pool]) -> Price:
-    return sum((pool.price_per_hour * pool.min for pool in pools.values()), Price())
+def _idle(pools: Iterable[Pool]) -> Price:
+    return sum((pool.price_per_hour * pool.min for pool in pools), Price())
 
 
 def adoption(change: Change) -> Iterator[Finding]:
@@ -166,4 +163,4 @@ def _edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
         ("createWithin", old.create_within, new.create_within, f"{span(CREATE_WITHIN_S)} (default)"),
     ):
         if before != after:
-            yield Edit(key, *(span(one) if one else left_out for one in (before, after)))
+            yield Edit(key, *(span(one.total_seconds()) if one else left_out for one in (before, after)))

@@ -76,7 +76,7 @@ def _removed(one: Succession, old: Cluster, change: Change) -> Iterator[Finding]
 
 def _alike(old: Cluster, new: Cluster | None) -> bool:
     """Tell whether their pools have the same machines, whatever the pools' names."""
-    before, after = (sorted(map(machines_in_words, one.pools.values())) if one else None for one in (old, new))
+    before, after = (sorted(map(machines_in_words, one.pools)) if one else None for one in (old, new))
     return before == after
 
 

@@ -184,18 +184,22 @@ def _in_words(value: datetime | timedelta | None) -> str:
 def _remade(old: Cluster, new: Cluster) -> Iterator[Edit]:
     """Yield edits that make another cluster of it, or allow another one in its place. An alternative is compared with
     the same alternative on the other side."""
-    was, becomes = old.as_alternative(new.alternative), new.as_alternative(old.alternative)
+    was, becomes = _alternative(old, new.alternative), _alternative(new, old.alternative)
     yield from edits(was, becomes)
-    if was.region != becomes.region or not alike(becomes.instead, was.instead):
+    if was.region != becomes.region or not alike(becomes.alternatives, was.alternatives):
         yield Edit("alternatives", _listed(old), _listed(new))
+
+
+def _alternative(cluster: Cluster, number: int) -> Cluster:
+    """Return the cluster in that alternative; itself where it has no such alternative."""
+    return cluster.options[number] if number <= len(cluster.alternatives) else cluster
 
 
 def _listed(cluster: Cluster) -> str:
     """Return `1–4 a2-highgpu-8g; 1–4 a3-highgpu-8g in us-east4`."""
-    there = (cluster.pools, cluster.region or "")
     return "; ".join(
-        f"{', '.join(machines_in_words(pool) for pool in pools.values())}{f' in {region}' if region else ''}"
-        for pools, region in ([there] if cluster.alternative else cluster.instead)
+        f"{', '.join(map(machines_in_words, one.pools))}{f' in {one.region}' if one.region else ''}"
+        for one in ([cluster] if cluster.alternative else cluster.alternatives)
     )
 
 

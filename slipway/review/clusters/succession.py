@@ -9,9 +9,8 @@ from slipway.catalog.clusters import Cluster
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import IN_PLACE
-from slipway.cluster_fields import compare_pools
+from slipway.cluster_fields import compare, compare_pools
 from slipway.generations.action import Action, What, Why
-from slipway.generations.published_clusters import declared, differences
 from slipway.live import Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.prices import Price
@@ -142,12 +141,12 @@ def staying(change: Change) -> Mapping[str, Action]:
 
 def always(cluster: Cluster) -> tuple[MachineGroup, ...]:
     """Return the minimum machines of a cluster."""
-    return tuple(MachineGroup(pool.machine, pool.min) for pool in cluster.pools.values() if pool.min)
+    return tuple(MachineGroup(pool.machine, pool.min) for pool in cluster.pools if pool.min)
 
 
 def held_price(one: Succession) -> Price:
     """Return USD an hour of the old cluster's machines while they exist, at the pools' prices."""
-    prices = {pool.machine: pool.price_per_hour for pool in (one.old.pools.values() if one.old else ())}
+    prices = {pool.machine: pool.price_per_hour for pool in (one.old.pools if one.old else ())}
     return sum((prices.get(held.machine, Price(complete=False)) * held.count for held in one.held), Price())
 
 
@@ -172,14 +171,14 @@ def edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
     """Yield fields that make another cluster of one, in the stack file's spelling."""
     renamed = renames(old, new)
     told = {f"pools.{name}" for name in (*renamed, *renamed.values())}
-    yield from (Edit(one.key, one.before, one.after) for one in differences(old, declared(new)) if one.key not in told)
+    yield from (Edit(one.key, one.before, one.after) for one in compare(old, new) if one.key not in told)
     yield from (Edit("pools", before, after) for before, after in renamed.items())
 
 
 def renames(old: Cluster, new: Cluster) -> dict[str, str]:
     """Return pools that changed only their name: new names by old ones."""
-    gone = [pool for name, pool in old.pools.items() if name not in new.pools]
-    come = [pool for name, pool in new.pools.items() if name not in old.pools]
+    gone = [pool for pool in old.pools if new.pool(pool.name) is None]
+    come = [pool for pool in new.pools if old.pool(pool.name) is None]
     found: dict[str, str] = {}
     for pool in gone:
         same = next((one for one in come if one.name not in found.values() and not compare_pools("", pool, one)), None)

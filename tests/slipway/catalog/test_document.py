@@ -50,7 +50,7 @@ def test_the_cli_reads_what_is_published() -> None:
         ("cpu-0000000",),
     )
     assert catalog.work_bucket == "acme-dev-work"
-    workers = catalog.clusters["cpu"].pools["workers"]
+    workers = catalog.clusters["cpu"].pools[-1]
     assert (catalog.clusters["cpu"].id, workers.machine.type, workers.min, workers.max) == (
         "cpu-1a2b3c4",
         "n1-standard-8",

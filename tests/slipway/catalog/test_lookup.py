@@ -9,6 +9,7 @@ from slipway.capacity import CAPACITY_TYPES as TABLE
 from slipway.catalog.clusters import Cluster
 from slipway.catalog.lookup import capacity_types, find_kind, find_template, named, remedy, standing, usual_offers
 from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
+from slipway.cluster import Adoption
 from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB
 from slipway.prices import UNKNOWN
@@ -127,7 +128,8 @@ def test_names_are_those_of_the_table_of_rules() -> None:
 
 
 def test_a_cluster_that_is_adopted_is_its_owners_to_mend() -> None:  # N13
-    clusters = {"cpu": Cluster("cpu", "cpu-1a2b3c4", {}), "theirs": Cluster("theirs", "team-a", {}, adopted=True)}
+    theirs = Cluster("theirs", (), id="team-a", adopted=Adoption("team-a"))
+    clusters = {"cpu": Cluster("cpu", (), id="cpu-1a2b3c4"), "theirs": theirs}
     catalog = Catalog("prod", "acme", "us-central1", "", False, "w", "t", clusters, (), {})
     assert remedy(catalog, "cpu-1a2b3c4", ", which makes it again").startswith("pulumi up --stack prod, ")
     assert remedy(catalog, "team-a", ", which makes it again").startswith("ask whoever made team-a,")

@@ -26,7 +26,7 @@ SOURCE = "gs://c/catalog.json"
 def test_a_catalog_is_read_into_values(body: dict[str, Any]) -> None:
     catalog = read(json.dumps(body), SOURCE)
     assert (catalog.stack, catalog.project, catalog.region) == ("local", "slipway-local", "us-central1")
-    assert catalog.clusters["cpu"].pools["workers"].price_per_hour == Price(Decimal("0.4370"))
+    assert catalog.clusters["cpu"].pools[-1].price_per_hour == Price(Decimal("0.4370"))
     template = catalog.templates["digits"]
     assert template.parameters[0].default == 200 and not template.parameters[0].required
     assert template.offers[0].request["displayName"] == "${slipway.job}"
@@ -42,12 +42,12 @@ def test_a_parameter_without_a_default_is_required(body: dict[str, Any]) -> None
 
 def test_no_price_is_price_unknown(body: dict[str, Any]) -> None:
     body["clusters"]["cpu"]["pools"]["workers"]["pricePerHour"] = None
-    assert read(json.dumps(body), SOURCE).clusters["cpu"].pools["workers"].price_per_hour == UNKNOWN
+    assert read(json.dumps(body), SOURCE).clusters["cpu"].pools[-1].price_per_hour == UNKNOWN
 
 
 def test_a_price_that_lacks_a_part_says_so(body: dict[str, Any]) -> None:
     body["clusters"]["cpu"]["pools"]["workers"]["priceComplete"] = False
-    found = read(json.dumps(body), SOURCE).clusters["cpu"].pools["workers"].price_per_hour
+    found = read(json.dumps(body), SOURCE).clusters["cpu"].pools[-1].price_per_hour
     assert found == Price(Decimal("0.4370"), complete=False)
 
 

@@ -11,6 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.catalog.withdrawal import ended_between, in_season
+from slipway.cluster import Adoption
 from slipway.prices import UNKNOWN
 from slipway.season import Reason, Season
 
@@ -18,7 +19,7 @@ ENDS = datetime(2026, 11, 22, 9, 18, 30, tzinfo=UTC)
 POOL = Offer("pool", True, "", "big", ("workers",), UNKNOWN, {})
 SPOT = Offer("spot", True, "", "", (), UNKNOWN, {})
 TEMPLATE = Template("digits", "", "custom-job", ("main",), (), (POOL, SPOT))
-BIG = Cluster("big", "big-1", {}, season=Season(None, ENDS))
+BIG = Cluster("big", (), id="big-1", season=Season(None, ENDS))
 CATALOG = Catalog(
     "dev", "acme-dev", "us-central1", "", False, "w", "t", {"big": BIG}, (), {"digits": TEMPLATE}, source="gs://c"
 )
@@ -34,7 +35,7 @@ def test_from_its_end_on_a_season_takes_no_job(snapshot: SnapshotAssertion) -> N
 
 
 def test_a_cluster_without_an_end_or_that_somebody_else_made_stays() -> None:
-    for cluster in (replace(BIG, season=Season(ENDS)), replace(BIG, adopted=True)):
+    for cluster in (replace(BIG, season=Season(ENDS)), replace(BIG, adopted=Adoption("team-a"))):
         catalog = replace(CATALOG, clusters={"big": cluster})
         assert in_season(catalog, ENDS + timedelta(days=9)) == catalog
 
@@ -56,4 +57,4 @@ def test_a_season_that_ends_meanwhile_is_told_from_a_new_deployment() -> None:
     ],
 )
 def test_what_brings_a_dormant_cluster_back(why: Reason, since: datetime | None, edit: str) -> None:
-    assert DormantCluster("big", "big-1", {}, why=why, since=since).edit == edit
+    assert DormantCluster("big", (), id="big-1", why=why, since=since).edit == edit

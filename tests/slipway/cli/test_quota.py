@@ -24,7 +24,7 @@ from .stack import Stack
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 MACHINE = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500))
 POOL = Pool("workers", MACHINE, 1, 4, True, Price(Decimal(101)))
-CLUSTERS = {"h100": Cluster("h100", "h100-1a2b3c4", {"workers": POOL})}
+CLUSTERS = {"h100": Cluster("h100", (POOL,), id="h100-1a2b3c4")}
 CATALOG = Catalog("dev", "acme", "us-central1", "3f9c2e1", False, "w", "t", CLUSTERS, ("h100-0000000",), {})
 
 

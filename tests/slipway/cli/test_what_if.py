@@ -10,7 +10,6 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.cli.terminal import comparison_table, screen
-from slipway.generations.published_clusters import declared
 from slipway.whatif import report
 from slipway.whatif.comparison import Comparison, Replayer
 from slipway.whatif.model import PoolDelays
@@ -29,7 +28,7 @@ def comparison(jobs: int = 412) -> Comparison:
     happened = replay(month(jobs, CPU), replayed(NOW, PoolDelays(20.0, 240.0, 900.0)), 30 * DAY)
     offers = {f"template-{number}": [offer("pool", "cpu")] for number in range(5)}
     here = Replayer.of(history(told(happened, NOW), [NOW]), catalog([NOW], offers))
-    return here.comparison([declared(NOW)], [declared(THEN)])
+    return here.comparison([NOW], [THEN])
 
 
 def test_both_outcomes_stand_side_by_side(capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:

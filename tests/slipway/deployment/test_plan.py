@@ -307,7 +307,7 @@ def test_one_whose_entry_is_gone_is_late_by_the_limit_that_this_had() -> None:  
         return found
 
     first = at(now, catalog)
-    assert first.removed == Removed(week.total_seconds(), now) and not first.overdue
+    assert first.removed == Removed(week, now) and not first.overdue
     after = replace(catalog.whole, clusters={}, retiring=(ID_A,), removed={ID_A: first.removed})
     published = document.published(document.write(after).encode(), "x")
     assert not at(now + timedelta(days=6), published).overdue

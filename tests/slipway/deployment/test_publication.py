@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from slipway.deployment.summary import made_otherwise
 from slipway.errors import ConfigError
 from slipway.generations.action import What, Why
 from slipway.generations.dormant import Dormancy
-from slipway.generations.published_clusters import declared
 from slipway.labels import Revision
 from slipway.live import Live, QuotaLimit
 from slipway.quota.assessment import assess
@@ -103,7 +102,7 @@ def test_an_offer_on_a_dormant_cluster_is_unavailable_in_words_and_others_are_ta
     assert pool.label("custom-job", with_cluster=True) == "pool cpu"
     assert pool.request["jobSpec"]["persistentResourceId"] == "cpu-1a2b3c4" and "encryptionSpec" in pool.request
     assert catalog.clusters == {} and catalog.dormant["cpu"].words == RESTING
-    assert catalog.dormant["cpu"].pools["workers"].price_per_hour.known
+    assert catalog.dormant["cpu"].pools[-1].price_per_hour.known
     assert not any("cpu" in line and "unavailable" in line for line in report.errors), "which is meant so"
 
 
@@ -166,9 +165,9 @@ def test_preview_says_what_may_come_at_what_price_for_whom_and_whether_quota_suf
     assert "alternative 1 would be refused" in lacking and "custom_model_training_cpus" in lacking
     assert found.report.errors == ()
     published = found.catalog.clusters["cpu"]
-    assert published.alternatives is not None and published.alternative is None
-    assert [one.machine.type for one in published.alternatives[0].values()] == ["n1-standard-4", "n1-standard-16"]
-    assert declared(published).alternatives and declared(published).options[1].pools[1].max == 2
+    assert published.alternative == 0
+    assert [one.machine.type for one in published.alternatives[0].pools] == ["n1-standard-4", "n1-standard-16"]
+    assert published.options[1].pools[1].max == 2
 
 
 def test_what_was_made_is_published_and_what_does_not_fit_it_is_no_error() -> None:
@@ -178,8 +177,8 @@ def test_what_was_made_is_published_and_what_does_not_fit_it_is_no_error() -> No
     found = deployment_of(after)
     found.refuse()
     cluster = found.catalog.clusters["cpu"]
-    assert (cluster.id, cluster.alternative, cluster.alternatives) == (other, 1, None)
-    assert cluster.pools["workers"].machine.type == "n1-standard-16"
+    assert (cluster.id, cluster.alternative, cluster.alternatives) == (other, 1, ())
+    assert cluster.pools[-1].machine.type == "n1-standard-16"
     offer = next(one for one in found.catalog.templates["crew"].offers if one.capacity_type == "pool")
     assert (offer.available, offer.cluster, offer.dormant) == (False, "", "cpu")
     assert "only as asked for first" in offer.why
@@ -194,7 +193,7 @@ def test_of_the_catalog_alone_the_same_cluster_follows() -> None:
     before = decided()
     for made in (before, as_made(before, {before.current[0].id: before.current[0].alternatives[0].id})):
         one = made.current[0]
-        read_back = declared(deployment_of(made).catalog.clusters["cpu"])
+        read_back = deployment_of(made).catalog.clusters["cpu"]
         again = planned_for(OPEN, replace(LIVE, clusters=()), IN_NOVEMBER, (read_back,))
         assert again.current[0].id == one.id
 
@@ -237,7 +236,7 @@ def pools(catalog: Catalog) -> dict[str, bool]:
 def test_a_new_one_is_said_to_come_and_all_else_is_deployed() -> None:
     story = edited(having(f"cpu: {{ {ONE} }}"), f"cpu: {{ {ONE}, retireWithin: 7d }}", f"late: {{ {ONE} }}")
     found = during(story)
-    assert found.commit == "4a0d3f2" and found.clusters["cpu"].retire_within == 7 * 86400
+    assert found.commit == "4a0d3f2" and found.clusters["cpu"].retire_within == timedelta(days=7)
     assert set(found.clusters) == {"cpu"} and pools(found) == {"cpu": True, "late": False}
     assert "late is not there yet" in found.dormant["late"].words
     assert pools(during(story, "late")) == {"cpu": True, "late": True}

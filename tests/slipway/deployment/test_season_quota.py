@@ -288,7 +288,7 @@ def test_what_is_only_made_again_is_no_edit(how: str) -> None:
     if how in ("spent", "alternative"):
         was = story.whole.clusters["lab"]
         other = story.decided().plan.current[0].alternatives[0].id
-        then = replace(was, id=f"{id_}-2") if how == "spent" else replace(was.as_alternative(1), id=other)
+        then = replace(was, id=f"{id_}-2") if how == "spent" else replace(was.options[1], id=other)
         whole = replace(story.whole, clusters={"lab": then})
         story.catalog = document.published(document.write(whole), "catalog.json")
     done = story.decided()

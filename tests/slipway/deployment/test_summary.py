@@ -13,7 +13,7 @@ from slipway.catalog.document import PublishedCatalog, as_published
 from slipway.catalog.withdrawal import over
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
-from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
+from slipway.cluster import Adoption, ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.actions import of_catalog, of_current
 from slipway.deployment.deployment import build_packages, plan_deployment, prove_stack
 from slipway.deployment.plan import Plan
@@ -207,7 +207,7 @@ def test_a_catalog_says_why_and_keeps_it_as_retiring() -> None:
     assert set(after.clusters) == {"a"} and after.retiring == (id_of(A1), id_of(X))
     assert "since 2026-11-21 08:00 UTC" in after.dormant["x"].words
     assert over(after, dormant) == after, "a deployment that was killed does it again"
-    adopted = replace(catalog, clusters={"x": replace(catalog.clusters["x"], adopted=True)})
+    adopted = replace(catalog, clusters={"x": replace(catalog.clusters["x"], adopted=Adoption("team-a"))})
     assert over(adopted, dormant) == adopted, "somebody else made it"
 
 

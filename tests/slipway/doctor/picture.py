@@ -29,7 +29,7 @@ DOCUMENT = from_text(
 """,
     FILE,
 )
-BUSY = job("train-1", on=CPU, machine=CPU.pools["workers"].machine)
+BUSY = job("train-1", on=CPU, machine=CPU.pools[0].machine)
 
 
 def published(whole: Catalog) -> PublishedCatalog:

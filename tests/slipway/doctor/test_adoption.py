@@ -5,19 +5,18 @@ from typing import Any
 
 import pytest
 
-from slipway.cluster import DnsPeering, PscInterface
+from slipway.cluster import Adoption, DnsPeering, PscInterface
 from slipway.doctor.drift import of_clusters, of_engine
 from slipway.doctor.examination import examine
 from slipway.doctor.picture import Picture
 from slipway.generations.adoption import differences
-from slipway.generations.published_clusters import declared
 from slipway.review.preview import EngineStep, Preview, Resource
 from slipway.review.resources.drift import Then
 from slipway.stack.yaml_file import from_text
 from tests.slipway.doctor.picture import BUSY, CPU, FILE, lives, picture, published
 from tests.slipway.review.builders import catalog, cluster
 
-THEIRS = replace(cluster("theirs", id="team-a"), adopted=True, labels={})
+THEIRS = replace(cluster("theirs", id="team-a"), adopted=Adoption("team-a"), labels={})
 LIVES = replace(lives(THEIRS, days=90), labels={"team": "a"}, custom_service_account=True)
 PEERED = (DnsPeering("a.", "p", "n"),)
 WITH_IT = from_text("config:\n  slipway:persistentResources:\n    cpu: {}\n    theirs:\n      id: team-a\n", FILE)
@@ -69,7 +68,7 @@ def test_its_owners_changes_are_told_and_the_stack_file_has_to_follow() -> None:
 )
 def test_whatever_stops_the_next_deployment_is_drift(changed: dict[str, Any], field: str, words: str) -> None:  # N13
     lives = replace(LIVES, **changed)
-    (refused,) = differences(declared(THEIRS), lives)
+    (refused,) = differences(THEIRS, lives)
     (drift,) = of_clusters(catalog(THEIRS), (lives,))
     assert field in refused and drift.field == field and drift.facts["then"] is Then.REFUSES
     assert drift.sentence.startswith(f"{field} {words}")

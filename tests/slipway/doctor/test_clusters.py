@@ -108,7 +108,7 @@ def test_a_generation_that_retires_for_long_names_its_jobs_or_says_that_it_is_id
 
 
 def test_retire_within_decides_how_long_is_too_long() -> None:
-    patient = cluster("cpu", retire_within=7 * 86400.0)
+    patient = cluster("cpu", retire_within=timedelta(days=7))
     told = published(catalog(patient, retiring=(OLD.id,)))
     assert patient.id == CPU.id
     assert found(lives(days=6, used=1), lives(OLD, used=1), published=told) == {}

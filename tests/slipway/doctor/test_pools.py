@@ -81,5 +81,5 @@ def test_a_job_beside_a_pool_that_has_its_machines_free(snapshot: SnapshotAssert
 def test_a_job_beside_a_full_pool_or_of_other_machines_is_as_it_should_be() -> None:
     assert found(lives(used=4), jobs=(job("alone"),)) == {}
     assert found(lives(used=1), jobs=(job("alone", replicas=4),)) == {}
-    other = replace(CPU.pools["workers"].machine, type="n1-standard-4")
+    other = replace(CPU.pools[0].machine, type="n1-standard-4")
     assert found(lives(used=1), jobs=(job("alone", machine=other),)) == {}

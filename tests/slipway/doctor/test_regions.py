@@ -11,6 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.catalog.clusters import Cluster
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.storage import Location
+from slipway.cluster import Adoption
 from slipway.doctor.drift import of_clusters
 from slipway.doctor.picture import Backend
 from slipway.doctor.place import Place
@@ -63,7 +64,7 @@ def test_nobody_s_cluster_there_is_deleted_there_and_can_not_be_adopted() -> Non
 
 
 def test_what_is_adopted_at_home_is_not_what_another_region_calls_so() -> None:  # N13
-    theirs = replace(cluster("theirs", id="team-a"), adopted=True, labels={})
+    theirs = replace(cluster("theirs", id="team-a"), adopted=Adoption("team-a"), labels={})
     there = replace(published(catalog(FAR, theirs, other_regions=(AWAY,))), adopted=frozenset({"team-a"}))
     namesake = placed(replace(lives(theirs), labels={}))
     on_it = replace(job("other", on=theirs), name=f"projects/1/locations/{REGION}/customJobs/1")
@@ -84,7 +85,7 @@ def test_quota_there_is_asked_for_there_by_hand() -> None:  # N6
     assert one.subject == "quota custom_model_training_cpus in us-east4"
     assert one.sentence == "on-demand N1/E2 vCPUs in us-east4: 8 of 8 in use, 0 left"
     assert one.fix.startswith("ask for 32 of custom_model_training_cpus")
-    one = told(replace(FAR, pools={"workers": pool("workers", H100)}), nvidia_h100_gpus=8)
+    one = told(replace(FAR, pools=(pool("workers", H100),)), nvidia_h100_gpus=8)
     assert one.fix.startswith("gcloud beta quotas preferences create")
     assert one.fix.endswith("--dimensions=region=us-east4 --preferred-value=32")
 

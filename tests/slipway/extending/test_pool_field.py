@@ -119,7 +119,7 @@ from local.plugin.wire import from_api, to_api
 from slipway import codec
 from slipway.catalog import model
 from slipway.cloud.clusters import PersistentResource
-from slipway.cluster import Adoption, CurrentCluster
+from slipway.cluster import Adoption, Alternative, CurrentCluster
 from slipway.doctor.drift import of_clusters
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.adoption import differences
@@ -163,7 +163,7 @@ print(json.dumps({
     "drift": [[one.field, one.sentence] for one in of_clusters(read, (otherwise,))],
     "adoption": list(differences(replace(plain.spec, adopted=Adoption("team-a")), lives(split, "team-a"))),
     "by hand": unlike(split, otherwise),
-    "alternatives": [alike(((one.pools, ""),), ((new.pools, ""),)) for one in (old, read.clusters["h100"])],
+    "alternatives": [alike([Alternative(one.pools)], [Alternative(new.pools)]) for one in (old, read.clusters["h100"])],
 }))
 """.replace("WRITTEN", new.written),
     )

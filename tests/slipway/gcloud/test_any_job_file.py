@@ -272,7 +272,7 @@ def sent(template: JobTemplate) -> Json:
     cluster = "cpu" if capacity_type == "pool" else None
     body = request(template, capacity_type, replace(CONTEXT, project="acme"), uris, cluster)
     catalog = Catalog(
-        "local", "p", "us-central1", "3f9c2e1", False, "work", "t", {"cpu": Cluster("cpu", "cpu", {})}, (), {}
+        "local", "p", "us-central1", "3f9c2e1", False, "work", "t", {"cpu": Cluster("cpu", (), id="cpu")}, (), {}
     )
     offer = Offer(capacity_type, True, "", cluster or "", (), UNKNOWN, body)
     entry = Template("imported", "", "custom-job", (), (), ())

@@ -14,7 +14,7 @@ from slipway.deployment.plan import as_made
 from slipway.fingerprint import fingerprint_of
 from slipway.generations.action import Why
 from slipway.generations.dormant import Dormancy
-from slipway.generations.published_clusters import declared, published, published_dormant
+from slipway.generations.published_clusters import published, published_dormant
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.season import Season
 from tests.slipway.deployment.world import (
@@ -179,7 +179,7 @@ def test_it_is_read_back_whole() -> None:
     plain = ClusterSpec("plain", (FIXED,))
     for one in (FULL, plain):
         body = codec.write(published(CurrentCluster(one, "x-1111111", "1111111", import_=True), REGION))
-        found = declared(codec.read(clusters.Cluster, body, one.name))
+        found = codec.read(clusters.Cluster, body, one.name)
         assert fingerprint_of("prod", "acme", REGION, found) == fingerprint_of("prod", "acme", REGION, one)
         for field in fields(one):
             if field.name != "pools":  # The catalog's own have a price as well.
@@ -192,7 +192,7 @@ def test_an_alternative_keeps_its_region_and_its_prices_are_of_there() -> None: 
     far = spec.options[1]
     for one in (spec, far):
         cluster = published(CurrentCluster(one, "x-1111111", "1111111", import_=True), REGION)
-        found = declared(codec.read(clusters.Cluster, codec.write(cluster), "open"))
+        found = codec.read(clusters.Cluster, codec.write(cluster), "open")
         assert (found.region, found.alternative) == (one.region, one.alternative)
         assert [(other.region, len(other.pools)) for other in found.alternatives] == [
             (other.region, len(other.pools)) for other in one.alternatives
@@ -203,8 +203,8 @@ def test_an_alternative_keeps_its_region_and_its_prices_are_of_there() -> None: 
     assert far.place_in_order == "alternative 1 in europe-west4" and spec.other_regions == ("europe-west4",)
     at_home = published(CurrentCluster(spec, "x-1111111", "1111111", import_=True), REGION)
     there = published(CurrentCluster(far, "x-2222222", "2222222", import_=True), REGION)
-    assert there.pools["fixed"].price_per_hour != at_home.pools["fixed"].price_per_hour
-    assert there.pools["fixed"].price_per_hour == at_home.instead[0][0]["fixed"].price_per_hour
+    assert there.pools[0].price_per_hour != at_home.pools[0].price_per_hour
+    assert there.pools[0].price_per_hour == at_home.alternatives[0].pools[0].price_per_hour
 
 
 def test_a_season_is_three_keys_and_none_where_there_is_none() -> None:
@@ -222,4 +222,5 @@ def test_one_that_is_dormant_says_why_and_since_when() -> None:
         found = codec.read(clusters.DormantCluster, body, "team")
         assert (found.why, found.since, found.id) == (dormant.why, dormant.since, "team-1")
         assert found.words == dormant.words
-        assert replace(FULL, pools=()) == replace(declared(found), pools=())
+        for field in fields(FULL):
+            assert field.name == "pools" or getattr(found, field.name) == getattr(FULL, field.name), field.name

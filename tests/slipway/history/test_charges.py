@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slipway.cluster import Adoption
 from slipway.history.charges import IdleCharge, idle_charges, job_charges
 from slipway.history.model import History, MachinesUsed, PastJob, Sample
 from slipway.history.timeline import timelines
@@ -78,7 +79,7 @@ def test_a_cost_lacks_what_nobody_recorded_where_that_is_noticed() -> None:
     assert found.unknown == 1 and found.cost == replace(EACH * 46, complete=False)
     late = replace(seen[0], at=SINCE + timedelta(minutes=10))
     assert idle(day([], GROWING, (late, *seen[1:]))).cost.complete, "ten minutes of a day"
-    assert idle(day([], replace(GROWING, adopted=True))).cost == Price(), "whoever made it pays for it"
+    assert idle(day([], replace(GROWING, adopted=Adoption("team-a")))).cost == Price(), "whoever made it pays for it"
 
 
 def test_jobs_that_could_not_be_read_may_have_had_what_idles() -> None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from slipway.cluster import Adoption
 from slipway.history.ledger import ledger
 from slipway.history.model import History
 from slipway.history.usage import usage
@@ -39,9 +40,9 @@ def test_minutes_that_nobody_counted_leave_it_complete() -> None:
 
 
 def test_whoever_made_an_adopted_cluster_pays_for_it() -> None:
-    theirs = replace(cluster("theirs", pool("workers", 3, 3)), adopted=True)
+    theirs = replace(cluster("theirs", pool("workers", 3, 3)), adopted=Adoption("team-a"))
     there = job("there", 0, 0, 7200, on=theirs, user="eve", team="other")
-    past = history([ON_POOL, there], [FIXED, theirs, replace(ELASTIC, adopted=True)], days=1)
+    past = history([ON_POOL, there], [FIXED, theirs, replace(ELASTIC, adopted=Adoption("team-a"))], days=1)
     found = ledger(past)
     assert found == ledger(history([ON_POOL], [FIXED], days=1)) and found.complete
     idle = {one.pool: one for one in usage(past).idle}

@@ -65,7 +65,7 @@ def test_a_cluster_that_no_deployment_named_goes_by_its_id() -> None:
 
 
 def test_a_cluster_that_was_adopted_may_change_and_keep_its_id() -> None:
-    later = replace(GPU, name="shared", pools={"all": pool("all", 1, 9, H100)})
+    later = replace(GPU, name="shared", pools=(pool("all", 1, 9, H100),))
     clusters = ClustersOverTime(
         (*CLUSTERS.deployments, Deployment(SINCE + timedelta(hours=5), "b", False, {"s": later}))
     )

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slipway.cluster import Adoption
 from slipway.codec import document
 from slipway.errors import ConfigError
 from slipway.history.model import Deployment, History, MachinesUsed, PastJob, PoolKey, PoolSample, Sample
@@ -177,13 +178,13 @@ def test_dollars_are_those_of_the_jobs_and_of_what_nobody_used(by: str) -> None:
 def test_a_sum_is_not_complete_where_idle_machines_are_unknown() -> None:
     past = month()
     assert usage(past).total.cost_complete
-    grows = replace(GPU, pools={**GPU.pools, "workers": replace(GPU.pools["workers"], max=4, autoscaled=True)})
+    grows = replace(GPU, pools=(GPU.pools[0], replace(GPU.pools[1], max=4, autoscaled=True)))
     (deployment,) = past.deployments
     unknown = usage(replace(past, deployments=(replace(deployment, clusters={"gpu": grows}),)))
     assert not unknown.total.cost_complete and not unknown.total.pool_cost.complete
     assert [(one.partly_unknown, one.cost_complete) for one in unknown.idle] == [(False, True), (True, False)]
     assert all(one.cost_complete for one in unknown.rows)
-    adopted = replace(grows, adopted=True)
+    adopted = replace(grows, adopted=Adoption("team-a"))
     assert usage(replace(past, deployments=(replace(deployment, clusters={"gpu": adopted}),))).total.cost_complete
 
 

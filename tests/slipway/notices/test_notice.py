@@ -115,7 +115,7 @@ def test_a_season_is_told_a_week_before_it_ends_and_anew_when_its_date_moves() -
 
 def test_a_season_that_waits_for_quota_is_told_until_it_has_it_and_anew_when_it_lacks_another() -> None:  # B6, D2
     """The scheduled deployments succeed meanwhile, and a review says it once."""
-    waits = DormantCluster("h100", "h100-3e29a36", {}, season=Season(begins=NOW), lacks=("gpus",))
+    waits = DormantCluster("h100", (), id="h100-3e29a36", season=Season(begins=NOW), lacks=("gpus",))
     one, more = due(dormant=[waits]), due(dormant=[replace(waits, lacks=("gpus", "pd_ssd"))])
     assert told(one) == [("season-awaits-quota", "h100")]
     assert one.notices[0].title.startswith("prod: cluster h100 waits ")

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from slipway.catalog.clusters import Cluster, DormantCluster, Pool
+from slipway.catalog.clusters import Cluster, DormantCluster, Pool, PricedAlternative
 from slipway.catalog.model import Catalog, Offer, Template
+from slipway.cluster import Adoption
 from slipway.errors import PolicyError
 from slipway.facts import Facts, QuotaFacts, QuotaLine, TrainerFacts
 from slipway.machines.spec import Disk, MachineSpec
@@ -23,7 +24,7 @@ TRAINER = "slipway-dev-trainer@acme-dev.iam.gserviceaccount.com"
 DIGEST = "europe-docker.pkg.dev/acme/train/lora@sha256:" + "0" * 64
 KEY = "projects/acme-dev/locations/us-central1/keyRings/r/cryptoKeys/k"
 WORKERS = Pool("workers", MachineSpec("n1-standard-8", disk=Disk("pd-ssd", 100)), 2, 10, True, Price(Decimal("0.5")))
-CPU = Cluster("cpu", "cpu-1a2b3c4", {"workers": WORKERS}, kms_key=KEY, labels={"team": "ml"})
+CPU = Cluster("cpu", (WORKERS,), id="cpu-1a2b3c4", kms_key=KEY, labels={"team": "ml"})
 REQUEST = {
     "encryptionSpec": {"kmsKeyName": KEY},
     "jobSpec": {
@@ -75,13 +76,13 @@ def with_cluster(**changes: Any) -> Facts:
 
 
 WORKER = "jobSpec.workerPoolSpecs.0"
-FAR = ({"workers": replace(WORKERS, price_per_hour=Price(Decimal("0.6")))},)
+FAR = (PricedAlternative((replace(WORKERS, price_per_hour=Price(Decimal("0.6"))),), "us-east4"),)
 EVERYBODY: dict[str, dict[str, str]] = {"domain:acme.example": {}}
 EVALS = {"evals": TrainerFacts("evals", "e@p.iam", {"domain:acme.example": "role"})}
 
 
 def with_pool(**changes: Any) -> Facts:
-    return with_cluster(pools={"workers": replace(WORKERS, **changes)})
+    return with_cluster(pools=(replace(WORKERS, **changes),))
 
 
 def runs(key: str, value: object) -> Facts:
@@ -94,8 +95,8 @@ def moved(**changes: Any) -> Facts:
 
 
 ALLOWED = "allowed are us-central1"
-TWO = with_cluster(alternatives=({"workers": WORKERS}, {"workers": WORKERS}), alternative_regions=("", "us-east4"))
-DEARER = with_cluster(alternatives=FAR, alternative_regions=("us-east4",))
+TWO = with_cluster(alternatives=(PricedAlternative((WORKERS,)), PricedAlternative((WORKERS,), "us-east4")))
+DEARER = with_cluster(alternatives=FAR)
 OWNER = {"user:a@acme.example": {"x": "roles/owner"}}
 CASES: tuple[tuple[str, object, Facts, str], ...] = (
     ("regions", ["us-central1"], moved(region="asia-east1"), f"region asia-east1: {ALLOWED}"),
@@ -200,7 +201,7 @@ def test_a_rule_that_nobody_knows_can_not_be_shown_to_hold() -> None:
 
 
 def test_what_an_adopted_cluster_costs_and_is_labelled_with_is_its_owners_and_nothing_else() -> None:  # N13
-    theirs = replace(CPU, name="theirs", id="team-a", labels={}, kms_key="", adopted=True)
+    theirs = replace(CPU, name="theirs", id="team-a", labels={}, kms_key="", adopted=Adoption("team-a"))
     policy = {"idleCost": 1.5, "mostCost": 6, "labels": ["team"], "cmek": True, "machines": ["n1-*"]}
     catalog = replace(GOOD.catalog, clusters={"cpu": CPU, "theirs": theirs})
     broken = violations(replace(GOOD, catalog=catalog, policy={MANDATORY: policy}))
@@ -226,7 +227,7 @@ def with_resting(*clusters: DormantCluster, **now: Any) -> Facts:
         (
             "machines",
             ["n1-standard-8"],
-            {"pools": {"workers": replace(WORKERS, machine=MachineSpec("n1-highmem-8"))}},
+            {"pools": (replace(WORKERS, machine=MachineSpec("n1-highmem-8")),)},
             "pool gpu/workers: n1-highmem-8",
         ),
         ("regions", ["us-central1"], {"region": "us-east4"}, "cluster gpu: us-east4"),
@@ -261,7 +262,7 @@ def test_money_is_counted_of_the_clusters_that_are_there_at_once(key: str, each:
     assert text.startswith(f"the stack: {breach} from 2026-12-01 on, at most ")
     assert texts(with_resting(second, third), 2 * each) == [], "the third comes when the second goes"
     assert texts(with_resting(second, third, season=Season(None, DECEMBER)), each) == [], "they take turns"
-    assert texts(with_resting(replace(second, adopted=True)), each) == []
+    assert texts(with_resting(replace(second, adopted=Adoption("team-a"))), each) == []
 
 
 def test_what_an_offer_on_a_dormant_cluster_takes_is_told_of_its_pool_alone() -> None:

@@ -82,7 +82,7 @@ def test_only_the_commit_that_is_deployed_or_was_begun_is_deployed_by_itself(
 
 def test_a_job_that_runs_longer_than_retire_within_is_told_and_stops_nothing() -> None:
     """What stopped here would never write that it was told, and so stop every hour: an alarm, and no end of a job."""
-    dated, there = replace(NEW, retire_within=3600.0), [living(OLD, used=1), living(NEW)]
+    dated, there = replace(NEW, retire_within=timedelta(hours=1)), [living(OLD, used=1), living(NEW)]
     before, late = facts(dated, kept(OLD, TUNE)), facts(dated, kept(OLD, TUNE, overdue=True))
     passes = change(before, late, clusters=there, jobs=[TUNE])
     assert [one.kind for one in review(passes).consequences] == ["cluster-overdue"]

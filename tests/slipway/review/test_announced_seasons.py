@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.catalog.clusters import Cluster, DormantCluster
+from slipway.catalog.clusters import Cluster, DormantCluster, PricedAlternative
 from slipway.cluster import Alternative, ClusterSpec, CurrentCluster, PoolSpec
 from slipway.facts import Facts, QuotaFacts, QuotaLine
 from slipway.findings.finding import Grade
@@ -161,8 +161,8 @@ def test_a_revert_that_nobody_deployed_stops_it() -> None:
 @pytest.mark.parametrize("state", ["", "ERROR"])
 def test_an_alternative_that_is_lost_may_give_way_to_the_cluster_that_still_lives(state: str) -> None:  # N2
     """Both are of the entry that is deployed."""
-    first = replace(cluster("h100", SMALL), alternatives=({"workers": SMALL},), alternative_regions=("us-east4",))
-    far = replace(first.as_alternative(1), id="h100-0000001")
+    first = replace(cluster("h100", SMALL), alternatives=(PricedAlternative((SMALL,), "us-east4"),))
+    far = replace(first.options[1], id="h100-0000001")
     tune = job("tune", on=first)
     there = [living(first, used=1), *([living(far, state=state)] if state else [])]
     falls = change(facts(far, kept(first, tune)), facts(first), clusters=there, jobs=[tune])
@@ -228,7 +228,7 @@ def test_what_is_asked_for_without_any_edit_stops_nothing() -> None:
 def test_what_an_alternative_asks_for_once_it_is_there_stops_nothing() -> None:  # N2
     """The quota was asked for what was to be made first, before there was an alternative."""
     machine = MachineSpec("a2-highgpu-8g", "NVIDIA_TESLA_A100", 8)
-    there = replace(FIRST, id="first-a1a1a1a", pools={"workers": pool("workers", machine, 1, 4)}, alternative=1)
+    there = replace(FIRST, id="first-a1a1a1a", pools=(pool("workers", machine, 1, 4),), alternative=1)
     line = QuotaLine(A100S, "tight", 0, {"first/workers": 32}, 32, 8)
     after = replace(quota(line, mode="request"), requests={A100S: 32})
     asks = hour(drawing(32, first=32), after, there)

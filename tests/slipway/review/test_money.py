@@ -10,6 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.model import Study
+from slipway.cluster import Adoption
 from slipway.findings.finding import Finding, Grade
 from slipway.prices import UNKNOWN, Price
 from slipway.review.change import Change
@@ -68,7 +69,7 @@ def test_a_cluster_whose_season_is_to_come_counts_at_most_and_not_idle() -> None
     assert (added.idle.difference, added.most.difference) == (Decimal(0), Decimal("404.04"))
     begun = money(change(facts(clusters={}, dormant={"h100": coming}), facts(OLD)))
     assert (begun.idle.difference, begun.most.difference) == (Decimal("101.01"), Decimal(0))
-    for gone in (over, given_up, replace(coming, adopted=True)):
+    for gone in (over, given_up, replace(coming, adopted=Adoption("team-a"))):
         assert not money(change(facts(clusters={}), facts(clusters={}, dormant={"h100": gone}))).most.difference
 
 

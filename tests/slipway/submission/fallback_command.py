@@ -61,7 +61,7 @@ def catalog(*, launcher: bool, pool_region: str = HOME, cluster_id: str = "cpu-1
         False,
         "work",
         "t",
-        {"cpu": Cluster("cpu", cluster_id, {}, region=pool_region)},
+        {"cpu": Cluster("cpu", (), id=cluster_id, region=pool_region)},
         (),
         {"digits": template},
     )

@@ -42,7 +42,7 @@ def test_an_id_that_could_be_no_label_is_refused(text: str) -> None:
 
 
 CATALOG = Catalog(
-    "local", "p", "us-central1", "3f9c2e1", False, "work", "t", {"cpu": Cluster("cpu", "cpu-1", {})}, (), {}
+    "local", "p", "us-central1", "3f9c2e1", False, "work", "t", {"cpu": Cluster("cpu", (), id="cpu-1")}, (), {}
 )
 TEMPLATE = Template("digits", "", "custom-job", ("scheduler", "workers"), (), ())
 REQUEST: dict[str, Any] = {

@@ -15,8 +15,8 @@ from slipway.sweeps.catalog_watch import CatalogWatch
 
 from .test_sweep_sender import CALL, AtOnce, Service, command
 
-DEPLOYED = Catalog("local", "p", "us-central1", "", False, "w", "t", {"cpu": Cluster("cpu", "cpu-1", {})}, (), {})
-ROLLED_OVER = replace(DEPLOYED, clusters={"cpu": Cluster("cpu", "cpu-2", {})})
+DEPLOYED = Catalog("local", "p", "us-central1", "", False, "w", "t", {"cpu": Cluster("cpu", (), id="cpu-1")}, (), {})
+ROLLED_OVER = replace(DEPLOYED, clusters={"cpu": Cluster("cpu", (), id="cpu-2")})
 GONE = replace(DEPLOYED, clusters={})
 LOST = NoAnswer(CALL, "lost")
 

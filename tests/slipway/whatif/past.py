@@ -40,7 +40,7 @@ def replayed(of: Cluster, delays: PoolDelays) -> list[ReplayedPool]:
             (PoolBounds(float("-inf"), one.min, one.max),),
             delays,
         )
-        for one in of.pools.values()
+        for one in of.pools
     ]
 
 
@@ -101,7 +101,7 @@ def history(
 
 def told(replay: Replay, on: Cluster) -> tuple[PastJob, ...]:
     """Return jobs of a replay on one cluster of one pool, as the service would list them."""
-    (name,) = on.pools
+    (pool,) = on.pools
     return tuple(
         job(
             run.job.name,
@@ -109,7 +109,7 @@ def told(replay: Replay, on: Cluster) -> tuple[PastJob, ...]:
             run.wait,
             run.job.run,
             on=on,
-            machines=tuple(MachinesUsed(one.machine, one.count, name) for one in run.job.machines),
+            machines=tuple(MachinesUsed(one.machine, one.count, pool.name) for one in run.job.machines),
             template=run.job.template,
         )
         for run in replay.runs
@@ -119,7 +119,7 @@ def told(replay: Replay, on: Cluster) -> tuple[PastJob, ...]:
 
 def sampled(lives: Iterable[tuple[float, int]], on: Cluster) -> tuple[Sample, ...]:
     """Return samples of its only pool: machines that were up, by seconds since SINCE."""
-    (name,) = on.pools
+    (pool,) = on.pools
     return tuple(
-        Sample(SINCE + timedelta(seconds=at), {PoolKey(on.id, name): PoolSample(live, 0)}) for at, live in lives
+        Sample(SINCE + timedelta(seconds=at), {PoolKey(on.id, pool.name): PoolSample(live, 0)}) for at, live in lives
     )

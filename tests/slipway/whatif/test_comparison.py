@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from slipway.capacity import FLEX_START
 from slipway.catalog.model import Catalog, Parameter
-from slipway.generations.published_clusters import declared
 from slipway.history.model import Deployment, History, MachinesUsed
 from slipway.history.waits import Waits, rank
 from slipway.machines.spec import MachineSpec
@@ -80,7 +79,7 @@ def test_the_idle_delay_is_what_agrees_with_most_samples() -> None:
 
 def test_a_past_that_a_replay_made_is_replayed_as_it_was() -> None:
     here = replayer()
-    found = here.comparison([declared(ELASTIC)], [declared(ELASTIC)])
+    found = here.comparison([ELASTIC], [ELASTIC])
     assert found.calibration.trusted and found.calibration.jobs == found.jobs == len(here.work.jobs)
     assert found.before == found.after and found.before.never == ()
 
@@ -114,7 +113,7 @@ def test_of_few_jobs_nobody_can_tell() -> None:
 
 def test_less_capacity_costs_less_and_is_waited_for_longer() -> None:
     smaller = cluster("cpu", pool("workers", 1, 4))
-    found = replayer().comparison([declared(ELASTIC)], [declared(smaller)])
+    found = replayer().comparison([ELASTIC], [smaller])
     before, after = found.before, found.after
     assert before.waits.p95 is not None and after.waits.p95 is not None and after.waits.p95 > before.waits.p95
     assert after.pools_cost.known < before.pools_cost.known and after.idle is not None
@@ -220,7 +219,7 @@ def test_waits_beside_the_pools_are_those_of_earlier_jobs() -> None:
 def test_dollars_beside_the_pools_are_those_that_were_paid() -> None:
     paid = job("spot", 0, 5, 3600, capacity_type="spot", cost=Price(Decimal("1.25")))
     here = Replayer.of(history([paid], [ELASTIC]), catalog([ELASTIC], {}))
-    found = here.comparison([declared(ELASTIC)], []).after
+    found = here.comparison([ELASTIC], []).after
     assert found.beside_cost.known == Decimal("1.25") and found.pools_cost.known == 0 and found.idle is None
 
 
@@ -228,7 +227,7 @@ def test_a_machine_that_no_pool_has_is_named() -> None:
     h100 = cluster("h100", pool("workers", 1, 4, GPU))
     jobs = [job("a", 0, 5, 10, on=h100, machines=(MachinesUsed(GPU, 2, "workers"),))]
     here = Replayer.of(history(jobs, [h100]), catalog([h100], {"t": [offer("pool", "h100")]}))
-    (never,) = here.comparison([declared(h100)], [declared(ELASTIC)]).after.never
+    (never,) = here.comparison([h100], [ELASTIC]).after.never
     assert "a3-highgpu-8g" in never.why and "pd-ssd 100 GB" in never.why
 
 
@@ -246,5 +245,5 @@ def test_pools_are_paid_for_since_the_first_job_where_earlier_deployments_are_no
     late = tuple(replace(one, at=known.history.until) for one in known.history.deployments)
     unread = replace(known, history=replace(known.history, jobs=jobs, deployments=late))
     assert unread.time == known.history.until - min(one.created for one in jobs if one.created)
-    whole, part = (one.comparison([declared(ELASTIC)], [declared(ELASTIC)]).before for one in (known, unread))
+    whole, part = (one.comparison([ELASTIC], [ELASTIC]).before for one in (known, unread))
     assert float(part.pools_cost.known) == pytest.approx(float(whole.pools_cost.known), rel=0.05)

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.catalog.clusters import Cluster, Pool
+from slipway.catalog.clusters import Cluster, Pool, PricedAlternative
 from slipway.catalog.model import Parameter
 from slipway.cloud.jobs import VertexJob
+from slipway.cluster import PscInterface
 from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade
 from slipway.kinds import PIPELINE, TUNING_JOB
@@ -89,7 +90,7 @@ def test_a_deployment_waits_only_when_the_alternatives_have_no_machines_either(
     snapshot: SnapshotAssertion,
 ) -> None:  # N2
     """They are tried at once, as the line beside it says: not the first one's machines alone are waited for."""
-    away, small = {"workers": pool("workers", H100, 1, 6)}, {"workers": pool("workers", CPU, 1, 4)}
+    away, small = (PricedAlternative((pool("workers", *of),)) for of in ((H100, 1, 6), (CPU, 1, 4)))
     for alternatives in ((away,), (away, small)):
         new = replace(NEW, alternatives=alternatives)
         assert said(rolls(new=new))["capacity-found-anew"].sentence == snapshot
@@ -190,7 +191,7 @@ RESERVED = f"projects/{PROJECT}/zones/us-central1-a/reservations/h100"
 NAME = "packages/lora/0123456.tar.gz"
 PACKAGE = f"gs://{CATALOG_BUCKET}/{NAME}"
 KEY = f"projects/{PROJECT}/locations/us-central1/keyRings/r/cryptoKeys/training"
-NETWORK = cluster("cpu", network="projects/1/global/networks/training", kms_key=KEY, network_attachment="psc")
+NETWORK = cluster("cpu", network="projects/1/global/networks/training", kms_key=KEY, psc=PscInterface("psc"))
 READS = {"HF_TOKEN__SECRET": f"projects/{PROJECT}/secrets/hf-token/versions/latest"}
 WHO = "`tune-27b-x1` (user-a, running 3 h 12 min)"
 PROJECT_IAM, BUCKET_IAM = "gcp:projects/iAMMember:IAMMember", "gcp:storage/bucketIAMMember:BucketIAMMember"

@@ -7,7 +7,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.clusters import Cluster
-from slipway.cluster import PoolSpec
+from slipway.cluster import Adoption, DnsPeering, PoolSpec, PscInterface
 from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade
 from slipway.labels import STACK_LABEL
@@ -94,7 +94,9 @@ def test_one_that_is_made_otherwise_than_it_is_said(inputs: dict[str, Any], word
 
 
 PEERED = replace(
-    cluster("cpu", network_attachment="psc", dns_peerings=("corp.example. net shared",), reserved_ip_ranges=("a", "b")),
+    cluster(
+        "cpu", psc=PscInterface("psc", (DnsPeering("corp.example.", "net", "shared"),)), reserved_ip_ranges=("a", "b")
+    ),
     labels={"team": "ml"},
     generation=3,
 )
@@ -241,7 +243,7 @@ def test_what_stays_in_the_cloud_loses_nothing_and_what_was_not_computed_follows
 
 
 def test_an_engine_that_would_have_an_adopted_one_as_its_own_blocks() -> None:  # N13
-    theirs = replace(cluster("theirs", id="team-a"), adopted=True)
+    theirs = replace(cluster("theirs", id="team-a"), adopted=Adoption("team-a"))
     taken = step("import", VERTEX, "team-a", new={"name": "team-a"})
     (one,) = said(change(facts(theirs), facts(theirs), clusters=(living(theirs),), steps=(taken,)))
     assert one.grade is Grade.BLOCKING and "may change or delete it" in one.sentence

@@ -9,7 +9,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.capacity import SPOT
-from slipway.catalog.clusters import Cluster, DormantCluster
+from slipway.catalog.clusters import Cluster, DormantCluster, PricedAlternative
 from slipway.catalog.model import Template
 from slipway.cloud.clusters import PersistentResource
 from slipway.findings.finding import Finding, Grade
@@ -130,7 +130,7 @@ def test_what_is_declared_for_later_is_told_and_so_is_its_removal_and_its_edit(s
     assert found["season-changed"].sentence == snapshot
     gone = told(change(facts(dormant=rests), facts()))["season-changed"]
     assert gone.sentence == snapshot
-    larger = asleep(replace(dated(begins=ENDS), pools={"workers": pool("workers", H100, 1, 8)}, id="h100-4b2277a"))
+    larger = asleep(replace(dated(begins=ENDS), pools=(pool("workers", H100, 1, 8),), id="h100-4b2277a"))
     edited = told(change(facts(dormant=rests), facts(dormant=larger)))["season-changed"]
     assert "`pools.workers.replicas.max` 4 → 8" in edited.sentence and edited.grade is NOTE
 
@@ -240,7 +240,7 @@ AWAY = "us-east4"
 TYPE = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 FIRST = cluster("gpu", pool("workers", H100, 1, 4), id="gpu-0000001")
 FAR_POOL = pool("workers", H100, 1, 4, price=hourly(H100, AWAY))
-LISTED = replace(FIRST, alternatives=({"workers": FAR_POOL},), alternative_regions=(AWAY,))
+LISTED = replace(FIRST, alternatives=(PricedAlternative((FAR_POOL,), AWAY),))
 FAR = replace(cluster("gpu", FAR_POOL, id="gpu-0000002"), region=AWAY, alternative=1)
 
 
@@ -258,8 +258,8 @@ def test_what_may_come_from_another_region_says_where_and_that_data_stays(snapsh
     (one,) = said(None, LISTED)
     assert one.sentence == snapshot
     assert (one.grade, one.field) == (Grade.WARNING, "slipway:persistentResources.gpu.alternatives")
-    small = {"workers": pool("workers", CPU, 1, 4, price=hourly(CPU, AWAY))}
-    (one,) = said(None, replace(LISTED, alternatives=(small, {"workers": FAR_POOL}), alternative_regions=("", AWAY)))
+    small = PricedAlternative((pool("workers", CPU, 1, 4, price=hourly(CPU, AWAY)),))
+    (one,) = said(None, replace(LISTED, alternatives=(small, PricedAlternative((FAR_POOL,), AWAY))))
     assert any("alternative 1: workers 1–4 n1-standard-8" in each for each in one.details)
     assert one.sentence == snapshot
 
@@ -271,12 +271,16 @@ def test_what_was_announced_is_for_knowing_and_starts_by_itself(snapshot: Snapsh
     before = replace(before, catalog=replace(before.catalog, dormant={"gpu": asleep}))
     (one,) = alternatives(change(before, facts(LISTED), clusters=[]))
     assert one.sentence == snapshot
-    dearer = replace(LISTED, alternatives=({"workers": replace(FAR_POOL, price_per_hour=hourly(CPU, AWAY))},))
+    dearer = replace(
+        LISTED, alternatives=(PricedAlternative((replace(FAR_POOL, price_per_hour=hourly(CPU, AWAY)),), AWAY),)
+    )
     again = change(facts(LISTED), facts(replace(dearer, id="gpu-0000001-2")), clusters=[living(LISTED, state="ERROR")])
     for told in (one, *alternatives(again)):
         assert (told.kind, told.grade) == ("cluster-may-still-become", Grade.NOTE)
         assert is_announced(told)
-    (edited,) = alternatives(change(before, facts(replace(LISTED, alternative_regions=("us-west1",))), clusters=[]))
+    (edited,) = alternatives(
+        change(before, facts(replace(LISTED, alternatives=(PricedAlternative((FAR_POOL,), "us-west1"),))), clusters=[])
+    )
     assert (edited.kind, edited.grade) == ("cluster-may-become", Grade.WARNING)
 
 
@@ -310,7 +314,7 @@ def test_a_location_elsewhere_is_what_the_program_says_of_an_alternative_and_of_
         return [each.sentence for each in unsaid_clusters(change(facts(one), facts(one), steps=steps))]
 
     assert unsaid(FAR) == []
-    (words,) = unsaid(replace(FAR, region=None))
+    (words,) = unsaid(replace(FAR, region=""))
     assert words == snapshot
 
 
