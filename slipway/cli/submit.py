@@ -29,9 +29,10 @@ from slipway.submission.budget_check import BudgetCheck
 from slipway.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, likely, prepare
 from slipway.submission.choice import never_runs
 from slipway.submission.costs import leaving, spending_of
+from slipway.submission.delivery import RetryPolicy
 from slipway.submission.preflight import AT_ONCE, Preflight
 from slipway.submission.request import checked_request_id, new_request_id
-from slipway.submission.sender import RetryPolicy, Sender, about_earlier
+from slipway.submission.sender import Sender, about_earlier
 from slipway.submission.submitter import journal_of, under, with_code
 
 

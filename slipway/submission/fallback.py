@@ -29,11 +29,12 @@ from slipway.jobs.claim import Claim, take_claim
 from slipway.jobs.verdict import Outcome
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import JudgedCandidate, NoneCanRun, obstacle
+from slipway.submission.delivery import RetryPolicy
 from slipway.submission.fallback_step import AttemptStatus, FallbackStep, next_step
 from slipway.submission.later_offers import LaterOffers
 from slipway.submission.preflight import AT_ONCE, Preflight
 from slipway.submission.request import Request
-from slipway.submission.sender import Attempt, RetryPolicy
+from slipway.submission.sender import Attempt
 
 if TYPE_CHECKING:
     from slipway.jobs.follower import Event

@@ -20,6 +20,7 @@ from slipway.errors import AnswerUnknown
 from slipway.formatting import join
 from slipway.jobs.claim import JobGoneError, claimant, holder
 from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter
+from slipway.submission.delivery import RetryPolicy, Step, after
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 from slipway.submission.lookup import JobLookup
 from slipway.submission.request import Request
@@ -27,26 +28,6 @@ from slipway.submission.same_request import same
 
 _NOTED_WITHIN = 2.0
 """The most seconds between the recorded time, in whole seconds, and the sending."""
-
-
-@dataclass(frozen=True)
-class RetryPolicy:
-    """The waits of retries, in seconds. `look_for` bounds the search after a lost answer, `resend_for` the repeated
-    sending, `no_contact` the watching of a waiting job without answers.
-
-    `judge_every`: the interval at which a submission whose wait ran out judges the other offers. `service_late`: the
-    time that the service may take to end a job whose wait it keeps itself.
-    """
-
-    look_for: float = 60.0
-    look_every: float = 2.0
-    no_contact: float = 3600.0
-    resend_for: float = 120.0
-    resend_unreachable: int = 3
-    first_wait: float = 1.0
-    longest_wait: float = 30.0
-    judge_every: float = 60.0
-    service_late: float = 300.0
 
 
 @dataclass(frozen=True)
@@ -165,43 +146,45 @@ class Sender:
         return claimant(self.context.connection.storage, request.claim, found) if found[1:] else found[0]
 
     def _sent(self, request: Request) -> Attempt:
-        try:
-            job = self._post(request)
-        except CloudError as problem:
-            if problem.not_accepted:
-                self._note(request, EntryState.REFUSED)
-                if QUOTA_TOO_SMALL in problem.message:
-                    problem.fix = _more_quota(request, problem.message)
-                problem.fix = _lost_account(request, problem) or problem.fix
-                raise
-            self.tell(f"{problem.why}; looking whether the job was made")
-            found = self._search(request, self.policy.look_for)
-            if not found:
-                raise self._unknown(request, problem) from problem
-            return replace(found, fresh=True)
-        self._note(request, EntryState.ACCEPTED, job.name)
-        return Attempt(job, fresh=True)
-
-    def _post(self, request: Request) -> VertexJob:
-        begin = self.context.clock.monotonic()
-        wait, unreachable = self.policy.first_wait, 0
+        clock, policy = self.context.clock, self.policy
+        begin, wait, unreachable = clock.monotonic(), policy.first_wait, 0
         while True:
-            if self.context.clock.monotonic() - self._noted_at > _NOTED_WITHIN / 2:
+            if clock.monotonic() - self._noted_at > _NOTED_WITHIN / 2:
                 # The time for which a list may hide its job is counted from here.
                 self._note(request, EntryState.SENDING)
             try:
-                return self.context.vertex.at(request.region).create(request.kind, request.body)
+                job = self.context.vertex.at(request.region).create(request.kind, request.body)
+                break
             except CloudError as problem:
                 unreachable += isinstance(problem, Unreachable)
-                if not problem.worth_again or unreachable >= self.policy.resend_unreachable:
-                    raise
                 asked = problem.answer.retry_after if problem.answer else None
-                wait = min(self.policy.longest_wait, max(wait, asked or 0.0))
-                if self.context.clock.monotonic() - begin + wait > self.policy.resend_for:
+                wait = min(policy.longest_wait, max(wait, asked or 0.0))
+                step = after(problem, policy, clock.monotonic() - begin + wait, unreachable)
+                if step is Step.LOOK:
+                    return self._looked_for(request, problem)
+                if step is not Step.RESEND:
+                    self._refused(request, problem)
                     raise
                 self.tell(f"not accepted yet: {problem.message}; again in {wait:.0f} s")
-                self.context.clock.sleep(wait)
+                clock.sleep(wait)
                 wait *= 2
+        self._note(request, EntryState.ACCEPTED, job.name)
+        return Attempt(job, fresh=True)
+
+    def _looked_for(self, request: Request, problem: CloudError) -> Attempt:
+        """Return the job whose answer was lost. Raises AnswerUnknown."""
+        self.tell(f"{problem.why}; looking whether the job was made")
+        found = self._search(request, self.policy.look_for)
+        if not found:
+            raise self._unknown(request, problem) from problem
+        return replace(found, fresh=True)
+
+    def _refused(self, request: Request, problem: CloudError) -> None:
+        """Write a refusal down, and give it the fix of its reason."""
+        self._note(request, EntryState.REFUSED)
+        if QUOTA_TOO_SMALL in problem.message:
+            problem.fix = _more_quota(request, problem.message)
+        problem.fix = _lost_account(request, problem) or problem.fix
 
     def _search(self, request: Request, within: float) -> Attempt | None:
         """Look for the job for `within` seconds and at least once, because a list may lag behind an answer.

@@ -23,13 +23,14 @@ from slipway.submission.budget_check import BudgetCheck
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, likely
 from slipway.submission.choice import Choice, JudgedCandidate, about_replaced, replaced
 from slipway.submission.costs import Spending, spending, spending_of
+from slipway.submission.delivery import RetryPolicy
 from slipway.submission.experiment_run import create_run, end_run, prepare_experiment
 from slipway.submission.fallback import FallbackDisplay, FallbackLoop
 from slipway.submission.journal import SubmissionJournal
 from slipway.submission.later_offers import LaterOffers
 from slipway.submission.preflight import AT_ONCE, Preflight
 from slipway.submission.request import Request, attempt_id
-from slipway.submission.sender import Attempt, RetryPolicy, Sender
+from slipway.submission.sender import Attempt, Sender
 
 Planned = TypeVar("Planned")
 

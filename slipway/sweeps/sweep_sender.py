@@ -13,12 +13,12 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
 from typing import Any
 
-from slipway.cloud.failures import CloudError, Denied, Exhausted, NotFound, Unauthenticated
+from slipway.cloud.failures import CloudError, Denied, Exhausted, Unauthenticated
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock
 from slipway.errors import SlipwayError
+from slipway.submission.delivery import RetryPolicy, Step, after
 from slipway.submission.request import Request
-from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.rate_limit import RateLimiter
 from slipway.sweeps.runs import Run, SendState
 from slipway.sweeps.sweep_journal import SweepJournal
@@ -199,21 +199,20 @@ class SweepSender:
         self.journal.write(run, SendState.ACCEPTED, self.clock.now().timestamp(), job)
 
     def _problem(self, pending: PendingRun, problem: CloudError, now: float, progress: SendingProgress) -> None:
-        limiter = self._limiters[self._region(pending.run)]
-        if problem.worth_again:
-            limited, answer = isinstance(problem, Exhausted), problem.answer
-            (limiter.refused if limited else limiter.held)(now, answer.retry_after if answer else None)
+        limiter, limited = self._limiters[self._region(pending.run)], isinstance(problem, Exhausted)
+        step = after(problem, self.policy, 0.0 if limited else now - self._good_at)
+        if step is Step.RESEND:
+            asked = problem.answer.retry_after if problem.answer else None
+            (limiter.refused if limited else limiter.held)(now, asked)
             progress.limited += limited
             progress.held, progress.trouble = limited, "" if limited else problem.message
             self._requeue(pending)
-            if not limited and now - self._good_at > self.policy.resend_for:
-                self._result.stopped = problem
             return
         limiter.answered(now)
-        if isinstance(problem, Unauthenticated | Denied | NotFound):
+        if step is Step.STOP:
             self._requeue(pending)
             self._result.stopped = problem
-        elif problem.not_accepted:
+        elif step is Step.REFUSE:
             self._result.refused[pending.run] = problem
             self.journal.write(pending.run, SendState.REFUSED, self.clock.now().timestamp())
             self._in_a_row += 1

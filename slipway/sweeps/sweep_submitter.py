@@ -17,7 +17,7 @@ from slipway.live import Unknown
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import Choice
 from slipway.submission.costs import Spending, spending_at_once
-from slipway.submission.sender import RetryPolicy
+from slipway.submission.delivery import RetryPolicy
 from slipway.sweeps.catalog_watch import CatalogWatch
 from slipway.sweeps.forecast import Forecast, Share, share
 from slipway.sweeps.rate_limit import seconds_to_send

@@ -15,8 +15,8 @@ from slipway.prices import UNKNOWN
 from slipway.submission.candidates import SubmissionRequest, prepare
 from slipway.submission.choice import Choice
 from slipway.submission.costs import Spending
+from slipway.submission.delivery import RetryPolicy
 from slipway.submission.fallback import WaitingAttempt
-from slipway.submission.sender import RetryPolicy
 from slipway.submission.submitter import SubmissionDisplay, SubmissionResult, Submitter
 
 from .service import HOME, Context, Journal, Service

@@ -19,9 +19,9 @@ from slipway.errors import ConfigError, PolicyError
 from slipway.season import Season
 from slipway.submission.candidates import SubmissionRequest, prepare
 from slipway.submission.choice import never_runs
+from slipway.submission.delivery import RetryPolicy
 from slipway.submission.later_offers import LaterOffers
 from slipway.submission.request import RequestOverrides
-from slipway.submission.sender import RetryPolicy
 from slipway.submission.submitter import SubmissionResult, Submitter
 
 from .fallback_command import Told, catalog, command

@@ -19,9 +19,10 @@ from slipway.cloud.jobs import VertexJob
 from slipway.errors import AnswerUnknown, SlipwayError
 from slipway.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
 from slipway.submission.candidates import SubmissionRequest
+from slipway.submission.delivery import RetryPolicy
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 from slipway.submission.request import Request
-from slipway.submission.sender import Attempt, RetryPolicy, Sender, about_copies
+from slipway.submission.sender import Attempt, Sender, about_copies
 from slipway.submission.submitter import way_on
 
 from .fallback_command import Told, command

@@ -21,8 +21,8 @@ from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock
 from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
+from slipway.submission.delivery import RetryPolicy
 from slipway.submission.request import Request
-from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.runs import Run, known_runs, remaining_runs
 from slipway.sweeps.sweep_end import Again, problem_of_sending
 from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal
