@@ -278,5 +278,11 @@ class Catalog:
         """The buckets of the stack: the catalog's, and those that jobs write to."""
         return (*filter(None, (self.catalog_bucket,)), *self.work_buckets)
 
+    def knows(self, cluster_id: str) -> bool:
+        """Tell whether it has the cluster: on offer, retiring, or dormant, for which a deployment may be making one."""
+        rests = [one.id for one in self.dormant.values()]
+        named = cluster_id in (*(one.id for one in self.clusters.values()), *self.retiring, *rests)
+        return named or cluster_id.startswith(tuple(f"{id_}-" for id_ in rests))
+
     def cluster_named(self, cluster_id: str) -> Cluster | None:
         return next((cluster for cluster in self.clusters.values() if cluster.id == cluster_id), None)

@@ -92,8 +92,8 @@ def _show(table: list[PoolRow], context: Context, now: datetime) -> None:
             told.add(row.cluster.id)
             fix = _fix(row, context.catalog)
             screen.note(f"{row.name} is {row.state}: {row.cluster.error or 'no reason given'}\n  fix: {fix}")
-    known = {cluster.id for cluster in context.catalog.clusters.values()} | set(context.catalog.retiring)
-    for id_ in sorted({row.cluster.id for row in table if row.state != "ERROR"} - known):
+    strange = {row.cluster.id for row in table if row.state != "ERROR" and not context.catalog.knows(row.cluster.id)}
+    for id_ in sorted(strange):
         screen.note(
             f"{id_} belongs to this stack and is not in its catalog: a deployment is making it, or ended before it "
             "could say so\n  fix: pulumi up, when none is under way; it takes the cluster over, or deletes it"

@@ -17,6 +17,7 @@ from slipway.fingerprint import cluster_id, fingerprint_of, is_id_of
 from slipway.generations.action import Action, What, Why
 from slipway.generations.dormant import Dormancy
 from slipway.generations.generations import DELETABLE_STATES, is_ours
+from slipway.generations.retirement import retirement
 from slipway.labels import NAME_LABEL
 from slipway.live import Live, Unknown
 
@@ -206,14 +207,10 @@ def _overdue(
     now: datetime | None,
     gone: Removed | None = None,
 ) -> bool:
-    """Tell whether it should be gone, counted from its successor's creation, or from the time when it was no longer
-    declared; `gone` is for an entry that the stack file lacks."""
-    if follows is not None:
-        within, since = follows.spec.retire_within, clusters[follows.id].create_time if follows.id in clusters else None
-    elif rests is not None:
-        within, since = rests.spec.retire_within, rests.since
-    else:
-        within, since = (gone.retire_within, gone.since) if gone else (None, None)
+    """Tell whether it should be gone; `gone` is for an entry that the stack file lacks."""
+    entry = follows.spec if follows else rests.spec if rests else None
+    successor = clusters.get(follows.id) if follows else None
+    since, within = retirement(entry, successor, rests.since if rests else None, gone)
     return now is not None and since is not None and within is not None and now - since > within
 
 

@@ -11,6 +11,7 @@ from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join, short, span
 from slipway.generations.generations import is_ours
+from slipway.generations.retirement import retirement
 from slipway.labels import NAME_LABEL, STACK_LABEL
 from slipway.live import Unknown
 from slipway.prices import dollars
@@ -90,12 +91,9 @@ def _unknown(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
         if not backend.state.has(picture.project, cluster.region or picture.region, cluster.id):
             words = f"{called} is in no state, so no deployment ends it by itself: {costs}{under_way}"
             yield KINDS["cluster-in-no-state"].of(subject, words, picture.up, does, grade=busy)
-    elif picture.catalog is not None:
-        rests = [one.id for one in picture.catalog.dormant.values()]
-        known = cluster.id in {*picture.offered.clusters.values(), *picture.offered.retiring, *rests}
-        if not known and not cluster.id.startswith(tuple(f"{id_}-" for id_ in rests)):
-            words = f"{called} belongs to the stack and is not in its catalog: {costs}{under_way}"
-            yield KINDS["cluster-in-no-catalog"].of(subject, words, picture.up, does, grade=busy)
+    elif picture.catalog is not None and not picture.catalog.knows(cluster.id):
+        words = f"{called} belongs to the stack and is not in its catalog: {costs}{under_way}"
+        yield KINDS["cluster-in-no-catalog"].of(subject, words, picture.up, does, grade=busy)
 
 
 def _retires(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
@@ -107,13 +105,10 @@ def _retires(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
     successor = picture.there.get(picture.offered.clusters.get(name, ""))
     rests = whole.dormant.get(name) if whole else None
     declared = rests or (whole.clusters.get(name) if whole else None)
-    within = (declared.retire_within if declared else None) or _RETIRES_WITHIN
-    since = successor.create_time if successor else rests.since if rests else None
     gone = (whole.removed or {}).get(cluster.id) if whole and declared is None else None
-    if gone:
-        within, since = gone.retire_within, gone.since
+    since, within = retirement(declared, successor, rests.since if rests else None, gone)
     lasts = picture.now - since if since else picture.offered.age
-    late = lasts is not None and lasts > within
+    late = lasts is not None and lasts > (within or _RETIRES_WITHIN)
     if since and not late:
         return
     long = "for an unknown time"

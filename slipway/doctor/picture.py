@@ -19,6 +19,7 @@ from slipway.doctor.place import Place, text_at
 from slipway.errors import Fault
 from slipway.findings.finding import Subject
 from slipway.formatting import span
+from slipway.jobs.occupancy import on
 from slipway.live import Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.prices import Price, per_hour
@@ -187,9 +188,3 @@ class Picture(Place):
     def since(self, moment: datetime) -> str:
         """Return the time since a moment: `3 h 12 min`."""
         return span((self.now - moment).total_seconds())
-
-
-def on(job: VertexJob, cluster: PersistentResource) -> bool:
-    """Tell whether a job runs on a cluster, or waits for it. Clusters of two regions may have the same id."""
-    elsewhere = job.region and cluster.region and job.region != cluster.region
-    return job.persistent_resource_id == cluster.id and not elsewhere

@@ -14,12 +14,14 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import ACCELERATOR, CPU, Monitoring, Series
-from slipway.doctor.picture import WAITS, Picture, on
+from slipway.doctor.picture import WAITS, Picture
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import AWAITS, KINDS
 from slipway.formatting import join, span
 from slipway.jobs.demand import Demand, by_pool
 from slipway.jobs.idle import IDLE_BELOW
+from slipway.jobs.occupancy import last_end, machines_on
+from slipway.jobs.verdict import Outcome, on_cluster
 from slipway.labels import CODE_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import UNLIMITED, Increase, Unknown
 from slipway.prices import dollars
@@ -51,10 +53,9 @@ def _current(picture: Picture) -> list[PersistentResource]:
 def _idle(cluster: PersistentResource, pool: ResourcePool, picture: Picture) -> Iterator[Finding]:
     if isinstance(picture.jobs, Unknown) or isinstance(picture.recent, Unknown) or pool.used or not pool.replicas:
         return
-    if any(_on(job, cluster, pool) for job in picture.jobs_on(cluster)):
+    if any(machines_on(job, pool.id, cluster) for job in picture.jobs_on(cluster)):
         return
-    ended = (job.end_time for job in picture.recent if _on(job, cluster, pool))
-    last = max((end for end in ended if end and cluster.was_there(end)), default=None)
+    last = last_end(picture.recent, pool.id, cluster)
     since = last or max(cluster.create_time or picture.recent_since, picture.recent_since)
     idle = picture.now - since
     declared = picture.catalog.cluster_named(cluster.id) if picture.catalog else None
@@ -75,10 +76,6 @@ def _idle(cluster: PersistentResource, pool: ResourcePool, picture: Picture) -> 
     yield KINDS["pool-idle"].of(Subject("pool", f"{name}/{pool.id}"), words, mend, means)
 
 
-def _on(job: VertexJob, cluster: PersistentResource, pool: ResourcePool) -> bool:
-    return on(job, cluster) and bool(by_pool(Demand.of(job), cluster).get(pool.id))
-
-
 def jobs(picture: Picture) -> Iterator[Finding]:
     for job in () if isinstance(picture.jobs, Unknown) else picture.jobs:
         # The job that the service runs for a pipeline or a trial is reported on its own.
@@ -86,17 +83,16 @@ def jobs(picture: Picture) -> Iterator[Finding]:
             continue
         if job.labels.get(STACK_LABEL, picture.stack) != picture.stack:
             continue  # The pools of its own stack are for that one's doctor.
-        fits = next((found for cluster in _current(picture) if (found := _room(job, cluster))), "")
+        fits = next((found for cluster in _current(picture) if (found := _room(job, cluster, picture.now))), "")
         if fits:
             yield _beside(job, fits, picture)
 
 
-def _room(job: VertexJob, cluster: PersistentResource) -> str:
+def _room(job: VertexJob, cluster: PersistentResource, now: datetime) -> str:
     """Name the pools that have, or can grow by, all the machines of a job; empty where they do not."""
     demand = Demand.of(job)
     needs = by_pool(demand, cluster)
-    free = {pool.id: pool.ceiling - pool.used for pool in cluster.pools}
-    if not needs or sum(needs.values()) < demand.machines or any(needs[id_] > free[id_] for id_ in needs):
+    if not needs or on_cluster("", demand, cluster, None, now).outcome in (Outcome.NEVER, Outcome.FULL):
         return ""
     name = cluster.labels.get(NAME_LABEL, cluster.id)
     return ", ".join(f"{name}/{id_}" for id_ in sorted(needs))

@@ -14,7 +14,7 @@ from slipway.cluster import CurrentCluster
 from slipway.deployment.schedule import Due, dates
 from slipway.formatting import span
 from slipway.generations.dormant import last_ends
-from slipway.jobs.demand import Demand, by_pool
+from slipway.jobs.occupancy import last_end, machines_on, on
 from slipway.jobs.waiting import gets_ready, waits
 from slipway.labels import STACK_LABEL
 from slipway.live import Live
@@ -149,11 +149,11 @@ def _row(
     *,
     unread: bool,
 ) -> PoolRow:
-    mine = [job for job in active if _on(job, cluster, pool)]
+    there = cluster.state != GONE
+    mine = [job for job in active if there and on(job, cluster) and machines_on(job, pool.id, cluster)]
     without = [job for job in mine if waits(job)]
     ready = sum(gets_ready(job, cluster) for job in without)
-    ends = (job.end_time for job in recent if job.end_time and _on(job, cluster, pool))
-    last = max((end for end in ends if end and cluster.was_there(end)), default=None)
+    last = last_end(recent, pool.id, cluster) if there else None
     known = declared.pool(pool.id) if declared else None
     return PoolRow(
         name=declared.name if declared else cluster.id,
@@ -178,17 +178,12 @@ def _holders(running: list[VertexJob], cluster: PersistentResource, pool: Resour
     holders = (
         Holder(
             name,
-            sum(by_pool(Demand.of(job), cluster)[pool.id] for job in some),
+            sum(machines_on(job, pool.id, cluster) for job in some),
             tuple(job.called for job in some),
         )
         for name, some in found.items()
     )
     return tuple(sorted(holders, key=lambda one: (-one.machines, one.name)))
-
-
-def _on(job: VertexJob, cluster: PersistentResource, pool: ResourcePool) -> bool:
-    on = job.persistent_resource_id == cluster.id and cluster.state != GONE
-    return on and bool(by_pool(Demand.of(job), cluster).get(pool.id))
 
 
 def _gone(cluster: Cluster, catalog: Catalog) -> PersistentResource:

@@ -16,6 +16,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.formatting import span
 from slipway.jobs.demand import Demand, by_pool
 from slipway.jobs.earlier_jobs import FEWEST, SINCE, runs
+from slipway.jobs.occupancy import machines_on
 from slipway.jobs.verdict import Verdict
 
 
@@ -71,7 +72,7 @@ class _Hold:
 
 
 def _held(job: VertexJob, pool: ResourcePool, cluster: PersistentResource) -> int:
-    return by_pool(Demand.of(job), cluster).get(pool.id, 0) if job.start_time is not None else 0
+    return machines_on(job, pool.id, cluster) if job.start_time is not None else 0
 
 
 def _usual_end(job: VertexJob, earlier: Sequence[VertexJob], now: datetime) -> tuple[datetime, datetime | None]:

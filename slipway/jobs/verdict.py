@@ -14,6 +14,7 @@ from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourceP
 from slipway.cloud.jobs import VertexJob
 from slipway.formatting import counted, few, join, span
 from slipway.jobs.demand import Demand, Part, by_pool, find_pool
+from slipway.jobs.occupancy import machines_on
 from slipway.machines.spec import MachineSpec
 
 _NAMED = 3
@@ -103,7 +104,7 @@ def on_cluster(
         needs = ((one, counted(one.needs, "machine")) for one in never)
         why = (f"{name}/{one.pool.id}: needs {many}, the pool's maximum is {one.pool.ceiling}" for one, many in needs)
         return Verdict(Outcome.NEVER, f"can never run on {name}", tuple(why))
-    rivals = [job for job in mine if _waits(job) and any(_of_pool(job, one.pool.id, cluster) for one in loads)]
+    rivals = [job for job in mine if _waits(job) and any(machines_on(job, one.pool.id, cluster) for one in loads)]
     queue = None if jobs is None else len(rivals)
     if cluster.state not in RUNNING_STATES:
         text = f"waits: cluster {name} is {cluster.state}, and may refuse jobs until it is RUNNING"
@@ -113,7 +114,7 @@ def on_cluster(
         text = f"pool full: {_busy(name, full, cluster, mine, now)}"
         text += waiting(sum(job.state == _QUEUED for job in mine))
         return Verdict(Outcome.FULL, text, holder=held[0].typed if held else "", queue=queue)
-    rivals = [job for job in rivals if any(_of_pool(job, one.pool.id, cluster) for one in loads if one.ahead)]
+    rivals = [job for job in rivals if any(machines_on(job, one.pool.id, cluster) for one in loads if one.ahead)]
     growing, behind = by_outcome[Outcome.SCALES], by_outcome[Outcome.MAY_WAIT]
     if behind or (not growing and any(_lacks(job, cluster, ahead) for job in rivals)):
         detail = f"{_busy(name, behind or loads, cluster, mine, now)}{waiting(len(rivals))}, and may start first"
@@ -142,7 +143,7 @@ def _ahead(cluster: PersistentResource, jobs: list[VertexJob]) -> dict[str, int]
     found = {}
     for pool in cluster.pools:
         waiting, soon, now = (
-            sum(_of_pool(job, pool.id, cluster) for job in some) for some in (queued, preparing, running)
+            sum(machines_on(job, pool.id, cluster) for job in some) for some in (queued, preparing, running)
         )
         found[pool.id] = waiting + max(0, soon - max(0, pool.used - now))
     return found
@@ -174,12 +175,8 @@ def _busy(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[
 
 
 def _held(pool: str, cluster: PersistentResource, jobs: list[VertexJob]) -> list[VertexJob]:
-    held = [(_of_pool(job, pool, cluster), job) for job in jobs if job.state != _QUEUED]
+    held = [(machines_on(job, pool, cluster), job) for job in jobs if job.state != _QUEUED]
     return [job for count, job in sorted(held, key=lambda one: -one[0]) if count]
-
-
-def _of_pool(job: VertexJob, pool: str, cluster: PersistentResource) -> int:
-    return by_pool(Demand.of(job), cluster).get(pool, 0)
 
 
 def holder(job: VertexJob, now: datetime) -> str:

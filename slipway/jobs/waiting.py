@@ -113,7 +113,7 @@ def quota_reason(
     for need in needs:
         limit = limits.get(need.metric, UNLIMITED)
         users = _users(need.metric, there, others, now)
-        used = sum(amount for amount, _ in users)
+        used = usage(there, tuple(others)).total(need.metric)
         if limit != UNLIMITED and used + need.amount > limit:
             who = few((name for _, name in users), _NAMED)
             amounts = f"{used:,} of {limit:,} {label(need.metric)} in use{f' with {who}' if who else ''}"

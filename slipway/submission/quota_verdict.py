@@ -13,12 +13,11 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.quotas import SERVICE, Quotas
 from slipway.formatting import counted, join, span
 from slipway.jobs.verdict import Outcome, Verdict
+from slipway.live import UNLIMITED
 from slipway.machines.spec import MachineGroup
 from slipway.quota.metrics import ON_DEMAND_QUOTA, Need, drawn_by, label, namespace, quota_id, unmetered
 from slipway.quota.usage import usage
 from slipway.submission.candidates import Candidate
-
-UNLIMITED = -1
 
 
 @dataclass(frozen=True)
