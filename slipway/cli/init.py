@@ -19,9 +19,9 @@ import click
 from slipway import installation
 from slipway.cli.terminal import answers, pins, screen, starter, starter_files
 from slipway.cli.terminal.starter import Place, Record
-from slipway.cli.terminal.starter_files import GITHUB, GITLAB
 from slipway.errors import ConfigError, SlipwayError
 from slipway.files import leftovers
+from slipway.forges.table import FORGES, GITHUB
 from slipway.formatting import join, quoted
 
 _FROM_A_FORGE = {".git", ".gitignore", "LICENSE", "README.md"}
@@ -46,7 +46,7 @@ _TO_BE_ADDED = {".github/CODEOWNERS", ".gitlab/CODEOWNERS", _PIPELINE}
     type=click.Choice(starter_files.TEMPLATES),
     help="Adds a template of slipway's beside hello: script runs any command, in dev.",
 )
-@click.option("--ci", type=click.Choice([GITHUB, GITLAB]), help="Whose CI runs it; github where nothing is said.")
+@click.option("--ci", type=click.Choice(list(FORGES)), help="Whose CI runs it; github where nothing is said.")
 @click.option(
     "--workflows",
     metavar="OWNER/REPO@REF",
@@ -175,7 +175,8 @@ def _show(step: _Step) -> None:
 
 def _texts(place: Place, known: Mapping[str, str], *, production: bool) -> dict[str, str]:
     """Return the files with their placeholders. Raises ConfigError for a folder whose forge is unknown."""
-    texts = starter_files.files(workflows="OWNED" in known, production=production, forge=known.get("CI", GITHUB))
+    forge = FORGES[known.get("CI", GITHUB.name)]
+    texts = starter_files.files(workflows="OWNED" in known, production=production, forge=forge)
     if place.within == ".":
         return texts
     if not re.fullmatch(r"[\w./ -]+", place.within):

@@ -1,15 +1,18 @@
 """The port for a forge: the merge result and its approvals, the comment on a change, and issues for notices.
 
-`github` and `gitlab` are its adapters. They return the same values; `slipway.review.gate` decides the worth of an
+Its adapters are the rows of `table`. They return the same values; `slipway.review.gate` decides the worth of an
 approval.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Protocol
 
+from slipway.forges.table import ForgeRow, running
 from slipway.notices.issues import Issue, IssueStep
 from slipway.review.gate import MergeResult, Words
 from slipway.review.rendering.comment import MARKER
@@ -31,27 +34,20 @@ class Forge(Protocol):
         """Change an issue, or open one."""
 
 
-def on_gitlab(environ: Mapping[str, str]) -> bool:
-    return environ.get("GITLAB_CI") == "true"
-
-
 def forge_of(environ: Mapping[str, str], checkout: Path, mark: str = MARKER) -> Forge:
     """Return the forge whose CI runs this; `checkout` is the repository's, at the commit that the job runs for, and the
     comment on its change begins with `mark`. Raises ConfigError for a missing variable."""
-    if on_gitlab(environ):
-        from slipway.forges.gitlab import GitLab
-        from slipway.forges.trees import Trees
-
-        return GitLab(environ, Trees(checkout), mark)
-    from slipway.forges.github import GitHub
-
-    return GitHub(environ, mark)
+    row = running(environ)
+    made: Forge = getattr(_module(row), row.adapter)(environ, checkout, mark)
+    return made
 
 
 def words_of(environ: Mapping[str, str]) -> Words:
     """Return the words of the forge whose CI runs this, without a request."""
-    if on_gitlab(environ):
-        from slipway.forges.gitlab import WORDS
+    words: Words = _module(running(environ)).WORDS
+    return words
 
-        return WORDS
-    return Words()
+
+def _module(row: ForgeRow) -> ModuleType:
+    """Import a forge's module alone: reading another one takes time."""
+    return import_module(f"slipway.forges.{row.name}")

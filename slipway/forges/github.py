@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from slipway.cloud.answers import Found, Json, shaped
@@ -19,7 +20,7 @@ from slipway.errors import ConfigError, ResourceError
 from slipway.forges.rest import Rest
 from slipway.formatting import join
 from slipway.notices.issues import Issue, IssueStep
-from slipway.review.gate import Approval, Comment, MergeResult, PullRequest
+from slipway.review.gate import Approval, Comment, MergeResult, PullRequest, Words
 from slipway.review.rendering.comment import MARKER
 
 _VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA", "GH_TOKEN")
@@ -64,12 +65,13 @@ mutation($to: ID!, $body: String!) {
   written: updateIssueComment(input: {id: $to, body: $body}) { node: issueComment { id body updatedAt } }
 }
 """
+WORDS = Words()
 
 
 class GitHub:
     """GitHub's adapter. `environ` is a workflow's. Raises ConfigError where it is not."""
 
-    def __init__(self, environ: Mapping[str, str], mark: str = MARKER) -> None:
+    def __init__(self, environ: Mapping[str, str], _: Path, mark: str = MARKER) -> None:
         if missing := [name for name in _VARIABLES if not environ.get(name)]:
             raise ConfigError(
                 "GitHub can't be asked",

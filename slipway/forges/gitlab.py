@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
+from pathlib import Path
 
 from slipway.cloud.answers import Json, parse_timestamp
 from slipway.cloud.session import Session
@@ -57,7 +58,7 @@ class _Version:
 class GitLab:
     """GitLab's adapter. `environ` is a job's, with `GITLAB_TOKEN` beside it. Raises ConfigError where it is not."""
 
-    def __init__(self, environ: Mapping[str, str], trees: Trees, mark: str = MARKER) -> None:
+    def __init__(self, environ: Mapping[str, str], checkout: Path, mark: str = MARKER) -> None:
         if missing := [name for name in _VARIABLES if not environ.get(name)]:
             raise ConfigError(
                 "GitLab can't be asked",
@@ -65,7 +66,7 @@ class GitLab:
                 fix="in a job of GitLab all but GITLAB_TOKEN are set: make it a masked variable (docs/gitlab.md)",
             )
         url, project, self._commit, token = (environ[name] for name in _VARIABLES)
-        self._open, self._branch, self._trees = environ.get(_OPEN, ""), environ.get(_BRANCH, ""), trees
+        self._open, self._branch, self._trees = environ.get(_OPEN, ""), environ.get(_BRANCH, ""), Trees(checkout)
         self._mark = mark
         session = Session(Transport(environ, headers={"PRIVATE-TOKEN": token}))
         fix = "have GITLAB_TOKEN be a token with the scope `api` of a member of the project (docs/gitlab.md)"

@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from slipway.cli.terminal.starter_files import OF_FORGES
 from slipway.codec import from_json
 from slipway.errors import ConfigError
 from slipway.files import leftovers, repository, write_atomically
+from slipway.forges.table import of_file
 
 RECORD = ".starter.json"
 _MARKER = re.compile(r"^<<<<<<< ", re.MULTILINE)
@@ -41,11 +41,11 @@ class Place:
         return self.folder.resolve().relative_to(self.root).as_posix()
 
     def path(self, name: str) -> Path:
-        return (self.root if name.startswith(OF_FORGES) and self.within != "." else self.folder) / name
+        return (self.root if of_file(name) and self.within != "." else self.folder) / name
 
     def shown(self, name: str) -> str:
         """Return the path as a person here types it."""
-        return os.path.relpath(self.path(name).resolve()) if name.startswith(OF_FORGES) else str(self.path(name))
+        return os.path.relpath(self.path(name).resolve()) if of_file(name) else str(self.path(name))
 
     def read(self, name: str) -> str | None:
         """Return a file's text, None where there is none. Bytes that are not UTF-8 are written back unchanged."""

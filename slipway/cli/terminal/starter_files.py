@@ -8,13 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from slipway import installation
 from slipway.errors import ConfigError
+from slipway.forges.table import GITHUB, GITLAB, ForgeRow, of_file
 
-GITHUB, GITLAB = "github", "gitlab"
-_JOBS_OF_GITLAB = ("slipway.yml", "slipway-up.yml")
-"""Files that a pipeline of GitLab's includes; the same lie in this repository for other projects to include."""
-_OF_FORGE = {GITHUB: (".github/",), GITLAB: (".gitlab/", ".gitlab-ci.yml")}
-OF_FORGES = tuple(one for some in _OF_FORGE.values() for one in some)
-"""The prefixes of files that a forge reads, at the root of a repository."""
 _WORKFLOWS = ".github/workflows/"
 _OWN = ("stacks/", "templates/", "jobs/")
 _DOTTED = {"gitignore": ".gitignore"}
@@ -28,20 +23,20 @@ _MACHINE, _SWAPPED = re.compile(r"(?<=n1-standard-)[48]\b"), {"4": "8", "8": "4"
 """The starter's pools have half of the machines of these templates."""
 
 
-def files(*, workflows: bool, production: bool, forge: str = GITHUB) -> dict[str, str]:
+def files(*, workflows: bool, production: bool, forge: ForgeRow = GITHUB) -> dict[str, str]:
     """Return the text of each file by its name, with placeholders, without pins. `workflows`: whether another
     repository's are used: GitHub's workflows are called, GitLab's jobs included."""
     folder = installation.PACKAGE / "starter"
     found = {}
     for path in sorted(folder.rglob("*.in")):
         name = path.relative_to(folder).as_posix().removesuffix(".in")
-        name = _DOTTED.get(name, f".{name}" if name.startswith(("github/", "gitlab")) else name)
-        if name.startswith(OF_FORGES) and not name.startswith(_OF_FORGE[forge]):
+        name = _DOTTED.get(name, f".{name}" if of_file(f".{name}") else name)
+        if of_file(name) not in (None, forge):
             continue
         if (workflows or not name.startswith(_WORKFLOWS)) and (production or name != _PRODUCTION):
             found[name] = path.read_text(encoding="utf-8")
-    if forge == GITLAB and not workflows:
-        found |= {f".gitlab/{name}": (folder / GITLAB / name).read_text(encoding="utf-8") for name in _JOBS_OF_GITLAB}
+    for name in () if workflows else forge.jobs:
+        found[f".{forge.name}/{name}"] = (folder / forge.name / name).read_text(encoding="utf-8")
     return found
 
 
@@ -85,10 +80,11 @@ def beside_others(texts: Mapping[str, str], project: str) -> dict[str, str]:
         return text.replace("slipway-", f"slipway-{project}-")
 
     def placed(name: str, text: str) -> tuple[str, str]:
-        if name.startswith(_OF_FORGE[GITHUB]):
+        forge = of_file(name)
+        if forge and not forge.jobs:
             return named(name), named(text)
-        # GitLab's take the name as an input.
-        return name.replace(".gitlab/slipway", f".gitlab/slipway-{project}"), text
+        # Jobs that are included take the name as an input.
+        return (name.replace(f".{forge.name}/slipway", f".{forge.name}/slipway-{project}") if forge else name), text
 
     return dict(placed(name, text) for name, text in texts.items())
 
@@ -123,7 +119,7 @@ def includes(known: Mapping[str, str], stacks: Sequence[str], folder: str, name:
             at = f"  - project: {known['OWNED']}\n    ref: {known['REF']}\n    file: /slipway/starter/gitlab/{file}"
         return f'{at}\n    inputs: {{ {inputs}, name: "{name}" }}'
 
-    every, each = _JOBS_OF_GITLAB
+    every, each = GITLAB.jobs
     parts = [included(every, f'stacks: {json.dumps(stacks)}, folder: "{folder}"')]
     for before, stack in zip([None, *stacks], stacks, strict=False):
         after = f', after: ["{name}-up-{before}"]' if before else ""

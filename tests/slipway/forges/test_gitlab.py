@@ -58,7 +58,7 @@ def server(checkout: Checkout) -> Iterator[stand_in.GitLab]:
 
 
 def asked(server: stand_in.GitLab, checkout: Checkout, *, merged: bool = False) -> GitLab:
-    return GitLab(server.variables(checkout.pushed[-1], merged=merged), Trees(checkout.folder))
+    return GitLab(server.variables(checkout.pushed[-1], merged=merged), checkout.folder)
 
 
 def approvers(server: stand_in.GitLab, checkout: Checkout) -> Sequence[str]:
@@ -106,7 +106,7 @@ class TestApprovals:
     ) -> None:
         server.approved = {GRACE: APPROVED}
         checkout.push("the merge result, with what main has")
-        result = GitLab(server.variables(checkout.pushed[1], merged=False), Trees(checkout.folder)).merge_result()
+        result = GitLab(server.variables(checkout.pushed[1], merged=False), checkout.folder).merge_result()
         assert result.approvers == () and "branch up to date" in result.objection[1]
 
     @pytest.mark.parametrize("zone", ["2026-11-21T10:20:00.123+01:00", "2026-11-21T09:20:00Z"])
@@ -211,12 +211,12 @@ class TestRefusals:
         environ = server.variables(checkout.pushed[-1], merged=False)
         del environ["GITLAB_TOKEN"]
         with pytest.raises(ConfigError, match="GITLAB_TOKEN is not set"):
-            GitLab(environ, Trees(checkout.folder))
+            GitLab(environ, checkout.folder)
 
     def test_a_wrong_token_says_what_it_has_to_be(self, server: stand_in.GitLab, checkout: Checkout) -> None:
         environ = server.variables(checkout.pushed[-1], merged=False) | {"GITLAB_TOKEN": "stale"}
         with pytest.raises(ResourceError, match="scope `api`"):
-            GitLab(environ, Trees(checkout.folder)).merge_result()
+            GitLab(environ, checkout.folder).merge_result()
 
     def test_a_busy_moment_is_waited_out(self, server: stand_in.GitLab, checkout: Checkout) -> None:
         server.failing = [502]
@@ -225,7 +225,7 @@ class TestRefusals:
     def test_outside_of_a_checkout_it_says_so(
         self, server: stand_in.GitLab, tmp_path_factory: pytest.TempPathFactory
     ) -> None:
-        gitlab = GitLab(server.variables(GONE, merged=False), Trees(tmp_path_factory.mktemp("empty")))
+        gitlab = GitLab(server.variables(GONE, merged=False), tmp_path_factory.mktemp("empty"))
         with pytest.raises(ConfigError, match="git finds no commit"):
             gitlab.merge_result()
 
