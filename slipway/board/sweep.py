@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from slipway.catalog.model import Scalar
+from slipway.catalog.parameter_types import Scalar
 from slipway.catalog.placeholders import render
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.trials import Trial

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.document import read
-from slipway.catalog.model import NAME, Catalog, Offer, Scalar, Template
+from slipway.catalog.model import NAME, Catalog, Offer, Template
+from slipway.catalog.parameter_types import Scalar
 from slipway.cloud.failures import NotFound
 from slipway.cloud.storage import Location, Storage
 from slipway.errors import Arguments, ConfigError

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from slipway.budget import Budget
 from slipway.catalog import command_line
@@ -27,8 +27,9 @@ from slipway.catalog.forms import (
     Text,
     Texts,
 )
+from slipway.catalog.parameter_types import BY_NAME, ParameterType, Scalar
 from slipway.cluster import Reservation
-from slipway.codec import KEY_OF_ENTRY, NOT_WRITTEN, At, Else, Form
+from slipway.codec import KEY_OF_ENTRY, NOT_WRITTEN, At, Else, Form, one_of
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import Revision, unfit
 from slipway.season import at_once
@@ -43,12 +44,9 @@ HISTORY_DAYS = 400
 BOARD = "board/"
 """The prefix of the page, which the hourly run writes where the stack asks for it."""
 
-Scalar = int | float | str | bool
 Values = Annotated[tuple[Scalar, ...], Form(bool, "a list of values")]
-ParameterType = Literal["int", "float", "str", "bool"]
 Regions = Annotated[tuple[Annotated[str, PLAIN_NAME], ...], Form(lambda some: len(some) <= 100, "at most 100 regions")]
 """Regions of a bounded number: all of them are asked at once, and a catalog may come from anybody's bucket."""
-_TYPES: Mapping[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class Parameter:
     which `{name}` stands for another parameter (`slipway.catalog.command_line`)."""
 
     name: Annotated[str, PARAMETER_NAME]
-    type: ParameterType
+    type: Annotated[str, Form(BY_NAME.__contains__, one_of(BY_NAME))]
     default: Scalar | None = None
     min: float | None = None
     max: float | None = None
@@ -78,13 +76,13 @@ class Parameter:
         value = self._typed(value)
         if isinstance(value, int | float | str) and (wrong := unfit(value)):
             return wrong
-        if type(value) is not _TYPES[self.type]:
+        if type(value) is not self.kind.python:
             return f"is not of type {self.type}"
         if isinstance(value, str) and "\0" in value:
             return "has a null character, which no argument can"
         if self.command and isinstance(value, str) and (wrong := command_line.refusal(value)):
             return wrong
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        if isinstance(value, int | float) and self.kind.number:
             if self.min is not None and value < self.min:
                 return f"is below min {self.min:g}"
             if self.max is not None and value > self.max:
@@ -92,6 +90,10 @@ class Parameter:
         if self.choices and value not in self.choices:
             return "is none of the choices " + ", ".join(map(str, self.choices))
         return ""
+
+    @property
+    def kind(self) -> ParameterType:
+        return BY_NAME[self.type]
 
     @property
     def required(self) -> bool:

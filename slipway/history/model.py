@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Annotated
 
 from slipway.catalog.clusters import Cluster
-from slipway.catalog.model import Scalar
+from slipway.catalog.parameter_types import Scalar
 from slipway.codec import Form
 from slipway.machines.spec import MachineSpec
 from slipway.prices import Price

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from slipway.catalog.model import Scalar
+from slipway.catalog.parameter_types import Scalar
 from slipway.cloud.jobs import VertexJob, state_word
 from slipway.formatting import join, last_part
 from slipway.jobs.description import JobDescription, told_labels

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from slipway.catalog import command_line
-from slipway.catalog.model import Catalog, Scalar
+from slipway.catalog.model import Catalog
+from slipway.catalog.parameter_types import Scalar
 from slipway.catalog.placeholders import render
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import ConfigError

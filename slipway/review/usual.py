@@ -116,4 +116,4 @@ def _usual(parameter: Parameter) -> Any:
         return parameter.default
     if parameter.choices:
         return parameter.choices[0]
-    return parameter.min if parameter.min is not None else 1 if parameter.type in ("int", "float") else ""
+    return parameter.min if parameter.min is not None else 1 if parameter.kind.number else ""

@@ -9,7 +9,8 @@ from typing import Any
 
 from slipway.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
 from slipway.catalog.lookup import find_kind, find_template, named, standing
-from slipway.catalog.model import Catalog, Offer, Scalar, Template
+from slipway.catalog.model import Catalog, Offer, Template
+from slipway.catalog.parameter_types import Scalar
 from slipway.errors import ConfigError
 from slipway.formatting import counted, join, short
 from slipway.jobs.demand import Demand, Part

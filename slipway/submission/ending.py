@@ -12,7 +12,8 @@ from enum import Enum
 
 from slipway.capacity import CAPACITY_TYPES, POOL
 from slipway.catalog.lookup import standing
-from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
+from slipway.catalog.model import Catalog, Offer, Parameter, Template
+from slipway.catalog.parameter_types import Scalar
 from slipway.catalog.placeholders import render
 from slipway.cloud.jobs import VertexJob, state_word
 from slipway.cloud.vertex import Vertex

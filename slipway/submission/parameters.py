@@ -7,15 +7,13 @@ from typing import NamedTuple
 
 from slipway.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
 from slipway.catalog import command_line
-from slipway.catalog.model import Parameter, Scalar, Template
+from slipway.catalog.model import Parameter, Template
+from slipway.catalog.parameter_types import STR, Scalar
 from slipway.catalog.placeholders import names, render
 from slipway.errors import ConfigError, Fix, together
 from slipway.formatting import counted, nearest, quoted, seconds, short
 from slipway.kinds import KINDS
 from slipway.labels import excess, unfit
-
-_TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
-_KIND = {"int": "a whole number", "float": "a number", "str": "a string", "bool": "true or false"}
 
 
 def assignments(typed: Iterable[str]) -> dict[str, str]:
@@ -102,7 +100,7 @@ def judged(template: Template, given: Mapping[str, str]) -> tuple[dict[str, Scal
         elif value is not None:
             values[name] = value
     for name, text in free.items():
-        if _parse("str", text) is None:
+        if STR.read(text) is None:
             problems.append(ParameterMistake(name, f"{name}={short(text)!a} is not a string"))
         else:
             values[name] = text
@@ -160,7 +158,7 @@ def describe(parameter: Parameter) -> str:
         return "a command; {name} in it is any -p name=…"
     if parameter.choices:
         return f"one of {', '.join(render(choice) for choice in parameter.choices)}"
-    return ", ".join(word for word in (_KIND[parameter.type], _bounds(parameter)) if word)
+    return ", ".join(word for word in (parameter.kind.words, _bounds(parameter)) if word)
 
 
 def _bounds(parameter: Parameter) -> str:
@@ -173,7 +171,7 @@ def _bounds(parameter: Parameter) -> str:
 
 def typed(parameter: Parameter, text: str) -> tuple[Scalar | None, ParameterMistake | None]:
     """Return a parameter's value as it was written, typed, or its mistake."""
-    value, name = _parse(parameter.type, text), parameter.name
+    value, name = parameter.kind.read(text), parameter.name
     said = short(text)
     if value is None or (parameter.choices and value not in parameter.choices):
         printed = said if said.isprintable() else ascii(said)
@@ -194,19 +192,6 @@ def _for_a_shell(name: str, text: str) -> Fix:
         ", with a file run.sh in the folder; or quote what is meant as it stands",
     )
     return ({"params": {name: command_line.with_shell(text)}}, "\nor ", *own_file)
-
-
-def _parse(kind: str, text: str) -> Scalar | None:
-    if kind == "str":
-        return None if unfit(text) or "\0" in text else text
-    plain = text.strip()
-    if kind == "bool":
-        return True if plain.lower() in _TRUE else False if plain.lower() in _FALSE else None
-    try:
-        number = int(plain) if kind == "int" else float(plain)
-    except ValueError:
-        return None
-    return None if unfit(number) else number
 
 
 def _unknown(name: str, template: Template, given: Mapping[str, str]) -> ParameterMistake:

@@ -12,7 +12,8 @@ from itertools import pairwise
 from typing import Any
 
 from slipway.catalog import placeholders
-from slipway.catalog.model import Catalog, Offer, Scalar, Template
+from slipway.catalog.model import Catalog, Offer, Template
+from slipway.catalog.parameter_types import Scalar
 from slipway.catalog.placeholders import DOLLAR, EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from slipway.catalog.lookup import find_template, named
-from slipway.catalog.model import Catalog, Scalar, Template
+from slipway.catalog.model import Catalog, Template
+from slipway.catalog.parameter_types import Scalar
 from slipway.catalog.placeholders import NUMERIC, render, whole
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import Fix

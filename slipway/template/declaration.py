@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from slipway.capacity import POOL
 from slipway.catalog import model
 from slipway.catalog.forms import PARAMETER_NAME
+from slipway.catalog.parameter_types import BY_NAME, BY_PYTHON, Scalar
 from slipway.catalog.placeholders import whole
+from slipway.formatting import join
 from slipway.kinds import CUSTOM_JOB, KINDS
 from slipway.kinds.settings import ModelUpload, Study
 from slipway.labels import unfit
 from slipway.template.worker_pool import Code, Package, WorkerPool
 
-Value = int | float | str | bool
-
-_TYPES: Mapping[type, model.ParameterType] = {int: "int", float: "float", str: "str", bool: "bool"}
+Value = Scalar
 
 
 def file_of(name: str) -> str:
@@ -45,10 +45,10 @@ class Parameter:
     def problems(self) -> Iterable[str]:
         if not PARAMETER_NAME.fits(self.name):
             yield "the name must be lowercase letters, digits and _, beginning with a letter"
-        if self.type not in _TYPES:
-            yield f"type must be int, float, str or bool, not {self.type!r}"
+        if self.type not in BY_PYTHON:
+            yield f"type must be {join(BY_NAME, 'or')}, not {self.type!r}"
             return
-        if self.type in (str, bool) and (self.min is not None or self.max is not None):
+        if not BY_PYTHON[self.type].number and (self.min is not None or self.max is not None):
             yield f"min and max are for numbers, not for {self.type.__name__}"
         if self.command and self.type is not str:
             yield f"command is for str, not for {self.type.__name__}"
@@ -69,13 +69,13 @@ class Parameter:
     @property
     def published(self) -> model.Parameter:
         """The parameter as the catalog has it."""
-        kind = _TYPES[self.type]
+        kind = BY_PYTHON[self.type].name
         return model.Parameter(self.name, kind, self.default, self.min, self.max, self.choices, self.help, self.command)
 
     @property
     def finite(self) -> tuple[Value, ...]:
         """All its possible values, when they can be listed."""
-        return (False, True) if self.type is bool else self.choices
+        return BY_PYTHON[self.type].values or self.choices
 
     @property
     def usual(self) -> Value:
@@ -84,7 +84,7 @@ class Parameter:
             return self.default
         if self.choices:
             return self.choices[0]
-        if self.type in (int, float):
+        if BY_PYTHON[self.type].number:
             return self.type(next((bound for bound in (self.min, self.max) if bound is not None), 1))
         return self.type()
 

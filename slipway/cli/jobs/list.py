@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from slipway.catalog.model import Scalar
+from slipway.catalog.parameter_types import Scalar
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.frames import watch_option, watched

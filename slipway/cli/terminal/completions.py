@@ -130,7 +130,7 @@ def parameters(context: Context, ctx: click.Context, incomplete: str) -> Iterato
 def _values(parameter: Parameter) -> list[str]:
     from slipway.catalog.placeholders import render
 
-    return [render(value) for value in parameter.choices or ((True, False) if parameter.type == "bool" else ())]
+    return [render(value) for value in parameter.choices or parameter.kind.values]
 
 
 def _capacity_types(context: Context, ctx: click.Context, _: str) -> Iterator[tuple[str, str]]:

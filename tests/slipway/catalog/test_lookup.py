@@ -8,7 +8,8 @@ from slipway.capacity import CAPACITY_TYPES
 from slipway.capacity import CAPACITY_TYPES as TABLE
 from slipway.catalog.clusters import Cluster
 from slipway.catalog.lookup import capacity_types, find_kind, find_template, named, remedy, standing, usual_offers
-from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
+from slipway.catalog.model import Catalog, Offer, Parameter, Template
+from slipway.catalog.parameter_types import Scalar
 from slipway.cluster import Adoption
 from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.catalog.model import Scalar
+from slipway.catalog.parameter_types import Scalar
 from slipway.cloud.jobs import VertexJob
 from slipway.jobs.metrics import Metrics
 from slipway.jobs.results import Goal, Results, goal_of, result_rows, varying_parameters

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from slipway.catalog import document
 from slipway.catalog.document import read
-from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
+from slipway.catalog.model import Catalog, Offer, Parameter, Template
+from slipway.catalog.parameter_types import Scalar
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.kinds import KINDS

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.clusters import Cluster
-from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
+from slipway.catalog.model import Catalog, Offer, Parameter, Template
+from slipway.catalog.parameter_types import Scalar
 from slipway.catalog.placeholders import escaped, names, unescaped
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import ConfigError
