@@ -18,6 +18,7 @@ from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dates_document
 from slipway.cli.terminal.frames import watch_option, watched
 from slipway.cli.terminal.options import catalog_and_output
+from slipway.cli.terminal.screen import Column
 from slipway.clock import right_time
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
@@ -28,8 +29,6 @@ from slipway.jobs.pool_rows import GONE, RECENT, PoolRow, rows, upcoming
 from slipway.kinds import CUSTOM_JOB
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import MORE, UNKNOWN_PRICE, Price, exact_text, figure
-
-_PRICES = ("$/h NOW", "$/h MIN–MAX", "$ A MONTH")
 
 
 def _lists(
@@ -78,14 +77,20 @@ def _look(context: Context, output: str) -> None:
 
 def _show(table: list[PoolRow], context: Context, now: datetime) -> None:
     several = any(context.elsewhere(row.region) for row in table)
-    where = ("REGION",) if several else ()
-    screen.table(
-        ("CLUSTER", "POOL", *where, "STATE", "MACHINE", "BUSY/LIVE/MAX", "WHO", "IDLE", *_PRICES),
-        [_cells(row, now, where=several) for row in table],
-        right=("BUSY/LIVE/MAX", _PRICES[0]),
-        wraps=("MACHINE", "WHO", "IDLE", *_PRICES[1:]),
-        names=2,
+    columns: tuple[Column[PoolRow], ...] = (
+        Column("CLUSTER", lambda row: row.name, name=True),
+        Column("POOL", lambda row: row.pool.id, name=True),
+        Column("REGION", lambda row: row.region if several else "", optional=True),
+        Column("STATE", lambda row: row.state),
+        Column("MACHINE", lambda row: str(row.pool.machine), wraps=True),
+        Column("BUSY/LIVE/MAX", lambda row: f"{row.pool.used} / {row.pool.replicas} / {row.max}", right=True),
+        Column("WHO", _who, wraps=True),
+        Column("IDLE", lambda row: row.idle(now), wraps=True),
+        Column("$/h NOW", lambda row: figure(row.price(row.pool.replicas)), right=True),
+        Column("$/h MIN–MAX", _bounds, wraps=True),
+        Column("$ A MONTH", lambda row: "" if row.retires else _month(row), wraps=True),
     )
+    screen.listed(columns, table)
     told = set[str]()
     for row in table:
         if row.state in ("ERROR", GONE) and row.cluster.id not in told:
@@ -113,25 +118,6 @@ def _fix(row: PoolRow, catalog: Catalog) -> str:
     return f"{up}, or {reboot}, which keeps its id"
 
 
-def _cells(row: PoolRow, now: datetime, *, where: bool) -> tuple[str, ...]:
-    bounds = (
-        f"until {join(row.jobs)} end{'s' if len(row.jobs) == 1 else ''}" if row.retires and row.jobs else _bounds(row)
-    )
-    return (
-        row.name,
-        row.pool.id,
-        *((row.region,) if where else ()),
-        row.state,
-        str(row.pool.machine),
-        f"{row.pool.used} / {row.pool.replicas} / {row.max}",
-        _who(row),
-        row.idle(now),
-        figure(row.price(row.pool.replicas)),
-        bounds,
-        "" if row.retires else _month(row),
-    )
-
-
 def _who(row: PoolRow) -> str:
     """Return `ada 3, ci 1; 1 gets ready; 2 wait`: machines by user, and jobs."""
     held = few((f"{one.name} {one.machines}" for one in row.holders), 3)
@@ -141,6 +127,8 @@ def _who(row: PoolRow) -> str:
 
 
 def _bounds(row: PoolRow) -> str:
+    if row.retires and row.jobs:
+        return f"until {join(row.jobs)} end{'s' if len(row.jobs) == 1 else ''}"
     return _range(row, lambda amount: f"{amount.known:,.2f}") or UNKNOWN_PRICE
 
 

@@ -16,10 +16,11 @@ from slipway.catalog.placeholders import render
 from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.frames import watch_option, watched
 from slipway.cli.terminal.options import WORD, catalog_and_output_with_csv
+from slipway.cli.terminal.screen import Column
 from slipway.cli.terminal.sweep_outcome import tally
-from slipway.cloud.jobs import state_word
+from slipway.cloud.jobs import VertexJob, state_word
 from slipway.context import Context
-from slipway.formatting import nearest, quoted, short, span
+from slipway.formatting import nearest, quoted, short, span, span_or_dash
 from slipway.jobs.claim import settled
 from slipway.jobs.description import JobDescription, describe
 from slipway.jobs.failure import read_causes
@@ -100,11 +101,11 @@ def _look(
     """Read and print."""
     stack = context.catalog.stack
     of_sweep = sweep_filter(stack, sweep) if sweep is not None else ""
-    listed = listed_jobs(context, query, screen.warn, of_sweep)
-    unheard_of = sweep is not None and not listed and not was_begun(journal_of_sweep(context, sweep))
+    every = listed_jobs(context, query, screen.warn, of_sweep)
+    unheard_of = sweep is not None and not every and not was_begun(journal_of_sweep(context, sweep))
     if sweep and unheard_of and not (query.narrowed and any(context.vertex.jobs_of_every_kind(of_sweep, page_size=1))):
         raise unknown_sweep(context, sweep)
-    found = in_order(listed) if sweep else listed
+    found = in_order(every) if sweep else every
     settle = partial(settled, context.connection.storage)
     if found and (metrics or sort or output == "csv"):
         from slipway.cli.terminal.result_table import MetricColumns, show_results
@@ -130,47 +131,32 @@ def _look(
                 f"  the catalog has no template {quoted(query.template)}{f'; did you mean {near}?' if near else ''}"
             )
         return
-    told = [describe(job, context) for job in found]
-    rows = [_row(one, context, copy=one.job.name in aside) for one in told]
-    columns: tuple[str, ...] = ("JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN")
-    if len({job.team for job in found}) > 1:
-        columns = (*columns[:3], "TEAM", *columns[3:])
-        rows = [(*row[:3], job.team or "–", *row[3:]) for row, job in zip(rows, found, strict=True)]
-    for head, texts in (
-        ("WHY", [causes.get(job.name, "") for job in found]),
-        ("LABELS", [short(one.own_labels) for one in told]),
-        ("NOTE", [short(one.job.note) for one in told]),
-    ):
-        if any(texts):
-            columns = (*columns, head)
-            rows = [(*row, text or "–") for row, text in zip(rows, texts, strict=True)]
-    if sweep:
-        numbers = [job.labels.get(RUN_LABEL, "–") for job in found]
-        values = apart([job.parameters or {} for job in found])
-        columns = ("#", *columns, "PARAMETERS")
-        rows = [(number, *row, own) for number, row, own in zip(numbers, rows, values, strict=True)]
-    names = 2 if sweep else 1
-    screen.table(
-        columns, rows, right=("#", "WAIT", "RUN"), wraps=("CREATED", "WHY", "LABELS", "NOTE", "PARAMETERS"), names=names
+    several = len({job.team for job in found}) > 1
+    told = apart([job.parameters or {} for job in found]) if sweep else []
+    values = {job.name: text for job, text in zip(found, told, strict=False)}
+    columns: tuple[Column[JobDescription], ...] = (
+        *((Column("#", lambda one: one.job.labels.get(RUN_LABEL, "–"), right=True, name=True),) if sweep else ()),
+        Column("JOB", lambda one: one.job.called, name=True),
+        # Another job runs the same attempt of a sweep's run, so a copy's state is not the run's.
+        Column("STATE", lambda one: f"{state_word(one.job.state)}{' (copy)' if one.job.name in aside else ''}"),
+        Column("USER", lambda one: one.job.user or "–"),
+        Column("TEAM", lambda one: one.job.team if several else "", optional=True),
+        Column("ON", lambda one: f"{one.on}{context.elsewhere(one.job.region)}"),
+        Column("CREATED", lambda one: _age(one.job, context), wraps=True),
+        Column("WAIT", lambda one: span_or_dash(one.account.wait), right=True),
+        Column("RUN", lambda one: span_or_dash(one.account.run), right=True),
+        Column("WHY", lambda one: causes.get(one.job.name, ""), wraps=True, optional=True),
+        Column("LABELS", lambda one: short(one.own_labels), wraps=True, optional=True),
+        Column("NOTE", lambda one: short(one.job.note), wraps=True, optional=True),
+        Column("PARAMETERS", lambda one: values.get(one.job.name, ""), wraps=True, optional=True),
     )
+    screen.listed(columns, [describe(job, context) for job in found])
     if sweep:
         screen.note(tally(found, settle))
 
 
-def _row(told: JobDescription, context: Context, *, copy: bool) -> tuple[str, ...]:
-    """Return a job's row. `copy`: another job runs the same attempt of a sweep's run, so this one's state is not the
-    run's."""
-    job, money = told.job, told.account
-    created = f"{span((context.now - job.create_time).total_seconds())} ago" if job.create_time else "?"
-    return (
-        job.called,
-        f"{state_word(job.state)}{' (copy)' if copy else ''}",
-        job.user or "–",
-        f"{told.on}{context.elsewhere(job.region)}",
-        created,
-        "–" if money.wait is None else span(money.wait),
-        "–" if money.run is None else span(money.run),
-    )
+def _age(job: VertexJob, context: Context) -> str:
+    return f"{span((context.now - job.create_time).total_seconds())} ago" if job.create_time else "?"
 
 
 def apart(values: Sequence[Values]) -> list[str]:

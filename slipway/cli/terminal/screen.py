@@ -11,8 +11,9 @@ import re
 import select
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TextIO
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TextIO, TypeVar
 
 import click
 
@@ -21,6 +22,7 @@ from slipway.errors import visible as without_harm
 
 SCHEMA = 2
 """The version of the JSON that `--output json` prints: added fields keep it, changed ones raise it."""
+Row = TypeVar("Row")
 _OURS = f"\x1b{os.urandom(8).hex()}"
 """The mark of Slipway's own styles until they are written: no other text can imitate it."""
 _BUT_OURS = re.compile(rf"(?!{_OURS})[{HARMFUL}]")
@@ -173,6 +175,26 @@ def table(
     shown = Table(heads, [[visible(cell).expandtabs() for cell in row] for row in rows], right, wraps, names, title)
     for line in shown.lines(columns()):
         out(styled(line.text, sys.stdout, bold=True) if line.head else line.text)
+
+
+@dataclass(frozen=True)
+class Column(Generic[Row]):
+    """A column of a list. `wraps`: its cells may be wrapped. `name`: it names the row. `optional`: it is left out where
+    no row has a text."""
+
+    head: str
+    text: Callable[[Row], str]
+    right: bool = False
+    wraps: bool = False
+    name: bool = False
+    optional: bool = False
+
+
+def listed(columns: Iterable[Column[Row]], rows: Sequence[Row]) -> None:
+    shown = [one for one in columns if not one.optional or any(map(one.text, rows))]
+    cells = [[one.text(row) or ("–" if one.optional else "") for one in shown] for row in rows]
+    flush, wraps = ([one.head for one in shown if getattr(one, key)] for key in ("right", "wraps"))
+    table([one.head for one in shown], cells, flush, wraps, sum(one.name for one in shown))
 
 
 def fields(facts: Iterable[tuple[str, str]]) -> None:
