@@ -15,7 +15,7 @@ from slipway.codec import from_json
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import machine
 from slipway.season import Season, moment
-from slipway.stack.config import BudgetEntry, PolicyEntry
+from slipway.stack.config import PolicyEntry
 from slipway.stack.consistency import check_rules, default_trainer
 from slipway.stack.entries import ClusterEntry, PoolEntry, QuotaEntry, ReplicaRange, ReservationEntry
 from slipway.stack.secrets import check_secrets
@@ -141,8 +141,9 @@ def _plain(key: str, value: Any) -> Any:
 
 def _stack(file: StackFile, name: str, document: Document) -> Stack:
     config = file.config
-    buckets = default_buckets(config.project, name)
-    workspace = config.workspace
+    catalog, work = default_buckets(config.project, name)
+    usual = {"catalog_bucket": catalog, "work_bucket": work, "trainer": default_trainer(name)}
+    given = config.workspace.model_dump(exclude_none=True)
     return Stack(
         name=name,
         project=config.project,
@@ -151,26 +152,15 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
         quota=config.quota,
         policy=config.policy,
         templates=tuple(config.templates),
-        workspace=WorkspaceSettings(
-            submitters=tuple(workspace.submitters),
-            catalog_bucket=workspace.catalog_bucket or buckets[0],
-            work_bucket=workspace.work_bucket or buckets[1],
-            trainer=workspace.trainer or default_trainer(name),
-            code=workspace.code,
-            confirm_above=workspace.confirm_above,
-            board=workspace.board,
-        ),
-        budget=_budget(config.budget) if config.budget is not None else None,
+        # A key of the workspace or of the budget is a setting by the same name.
+        workspace=WorkspaceSettings(**{**usual, **given, "submitters": tuple(config.workspace.submitters)}),
+        budget=Budget(**config.budget.model_dump()) if config.budget is not None else None,
         reservations={key: _reservation(entry) for key, entry in config.reservations.items()},
         trainers={
             key: TrainerSettings(entry.account or default_trainer(name, key), tuple(entry.submitters))
             for key, entry in config.trainers.items()
         },
     )
-
-
-def _budget(entry: BudgetEntry) -> Budget:
-    return Budget(entry.stack, dict(entry.teams), dict(entry.users), entry.enforce)
 
 
 def _reservation(entry: ReservationEntry) -> Reservation:
@@ -198,7 +188,7 @@ def _cluster(name: str, entry: ClusterEntry, document: Document) -> ClusterSpec:
         if psc is None
         else PscInterface(
             psc.network_attachment,
-            tuple(DnsPeering(dns.domain, dns.target_project, dns.target_network) for dns in psc.dns_peering_configs),
+            tuple(DnsPeering(**dns.model_dump()) for dns in psc.dns_peering_configs),
         ),
         custom_service_account=entry.service_account.custom,
         labels=dict(entry.labels),
