@@ -77,7 +77,7 @@ def up(
         live.deployed,
         interim(plan, live, lambda plan: planned(plan).catalog),
         lambda made: planned(final(made)).catalog,
-        state.catalog_bucket or catalog.catalog_bucket,
+        catalog.catalog_bucket,
         tuple(one for built in packages.values() for one in built.values()),
         revision,
         now,

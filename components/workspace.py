@@ -109,7 +109,7 @@ class Workspace(pulumi.ComponentResource):
             works[logical] = self._bucket(logical, bucket, keep=True, rules=rules, region=there)
         self.works = tuple(works.values())
         self.trainer = self._account(trainer, settings.trainer)
-        catalogs, accounts = {catalog: self.catalog}, {trainer: self.trainer}
+        accounts = {trainer: self.trainer}
         self._roles = {trainer: _roles(plan, TRAINER, trainer, writes="" in writers)}
         members = dict.fromkeys(settings.submitters)
         acting = {(trainer, member): self.trainer for member in settings.submitters}
@@ -125,12 +125,10 @@ class Workspace(pulumi.ComponentResource):
                 accounts[resource.logical] = self._account(resource.logical, resource.name.partition("@")[0], old=True)
                 self._roles[resource.logical] = dict(resource.grants)
             else:
-                keep = resource.role == WORK or resource.name in plan.adopted
-                old = self._bucket(resource.logical, resource.name, keep=keep)
-                (catalogs if resource.role == CATALOG else works)[resource.logical] = old
+                works[resource.logical] = self._bucket(resource.logical, resource.name, keep=True)
         self.accounts = tuple(accounts.values())
         for logical, account in accounts.items():
-            self._grant_trainer(logical, account, catalogs, works)
+            self._grant_trainer(logical, account, catalog, works)
         for member in members:
             self._grant_submitter(member, catalog, works)
         for (logical, member), account in acting.items():
@@ -201,7 +199,7 @@ class Workspace(pulumi.ComponentResource):
         self,
         logical: str,
         account: serviceaccount.Account,
-        catalogs: Mapping[str, storage.Bucket],
+        catalog: str,
         works: Mapping[str, storage.Bucket],
     ) -> None:
         for name, role in self._roles[logical].items():
@@ -212,8 +210,7 @@ class Workspace(pulumi.ComponentResource):
                 member=account.member,
                 opts=self._child,
             )
-        for name, bucket in catalogs.items():
-            self._on_bucket(f"{logical}-reads-{name}", bucket, READS, account.member)
+        self._on_bucket(f"{logical}-reads-{catalog}", self.catalog, READS, account.member)
         for name, bucket in works.items():
             self._on_bucket(f"{logical}-writes-{name}", bucket, WRITES, account.member)
 

@@ -87,13 +87,12 @@ class Live:
     `limits` of its own region by metric name without the service, and those of the other ones by their names in
     `limits_elsewhere`; `preferences`, the requests for quota, by their ids. `catalog` is None when none is published.
 
-    `service_accounts`: display names by address. `beside` is the catalog in the declared bucket, where the stack's own
-    is still in another one. `skipped` tells that nothing was read on purpose (SLIPWAY_LIVE=skip). `last_ends`: the end
-    of the last job on each cluster, by the cluster's id, as far back as some `idleLimit` needs it; empty where none
-    does. `recent` are the newest jobs, ended ones too, if asked for. `time` is this machine's at the reading, or the
-    cloud's own where that is wrong; None if unknown. `by_hand`: those of `buckets` that look as if somebody else had
-    made them; `lacking`: by bucket, the settings that the stack would give it, as gcloud's flags; `locations`: where
-    they are. `neighbours` are read where the stack drops a grant that another one may need.
+    `service_accounts`: display names by address. `skipped` tells that nothing was read on purpose (SLIPWAY_LIVE=skip).
+    `last_ends`: the end of the last job on each cluster, by the cluster's id, as far back as some `idleLimit` needs it;
+    empty where none does. `recent` are the newest jobs, ended ones too, if asked for. `time` is this machine's at the
+    reading, or the cloud's own where that is wrong; None if unknown. `by_hand`: those of `buckets` that look as if
+    somebody else had made them; `lacking`: by bucket, the settings that the stack would give it, as gcloud's flags;
+    `locations`: where they are. `neighbours` are read where the stack drops a grant that another one may need.
     """
 
     clusters: tuple[PersistentResource, ...] | Unknown
@@ -106,7 +105,6 @@ class Live:
     locations: Mapping[str, str] = field(default_factory=dict)
     service_accounts: Mapping[str, str] | Unknown = field(default_factory=dict)
     skipped: bool = False
-    beside: PublishedCatalog | Unknown | None = None
     last_ends: Mapping[str, datetime] | Unknown = field(default_factory=dict)
     preferences: Mapping[str, QuotaPreference] | Unknown = field(default_factory=dict)
     time: datetime | None = None

@@ -125,11 +125,11 @@ def read_and_plan(
 
 
 def refuse(refusals: tuple[Refusal, ...], *, preview: bool) -> None:
-    """Raise PolicyError for forbidden changes of clusters; a preview continues where time alone helps."""
+    """Raise PolicyError for forbidden changes; a preview continues where time alone helps."""
     held = [one for one in refusals if one.for_good] or ([] if preview else list(refusals))
     if len(held) > 1:
         raise PolicyError(
-            f"{len(held)} clusters may not be changed as asked, so nothing was changed",
+            f"{len(held)} things may not be changed as asked, so nothing was changed",
             why="\n".join(one.why for one in held),
             fix="\n".join(dict.fromkeys(one.fix for one in held)),
         )
@@ -169,13 +169,12 @@ def _scope(stack: Stack, known: State, metrics: frozenset[str], *, preview: bool
     return LiveScope(
         project=stack.project,
         region=stack.region,
-        catalog_bucket=stack.workspace.catalog_bucket,
+        catalog_bucket=known.catalog_bucket or stack.workspace.catalog_bucket,
         buckets=buckets,
         accounts=tuple(dict.fromkeys((*accounts, *(one.name for one in known.accounts)))),
         metrics=metrics,
         # Both read alike; the official type is imported for a deployment, and no preview waits for it.
         read_quota=QuotaInfo.read if preview else quota_info,
-        published=known.catalog_bucket,
         ends_within=ends_within(stack.clusters),
     )
 
@@ -183,15 +182,12 @@ def _scope(stack: Stack, known: State, metrics: frozenset[str], *, preview: bool
 def _taken(found: Live, stack: Stack, known: State) -> list[str]:
     """Return the problem of a declared catalog bucket that is another stack's. Raises ConfigError where this stack's
     own catalog bears another's name."""
-    there = found.catalog if found.beside is None else found.beside
-    if isinstance(found.beside, Unknown):
-        return _unread(found.beside)
-    whose = there.stack if isinstance(there, PublishedCatalog) else ""
+    whose = found.catalog.stack if isinstance(found.catalog, PublishedCatalog) else ""
     if whose in ("", stack.name):
         return []
-    bucket = stack.workspace.catalog_bucket
-    if known.catalog_bucket and (found.beside is None or known.catalog_bucket == bucket):
+    if known.catalog_bucket:
         raise renamed(whose, stack.name)
+    bucket = stack.workspace.catalog_bucket
     lent = f"bucket gs://{bucket} has the catalog of stack {whose}, whose submitters would get the one of {stack.name}"
     return [f"{lent}; name another catalogBucket, or delete gs://{bucket}/catalog.json if {whose} no longer exists"]
 

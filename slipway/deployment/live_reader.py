@@ -65,7 +65,7 @@ class Recent:
 @dataclass(frozen=True)
 class LiveScope:
     """The place to read, also for `buckets` and `accounts` by their names and addresses. `catalog` is the catalog
-    object's name, `published` the bucket that has it now, where it will move to another one.
+    object's name.
 
     `metrics` are those whose limits matter, None for all of training, and `read_quota` turns a listed one into a value.
     `now` is this machine's time. Ended jobs are read where they were made within `ends_within` before, and the newest
@@ -82,7 +82,6 @@ class LiveScope:
     catalog: str = NAME
     metrics: frozenset[str] | None = frozenset()
     read_quota: ReadQuota = QuotaInfo.read
-    published: str = ""
     now: datetime | None = None
     ends_within: timedelta | None = None
     recent: Recent | None = None
@@ -168,7 +167,7 @@ class Reader:
     def catalog(self, bucket: str = "") -> PublishedCatalog | Unknown | None:
         """Return the catalog in a bucket, without one in the stack's present bucket."""
         wanted, storage = self.wanted, self.connection.storage
-        at = Location(bucket or wanted.published or wanted.catalog_bucket, wanted.catalog)
+        at = Location(bucket or wanted.catalog_bucket, wanted.catalog)
 
         def existing() -> PublishedCatalog:
             return replace(published(storage.read(at), str(at)), age=storage.age(at))

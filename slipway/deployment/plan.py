@@ -13,7 +13,7 @@ from datetime import datetime
 from slipway.catalog.document import PublishedCatalog
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.deployment.actions import by_id, decide, of_current, resting
-from slipway.deployment.workspace_plan import WorkspacePlan, exchanged, plan_workspace
+from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace, renamed
 from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
 from slipway.generations.action import DELETE, Action, What, Why
 from slipway.generations.adoption import adopted, obstacles
@@ -117,6 +117,7 @@ def plan(
         theirs = (adopted(spec, adoption, None) for spec, adoption in others)
         return Plan(
             (*map(of_current, (*unread, *theirs)), *map(resting, dormant)),
+            refusals=tuple(renamed(before, asked, stack)),
             notes=("live clusters, jobs and quota were not read: what is asked for is shown as if nothing existed",),
             workspace=plan_workspace(before, asked, (), Why.UNREAD),
         )
@@ -173,7 +174,7 @@ def plan(
         actions,
         refusals=(
             *(refusal(one, stack) for one in actions if one.what is What.REFUSE),
-            *exchanged(before, asked, stack),
+            *renamed(before, asked, stack),
         ),
         notes=(*damaged, *undecided(current, live)),
         workspace=plan_workspace(

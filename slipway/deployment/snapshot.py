@@ -17,7 +17,7 @@ AT_ONCE = 256
 """The most threads, begun as needed: no answer of one API, in one region, may depend on the number of other
 requests."""
 _BUCKETS_AT_ONCE = 32
-CATALOG, _BESIDE, _CLUSTERS, _ENDS = "the catalog", "the catalog beside", "clusters", "ended jobs"
+CATALOG, _CLUSTERS, _ENDS = "the catalog", "clusters", "ended jobs"
 _QUOTA, _REQUESTS, _NEIGHBOURS = "quota", "requests for quota", "catalogs of other stacks"
 
 
@@ -103,7 +103,6 @@ class Snapshot:
             lacking={name: lacks(body, catalog=name == of_catalog) for name, body in bodies.items()},
             locations={name: str(body.get("location", "")).lower() for name, body in bodies.items()},
             service_accounts=merged(self.found(name, {}) for name in wanted.accounts),
-            beside=self.found(_BESIDE),
             last_ends=merged(self.found(_ENDS, {}, region) for region in regions),
             preferences=self.found(_REQUESTS, {}),
             time=time,
@@ -163,8 +162,6 @@ def read(
             snapshot.look_at_quota(wanted.metrics)
         if wanted.catalog_bucket:
             snapshot.ask(CATALOG, reader.catalog)
-            if wanted.published not in ("", wanted.catalog_bucket):
-                snapshot.ask(_BESIDE, partial(reader.catalog, wanted.catalog_bucket))
         if wanted.neighbours:
             snapshot.ask(_NEIGHBOURS, partial(neighbours, reader))
         for name in wanted.buckets:

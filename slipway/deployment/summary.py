@@ -28,9 +28,8 @@ _MEANS: Mapping[str, str] = {
 }
 
 
-def workspace(plan: Plan, now: datetime, catalog: str) -> Iterator[str]:
+def workspace(plan: Plan, now: datetime) -> Iterator[str]:
     """Yield a line for each account and bucket that is no longer declared, with its command."""
-    old = (*plan.workspace.retiring, *plan.workspace.released)
     for one in plan.workspace.retiring:
         jobs = join(f"{job.display_name} ({job.owner_and_age(now)})" for job in one.jobs)
         ended = f"when {jobs} {'has' if len(one.jobs) == 1 else 'have'} ended"
@@ -43,8 +42,6 @@ def workspace(plan: Plan, now: datetime, catalog: str) -> Iterator[str]:
         elif one.role == WORK:
             becomes = f"stays, with people's results, and is not this stack's any more\n{_removal(one.name)}"
         yield f"{one.words} is not asked for any more: it {becomes}"
-    if any(one.role == CATALOG for one in old):  # People remember its address.
-        yield f"  the catalog is in gs://{catalog}: whoever submits types slipway use gs://{catalog}"
 
 
 def overdue(retiring: Action) -> str:
@@ -117,7 +114,7 @@ def lost(buckets: Mapping[str, str]) -> Iterator[str]:
     for role, name in sorted(buckets.items()):
         yield (
             f"bucket gs://{name}, which was there before the stack, is gone: a deployment makes an empty one of this "
-            f"name, which is the stack's own\n  fix: name another one if that is not wanted "
+            f"name, which is the stack's own\n  fix: make it again yourself first if it is to stay yours "
             f"(slipway:workspace.{role}Bucket)"
         )
 

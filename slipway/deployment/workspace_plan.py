@@ -1,8 +1,8 @@
 """The plan of the workspace: which accounts and buckets are declared, which retire, and which are let go.
 
-Accounts and buckets retire as clusters do: those that an unfinished job needs stay until it has ended. A bucket or an
-account can't be renamed, and the provider would replace it: make another and delete this one, whoever uses it. So the
-new one is another resource, with a logical name of its own, and the old one keeps its name.
+A bucket or an account can't be renamed, and the provider would replace it: make another and delete this one, whoever
+uses it. So another name of the workspace's own is refused. Those that may leave the stack file, other trainers'
+accounts and buckets in other regions, retire as clusters do: while an unfinished job needs them they stay.
 
 An adopted bucket keeps its settings and outlives the stack. Its logical name says so, with a dot where the others have
 a dash: nothing in the bucket tells it from one of the stack's own whose rules somebody removed. When its owner deletes
@@ -15,7 +15,7 @@ stack is.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from slipway.cloud.jobs import VertexJob
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 CATALOG, WORK, TRAINER = "catalog", "work", "trainer"
 """Roles of buckets and accounts in a stack."""
+_KEYS = {CATALOG: "catalogBucket", WORK: "workBucket", TRAINER: "trainer"}
 _CALLED = "Slipway trainer ("
 _OTHER = f"{TRAINER}."
 
@@ -114,32 +115,21 @@ def plan_workspace(
     everything. `by_hand`: buckets that look adopted, which counts until the engine knows them: from then on its state
     tells. `there`: the declared buckets that exist; None where they were not read.
 
-    An account that moves from one trainer to another stays the same resource.
+    An account that moves from one named trainer to another stays the same resource.
     """
-    logical: dict[str, str] = {}
-    retiring: list[RetiringWorkspaceResource] = []
-    released: list[RetiringWorkspaceResource] = []
     theirs = {one.name for one in known.buckets if is_adopted_bucket(one.logical)}
     lost = {role: name for role, name in wanted.items() if there is not None and name in theirs - {*there}}
     theirs -= {*lost.values()}
     untouched = frozenset(theirs | (set(by_hand) - {one.name for one in known.buckets}))
+    old = [*_unasked(WORK, known, wanted, jobs, untouched), *_unasked(TRAINER, known, wanted, jobs, untouched)]
     trainers = {role: name for role, name in wanted.items() if family(role) == TRAINER}
-    for role, name in wanted.items():
-        old = {one: each for one, each in _of(role, known).items() if each != lost.get(role)}
-        logical[role] = _logical(role, name, old, adopted=name in untouched)
-        if role != family(role):
-            continue  # Its fate is decided with that of the workspace's own.
-        asked = [each for one, each in wanted.items() if family(one) == role]
-        for known_as, each in old.items():
-            if each not in asked:
-                users, kept = _users(each, jobs), each in untouched or each in others_accounts(known)
-                why, grants = (None if users else doubt) or Why.JOBS, _grants(each, known)
-                resource = RetiringWorkspaceResource(role, known_as, each, users, why, grants, adopted=kept)
-                (retiring if users or doubt else released).append(resource)
     return WorkspacePlan(
-        logical,
-        tuple(retiring),
-        tuple(released),
+        {
+            role: _logical(role, name, {} if role in lost else _of(role, known), adopted=name in untouched)
+            for role, name in wanted.items()
+        },
+        tuple(replace(one, why=Why.JOBS if one.jobs else doubt or Why.JOBS) for one in old if one.jobs or doubt),
+        tuple(one for one in old if not (one.jobs or doubt)),
         {role: _grants(name, known) for role, name in trainers.items() if doubt or _users(name, jobs)},
         (known.spared | untouched).difference(lost.values()),
         untouched,
@@ -147,20 +137,46 @@ def plan_workspace(
     )
 
 
-def exchanged(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Refusal]:
-    """Yield a refusal for each bucket that changes between two roles: the engine deletes the old resource last, and
-    with it the new one's bucket."""
-    for role, name in wanted.items():
-        own = family(role)
-        other = {CATALOG: WORK, WORK: CATALOG}.get(own, "")
-        if other and name in _of(other, known).values():
-            yield Refusal(
-                f"bucket gs://{name} is the stack's {other} bucket and can't become its {own} bucket",
-                why=f"stacks/Pulumi.{stack}.yaml, slipway:workspace.{own}Bucket: one deployment would make it the "
-                "other and delete it as what it was",
-                fix=f"give `{own}Bucket` a name that the stack does not have, or put the names back",
-                for_good=True,
-            )
+def renamed(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Refusal]:
+    """Yield a refusal for each of the workspace's own buckets, and its account, that is deployed under another name:
+    jobs, people and packages know it by that."""
+    for role, key in _KEYS.items():
+        old, new = _own(role, known, wanted), wanted.get(role, "")
+        if not new or old in ("", new):
+            continue
+        was, becomes = (f"account {one}" if role == TRAINER else f"bucket gs://{one}" for one in (old, new))
+        back = f"{key}: {old.partition('@')[0]}"
+        yield Refusal(
+            f"{was} can't become {becomes}, so nothing was changed",
+            why=f"stacks/Pulumi.{stack}.yaml, slipway:workspace.{key}: jobs and people know it by its name",
+            fix=f"put {back} back; {becomes} needs a stack of its own\n"
+            "or take this one down, and make it anew:\n"
+            f"SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack {stack}",
+            for_good=True,
+        )
+
+
+def _own(role: str, known: State, wanted: Mapping[str, str]) -> str:
+    """Return the state's name in one of the workspace's own roles; empty where it has none."""
+    far = {name for other, name in wanted.items() if family(other) != other}
+    names = [
+        name
+        for logical, name in _of(role, known).items()
+        if not logical.startswith((BUCKETS_ELSEWHERE, _OTHER)) and name not in far
+    ]
+    # Adopted buckets of other regions have logical names like the one at home, and longer names.
+    return min(names, key=len, default="")
+
+
+def _unasked(
+    role: str, known: State, wanted: Mapping[str, str], jobs: tuple[VertexJob, ...], untouched: Collection[str]
+) -> Iterator[RetiringWorkspaceResource]:
+    """Yield the other trainers' accounts, or the buckets in other regions, that are no longer declared."""
+    for logical, name in _of(role, known).items():
+        if name not in wanted.values():
+            kept = name in untouched or name in others_accounts(known)
+            users, grants = _users(name, jobs), _grants(name, known)
+            yield RetiringWorkspaceResource(role, logical, name, users, grants=grants, adopted=kept)
 
 
 def _users(name: str, jobs: tuple[VertexJob, ...]) -> tuple[VertexJob, ...]:
@@ -173,13 +189,12 @@ def _of(role: str, known: State) -> dict[str, str]:
     return {
         one.logical: one.name
         for one in (known.accounts if own == TRAINER else known.buckets)
-        if one.name and (one.logical == own or one.logical.startswith((f"{own}-", f"{own}.", f"{own}@")))
+        if one.name and (one.logical == own or one.logical.startswith((f"{own}.", f"{own}@")))
     }
 
 
 def _logical(role: str, name: str, old: Mapping[str, str], *, adopted: bool) -> str:
-    """Return the existing logical name; else the plain one, which is frozen for the first; else one that differs from
-    the others."""
+    """Return the existing logical name, else a new one; the plain ones are frozen."""
     same = [logical for logical, each in old.items() if each == name]
     if same:
         return same[0]
@@ -189,7 +204,7 @@ def _logical(role: str, name: str, old: Mapping[str, str], *, adopted: bool) -> 
         return f"{family(role)}.{name}"
     if family(role) != role:
         return f"{BUCKETS_ELSEWHERE}{name}"
-    return role if role not in old else f"{role}-{name.partition('@')[0]}"
+    return role
 
 
 def _grants(name: str, known: State) -> dict[str, str]:
@@ -217,8 +232,8 @@ def family(role: str) -> str:
 
 
 def other_logical(account: str) -> str:
-    """Return the logical name of such a trainer's account (an id or an address), whatever templates call the trainer.
-    It is never one of the workspace's own, which have a dash where this has a dot."""
+    """Return the logical name of such a trainer's account (an id or an address), whatever templates call the
+    trainer."""
     return f"{_OTHER}{account.partition('@')[0]}"
 
 

@@ -28,7 +28,6 @@ _ANNOUNCED = frozenset(
         ("jobs-finish-on-old", Grade.NOTE),
         ("image-cache-empty", Grade.NOTE),
         ("account-deleted", Grade.NOTE),
-        ("bucket-deleted", Grade.NOTE),
         ("bucket-left", Grade.NOTE),
         ("resource-forgotten", Grade.NOTE),
         ("access-lapsed", Grade.NOTE),

@@ -148,7 +148,6 @@ _ALL = (
         ("bucket-replaced", _BLOCKING, "a bucket is made anew, and what is in it goes or stays behind"),
         ("bucket-left", _WARNING, "a bucket stays, with what is in it, and no longer belongs to the stack"),
         ("bucket-created", _NOTE, "a bucket is made or adopted"),
-        ("catalog-moved", _BLOCKING, "whoever submits has to name the catalog's new bucket"),
         ("lifecycle-changed", _BLOCKING, "objects are deleted at another time than before"),
         ("retention-changed", _BLOCKING, "objects are kept for another time than before"),
         ("versioning-changed", _BLOCKING, "earlier versions of objects are kept no more, or kept now"),

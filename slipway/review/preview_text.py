@@ -35,7 +35,7 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
         before = _before(as_declared(catalog), after, state, catalog.submitters)
         before = replace(before, quota=replace(before.quota, requests=_asked(deployment, state)))
     found = review(Change(deployment.stack.name, before, after, deployment.live, now, recent=UNASKED))
-    old = workspace(plan, now, deployment.catalog.catalog_bucket)
+    old = workspace(plan, now)
     title = f"{deployment.stack.name} @ {deployment.revision}"
     said = "\n".join((*plan.notes, title, plain_text(found, UNTOUCHED), *old))
     idle = found.silent and found.quota == "ok"

@@ -51,7 +51,8 @@ def test_the_page_has_every_key() -> None:
 
 
 def test_what_an_edit_does_is_what_reviews_say() -> None:
-    assert edit("ClusterEntry.labels") == edit("WorkspaceEntry.trainer") == edit("DiskEntry.type") == "a new one"
+    assert edit("ClusterEntry.labels") == edit("TrainerEntry.account") == edit("DiskEntry.type") == "a new one"
+    assert edit("WorkspaceEntry.trainer") == edit("WorkspaceEntry.workBucket") == "refused"
     assert edit("ClusterEntry.retireWithin") == edit("WorkspaceEntry.submitters") == "at once"
 
 
@@ -120,8 +121,10 @@ def edit(name: str) -> str:
     edits = edits if isinstance(edits, tuple) else (edits,)
     if _ids(given) & _ids((*given, *edits)) != _ids(given):
         return "a new one"
-    kinds = {one.kind for one in play(Case(name, edits, given=given)).consequences}
-    return "a new one" if kinds & RENEWED else "at once"
+    found = play(Case(name, edits, given=given)).consequences
+    if any("can't become" in one.sentence for one in found):
+        return "refused"
+    return "a new one" if {one.kind for one in found} & RENEWED else "at once"
 
 
 def _ids(edits: tuple[Edit, ...]) -> set[tuple[str, str]]:

@@ -35,8 +35,7 @@ def nothing(checkout: Checkout) -> None:
 
 
 def the_stack_is_edited(checkout: Checkout) -> None:
-    workspace = {**BOB, "trainer": "slipway-other", "workBucket": "slipway-local-elsewhere"}
-    checkout.write(persistentResources=LARGER, workspace=workspace, quota={"mode": "warn"})
+    checkout.write(persistentResources=LARGER, workspace=BOB, quota={"mode": "warn"})
 
 
 def the_template_is_edited(checkout: Checkout) -> None:
@@ -57,7 +56,7 @@ CASES: dict[Callable[[Checkout], None], set[str]] = {
     nothing: set(),
     the_stack_is_edited: {
         *("cluster-new-generation", "jobs-finish-on-old", "most-cost", "submitter-gone"),
-        *("account-created", "bucket-created", "quota-check-weaker"),
+        "quota-check-weaker",
     },
     the_template_is_edited: {"default-changed", "executor-image-changed", "code-changed"},
     both_are_taken_out: {"cluster-retires", "template-gone", "idle-cost", "jobs-finish-on-old"},

@@ -14,7 +14,7 @@ from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.review.change import Change, let_go
 from slipway.review.resources.bucket_fields import RULES, Telling
-from slipway.review.resources.fates import ROLES, fate, followed, unguarded
+from slipway.review.resources.fates import PURPOSES, fate, unguarded
 from slipway.review.touched import BUCKET, Fate, InputDifference, Touched, differences
 from slipway.review.words import LONGEST
 from slipway.state import BUCKETS_ELSEWHERE
@@ -33,17 +33,14 @@ def buckets(change: Change) -> Iterator[Finding]:
         if one.type == BUCKET:
             role, name = _role(one), one.physical
             kept = let_go(change, name) if role else None
-            announced = bool(kept) and (one.fate is Fate.FORGOTTEN or (one.fate is Fate.DELETED and role == CATALOG))
+            announced = bool(kept) and one.fate is Fate.FORGOTTEN
             at_home = not one.name.startswith(BUCKETS_ELSEWHERE)
-            key = f"slipway:workspace.{ROLES[role].key}" if role and at_home and not announced else ""
+            key = f"slipway:workspace.{role}Bucket" if role and at_home and not announced else ""
             subject, follows = Subject("bucket", name), _follows(one, role, change)
-            if not (name == _left(change) and one.fate in (Fate.DELETED, Fate.FORGOTTEN)):
-                yield from fate(one, subject, f"Bucket `{name}`", _KINDS, follows, field=key, announced=announced)
+            yield from fate(one, subject, f"Bucket `{name}`", _KINDS, follows, field=key, announced=announced)
             if one.fate in (Fate.CHANGED, Fate.ADOPTED) and one.old:
                 yield from _changes(one)
     if change.old and change.new:
-        yield from followed(CATALOG, change.old.catalog_bucket, change.new.catalog_bucket, change)
-        yield from followed(WORK, change.old.work_bucket, change.new.work_bucket, change)
         yield from _elsewhere(change, change.old.work_elsewhere or {}, change.new.work_elsewhere or {})
 
 
@@ -67,12 +64,6 @@ def _purpose(region: str) -> str:
     return f"for what jobs in {region} write"
 
 
-def _left(change: Change) -> str:
-    """Return the bucket that the catalog leaves, which is reported with its new one."""
-    old, new = (one.catalog_bucket if one else "" for one in (change.old, change.new))
-    return old if new and old != new else ""
-
-
 def _follows(one: Touched, role: str, change: Change) -> str:
     if one.destroyed:
         filled = one.was.get("forceDestroy")
@@ -85,11 +76,11 @@ def _follows(one: Touched, role: str, change: Change) -> str:
         return ""
     theirs = change.new.work_elsewhere or {} if change.new else {}
     region = next((region for region, name in theirs.items() if name == one.physical), "")
-    return f" {_purpose(region) if region else ROLES[role].purpose}"
+    return f" {_purpose(region) if region else PURPOSES[role]}"
 
 
 def _role(one: Touched) -> str:
-    role = re.split("[-.@]", one.name)[0]
+    role = re.split("[.@]", one.name)[0]
     return role if one.parent == WORKSPACE and role in (CATALOG, WORK) else ""
 
 

@@ -1,4 +1,4 @@
-"""Accounts, the catalog's place, and manual changes that this deployment reverts."""
+"""Accounts, the catalog, and manual changes that this deployment reverts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slipway.review.clusters.jobs import name_of
 from slipway.review.grants import Grant, form, grants
 from slipway.review.preview import EngineStep
 from slipway.review.resources.drift import hand_edits
-from slipway.review.resources.fates import ROLES, fate, followed, moved, title
+from slipway.review.resources.fates import PURPOSES, fate, title
 from slipway.review.resources.roles import rights
 from slipway.review.resources.trainers import submitting_as
 from slipway.review.touched import ACCOUNT, CLUSTER_TYPE, OBJECT, Fate, Touched, differences, top
@@ -30,12 +30,9 @@ _KINDS = {
 
 
 def data(change: Change) -> Iterator[Finding]:
-    yield from _moved(change)
     for one in change.touched:
         if one.type == ACCOUNT:
             yield from _account(one, change)
-    if change.old and change.new and change.new.trainer:
-        yield from followed(TRAINER, change.old.trainer, change.new.trainer, change)
     for one in change.touched:
         if _of_catalog(one) and one.fate is Fate.DELETED:
             words = f"The catalog `gs://{one.was.get('bucket')}/{one.physical}` is deleted: nobody can submit any more"
@@ -46,21 +43,6 @@ def data(change: Change) -> Iterator[Finding]:
     yield from _drift_of_access(change)
 
 
-def _moved(change: Change) -> Iterator[Finding]:
-    if change.old is None or change.new is None or not change.old.catalog_bucket:
-        return
-    before, after = change.old.catalog_bucket, change.new.catalog_bucket
-    if before != after:
-        words = f"Whoever submits, scripts too, must `slipway use gs://{after}`"
-        yield KINDS["catalog-moved"].of(
-            Subject("catalog"),
-            words,
-            details=(f"`{member}`" for member in (change.after.people if change.after else ())),
-            field="slipway:workspace.catalogBucket",
-            more=f": the catalog moves there, and bucket `{before}` {moved(before, change)}",
-        )
-
-
 def _account(one: Touched, change: Change) -> Iterator[Finding]:
     state = one.old or one.now or one.new
     address = name_of(state, "account", change) if state else one.name
@@ -68,7 +50,7 @@ def _account(one: Touched, change: Change) -> Iterator[Finding]:
     announced = ours and one.fate in (Fate.DELETED, Fate.FORGOTTEN) and bool(let_go(change, address))
     follows = ", and with it goes all that it may do, in other projects too" if one.goes else ""
     if ours and one.fate in (Fate.CREATED, Fate.ADOPTED):
-        follows = f" {ROLES[TRAINER].purpose}"
+        follows = f" {PURPOSES[TRAINER]}"
     key = _key(address, change) if ours and not announced else ""
     yield from fate(one, subject, f"Account `{address}`", _KINDS, follows, field=key, announced=announced)
     if one.fate is Fate.CHANGED and one.edited:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
-from slipway.review.change import Change
 from slipway.review.touched import Fate, InputDifference, Touched, differences, top
 from slipway.review.words import named
 
@@ -19,26 +17,8 @@ GUARDS: Mapping[str, object] = {
     "deleteContentsOnDestroy": False,
 }
 """Inputs, of any type, that prevent a deletion, with their guarding values."""
-
-
-@dataclass(frozen=True)
-class Role:
-    """A part of the workspace that the stack file names, and the effect of naming another one."""
-
-    what: str
-    key: str
-    purpose: str
-    made: str
-    gone: str
-
-
-ROLES = {
-    CATALOG: Role("bucket", "catalogBucket", "for the catalog and packages", "bucket-created", "bucket-deleted"),
-    WORK: Role("bucket", "workBucket", "for what jobs write", "bucket-created", "bucket-left"),
-    TRAINER: Role("account", "trainer", "for jobs to run as", "account-created", "account-deleted"),
-}
-
-
+PURPOSES = {CATALOG: "for the catalog and packages", WORK: "for what jobs write", TRAINER: "for jobs to run as"}
+"""By a role of the workspace, what its bucket or account is for."""
 _DOES = {
     Fate.CREATED: "is made",
     Fate.ADOPTED: "exists and is adopted",
@@ -77,45 +57,6 @@ def fate(
         field=field,
         more=f"{since}{follows}{stops}",
     )
-
-
-def followed(role: str, before: str, after: str, change: Change) -> Iterator[Finding]:
-    """Report a changed name in the stack file, where the engine leaves the old resource alone: it retires, or the
-    engine was not asked. The fate of an old catalog is reported with the new one."""
-    row, seen = ROLES[role], {one.physical for one in change.touched}
-    what, field = row.what.capitalize(), f"slipway:workspace.{row.key}"
-    others = change.new.trainers.values() if change.new and role == TRAINER else ()
-    if before and role != CATALOG and before not in (after, *seen, *others):
-        kept = change.after is not None and before in change.after.kept
-        kind, grade, more = row.gone, Grade.WARNING if kept else None, ""
-        if role == WORK:
-            words, grade = f"Results of new jobs go to `{after}`; nothing is copied from `{before}`", Grade.BLOCKING
-            kind = "bucket-left" if before in _adopted(change) else kind
-            more = f", {'where unfinished jobs keep writing, and which' if kept else 'which'} stays"
-        else:
-            when = "once its jobs have ended" if kept else "with this deployment"
-            words = f"Account `{before}` is deleted {when}"
-            more = f": what it may do in other places, `{after.partition('@')[0]}` may not until somebody grants it"
-        yield KINDS[kind].of(Subject(row.what, before), words, grade=grade, field=field, more=more)
-    if after not in (before, *seen) and change.preview is None:
-        words = f"{what} `{after}` is made, or taken over if it is there, {row.purpose}"
-        yield KINDS[row.made].of(Subject(row.what, after), words, field=field)
-
-
-def moved(before: str, change: Change) -> str:
-    """Return the fate of the bucket that the catalog leaves."""
-    step = next((one for one in change.touched if one.physical == before), None)
-    if before in _adopted(change) or (step is not None and not step.destroyed):
-        return "stays as it is, paid as before"
-    if change.after is not None and before in change.after.kept:
-        return "is deleted with everything in it once what needs it has ended"
-    if step is not None and not step.was.get("forceDestroy"):
-        return "is deleted: with anything in it the deployment fails there"
-    return "is deleted with everything in it"
-
-
-def _adopted(change: Change) -> frozenset[str]:
-    return frozenset(name for facts in (change.before, change.after) if facts for name in facts.adopted)
 
 
 def title(one: Touched) -> str:

@@ -1,6 +1,6 @@
 """Data: buckets and their objects, and other stores of data that nobody can make again."""
 
-from tests.review.case import BUSY, Case, Job, World, hurts, stack, stops, tells
+from tests.review.case import BUSY, Case, Job, World, hurts, stack, stops
 from tests.review.engine import (
     BUCKET,
     DATASET,
@@ -49,19 +49,14 @@ CASES = (
     Case(
         "The work bucket has another name in the stack file, while jobs write to the old one",
         (stack("workBucket: acme-work", "workBucket: acme-results"),),
-        (
-            stops("bucket-left", "acme-work"),
-            tells("jobs-finish-on-old | bucket-left", "acme-work", "tune-27b-x1"),
-            tells("bucket-created", "acme-results"),
-        ),
+        (stops("preview-failed", "", "acme-work can't become bucket gs://acme-results"),),
         world=BUSY,
         accident="results that were looked for where they no longer went",
     ),
     Case(
         "The catalog has another bucket, which nobody who submits knows of",
         (stack("catalogBucket: acme-catalog", "catalogBucket: acme-catalog-2"),),
-        (stops("catalog-moved", "catalog", "slipway use", "group:ml@acme.example"),),
-        may=("bucket-deleted", "bucket-left"),
+        (stops("preview-failed", "", "acme-catalog can't become bucket gs://acme-catalog-2"),),
         world=BUSY,
     ),
     Case(

@@ -99,12 +99,7 @@ CASES = (
     Case(
         "Jobs are to run as another account, while some run as the old one",
         (stack("    trainer: trainer\n", "    trainer: trainer-two\n"),),
-        (
-            stops("account-changed", "", "trainer@", "trainer-two@"),
-            hurts("account-deleted", "trainer@"),
-            tells("jobs-finish-on-old", "trainer@", "tune-27b-x1"),
-            tells("account-created", "trainer-two@"),
-        ),
+        (stops("preview-failed", "", "trainer@", "can't become account trainer-two@"),),
         world=BUSY,
         accident="a service account switched under running jobs",
     ),

@@ -88,17 +88,13 @@ CASES = (
     Case(
         "The account that jobs run as is left to its usual name",
         (stack("    trainer: trainer\n", ""),),
-        (
-            stops("account-changed", "trainer", "slipway-prod-trainer@"),
-            hurts("account-deleted", "trainer@"),
-            tells("jobs-finish-on-old", "trainer@", "tune-27b-x1"),
-        ),
+        (stops("preview-failed", "", "trainer@", "can't become account slipway-prod-trainer@"),),
         world=BUSY,
     ),
     Case(
         "The work bucket is left to its usual name",
         (stack("    workBucket: acme-work\n", ""),),
-        (stops("bucket-left", "acme-work"), tells("bucket-created", "acme-ml-prod-work")),
+        (stops("preview-failed", "", "acme-work can't become bucket gs://acme-ml-prod-work"),),
         world=BUSY,
         accident="a name left out that had been said",
     ),

@@ -165,7 +165,7 @@ def test_a_protected_cluster_is_not_removed_or_renamed() -> None:  # B3
         (refusal,) = decided.refusals
         assert refusal.for_good and "which is gone" in refusal.why
     two = catalog_with(PROTECTED, replace(spec("gpu"), replacement="protect"))
-    with pytest.raises(PolicyError, match="2 clusters may not be changed"):
+    with pytest.raises(PolicyError, match="2 things may not be changed"):
         refuse(planned((), live(ALIVE, catalog=two)).refusals, preview=True)
 
 

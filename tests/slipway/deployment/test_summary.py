@@ -264,7 +264,7 @@ def listed(name: str, state: str, minutes: int | None, **labels: str) -> VertexJ
 
 
 def page(of: WorkspacePlan) -> list[str]:
-    return list(workspace(Plan(workspace=of), TODAY, "acme-dev-catalog"))
+    return list(workspace(Plan(workspace=of), TODAY))
 
 
 def test_what_becomes_of_accounts_and_buckets_and_late_clusters(snapshot: SnapshotAssertion) -> None:
@@ -272,14 +272,13 @@ def test_what_becomes_of_accounts_and_buckets_and_late_clusters(snapshot: Snapsh
     tune = listed("tune-27b", "JOB_STATE_RUNNING", 14, **{"slipway-user": "ada"})
     digits = listed("digits", "JOB_STATE_QUEUED", None)
     retiring = (
-        RetiringWorkspaceResource("trainer", "trainer", "old@acme.iam.gserviceaccount.com", (tune,)),
-        RetiringWorkspaceResource("catalog", "catalog", "acme-catalog", (tune, digits)),
-        RetiringWorkspaceResource("work", "work", "acme-work", (), Why.IN_USE),
+        RetiringWorkspaceResource("trainer", "trainer.old", "old@acme.iam.gserviceaccount.com", (tune, digits)),
+        RetiringWorkspaceResource("work", "work@acme-far", "acme-far", (), Why.IN_USE),
     )
     released = (
-        RetiringWorkspaceResource("catalog", "catalog", "acme-catalog"),
-        RetiringWorkspaceResource("work", "work", "acme-work"),
-        RetiringWorkspaceResource("catalog", "catalog.theirs", "theirs", adopted=True),
+        RetiringWorkspaceResource("trainer", "trainer.old", "old@acme.iam.gserviceaccount.com"),
+        RetiringWorkspaceResource("work", "work@acme-far", "acme-far"),
+        RetiringWorkspaceResource("work", "work.theirs", "theirs", adopted=True),
     )
     late = replace(RETIRES, jobs=(listed("tune-27b", "JOB_STATE_RUNNING", 14),), overdue=True)
     said = (*page(WorkspacePlan(retiring=retiring)), *page(WorkspacePlan(released=released)), overdue(late))

@@ -91,12 +91,11 @@ def test_a_job_that_runs_longer_than_retire_within_is_told_and_stops_nothing() -
     assert stopped_by(edited) == ["cluster-protection"], "nobody deployed that limit"
 
 
-RENAMED: dict[str, Any] = {
-    "trainer": f"new@{PROJECT}.iam.gserviceaccount.com",
-    "catalog_bucket": "new-catalog",
-    "work_bucket": "new-work",
-}
-KEPT = kept(TRAINER, TUNE), kept(CATALOG_BUCKET, TUNE, role="catalog"), kept(WORK_BUCKET, TUNE)
+EVALS, FAR = f"evals@{PROJECT}.iam.gserviceaccount.com", f"{WORK_BUCKET}-us-east4"
+NEEDS_BOTH = replace(TUNE, service_account=EVALS, buckets=frozenset({FAR}))
+KEPT = kept(EVALS, NEEDS_BOTH), kept(FAR, NEEDS_BOTH)
+DEPLOYED: dict[str, Any] = {"trainers": {"evals": EVALS}, "work_elsewhere": {"us-east4": FAR}}
+"""Fields of a catalog that still names both."""
 
 
 def goes(type_: str, logical: str, /, *, retained: bool = False, **inputs: Any) -> EngineStep:
@@ -108,20 +107,18 @@ def taken(account: str, role: str, type_: str = ON_PROJECT, **on: str) -> Engine
     return goes(type_, f"{role}-{account}-{on}", **inputs)
 
 
-GRANTS = (taken(TRAINER, ROLE), taken(TRAINER, VIEWER, ON_BUCKET, bucket=RENAMED["catalog_bucket"]))
+GRANTS = (taken(EVALS, ROLE), taken(EVALS, VIEWER, ON_BUCKET, bucket=CATALOG_BUCKET))
 THINGS = {
-    "account-deleted": (goes(ACCOUNT, "trainer", accountId="trainer", project=PROJECT),),
-    "bucket-deleted": (goes(BUCKET, "catalog", name=CATALOG_BUCKET, forceDestroy=True),),
-    "bucket-left": (goes(BUCKET, "work", retained=True, name=WORK_BUCKET),),
-    "resource-forgotten": (goes(ACCOUNT, "trainer", retained=True, accountId="trainer", project=PROJECT),),
+    "account-deleted": (goes(ACCOUNT, "trainer.evals", accountId="evals", project=PROJECT),),
+    "bucket-left": (goes(BUCKET, f"work@{FAR}", retained=True, name=FAR),),
+    "resource-forgotten": (goes(ACCOUNT, "trainer.evals", retained=True, accountId="evals", project=PROJECT),),
 }
-"""What a deployment does once jobs have ended that needed what was renamed; an account or a bucket of others stays."""
+"""What a deployment does once jobs have ended that needed what left the stack file; an account of others stays."""
 
 
 @pytest.mark.parametrize("kind", THINGS)
 def test_what_was_kept_for_jobs_goes_when_they_have_ended_as_was_announced(kind: str) -> None:  # N5
-    steps = (*THINGS[kind], *GRANTS)
-    ended = change(facts(*KEPT, **RENAMED), facts(**RENAMED), steps=steps)
+    ended = change(facts(*KEPT), facts(), steps=(*THINGS[kind], *GRANTS))
     assert stopped_by(ended) == []
     assert list(worse([review(ended)], [])) == [], "nor anybody's `Run workflow`"
     (told,) = (one for one in review(ended).consequences if one.kind == kind)
@@ -132,21 +129,20 @@ def test_what_was_kept_for_jobs_goes_when_they_have_ended_as_was_announced(kind:
 @pytest.mark.parametrize(
     ("before", "jobs"),
     [
-        pytest.param(facts(), (), id="an edit that nobody deployed"),
-        pytest.param(facts(*KEPT), (), id="one whose deployment did not come to its end"),
-        pytest.param(facts(*KEPT, **RENAMED), (TUNE,), id="a job needs it"),
+        pytest.param(facts(**DEPLOYED), (), id="an edit that nobody deployed"),
+        pytest.param(facts(*KEPT, **DEPLOYED), (), id="one whose deployment did not come to its end"),
+        pytest.param(facts(*KEPT), (NEEDS_BOTH,), id="a job needs it"),
     ],
 )
 def test_what_goes_otherwise_stops_it(kind: str, before: Facts, jobs: Any) -> None:
-    goes_otherwise = change(before, facts(**RENAMED), steps=(*THINGS[kind], *GRANTS), jobs=jobs)
-    moves = kind == "bucket-deleted" and before.catalog.catalog_bucket == CATALOG_BUCKET  # One line tells both.
-    assert ("catalog-moved" if moves else kind) in stopped_by(goes_otherwise)
+    goes_otherwise = change(before, facts(), steps=(*THINGS[kind], *GRANTS), jobs=jobs)
+    assert kind in stopped_by(goes_otherwise)
     assert "access-lapsed" not in {one.kind for one in review(goes_otherwise).consequences}
 
 
 def test_what_was_to_stay_and_is_deleted_stops_it() -> None:
-    deleted = goes(BUCKET, "work", name=WORK_BUCKET, forceDestroy=True)
-    assert stopped_by(change(facts(*KEPT, **RENAMED), facts(**RENAMED), steps=[deleted])) == ["bucket-deleted"]
+    deleted = goes(BUCKET, f"work@{FAR}", name=FAR, forceDestroy=True)
+    assert stopped_by(change(facts(*KEPT), facts(), steps=[deleted])) == ["bucket-deleted"]
 
 
 def test_a_role_that_was_kept_for_jobs_goes_when_they_have_ended(snapshot: SnapshotAssertion) -> None:

@@ -1,4 +1,4 @@
-"""Buckets, accounts, the catalog's place, and what is put back that somebody changed by hand. # N5 # N10"""
+"""Buckets, accounts, the catalog, and what is put back that somebody changed by hand. # N5 # N10"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +13,7 @@ from slipway.findings.finding import Finding, Grade
 from slipway.review.preview import EngineStep, Preview, Resource
 from slipway.review.resources.buckets import buckets
 from slipway.review.resources.data import data
-from tests.slipway.review.builders import CATALOG_BUCKET, TEAM, WORK_BUCKET, change, facts, job, kept, step
+from tests.slipway.review.builders import change, facts, step
 
 BUCKET, WORKSPACE = "gcp:storage/bucket:Bucket", "slipway:components:Workspace"
 
@@ -27,17 +27,6 @@ def test_a_bucket_that_is_deleted(force: bool, ends: str) -> None:
     (one,) = of_buckets(step("delete", BUCKET, "old", old={"name": "results", "forceDestroy": force}))
     assert (one.kind, one.subject, one.grade) == ("bucket-deleted", "bucket results", Grade.BLOCKING)
     assert one.sentence.endswith(ends)
-
-
-@pytest.mark.parametrize("steps", [(), None])
-def test_an_old_bucket_of_results_stays_with_the_jobs_that_write_to_it(
-    snapshot: SnapshotAssertion, steps: tuple[EngineStep, ...] | None
-) -> None:
-    after = facts(kept(CATALOG_BUCKET, job(), role="catalog"), kept(WORK_BUCKET, job()), work_bucket="new-work")
-    told = {(one.kind, str(one.subject)): one for one in buckets(change(facts(), after, steps=steps))}
-    assert told["bucket-left", f"bucket {WORK_BUCKET}"].sentence == snapshot
-    # The engine tells of new ones itself.
-    assert (("bucket-created", "bucket new-work") in told) == (steps is None)
 
 
 def test_a_bucket_that_the_program_keeps_and_protects_no_more() -> None:
@@ -88,37 +77,6 @@ def refreshed(
     standing = EngineStep("refresh", urn, type_, "x", parent, *states)
     planned = EngineStep("create" if now is None else "update", urn, type_, "x", parent, states[1], Resource(new))
     return list(data(change(facts(), facts(), preview=Preview((planned,), {urn: standing}))))
-
-
-@pytest.mark.parametrize("steps", [(), None])
-def test_whoever_submits_is_told_where_the_catalog_has_moved(
-    snapshot: SnapshotAssertion, steps: tuple[EngineStep, ...] | None
-) -> None:
-    (moved,) = data(change(facts(), facts(catalog_bucket="new"), steps=steps))
-    assert (moved.kind, moved.grade, moved.details) == ("catalog-moved", Grade.BLOCKING, (f"`{TEAM}`",))
-    assert moved.sentence == snapshot
-
-
-@pytest.mark.parametrize(
-    ("adopted", "retiring", "step_", "ends"),
-    [
-        (True, False, {}, "stays as it is, paid as before"),
-        (False, True, {}, "once what needs it has ended"),
-        (False, False, {"forceDestroy": True}, "is deleted with everything in it"),
-        (False, False, {"forceDestroy": False}, "the deployment fails there"),
-    ],
-)
-def test_an_old_catalog_is_told_with_the_new_one_and_once(  # N13
-    adopted: bool, retiring: bool, step_: Mapping[str, bool], ends: str
-) -> None:
-    before = replace(facts(), adopted=frozenset({CATALOG_BUCKET} if adopted else ()))
-    after = facts(*([kept(CATALOG_BUCKET, job(), role="catalog")] if retiring else ()), catalog_bucket="new")
-    old = {"name": CATALOG_BUCKET, **step_}
-    steps = [step("delete", BUCKET, "catalog", old=old, parent=WORKSPACE)] if step_ else None
-    seen = change(before, after, steps=steps)
-    (moved,) = (one for one in data(seen) if one.kind == "catalog-moved")
-    assert moved.sentence.endswith(ends)
-    assert {one.kind for one in buckets(seen)} <= {"bucket-created"}
 
 
 def test_a_catalog_that_is_deleted_leaves_nothing_to_submit_to() -> None:

@@ -19,7 +19,6 @@ from slipway.review.review import review
 from tests.slipway.review.builders import (
     PROJECT,
     TEAM,
-    TRAINER,
     change,
     cluster,
     facts,
@@ -99,14 +98,6 @@ def test_jobs_that_run_as_a_trainer_that_goes_are_named() -> None:
     (lost,) = unfinished(told)
     assert (lost.kind, lost.subject, lost.grade) == ("jobs-lose-account", f"account {EVALS}", Grade.BLOCKING)
     assert list(unfinished(change(with_trainers({"evals": ()}), with_trainers({"judges": ()}), jobs=[mine]))) == []
-
-
-def test_an_account_that_becomes_another_trainers_is_not_lost() -> None:
-    before, after = facts(), with_trainers({"evals": (TEAM,)}, account=TRAINER)
-    after = replace(after, catalog=replace(after.catalog, trainer=EVALS))
-    told = change(before, after, jobs=[job()])
-    assert [one.kind for one in data(told)] == ["account-created"]
-    assert list(unfinished(told)) == []
 
 
 def test_an_account_has_the_key_of_its_trainer() -> None:
