@@ -7,8 +7,6 @@ import posixpath
 import re
 from fnmatch import fnmatchcase
 
-from slipway.forges.table import FILES
-
 _GLOBS = (
     ("*", True),
     ("*.md", False),
@@ -22,8 +20,10 @@ _GLOBS = (
     ("*CODEOWNERS", True),
     ("*.gitattributes", True),
     ("*.gitmodules", True),
+    ("*.github/*", True),
     ("*.ci/*", True),
-    *((f"*{one}*" if one.endswith("/") else f"*{one}", True) for one in FILES),
+    ("*.gitlab/*", True),
+    ("*.gitlab-ci.yml", True),
 )
 """Globs of files, and whether these deploy or judge. The last one that matches holds."""
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
