@@ -27,7 +27,7 @@ CHECKOUT = Path(__file__).parents[1]
 STACK = "local"
 _PREFIX = "slipway-bench-"
 # What the caller's shell says of a local cloud is not the bench's own.
-_FOREIGN = ("SLIPWAY_LOCAL_",)
+_FOREIGN = ("VERTEX_LOCAL_",)
 # Without its cached bytecode a program compiles its imports each time: theirs, which imports more, the longer.
 _SLOWING = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTHONPROFILEIMPORTTIME", "PYTHONDEVMODE")
 
@@ -48,7 +48,7 @@ class Cloud:
         kept = {name: value for name, value in apart(os.environ).items() if not name.startswith((*_FOREIGN, *_SLOWING))}
         # Outside a checkout `slipway` keeps its journal here.
         kept["XDG_STATE_HOME"] = str(self.state / "xdg")
-        return {**kept, "SLIPWAY_LOCAL_STATE": str(self.state), "SLIPWAY_LOCAL_PORT": "0"}
+        return {**kept, "VERTEX_LOCAL_STATE": str(self.state), "VERTEX_LOCAL_PORT": "0"}
 
     def start(self) -> None:
         """Start it, or do nothing when it runs."""
@@ -89,7 +89,7 @@ class Cloud:
     @contextmanager
     def set(self, values: Mapping[str, object]) -> Iterator[None]:
         """Hold other settings, which end before the next benchmark; `quota.METRIC` is one limit."""
-        path = "/slipway/settings"
+        path = "/vertex-local/settings"
         before = self.call("GET", path)
         self.call("POST", path, values)
         try:

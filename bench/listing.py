@@ -13,7 +13,7 @@ from bench.submit import Submitter
 from bench.sweep import end_all
 
 JOBS, PAGE = 10_000, 100
-_JOBS = "/v1/projects/slipway-local/locations/us-central1/customJobs"
+_JOBS = "/v1/projects/local-project/locations/us-central1/customJobs"
 _SENDERS = 8
 
 

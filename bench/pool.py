@@ -20,7 +20,7 @@ from bench.result import Result
 from bench.submit import CATALOG
 
 _SLIPWAY = str(Path(sys.executable).with_name("slipway"))
-_AT = "/v1/projects/slipway-local/locations/us-central1"
+_AT = "/v1/projects/local-project/locations/us-central1"
 _CLUSTERS, _JOBS = f"{_AT}/persistentResources", f"{_AT}/customJobs"
 MACHINE_S = 5
 """The seconds in which the local cloud makes a machine for a job beside pools: an assumption, not a measurement."""

@@ -77,7 +77,7 @@ def _stack(folder: Path, pools: int, templates: int) -> Path:
         text = _TEMPLATE.format(name=name, number=number, cluster=cluster, size=disks[cluster]["sizeGb"])
         (folder / "templates" / f"{name}.py").write_text(text)
     config = {
-        "gcp:project": "slipway-local",
+        "gcp:project": "local-project",
         "gcp:region": "us-central1",
         "gcp:addPulumiAttributionLabel": "false",
         "slipway:persistentResources": clusters,

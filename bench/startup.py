@@ -33,7 +33,7 @@ def local_cloud(ground: Ground, runs: int, tell: Tell) -> list[Result]:
         cloud = ground.cloud(f"start-{next(numbers)}", {})
         began = time.monotonic()
         cloud.start()
-        cloud.call("GET", "/v1beta1/projects/slipway-local/locations/us-central1/persistentResources")
+        cloud.call("GET", "/v1beta1/projects/local-project/locations/us-central1/persistentResources")
         seconds = time.monotonic() - began
         cloud.stop()
         return seconds

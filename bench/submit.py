@@ -18,7 +18,7 @@ from bench.ground import Cloud, Ground, Tell
 from bench.result import Result, absolute
 
 TEMPLATE = "dask-digits"
-CATALOG = "gs://slipway-local-local-catalog"
+CATALOG = "gs://local-project-local-catalog"
 _SLIPWAY = str(Path(sys.executable).with_name("slipway"))
 # One worker more than the pool has now: see Ground.deployed.
 _SUBMIT = [_SLIPWAY, "submit", TEMPLATE, "-p", "workers=3"]
@@ -47,14 +47,14 @@ class Submitter:
     def script(self) -> Sequence[str]:
         """The command that submits the same job with the Vertex SDK."""
         file = self.folder / "submit_with_the_sdk.py"
-        file.write_text(sdk.script(self.request, "slipway-local", "us-central1"))
+        file.write_text(sdk.script(self.request, "local-project", "us-central1"))
         return [sys.executable, str(file)]
 
     @cached_property
     def by_hand(self) -> Sequence[str]:
         """The command that makes a submission's three calls and nothing else."""
         file = self.folder / "submit_by_hand.py"
-        file.write_text(hand.script(self.request, f"{CATALOG}/catalog.json", "slipway-local", "us-central1"))
+        file.write_text(hand.script(self.request, f"{CATALOG}/catalog.json", "local-project", "us-central1"))
         return [sys.executable, str(file)]
 
     def ours(self, environ: Mapping[str, str] | None = None) -> measure.Sample:

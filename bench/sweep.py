@@ -39,7 +39,7 @@ def versus_sdk(ground: Ground, runs: int, tell: Tell) -> list[Result]:
     loop that sends one after the other, and against one with threads, which a person writes when the first is too
     slow."""
     submitter = Submitter(ground)
-    place = ("slipway-local", "us-central1")
+    place = ("local-project", "us-central1")
     loop = _script(submitter, "loop_with_the_sdk.py", sdk.loop(submitter.request, *place, LOOP))
     threads = _script(submitter, "threads_with_the_sdk.py", sdk.threads(submitter.request, *place, COUNT, THREADS))
     with _slow(submitter):
@@ -63,11 +63,11 @@ def versus_sdk(ground: Ground, runs: int, tell: Tell) -> list[Result]:
 def _slow(submitter: Submitter) -> Iterator[None]:
     """Add `LATENCY_S` to each answer of Vertex AI, and end the submitted jobs."""
     slow = {"kind": "delay", "match": "/locations/us-central1/", "seconds": LATENCY_S}
-    submitter.cloud.call("POST", "/slipway/faults", {"faults": [slow]})
+    submitter.cloud.call("POST", "/vertex-local/faults", {"faults": [slow]})
     try:
         yield
     finally:
-        submitter.cloud.call("DELETE", "/slipway/faults")
+        submitter.cloud.call("DELETE", "/vertex-local/faults")
         end_all(submitter)
 
 
@@ -129,7 +129,7 @@ def swept(
 
 
 def _jobs(submitter: Submitter, condition: str) -> list[Mapping[str, Any]]:
-    base = "/v1/projects/slipway-local/locations/us-central1/customJobs?pageSize=1000"
+    base = "/v1/projects/local-project/locations/us-central1/customJobs?pageSize=1000"
     return list(submitter.cloud.call("GET", f"{base}&filter={quote(condition)}").get("customJobs", []))
 
 

@@ -35,7 +35,7 @@ REAL = PoolDelays(start=0, scale_up=900, idle=1200)
 """Seconds of the day: the local cloud's settings, which the replay has to find out."""
 POOL = past.pool("workers", 1, 4, MachineSpec("n1-standard-4"))
 _MANY, _BAR_S, _LATE_S, _EVERY_S = 10_000, 5.0, 120, 1.0
-_AT = "/v1/projects/slipway-local/locations/us-central1"
+_AT = "/v1/projects/local-project/locations/us-central1"
 _CLUSTER, _CLUSTERS, _JOBS = "day", f"{_AT}/persistentResources", f"{_AT}/customJobs"
 
 

@@ -172,7 +172,7 @@ def _probe(declared: Stack, folder: Path, flags: argparse.Namespace) -> str:
         guarded(run.run_file, run.flags, allowed.minutes, lambda: run.play(allowed), run.clean_up)
     return (
         f"the report: {folder / 'report.md'}\nfor the local cloud: cp {folder / 'settings.toml'} "
-        f'"${{SLIPWAY_LOCAL_STATE:-.slipway/local}}/settings.toml"\n'
+        f'"${{VERTEX_LOCAL_STATE:-.vertex-local}}/settings.toml"\n'
         f"verify-cloud finished: {declared.project} was asked, and everything is taken away again"
     )
 

@@ -8,23 +8,21 @@ from pathlib import Path
 
 import click
 
+from .cloud.cache_folder import root
 from .cloud.images import upkeep
-from .engine.cache import root
-
-_OTHERS = "engine and the like"
 
 
 @click.group(invoke_without_command=True)
 @click.pass_context
 def cache(context: click.Context) -> None:
-    """Show what this machine keeps for all checkouts: engine, images, environments and wheels of jobs."""
+    """Show what this machine keeps for all checkouts: images, environments and wheels of jobs."""
     if context.invoked_subcommand is None:
         show(root(os.environ))
 
 
 @cache.command()
 def clear() -> None:
-    """Remove images, environments and wheels, but none in use: the next jobs make them anew. The engine stays."""
+    """Remove images, environments and wheels, but none in use: the next jobs make them anew."""
     found = upkeep.entries(root(os.environ))
     gone = [entry for entry in found if upkeep.remove(entry)]
     click.echo(
@@ -44,15 +42,11 @@ def show(place: Path) -> None:
         last = max((entry.used for entry in mine), default=0.0)
         at = datetime.fromtimestamp(last).astimezone().isoformat(" ", "minutes")[:16] if mine else "–"
         rows.append((part, shown(size), f"{len(mine)} of {upkeep.MOST[part]}", at))
-    others = sum(upkeep.size(one, set()) for one in place.glob("*") if one.name not in upkeep.MOST)
-    rows.append((_OTHERS, shown(others), "", ""))
     widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
     for row in rows:
         click.echo("".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
-    click.echo(f"{shown(sum(sizes.values()) + others)} in {place}")
-    click.echo(
-        f"Beyond {shown(upkeep.MOST_BYTES)} of these three, what no job used for an hour goes, and the oldest first."
-    )
+    click.echo(f"{shown(sum(sizes.values()))} in {place}")
+    click.echo(f"Beyond {shown(upkeep.MOST_BYTES)} what no job used for an hour goes, and the oldest first.")
 
 
 def shown(size: int) -> str:

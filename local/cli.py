@@ -84,7 +84,7 @@ def status(output: str) -> None:
     """Say where the local cloud is and what it does. Exit code 1 when it is not running."""
     record = _running()
     with _in_words():
-        found = client.call(record, "GET", "/slipway/status")
+        found = client.call(record, "GET", "/vertex-local/status")
     since = datetime.fromtimestamp(psutil.Process(record.pid).create_time()).astimezone()
     rows = {"url": record.url, "pid": record.pid, "since": since.isoformat(timespec="seconds"), **found["summary"]}
     if found["trouble"]:
@@ -176,11 +176,11 @@ def scenario(what: str) -> None:
     record = _running()
     with _in_words():
         if what == "show":
-            found = client.call(record, "GET", "/slipway/scenario")
+            found = client.call(record, "GET", "/vertex-local/scenario")
         elif what == "clear":
-            found = client.call(record, "DELETE", "/slipway/scenario")
+            found = client.call(record, "DELETE", "/vertex-local/scenario")
         else:
-            found = client.call(record, "POST", "/slipway/scenario", _scenario(Path(what)))
+            found = client.call(record, "POST", "/vertex-local/scenario", _scenario(Path(what)))
     if what == "show" and found["scenario"]:
         click.echo(json.dumps(found, indent=2))
     elif found["scenario"]:
@@ -195,7 +195,7 @@ def scenario(what: str) -> None:
 def kill(job: str, replica: str) -> None:
     """End REPLICA (as in workerpool1-0) of JOB (id, name or display name) as when its machine dies."""
     with _in_words():
-        client.call(_running(), "POST", "/slipway/kill", {"job": job, "replica": replica})
+        client.call(_running(), "POST", "/vertex-local/kill", {"job": job, "replica": replica})
     click.echo(f"killed {replica} of {job}")
 
 
@@ -277,7 +277,7 @@ def _in_words(*more: type[Exception]) -> Iterator[None]:
         _fail(str(error))
     except OSError as error:
         why = f"the state folder {state_folder()} can't be used"
-        _fail(f"error: {error}\nwhy: {why}\nfix: make room or make it writable, or set SLIPWAY_LOCAL_STATE")
+        _fail(f"error: {error}\nwhy: {why}\nfix: make room or make it writable, or set VERTEX_LOCAL_STATE")
 
 
 def _running() -> Record:

@@ -11,7 +11,7 @@ from .cloud.server import client
 from .cloud.server.client import CloudError
 from .cloud.server.cloud_file import Record
 
-_PATH = "/slipway/projects"
+_PATH = "/vertex-local/projects"
 
 
 def name(record: Record, declaration: Mapping[str, Any]) -> Project:

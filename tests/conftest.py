@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # Tests and all that they start see none of it, and so need not clean their environments themselves.
 _OF_A_PERSON = (
     "SLIPWAY_",
+    "VERTEX_LOCAL_",
     "PULUMI_",
     "GOOGLE_",
     "CLOUDSDK_",
@@ -39,7 +40,7 @@ _OF_A_CALLER = (
     *("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"),
     *("COLUMNS", "LINES"),
 )
-_OF_THE_RUN = {"SLIPWAY_CACHE", "SLIPWAY_FUZZ", "SLIPWAY_NEWEST_GCP", "SLIPWAY_RECORD"}
+_OF_THE_RUN = {"SLIPWAY_CACHE", "VERTEX_LOCAL_CACHE", "SLIPWAY_FUZZ", "SLIPWAY_NEWEST_GCP", "SLIPWAY_RECORD"}
 for _name in list(os.environ):
     if _name.startswith((*_OF_A_PERSON, *_OF_A_CALLER)) and _name not in _OF_THE_RUN:
         del os.environ[_name]
@@ -67,7 +68,7 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     processes leave in the temporary folder, as a killed one does, go with the run."""
     home = tmp_path_factory.mktemp("home")
     folders = {
-        "SLIPWAY_LOCAL_STATE": "local",
+        "VERTEX_LOCAL_STATE": "local",
         "PULUMI_HOME": "pulumi",
         "CLOUDSDK_CONFIG": "gcloud",
         "XDG_STATE_HOME": "state",
@@ -81,7 +82,7 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setattr(tempfile, "tempdir", temporary)  # This process has looked already.
         for name, folder in folders.items():
             patch.setenv(name, str(home / folder))
-        patch.setenv("SLIPWAY_LOCAL_PORT", "0")
+        patch.setenv("VERTEX_LOCAL_PORT", "0")
         yield
 
 

@@ -43,7 +43,7 @@ def tests_of_what_is_gone() -> list[str]:
 
 
 def _of_the_sample(text: str) -> bool:
-    return any(f"gcp:project: {project}" in text for project in ("acme-ml-", "slipway-local"))
+    return any(f"gcp:project: {project}" in text for project in ("acme-ml-", "local-project"))
 
 
 def _job_of(tests: Path) -> list[Path]:

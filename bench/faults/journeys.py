@@ -65,11 +65,11 @@ class Journey:
 
 def _stocked_out(stage: Stage) -> None:
     none = {"at": 0, "region": REGION, "machine": MACHINE["machine"], "strategy": "any", "machines": 0}
-    stage.cloud.rest("POST", "/slipway/scenario", {"supply": [none]})
+    stage.cloud.rest("POST", "/vertex-local/scenario", {"supply": [none]})
 
 
 def _stocked_again(stage: Stage) -> None:
-    stage.cloud.rest("DELETE", "/slipway/scenario")
+    stage.cloud.rest("DELETE", "/vertex-local/scenario")
 
 
 def up(stage: Stage, file: Mapping[str, Any]) -> None:

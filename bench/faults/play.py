@@ -120,7 +120,7 @@ class Player:
             return here.overtaken(journey.typed(here), journey.role, journey.variables)
         if point.fault == "lag":
             lagging = {"kind": "lagging-list", "match": "^GET .*s$|/[bo]$", "seconds": _LAG_S}
-            return lambda: here.cloud.rest("POST", "/slipway/faults", {"faults": [lagging]})
+            return lambda: here.cloud.rest("POST", "/vertex-local/faults", {"faults": [lagging]})
         return lambda: None
 
     def _recover(self, here: Stage, point: Point) -> None:
@@ -131,7 +131,7 @@ class Player:
             here.clear_after_a_kill()
 
     def _verdict(self, here: Stage, clean: Clean, ran: Ran) -> tuple[Outcome, str]:
-        here.cloud.rest("DELETE", "/slipway/faults")
+        here.cloud.rest("DELETE", "/vertex-local/faults")
         if ran.stuck:
             return "stuck", "the same command does not end"
         if ran.code != 0:
@@ -188,7 +188,7 @@ def told(first: Ran, point: Point) -> bool:
 
 def _with_who_ran(here: Stage, now: Ending) -> Ending:
     """Return the same once all waiting jobs have ended: among a job and its copies only one runs the person's code."""
-    here.cloud.rest("POST", "/slipway/clock", {"advance": int(SETTINGS["scale_up_seconds"])})
+    here.cloud.rest("POST", "/vertex-local/clock", {"advance": int(SETTINGS["scale_up_seconds"])})
     waited = [one for one in here.checkout.jobs() if one["labels"].get("slipway-request") != "stays"]
     jobs = [job for job in now.jobs if job.request == "stays"]
     wait_for(lambda: all("endTime" in here.cloud.rest("GET", f"/v1/{one['name']}") for one in waited), "all jobs end")

@@ -78,10 +78,10 @@ def forget_the_shell() -> None:
     """Forget what the caller's shell says of clouds: each of this process's clouds has a free port and settings of its
     own."""
     kept = {
-        name: value for name, value in environment.apart(os.environ).items() if not name.startswith("SLIPWAY_LOCAL_")
+        name: value for name, value in environment.apart(os.environ).items() if not name.startswith("VERTEX_LOCAL_")
     }
     os.environ.clear()
-    os.environ.update({**kept, "SLIPWAY_LOCAL_PORT": "0"})
+    os.environ.update({**kept, "VERTEX_LOCAL_PORT": "0"})
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Faults that a test can switch on while the cloud runs.
 
-`POST /slipway/faults` (owner only) takes `{"faults": [{…}, …]}` and replaces all; `DELETE` switches all off.
+`POST /vertex-local/faults` (owner only) takes `{"faults": [{…}, …]}` and replaces all; `DELETE` switches all off.
 """
 
 import asyncio

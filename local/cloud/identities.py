@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REGION = "us-central1"
-OWNER = "user:owner@slipway.example"
-SUBMITTER = "user:ada@slipway.example"
-GROUPS: dict[str, tuple[str, ...]] = {"group:ml-engineers@slipway.example": (SUBMITTER,)}
+OWNER = "user:owner@company.example"
+SUBMITTER = "user:ada@company.example"
+GROUPS: dict[str, tuple[str, ...]] = {"group:ml-engineers@company.example": (SUBMITTER,)}
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Project:
         return f"{account}@{name}{'.' if colon else ''}{domain}.iam.gserviceaccount.com"
 
 
-HOME = Project("slipway-local", "100000000001")
+HOME = Project("local-project", "100000000001")
 """The project that every local cloud has."""
 PROJECT_ID, PROJECT_NUMBER = HOME.id, HOME.number
 DEPLOYER, PREVIEWER, CUSTOM_CODE_AGENT = HOME.deployer, HOME.previewer, HOME.custom_code_agent

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from .. import COMMAND
 from . import addressing
 from .iam import service_accounts
 from .identities import Project, folder_of
+from .program import COMMAND
 from .quotas import metrics
 from .settings import SettingsError
 from .storage.records import BUCKET
@@ -179,7 +179,7 @@ class Projects:
         known = ", ".join(one.project.id for one in self.worlds())
         return permission_denied(
             f"This is the local cloud, and nobody has named the project '{project}' to it; it has {known}. "
-            f"`{COMMAND} up --project {project}` names it, `--stack NAME` with the people of a stack file."
+            f"`{COMMAND} up --project {project}` names it."
         )
 
 

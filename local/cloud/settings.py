@@ -1,7 +1,7 @@
 """Every unknown of the service's rules, every limit and every delay, as a named setting.
 
-A setting comes from `settings.toml` in the state folder, then from `SLIPWAY_LOCAL_SET` (`name=value,name=value`),
-then from `python -m local up --set name=value`, which also writes it to the file. `POST /slipway/settings` changes
+A setting comes from `settings.toml` in the state folder, then from `VERTEX_LOCAL_SET` (`name=value,name=value`),
+then from `python -m local up --set name=value`, which also writes it to the file. `POST /vertex-local/settings` changes
 one while the cloud runs.
 """
 

@@ -105,7 +105,7 @@ def open_world(
     """Return the world of a state folder, made with its project, service accounts and policy when it is new."""
     state_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     if chosen is None:
-        chosen = settings.load(state_folder / settings.FILE, settings.pairs(os.environ.get("SLIPWAY_LOCAL_SET", "")))
+        chosen = settings.load(state_folder / settings.FILE, settings.pairs(os.environ.get("VERTEX_LOCAL_SET", "")))
     world = World(state_folder.resolve(), url, clock or RealClock(), chosen, project)
     if clock is None:
         world.clock.advance((world.store.get("clock", "ahead") or {"seconds": 0.0})["seconds"])

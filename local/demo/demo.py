@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -42,6 +44,8 @@ def play(stack: str) -> None:
     """Play the whole journey of a stack. Raises SlipwayError where it can't go on."""
     folder = state_folder()
     played = read(project_folder(), stack)
+    with _laptop():
+        daemon.claim(folder)
     with turn(folder / "demo.lock"):
         _step(1, "the Pulumi engine")
         engine = _engine()
@@ -94,7 +98,7 @@ def down() -> None:
         raise SlipwayError(
             f"{folder} is not cleaned",
             why=f"no local cloud was ever started in it, so what is there is somebody else's: {', '.join(others[:3])}",
-            fix="set SLIPWAY_LOCAL_STATE to the demo's folder, or unset it",
+            fix="set VERTEX_LOCAL_STATE to the demo's folder, or unset it",
         )
     with turn(folder / "demo.lock"):
         _end_leftovers(folder)
@@ -137,14 +141,12 @@ def _processes(count: int) -> str:
 
 def _cloud(folder: Path, played: LaptopStack) -> Record:
     """Return a running cloud that has the stack's project."""
-    try:
+    with _laptop():
         started = daemon.start(folder, {})
         if started.note:
             print(f"        {started.note}")
         print(f"        {'started' if started.fresh else 'runs'} at {started.record.url}")
         made = named_project.name(started.record, played.declaration())
-    except CloudError as error:
-        raise _worded(str(error)) from error
     if made.id != PROJECT_ID:
         print(f"        it has the project {made.id} of stacks/Pulumi.{played.stack.name}.yaml, with its people")
     record = read_record(folder)
@@ -152,10 +154,16 @@ def _cloud(folder: Path, played: LaptopStack) -> Record:
     return record
 
 
-def _worded(text: str) -> SlipwayError:
-    """Return the three lines of an error of `python -m local` as an error of the demo."""
-    parts = {key.strip(): rest for key, _, rest in (line.partition(": ") for line in text.splitlines())}
-    return SlipwayError(parts.get("error", text), why=parts.get("why", ""), fix=parts.get("fix", ""))
+@contextmanager
+def _laptop() -> Iterator[None]:
+    """Raise the local cloud's errors, whose texts have three lines, as errors of the demo."""
+    try:
+        yield
+    except CloudError as error:
+        text = str(error)
+        parts = {key.strip(): rest for key, _, rest in (line.partition(": ") for line in text.splitlines())}
+        said = SlipwayError(parts.get("error", text), why=parts.get("why", ""), fix=parts.get("fix", ""))
+        raise said from error
 
 
 def _journey(folder: Path, engine: Path, record: Record, played: LaptopStack) -> Play:

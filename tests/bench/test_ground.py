@@ -34,13 +34,13 @@ def alive(pid: int) -> bool:
 def test_the_callers_cloud_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GOOGLE_OAUTH_ACCESS_TOKEN", "PULUMI_BACKEND_URL", "STORAGE_EMULATOR_HOST", "SLIPWAY_CATALOG"):
         monkeypatch.setenv(name, "the real one")
-    monkeypatch.setenv("SLIPWAY_LOCAL_STATE", "mine")
+    monkeypatch.setenv("VERTEX_LOCAL_STATE", "mine")
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     shell = Cloud(tmp_path, {}).shell
     assert "the real one" not in shell.values()
     assert "PYTHONDONTWRITEBYTECODE" not in shell, "it would slow the side that imports more"
-    assert shell["SLIPWAY_LOCAL_STATE"] == str(tmp_path)
-    assert shell["SLIPWAY_LOCAL_PORT"] == "0"
+    assert shell["VERTEX_LOCAL_STATE"] == str(tmp_path)
+    assert shell["VERTEX_LOCAL_PORT"] == "0"
 
 
 def test_a_failed_command_says_what_it_said() -> None:
@@ -66,12 +66,12 @@ def test_what_a_benchmark_sets_is_taken_back_also_where_it_fails() -> None:
     with Ground(silent) as ground:
         cloud = ground.cloud("one", {})
         cloud.start()
-        before = cloud.call("GET", "/slipway/settings")
+        before = cloud.call("GET", "/vertex-local/settings")
         with pytest.raises(KeyError), cloud.set({f"quota.{cpus}": "640", "machine_seconds": "5"}):
-            during = cloud.call("GET", "/slipway/settings")
+            during = cloud.call("GET", "/vertex-local/settings")
             assert (during["quota"][cpus], during["machine_seconds"]) == (640, 5)
             raise KeyError
-        assert cloud.call("GET", "/slipway/settings") == before
+        assert cloud.call("GET", "/vertex-local/settings") == before
 
 
 def test_a_killed_run_is_cleaned_up_by_the_next(tmp_path: Path) -> None:

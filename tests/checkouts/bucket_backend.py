@@ -24,7 +24,7 @@ _KEPT = ("content-", "x-goog-", "range", "etag", "last-modified")
 @contextmanager
 def bucket_backend(cloud: LocalCloud, bucket: str) -> Iterator[Mapping[str, str]]:
     """Make the bucket, and yield the variables with which the engine keeps its state in it."""
-    cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": bucket, "location": "US-CENTRAL1"})
+    cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": bucket, "location": "US-CENTRAL1"})
 
     class Door(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

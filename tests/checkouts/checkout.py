@@ -26,7 +26,7 @@ from .empty_stack import EmptyStack
 from .nap import lay_out
 from .shell import Done, Started, slipway
 
-PROJECT, REGION, STACK = "slipway-local", "us-central1", "trial"
+PROJECT, REGION, STACK = "local-project", "us-central1", "trial"
 VERTEX = f"/v1/projects/{PROJECT}/locations/{REGION}"
 MACHINE = {"machine": "n1-standard-4", "disk": {"type": "pd-ssd", "sizeGb": 100}}
 
@@ -60,7 +60,7 @@ class Checkout:
             "persistentResources": {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}}},
             "quota": {"mode": "enforce"},
             "templates": ["nap"],
-            "workspace": {"submitters": ["group:ml-engineers@slipway.example"], "code": True},
+            "workspace": {"submitters": ["group:ml-engineers@company.example"], "code": True},
         }
         config = {
             "gcp:project": PROJECT,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-_ADA = ("-c", "user.name=ada", "-c", "user.email=ada@slipway.example")
+_ADA = ("-c", "user.name=ada", "-c", "user.email=ada@company.example")
 
 
 def git(folder: Path, *words: str) -> str:

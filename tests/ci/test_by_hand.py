@@ -70,7 +70,7 @@ def shell(tmp_path: Path, forked: Mapping[str, str]) -> Shell:
     for name in ("state", "home"):
         (tmp_path / name).mkdir()
     who = {
-        f"GIT_{role}_{what}": "ada@slipway.example" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+        f"GIT_{role}_{what}": "ada@company.example" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
     }
     bins = [str(Path(sys.executable).parent), str(ensure(lambda line: None).bin), os.environ["PATH"]]
     made = Shell(

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-OF_THE_RUN = {"SLIPWAY_LOCAL_STATE", "PULUMI_HOME", "CLOUDSDK_CONFIG", "XDG_STATE_HOME"}
+OF_THE_RUN = {"VERTEX_LOCAL_STATE", "PULUMI_HOME", "CLOUDSDK_CONFIG", "XDG_STATE_HOME"}
 HOSTILE = {
     "SLIPWAY_CATALOG": "gs://theirs/catalog.json",
-    "SLIPWAY_LOCAL_PORT": "8470",
-    "SLIPWAY_LOCAL_STATE": "/nowhere/state",
+    "VERTEX_LOCAL_PORT": "8470",
+    "VERTEX_LOCAL_STATE": "/nowhere/state",
     "SLIPWAY_PURPOSE": "destroy",
     "PULUMI_BACKEND_URL": "s3://theirs",
     "PULUMI_HOME": "/nowhere/pulumi",
@@ -28,10 +28,11 @@ HOSTILE = {
 
 
 def test_no_variable_leads_to_a_persons_clouds_stacks_or_folders(tmp_path_factory: pytest.TempPathFactory) -> None:
-    theirs = ("SLIPWAY_", "PULUMI_", "GOOGLE_", "CLOUDSDK_", "MAKEFLAGS", "GIT_DIR", "XDG_STATE_HOME")
+    theirs = ("SLIPWAY_", "VERTEX_LOCAL_", "PULUMI_", "GOOGLE_", "CLOUDSDK_", "MAKEFLAGS", "GIT_DIR", "XDG_STATE_HOME")
     found = {name: value for name, value in os.environ.items() if name.startswith(theirs)}
-    found.pop("SLIPWAY_CACHE", None)
-    assert found.pop("SLIPWAY_LOCAL_PORT") == "0", "a free one"
+    for of_the_machine in ("SLIPWAY_CACHE", "VERTEX_LOCAL_CACHE"):
+        found.pop(of_the_machine, None)
+    assert found.pop("VERTEX_LOCAL_PORT") == "0", "a free one"
     assert found.keys() == OF_THE_RUN
     assert all(Path(value).is_relative_to(tmp_path_factory.getbasetemp()) for value in found.values())
 

@@ -35,11 +35,11 @@ AT = f"{PROJECT}.iam.gserviceaccount.com"
 TRAINER = f"slipway-local-trainer@{AT}"
 EVALS = f"slipway-local-evals@{AT}"
 CATALOG, WORK = "acme-catalog", "acme-work"
-TEAM, READER = "group:ml-engineers@slipway.example", "user:rita@slipway.example"
+TEAM, READER = "group:ml-engineers@company.example", "user:rita@company.example"
 
 WHO: Mapping[str, str] = {
     "a submitter": identities.ROLES["submitter"],
-    "a submitter of `evals` alone": "user:eva@slipway.example",
+    "a submitter of `evals` alone": "user:eva@company.example",
     "a job": f"serviceAccount:{TRAINER}",
     "a job of `evals`": f"serviceAccount:{EVALS}",
     "a job that names no account": f"serviceAccount:{identities.CUSTOM_CODE_AGENT}",

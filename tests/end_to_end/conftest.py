@@ -67,14 +67,14 @@ def faults(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
     that stack, else of its own."""
     shared = "deployed" in request.fixturenames
     cloud: LocalCloud = request.getfixturevalue("deployed").cloud if shared else request.getfixturevalue("cloud")
-    yield lambda *faults: cloud.rest("POST", "/slipway/faults", {"faults": list(faults)})
-    cloud.rest("DELETE", "/slipway/faults")
+    yield lambda *faults: cloud.rest("POST", "/vertex-local/faults", {"faults": list(faults)})
+    cloud.rest("DELETE", "/vertex-local/faults")
 
 
 @pytest.fixture
 def settings(cloud: LocalCloud) -> Callable[..., None]:
     """Return a function that changes settings of the cloud."""
-    return lambda **values: cloud.rest("POST", "/slipway/settings", values)
+    return lambda **values: cloud.rest("POST", "/vertex-local/settings", values)
 
 
 @pytest.fixture(scope="session")

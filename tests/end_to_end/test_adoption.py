@@ -42,7 +42,7 @@ def lives(checkout: Checkout, id_: str) -> Any:
 
 def up(checkout: Checkout, **clusters: Any) -> str:
     named = {"catalogBucket": bucket(checkout, "catalog"), "workBucket": bucket(checkout, "results")}
-    workspace = {"submitters": ["group:ml-engineers@slipway.example"], "trainer": f"{checkout.stack}-jobs", **named}
+    workspace = {"submitters": ["group:ml-engineers@company.example"], "trainer": f"{checkout.stack}-jobs", **named}
     checkout.write(persistentResources=clusters, workspace=workspace)
     return checkout.up()
 

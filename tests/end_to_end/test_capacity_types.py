@@ -25,7 +25,7 @@ MANY = """
     ),
 """
 RESERVED = {
-    "h100": {"path": "projects/slipway-local/zones/us-central1-a/reservations/h100", "machine": "a3-highgpu-8g"}
+    "h100": {"path": "projects/local-project/zones/us-central1-a/reservations/h100", "machine": "a3-highgpu-8g"}
 }
 
 

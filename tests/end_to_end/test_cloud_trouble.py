@@ -32,7 +32,7 @@ def test_a_stack_comes_through_a_full_disk_and_kills_in_the_middle_of_an_up_and_
 
 def a_full_disk_fails_an_up_in_words(checkout: Checkout) -> None:
     checkout.cloud.local("down")
-    checkout.cloud.up(SLIPWAY_LOCAL_FILE_LIMIT=str(taken(checkout) + 60_000))
+    checkout.cloud.up(VERTEX_LOCAL_FILE_LIMIT=str(taken(checkout) + 60_000))
     failed = checkout.pulumi("up")
     assert failed.code == 1, failed.said
     assert "disk is full" in failed.said

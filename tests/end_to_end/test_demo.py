@@ -93,7 +93,7 @@ def waiting_job(cloud: LocalCloud, name: str, **labels: str) -> str:
 
 def test_killed_in_up_and_after_submitting_the_same_command_runs_through(demo: Demo, cloud_of_demo: LocalCloud) -> None:
     cloud, state = cloud_of_demo, cloud_of_demo.state
-    first = demo(SLIPWAY_LOCAL_SET="create_seconds=3,machine_seconds=3600,calls_per_minute=0,replica_threads=1")
+    first = demo(VERTEX_LOCAL_SET="create_seconds=3,machine_seconds=3600,calls_per_minute=0,replica_threads=1")
     first.until(lambda: clusters(cloud), "its `pulumi up` makes a cluster")
     first.kill_tree()
 
@@ -176,9 +176,9 @@ def test_down_leaves_a_folder_alone_that_is_not_the_demos(demo: Demo, cloud_of_d
 def test_a_taken_port_ends_the_demo_in_words_and_leaves_nothing_running(demo: Demo, cloud_of_demo: LocalCloud) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        done = ended(demo(*PROGRAM, SLIPWAY_LOCAL_PORT=str(port)))
+        done = ended(demo(*PROGRAM, VERTEX_LOCAL_PORT=str(port)))
     assert done.code == 1, done.out
     assert f"port {port} is taken by another program" in done.out
-    assert "set SLIPWAY_LOCAL_PORT=0" in done.out
+    assert "set VERTEX_LOCAL_PORT=0" in done.out
     assert "Traceback" not in done.out
     wait_for(lambda: of_folder(cloud_of_demo.state) == [], "nothing of it runs")

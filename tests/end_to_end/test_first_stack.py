@@ -50,16 +50,16 @@ def shell(tmp_path: Path, deploying: Path) -> Iterator[Shell]:
     folder.mkdir()
     (programs / "uv").symlink_to(UV)
     (programs / "slipway").symlink_to(deploying / "bin" / "slipway")
-    ours = ("PYTHON", "VIRTUAL_ENV", "PULUMI_", "SLIPWAY_", "GIT_")
+    ours = ("PYTHON", "VIRTUAL_ENV", "PULUMI_", "SLIPWAY_", "VERTEX_LOCAL_", "GIT_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     path = [str(programs), *(one for one in os.environ["PATH"].split(os.pathsep) if one != str(UV.parent))]
     who = {f"GIT_{one}_{key}": "ada@acme.example" for one in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
-    laptop = {"SLIPWAY_LOCAL_PORT": "0", "SLIPWAY_LOCAL_SET": ",".join(FAST), "PYTHON": sys.executable}
+    laptop = {"VERTEX_LOCAL_PORT": "0", "VERTEX_LOCAL_SET": ",".join(FAST), "PYTHON": sys.executable}
     begun = Shell(folder, {**kept, **who, **laptop, "PATH": os.pathsep.join(path), "NO_COLOR": "1"})
     yield begun
     made = folder / "acme-training"
     replace(begun, folder=made).well("make demo-down")
-    assert not (made / ".slipway" / "local").exists()
+    assert not (made / ".vertex-local").exists()
 
 
 def test_a_platform_team_begins_as_the_page_says(shell: Shell) -> None:
@@ -97,7 +97,7 @@ def its_people_submit_and_its_files_stay(shell: Shell) -> None:
     assert "hello ada" in shell.well(f"{PERSON}; {catalog}; slipway submit hello -p who=ada --follow")
     assert shell.well("git status --short").splitlines() == [f" M {STACK}"]
     # What was submitted is noted with the laptop's state, apart from that of real clouds.
-    assert list((shell.folder / ".slipway" / "local" / "journal" / "requests" / "acme-ml-dev").rglob("*.json"))
+    assert list((shell.folder / ".vertex-local" / "journal" / "requests" / "acme-ml-dev").rglob("*.json"))
 
 
 def edit(file: Path, line: str) -> None:

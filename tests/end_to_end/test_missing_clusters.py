@@ -69,7 +69,7 @@ def at_rest(checkout: Checkout) -> None:
 def test_where_one_is_made_again_under_its_id_the_catalog_is_as_it_was(checkout: Checkout) -> None:
     """The engine sees no change of it, and Slipway has withdrawn what was not there."""
     ((id_, _),) = checkout.clusters().items()
-    checkout.cloud.rest("DELETE", f"/v1/projects/slipway-local/locations/us-central1/persistentResources/{id_}")
+    checkout.cloud.rest("DELETE", f"/v1/projects/local-project/locations/us-central1/persistentResources/{id_}")
     wait_for(lambda: not checkout.clusters(), "somebody has deleted it")
     checkout.up()
     assert checkout.clusters() == {id_: "RUNNING"}

@@ -22,9 +22,9 @@ OPEN = {"cpu": {**POOLS, "alternatives": [{"region": FAR}]}}
 @pytest.fixture
 def no_machines_at_home(checkout: Checkout) -> Iterator[None]:
     none = {"at": 0, "region": REGION, "machine": MACHINE["machine"], "strategy": "any", "machines": 0}
-    checkout.cloud.rest("POST", "/slipway/scenario", {"supply": [none]})
+    checkout.cloud.rest("POST", "/vertex-local/scenario", {"supply": [none]})
     yield
-    checkout.cloud.rest("DELETE", "/slipway/scenario")
+    checkout.cloud.rest("DELETE", "/vertex-local/scenario")
 
 
 def far_clusters(checkout: Checkout) -> dict[str, str]:
@@ -63,7 +63,7 @@ def test_a_cluster_is_made_in_another_region_stays_there_and_comes_back(
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "the job runs there")
 
     # Machines are there again at home, and it stays; the stack is where it was.
-    checkout.cloud.rest("DELETE", "/slipway/scenario")
+    checkout.cloud.rest("DELETE", "/vertex-local/scenario")
     preview = checkout.pulumi("preview", "--expect-no-changes")
     assert preview.code == 0, preview.said
     assert f"as its alternative 1 in {FAR}" in preview.said

@@ -21,7 +21,7 @@ def checkout(deployed: Checkout) -> Iterator[Checkout]:
     for job in unfinished(deployed):
         cancel(deployed, job["displayName"])
     wait_for(lambda: not unfinished(deployed), "the jobs have ended")
-    deployed.cloud.rest("POST", "/slipway/settings", {"scale_idle_seconds": "300"})
+    deployed.cloud.rest("POST", "/vertex-local/settings", {"scale_idle_seconds": "300"})
 
 
 def unfinished(checkout: Checkout) -> list[Any]:
@@ -60,9 +60,9 @@ def told(checkout: Checkout) -> int:
 
 
 def test_the_pool_grows_with_demand_says_who_holds_it_and_shrinks_back(checkout: Checkout) -> None:
-    checkout.cloud.rest("POST", "/slipway/settings", {"scale_idle_seconds": "0"})
+    checkout.cloud.rest("POST", "/vertex-local/settings", {"scale_idle_seconds": "0"})
     wait_for(lambda: live(checkout) == 1, "the pool is at its minimum")
-    checkout.cloud.rest("POST", "/slipway/settings", {"scale_idle_seconds": "300"})
+    checkout.cloud.rest("POST", "/vertex-local/settings", {"scale_idle_seconds": "300"})
     first = sleeper(checkout, "ada")
     assert first["verdict"]["outcome"] == "starts-now"
     wait_for(lambda: running(checkout, first), "the first job runs")
@@ -90,6 +90,6 @@ def test_the_pool_grows_with_demand_says_who_holds_it_and_shrinks_back(checkout:
     wait_for(lambda: running(checkout, third), "the third job runs")
     for job in (second, third):
         cancel(checkout, job["job"]["displayName"])
-    checkout.cloud.rest("POST", "/slipway/settings", {"scale_idle_seconds": "0"})
+    checkout.cloud.rest("POST", "/vertex-local/settings", {"scale_idle_seconds": "0"})
     wait_for(lambda: live(checkout) == 1, "the pool shrinks back to its minimum")
     assert told(checkout) == 1

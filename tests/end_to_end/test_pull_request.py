@@ -19,7 +19,7 @@ from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
 
-SUBMITTERS = {"submitters": ["group:ml-engineers@slipway.example"]}
+SUBMITTERS = {"submitters": ["group:ml-engineers@company.example"]}
 
 
 @dataclass(frozen=True)
@@ -109,12 +109,12 @@ def somebody_is_shut_out(repository: Repository, github: GitHub) -> None:
     repository.git("checkout", "-qb", "out")
     checkout.write(
         persistentResources={"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}},
-        workspace={"submitters": ["user:bob@slipway.example"]},
+        workspace={"submitters": ["user:bob@company.example"]},
     )
     repository.commit("others submit")
     shut = repository.reviewed("--output", "markdown", "--gate")
     assert shut.code == 5, shut.said
-    assert "`group:ml-engineers@slipway.example` can't submit any more" in shut.out
+    assert "`group:ml-engineers@company.example` can't submit any more" in shut.out
     github.comments = [Comment(shut.out)]
     repository.merged("out")
     events = repository.previewed()

@@ -30,7 +30,7 @@ def declared(checkout: Checkout) -> dict[str, str]:
 
 
 def settings(checkout: Checkout, **values: Any) -> None:
-    checkout.cloud.rest("POST", "/slipway/settings", values)
+    checkout.cloud.rest("POST", "/vertex-local/settings", values)
 
 
 def write(checkout: Checkout, most: int = 2, **quota: Any) -> None:

@@ -204,7 +204,7 @@ def test_states_and_previews_are_those_of_the_official_provider(
     assert checkout.pulumi("refresh", "--yes", "--skip-preview").code == 0
     same_states(checkout, "created", *created_here, after=refreshed)
 
-    stack(workspace={"submitters": ["group:ml-engineers@slipway.example", "user:bob@slipway.example"]})
+    stack(workspace={"submitters": ["group:ml-engineers@company.example", "user:bob@company.example"]})
     holds("a submitter added")
     stack()
 

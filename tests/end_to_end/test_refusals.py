@@ -21,7 +21,7 @@ NOWHERE = {"GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": "http://127.0.0.1:9/v1beta1/"}
         (1, HELLO, NOWHERE, ("nothing answers at http://127.0.0.1:9 (connection refused)",)),
         (2, ("submit", "nip"), {}, ("template 'nip' not found in catalog trial", "slipway submit nap")),
         (3, HELLO, {"GOOGLE_OAUTH_ACCESS_TOKEN": "ya29.stale"}, ("could not read the catalog", "log in again")),
-        (4, ("jobs", "show", "4711"), {}, ("no job '4711' in slipway-local, us-central1", "none of that name")),
+        (4, ("jobs", "show", "4711"), {}, ("no job '4711' in local-project, us-central1", "none of that name")),
     ],
 )
 def test_a_refusal_says_why_and_what_to_do_and_nothing_is_sent(

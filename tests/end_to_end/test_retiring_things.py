@@ -19,7 +19,7 @@ ELSEWHERE = "europe-west4"
 
 
 def up(checkout: Checkout, trainers: Any = None) -> str:
-    submitters = {"submitters": ["group:ml-engineers@slipway.example"]}
+    submitters = {"submitters": ["group:ml-engineers@company.example"]}
     checkout.write(workspace=submitters, trainers=dict.fromkeys(trainers or (), submitters))
     done = checkout.pulumi("up")
     assert done.code == 0, done.said
@@ -168,7 +168,7 @@ def refused_with_other_names(checkout: Checkout) -> None:
     clusters, buckets, new = checkout.clusters(), checkout.buckets(), f"{checkout.stack}-new"
     names = {"trainer": new, "catalogBucket": f"{PROJECT}-{new}", "workBucket": f"{PROJECT}-{new}-work"}
     before = checkout.file.read_text()
-    checkout.write(workspace={"submitters": ["group:ml-engineers@slipway.example"], **names})
+    checkout.write(workspace={"submitters": ["group:ml-engineers@company.example"], **names})
     for refused in (checkout.pulumi("preview"), checkout.pulumi("up")):
         assert refused.code != 0, refused.said
         assert "3 things may not be changed as asked, so nothing was changed" in refused.said

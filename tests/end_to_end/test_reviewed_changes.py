@@ -18,7 +18,7 @@ from tests.checkouts.checkout import MACHINE, Checkout
 
 pytestmark = pytest.mark.journey
 
-BOB = {"submitters": ["user:bob@slipway.example"]}
+BOB = {"submitters": ["user:bob@company.example"]}
 LARGER = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}}
 
 
@@ -88,13 +88,13 @@ def drifts(checkout: Checkout, events: str) -> None:
     assert told.code == 0, told.said
     policy = f"/storage/v1/b/{checkout.buckets()[0]}/iam"
     before = checkout.cloud.rest("GET", policy)
-    eve = {"role": "roles/storage.objectViewer", "members": ["user:eve@slipway.example"]}
+    eve = {"role": "roles/storage.objectViewer", "members": ["user:eve@company.example"]}
     checkout.cloud.rest("PUT", policy, {"bindings": [*before["bindings"], eve]})
     try:
         told = checkout.slipway("drift", events, role="previewer")
     finally:
         checkout.cloud.rest("PUT", policy, {"bindings": before["bindings"]})
-    assert told.code == 4 and "user:eve@slipway.example has roles/storage.objectViewer" in told.out
+    assert told.code == 4 and "user:eve@company.example has roles/storage.objectViewer" in told.out
 
 
 @pytest.mark.deployed

@@ -139,12 +139,12 @@ def test_a_season_that_there_is_no_quota_for_waits_and_holds_up_nothing_else(che
     turn = (datetime.now(UTC) + timedelta(hours=1)).replace(microsecond=0)
     pools, at = {"all": {**MACHINE, "replicas": 1}}, turn.isoformat()
     both = {"first": {"pools": pools, "until": at}, "second": {"pools": pools, "from": at}}
-    checkout.cloud.rest("POST", "/slipway/settings", {"quota.custom_model_training_cpus": 4})
+    checkout.cloud.rest("POST", "/vertex-local/settings", {"quota.custom_model_training_cpus": 4})
     checkout.write(persistentResources=both, quota={"mode": "enforce"})
     checkout.up()
     (first,) = checkout.clusters()
     job = checkout.submit("-p", "seconds=600")
-    checkout.cloud.rest("POST", "/slipway/clock", {"advance": 3601})
+    checkout.cloud.rest("POST", "/vertex-local/clock", {"advance": 3601})
     wait_for(lambda: told_by_answers(checkout) > turn, "answers are dated anew, as they are each second")
     said = checkout.up()
     assert re.search("cluster second is not made yet.*quota custom_model_training_cpus", said)
@@ -156,7 +156,7 @@ def test_a_season_that_there_is_no_quota_for_waits_and_holds_up_nothing_else(che
     checkout.cloud.cancel(job["name"])
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
     nor_does_one_that_there_are_no_machines_for(checkout, both)
-    checkout.cloud.rest("POST", "/slipway/settings", {"create_error": ""})
+    checkout.cloud.rest("POST", "/vertex-local/settings", {"create_error": ""})
     checkout.up()
     second, edited = sorted(checkout.clusters(), reverse=True)
     assert second.startswith("second-") and edited.startswith("edited-")
@@ -165,14 +165,14 @@ def test_a_season_that_there_is_no_quota_for_waits_and_holds_up_nothing_else(che
 
 def told_by_answers(checkout: Checkout) -> datetime:
     """The time by which a deployment goes."""
-    answer = checkout.cloud.session().get(f"{checkout.cloud.url}/slipway/clock")
+    answer = checkout.cloud.session().get(f"{checkout.cloud.url}/vertex-local/clock")
     return parsedate_to_datetime(answer.headers["Date"])
 
 
 def nor_does_one_that_there_are_no_machines_for(checkout: Checkout, seasons: Any) -> None:
     """The deployment goes well, with what somebody has edited, and says which one is missing."""
     settings = {"create_error": "second-", "quota.custom_model_training_cpus": 64}
-    checkout.cloud.rest("POST", "/slipway/settings", settings)
+    checkout.cloud.rest("POST", "/vertex-local/settings", settings)
     edited = {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}}
     checkout.write(persistentResources={**seasons, "edited": edited}, quota={"mode": "enforce"})
     done = checkout.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s", SLIPWAY_GRACE="0")

@@ -89,7 +89,9 @@ def test_a_destruction_that_lost_its_language_host_needs_one_more(
     """The process dies when all but the account has been asked for its end, which the engine then waits for."""
     faults({"kind": "hold", "match": "DELETE .*/serviceAccounts/", "times": 1})
     destruction = checkout.start(*checkout.command("destroy"), role="deployer", SLIPWAY_PURPOSE="destroy")
-    destruction.until(lambda: not checkout.cloud.rest("GET", "/slipway/faults")["faults"][0]["times"], "the account")
+    destruction.until(
+        lambda: not checkout.cloud.rest("GET", "/vertex-local/faults")["faults"][0]["times"], "the account"
+    )
     destruction.until(lambda: f"{PROJECT}-{checkout.stack}-catalog" not in checkout.buckets(), "the guard let it go")
     lose_language_host(destruction)
     faults()

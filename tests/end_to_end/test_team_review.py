@@ -88,14 +88,14 @@ def nothing_of_the_change_runs_in_the_judge_nor_what_it_pins(team: Team, ran: Pa
     (folder / "requirements.txt").write_text(f"slipway-vertex[deploy] @ {newer.as_uri()}\n")
     program = folder / "__main__.py"
     program.write_text(program.read_text() + OWN.format(stack=team.checkout.stack))
-    team.checkout.write(persistentResources=LARGER, workspace={"submitters": ["group:new@slipway.example"]})
+    team.checkout.write(persistentResources=LARGER, workspace={"submitters": ["group:new@company.example"]})
     done = team.edited("--gate")
     assert done.code == 5, done.said
     assert "sitecustomize.py" in done.out and "A second `cpu`" in done.out, done.said
     assert "Other packages deploy or judge: `slipway-vertex` `0.1.0` → `9.0.0`" in done.out, done.said
     assert not ran.exists()
     assert "Rule `team-label` of pack `acme` refuses the deployment" in done.out, done.said
-    assert "new@slipway.example" in done.out and "1 broken" in done.out, done.said
+    assert "new@company.example" in done.out and "1 broken" in done.out, done.said
     assert f"{team.checkout.stack}-artifacts" in done.out and f"{team.checkout.stack}-labelled" in done.out, done.said
     team.undone()
 

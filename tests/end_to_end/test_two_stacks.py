@@ -16,7 +16,7 @@ from tests.local.conftest import LocalCloud
 
 pytestmark = pytest.mark.journey
 
-TEAM, BEA, EVE = "group:ml-engineers@slipway.example", "user:bea@slipway.example", "user:eve@slipway.example"
+TEAM, BEA, EVE = "group:ml-engineers@company.example", "user:bea@company.example", "user:eve@company.example"
 ENDED = ("JOB_STATE_SUCCEEDED", "JOB_STATE_CANCELLED")
 ALL = frozenset(SUBMITTER_ROLES.values())
 
@@ -96,7 +96,7 @@ def test_what_the_other_one_may_need_or_needs_by_now_is_not_taken(
     faults({"kind": "hold", "match": "DELETE .*/persistentResources/", "times": 1})
     destruction = checkout.begin("destroy", SLIPWAY_PURPOSE="destroy")
     cloud = checkout.cloud
-    destruction.until(lambda: not cloud.rest("GET", "/slipway/faults")["faults"][0]["times"], "its cluster goes")
+    destruction.until(lambda: not cloud.rest("GET", "/vertex-local/faults")["faults"][0]["times"], "its cluster goes")
     submitters(prod, BEA, TEAM)
     prod.up()
     faults()

@@ -113,7 +113,7 @@ def test_gemma2_lora_ends_with_what_is_wrong_with_its_data_and_no_traceback(
 def test_gemma2_lora_says_which_bucket_is_closed_to_it(
     cloud: LocalCloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": "texts-of-others"})
+    cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": "texts-of-others"})
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{cloud.url}/t/{cloud.token('submitter')}")
     assert task.main(["--data=gs://texts-of-others/diary.txt", f"--output={tmp_path}"], {}) == 1
     told = capsys.readouterr().err

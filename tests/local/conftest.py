@@ -90,7 +90,7 @@ class LocalCloud:
         return {**self.base_env(), **environment.of_role(self.record, role, project)}
 
     def base_env(self) -> dict[str, str]:
-        return {**os.environ, "SLIPWAY_LOCAL_STATE": str(self.state), "SLIPWAY_LOCAL_PORT": "0", **self.variables}
+        return {**os.environ, "VERTEX_LOCAL_STATE": str(self.state), "VERTEX_LOCAL_PORT": "0", **self.variables}
 
     def credentials(self, role: str = "owner", project: str = PROJECT_ID) -> Credentials:
         return Credentials(self.token(role, project))  # type: ignore[no-untyped-call]
@@ -154,7 +154,7 @@ class LocalCloud:
         """Return the lines of a replica, the service or all ("") in a job's log, by its full name."""
         wanted = f'resource.labels.job_id="{job.rpartition("/")[2]}"'
         wanted += f' AND resource.labels.task_name="{task}"' if task else ""
-        body = {"resourceNames": ["projects/slipway-local"], "filter": wanted, "orderBy": "timestamp asc"}
+        body = {"resourceNames": ["projects/local-project"], "filter": wanted, "orderBy": "timestamp asc"}
         found = self.rest("POST", "/v2/entries:list", body).get("entries", [])
         return [entry.get("textPayload", "") for entry in found]
 
@@ -203,6 +203,6 @@ class LocalCloud:
     def healthy(self) -> bool:
         try:
             with urllib.request.urlopen(self.url + "/healthz", timeout=5) as answer:
-                return bool(json.load(answer)["slipway"] == "local cloud")
+                return bool(json.load(answer)["service"] == "vertex-local")
         except OSError:
             return False

@@ -31,7 +31,7 @@ PROXIES = dict.fromkeys(("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"), 
 ASK = """
 import os
 from slipway.cloud.connection import connect
-print(type(connect(os.environ).vertex("slipway-local", "us-central1").persistent_resources()).__name__)
+print(type(connect(os.environ).vertex("local-project", "us-central1").persistent_resources()).__name__)
 """
 
 
@@ -112,7 +112,7 @@ def test_every_endpoint_that_the_provider_knows_is_on_this_machine(cloud: LocalC
 def test_what_the_local_cloud_does_not_serve_it_refuses_in_words(cloud: LocalCloud) -> None:
     url = every(cloud.url)["GOOGLE_COMPUTE_CUSTOM_ENDPOINT"]
     answer = requests.get(
-        f"{url}projects/slipway-local/regions",
+        f"{url}projects/local-project/regions",
         headers={"Authorization": f"Bearer {cloud.token('deployer')}"},
         timeout=10,
     )
@@ -142,11 +142,11 @@ def test_the_copy_has_no_key_of_the_real_stack_and_keeps_the_salt_of_its_own(tmp
 # --- `python -m local secret`: a value that nobody types into a command line. # Z3
 
 
-READER = "reads-secrets@slipway-local.iam.gserviceaccount.com"
+READER = "reads-secrets@local-project.iam.gserviceaccount.com"
 
 
 def test_a_value_from_standard_input_becomes_the_newest_version_for_its_readers(cloud: LocalCloud) -> None:
-    cloud.rest("POST", "/v1/projects/slipway-local/serviceAccounts", {"accountId": READER.partition("@")[0]})
+    cloud.rest("POST", "/v1/projects/local-project/serviceAccounts", {"accountId": READER.partition("@")[0]})
 
     def keep(value: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "local", "secret", "hf-token-of-the-shell", "--reader", READER]
@@ -165,7 +165,7 @@ def test_a_value_from_standard_input_becomes_the_newest_version_for_its_readers(
         assert done.returncode == 0, done.stderr
         assert done.stdout.endswith(f"/secrets/hf-token-of-the-shell/versions/{number}\n")
         assert "hf_" not in done.stdout.replace("hf-token", "") + done.stderr
-    secret = "/v1/projects/slipway-local/secrets/hf-token-of-the-shell"
+    secret = "/v1/projects/local-project/secrets/hf-token-of-the-shell"
     kept = cloud.rest("GET", f"{secret}/versions/latest:access")["payload"]["data"]
     assert base64.b64decode(kept) == b"hf_second"
     (binding,) = cloud.rest("GET", f"{secret}:getIamPolicy")["bindings"]

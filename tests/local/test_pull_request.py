@@ -43,7 +43,7 @@ def test_a_stack_that_the_backend_does_not_have(tmp_path: Path, stack: str, fix:
 
 
 def test_a_stack_that_was_never_deployed_on_the_laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SLIPWAY_LOCAL_STATE", str(tmp_path))
+    monkeypatch.setenv("VERTEX_LOCAL_STATE", str(tmp_path))
     for name, value in engine_variables(tmp_path, tmp_path, "").items():
         monkeypatch.setenv(name, value)
     assert "make demo STACK=dev" in silent("dev", "error: no stack named 'dev' found").render()
@@ -69,7 +69,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 def commit(repository: Repository, *flags: str) -> None:
     repository.git("add", "--all")
-    repository.git("-c", "user.name=ci", "-c", "user.email=ci@slipway.example", "commit", "-qm", "one", *flags)
+    repository.git("-c", "user.name=ci", "-c", "user.email=ci@company.example", "commit", "-qm", "one", *flags)
 
 
 REVIEWS = """import sys
@@ -139,7 +139,7 @@ def test_a_base_that_is_not_there(repository: Repository, capsys: pytest.Capture
 
 
 def test_a_base_of_another_history(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
-    user = ("-c", "user.name=ci", "-c", "user.email=ci@slipway.example")
+    user = ("-c", "user.name=ci", "-c", "user.email=ci@company.example")
     other = repository.git(*user, "commit-tree", "-m", "other", "HEAD^{tree}")
     assert "is nothing that" in said(capsys, other)
 
@@ -304,7 +304,7 @@ def test_a_branch_that_moved_is_another_judge_and_a_commit_stays_one(
 
     def committed(judge: str) -> str:
         wheel(source, judge, "0.4.0")
-        who = ("-c", "user.name=ci", "-c", "user.email=ci@slipway.example")
+        who = ("-c", "user.name=ci", "-c", "user.email=ci@company.example")
         for words in (("init", "-q", "-b", "main"), ("add", "--all"), (*who, "commit", "-qm", judge)):
             subprocess.run(("git", *words), cwd=source, check=True)
         return subprocess.run(

@@ -162,7 +162,7 @@ def test_each_run_of_a_grid_is_sent_awaited_and_read(
 
 
 def test_a_full_pool_is_waited_for_unless_another_type_is_named(stack: Stack) -> None:  # N3, N12, W2
-    quota = stack.cloud.rest("GET", "/slipway/settings")["quota"]
+    quota = stack.cloud.rest("GET", "/vertex-local/settings")["quota"]
     with stack.settings(quota={**quota, "custom_model_training_preemptible_cpus": 64}):
         held(stack)
         for name, then, taken in (("waits", (), "pool"), ("moves", "spot", "spot")):

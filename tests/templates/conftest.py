@@ -36,7 +36,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout
     cloud = LocalCloud(folder / "cloud")
     cloud.up(*[word for setting in SETTINGS for word in ("--set", setting)])
     checkout = new_checkout(folder, cloud, STACK, files=files)
-    workspace = {"submitters": ["group:ml-engineers@slipway.example"], "code": True}
+    workspace = {"submitters": ["group:ml-engineers@company.example"], "code": True}
     checkout.write(
         persistentResources={"cpu": {"pools": POOLS}}, templates=[*shipped.templates(), OWN], workspace=workspace
     )

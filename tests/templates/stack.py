@@ -81,7 +81,7 @@ class Job:
         """Wait until a call of it is held (`Stack.hold_write`) and `left` more will be; fail when it ends without."""
 
         def waits() -> bool:
-            (fault,) = self.stack.cloud.rest("GET", "/slipway/faults")["faults"]
+            (fault,) = self.stack.cloud.rest("GET", "/vertex-local/faults")["faults"]
             ended = self.state in ENDED
             assert fault["times"] == left or not ended, "it ended and was not held:\n" + "\n".join(self.lines)
             return bool(fault["times"] == left)
@@ -90,7 +90,7 @@ class Job:
 
     def kill(self, replica: str) -> None:
         """Kill a replica (workerpool1-0) with SIGKILL, as when its machine dies."""
-        self.stack.cloud.rest("POST", "/slipway/kill", {"job": self.name, "replica": replica})
+        self.stack.cloud.rest("POST", "/vertex-local/kill", {"job": self.name, "replica": replica})
 
     def finished(self, code: int = 0) -> Job:
         """Return the job at its end, as in `slipway jobs wait` and `jobs show`. Fails for another end."""
@@ -159,15 +159,15 @@ class Stack:
         So a test meets a training at a step of its own, however fast that is. Each `number`-th is held, `times` in all.
         """
         nth = {"kind": "hold", "match": "POST /upload/.*uploadType=multipart", "every": number, "times": times}
-        self.cloud.rest("POST", "/slipway/faults", {"faults": [nth]})
+        self.cloud.rest("POST", "/vertex-local/faults", {"faults": [nth]})
 
     def release(self) -> None:
         """Hold nothing any more."""
-        self.cloud.rest("DELETE", "/slipway/faults")
+        self.cloud.rest("DELETE", "/vertex-local/faults")
 
     def scenario(self, **tables: Any) -> None:
         """Put a scenario in force (docs/local-cloud.md); the fixture ends it with the test."""
-        self.cloud.rest("POST", "/slipway/scenario", tables)
+        self.cloud.rest("POST", "/vertex-local/scenario", tables)
 
     def secret(self, name: str, value: str) -> str:
         """Return a secret with a value, which the stack's jobs may read: projects/…/secrets/NAME/versions/1."""

@@ -18,7 +18,7 @@ def away(stack: Stack) -> Iterator[Callable[[float], None]]:
     """Says how many seconds lost workers are away from now on."""
 
     def change(seconds: float) -> None:
-        stack.cloud.rest("POST", "/slipway/settings", {"worker_restart_seconds": seconds})
+        stack.cloud.rest("POST", "/vertex-local/settings", {"worker_restart_seconds": seconds})
 
     yield change
     change(0)

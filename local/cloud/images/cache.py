@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from ...engine.cache import root
 from .. import files
+from ..cache_folder import root
 from . import device_code
 from .recipes import Recipe
 

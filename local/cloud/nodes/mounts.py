@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from ... import IMPORTED_FROM, module_command
+from ..program import IMPORTED_FROM, module_command
 
 BUCKETS = "gcs"
 """The folder of the root that has all buckets."""
@@ -80,7 +80,7 @@ def enter(mounts: Sequence[Mount] = (), *, buckets: bool = False) -> int | None:
 def possible(*, buckets: bool = False) -> bool:
     """Return whether this machine lets a process have mounts of its own: Linux, with user namespaces for who is not
     root; and /dev/fuse for `buckets`."""
-    command = [*module_command(sys.executable, "cloud.nodes.mounts"), *(["buckets"] if buckets else [])]
+    command = [*module_command(sys.executable, "nodes.mounts"), *(["buckets"] if buckets else [])]
     try:
         return subprocess.run(command, cwd=IMPORTED_FROM, capture_output=True, timeout=60).returncode == 0
     except (OSError, subprocess.TimeoutExpired):

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from ... import COMMAND
 from .. import files
 from ..images import cache, packages, wheels
 from ..images.recipes import recipe_for
+from ..program import COMMAND
 from .spec import ReplicaSpec, UnreadyError
 
 _READY = "ready"

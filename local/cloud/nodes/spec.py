@@ -104,7 +104,7 @@ def temporary(folder: Path) -> Path:
     sockets are short, while a file is moved without a copy on one disk alone. It is known without a record, so that
     whoever ends the replica can remove it."""
     root = os.environ.get("TMPDIR") or tempfile.gettempdir()
-    return Path(root) / f"slipway-{hashlib.sha256(bytes(folder.absolute())).hexdigest()[:12]}"
+    return Path(root) / f"vertex-{hashlib.sha256(bytes(folder.absolute())).hexdigest()[:12]}"
 
 
 def make_temporary(folder: Path) -> None:

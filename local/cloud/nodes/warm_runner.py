@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from ... import IMPORTED_FROM, module_command
+from ..program import IMPORTED_FROM, module_command
 from . import processes
 from . import spec as specs
 
@@ -74,7 +74,7 @@ class WarmRunner:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                [*module_command(sys.executable, "cloud.nodes.warm_runner"), str(theirs.fileno())],
+                [*module_command(sys.executable, "nodes.warm_runner"), str(theirs.fileno())],
                 cwd=IMPORTED_FROM,
                 stdin=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
@@ -93,7 +93,7 @@ def _launched(folder: Path) -> int:
     """Start a runner as a process of its own."""
     with (folder / "runner.log").open("ab") as output:
         return subprocess.Popen(
-            [*module_command(sys.executable, "cloud.nodes.runner"), str(folder / specs.SPEC)],
+            [*module_command(sys.executable, "nodes.runner"), str(folder / specs.SPEC)],
             cwd=IMPORTED_FROM,
             stdin=subprocess.DEVNULL,
             stdout=output,

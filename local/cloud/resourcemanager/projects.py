@@ -9,7 +9,7 @@ from ..access import policies
 from ..wire import Call, Reply, Route, permission_denied
 from ..world import World
 
-_TITLE = "Slipway on a laptop"
+_TITLE = "Vertex AI on a laptop"
 _ALIASES = {"displayname": "name", "projectid": "id", "lifecyclestate": "state"}
 _FIELDS = ("name", "id", "state", "parent", "parent.type", "parent.id", "projectnumber", "labels")
 

@@ -16,11 +16,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ... import COMMAND
 from .. import discovery
 from ..access.keys import TOKEN_PATH
 from ..access.permissions import TOKEN_HEAD
 from ..endpoints import UNSERVED
+from ..program import COMMAND
 from ..projects import Projects
 from ..router import Router
 from ..wire import (

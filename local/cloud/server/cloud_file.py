@@ -9,11 +9,13 @@ from pathlib import Path
 
 import psutil
 
-from ... import COMMAND, project_folder
 from ..identities import PROJECT_ID
+from ..program import COMMAND
 
 _SAME_START = 2.0
 """Seconds: the kernel's account of a process's start moves a little when the clock is set."""
+
+_FOLDER = ".vertex-local"
 
 PORT_TAKEN = 98
 """The server's exit code when another program has its port."""
@@ -44,9 +46,13 @@ class Record:
 
 
 def state_folder() -> Path:
-    """Return `$SLIPWAY_LOCAL_STATE`, else `.slipway/local` in the project's folder."""
-    chosen = os.environ.get("SLIPWAY_LOCAL_STATE")
-    return Path(chosen).absolute() if chosen else project_folder() / ".slipway" / "local"
+    """Return `$VERTEX_LOCAL_STATE`, else `.vertex-local` of the repository that the current folder is in, or of that
+    folder."""
+    if chosen := os.environ.get("VERTEX_LOCAL_STATE"):
+        return Path(chosen).absolute()
+    here = Path.cwd()
+    marks = (_FOLDER, ".git")
+    return next((one for one in (here, *here.parents) if any((one / mark).exists() for mark in marks)), here) / _FOLDER
 
 
 def read_record(folder: Path) -> Record | None:

@@ -29,7 +29,7 @@ from ..wire import (
 from ..world import Service, World
 
 _GRANT, _TOKEN_S = "urn:ietf:params:oauth:grant-type:jwt-bearer", 3599
-PREFIX = "/slipway/"
+PREFIX = "/vertex-local/"
 """The beginning of these endpoints' paths."""
 _MOST_AHEAD_S = 366 * 24 * 3600.0
 
@@ -44,7 +44,7 @@ def token(projects: Projects, body: bytes) -> Reply:
 
 
 def health() -> Reply:
-    return Reply(body={"slipway": "local cloud", "pid": os.getpid()})
+    return Reply(body={"service": "vertex-local", "pid": os.getpid()})
 
 
 def routes(projects: Projects, services: Sequence[Service]) -> list[Route]:
@@ -133,20 +133,20 @@ def routes(projects: Projects, services: Sequence[Service]) -> list[Route]:
         return Reply(body={"now": world.now()})
 
     return [
-        Route("GET", "/slipway/status", owner(status)),
-        Route("GET", "/slipway/projects", owner(get_projects)),
-        Route("POST", "/slipway/projects", owner(name_project)),
-        Route("GET", "/slipway/faults", owner(get_faults)),
-        Route("POST", "/slipway/faults", owner(set_faults)),
-        Route("DELETE", "/slipway/faults", owner(no_faults)),
-        Route("GET", "/slipway/settings", owner(get_settings)),
-        Route("POST", "/slipway/settings", owner(set_settings)),
-        Route("GET", "/slipway/scenario", owner(get_scenario)),
-        Route("POST", "/slipway/scenario", owner(set_scenario)),
-        Route("DELETE", "/slipway/scenario", owner(no_scenario)),
-        Route("POST", "/slipway/kill", owner(kill)),
-        Route("GET", "/slipway/clock", owner(clock)),
-        Route("POST", "/slipway/clock", owner(advance)),
+        Route("GET", "/vertex-local/status", owner(status)),
+        Route("GET", "/vertex-local/projects", owner(get_projects)),
+        Route("POST", "/vertex-local/projects", owner(name_project)),
+        Route("GET", "/vertex-local/faults", owner(get_faults)),
+        Route("POST", "/vertex-local/faults", owner(set_faults)),
+        Route("DELETE", "/vertex-local/faults", owner(no_faults)),
+        Route("GET", "/vertex-local/settings", owner(get_settings)),
+        Route("POST", "/vertex-local/settings", owner(set_settings)),
+        Route("GET", "/vertex-local/scenario", owner(get_scenario)),
+        Route("POST", "/vertex-local/scenario", owner(set_scenario)),
+        Route("DELETE", "/vertex-local/scenario", owner(no_scenario)),
+        Route("POST", "/vertex-local/kill", owner(kill)),
+        Route("GET", "/vertex-local/clock", owner(clock)),
+        Route("POST", "/vertex-local/clock", owner(advance)),
     ]
 
 

@@ -17,8 +17,8 @@ from typing import IO, Protocol
 
 import psutil
 
-from ... import COMMAND, IMPORTED_FROM, module_command, module_path
 from .. import settings
+from ..program import COMMAND, IMPORTED_FROM, module_command, module_path
 from . import client
 from .client import CloudError
 from .cloud_file import PORT_TAKEN, Record, lives, process_of, read_record
@@ -28,7 +28,7 @@ _RUNNER = "local.cloud.nodes.runner"  # in a checkout, or installed
 _LOG_BYTES = 10 * 1024**2
 # A state folder is known by the first set; the second may be there before its first start.
 _OWN = {"lock", "serving", "cloud.json"}
-_BEFORE = {"settings.toml", "demo.lock", "jobs", "pools", "images", "pulumi-home", "pulumi-state"}
+_BEFORE = {"settings.toml", "jobs", "pools", "images"}
 _START_SECONDS = 60
 _STOP_SECONDS = 10
 
@@ -51,15 +51,7 @@ class Started:
 
 def start(folder: Path, chosen: Mapping[str, str]) -> Started:
     """Make sure that the cloud of this state folder runs, with these settings. Raises CloudError, SettingsError."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    others = foreign(folder)
-    if others:
-        raise CloudError(
-            f"error: {folder} is not a state folder of a local cloud\n"
-            f"why: it holds other things: {', '.join(others[:3])}{' …' if others[3:] else ''}\n"
-            "fix: set SLIPWAY_LOCAL_STATE to a new or empty folder, which belongs to the local cloud alone"
-        )
-    folder.chmod(0o700)
+    claim(folder)
     with _alone(folder):
         _keep_settings(folder, chosen)
         record = read_record(folder)
@@ -71,9 +63,9 @@ def start(folder: Path, chosen: Mapping[str, str]) -> Started:
                     f"fix: {COMMAND} down, then up again; its log is {folder / 'cloud.log'}"
                 )
             if chosen:
-                client.call(record, "POST", "/slipway/settings", chosen)
+                client.call(record, "POST", "/vertex-local/settings", chosen)
             return Started(record, fresh=False)
-        wanted = os.environ.get("SLIPWAY_LOCAL_PORT", "")
+        wanted = os.environ.get("VERTEX_LOCAL_PORT", "")
         port = _port(wanted, record)
         try:
             return Started(_spawn(folder, port), fresh=True)
@@ -84,9 +76,24 @@ def start(folder: Path, chosen: Mapping[str, str]) -> Started:
                 return Started(_spawn(folder, 0), fresh=True, note=note)
             raise CloudError(
                 f"error: port {port} is taken by another program\n"
-                "why: SLIPWAY_LOCAL_PORT asks for this port\n"
-                "fix: stop that program, or set SLIPWAY_LOCAL_PORT=0 for a free port"
+                "why: VERTEX_LOCAL_PORT asks for this port\n"
+                "fix: stop that program, or set VERTEX_LOCAL_PORT=0 for a free port"
             ) from error
+
+
+def claim(folder: Path) -> None:
+    """Make a folder a local cloud's own, as `start` does: what others put there afterwards goes with the state. Raises
+    CloudError for a folder with other things in it."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    others = foreign(folder)
+    if others:
+        raise CloudError(
+            f"error: {folder} is not a state folder of a local cloud\n"
+            f"why: it holds other things: {', '.join(others[:3])}{' …' if others[3:] else ''}\n"
+            "fix: set VERTEX_LOCAL_STATE to a new or empty folder, which belongs to the local cloud alone"
+        )
+    folder.chmod(0o700)
+    (folder / "lock").touch()
 
 
 def foreign(folder: Path) -> list[str]:
@@ -157,7 +164,7 @@ class _PortTakenError(Exception):
 def _port(wanted: str, record: Record | None) -> int:
     if wanted and not (wanted.isdecimal() and wanted.isascii() and int(wanted) < 65536):
         raise CloudError(
-            f"error: SLIPWAY_LOCAL_PORT is '{wanted}'\nwhy: a port is a number below 65536\n"
+            f"error: VERTEX_LOCAL_PORT is '{wanted}'\nwhy: a port is a number below 65536\n"
             "fix: set it to 0 (a free one) or unset it"
         )
     if wanted and wanted != "0":
@@ -206,7 +213,7 @@ def _spawn(folder: Path, port: int) -> Record:
 def launch(folder: Path, port: int, output: IO[bytes]) -> Launched:
     """Start the server's process. The tests start it in another way, which spares its imports."""
     return subprocess.Popen(
-        [*module_command(sys.executable, "cloud.server.main"), str(folder), str(port)],
+        [*module_command(sys.executable, "server.main"), str(folder), str(port)],
         cwd=IMPORTED_FROM,
         env={**os.environ, **module_path()},
         stdin=subprocess.DEVNULL,
@@ -219,7 +226,7 @@ def launch(folder: Path, port: int, output: IO[bytes]) -> Launched:
 def _keep_settings(folder: Path, chosen: Mapping[str, str]) -> None:
     """Check the chosen settings, and write them to the settings file for the next start."""
     file = folder / settings.FILE
-    from_environment = settings.pairs(os.environ.get("SLIPWAY_LOCAL_SET", ""))
+    from_environment = settings.pairs(os.environ.get("VERTEX_LOCAL_SET", ""))
     settings.load(file, {**from_environment, **chosen})
     if not chosen:
         return

@@ -19,7 +19,6 @@ from typing import TextIO
 
 import uvicorn
 
-from ... import PACKAGE
 from ..clock import Clock
 from ..projects import Projects
 from ..world import Loop, World, open_world
@@ -117,7 +116,7 @@ class _Server(uvicorn.Server):
 
 
 def load_services() -> Sequence[ModuleType]:
-    return [importlib.import_module(f"{PACKAGE}.cloud.{name}.routes") for name in SERVICES]
+    return [importlib.import_module(f"..{name}.routes", __package__) for name in SERVICES]
 
 
 def _start(world: World, modules: Sequence[ModuleType], loops: dict[str, list[Loop]]) -> None:
@@ -175,9 +174,9 @@ def _hold(state_folder: Path) -> TextIO:
 
 
 def _limit_files() -> None:
-    """Limit the size of files, which stands for a full disk in tests (`SLIPWAY_LOCAL_FILE_LIMIT`, bytes a file). Only
+    """Limit the size of files, which stands for a full disk in tests (`VERTEX_LOCAL_FILE_LIMIT`, bytes a file). Only
     the soft limit is set, so that job processes can lift it again."""
-    limit = os.environ.get("SLIPWAY_LOCAL_FILE_LIMIT")
+    limit = os.environ.get("VERTEX_LOCAL_FILE_LIMIT")
     if limit:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.getrlimit(resource.RLIMIT_FSIZE)[1]))

@@ -101,7 +101,7 @@ def test_what_becomes_of_calls_from_a_point_on(fault: str, actions: list[Action]
 
 
 def test_slow_bytes_and_pages_in_a_circle_are_what_they_are_called(cloud: LocalCloud) -> None:
-    listed = "/storage/v1/b?project=slipway-local"
+    listed = "/storage/v1/b?project=local-project"
     (call,) = {points.signature("GET", listed)}
     with standing_before(lambda: cloud.url) as proxy:
         proxy.begin(Strike(Point("submit", call, 1, "circle")))

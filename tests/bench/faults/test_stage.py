@@ -73,7 +73,7 @@ def test_it_serves_on_its_port_with_its_settings_and_is_one_like_others(stopped:
             nursery.start(folder)
             now = read_record(folder)
             assert now is not None and (now.url, now.tokens) == (before.url, before.tokens)
-            assert client.call(now, "GET", "/slipway/settings", None)["scale_up_seconds"] == 7
+            assert client.call(now, "GET", "/vertex-local/settings", None)["scale_up_seconds"] == 7
             assert daemon.start(folder, {}) == daemon.Started(now, fresh=False)
             killed(now)
         nursery.start(folder)

@@ -26,7 +26,7 @@ from slipway.cloud.session import HttpPolicy, Session
 from slipway.machines.spec import MachineSpec
 from tests.local.cloud.calling import REGION, Calling, every_service
 
-PROJECT = "slipway-local"
+PROJECT = "local-project"
 _VERSIONS = {"vertex": "v1", "quotas": "v1", "logging": "v2", "monitoring": "v3", "iam": "v1", "storage": "storage/v1"}
 
 

@@ -134,8 +134,8 @@ def test_a_person_asks_for_the_price_first_and_gets_report_and_settings(
     monkeypatch.setattr(verify_cloud, "_ROOT", tmp_path)
     for name, value in cloud.env("owner").items():
         monkeypatch.setenv(name, value)
-    flags = ["--project", "slipway-local", "--probes", "quota-eligibility,quota-limits"]
-    folder = tmp_path / ".slipway" / "verify" / "slipway-local-us-central1-probes"
+    flags = ["--project", "local-project", "--probes", "quota-eligibility,quota-limits"]
+    folder = tmp_path / ".slipway" / "verify" / "local-project-us-central1-probes"
     assert verify_cloud.main([*flags, "--max-usd", "0.01", "--yes"]) == 5
     assert verify_cloud.main(flags) == 8
     assert not (folder / "report.md").exists()
@@ -143,8 +143,8 @@ def test_a_person_asks_for_the_price_first_and_gets_report_and_settings(
     said = capsys.readouterr()
     assert "at most $0.05 (ceiling $2.00)" in said.out
     assert "  quota-eligibility: increases can be had\n" in said.out
-    assert "verify-cloud finished: slipway-local" in said.out
+    assert "verify-cloud finished: local-project" in said.out
     assert "custom_model_training_preemptible_cpus.us-central1" in settings.load(folder / "settings.toml", {}).quota
     assert not (folder / "run.json").exists()
-    assert verify_cloud.main(["--project", "slipway-local", "--probes", "quota-eligiblity"]) == 2
+    assert verify_cloud.main(["--project", "local-project", "--probes", "quota-eligiblity"]) == 2
     assert "did you mean 'quota-eligibility'" in capsys.readouterr().err

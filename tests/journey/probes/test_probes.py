@@ -75,7 +75,7 @@ def ready(asked: Asked, name: str) -> None:
             "quotaId": "CustomModelTrainingL4GPUsPerProjectPerRegion",
             "dimensions": {"region": REGION},
             "quotaConfig": {"preferredValue": "8"},
-            "contactEmail": "ada@slipway.example",
+            "contactEmail": "ada@company.example",
         }
         asked.calling.call("POST", f"/v1/projects/{PROJECT}/locations/global/quotaPreferences", preference)
 

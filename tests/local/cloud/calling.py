@@ -27,7 +27,7 @@ from tests.local.cloud.vertex.bodies import cluster_body, job_body
 
 START = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
 REGION = "us-central1"
-PARENT = f"projects/slipway-local/locations/{REGION}"
+PARENT = f"projects/local-project/locations/{REGION}"
 NUMBERED = f"projects/{identities.PROJECT_NUMBER}/locations/{REGION}"
 CLUSTERS = f"/v1/{PARENT}/persistentResources"
 JOBS = f"/v1/{PARENT}/customJobs"
@@ -76,7 +76,7 @@ class Calling:
         return self.call("GET", f"{CLUSTERS}/{name}")
 
     def bucket(self, name: str, location: str = REGION) -> None:
-        self.call("POST", "/storage/v1/b?project=slipway-local", {"name": name, "location": location})
+        self.call("POST", "/storage/v1/b?project=local-project", {"name": name, "location": location})
 
     def job(self, **changes: Any) -> dict[str, Any]:
         return self.call("POST", JOBS, job_body(**changes))

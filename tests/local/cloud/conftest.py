@@ -40,7 +40,7 @@ def new_project(cloud: LocalCloud) -> Callable[..., str]:
 
     def made(**declared: Any) -> str:
         project = f"test-{uuid.uuid4().hex[:12]}"
-        cloud.rest("POST", "/slipway/projects", {"project": project, **declared})
+        cloud.rest("POST", "/vertex-local/projects", {"project": project, **declared})
         return project
 
     return made
@@ -56,11 +56,11 @@ def vertex_sdk(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[L
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{cloud.url}/t/{cloud.token('deployer')}")
     for module in (jobs, training_jobs):
         monkeypatch.setattr(module, "_JOB_WAIT_TIME", 0.2)
-    if f'"{STAGING}"' not in json.dumps(cloud.rest("GET", "/storage/v1/b?project=slipway-local")):
-        cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": STAGING, "location": "us-central1"})
+    if f'"{STAGING}"' not in json.dumps(cloud.rest("GET", "/storage/v1/b?project=local-project")):
+        cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": STAGING, "location": "us-central1"})
     _forget_experiment()
     aiplatform.init(
-        project="slipway-local",
+        project="local-project",
         location="us-central1",
         staging_bucket=f"gs://{STAGING}",
         credentials=cloud.credentials("deployer"),

@@ -50,7 +50,7 @@ KNOWN: Mapping[str, Sequence[str]] = {
     "projects": (identities.PROJECT_ID, identities.PROJECT_NUMBER),
     "locations": (identities.REGION,),
     "persistentResources": ("cpu",),
-    "serviceAccounts": (identities.DEPLOYER, "fuzzed@slipway-local.iam.gserviceaccount.com"),
+    "serviceAccounts": (identities.DEPLOYER, "fuzzed@local-project.iam.gserviceaccount.com"),
     "services": ("aiplatform.googleapis.com", "storage.googleapis.com"),
     "b": ("fuzzed",),
     "o": ("one", "two"),
@@ -78,11 +78,11 @@ GOOD: Mapping[str, Any] = {
         "modelId": "fuzzed",
     },
     "WriteLogEntriesRequest": {
-        "logName": "projects/slipway-local/logs/l",
+        "logName": "projects/local-project/logs/l",
         "resource": {"type": "ml_job", "labels": {"job_id": "1"}},
         "entries": [{"textPayload": "x", "severity": "INFO", "timestamp": "2026-11-20T10:00:00Z"}],
     },
-    "ListLogEntriesRequest": {"resourceNames": ["projects/slipway-local"], "filter": "severity>=ERROR", "pageSize": 3},
+    "ListLogEntriesRequest": {"resourceNames": ["projects/local-project"], "filter": "severity>=ERROR", "pageSize": 3},
     "SetIamPolicyRequest": {"policy": {"bindings": [{"role": "roles/owner", "members": [identities.ROLES["owner"]]}]}},
     "TestIamPermissionsRequest": {"permissions": ["storage.objects.get"]},
     "Secret": {"replication": {"automatic": {}}, "labels": {"a": "b"}, "ttl": "60s"},
@@ -98,19 +98,19 @@ GOOD: Mapping[str, Any] = {
         "quotaConfig": {"preferredValue": "8"},
         "contactEmail": "a@b.c",
     },
-    "/slipway/faults": {"faults": [{"kind": "unavailable", "match": "x", "times": 1, "every": 1, "seconds": 0}]},
-    "/slipway/settings": {
+    "/vertex-local/faults": {"faults": [{"kind": "unavailable", "match": "x", "times": 1, "every": 1, "seconds": 0}]},
+    "/vertex-local/settings": {
         "stockout_tries": 3,
         "quota": {"custom_model_training_cpus": 5},
         "groups": {"group:a": ["b"]},
     },
-    "/slipway/scenario": {
+    "/vertex-local/scenario": {
         "supply": [{"at": 0, "region": "us-central1", "machine": "a3-highgpu-8g", "strategy": "spot", "machines": 0}],
         "spot": {"notice": False, "random": {"rate_per_hour": 1.0, "seed": 7}, "preempt": [{"job": "x", "after": 1}]},
         "reservations": {"projects/p/zones/us-central1-a/reservations/r": {"machine": "a3-highgpu-8g", "count": 1}},
     },
-    "/slipway/clock": {"advance": 5},
-    "/slipway/kill": {"job": "x", "replica": "workerpool0-0"},
+    "/vertex-local/clock": {"advance": 5},
+    "/vertex-local/kill": {"job": "x", "replica": "workerpool0-0"},
 }
 
 

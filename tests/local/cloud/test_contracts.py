@@ -25,7 +25,7 @@ from local.cloud.wire import ApiError
 from tests.local.cloud.calling import PARENT, Calling
 
 FOLDER = Path(__file__).with_name("contracts")
-NAMES = {"$R": f"/v1/{PARENT}", "$P": "slipway-local", "$N": "100000000001"}
+NAMES = {"$R": f"/v1/{PARENT}", "$P": "local-project", "$N": "100000000001"}
 WORD = re.compile(r"\s*(?:(@\w+)|-([\w.]+)|as:(\S+)|raw:(.*)|([\w.]+)=(?:(\d+)\*)?)")
 
 

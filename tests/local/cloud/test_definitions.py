@@ -228,7 +228,7 @@ BODIES: dict[str, dict[str, Any]] = {
 
 
 def call(**query: str) -> Call:
-    return Call("user:ada@slipway.example", "t", "GET", "/", {}, query, {})
+    return Call("user:ada@company.example", "t", "GET", "/", {}, query, {})
 
 
 @pytest.mark.parametrize("numbers", [False, True])

@@ -41,7 +41,7 @@ def test_a_method_is_known_by_its_path(verb: str, path: str, name: str | None) -
         ("POST", f"{VERTEX}/persistentResources", ["persistent_resource_id"]),
         ("GET", "/v3/projects/p/timeSeries", ["interval.end_time", "aggregation.perSeriesAligner"]),
         ("PUT", "/upload/storage/v1/b/x/o", ["uploadType", "upload_id", "ifGenerationMatch"]),
-        ("GET", "/slipway/status", ["anything"]),
+        ("GET", "/vertex-local/status", ["anything"]),
     ],
 )
 def test_what_a_method_takes_passes(verb: str, path: str, names: list[str]) -> None:
@@ -52,8 +52,8 @@ def test_a_field_in_snake_case_is_the_same_field(cloud: LocalCloud) -> None:
     """Not one that is taken and ignored: a program that reads pages so would get the first one for ever."""
     for name in ("snake-one", "snake-two"):
         secret = {"replication": {"automatic": {}}, "labels": {"kind": "snake"}}
-        cloud.rest("POST", f"/v1/projects/slipway-local/secrets?secret_id={name}", secret)
-    path = "/v1/projects/slipway-local/secrets?filter=labels.kind%3Dsnake&page_size=1"
+        cloud.rest("POST", f"/v1/projects/local-project/secrets?secret_id={name}", secret)
+    path = "/v1/projects/local-project/secrets?filter=labels.kind%3Dsnake&page_size=1"
     first = cloud.rest("GET", path)
     second = cloud.rest("GET", f"{path}&page_token={first['nextPageToken']}")
     found = [item["name"].rpartition("/")[2] for page in (first, second) for item in page["secrets"]]
@@ -163,7 +163,7 @@ BATCH = b"GET /storage/v1/b/one/o/a HTTP/1.1\n\n--x\nDELETE /storage/v1/b/two/o/
         ("/v1/projects/-/serviceAccounts/a@b.iam.gserviceaccount.com:generateAccessToken", {}, b"", None),
         ("/storage/v1/b", {"project": "acme-ml-dev"}, b"", Target("acme-ml-dev")),
         ("/storage/v1/projects/acme-ml-dev/serviceAccount", {}, b"", Target("acme-ml-dev")),
-        ("/storage/v1/b/one/o/projects%2Fslipway-local", {}, b"", Target(buckets=("one",))),
+        ("/storage/v1/b/one/o/projects%2Flocal-project", {}, b"", Target(buckets=("one",))),
         ("/upload/storage/v1/b/one/o", {"uploadType": "media"}, b"", Target(buckets=("one",))),
         ("/storage/v1/b/one/o/a/rewriteTo/b/two/o/c", {}, b"", Target(buckets=("one", "two"))),
         ("/batch/storage/v1", {}, BATCH, Target(buckets=("one", "two"))),

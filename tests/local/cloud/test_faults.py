@@ -24,11 +24,11 @@ from tests.local.conftest import LocalCloud
 @pytest.fixture(autouse=True)
 def no_faults_left(cloud: LocalCloud) -> Iterator[None]:
     yield
-    cloud.rest("DELETE", "/slipway/faults")
+    cloud.rest("DELETE", "/vertex-local/faults")
 
 
 def switch_on(cloud: LocalCloud, **fault: object) -> None:
-    cloud.rest("POST", "/slipway/faults", {"faults": [fault]})
+    cloud.rest("POST", "/vertex-local/faults", {"faults": [fault]})
 
 
 def test_an_answer_is_lost_after_the_work_is_done(cloud: LocalCloud, bucket: storage.Bucket) -> None:
@@ -63,11 +63,11 @@ def test_a_held_call_does_its_work_when_the_fault_is_switched_off(cloud: LocalCl
     bucket.blob("first").upload_from_string("every second is held")
     with ThreadPoolExecutor() as threads:
         second = threads.submit(bucket.blob("second").upload_from_string, "later")
-        while cloud.rest("GET", "/slipway/faults")["faults"][0]["times"]:
+        while cloud.rest("GET", "/vertex-local/faults")["faults"][0]["times"]:
             time.sleep(0.01)
         bucket.blob("third").upload_from_string("once only")
         assert bucket.get_blob("second") is None and not second.done()
-        cloud.rest("DELETE", "/slipway/faults")
+        cloud.rest("DELETE", "/vertex-local/faults")
         second.result()
     assert bucket.blob("second").download_as_text() == "later"
 
@@ -79,7 +79,7 @@ def test_a_held_call_is_dropped_when_its_caller_has_gone(cloud: LocalCloud, buck
     with pytest.raises(requests.Timeout):
         bucket.blob("x").upload_from_string("x" * size, timeout=1, retry=None)
     bucket.blob("x").upload_from_string("written meanwhile")
-    cloud.rest("DELETE", "/slipway/faults")
+    cloud.rest("DELETE", "/vertex-local/faults")
     bucket.blob("y").upload_from_string("after what was let go of")
     assert bucket.blob("x").download_as_text() == "written meanwhile"
 
@@ -89,14 +89,14 @@ def test_a_list_lags_behind_what_was_made(cloud: LocalCloud, bucket: storage.Buc
     switch_on(cloud, kind="lagging-list", match="GET /storage/v1/b/", seconds=3600)
     assert [found.name for found in client(cloud).list_blobs(bucket.name)] == []
     assert bucket.get_blob("new") is not None
-    cloud.rest("DELETE", "/slipway/faults")
+    cloud.rest("DELETE", "/vertex-local/faults")
     assert [found.name for found in client(cloud).list_blobs(bucket.name)] == ["new"]
 
 
 @pytest.mark.parametrize("wrong", [{"kind": "fire", "match": "x"}, {"kind": "delay"}, {"kind": "delay", "match": "("}])
 def test_a_fault_that_is_none_is_refused(cloud: LocalCloud, wrong: dict[str, str]) -> None:
     with pytest.raises(requests.HTTPError, match="400"):
-        cloud.rest("POST", "/slipway/faults", {"faults": [wrong]})
+        cloud.rest("POST", "/vertex-local/faults", {"faults": [wrong]})
 
 
 # --- The service's rate limits, under a clock that stands still. (N7)

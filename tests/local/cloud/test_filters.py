@@ -167,9 +167,9 @@ def test_a_value_that_a_field_can_t_have_is_refused(
 
 
 def test_logs_and_time_series_know_their_fields(calling: Calling) -> None:
-    asked = {"resourceNames": ["projects/slipway-local"], "filter": 'colour="red"'}
+    asked = {"resourceNames": ["projects/local-project"], "filter": 'colour="red"'}
     assert "no field 'colour'" in calling.refused("POST", "/v2/entries:list", asked).message
-    series = "/v3/projects/slipway-local/timeSeries?interval.endTime=2026-11-20T10:00:00Z&filter="
+    series = "/v3/projects/local-project/timeSeries?interval.endTime=2026-11-20T10:00:00Z&filter="
     known = 'metric.type="ml.googleapis.com/training/cpu/utilization"'
     assert calling.call("GET", series + quote(known)) == {}
     assert "colour" in calling.refused("GET", series + quote(f'{known} AND colour="red"')).message
@@ -183,21 +183,21 @@ def test_logs_and_time_series_know_their_fields(calling: Calling) -> None:
 
 
 def test_log_names_are_found_by_either_spelling(calling: Calling) -> None:
-    entries = {"logName": "projects/slipway-local/logs/l", "entries": [{"text_payload": "x"}]}
+    entries = {"logName": "projects/local-project/logs/l", "entries": [{"text_payload": "x"}]}
     calling.call("POST", "/v2/entries:write", entries)
     for name in ("logName", "log_name"):
-        asked = {"resource_names": ["projects/slipway-local"], "filter": f'{name}="projects/slipway-local/logs/l"'}
+        asked = {"resource_names": ["projects/local-project"], "filter": f'{name}="projects/local-project/logs/l"'}
         assert [item["textPayload"] for item in calling.call("POST", "/v2/entries:list", asked)["entries"]] == ["x"]
 
 
 def test_a_project_is_found_by_any_of_its_fields(calling: Calling) -> None:
-    for text in ("name:slipway*", "id:slipway-local", "name:other OR id:SLIPWAY-LOCAL", "lifecycleState:ACTIVE", ""):
+    for text in ("name:vertex*", "id:local-project", "name:other OR id:LOCAL-PROJECT", "lifecycleState:ACTIVE", ""):
         assert len(calling.call("GET", f"/v1/projects?filter={quote(text)}")["projects"]) == 1, text
     assert calling.call("GET", f"/v3/projects:search?query={quote('state:DELETE_REQUESTED')}") == {}
 
 
 def test_services_are_listed_by_their_state_and_in_pages(calling: Calling) -> None:
-    path = "/v1/projects/slipway-local/services"
+    path = "/v1/projects/local-project/services"
     first = calling.call("GET", f"{path}?filter=state:ENABLED&pageSize=2")
     assert len(first["services"]) == 2 and first["nextPageToken"]
     assert calling.call("GET", f"{path}?filter=state:DISABLED") == {}

@@ -29,7 +29,7 @@ from tests.local.cloud.vertex.tuning.conftest import Machines, Studies
 
 MANY = int(os.environ.get("SLIPWAY_FUZZ", "0"))
 LENGTH = 40
-UNLIKE = (":wait", ":disable", "/slipway/settings")
+UNLIKE = (":wait", ":disable", "/vertex-local/settings")
 """To wait takes time; what is disabled answers nothing any more, and a setting can do as much."""
 
 
@@ -40,7 +40,7 @@ class Client:
         self.calling, services = calling, load_services()
         projects = Projects(calling.world)
         self._app = build_app(projects, services)
-        self._token = calling.world.access.mint("user:owner@slipway.example", "fuzz")
+        self._token = calling.world.access.mint("user:owner@company.example", "fuzz")
         served = [route for service in services for route in service.routes(calling.world)]
         served += control.routes(projects, services)
         self.routes = [route for route in served if not route.template.endswith(UNLIKE)]
@@ -97,11 +97,11 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, lis
         store = f"/v1/{PARENT}/metadataStores/default"
         for kind, one in (("contexts", "context"), ("executions", "execution"), ("artifacts", "artifact")):
             calling.call("POST", f"{store}/{kind}?{one}Id=fuzzed", {"schemaTitle": "system.Run"})
-        calling.call("POST", "/storage/v1/b?project=slipway-local", {"name": "fuzzed"})
+        calling.call("POST", "/storage/v1/b?project=local-project", {"name": "fuzzed"})
         calling.call("POST", "/upload/storage/v1/b/fuzzed/o?uploadType=media&name=one", raw=b"content")
-        calling.call("POST", "/v1/projects/slipway-local/secrets?secretId=fuzzed", {"replication": {"automatic": {}}})
-        calling.call("POST", "/v1/projects/slipway-local/secrets/fuzzed:addVersion", GOOD["AddSecretVersionRequest"])
-        calling.call("POST", "/v1/projects/slipway-local/serviceAccounts", {"accountId": "fuzzed"})
+        calling.call("POST", "/v1/projects/local-project/secrets?secretId=fuzzed", {"replication": {"automatic": {}}})
+        calling.call("POST", "/v1/projects/local-project/secrets/fuzzed:addVersion", GOOD["AddSecretVersionRequest"])
+        calling.call("POST", "/v1/projects/local-project/serviceAccounts", {"accountId": "fuzzed"})
         calling.call("POST", "/v2/entries:write", GOOD["WriteLogEntriesRequest"])
     ids = {
         "customJobs": jobs,

@@ -30,7 +30,7 @@ def environment(cloud: LocalCloud, tmp_path: Path) -> dict[str, str]:
         **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{api}": cloud.url + path for api, path in overrides.items()},
         "CLOUDSDK_CONFIG": str(tmp_path / "config"),
         "CLOUDSDK_CORE_DISABLE_PROMPTS": "1",
-        "CLOUDSDK_CORE_PROJECT": "slipway-local",
+        "CLOUDSDK_CORE_PROJECT": "local-project",
         "CLOUDSDK_AI_REGION": "us-central1",
         "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE": str(token),
     }
@@ -51,7 +51,7 @@ def said(process: subprocess.Popen[str]) -> str:
 def test_ai_storage_and_logging(cloud: LocalCloud, environment: dict[str, str], tmp_path: Path) -> None:
     """Most of a second of each command is gcloud's own start, so those that need not wait for another do not."""
     cloud.rest("POST", f"{CLUSTERS}?persistentResourceId=of-gcloud", cluster_body())
-    cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": BUCKET})
+    cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": BUCKET})
     folder = tmp_path / "folder"
     folder.mkdir()
     (tmp_path / "back").mkdir()
@@ -71,7 +71,7 @@ def test_ai_storage_and_logging(cloud: LocalCloud, environment: dict[str, str], 
         found = next((tmp_path / "back").rglob(name))
         assert found.read_bytes() == (folder / name).read_bytes()
     said(begun(environment, "storage", "rm", "-r", f"gs://{BUCKET}"))
-    assert BUCKET not in [bucket["name"] for bucket in cloud.every("/storage/v1/b?project=slipway-local", "items")]
+    assert BUCKET not in [bucket["name"] for bucket in cloud.every("/storage/v1/b?project=local-project", "items")]
 
 
 def test_a_request_written_for_gcloud_is_the_request_that_gcloud_sends(  # N13
@@ -79,7 +79,7 @@ def test_a_request_written_for_gcloud_is_the_request_that_gcloud_sends(  # N13
 ) -> None:
     """With the command from the file's comment, as a person would copy it."""
     bucket = "written-for-gcloud"
-    cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": bucket, "location": "us-central1"})
+    cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": bucket, "location": "us-central1"})
     container = {"imageUri": "scratch@sha256:" + "0" * 64, "args": ["0o17", "yes", "a: b", "# no", "it's"]}
     env = [{"name": "QUOTED", "value": 'say "so"'}]
     worker = {
@@ -94,13 +94,13 @@ def test_a_request_written_for_gcloud_is_the_request_that_gcloud_sends(  # N13
         "baseOutputDirectory": {"outputUriPrefix": f"gs://{bucket}/run"},
     }
     body = {"displayName": "digits-7k2p3f9a", "labels": {"slipway-template": "digits"}, "jobSpec": spec}
-    text = job_file(body, CUSTOM_JOB, project="slipway-local", region="us-central1", about="a test")
-    words = shlex.split(command(body, "slipway-local", "us-central1"))
+    text = job_file(body, CUSTOM_JOB, project="local-project", region="us-central1", about="a test")
+    words = shlex.split(command(body, "local-project", "us-central1"))
     assert f"# {shlex.join(words)}" in text.splitlines()
     file = tmp_path / words[-1].removeprefix("--config=")
     file.write_text(text)
     said(begun(environment, *words[1:-1], f"--config={file}"))
-    jobs = cloud.every("/v1/projects/slipway-local/locations/us-central1/customJobs", "customJobs")
+    jobs = cloud.every("/v1/projects/local-project/locations/us-central1/customJobs", "customJobs")
     (sent,) = [job for job in jobs if job["displayName"] == body["displayName"]]
     assert sent["labels"] == body["labels"]
     for key, value in spec.items():

@@ -28,10 +28,10 @@ from tests.local.official import aiplatform_v1
 REAL = [
     name
     for name in sorted(one.name.split(".")[1] for one in (ROOT / "stacks").glob("Pulumi.*.yaml"))
-    if read(ROOT, name).stack.project != "slipway-local"
+    if read(ROOT, name).stack.project != "local-project"
 ]
 DEV = "acme-ml-dev"
-ADA = "user:ada@slipway.example"
+ADA = "user:ada@company.example"
 SWEEPS = f"sweeps@{DEV}.iam.gserviceaccount.com"
 DECLARED = {
     "project": DEV,
@@ -48,7 +48,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
     """A cloud with a second project, named while it runs."""
     mine = LocalCloud(tmp_path_factory.mktemp("two") / "state")
     mine.up("--set", "calls_per_minute=0", "--set", "submissions_per_minute=0")
-    mine.rest("POST", "/slipway/projects", DECLARED)
+    mine.rest("POST", "/vertex-local/projects", DECLARED)
     yield mine
     mine.local("down")
 
@@ -82,13 +82,13 @@ def test_a_project_has_its_own_number_jobs_and_clusters(two: LocalCloud) -> None
     assert job["name"].startswith("projects/100000000002/")
     assert [one.name for one in client.list_custom_jobs(parent=parent)] == [job["name"]]
     assert client.get_custom_job(name=job["name"]).display_name == sent["displayName"]
-    home = "projects/slipway-local/locations/us-central1"
-    assert list(jobs_of(two, "deployer", "slipway-local").list_custom_jobs(parent=home)) == []
+    home = "projects/local-project/locations/us-central1"
+    assert list(jobs_of(two, "deployer", "local-project").list_custom_jobs(parent=home)) == []
 
 
 def test_an_account_of_a_project_of_a_domain_has_the_parts_of_its_id_turned(two: LocalCloud) -> None:
     domain = "acme.example:ml-turned"
-    two.rest("POST", "/slipway/projects", {"project": domain})
+    two.rest("POST", "/vertex-local/projects", {"project": domain})
     made = two.rest("POST", f"/v1/projects/{quote(domain)}/serviceAccounts", {"accountId": "trainer"})
     assert made["email"] == "trainer@ml-turned.acme.example.iam.gserviceaccount.com"
     stranger = made["email"].replace("trainer", "stranger")
@@ -100,14 +100,14 @@ def test_an_account_of_a_project_of_a_domain_has_the_parts_of_its_id_turned(two:
 def test_who_deploys_one_project_has_nothing_in_another(two: LocalCloud) -> None:
     parent = f"projects/{DEV}/locations/us-central1"
     with pytest.raises(Forbidden, match="denied on resource"):
-        list(jobs_of(two, "deployer", "slipway-local").list_custom_jobs(parent=parent))
+        list(jobs_of(two, "deployer", "local-project").list_custom_jobs(parent=parent))
     with pytest.raises(Forbidden):
-        list(buckets_of(two, "deployer", "slipway-local").list_buckets(project=DEV))
+        list(buckets_of(two, "deployer", "local-project").list_buckets(project=DEV))
 
 
 def test_a_project_that_nobody_named_is_refused_in_words(two: LocalCloud) -> None:
     known = (
-        f"This is the local cloud, and nobody has named the project 'acme-ml-tset' to it; it has slipway-local, {DEV}"
+        f"This is the local cloud, and nobody has named the project 'acme-ml-tset' to it; it has local-project, {DEV}"
     )
     with pytest.raises(Forbidden, match=known) as refused:
         parent = "projects/acme-ml-tset/locations/us-central1"
@@ -121,18 +121,18 @@ def test_a_project_that_nobody_named_is_refused_in_words(two: LocalCloud) -> Non
 
 
 def test_a_bucket_belongs_to_one_project_and_its_name_to_all(two: LocalCloud) -> None:
-    mine, home = (buckets_of(two, "deployer", project) for project in (DEV, "slipway-local"))
+    mine, home = (buckets_of(two, "deployer", project) for project in (DEV, "local-project"))
     bucket = mine.create_bucket(f"{DEV}-work")
     assert str(bucket.project_number) == "100000000002"
-    bucket.blob("projects/slipway-local/a.txt").upload_from_string("mine")
-    assert bucket.blob("projects/slipway-local/a.txt").download_as_text() == "mine"
+    bucket.blob("projects/local-project/a.txt").upload_from_string("mine")
+    assert bucket.blob("projects/local-project/a.txt").download_as_text() == "mine"
     with pytest.raises(Conflict, match="not available"):
         home.create_bucket(f"{DEV}-work")
     with pytest.raises(Forbidden):
-        home.bucket(f"{DEV}-work").blob("projects/slipway-local/a.txt").download_as_text()
+        home.bucket(f"{DEV}-work").blob("projects/local-project/a.txt").download_as_text()
     assert [one.name for one in home.list_buckets()] == []
     with mine.batch():
-        bucket.delete_blob("projects/slipway-local/a.txt")
+        bucket.delete_blob("projects/local-project/a.txt")
     assert list(bucket.list_blobs()) == []
 
 
@@ -140,10 +140,10 @@ def test_what_somebody_of_another_project_is_granted_they_have(two: LocalCloud) 
     mine = buckets_of(two, "deployer", DEV).create_bucket(f"{DEV}-lent")
     mine.blob("a").upload_from_string("lent")
     policy = mine.get_iam_policy()
-    deployer = "serviceAccount:deployer@slipway-local.iam.gserviceaccount.com"
+    deployer = "serviceAccount:deployer@local-project.iam.gserviceaccount.com"
     policy.bindings.append({"role": "roles/storage.objectViewer", "members": {deployer}})
     mine.set_iam_policy(policy)
-    assert buckets_of(two, "deployer", "slipway-local").bucket(f"{DEV}-lent").blob("a").download_as_text() == "lent"
+    assert buckets_of(two, "deployer", "local-project").bucket(f"{DEV}-lent").blob("a").download_as_text() == "lent"
 
 
 def test_people_and_groups_of_a_project_are_as_it_was_named(two: LocalCloud) -> None:
@@ -166,20 +166,20 @@ def test_quota_of_a_project_is_its_own(two: LocalCloud) -> None:
             next(one for one in info["dimensionsInfos"] if "us-central1" in one["applicableLocations"])["details"]
         )
 
-    assert "16" in h100(DEV) and "16" not in h100("slipway-local")
+    assert "16" in h100(DEV) and "16" not in h100("local-project")
 
 
 def test_named_again_it_is_the_same_and_nobody_leaves(own_cloud: LocalCloud) -> None:
     own_cloud.up()
-    first = own_cloud.rest("POST", "/slipway/projects", DECLARED)
+    first = own_cloud.rest("POST", "/vertex-local/projects", DECLARED)
     token = own_cloud.token("deployer", DEV)
-    own_cloud.rest("POST", "/slipway/projects", {"project": DEV, "groups": {"group:more@acme.example": [ADA]}})
-    again = own_cloud.rest("POST", "/slipway/projects", DECLARED)
+    own_cloud.rest("POST", "/vertex-local/projects", {"project": DEV, "groups": {"group:more@acme.example": [ADA]}})
+    again = own_cloud.rest("POST", "/vertex-local/projects", DECLARED)
     assert again["number"] == first["number"] and set(again["groups"]) > set(first["groups"])
     assert own_cloud.token("deployer", DEV) == token
     own_cloud.kill()
     own_cloud.up()
-    (found,) = [one for one in own_cloud.rest("GET", "/slipway/projects")["projects"] if one["project"] == DEV]
+    (found,) = [one for one in own_cloud.rest("GET", "/vertex-local/projects")["projects"] if one["project"] == DEV]
     assert found == again and own_cloud.token("deployer", DEV) == token
     assert own_cloud.token(SWEEPS, DEV)
 
@@ -190,7 +190,7 @@ def test_a_name_that_two_projects_ask_for_at_once_is_of_one(two: LocalCloud) -> 
 
     with ThreadPoolExecutor(2) as threads:
         for name in (f"race-{at}" for at in range(20)):
-            made = threads.map(make, (DEV, "slipway-local"), (name, name))
+            made = threads.map(make, (DEV, "local-project"), (name, name))
             assert sorted(made) == [200, 409]
 
 
@@ -202,7 +202,7 @@ def test_a_project_that_can_not_be_opened_is_not_kept(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError):
         Projects(home).name(Declaration(DEV))
     in_the_way.unlink()
-    assert [one.project.id for one in Projects(home).worlds()] == ["slipway-local"]
+    assert [one.project.id for one in Projects(home).worlds()] == ["local-project"]
 
 
 def test_at_a_start_a_project_that_can_not_be_opened_is_passed_over(
@@ -214,7 +214,7 @@ def test_at_a_start_a_project_that_can_not_be_opened_is_passed_over(
         before.name(Declaration(project))
     shutil.rmtree(folder_of(home.state_folder, DEV))
     folder_of(home.state_folder, DEV).touch()
-    assert [one.project.id for one in Projects(home).worlds()] == ["slipway-local", "acme.example:ml-test"]
+    assert [one.project.id for one in Projects(home).worlds()] == ["local-project", "acme.example:ml-test"]
     (told,) = (record for record in caplog.records if DEV in record.getMessage())
     assert told.levelname in ("WARNING", "ERROR")
 

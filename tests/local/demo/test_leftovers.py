@@ -165,7 +165,7 @@ class Killed(BaseException):
 @pytest.fixture
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The home in which `filled` may fill a state folder. No process of a local cloud ever ran in it."""
-    monkeypatch.setenv("SLIPWAY_LOCAL_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("VERTEX_LOCAL_STATE", str(tmp_path / "state"))
     monkeypatch.setattr("local.demo.demo.daemon.stop", lambda _: (False, 0))
     monkeypatch.setattr("local.demo.demo.marked", lambda _: [])
     return tmp_path / "state"

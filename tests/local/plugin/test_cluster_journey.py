@@ -14,7 +14,7 @@ from tests.local.plugin.programs import Program
 
 pytestmark = pytest.mark.journey
 
-_CLUSTERS = "/v1/projects/slipway-local/locations/us-central1/persistentResources"
+_CLUSTERS = "/v1/projects/local-project/locations/us-central1/persistentResources"
 _CLUSTER = """
 pool = {{
     "id": "workers",
@@ -197,7 +197,7 @@ def test_creates_that_fail_leave_no_id_and_an_error_hook_can_try_again(program: 
 import os, time, requests
 def again(args):
     assert "Error 409" in args.errors[0], args.errors
-    url = os.environ["GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT"] + "projects/slipway-local/locations/us-central1/"
+    url = os.environ["GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT"] + "projects/local-project/locations/us-central1/"
     headers = {"Authorization": "Bearer " + os.environ["GOOGLE_OAUTH_ACCESS_TOKEN"]}
     requests.delete(url + "persistentResources/taken", headers=headers).raise_for_status()
     while requests.get(url + "persistentResources/taken", headers=headers).status_code != 404:

@@ -125,7 +125,7 @@ def _served(recorder: Recorder) -> Iterator[Any]:
     server.start()
     with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
         provider = services.ResourceProviderStub(channel)
-        config = {"project": "slipway-local", "addPulumiAttributionLabel": "false"}
+        config = {"project": "local-project", "addPulumiAttributionLabel": "false"}
         provider.Configure(messages.ConfigureRequest(args=encode(config)))
         yield provider
     server.stop(None)

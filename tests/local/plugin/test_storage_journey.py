@@ -27,10 +27,10 @@ trainer = gcp.serviceaccount.Account("trainer", account_id="trial-trainer", disp
 gcp.storage.BucketIAMMember("reads", bucket=catalog.name, role="roles/storage.objectViewer", member=trainer.member)
 gcp.storage.BucketIAMMember("writes", bucket=catalog.name, role="roles/storage.objectCreator", member=trainer.member)
 gcp.projects.IAMMember(
-    "submits", project="slipway-local", role="roles/aiplatform.user", member="user:trial@slipway.example"
+    "submits", project="local-project", role="roles/aiplatform.user", member="user:trial@company.example"
 )
 gcp.serviceaccount.IAMMember(
-    "acts", service_account_id=trainer.name, role="roles/iam.serviceAccountUser", member="user:trial@slipway.example"
+    "acts", service_account_id=trainer.name, role="roles/iam.serviceAccountUser", member="user:trial@company.example"
 )
 pulumi.export("email", trainer.email)
 """
@@ -59,16 +59,16 @@ gcp.storage.Bucket(
 )
 gcp.serviceaccount.Account(
     "account", account_id="trial-adopted", display_name="Adopted", opts=pulumi.ResourceOptions(
-        import_="projects/slipway-local/serviceAccounts/trial-adopted@slipway-local.iam.gserviceaccount.com"
+        import_="projects/local-project/serviceAccounts/trial-adopted@local-project.iam.gserviceaccount.com"
     ),
 )
 """
 # Of machines that no other test draws: what was granted can't be taken back.
 _PREFERENCE = """
 gcp.cloudquota.SQuotaPreference(
-    "quota", name="trial-quota", parent="projects/slipway-local", service="aiplatform.googleapis.com",
+    "quota", name="trial-quota", parent="projects/local-project", service="aiplatform.googleapis.com",
     quota_id="CustomModelTrainingP100GPUsPerProjectPerRegion", dimensions={"region": "us-central1"},
-    quota_config={"preferred_value": "64"}, contact_email="owner@slipway.example",
+    quota_config={"preferred_value": "64"}, contact_email="owner@company.example",
 )
 """
 
@@ -80,7 +80,7 @@ def test_a_workspace_from_create_to_destroy(program: Program, cloud: LocalCloud)
     assert "create quota" in planned.steps
     assert len(planned.steps) == 8 + 1
     program.up()
-    assert program.state().outputs["email"] == "trial-trainer@slipway-local.iam.gserviceaccount.com"
+    assert program.state().outputs["email"] == "trial-trainer@local-project.iam.gserviceaccount.com"
     assert program.preview().steps == {}
     program.run("refresh", "--yes", "--expect-no-changes")
 
@@ -112,19 +112,19 @@ def test_a_workspace_from_create_to_destroy(program: Program, cloud: LocalCloud)
     program.run("destroy", "--yes", "--skip-preview")
     assert not _exists(cloud, "/storage/v1/b/trial-catalog")
     assert not _exists(
-        cloud, "/v1/projects/slipway-local/serviceAccounts/trial-trainer@slipway-local.iam.gserviceaccount.com"
+        cloud, "/v1/projects/local-project/serviceAccounts/trial-trainer@local-project.iam.gserviceaccount.com"
     )
-    policy = cloud.rest("POST", "/v1/projects/slipway-local:getIamPolicy", {})
-    assert not [one for one in policy["bindings"] if "user:trial@slipway.example" in one["members"]]
+    policy = cloud.rest("POST", "/v1/projects/local-project:getIamPolicy", {})
+    assert not [one for one in policy["bindings"] if "user:trial@company.example" in one["members"]]
     # What was adopted goes too; a quota preference can't be deleted, and is left behind.
     assert not _exists(cloud, "/storage/v1/b/trial-adopted")
-    assert _exists(cloud, "/v1/projects/slipway-local/locations/global/quotaPreferences/trial-quota")
+    assert _exists(cloud, "/v1/projects/local-project/locations/global/quotaPreferences/trial-quota")
 
 
 def _make_by_hand(cloud: LocalCloud) -> None:
-    cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": "trial-adopted", "location": "us-central1"})
+    cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": "trial-adopted", "location": "us-central1"})
     account = {"accountId": "trial-adopted", "serviceAccount": {"displayName": "Adopted"}}
-    cloud.rest("POST", "/v1/projects/slipway-local/serviceAccounts", account)
+    cloud.rest("POST", "/v1/projects/local-project/serviceAccounts", account)
 
 
 def test_what_the_plugin_refuses_and_what_a_program_may_tell_it(program: Program, cloud: LocalCloud) -> None:
@@ -142,7 +142,7 @@ def test_what_the_plugin_refuses_and_what_a_program_may_tell_it(program: Program
     endpoint = f"{cloud.url}/storage/v1/"
     program.variables["GOOGLE_STORAGE_CUSTOM_ENDPOINT"] = ""
     program.write(f"""
-provider = gcp.Provider("own", project="slipway-local", storage_custom_endpoint="{endpoint}",
+provider = gcp.Provider("own", project="local-project", storage_custom_endpoint="{endpoint}",
     add_pulumi_attribution_label=False, default_labels={{"team": "ml"}})
 gcp.storage.Bucket("b", name="trial-explicit", location="us-central1", labels={{"a": "b"}},
     opts=pulumi.ResourceOptions(provider=provider))

@@ -2,8 +2,8 @@
 
 from tests.review.case import Case, hurts, stops, tells
 
-LOCAL = "slipway-local-local"
-OF_LOCAL = "slipway-local.iam.gserviceaccount.com"
+LOCAL = "local-project-local"
+OF_LOCAL = "local-project.iam.gserviceaccount.com"
 
 CASES = (
     Case(
@@ -32,9 +32,9 @@ CASES = (
     Case(
         "The submitters' group gives way to a domain, and buckets and the account get other names",
         names=(
-            stops("submitter-gone", "group:ml-engineers@slipway.example"),
-            stops("domain-access", "domain:slipway.example"),
-            tells("submitter-added", "user:bob@slipway.example"),
+            stops("submitter-gone", "group:ml-engineers@company.example"),
+            stops("domain-access", "domain:company.example"),
+            tells("submitter-added", "user:bob@company.example"),
             hurts("code-forbidden", "workspace"),
             stops("account-deleted", f"slipway-local-trainer@{OF_LOCAL}"),
             hurts("bucket-left", f"{LOCAL}-work", "results"),

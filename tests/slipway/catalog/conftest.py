@@ -28,12 +28,12 @@ WAY = {
 CATALOG: dict[str, Any] = {
     "schema": 2,
     "stack": "local",
-    "project": "slipway-local",
+    "project": "local-project",
     "region": "us-central1",
     "commit": "3f9c2e1",
     "dirty": False,
     "storage": {"catalog": "c", "work": "w"},
-    "trainer": "trainer@slipway-local.iam.gserviceaccount.com",
+    "trainer": "trainer@local-project.iam.gserviceaccount.com",
     "clusters": {"cpu": {"id": "cpu-1a2b3c4", "pools": {"workers": POOL}}},
     "retiring": ["cpu-0000000"],
     "templates": {

@@ -25,7 +25,7 @@ SOURCE = "gs://c/catalog.json"
 
 def test_a_catalog_is_read_into_values(body: dict[str, Any]) -> None:
     catalog = read(json.dumps(body), SOURCE)
-    assert (catalog.stack, catalog.project, catalog.region) == ("local", "slipway-local", "us-central1")
+    assert (catalog.stack, catalog.project, catalog.region) == ("local", "local-project", "us-central1")
     assert catalog.clusters["cpu"].pools[-1].price_per_hour == Price(Decimal("0.4370"))
     template = catalog.templates["digits"]
     assert template.parameters[0].default == 200 and not template.parameters[0].required

@@ -26,7 +26,7 @@ from .catalogs import SHAPE as SHAPE
 
 UNSET = "\0"
 """The value of a variable that a run must lack."""
-PROJECT, ADA = "slipway-local", "user:ada@slipway.example"
+PROJECT, ADA = "local-project", "user:ada@company.example"
 JOBS = f"/v1/projects/{PROJECT}/locations/{REGION}/customJobs"
 CLUSTERS = f"/v1/projects/{PROJECT}/locations/{REGION}/persistentResources"
 SUBMITTER_ROLES = ("roles/aiplatform.user", "roles/cloudquotas.viewer", "roles/logging.viewer")
@@ -71,7 +71,7 @@ class Stack:
 
     def make(self) -> None:
         if self.project != PROJECT:
-            self.cloud.rest("POST", "/slipway/projects", {"project": self.project})
+            self.cloud.rest("POST", "/vertex-local/projects", {"project": self.project})
         buckets = {f"c-{self.name}": REGION, f"w-{self.name}": REGION, **self._work_elsewhere}
         for bucket, region in buckets.items():
             made = {"name": bucket, "location": region.upper()}
@@ -323,30 +323,30 @@ class Stack:
 
     @contextlib.contextmanager
     def faults(self, *faults: dict[str, Any]) -> Iterator[None]:
-        self.cloud.rest("POST", "/slipway/faults", {"faults": list(faults)})
+        self.cloud.rest("POST", "/vertex-local/faults", {"faults": list(faults)})
         try:
             yield
         finally:
-            self.cloud.rest("DELETE", "/slipway/faults")
+            self.cloud.rest("DELETE", "/vertex-local/faults")
 
     @contextlib.contextmanager
     def settings(self, **values: Any) -> Iterator[None]:
         """Hold other settings of the cloud; `quota` is a mapping of limits by metric."""
-        before = self.cloud.rest("GET", "/slipway/settings")
-        self.cloud.rest("POST", "/slipway/settings", values)
+        before = self.cloud.rest("GET", "/vertex-local/settings")
+        self.cloud.rest("POST", "/vertex-local/settings", values)
         try:
             yield
         finally:
-            self.cloud.rest("POST", "/slipway/settings", {name: before[name] for name in values})
+            self.cloud.rest("POST", "/vertex-local/settings", {name: before[name] for name in values})
 
     @contextlib.contextmanager
     def scenario(self, **parts: Any) -> Iterator[None]:
         """Hold what the cloud has of machines, and what it does to jobs."""
-        self.cloud.rest("POST", "/slipway/scenario", parts)
+        self.cloud.rest("POST", "/vertex-local/scenario", parts)
         try:
             yield
         finally:
-            self.cloud.rest("DELETE", "/slipway/scenario")
+            self.cloud.rest("DELETE", "/vertex-local/scenario")
 
     def end(self) -> None:
         """Cancel its jobs, give its cluster's machines back and take Ada's roles: the cloud goes on for other tests."""

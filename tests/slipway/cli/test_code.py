@@ -47,7 +47,7 @@ def source(stack: Stack) -> Path:
     (stack.folder / ".git").rmdir()
     git(stack.folder, "init", "-q")
     git(stack.folder, "add", "src")
-    git(stack.folder, "-c", "user.name=ada", "-c", "user.email=ada@slipway.example", "commit", "-qm", "begin")
+    git(stack.folder, "-c", "user.name=ada", "-c", "user.email=ada@company.example", "commit", "-qm", "begin")
     (package / "words.py").write_text("GREETING = 'hello from the working tree'\n")
     return package
 

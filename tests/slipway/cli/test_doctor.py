@@ -134,7 +134,7 @@ def test_the_guide_has_every_kind_with_its_grade() -> None:
 
 def test_a_job_that_sleeps_is_found(moved: Stack) -> None:  # Z5
     stack, cloud = moved, moved.cloud
-    cloud.rest("POST", "/slipway/settings", {"monitoring_seconds": 0.1})
+    cloud.rest("POST", "/vertex-local/settings", {"monitoring_seconds": 0.1})
     stack.well("submit", "hello", "-p", f"code={SLEEP}")
     stack.until(lambda: stack.jobs()[0]["state"] == "JOB_STATE_RUNNING")
 
@@ -155,10 +155,10 @@ def test_a_job_that_sleeps_is_found(moved: Stack) -> None:  # Z5
     sampled()
     for minutes in (4, 12):
         assert "job-idle" not in found()
-        cloud.rest("POST", "/slipway/clock", {"advance": 60 * minutes})
+        cloud.rest("POST", "/vertex-local/clock", {"advance": 60 * minutes})
         sampled()
     assert "job-idle" not in found(), "it has run for as long, and samples may come late"
-    cloud.rest("POST", "/slipway/clock", {"advance": 60 * 3 + 30})
+    cloud.rest("POST", "/vertex-local/clock", {"advance": 60 * 3 + 30})
     sampled()
     stack.until(lambda: "job-idle" in found())  # The date that answers bear follows the clock within a second.
     (job,) = stack.jobs()

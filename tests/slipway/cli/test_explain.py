@@ -32,7 +32,7 @@ def test_what_is_understood_is_said_once_with_the_way_out(
 NOT_MADE = "cluster cpu-1a2b3c4 could not be made, nor could its alternative (11 tries in 1 min)"
 STOCK_OUT = f""" +  gcp:storage:BucketObject creation **creating failed** error: before hook "x" failed: {NOT_MADE}
 Diagnostics:
-  pulumi:pulumi:Stack (slipway-local):
+  pulumi:pulumi:Stack (local-project):
     error: update failed
 
   gcp:storage:BucketObject (creation):

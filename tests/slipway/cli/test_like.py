@@ -132,7 +132,7 @@ def test_code_of_ones_own_is_taken_over_while_the_stack_allows_it(open_to_code: 
         assert mine["labels"][label] == theirs["labels"][label]
     (uri,) = packages(mine)
     at = uri.removeprefix(f"gs://w-{stack.name}/")
-    stack.cloud.rest("POST", "/slipway/clock", {"advance": 60})
+    stack.cloud.rest("POST", "/vertex-local/clock", {"advance": 60})
     stack.write(at, b"something else")
     replaced = stack.run("submit", "--like", first)
     assert replaced.code == 5 and "is not what it had" in replaced.err and len(stack.jobs()) == 2

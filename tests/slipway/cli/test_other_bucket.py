@@ -110,7 +110,7 @@ def test_the_runs_of_a_sweep_keep_their_claims(launched: Stack) -> None:
     words = ("submit", "hello", "--sweep", points(launched, 3))
     with launched.faults(lost(times=3), lagging(3600)):
         with launched.started(*words, SLIPWAY_LOOK_FOR="1h") as sending:
-            launched.until(lambda: launched.cloud.rest("GET", "/slipway/faults")["faults"][0]["times"] == 0)
+            launched.until(lambda: launched.cloud.rest("GET", "/vertex-local/faults")["faults"][0]["times"] == 0)
             sending.kill()
         move(launched)
         launched.well(*words, **SOON)

@@ -143,7 +143,7 @@ def test_a_damaged_document_and_a_file_without_events(review: Review, tmp_path: 
 
 
 def test_a_line_separator_in_a_name_ends_no_event(review: Review, tmp_path: Path) -> None:
-    (tmp_path / "odd").write_text(Path(EDIT).read_text().replace("slipway-local", "slipway\u0085\u2028local"))
+    (tmp_path / "odd").write_text(Path(EDIT).read_text().replace("local-project", "slipway\u0085\u2028local"))
     assert "could not be understood" not in review("odd").out
 
 

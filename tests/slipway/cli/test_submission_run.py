@@ -58,7 +58,7 @@ def test_a_rate_limit_is_waited_for_and_the_job_is_sent_once(stack: Stack) -> No
         with stack.started("submit", "hello", "--request-id", "patient-1") as sending:
             assert sending.stderr is not None
             assert "not accepted yet" in sending.stderr.readline()
-            stack.cloud.rest("POST", "/slipway/settings", {"submissions_per_minute": 0})
+            stack.cloud.rest("POST", "/vertex-local/settings", {"submissions_per_minute": 0})
             assert sending.wait() == 0
     assert [job["labels"]["slipway-request"] for job in stack.jobs()].count("patient-1") == 1
 

@@ -232,7 +232,7 @@ def test_an_endpoint_that_is_another_service(standing: Stack) -> None:
 def test_each_role_that_is_lacked_is_named(stack: Stack) -> None:  # P5
     with stack.without("roles/aiplatform.user"):
         done = stack.run("submit", "hello")
-    assert done.code == 3 and "for roles/aiplatform.user on project slipway-local" in done.err
+    assert done.code == 3 and "for roles/aiplatform.user on project local-project" in done.err
     assert "cannot tell whether it starts" in done.out
     stack.act_as_trainer(False)
     done = stack.run("submit", "hello")

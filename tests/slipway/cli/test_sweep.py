@@ -243,7 +243,7 @@ def test_a_rate_limit_loses_nothing(stack: Stack) -> None:  # N7
     words = ("submit", "hello", "--sweep", points(stack, 30), "--rate", "0")
     with stack.settings(submissions_per_minute=20), stack.started(*words) as sending:
         stack.until(lambda: len(every_job(stack)) >= 18)  # Another test may have sent some in this minute.
-        stack.cloud.rest("POST", "/slipway/settings", {"submissions_per_minute": 0})
+        stack.cloud.rest("POST", "/vertex-local/settings", {"submissions_per_minute": 0})
         assert sending.wait() == 0
     assert len(every_job(stack)) == 30
 

@@ -39,7 +39,7 @@ def both(stack: Stack, tmp_path: Path) -> Iterator[tuple[Stack, Stack]]:
         ada = sending.enter_context(stack.started(*NAMED))
         bob = sending.enter_context(bobs.started(*NAMED, SLIPWAY_USER="Bob"))
         stack.until(lambda: sending_lines(stack) == sending_lines(bobs) == 4)
-        stack.cloud.rest("DELETE", "/slipway/faults")
+        stack.cloud.rest("DELETE", "/vertex-local/faults")
         assert [process.wait() for process in (ada, bob)] == [0, 0]
     yield stack, bobs
 

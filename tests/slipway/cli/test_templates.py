@@ -201,7 +201,7 @@ def test_a_catalog_is_chosen_for_all_folders_or_for_one(stack: Stack) -> None:
     without = {"SLIPWAY_CATALOG": UNSET}
     assert stack.run("templates", **without).code == 2
     used = stack.well("use", stack.address, **without)
-    assert f"{stack.name}, slipway-local us-central1, 2 templates" in used.out
+    assert f"{stack.name}, local-project us-central1, 2 templates" in used.out
     (elsewhere := stack.folder / "elsewhere").mkdir()
     environ = {name: value for name, value in stack.env().items() if name != "SLIPWAY_CATALOG"}
     assert slipway(("templates",), environ, elsewhere).code == 0 and not (stack.folder / ".slipway").exists()
@@ -255,7 +255,7 @@ def test_a_job_file_of_gcloud_becomes_a_template_and_a_request_becomes_a_job_fil
     assert not (lora.folder / "templates" / "typo.py").exists()
 
     shown = lora.run("templates", "show", "lora", "--format", "gcloud").out
-    assert "custom-jobs create --project=slipway-local --region=us-central1 --display-name=lora-" in shown
+    assert "custom-jobs create --project=local-project --region=us-central1 --display-name=lora-" in shown
     assert '- "--model=2b"' in shown and "${" not in shown
     (lora.folder / "lora.yaml").write_text(shown.replace("t@p.iam", "t@p.iam.gserviceaccount.com"))
     back = lora.well("templates", "import", "lora.yaml", "--code", "jobs/lora", "--print")

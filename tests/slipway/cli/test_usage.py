@@ -27,7 +27,7 @@ def test_a_days_usage_agrees_with_what_jobs_show_of_each_job(moved: Stack) -> No
         for who, words in (("Ada", ()), ("Grace", ()), ("Grace", ("--capacity", "spot"))):
             moved.well("submit", "hello", *words, "--wait", SLIPWAY_USER=who)
     moved.well("record", role="deployer")
-    moved.cloud.rest("POST", "/slipway/clock", {"advance": 3600})
+    moved.cloud.rest("POST", "/vertex-local/clock", {"advance": 3600})
 
     def told() -> Any:
         return moved.run("usage", "--since", "1d", "--output", "json").json

@@ -38,7 +38,7 @@ def test_a_full_pool_is_told_with_when_there_is_usually_room(moved: Stack, tmp_p
     for _ in range(3):
         stack.well(*hello, "-p", f"code={patient}")
     stack.until(lambda: [job["state"] for job in stack.jobs()] == ["JOB_STATE_RUNNING"] * 3)
-    stack.cloud.rest("POST", "/slipway/clock", {"advance": 1800})
+    stack.cloud.rest("POST", "/vertex-local/clock", {"advance": 1800})
     go.touch()
     stack.all_end()
     for _ in range(3):

@@ -58,7 +58,7 @@ def test_what_programs_get(capsys: pytest.CaptureFixture[str]) -> None:
 
 FILE = """\
 config:
-  gcp:project: slipway-local
+  gcp:project: local-project
   gcp:region: us-central1
   gcp:addPulumiAttributionLabel: "false"
   slipway:persistentResources:

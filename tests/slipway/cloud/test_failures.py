@@ -83,13 +83,13 @@ def test_the_permission_that_was_denied_goes_before_the_one_expected() -> None: 
 
 
 def test_storages_words_are_understood() -> None:  # P5
-    message = "ada@slipway.example does not have storage.objects.get access to the Google Cloud Storage object."
+    message = "ada@company.example does not have storage.objects.get access to the Google Cloud Storage object."
     error = failure(Call("read the catalog", "storage.objects.get", "gs://c"), Answer(403, "", message))
     assert error.fix == "ask for roles/storage.objectViewer on gs://c"
 
 
 def test_an_identity_is_not_taken_for_a_permission() -> None:
-    message = "previewer@slipway-local.iam.gserviceaccount.com does not have storage.objects.get access to the object."
+    message = "previewer@local-project.iam.gserviceaccount.com does not have storage.objects.get access to the object."
     error = failure(Call("read the catalog", "storage.objects.get", "gs://c"), Answer(403, "", message))
     assert error.role == "roles/storage.objectViewer"
 

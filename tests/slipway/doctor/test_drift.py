@@ -33,9 +33,9 @@ from tests.slipway.doctor.picture import CPU, lives
 from tests.slipway.review.builders import STACK, TRAINER, asked_for, catalog, cluster, pool
 from tests.slipway.review.recordings import FOLDER, preview
 
-TEAM = "group:ml-engineers@slipway.example"
+TEAM = "group:ml-engineers@company.example"
 EVE = "user:eve@acme.example"
-WORK = "bucket slipway-local-local-work"
+WORK = "bucket local-project-local-work"
 
 
 def said(found: Iterable[Finding]) -> dict[tuple[str, str], str]:
@@ -134,7 +134,7 @@ def test_a_grant_beside_the_stack_s_own_is_drift_and_what_google_grants_is_none(
         {
             Bound("roles/storage.objectCreator", TEAM),
             Bound("roles/storage.objectAdmin", "user:eve@acme.example"),
-            Bound("roles/storage.legacyBucketOwner", "projectOwner:slipway-local"),
+            Bound("roles/storage.legacyBucketOwner", "projectOwner:local-project"),
         }
     )
     assert said(of_policies(grants, [Policy(Subject.read(WORK), bound)])) == snapshot

@@ -29,7 +29,7 @@ class Checkout:
     pushed: list[str]
 
     def git(self, *words: str) -> str:
-        who = ("-c", "user.name=ci", "-c", "user.email=ci@slipway.example")
+        who = ("-c", "user.name=ci", "-c", "user.email=ci@company.example")
         done = subprocess.run(["git", *who, *words], cwd=self.folder, check=True, capture_output=True, text=True)
         return done.stdout.strip()
 

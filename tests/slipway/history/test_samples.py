@@ -106,7 +106,7 @@ def storage(cloud: LocalCloud) -> Storage:
 @pytest.fixture
 def bucket(cloud: LocalCloud) -> str:
     name = f"history-{uuid.uuid4().hex[:12]}"
-    cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": name, "versioning": {"enabled": True}})
+    cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": name, "versioning": {"enabled": True}})
     return name
 
 

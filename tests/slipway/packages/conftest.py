@@ -14,7 +14,7 @@ from .between import Between, between
 if TYPE_CHECKING:
     from tests.local.conftest import LocalCloud
 
-PROJECT = "slipway-local"
+PROJECT = "local-project"
 
 
 @dataclass(frozen=True)

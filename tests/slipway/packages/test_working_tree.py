@@ -16,7 +16,7 @@ from slipway.packages.working_tree import read
 
 def git(folder: Path, *arguments: str) -> str:
     identity = {
-        f"GIT_{who}_{what}": "ada@slipway.example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+        f"GIT_{who}_{what}": "ada@company.example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
     }
     environ = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull}
     done = subprocess.run(["git", *arguments], cwd=folder, env=environ, capture_output=True, text=True, check=True)

@@ -39,7 +39,7 @@ def test_what_would_be_done_is_told_apart_from_what_stays() -> None:
         ("Workspace", "workspace"): "update",
         ("IAMMember", "submit-user:new@x.example"): "create",
         ("BucketObject", "catalog"): "update",
-        ("AiPersistentResource", "cpu-ff9688e"): "delete",
+        ("AiPersistentResource", "cpu-36f6ae9"): "delete",
         ("BucketObject", "tune-digits-55514ce4b303"): "delete",
         ("JobTemplate", "tune-digits"): "delete",
     }
@@ -50,7 +50,7 @@ def test_what_would_be_done_is_told_apart_from_what_stays() -> None:
 def test_what_stays_in_the_cloud_is_known() -> None:
     found = steps(read(RECORDED))
     package = found["BucketObject", "tune-digits-55514ce4b303"].old
-    cluster = found["AiPersistentResource", "cpu-ff9688e"].old
+    cluster = found["AiPersistentResource", "cpu-36f6ae9"].old
     assert package is not None and package.retained
     assert cluster is not None and not cluster.retained
 
@@ -70,7 +70,7 @@ def test_inputs_of_components_before_and_after_also_of_those_that_stay() -> None
     preview = read(RECORDED)
     before = {(type_.rpartition(":")[2], name): inputs for type_, name, inputs in deployed(preview)}
     after = {(type_.rpartition(":")[2], name): inputs for type_, name, inputs in declared(preview)}
-    assert list(before["Workspace", "workspace"]["submitters"]) == ["group:ml-engineers@slipway.example"]
+    assert list(before["Workspace", "workspace"]["submitters"]) == ["group:ml-engineers@company.example"]
     assert "user:new@x.example" in after["Workspace", "workspace"]["submitters"]
     assert after["JobTemplate", "spot-digits"] == before["JobTemplate", "spot-digits"]
     assert ("JobTemplate", "tune-digits") in before and ("JobTemplate", "tune-digits") not in after
@@ -80,14 +80,14 @@ def test_secrets_in_both_shapes_and_the_configuration_are_not_kept() -> None:
     preview = read(RECORDED)
     catalog = steps(preview)["BucketObject", "catalog"].new
     assert catalog is not None and catalog.inputs["content"] == SECRET
-    assert "owner@slipway.example" in RECORDED[0], "the prelude has the stack's configuration"
-    assert "owner@slipway.example" not in repr(preview)
+    assert "owner@company.example" in RECORDED[0], "the prelude has the stack's configuration"
+    assert "owner@company.example" not in repr(preview)
     assert "1b47061264138c4ac30d75fd1eb44270" not in repr(preview)
 
 
 def test_what_only_the_deployment_tells_is_unknown() -> None:
     acts_as = steps(read(recorded_lines("workspace")))[
-        "IAMMember", "act-as-trainer-another-trainer-user:bob@slipway.example"
+        "IAMMember", "act-as-trainer-another-trainer-user:bob@company.example"
     ]
     assert acts_as.new is not None and acts_as.new.inputs["serviceAccountId"] == UNKNOWN
 
@@ -101,7 +101,7 @@ def test_what_the_engine_calls_the_same_is_a_step_where_its_protection_changes()
 def test_what_was_deleted_by_hand_stands_without_a_present_state() -> None:
     standing = read(recorded_lines("by_hand")).standing.values()
     assert {step.name for step in standing if step.new is None} == {
-        "creates-work-group:ml-engineers@slipway.example",
+        "creates-work-group:ml-engineers@company.example",
         "trainer-writes-work",
     }
 

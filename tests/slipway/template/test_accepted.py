@@ -37,7 +37,7 @@ from .conftest import cluster, pool
 if TYPE_CHECKING:
     from tests.local.conftest import LocalCloud
 
-PROJECT, REGION = "slipway-local", "us-central1"
+PROJECT, REGION = "local-project", "us-central1"
 HOME = f"/v1/projects/{PROJECT}/locations/{REGION}"
 PATH = f"projects/{PROJECT}/zones/{REGION}-a/reservations/h100"
 RESERVATION = {"machine": "a3-highgpu-8g", "count": 2, "share": "ALLOW_ALL"}
@@ -91,13 +91,13 @@ TEMPLATE = JobTemplate(
 @pytest.fixture(scope="module")
 def roomy(cloud: LocalCloud) -> Iterator[LocalCloud]:
     """The cloud with quota for large machines and a reservation of some, for the time of this file."""
-    quota = cloud.rest("GET", "/slipway/settings")["quota"]
+    quota = cloud.rest("GET", "/vertex-local/settings")["quota"]
     more = {f"custom_model_training_{metric}": 100_000 for metric in QUOTA}
-    cloud.rest("POST", "/slipway/settings", {"quota": {**quota, **more}})
-    cloud.rest("POST", "/slipway/scenario", {"reservations": {PATH: RESERVATION}})
+    cloud.rest("POST", "/vertex-local/settings", {"quota": {**quota, **more}})
+    cloud.rest("POST", "/vertex-local/scenario", {"reservations": {PATH: RESERVATION}})
     yield cloud
-    cloud.rest("DELETE", "/slipway/scenario")
-    cloud.rest("POST", "/slipway/settings", {"quota": quota})
+    cloud.rest("DELETE", "/vertex-local/scenario")
+    cloud.rest("POST", "/vertex-local/settings", {"quota": quota})
 
 
 @pytest.fixture(scope="module")

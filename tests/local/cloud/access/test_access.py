@@ -28,7 +28,7 @@ from tests.local.official import aiplatform_v1
 
 START = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
 ADA = ROLES["submitter"]
-TRAINER = "trainer@slipway-local.iam.gserviceaccount.com"
+TRAINER = "trainer@local-project.iam.gserviceaccount.com"
 
 
 @pytest.fixture
@@ -61,12 +61,12 @@ def test_the_trainer_may_not_write_the_catalog(world: World) -> None:
 
 def test_a_group_gets_its_roles_from_the_policy_alone(world: World) -> None:
     assert not world.access.granted(ADA, "aiplatform.customJobs.create")
-    group = {"roles/aiplatform.user": ["group:ml-engineers@slipway.example"]}
-    world.policies.seed(policies.project_name("slipway-local"), group)
+    group = {"roles/aiplatform.user": ["group:ml-engineers@company.example"]}
+    world.policies.seed(policies.project_name("local-project"), group)
     assert world.access.granted(ADA, "aiplatform.customJobs.create")
     assert not world.access.granted(ADA, "aiplatform.persistentResources.create")
     assert not world.access.granted(f"serviceAccount:{PREVIEWER}", "aiplatform.customJobs.create")
-    world.change_settings({"groups": {"group:ml-engineers@slipway.example": []}})
+    world.change_settings({"groups": {"group:ml-engineers@company.example": []}})
     assert not world.access.granted(ADA, "aiplatform.customJobs.create")
 
 
@@ -96,11 +96,11 @@ def test_roles_hold_what_google_says(role: str, permission: str, granted: bool) 
 
 def test_a_refusal_names_the_permission_and_the_resource(world: World) -> None:
     with pytest.raises(ApiError) as refused:
-        world.access.require(ADA, "aiplatform.customJobs.create", "slipway-local")
+        world.access.require(ADA, "aiplatform.customJobs.create", "local-project")
     assert (refused.value.code, refused.value.status) == (403, "PERMISSION_DENIED")
     assert re.findall("'(.+?)'", refused.value.message) == [
         "aiplatform.customJobs.create",
-        "//aiplatform.googleapis.com/projects/slipway-local",
+        "//aiplatform.googleapis.com/projects/local-project",
     ]
     world.access.require(ROLES["owner"], "aiplatform.customJobs.create", "100000000001")
     with pytest.raises(ApiError):
@@ -111,7 +111,7 @@ def test_acting_as_an_account_is_granted_on_it_or_on_the_project(world: World) -
     world.access.require_act_as(ROLES["deployer"], TRAINER)
     with pytest.raises(ApiError, match="act as service_account"):
         world.access.require_act_as(ADA, TRAINER)
-    world.policies.seed(policies.account_name("slipway-local", TRAINER), {"roles/iam.serviceAccountUser": [ADA]})
+    world.policies.seed(policies.account_name("local-project", TRAINER), {"roles/iam.serviceAccountUser": [ADA]})
     world.access.require_act_as(ADA, TRAINER)
     with pytest.raises(ApiError):
         world.access.require_act_as(ADA, PREVIEWER)
@@ -120,8 +120,8 @@ def test_acting_as_an_account_is_granted_on_it_or_on_the_project(world: World) -
 # --- Who may own a project, and what a policy's mask leaves alone. (N17)
 
 
-PROJECT = "/v1/projects/slipway-local"
-OWNER, ADMIN = "user:owner@slipway.example", "serviceAccount:deployer@slipway-local.iam.gserviceaccount.com"
+PROJECT = "/v1/projects/local-project"
+OWNER, ADMIN = "user:owner@company.example", "serviceAccount:deployer@local-project.iam.gserviceaccount.com"
 
 
 def owners(*members: str) -> dict[str, Any]:
@@ -133,9 +133,9 @@ def owners(*members: str) -> dict[str, Any]:
     [
         ((), "SOLO_REQUIRE_TOS_ACCEPTOR", None),
         ((ADMIN,), "SOLO_REQUIRE_TOS_ACCEPTOR", None),
-        ((OWNER, "user:new@slipway.example"), "SOLO_MUST_INVITE_OWNERS", "user:new@slipway.example"),
-        (("user:new@slipway.example",), "SOLO_MUST_INVITE_OWNERS", "user:new@slipway.example"),
-        ((OWNER, "group:all@slipway.example"), "SOLO_GROUP_OWNERS_DISALLOWED", "group:all@slipway.example"),
+        ((OWNER, "user:new@company.example"), "SOLO_MUST_INVITE_OWNERS", "user:new@company.example"),
+        (("user:new@company.example",), "SOLO_MUST_INVITE_OWNERS", "user:new@company.example"),
+        ((OWNER, "group:all@company.example"), "SOLO_GROUP_OWNERS_DISALLOWED", "group:all@company.example"),
     ],
 )
 def test_nobody_is_locked_out_and_nobody_becomes_an_owner_unasked(
@@ -183,15 +183,15 @@ def signed(key: dict[str, Any], **claims: Any) -> str:
 def test_clients_find_credentials_by_themselves(owner: LocalCloud) -> None:
     """The first changes what it signed for a token, generated clients send what they signed."""
     credentials, project = google.auth.default(scopes=SCOPES)
-    assert project == "slipway-local"
+    assert project == "local-project"
     session: Any = AuthorizedSession(credentials)  # type: ignore[no-untyped-call]
-    assert session.get(f"{owner.url}/v1/projects/slipway-local").json()["projectId"] == "slipway-local"
+    assert session.get(f"{owner.url}/v1/projects/local-project").json()["projectId"] == "local-project"
     options: Any = {"api_endpoint": owner.url}
     assert list(storage.Client(client_options=options).list_buckets()) is not None
     jobs = aiplatform_v1.JobServiceClient(transport="rest", client_options=options)
-    assert list(jobs.list_custom_jobs(parent="projects/slipway-local/locations/europe-west9")) == []
+    assert list(jobs.list_custom_jobs(parent="projects/local-project/locations/europe-west9")) == []
     secrets = secretmanager.SecretManagerServiceClient(transport="rest", client_options=options)
-    assert list(secrets.list_secrets(parent="projects/slipway-local")) is not None
+    assert list(secrets.list_secrets(parent="projects/local-project")) is not None
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -202,7 +202,7 @@ def test_a_key_is_the_role_s_and_no_other_s(cloud: LocalCloud, role: str) -> Non
     assert found.principal(signed(key)) == ROLES[role]
     assert found.principal(signed(other, iss=key["client_email"])) is None
     assert found.principal(signed(key, exp=1)) is None
-    assert found.principal(signed(key, iss="nobody@slipway.example")) is None
+    assert found.principal(signed(key, iss="nobody@company.example")) is None
     assert found.principal("eyJ.eyJ.eyJ") is None
 
 

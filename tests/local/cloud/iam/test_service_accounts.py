@@ -9,7 +9,7 @@ import requests
 
 from tests.local.conftest import LocalCloud
 
-ACCOUNTS = "/v1/projects/slipway-local/serviceAccounts"
+ACCOUNTS = "/v1/projects/local-project/serviceAccounts"
 
 
 def refused(cloud: LocalCloud, method: str, path: str, body: Any = None, role: str = "owner") -> dict[str, Any]:
@@ -28,7 +28,7 @@ def account(cloud: LocalCloud) -> dict[str, Any]:
 
 def test_a_service_account_lives_from_create_to_delete(cloud: LocalCloud, account: dict[str, Any]) -> None:
     email = account["email"]
-    assert email.endswith("@slipway-local.iam.gserviceaccount.com") and account["uniqueId"].isdigit()
+    assert email.endswith("@local-project.iam.gserviceaccount.com") and account["uniqueId"].isdigit()
     assert cloud.rest("GET", f"{ACCOUNTS}/{email}") == account
     assert cloud.rest("GET", f"/v1/projects/-/serviceAccounts/{account['uniqueId']}") == account
     change = {"serviceAccount": {"displayName": "Other"}, "updateMask": "display_name"}
@@ -39,7 +39,7 @@ def test_a_service_account_lives_from_create_to_delete(cloud: LocalCloud, accoun
 
 
 def test_a_stale_etag_aborts_and_a_fresh_one_wins(cloud: LocalCloud, account: dict[str, Any]) -> None:
-    path = "/v1/projects/slipway-local"
+    path = "/v1/projects/local-project"
     policy = cloud.rest("POST", f"{path}:getIamPolicy", {}, "deployer")
     stale = dict(policy)
     member = f"serviceAccount:{account['email']}"
@@ -56,14 +56,14 @@ def test_a_role_on_an_account_lets_a_group_act_as_it(cloud: LocalCloud, account:
     asked = {"permissions": ["iam.serviceAccounts.actAs", "iam.serviceAccounts.delete"]}
     assert cloud.rest("POST", f"{one}:testIamPermissions", asked, "submitter") == {}
     policy = cloud.rest("POST", f"{one}:getIamPolicy", {}, "deployer")
-    policy["bindings"] = [{"role": "roles/iam.serviceAccountUser", "members": ["group:ml-engineers@slipway.example"]}]
+    policy["bindings"] = [{"role": "roles/iam.serviceAccountUser", "members": ["group:ml-engineers@company.example"]}]
     cloud.rest("POST", f"{one}:setIamPolicy", {"policy": policy}, "deployer")
     held = cloud.rest("POST", f"{one}:testIamPermissions", asked, "submitter")
     assert held == {"permissions": ["iam.serviceAccounts.actAs"]}
 
 
 def test_a_new_account_of_a_deleted_name_inherits_no_role(cloud: LocalCloud, account: dict[str, Any]) -> None:
-    email, project = account["email"], "/v1/projects/slipway-local"
+    email, project = account["email"], "/v1/projects/local-project"
     policy = cloud.rest("POST", f"{project}:getIamPolicy", {})
     policy["bindings"].append({"role": "roles/cloudquotas.viewer", "members": [f"serviceAccount:{email}"]})
     cloud.rest("POST", f"{project}:setIamPolicy", {"policy": policy})
@@ -83,11 +83,11 @@ def test_impersonation_needs_token_creator_and_gives_that_accounts_rights(
     wanted = {"scope": ["https://www.googleapis.com/auth/cloud-platform"], "lifetime": "600s"}
     path = f"/v1/projects/-/serviceAccounts/{account['email']}:generateAccessToken"
     assert "getAccessToken" in refused(cloud, "POST", path, wanted, "submitter")["message"]
-    policy = {"bindings": [{"role": "roles/iam.serviceAccountTokenCreator", "members": ["user:ada@slipway.example"]}]}
+    policy = {"bindings": [{"role": "roles/iam.serviceAccountTokenCreator", "members": ["user:ada@company.example"]}]}
     cloud.rest("POST", f"{one}:setIamPolicy", {"policy": policy})
     token = cloud.rest("POST", path, wanted, "submitter")["accessToken"]
     answer = requests.get(
-        f"{cloud.url}/v1/projects/slipway-local", headers={"Authorization": f"Bearer {token}"}, timeout=10
+        f"{cloud.url}/v1/projects/local-project", headers={"Authorization": f"Bearer {token}"}, timeout=10
     )
     assert answer.status_code == 403  # the account exists and holds no role
     cloud.rest("POST", f"{one}:disable", {})
@@ -95,16 +95,16 @@ def test_impersonation_needs_token_creator_and_gives_that_accounts_rights(
 
 
 def test_the_project_is_known_by_id_and_number(cloud: LocalCloud) -> None:
-    first = cloud.rest("GET", "/v1/projects/slipway-local", role="deployer")
+    first = cloud.rest("GET", "/v1/projects/local-project", role="deployer")
     assert (first["projectNumber"], first["lifecycleState"]) == ("100000000001", "ACTIVE")
     third = cloud.rest("GET", "/v3/projects/100000000001")
-    assert (third["name"], third["projectId"], third["state"]) == ("projects/100000000001", "slipway-local", "ACTIVE")
+    assert (third["name"], third["projectId"], third["state"]) == ("projects/100000000001", "local-project", "ACTIVE")
 
 
 def test_the_bootstrap_gives_each_identity_its_roles_and_the_group_none(cloud: LocalCloud) -> None:
     wanted = ["aiplatform.persistentResources.create", "aiplatform.persistentResources.get", "cloudquotas.quotas.get"]
     held = {
-        role: cloud.rest("POST", "/v1/projects/slipway-local:testIamPermissions", {"permissions": wanted}, role)
+        role: cloud.rest("POST", "/v1/projects/local-project:testIamPermissions", {"permissions": wanted}, role)
         for role in ("owner", "deployer", "previewer", "submitter")
     }
     assert held["owner"]["permissions"] == held["deployer"]["permissions"] == wanted
@@ -113,11 +113,11 @@ def test_the_bootstrap_gives_each_identity_its_roles_and_the_group_none(cloud: L
 
 
 def test_a_disabled_api_answers_403_until_it_is_enabled(cloud: LocalCloud) -> None:
-    service = "/v1/projects/slipway-local/services/logging.googleapis.com"
+    service = "/v1/projects/local-project/services/logging.googleapis.com"
     assert cloud.rest("GET", service)["state"] == "ENABLED"
     cloud.rest("POST", f"{service}:disable", {})
     try:
-        error = refused(cloud, "POST", "/v2/entries:list", {"resourceNames": ["projects/slipway-local"]})
+        error = refused(cloud, "POST", "/v2/entries:list", {"resourceNames": ["projects/local-project"]})
         assert error["details"][0]["reason"] == "SERVICE_DISABLED"
         # Before anything that the request says is looked at.
         odd = refused(cloud, "POST", "/v2/entries:list?colour=red", {"colour": "red"}, role="submitter")
@@ -125,7 +125,7 @@ def test_a_disabled_api_answers_403_until_it_is_enabled(cloud: LocalCloud) -> No
         assert cloud.rest("GET", service)["state"] == "DISABLED"
     finally:
         cloud.rest("POST", f"{service}:enable", {})
-    assert cloud.rest("POST", "/v2/entries:list", {"resourceNames": ["projects/slipway-local"]}) is not None
+    assert cloud.rest("POST", "/v2/entries:list", {"resourceNames": ["projects/local-project"]}) is not None
 
 
 @pytest.mark.parametrize(

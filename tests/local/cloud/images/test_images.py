@@ -125,8 +125,8 @@ def test_on_another_file_system_only_a_shared_image_is_not_copied(
 
 
 def test_the_shelf_is_in_the_machine_s_cache_folder() -> None:
-    assert cache.common({"SLIPWAY_CACHE": "/big"}) == Path("/big/images")
-    assert cache.common({"HOME": "/home/ada"}) == Path("/home/ada/.cache/slipway/images")
+    assert cache.common({"VERTEX_LOCAL_CACHE": "/big"}) == Path("/big/images")
+    assert cache.common({"HOME": "/home/ada"}) == Path("/home/ada/.cache/vertex-local/images")
 
 
 def test_the_environment_of_experiments_has_the_sdk_that_packages_here_ask_for() -> None:

@@ -23,7 +23,7 @@ def entry(text: str, at: int, **more: Any) -> dict[str, Any]:
 
 
 def listed(cloud: LocalCloud, filter_: str, **more: Any) -> dict[str, Any]:
-    body = {"resourceNames": ["projects/slipway-local"], "filter": filter_, **more}
+    body = {"resourceNames": ["projects/local-project"], "filter": filter_, **more}
     answer: dict[str, Any] = cloud.rest("POST", "/v2/entries:list", body)
     return answer
 
@@ -31,14 +31,14 @@ def listed(cloud: LocalCloud, filter_: str, **more: Any) -> dict[str, Any]:
 @pytest.fixture
 def job(cloud: LocalCloud) -> str:
     identifier = str(uuid.uuid4().int)[:18]
-    labels = {"job_id": identifier, "project_id": "slipway-local", "task_name": "workerpool0-0"}
+    labels = {"job_id": identifier, "project_id": "local-project", "task_name": "workerpool0-0"}
     entries = [
         entry("starting", 1, severity="INFO"),
         entry("accuracy 0.98", 2, severity="WARNING", labels={"ml.googleapis.com/trial_id": "1"}),
         {"jsonPayload": {"message": "done", "step": 7}, "timestamp": "2026-11-20T10:00:03Z", "severity": "ERROR"},
     ]
     body = {
-        "logName": "projects/slipway-local/logs/workerpool0-0",
+        "logName": "projects/local-project/logs/workerpool0-0",
         "resource": {"type": "ml_job", "labels": labels},
         "entries": entries,
     }
@@ -66,7 +66,7 @@ def texts(answer: dict[str, Any]) -> list[str]:
         ("(severity=ERROR OR textPayload:start)", ["starting", "done"]),
         ("severity=(ERROR OR INFO)", ["starting", "done"]),
         ('log_id("workerpool0-0") "accuracy"', ["accuracy 0.98"]),
-        ('logName="projects/slipway-local/logs/workerpool1-0"', []),
+        ('logName="projects/local-project/logs/workerpool1-0"', []),
         ("labels:*", ["accuracy 0.98"]),
     ],
 )
@@ -93,7 +93,7 @@ def test_what_the_writer_left_out_is_filled_in(cloud: LocalCloud, job: str) -> N
 
 
 def test_reads_a_minute_are_limited_when_the_setting_says_so(cloud: LocalCloud) -> None:
-    cloud.rest("POST", "/slipway/settings", {"log_reads_per_minute": 2})
+    cloud.rest("POST", "/vertex-local/settings", {"log_reads_per_minute": 2})
     try:
         codes = []
         for _ in range(4):
@@ -107,14 +107,14 @@ def test_reads_a_minute_are_limited_when_the_setting_says_so(cloud: LocalCloud) 
                 assert error["details"][0]["metadata"]["service"] == "logging.googleapis.com"
         assert codes[-2:] == [429, 429] and codes.count(200) <= 2
     finally:
-        cloud.rest("POST", "/slipway/settings", {"log_reads_per_minute": 0})
+        cloud.rest("POST", "/vertex-local/settings", {"log_reads_per_minute": 0})
 
 
 def test_only_so_many_entries_are_kept(tmp_path: Path) -> None:
     world = open_world(tmp_path)
     world.change_settings({"log_entries_kept": 5})
     resource = {"type": "ml_job", "labels": {"job_id": "1"}}
-    write(world, "projects/slipway-local/logs/w", resource, [entry(str(number), number) for number in range(9)])
+    write(world, "projects/local-project/logs/w", resource, [entry(str(number), number) for number in range(9)])
     kept = [found["textPayload"] for _, found in world.logs.read(Window(), None, False)]
     assert kept == ["4", "5", "6", "7", "8"]
 
@@ -125,7 +125,7 @@ def test_of_one_writer_s_lines_no_others_are_read(tmp_path: Path) -> None:
     for task, number in (("workerpool0-0", 9), ("service", 2)):
         labels = {"job_id": "1", "task_name": task}
         resource = {"type": "ml_job", "labels": labels}
-        write(world, f"projects/slipway-local/logs/{task}", resource, [entry(f"{task} {n}", n) for n in range(number)])
+        write(world, f"projects/local-project/logs/{task}", resource, [entry(f"{task} {n}", n) for n in range(number)])
     window = query.parse('resource.labels.job_id="1" AND resource.labels.task_name="service"').window
     assert (window.job, window.task) == ("1", "service")
     kept = [found["textPayload"] for _, found in world.logs.read(window, None, True)]
@@ -135,14 +135,14 @@ def test_of_one_writer_s_lines_no_others_are_read(tmp_path: Path) -> None:
 
 
 def written(**changes: Any) -> dict[str, Any]:
-    return {"logName": "projects/slipway-local/logs/l", "entries": [{"textPayload": "x", **changes}]}
+    return {"logName": "projects/local-project/logs/l", "entries": [{"textPayload": "x", **changes}]}
 
 
 def test_an_entry_from_before_with_such_a_severity_breaks_no_filter(calling: Calling) -> None:
     calling.call("POST", WRITE, written(severity="ERROR"))
     (_, entry), *_ = calling.world.logs.read(Window(), None, False)
     calling.world.logs.append([{**entry, "severity": "LOUD"}], 10)
-    asked = {"resourceNames": ["projects/slipway-local"], "filter": "severity>=ERROR"}
+    asked = {"resourceNames": ["projects/local-project"], "filter": "severity>=ERROR"}
     assert [found["severity"] for found in calling.call("POST", LIST, asked)["entries"]] == ["ERROR"]
 
 

@@ -29,7 +29,7 @@ from tests.local.cloud.calling import PARENT, START, Calling
 from tests.local.cloud.vertex.bodies import job_body, worker
 from tests.local.conftest import LocalCloud
 
-SERIES = "/v3/projects/slipway-local/timeSeries"
+SERIES = "/v3/projects/local-project/timeSeries"
 GPU, CPU = "ml.googleapis.com/training/accelerator/utilization", "ml.googleapis.com/training/cpu/utilization"
 USAGE = "serviceruntime.googleapis.com/quota/allocation/usage"
 T4 = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 2}
@@ -97,7 +97,7 @@ def test_a_replica_is_measured_from_its_second_look_on(calling: Calling, busy: S
     (series,) = asked(calling, f'metric.type="{CPU}" AND resource.labels.job_id="{job_id}"')
     assert series["resource"] == {
         "type": "cloudml_job",
-        "labels": {"project_id": "slipway-local", "job_id": job_id, "task_name": "workerpool0-0"},
+        "labels": {"project_id": "local-project", "job_id": job_id, "task_name": "workerpool0-0"},
     }
     assert (series["metricKind"], series["valueType"]) == ("GAUGE", "DOUBLE")
     assert values(series) == [0.25, 0.25]
@@ -195,11 +195,11 @@ def test_a_limit_is_a_series_as_well(calling: Calling) -> None:
 
 
 def test_reading_needs_a_role(calling: Calling) -> None:
-    ada = "user:ada@slipway.example"
+    ada = "user:ada@company.example"
     path = f"{SERIES}?filter=metric.type={quote(json.dumps(CPU))}&interval.endTime=2026-11-20T10:00:00Z"
     error = calling.refused("GET", path, role="submitter")
     assert error.code == 403 and "monitoring.timeSeries.list" in str(error)
-    calling.world.policies.seed(project_name("slipway-local"), {"roles/monitoring.viewer": (ada,)})
+    calling.world.policies.seed(project_name("local-project"), {"roles/monitoring.viewer": (ada,)})
     assert calling.call("GET", path, role="submitter") == {}
 
 
@@ -277,7 +277,7 @@ def test_a_busy_job_is_seen_to_be_busy(running: LocalCloud) -> None:
     body = job_body(worker(machineSpec=machine, containerSpec=task))
     name = str(running.rest("POST", f"/v1/{PARENT}/customJobs", body)["name"])
     asked = {
-        "name": "projects/slipway-local",
+        "name": "projects/local-project",
         "filter": f'metric.type="{GPU}" AND resource.type="cloudml_job" '
         f'AND resource.labels.job_id="{name.rpartition("/")[2]}"',
         "interval_startTime": "2020-01-01T00:00:00Z",

@@ -63,7 +63,7 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def spec(tmp_path: Path, images: Path) -> ReplicaSpec:
-    identity = Identity("a@b", "slipway-local", "100000000001", "us-central1", "42", "n1-standard-4", "secret-token")
+    identity = Identity("a@b", "local-project", "100000000001", "us-central1", "42", "n1-standard-4", "secret-token")
     return ReplicaSpec(
         name="workerpool0-0",
         url="http://127.0.0.1:9",

@@ -118,7 +118,7 @@ def test_two_clouds_do_not_count_from_the_same_number() -> None:
 # --- The Vertex AI SDK inside a job finds the local cloud without being told (W8).
 
 
-CLOUD = {"GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": "http://127.0.0.1:8470/v1beta1/", "GOOGLE_CLOUD_PROJECT": "slipway-local"}
+CLOUD = {"GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": "http://127.0.0.1:8470/v1beta1/", "GOOGLE_CLOUD_PROJECT": "local-project"}
 SHOW = "c = aiplatform.initializer.global_config; print(c.api_endpoint, c._api_transport, c.project, c.location)"
 
 
@@ -156,7 +156,7 @@ def test_the_sdk_has_the_cloud_for_its_default_and_what_user_code_says_wins(pack
     init = "from google.cloud import aiplatform\naiplatform.init({})\n" + SHOW
     codes = init.format("location='europe-west4'"), init.format("project='mine', api_endpoint='localhost:1'")
     assert said(packages, *codes, imports="google.cloud.aiplatform", **CLOUD) == [
-        "http://127.0.0.1:8470 rest slipway-local europe-west4",
+        "http://127.0.0.1:8470 rest local-project europe-west4",
         "localhost:1 rest mine us-central1",
     ]
 
@@ -230,9 +230,9 @@ def test_another_user_of_the_machine_gets_nothing(server: MetadataServer) -> Non
 
 
 def test_the_metadata_server_tells_the_job_s_identity() -> None:
-    identity = Identity("a@b", "slipway-local", "100000000001", "us-central1", "42", "n1-standard-4", "t")
+    identity = Identity("a@b", "local-project", "100000000001", "us-central1", "42", "n1-standard-4", "t")
     base = "/computeMetadata/v1"
-    assert metadata_answers.answer(identity, f"{base}/project/project-id") == "slipway-local"
+    assert metadata_answers.answer(identity, f"{base}/project/project-id") == "local-project"
     assert metadata_answers.answer(identity, f"{base}/project/numeric-project-id") == "100000000001"
     assert metadata_answers.answer(identity, f"{base}/instance/service-accounts/default/email") == "a@b"
     token = metadata_answers.answer(identity, f"{base}/instance/service-accounts/default/token")

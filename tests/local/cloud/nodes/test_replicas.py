@@ -148,4 +148,4 @@ def test_google_auth_finds_the_identity(run: Replica) -> None:
     )
     run.start(sys.executable, "-c", code)
     assert run.ended() == Status("exited", 0), run.said()
-    assert run.said()[-1] == "slipway-local a@b secret-token"
+    assert run.said()[-1] == "local-project a@b secret-token"

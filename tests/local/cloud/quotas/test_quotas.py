@@ -13,7 +13,7 @@ from local.cloud.supply.shape import Shape
 from tests.local.cloud.calling import CLUSTERS, REGION, Calling
 from tests.local.cloud.vertex.bodies import autoscaled, cluster_body, pool
 
-GLOBAL = "/v1/projects/slipway-local/locations/global"
+GLOBAL = "/v1/projects/local-project/locations/global"
 INFOS = f"{GLOBAL}/services/aiplatform.googleapis.com/quotaInfos"
 PREFERENCES = f"{GLOBAL}/quotaPreferences"
 T4 = "CustomModelTrainingT4GPUsPerProjectPerRegion"

@@ -16,7 +16,7 @@ from local.cloud.access.policies import project_name
 from tests.local.cloud.calling import Calling
 from tests.local.conftest import LocalCloud
 
-SECRETS = "/v1/projects/slipway-local/secrets"
+SECRETS = "/v1/projects/local-project/secrets"
 NUMBERED = "projects/100000000001/secrets"
 VALUE = b"hf_a-very-secret-token"
 ADA = "submitter"
@@ -108,7 +108,7 @@ def test_an_expired_secret_is_gone(calling: Calling) -> None:
     assert calling.call("GET", SECRETS) == {"totalSize": 0}
 
 
-def grant(calling: Calling, at: str, role: str, member: str = "user:ada@slipway.example") -> None:
+def grant(calling: Calling, at: str, role: str, member: str = "user:ada@company.example") -> None:
     policy = calling.call("GET", f"{at}:getIamPolicy")
     bindings = [*policy.get("bindings", []), {"role": role, "members": [member]}]
     calling.call("POST", f"{at}:setIamPolicy", {"policy": {"etag": policy["etag"], "bindings": bindings}})
@@ -120,7 +120,7 @@ def test_a_role_on_one_secret_opens_that_one(calling: Calling) -> None:
     assert (error.code, error.status) == (403, "PERMISSION_DENIED")
     assert re.findall("'(.+?)'", error.message) == [
         "secretmanager.versions.access",
-        "projects/slipway-local/secrets/mine/versions/latest",
+        "projects/local-project/secrets/mine/versions/latest",
     ]
     grant(calling, mine, "roles/secretmanager.secretAccessor")
     assert value(calling, mine, role=ADA) == VALUE
@@ -132,7 +132,7 @@ def test_a_role_on_one_secret_opens_that_one(calling: Calling) -> None:
 def test_who_sees_secrets_does_not_read_them(calling: Calling) -> None:
     at = made(calling, "hf-token", VALUE)
     calling.world.policies.seed(
-        project_name("slipway-local"), {"roles/secretmanager.viewer": ("user:ada@slipway.example",)}
+        project_name("local-project"), {"roles/secretmanager.viewer": ("user:ada@company.example",)}
     )
     assert calling.call("GET", f"{at}/versions/1", role=ADA)["state"] == "ENABLED"
     assert calling.refused("GET", f"{at}/versions/1:access", role=ADA).code == 403
@@ -158,7 +158,7 @@ def test_what_was_changed_meanwhile_is_neither_removed_nor_moved(calling: Callin
 # --- google-cloud-secret-manager, unmodified, over REST.
 
 
-PROJECT = "projects/slipway-local"
+PROJECT = "projects/local-project"
 
 
 def client(cloud: LocalCloud, role: str = "owner") -> secretmanager_v1.SecretManagerServiceClient:
@@ -181,7 +181,7 @@ def test_a_secret_from_create_to_delete(cloud: LocalCloud) -> None:
     with pytest.raises(exceptions.Forbidden, match=r"Permission .* denied for resource"):
         client(cloud, "previewer").access_secret_version(name=version.name)
     policy = owner.get_iam_policy(request={"resource": made.name})
-    policy.bindings.add(role="roles/secretmanager.secretAccessor", members=["user:ada@slipway.example"])
+    policy.bindings.add(role="roles/secretmanager.secretAccessor", members=["user:ada@company.example"])
     owner.set_iam_policy(request={"resource": made.name, "policy": policy})
     assert client(cloud, "submitter").access_secret_version(name=version.name).payload.data == value
     owner.destroy_secret_version(name=version.name)

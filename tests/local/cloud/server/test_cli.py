@@ -55,7 +55,7 @@ def test_env_for_clients_alone_needs_no_engine(cloud: LocalCloud) -> None:
     found = exports(done.stdout)
     assert found["GOOGLE_OAUTH_ACCESS_TOKEN"] == cloud.token("submitter")
     key = json.loads(Path(found["GOOGLE_APPLICATION_CREDENTIALS"]).read_text())
-    assert (key["client_email"], key["token_uri"]) == ("ada@slipway.example", f"{cloud.url}/token")
+    assert (key["client_email"], key["token_uri"]) == ("ada@company.example", f"{cloud.url}/token")
     assert found["CLOUD_STORAGE_EMULATOR_ENDPOINT"] == found["STORAGE_EMULATOR_HOST"]
     assert found["GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"] == "false"
     assert not {"PULUMI_HOME", "PATH"} & found.keys()
@@ -86,8 +86,8 @@ def test_a_broken_record_is_named_by_every_command(own_cloud: LocalCloud, conten
 
 @pytest.mark.parametrize("port", ["65536", "99999999999999999999", "-1", "eight", "8 0", "\u0663"])
 def test_a_port_that_is_none_is_refused(own_cloud: LocalCloud, port: str) -> None:
-    done = own_cloud.local("up", SLIPWAY_LOCAL_PORT=port)
-    assert done.returncode == 1 and f"SLIPWAY_LOCAL_PORT is '{port}'" in done.stderr
+    done = own_cloud.local("up", VERTEX_LOCAL_PORT=port)
+    assert done.returncode == 1 and f"VERTEX_LOCAL_PORT is '{port}'" in done.stderr
 
 
 def test_a_state_folder_that_is_none_is_said(own_cloud: LocalCloud) -> None:
@@ -95,7 +95,7 @@ def test_a_state_folder_that_is_none_is_said(own_cloud: LocalCloud) -> None:
     for command in ("up", "status", "env"):
         done = own_cloud.local(command)
         assert done.returncode == 1 and "can't be used" in done.stderr and "Traceback" not in done.stderr, command
-        assert "SLIPWAY_LOCAL_STATE" in done.stderr
+        assert "VERTEX_LOCAL_STATE" in done.stderr
 
 
 def test_settings_that_are_no_text_are_said(own_cloud: LocalCloud) -> None:

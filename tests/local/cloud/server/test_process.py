@@ -50,7 +50,7 @@ def test_killed_and_started_again_nothing_is_lost(own_cloud: LocalCloud) -> None
     before = own_cloud.record
     bucket = client(own_cloud).create_bucket("survivor")
     bucket.blob("x").upload_from_string("still here")
-    own_cloud.rest("POST", "/v1/projects/slipway-local/serviceAccounts", {"accountId": "trainer-one"})
+    own_cloud.rest("POST", "/v1/projects/local-project/serviceAccounts", {"accountId": "trainer-one"})
     own_cloud.kill()
     assert own_cloud.local("status").returncode == 1
     path = own_cloud.state / "cloud.json"
@@ -60,9 +60,9 @@ def test_killed_and_started_again_nothing_is_lost(own_cloud: LocalCloud) -> None
     after = own_cloud.record
     assert (after.url, after.tokens) == (before.url, before.tokens) and after.pid not in (before.pid, os.getpid())
     assert client(own_cloud).bucket("survivor").blob("x").download_as_text() == "still here"
-    accounts = own_cloud.rest("GET", "/v1/projects/slipway-local/serviceAccounts")["accounts"]
+    accounts = own_cloud.rest("GET", "/v1/projects/local-project/serviceAccounts")["accounts"]
     emails = [found["email"] for found in accounts]
-    assert "trainer-one@slipway-local.iam.gserviceaccount.com" in emails
+    assert "trainer-one@local-project.iam.gserviceaccount.com" in emails
 
 
 def test_status_and_env_need_a_running_cloud(cloud: LocalCloud, own_cloud: LocalCloud) -> None:
@@ -75,7 +75,7 @@ def test_status_and_env_need_a_running_cloud(cloud: LocalCloud, own_cloud: Local
 
 def test_the_log_never_holds_a_token(cloud: LocalCloud) -> None:
     token = cloud.token()
-    for path in (f"{token}/storage/v1/b?project=slipway-local", f"{token}/nowhere", "mistyped-secret/nowhere"):
+    for path in (f"{token}/storage/v1/b?project=local-project", f"{token}/nowhere", "mistyped-secret/nowhere"):
         requests.get(f"{cloud.url}/t/{path}", timeout=10)
     log = (cloud.state / "cloud.log").read_text()
     assert "/storage/v1/b" in log and token not in log and "mistyped-secret" not in log
@@ -137,9 +137,9 @@ def test_a_taken_port_is_an_error_in_words(own_cloud: LocalCloud) -> None:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = str(other.getsockname()[1])
-        done = own_cloud.local("up", SLIPWAY_LOCAL_PORT=port)
+        done = own_cloud.local("up", VERTEX_LOCAL_PORT=port)
     assert done.returncode == 1 and done.stdout == ""
-    assert f"error: port {port} is taken" in done.stderr and "SLIPWAY_LOCAL_PORT=0" in done.stderr
+    assert f"error: port {port} is taken" in done.stderr and "VERTEX_LOCAL_PORT=0" in done.stderr
     assert not (own_cloud.state / "cloud.json").exists()
 
 
@@ -149,9 +149,9 @@ def test_a_port_that_was_taken_meanwhile_is_kept_for_or_said(own_cloud: LocalClo
     port = own_cloud.record.port
     own_cloud.local("down")
     with socket.create_server(("127.0.0.1", port)):
-        kept = own_cloud.local("up", SLIPWAY_LOCAL_PORT=str(port))
+        kept = own_cloud.local("up", VERTEX_LOCAL_PORT=str(port))
         assert kept.returncode == 1 and "is taken" in kept.stderr
-        free = own_cloud.local("up", SLIPWAY_LOCAL_PORT=unsaid)
+        free = own_cloud.local("up", VERTEX_LOCAL_PORT=unsaid)
     assert free.returncode == 0 and "shells that know the old one need" in free.stderr
     assert own_cloud.record.port != port
 
@@ -162,7 +162,7 @@ def test_a_second_cloud_takes_a_free_port_where_nobody_asked_for_one(
     with socket.create_server(("127.0.0.1", 0)) as demo:
         usual = demo.getsockname()[1]
         monkeypatch.setattr(daemon, "DEFAULT_PORT", usual)
-        done = own_cloud.local("up", SLIPWAY_LOCAL_PORT="")
+        done = own_cloud.local("up", VERTEX_LOCAL_PORT="")
     assert done.returncode == 0 and f"port {usual} is taken by another program" in done.stderr
     assert "shells" not in done.stderr, "nobody knows another port of this cloud"
     assert own_cloud.healthy()
@@ -188,7 +188,7 @@ def test_settings_outlive_a_restart_and_unknown_ones_are_refused(own_cloud: Loca
     own_cloud.up("--set", "submissions_per_minute=7", "--set", "quota.custom_model_training_cpus.us-central1=96")
     own_cloud.local("down")
     own_cloud.up()
-    found = own_cloud.rest("GET", "/slipway/settings")
+    found = own_cloud.rest("GET", "/vertex-local/settings")
     assert found["submissions_per_minute"] == 7
     assert found["quota"] == {"custom_model_training_cpus.us-central1": 96}
     wrong = own_cloud.local("up", "--set", "submission_per_minute=7")
@@ -202,11 +202,11 @@ def test_the_variables_of_each_role(cloud: LocalCloud) -> None:
         assert env["STORAGE_EMULATOR_HOST"] == f"{cloud.url}/t/{cloud.token(role)}"
         assert env["GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT"] == f"{cloud.url}/v1beta1/"
         assert env["GOOGLE_RESOURCE_MANAGER_V3_CUSTOM_ENDPOINT"] == f"{cloud.url}/v3/"
-        assert env["GOOGLE_CLOUD_PROJECT"] == "slipway-local"
+        assert env["GOOGLE_CLOUD_PROJECT"] == "local-project"
 
 
 def test_a_folder_with_other_things_in_it_is_not_taken_for_a_state_folder(own_cloud: LocalCloud) -> None:
-    """SLIPWAY_LOCAL_STATE=$HOME would close the home to others at `up`, and empty it at `make demo-down`."""
+    """VERTEX_LOCAL_STATE=$HOME would close the home to others at `up`, and empty it at `make demo-down`."""
     own_cloud.state.mkdir(mode=0o755)
     (own_cloud.state / "thesis.tex").write_text("years of work")
     done = own_cloud.local("up")
@@ -239,7 +239,7 @@ def test_what_can_t_be_killed_is_said(
 ) -> None:
     for name in ("once", "twice", "twice"):
         calling.job(displayName=name)
-    error = controlling.refused("POST", "/slipway/kill", {"job": job, "replica": replica})
+    error = controlling.refused("POST", "/vertex-local/kill", {"job": job, "replica": replica})
     assert (error.code, words in error.message) == (code, True), error.message
 
 
@@ -261,7 +261,7 @@ LIMIT = 400_000
 
 
 def test_a_full_disk_is_an_answer_and_nothing_is_half_written(own_cloud: LocalCloud) -> None:
-    own_cloud.up(SLIPWAY_LOCAL_FILE_LIMIT=str(LIMIT))
+    own_cloud.up(VERTEX_LOCAL_FILE_LIMIT=str(LIMIT))
     bucket = client(own_cloud).create_bucket("small-disk")
     bucket.blob("kept").upload_from_string("before")
     with pytest.raises(exceptions.GoogleAPICallError, match="disk is full") as failure:
@@ -275,13 +275,13 @@ def test_a_full_disk_is_an_answer_and_nothing_is_half_written(own_cloud: LocalCl
 
 
 def test_a_database_that_cannot_grow_rolls_back_and_lives_on(own_cloud: LocalCloud) -> None:
-    own_cloud.up(SLIPWAY_LOCAL_FILE_LIMIT=str(LIMIT))
+    own_cloud.up(VERTEX_LOCAL_FILE_LIMIT=str(LIMIT))
     made, failed = [], None
     for number in range(400):
         try:
             labels = {f"label-{index}": "x" * 60 for index in range(60)}
             own_cloud.rest(
-                "POST", "/storage/v1/b?project=slipway-local", {"name": f"bucket-{number}", "labels": labels}
+                "POST", "/storage/v1/b?project=local-project", {"name": f"bucket-{number}", "labels": labels}
             )
             made.append(f"bucket-{number}")
         except requests.HTTPError as error:

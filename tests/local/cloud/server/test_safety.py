@@ -13,7 +13,7 @@ from googleapiclient.discovery import build
 from tests.local.cloud.calling import NUMBERED, PARENT
 from tests.local.conftest import LocalCloud
 
-PATH = "/storage/v1/b?project=slipway-local"
+PATH = "/storage/v1/b?project=local-project"
 LEAST = 1024**2  # what `body_bytes` may be set to
 
 
@@ -35,7 +35,7 @@ def test_it_listens_on_loopback_only(cloud: LocalCloud) -> None:
 def test_without_a_good_token_there_is_only_health(cloud: LocalCloud, header: str) -> None:
     answer = get(cloud, Authorization=header)
     assert answer.status_code == 401 and answer.json()["error"]["status"] == "UNAUTHENTICATED"
-    assert get(cloud, "/healthz").json()["slipway"] == "local cloud"
+    assert get(cloud, "/healthz").json()["service"] == "vertex-local"
 
 
 def test_a_stranger_fills_no_memory(cloud: LocalCloud) -> None:
@@ -58,7 +58,7 @@ def test_an_odd_request_is_refused_without_a_traceback(cloud: LocalCloud, method
 
 def test_who_went_before_an_answer_was_lost_leaves_no_traceback(cloud: LocalCloud) -> None:
     before = traced(cloud)
-    cloud.rest("POST", "/slipway/faults", {"faults": [{"kind": "lost-answer", "match": "/storage/v1/b"}]})
+    cloud.rest("POST", "/vertex-local/faults", {"faults": [{"kind": "lost-answer", "match": "/storage/v1/b"}]})
     request = f"GET {PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {cloud.token()}\r\n\r\n"
     try:
         for _ in range(20):
@@ -66,7 +66,7 @@ def test_who_went_before_an_answer_was_lost_leaves_no_traceback(cloud: LocalClou
                 connection.sendall(3 * request.encode())
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     finally:
-        cloud.rest("DELETE", "/slipway/faults")
+        cloud.rest("DELETE", "/vertex-local/faults")
     assert traced(cloud) == before
 
 
@@ -114,14 +114,14 @@ def test_a_token_in_an_odd_place_of_a_path_is_not_logged(cloud: LocalCloud, path
 def test_only_the_owner_controls_the_cloud(cloud: LocalCloud) -> None:
     for name in ("status", "settings", "faults", "scenario", "kill", "clock"):
         method = "POST" if name in ("kill", "clock") else "GET"
-        assert cloud.call(method, f"/slipway/{name}", "deployer", json={}).status_code == 403, name
+        assert cloud.call(method, f"/vertex-local/{name}", "deployer", json={}).status_code == 403, name
 
 
 def test_unknown_is_404_and_known_but_missing_is_501(cloud: LocalCloud) -> None:
     good = {"Authorization": f"Bearer {cloud.token()}"}
     unknown = get(cloud, "/v1/nothing/here", **good)
     assert (unknown.status_code, unknown.json()["error"]["status"]) == (404, "NOT_FOUND")
-    known = get(cloud, "/v1/projects/slipway-local/roles", **good)
+    known = get(cloud, "/v1/projects/local-project/roles", **good)
     assert known.status_code == 501 and "iam.projects.roles.list" in known.json()["error"]["message"]
     apart = get(cloud, "/not-served/big_table/v1/x", **good)
     assert apart.status_code == 501 and "of Google's: big table" in apart.json()["error"]["message"]
@@ -135,23 +135,23 @@ def test_a_body_that_is_no_json_is_refused(cloud: LocalCloud) -> None:
 
 
 def test_a_body_larger_than_is_taken_is_refused(cloud: LocalCloud) -> None:
-    usual = cloud.rest("GET", "/slipway/settings")["body_bytes"]
-    cloud.rest("POST", "/slipway/settings", {"body_bytes": LEAST})
+    usual = cloud.rest("GET", "/vertex-local/settings")["body_bytes"]
+    cloud.rest("POST", "/vertex-local/settings", {"body_bytes": LEAST})
     try:
         good = {"Authorization": f"Bearer {cloud.token()}"}
         answer = requests.post(f"{cloud.url}/v2/entries:list", data=b" " * (LEAST + 1), headers=good, timeout=10)
     finally:
-        cloud.rest("POST", "/slipway/settings", {"body_bytes": usual})
+        cloud.rest("POST", "/vertex-local/settings", {"body_bytes": usual})
     assert answer.status_code == 413 and f"{LEAST} bytes" in answer.json()["error"]["message"]
 
 
 def test_json_that_is_nested_too_deeply_is_refused(cloud: LocalCloud) -> None:
     good = {"Authorization": f"Bearer {cloud.token()}"}
-    for path in ("/v2/entries:list", "/storage/v1/b?project=slipway-local", "/v1/projects/slipway-local:setIamPolicy"):
+    for path in ("/v2/entries:list", "/storage/v1/b?project=local-project", "/v1/projects/local-project:setIamPolicy"):
         answer = requests.post(cloud.url + path, data="[" * 100_000, headers=good, timeout=10)
         assert answer.status_code == 400 and "nested too deeply" in answer.json()["error"]["message"]
     deep = "(" * 3000
-    jobs = get(cloud, f"/v1/projects/slipway-local/locations/us-central1/customJobs?filter={deep}", **good)
+    jobs = get(cloud, f"/v1/projects/local-project/locations/us-central1/customJobs?filter={deep}", **good)
     assert jobs.status_code == 400
 
 
@@ -171,7 +171,7 @@ def test_a_body_that_turns_to_nonsense_after_its_request_was_refused_ends_the_co
 # --- Requests as clients write them, whatever the service: long GETs, tokens in the query, answers in part. (N17)
 
 
-PROJECT = "/v1/projects/slipway-local"
+PROJECT = "/v1/projects/local-project"
 SEARCH = "/v3/projects:search"
 VERTEX, T4 = "aiplatform.googleapis.com", "CustomModelTrainingT4GPUsPerProjectPerRegion"
 LONG = "id:" + "x" * 3000
@@ -179,7 +179,7 @@ LONG = "id:" + "x" * 3000
 
 @pytest.fixture(scope="module")
 def requested(cloud: LocalCloud) -> Iterator[LocalCloud]:
-    cloud.session().post(f"{cloud.url}/storage/v1/b?project=slipway-local", json={"name": "requests"})
+    cloud.session().post(f"{cloud.url}/storage/v1/b?project=local-project", json={"name": "requests"})
     cloud.call("POST", "/upload/storage/v1/b/requests/o?uploadType=media&name=one", data=b"content")
     yield cloud
 
@@ -190,19 +190,19 @@ def test_googleapiclient_asks_a_long_question(cloud: LocalCloud) -> None:
     credentials = cloud.credentials()
     client: Any = build("cloudresourcemanager", "v3", credentials=credentials, client_options=options)
     assert client.projects().search(query=LONG).execute() == {}
-    assert client.projects().search(query=f"{LONG} OR id:slipway-local").execute()["projects"]
+    assert client.projects().search(query=f"{LONG} OR id:local-project").execute()["projects"]
 
 
 @pytest.mark.parametrize(("method", "form", "status"), [("GET", True, 200), ("GET", False, 200), ("DELETE", True, 404)])
 def test_a_post_may_stand_for_another_method(cloud: LocalCloud, method: str, form: bool, status: int) -> None:
     media = "application/x-www-form-urlencoded" if form else "application/json"
     headers = {"Authorization": f"Bearer {cloud.token()}", "X-HTTP-Method-Override": method, "Content-Type": media}
-    query = "query=id%3Aslipway-local&fields=projects(projectId)"
+    query = "query=id%3Alocal-project&fields=projects(projectId)"
     sent = {"data": query} if form else {"params": query}
     answer = requests.post(cloud.url + SEARCH, headers=headers, timeout=30, **sent)  # type: ignore[arg-type]
     assert answer.status_code == status, answer.text
     if status == 200:
-        assert answer.json() == {"projects": [{"projectId": "slipway-local"}]}
+        assert answer.json() == {"projects": [{"projectId": "local-project"}]}
 
 
 @pytest.mark.parametrize("name", ["access_token", "oauth_token"])
@@ -230,13 +230,13 @@ def test_a_token_may_be_in_the_query_and_is_never_logged(cloud: LocalCloud, name
         ("/storage/v1/b/requests/o", "items/name", {"items": [{"name": "one"}]}),
         ("/storage/v1/b/requests/o", "items(name,size),prefixes", {"items": [{"name": "one", "size": "7"}]}),
         ("/storage/v1/b/requests/o", "*/name", {"items": [{"name": "one"}]}),
-        ("/storage/v1/projects/slipway-local/serviceAccount", "kind", {"kind": "storage#serviceAccount"}),
-        (f"{PROJECT}/serviceAccounts/deployer@slipway-local.iam.gserviceaccount.com", "display_name", None),
-        (PROJECT, "projectId", {"projectId": "slipway-local"}),
+        ("/storage/v1/projects/local-project/serviceAccount", "kind", {"kind": "storage#serviceAccount"}),
+        (f"{PROJECT}/serviceAccounts/deployer@local-project.iam.gserviceaccount.com", "display_name", None),
+        (PROJECT, "projectId", {"projectId": "local-project"}),
         (
-            "/v3/projects:search?query=id:slipway-local",
+            "/v3/projects:search?query=id:local-project",
             "projects.projectId",
-            {"projects": [{"projectId": "slipway-local"}]},
+            {"projects": [{"projectId": "local-project"}]},
         ),
         (f"{PROJECT}/services/storage.googleapis.com", "config/name", {"config": {"name": "storage.googleapis.com"}}),
         (f"{PROJECT}/locations/us-east1", "locationId", {"locationId": "us-east1"}),

@@ -8,14 +8,14 @@ import pytest
 from tests.local.cloud.calling import PARENT
 from tests.local.conftest import LocalCloud
 
-TRAINER = "deployer@slipway-local.iam.gserviceaccount.com"
+TRAINER = "deployer@local-project.iam.gserviceaccount.com"
 
 
 @pytest.fixture
 def cloud(running: LocalCloud) -> Iterator[LocalCloud]:
     """Yield the running cloud, without a scenario when the test is over."""
     yield running
-    running.rest("DELETE", "/slipway/scenario")
+    running.rest("DELETE", "/vertex-local/scenario")
 
 
 @pytest.fixture
@@ -35,12 +35,12 @@ def machines(cloud: LocalCloud, machine: str, *plan: tuple[float, int], strategy
         {"at": at, "region": "us-central1", "machine": machine, "strategy": strategy, "machines": count}
         for at, count in plan
     ]
-    cloud.rest("POST", "/slipway/scenario", {"supply": entries})
+    cloud.rest("POST", "/vertex-local/scenario", {"supply": entries})
 
 
 def later(cloud: LocalCloud, seconds: float) -> None:
     """Move the cloud's clock ahead."""
-    cloud.rest("POST", "/slipway/clock", {"advance": seconds})
+    cloud.rest("POST", "/vertex-local/clock", {"advance": seconds})
 
 
 def gpus_drawn(cloud: LocalCloud, accelerator: str) -> tuple[int, int]:
@@ -50,7 +50,7 @@ def gpus_drawn(cloud: LocalCloud, accelerator: str) -> tuple[int, int]:
         'resource.labels.location="us-central1"'
         "&interval.startTime=2020-01-01T00:00:00Z&interval.endTime=2100-01-01T00:00:00Z"
     )
-    found = cloud.rest("GET", f"/v3/projects/slipway-local/timeSeries?{query}").get("timeSeries", [])
+    found = cloud.rest("GET", f"/v3/projects/local-project/timeSeries?{query}").get("timeSeries", [])
     used = {
         series["metric"]["labels"]["quota_metric"].partition("/")[2]: int(series["points"][0]["value"]["int64Value"])
         for series in found

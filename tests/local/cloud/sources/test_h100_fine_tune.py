@@ -52,7 +52,7 @@ def ask_for_quota(cloud: LocalCloud) -> None:
         quota_config=cloudquotas_v1.QuotaConfig(preferred_value=8),
         contact_email="ml-platform@acme.example",
     )
-    parent = "projects/slipway-local/locations/global"
+    parent = "projects/local-project/locations/global"
     made = client.create_quota_preference(parent=parent, quota_preference=wanted, quota_preference_id="h100")
     assert made.quota_config.granted_value == 8
 
@@ -98,7 +98,7 @@ def accelerators(cloud: LocalCloud, name: str) -> list[str]:
             f'resource.labels.job_id="{name.rpartition("/")[2]}"'
             "&interval.startTime=2020-01-01T00:00:00Z&interval.endTime=2100-01-01T00:00:00Z"
         )
-        series = cloud.rest("GET", f"/v3/projects/slipway-local/timeSeries?{query}").get("timeSeries", [])
+        series = cloud.rest("GET", f"/v3/projects/local-project/timeSeries?{query}").get("timeSeries", [])
         found.append([item["metric"]["labels"]["accelerator_id"] for item in series])
     assert found[0] == found[1]
     return found[0]

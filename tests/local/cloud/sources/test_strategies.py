@@ -217,7 +217,7 @@ def spot() -> Any:
 
 
 def preempt(cloud: LocalCloud, times: int) -> None:
-    cloud.rest("POST", "/slipway/scenario", {"spot": {"preempt": [{"job": "spot", "after": 0.0, "times": times}]}})
+    cloud.rest("POST", "/vertex-local/scenario", {"spot": {"preempt": [{"job": "spot", "after": 0.0, "times": times}]}})
 
 
 def spot_job(seconds: str) -> aiplatform.CustomJob:

@@ -12,7 +12,7 @@ from tests.local.conftest import LocalCloud
 def client(cloud: LocalCloud, role: str = "owner") -> storage.Client:
     """Return the official client with explicit credentials."""
     return storage.Client(
-        project="slipway-local",
+        project="local-project",
         credentials=cloud.credentials(role),
         client_options={"api_endpoint": cloud.url},
     )

@@ -44,10 +44,10 @@ def test_a_wrong_token_in_the_prefix_is_refused(cloud: LocalCloud, bucket: stora
 
 def test_a_role_on_a_bucket_reaches_that_bucket_only(cloud: LocalCloud, bucket: storage.Bucket) -> None:
     ada = client(cloud, "submitter")
-    with pytest.raises(exceptions.Forbidden, match=r"ada@slipway\.example does not have storage\.objects\.get access"):
+    with pytest.raises(exceptions.Forbidden, match=r"ada@company\.example does not have storage\.objects\.get access"):
         ada.bucket(bucket.name).blob("x").download_as_bytes()
     policy = bucket.get_iam_policy(requested_policy_version=3)
-    policy.bindings.append({"role": "roles/storage.objectViewer", "members": {"group:ml-engineers@slipway.example"}})
+    policy.bindings.append({"role": "roles/storage.objectViewer", "members": {"group:ml-engineers@company.example"}})
     bucket.set_iam_policy(policy)
     bucket.blob("x").upload_from_string("shared")
     assert ada.bucket(bucket.name).blob("x").download_as_text() == "shared"
@@ -61,7 +61,7 @@ def test_a_role_on_a_bucket_reaches_that_bucket_only(cloud: LocalCloud, bucket: 
 
 def test_a_creator_may_add_but_not_overwrite(cloud: LocalCloud, bucket: storage.Bucket) -> None:
     policy = bucket.get_iam_policy(requested_policy_version=3)
-    policy.bindings.append({"role": "roles/storage.objectCreator", "members": {"user:ada@slipway.example"}})
+    policy.bindings.append({"role": "roles/storage.objectCreator", "members": {"user:ada@company.example"}})
     bucket.set_iam_policy(policy)
     ada = client(cloud, "submitter").bucket(bucket.name)
     ada.blob("x").upload_from_string("1")
@@ -87,7 +87,7 @@ def test_the_project_s_editors_have_what_object_lists_give_them_by_default(cloud
     headers = {"Authorization": f"Bearer {token}"}
     for name, uniform in (("of-lists", False), ("of-roles", True)):
         access = {"uniformBucketLevelAccess": {"enabled": uniform}}
-        cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": name, "iamConfiguration": access})
+        cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": name, "iamConfiguration": access})
         upload = f"{cloud.url}/upload/storage/v1/b/{name}/o?uploadType=media&name=x"
         assert requests.post(upload, b"content", headers=headers, timeout=30).status_code == 200
         read = f"{cloud.url}/storage/v1/b/{name}/o/x?alt=media"
@@ -137,7 +137,7 @@ ROWS: tuple[tuple[str, str, str, str, int, str], ...] = (
 @pytest.fixture(scope="module")
 def held(cloud: LocalCloud) -> None:
     """A bucket with an object that is under a hold, from now on in this cloud."""
-    made = cloud.session().post(f"{cloud.url}/storage/v1/b?project=slipway-local", json={"name": "refused-objects"})
+    made = cloud.session().post(f"{cloud.url}/storage/v1/b?project=local-project", json={"name": "refused-objects"})
     if made.ok:
         cloud.rest("POST", f"{UPLOAD}?uploadType=media&name=kept", {})
         cloud.rest("PATCH", f"{BUCKET}/o/kept", {"temporaryHold": True})

@@ -11,7 +11,7 @@ from tests.local.cloud.calling import Calling
 from tests.local.cloud.storage.conftest import client
 from tests.local.conftest import LocalCloud
 
-BUCKETS = "/storage/v1/b?project=slipway-local"
+BUCKETS = "/storage/v1/b?project=local-project"
 
 
 def name() -> str:
@@ -126,7 +126,7 @@ def test_a_buckets_policy_conflicts_on_an_old_etag_and_refuses_conditions(
     cloud: LocalCloud, bucket: storage.Bucket
 ) -> None:
     policy = bucket.get_iam_policy(requested_policy_version=3)
-    policy.bindings.append({"role": "roles/storage.objectViewer", "members": {"user:ada@slipway.example"}})
+    policy.bindings.append({"role": "roles/storage.objectViewer", "members": {"user:ada@company.example"}})
     again = bucket.get_iam_policy(requested_policy_version=3)
     bucket.set_iam_policy(policy)
     with pytest.raises(exceptions.PreconditionFailed):
@@ -149,7 +149,7 @@ def test_what_is_not_implemented_says_so(cloud: LocalCloud, bucket: storage.Buck
 def test_a_null_is_a_field_that_is_not_set_but_for_a_patch_which_removes_it(calling: Calling) -> None:
     labels = {"a": "b", "c": "d"}
     body = {"name": "odd", "labels": labels, "lifecycle": None, "versioning": None}
-    assert "lifecycle" not in calling.call("POST", "/storage/v1/b?project=slipway-local", body)
+    assert "lifecycle" not in calling.call("POST", "/storage/v1/b?project=local-project", body)
     changed = calling.call("PATCH", "/storage/v1/b/odd", {"labels": {"a": None}})
     assert changed["labels"] == {"c": "d"}
     error = calling.refused("POST", "/storage/v1/b/odd/o/x/compose", {"sourceObjects": None})

@@ -42,7 +42,7 @@ def test_resumable_uploads_in_chunks(bucket: storage.Bucket, size: int) -> None:
 
 
 def test_uploads_that_nobody_has_gone_on_with_for_a_week_are_forgotten(calling: Calling) -> None:
-    calling.call("POST", "/storage/v1/b?project=slipway-local", {"name": "acme-uploads", "location": REGION})
+    calling.call("POST", "/storage/v1/b?project=local-project", {"name": "acme-uploads", "location": REGION})
     path, now = "/upload/storage/v1/b/acme-uploads/o?uploadType=resumable", START.timestamp()
     old, new = (calling.reply("POST", f"{path}&name=x", {}).headers["x-guploader-uploadid"] for _ in range(2))
     for upload, age_s in ((old, 8 * 86_400), (new, 6 * 86_400)):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 NETWORK = "projects/100000000001/global/networks/train"
-KEY = "projects/slipway-local/locations/us-central1/keyRings/r/cryptoKeys/k"
+KEY = "projects/local-project/locations/us-central1/keyRings/r/cryptoKeys/k"
 PEERED: Mapping[str, Any] = {
     "networkAttachment": "a",
     "dnsPeeringConfigs": [{"domain": "x.com", "targetProject": "p", "targetNetwork": "n"}],

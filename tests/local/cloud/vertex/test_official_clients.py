@@ -13,7 +13,7 @@ from local.cloud.nodes import mounts
 from tests.local.conftest import LocalCloud
 from tests.local.official import aiplatform, aiplatform_v1, cloudquotas_v1, generated, persistent_resource
 
-PROJECT, REGION = "slipway-local", "us-central1"
+PROJECT, REGION = "local-project", "us-central1"
 PARENT = f"projects/{PROJECT}/locations/{REGION}"
 DEPLOYER = f"deployer@{PROJECT}.iam.gserviceaccount.com"
 PREBUILT = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"

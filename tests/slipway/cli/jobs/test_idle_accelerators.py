@@ -22,8 +22,8 @@ def fine_tune(moved: Stack) -> Stack:
     moved.beside_pools("hello", "on-demand", machine=H100)
     moved.spec()["workerPoolSpecs"][0]["diskSpec"] = {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 500}
     moved.publish()
-    moved.cloud.rest("POST", "/slipway/settings", {"quota": QUOTA, "monitoring_seconds": 0.2})
-    moved.cloud.rest("POST", "/slipway/scenario", {"gpus": [{"job": "hello", "csv": RECORDED}]})
+    moved.cloud.rest("POST", "/vertex-local/settings", {"quota": QUOTA, "monitoring_seconds": 0.2})
+    moved.cloud.rest("POST", "/vertex-local/scenario", {"gpus": [{"job": "hello", "csv": RECORDED}]})
     return moved
 
 
@@ -34,7 +34,7 @@ def test_half_a_fine_tune_of_eight_h100_is_told_as_idle(
     code = f"code={UNTIL_TOLD.format(file=str(done))}"
     name = stack.sends("hello", "-p", code)["displayName"]
     stack.until(lambda: stack.jobs()[0]["state"] == "JOB_STATE_RUNNING")
-    stack.cloud.rest("POST", "/slipway/clock", {"advance": 58 * 60})
+    stack.cloud.rest("POST", "/vertex-local/clock", {"advance": 58 * 60})
     stack.until(lambda: len(points(stack)) == 59)
     done.touch()
     ended = stack.well("jobs", "wait", name)

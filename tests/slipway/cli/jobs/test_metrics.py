@@ -85,7 +85,7 @@ def test_who_may_not_read_is_told_the_role_and_a_closed_bucket_is_asked_once(
         return reading(storage, at, most)
 
     monkeypatch.setattr(Storage, "beginning", counted)
-    stack.cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": f"x-{stack.name}"})
+    stack.cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": f"x-{stack.name}"})
     closed = [job(f"job{number}", f"gs://x-{stack.name}/jobs/{number}") for number in range(200)]
     found = read_metrics(context(stack), closed)
     assert len(found) == 200 and len(asked) < 50

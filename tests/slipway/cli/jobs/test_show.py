@@ -107,7 +107,7 @@ def test_what_can_not_be_read_is_named_and_the_rest_is_shown(stack: Stack) -> No
     name = held(stack, 1)
     with stack.without("roles/cloudquotas.viewer"):
         text, document = stack.well("jobs", "show", name).out, stack.shown(name)
-    assert "usage      not known: " in text and "for roles/monitoring.viewer on project slipway-local)" in text
+    assert "usage      not known: " in text and "for roles/monitoring.viewer on project local-project)" in text
     assert document["usage"]["series"] == [] and "roles/monitoring.viewer" in document["usage"]["why"]
     with stack.without("roles/logging.viewer"):
         text, document = stack.well("jobs", "show", name).out, stack.shown(name)

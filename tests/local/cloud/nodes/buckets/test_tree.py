@@ -69,9 +69,9 @@ class Machine:
 @pytest.fixture
 def bucket(cloud: LocalCloud) -> Iterator[str]:
     name = f"files-{uuid.uuid4().hex[:12]}"
-    cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": name, "location": "us-central1"})
+    cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": name, "location": "us-central1"})
     yield name
-    cloud.rest("DELETE", "/slipway/faults")
+    cloud.rest("DELETE", "/vertex-local/faults")
 
 
 @pytest.fixture
@@ -279,10 +279,10 @@ def test_an_answer_that_is_lost_or_late_changes_nothing(
 ) -> None:  # N2
     content = os.urandom(9 << 20)
     machine.node()
-    cloud.rest("POST", "/slipway/faults", {"faults": [fault]})
+    cloud.rest("POST", "/vertex-local/faults", {"faults": [fault]})
     machine.write("f", content)
     assert machine.read("f") == content[: 1 << 20]
-    cloud.rest("DELETE", "/slipway/faults")
+    cloud.rest("DELETE", "/vertex-local/faults")
     assert stored(cloud, bucket)["f"][0] == content
     assert not machine.said
 

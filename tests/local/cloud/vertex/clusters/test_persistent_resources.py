@@ -78,7 +78,7 @@ def test_an_operation_is_found_under_its_resource_its_location_and_the_ui_path(c
     for path in (
         f"/ui/{name}",
         f"/v1beta1/{name}",
-        f"/v1/projects/slipway-local/locations/{REGION}/operations/{number}",
+        f"/v1/projects/local-project/locations/{REGION}/operations/{number}",
     ):
         assert calling.call("GET", path)["name"] == name
     listed = calling.call("GET", f"/v1/{NAME}/cpu/operations")["operations"]
@@ -105,8 +105,8 @@ def test_lists_are_paged(calling: Calling) -> None:
 
 def test_a_peered_network_and_a_psc_interface_are_taken_together(calling: Calling) -> None:
     """As Google's acceptance test of its own Terraform resource makes them (magic-modules 18273)."""
-    key = f"projects/slipway-local/locations/{REGION}/keyRings/ring/cryptoKeys/key"
-    peering = {"domain": "example.com.", "targetProject": "slipway-local", "targetNetwork": "vertex"}
+    key = f"projects/local-project/locations/{REGION}/keyRings/ring/cryptoKeys/key"
+    peering = {"domain": "example.com.", "targetProject": "local-project", "targetNetwork": "vertex"}
     body = cluster_body(
         network="projects/100000000001/global/networks/vertex",
         reservedIpRanges=["vertex-ip-range"],

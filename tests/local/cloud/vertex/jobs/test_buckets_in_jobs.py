@@ -33,7 +33,7 @@ def bucket(cloud: LocalCloud) -> str:
 
 def made(cloud: LocalCloud) -> str:
     name = f"jobs-{uuid.uuid4().hex[:12]}"
-    cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": name, "location": "us-central1"})
+    cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": name, "location": "us-central1"})
     return name
 
 
@@ -130,8 +130,8 @@ while rank == 0 and len(os.listdir(folder)) < 6:
 
 def test_reads_and_writes_are_the_account_s(cloud: LocalCloud, bucket: str) -> None:
     put(cloud, bucket, "in", "1")
-    cloud.rest("POST", "/v1/projects/slipway-local/serviceAccounts", {"accountId": bucket[:30]})
-    email = f"{bucket[:30]}@slipway-local.iam.gserviceaccount.com"
+    cloud.rest("POST", "/v1/projects/local-project/serviceAccounts", {"accountId": bucket[:30]})
+    email = f"{bucket[:30]}@local-project.iam.gserviceaccount.com"
     policy = cloud.rest("GET", f"/storage/v1/b/{bucket}/iam")
     viewer = {"role": "roles/storage.objectViewer", "members": [f"serviceAccount:{email}"]}
     cloud.rest("PUT", f"/storage/v1/b/{bucket}/iam", {**policy, "bindings": [*policy.get("bindings", ()), viewer]})

@@ -96,12 +96,12 @@ TRAINER = identities.DEPLOYER
 
 def test_running_as_a_service_account_needs_leave_to_act_as_it(calling: Calling) -> None:
     calling.cluster("cpu", resourceRuntimeSpec=CUSTOM_ACCOUNT)
-    user = ("user:ada@slipway.example",)
-    calling.world.policies.seed(policies.project_name("slipway-local"), {"roles/aiplatform.user": user})
+    user = ("user:ada@company.example",)
+    calling.world.policies.seed(policies.project_name("local-project"), {"roles/aiplatform.user": user})
     body = job_body(cluster="cpu", spec={"serviceAccount": TRAINER})
     error = calling.refused("POST", JOBS, body, role="submitter")
     assert (error.code, "iam.serviceAccounts.actAs" in error.message) == (403, True)
-    calling.world.policies.seed(policies.account_name("slipway-local", TRAINER), {"roles/iam.serviceAccountUser": user})
+    calling.world.policies.seed(policies.account_name("local-project", TRAINER), {"roles/iam.serviceAccountUser": user})
     assert calling.call("POST", JOBS, body, role="submitter")["state"] == "JOB_STATE_PENDING"
 
 
@@ -115,7 +115,7 @@ def test_an_account_of_another_project_needs_a_grant_of_its_own_even_from_the_ow
     assert (error.code, f"act as service_account: {account}" in error.message) == (403, True)
     owner = (identities.ROLES["owner"],)
     calling.world.policies.seed(
-        policies.account_name("slipway-local", account), {"roles/iam.serviceAccountUser": owner}
+        policies.account_name("local-project", account), {"roles/iam.serviceAccountUser": owner}
     )
     assert calling.call("POST", JOBS, body)["jobSpec"]["serviceAccount"] == account
 

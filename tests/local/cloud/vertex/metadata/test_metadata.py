@@ -81,7 +81,7 @@ def test_contexts_are_found_by_their_parents_and_children(calling: Calling) -> N
     for run in ("r1", "r2"):
         child = node(calling, "contexts", run, schemaTitle="system.ExperimentRun")
         # The SDK names the project by its id or by its number.
-        named = child.replace("projects/100000000001", "projects/slipway-local")
+        named = child.replace("projects/100000000001", "projects/local-project")
         calling.call("POST", f"/v1/{parent}:addContextChildren", {"childContexts": [named]})
     assert listed(calling, "contexts", f'schema_title="system.ExperimentRun" AND parent_contexts:"{parent}"') == [
         "r1",
@@ -220,7 +220,7 @@ def test_a_job_with_an_experiment_and_no_run_gets_one(calling: Calling, experime
 def test_a_job_joins_the_run_it_names_and_the_run_s_maker_goes_on(calling: Calling, experiment: str) -> None:
     body = {"schemaTitle": "system.ExperimentRun", "metadata": {"_params": {"lr": 0.1}}}
     run = calling.call("POST", f"{CONTEXTS}?contextId=exp-mine", body)
-    short = run["name"].replace("100000000001", "slipway-local")
+    short = run["name"].replace("100000000001", "local-project")
     assert job(calling, experiment=experiment, experimentRun=short)["jobSpec"]["experimentRun"] == run["name"]
     found = calling.call("PATCH", f"/v1/{run['name']}", {**run, "metadata": {"_params": {"lr": 0.2}}})
     assert found["metadata"]["_params"] == {"lr": 0.2}

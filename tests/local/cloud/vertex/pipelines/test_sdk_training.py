@@ -14,7 +14,7 @@ from tests.local.cloud.calling import NUMBERED, PARENT
 from tests.local.conftest import LocalCloud
 from tests.local.official import aiplatform, generated
 
-DEPLOYER = "deployer@slipway-local.iam.gserviceaccount.com"
+DEPLOYER = "deployer@local-project.iam.gserviceaccount.com"
 PLACE: dict[str, Any] = {"machine_type": "n1-standard-4", "replica_count": 1}
 SERVING = "us-docker.pkg.dev/vertex-ai/prediction/sklearn-cpu.1-6:latest"
 TRAINING = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"

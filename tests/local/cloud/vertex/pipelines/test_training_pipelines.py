@@ -282,8 +282,8 @@ def test_lists_are_filtered_and_masked(studies: Studies) -> None:
 def test_who_may_not_is_told_the_permission(studies: Studies) -> None:
     error = studies.calling.refused("POST", PIPELINES, pipeline_body(), role="submitter")
     assert "aiplatform.trainingPipelines.create" in error.message
-    user = ("user:ada@slipway.example",)
-    studies.calling.world.policies.seed(policies.project_name("slipway-local"), {"roles/aiplatform.user": user})
+    user = ("user:ada@company.example",)
+    studies.calling.world.policies.seed(policies.project_name("local-project"), {"roles/aiplatform.user": user})
     made = studies.calling.call("POST", PIPELINES, pipeline_body(), role="submitter")
     assert studies.calling.call("GET", f"/v1/{made['name']}", role="submitter") == made
 

@@ -21,7 +21,7 @@ from tests.local.cloud.vertex.bodies import job_body, worker
 
 H100 = {"machineType": "a3-highgpu-8g", "acceleratorType": "NVIDIA_H100_80GB", "acceleratorCount": 8}
 A100 = {"machineType": "a2-highgpu-1g", "acceleratorType": "NVIDIA_TESLA_A100", "acceleratorCount": 1}
-HELD = "projects/slipway-local/zones/us-central1-a/reservations/held"
+HELD = "projects/local-project/zones/us-central1-a/reservations/held"
 KEY = "compute.googleapis.com/reservation-name"
 SPECIFIC = {"reservationAffinityType": "SPECIFIC_RESERVATION", "key": KEY, "values": [HELD]}
 ANY = {"reservationAffinityType": "ANY_RESERVATION"}

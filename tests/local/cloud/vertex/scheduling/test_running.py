@@ -34,7 +34,7 @@ print("done", flush=True)
 @pytest.fixture(autouse=True)
 def no_scenario(running: LocalCloud) -> Iterator[None]:
     yield
-    running.rest("DELETE", "/slipway/scenario")
+    running.rest("DELETE", "/vertex-local/scenario")
 
 
 def submit(cloud: LocalCloud, *workers: Any, name: str = "train", **scheduling: Any) -> str:
@@ -53,7 +53,7 @@ def said(cloud: LocalCloud, name: str, text: str, count: int = 1, replica: str =
 def preempt(cloud: LocalCloud, name: str, times: int = 1, **spot: Any) -> None:
     """Let the job lose its machines now, for the `times`th time, after it has begun to work."""
     said(cloud, name, f"start {times}")
-    cloud.rest("POST", "/slipway/scenario", {"spot": {"preempt": [{"job": "spot", "times": times}], **spot}})
+    cloud.rest("POST", "/vertex-local/scenario", {"spot": {"preempt": [{"job": "spot", "times": times}], **spot}})
 
 
 def test_a_spot_job_that_is_preempted_twice_without_notice_goes_on_where_it_was(
@@ -103,21 +103,21 @@ def test_a_killed_replica_comes_back_in_its_place_while_the_others_go_on(running
 
 
 def told_by_answers(cloud: LocalCloud) -> datetime:
-    return parsedate_to_datetime(cloud.session().get(f"{cloud.url}/slipway/clock", timeout=30).headers["Date"])
+    return parsedate_to_datetime(cloud.session().get(f"{cloud.url}/vertex-local/clock", timeout=30).headers["Date"])
 
 
 def test_a_flex_start_job_starts_when_its_machines_come_and_the_clock_can_be_moved(running: LocalCloud) -> None:
     entry = {"region": "us-central1", "machine": "a2-highgpu-1g", "strategy": "flex-start"}
     later = [entry | {"machines": 0}, entry | {"at": 7200, "machines": 2}]
-    running.rest("POST", "/slipway/scenario", {"supply": later})
+    running.rest("POST", "/vertex-local/scenario", {"supply": later})
     workers = [task("print('trained')") | {"machineSpec": A100}, task("pass") | {"machineSpec": A100}]
     name = submit(running, *workers, strategy="FLEX_START", maxWaitDuration="86400s")
     gone = submit(running, workers[0], strategy="FLEX_START", maxWaitDuration="3600s")
     assert {running.rest("GET", f"/v1/{job}")["state"] for job in (name, gone)} == {"JOB_STATE_PENDING"}
-    before = running.rest("GET", "/slipway/clock")["now"]
-    assert running.rest("POST", "/slipway/clock", {"advance": 3601})["now"] > before
+    before = running.rest("GET", "/vertex-local/clock")["now"]
+    assert running.rest("POST", "/vertex-local/clock", {"advance": 3601})["now"] > before
     assert "duration of 3600 s" in running.until(gone, "JOB_STATE_FAILED")["error"]["message"]
-    now = datetime.fromisoformat(running.rest("POST", "/slipway/clock", {"advance": 3600})["now"])
+    now = datetime.fromisoformat(running.rest("POST", "/vertex-local/clock", {"advance": 3600})["now"])
     job = running.until(name, "JOB_STATE_SUCCEEDED")
     while told_by_answers(running) < now.replace(microsecond=0):  # They are dated anew each second.
         time.sleep(0.05)

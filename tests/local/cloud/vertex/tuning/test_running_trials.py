@@ -14,7 +14,7 @@ from tests.local.cloud.vertex.tuning.conftest import LR, TUNING, study, tuning_b
 from tests.local.conftest import LocalCloud
 from tests.local.official import aiplatform, generated, hyperparameter_tuning
 
-DEPLOYER = "deployer@slipway-local.iam.gserviceaccount.com"
+DEPLOYER = "deployer@local-project.iam.gserviceaccount.com"
 MACHINE = {"machine_type": "n1-standard-4"}
 pytestmark = pytest.mark.journey
 
@@ -57,7 +57,7 @@ def said(cloud: LocalCloud, job: str, trial: dict[str, Any]) -> list[str]:
         f'resource.labels.job_id="{job.rpartition("/")[2]}" AND '
         f'labels."ml.googleapis.com/trial_id"="{trial["id"]}" AND resource.labels.task_name!="service"'
     )
-    body = {"resourceNames": ["projects/slipway-local"], "filter": wanted}
+    body = {"resourceNames": ["projects/local-project"], "filter": wanted}
     return [entry["textPayload"] for entry in cloud.rest("POST", "/v2/entries:list", body).get("entries", [])]
 
 

@@ -246,7 +246,7 @@ def test_machines_must_match_the_pool_and_the_account_be_allowed(studies: Studie
     error = studies.calling.refused("POST", TUNING, tuning_body(trialJobSpec=spec))
     assert "Field: trial_job_spec.service_account; Message:" in error.message
     spec["workerPoolSpecs"][0]["machineSpec"] = {"machineType": "n1-standard-8"}
-    spec["serviceAccount"] = "deployer@slipway-local.iam.gserviceaccount.com"
+    spec["serviceAccount"] = "deployer@local-project.iam.gserviceaccount.com"
     error = studies.calling.refused("POST", TUNING, tuning_body(trialJobSpec=spec))
     assert "Field: trial_job_spec.worker_pool_specs[0]; Message:" in error.message
 
@@ -321,9 +321,9 @@ def test_a_list_can_lag(studies: Studies) -> None:
 def test_who_may_not_is_told_the_permission(studies: Studies) -> None:
     error = studies.calling.refused("POST", TUNING, tuning_body(), role="submitter")
     assert "aiplatform.hyperparameterTuningJobs.create" in error.message
-    user = ("user:ada@slipway.example",)
-    studies.calling.world.policies.seed(policies.project_name("slipway-local"), {"roles/aiplatform.user": user})
-    spec = trial_spec(serviceAccount="deployer@slipway-local.iam.gserviceaccount.com")
+    user = ("user:ada@company.example",)
+    studies.calling.world.policies.seed(policies.project_name("local-project"), {"roles/aiplatform.user": user})
+    spec = trial_spec(serviceAccount="deployer@local-project.iam.gserviceaccount.com")
     error = studies.calling.refused("POST", TUNING, tuning_body(trialJobSpec=spec), role="submitter")
     assert "iam.serviceAccounts.actAs" in error.message
     made = studies.calling.call("POST", TUNING, tuning_body(), role="submitter")
