@@ -15,7 +15,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.formatting import counted, few, join, span
 from slipway.jobs.demand import Demand, Part, by_pool, find_pool
 from slipway.jobs.occupancy import machines_on
-from slipway.machines.spec import MachineSpec
+from slipway.machines.spec import MachineSpec, compared
 
 _NAMED = 3
 _QUEUED, _PENDING = "JOB_STATE_QUEUED", "JOB_STATE_PENDING"
@@ -204,10 +204,4 @@ def _mismatch(part: Part, cluster: PersistentResource) -> list[str]:
 
 
 def _differences(ours: MachineSpec, theirs: MachineSpec) -> list[tuple[str, str, str]]:
-    rows = [
-        ("machine", ours.type, theirs.type),
-        ("accelerator", ours.accelerator or "none", theirs.accelerator or "none"),
-        ("accelerator count", str(ours.accelerator_count), str(theirs.accelerator_count)),
-        ("disk", str(ours.disk), str(theirs.disk)),
-    ]
-    return [row for row in rows if row[1] != row[2]]
+    return [row for row in compared(ours, theirs) if row[1] != row[2]]

@@ -77,7 +77,8 @@ class Disk:
         return {"bootDiskType": self.type, "bootDiskSizeGb": self.size_gb}
 
     def __str__(self) -> str:
-        return f"{self.type} {self.size_gb} GB"
+        """Return `pd-ssd 500 GB`, with every other field under the API's name: no two different disks read the same."""
+        return ", ".join((f"{self.type} {self.size_gb} GB", *_beyond(self.request(), "bootDiskType", "bootDiskSizeGb")))
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,13 @@ class MachineSpec:
         return self.type, self.accelerator, self.accelerator_count
 
     @property
+    def words(self) -> Mapping[str, str]:
+        """Every field as text, by its name for people; a later one under the API's."""
+        more = _beyond(self.request()["machineSpec"], "machineType", "acceleratorType", "acceleratorCount")
+        others = dict(one.split(" ", 1) for one in more)
+        return {"machine": self.type, "accelerator": self.accelerators, "disk": str(self.disk), **others}
+
+    @property
     def accelerators(self) -> str:
         """The accelerators as text: `NVIDIA_TESLA_T4 × 2`; `none`"""
         return f"{self.accelerator} × {self.accelerator_count}" if self.accelerator else "none"
@@ -131,6 +139,16 @@ class MachineSpec:
         ones."""
         attached = self.accelerator and self.type.startswith("n1-")
         return f"{self.type} with {self.accelerator_count} {self.accelerator}" if attached else self.type
+
+
+def _beyond(body: Mapping[str, Any], *known: str) -> list[str]:
+    return [f"{key} {value}" for key, value in body.items() if key not in known]
+
+
+def compared(ours: MachineSpec, theirs: MachineSpec) -> list[tuple[str, str, str]]:
+    """Return every field of two machines, with both values as text: a job runs on a pool where all are equal."""
+    mine, others = ours.words, theirs.words
+    return [(key, mine.get(key, "none"), others.get(key, "none")) for key in {**mine, **others}]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 from slipway.capacity import CAPACITY_TYPES
 from slipway.cluster import Reservation
 from slipway.kinds import KINDS
-from slipway.machines.spec import Disk, MachineSpec, is_tpu, machine_or_tpu
+from slipway.machines.spec import MachineSpec, is_tpu, machine_or_tpu
 from slipway.machines.table import Machine, MachineError
 
 
@@ -41,12 +41,16 @@ class Worker:
         asked, disk = self.spec.get("acceleratorType"), mapping(self.body.get("diskSpec"))
         known = self.shape if isinstance(self.shape, Machine) else None
         count = as_int(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
-        return MachineSpec(
+        read = MachineSpec.read(
+            {"machineSpec": {**self.spec, "acceleratorCount": 0}, "diskSpec": {**disk, "bootDiskSizeGb": None}}
+        )
+        return replace(
+            read,
             type=self._type,
             accelerator=str(asked) if asked else known.accelerator if known else None,
             accelerator_count=count if count is not None else known.accelerator_count if known else 0,
             # A size that is not a number becomes 0, which its rule refuses.
-            disk=replace(Disk.read({**disk, "bootDiskSizeGb": None}), size_gb=as_int(disk.get("bootDiskSizeGb", 100))),
+            disk=replace(read.disk, size_gb=as_int(disk.get("bootDiskSizeGb", 100))),
         )
 
     @property

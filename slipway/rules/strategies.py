@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from slipway.capacity import CAPACITY_TYPES, FLEX_START, POOL, RESERVATION, SPOT, WAIT_BY_THEMSELVES, WEEK
 from slipway.formatting import join
+from slipway.machines.spec import compared
 from slipway.machines.table import accelerator, accelerators, models
 from slipway.rules.rule import Rule, Subject, seconds
 
@@ -64,12 +65,7 @@ def _flex_equal(subject: Subject) -> Iterator[str]:
         return
     first, *others = subject.workers
     for worker in others:
-        rows = [
-            ("machine", first.machine.type, worker.machine.type),
-            ("accelerator", first.machine.accelerators, worker.machine.accelerators),
-            ("disk", str(first.machine.disk), str(worker.machine.disk)),
-        ]
-        for what, one, other in rows:
+        for what, one, other in compared(first.machine, worker.machine):
             if one != other:
                 yield (
                     f"all worker pools of a flex-start job must have the same machines: {what} of {worker.name} is "

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import log2
 
 from slipway.cluster import ClusterSpec, PoolSpec
+from slipway.machines.spec import compared
 from slipway.machines.table import machine
 from slipway.template.worker_pool import WorkerPool
 
@@ -58,10 +59,7 @@ def _fields(one: WorkerPoolDemand, cluster: ClusterSpec, pool: PoolSpec) -> Iter
     def field(name: str, ours: str, theirs: str) -> FieldComparison:
         return FieldComparison(name, ours, theirs, ours == theirs)
 
-    needs, has = one.worker.spec, pool.machine
-    yield field("machine", needs.type, has.type)
-    yield field("accelerator", needs.accelerators, has.accelerators)
-    yield field("disk", str(needs.disk), str(has.disk))
+    yield from (field(*row) for row in compared(one.worker.spec, pool.machine))
     custom = "custom" if cluster.custom_service_account else "none (serviceAccount.custom: false)"
     yield field("service account", "custom", custom)
     if one.network is not None:

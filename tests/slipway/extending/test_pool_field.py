@@ -125,8 +125,10 @@ from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.adoption import differences
 from slipway.generations.generations import unlike
 from slipway.generations.published_clusters import departures, published
+from slipway.machines.spec import compared
 from slipway.review.clusters.options import alike
 from slipway.review.clusters.succession import edits
+from slipway.rules.rule import Worker
 from slipway.stack.stack import parse
 from slipway.stack.structure import schema_text
 from slipway.stack.yaml_file import from_text
@@ -143,6 +145,8 @@ def lives(one, id):
     return PersistentResource.read({"name": id, "state": "RUNNING", **one.request("prod")})
 
 plain, split = current(""), current("WRITTEN")
+machines = [one.spec.pools[0].machine for one in (plain, split)]
+assert Worker(0, split.request("prod")["resourcePools"][0]).machine == machines[1]
 asked, less = ({"resourcePools": one.request("prod")["resourcePools"]} for one in (split, plain))
 fields = Provided.schema.fields
 otherwise = lives(replace(split, spec=plain.spec), split.id)
@@ -162,6 +166,7 @@ print(json.dumps({
     "engine": [one.key for one in departures(new, otherwise.spec, "prod")],
     "drift": [[one.field, one.sentence] for one in of_clusters(read, (otherwise,))],
     "adoption": list(differences(replace(plain.spec, adopted=Adoption("team-a")), lives(split, "team-a"))),
+    "matched": [key for key, ours, theirs in compared(*machines) if ours != theirs],
     "by hand": unlike(split, otherwise),
     "alternatives": [alike([Alternative(one.pools)], [Alternative(new.pools)]) for one in (old, read.clusters["h100"])],
 }))
@@ -183,6 +188,7 @@ print(json.dumps({
     assert f"h100.{key}: " in adoption and f"team-a has {new.value}; write `{name}: {new.value}`" in adoption
     assert f"it has none as {key}, " in found["by hand"] and f"asks for {new.value}" in found["by hand"]
     assert found["alternatives"] == [False, True]
+    assert found["matched"] == ["disk" if new is IOPS else "gpuPartitionSize"]
     schema = found["schema"]
     entry = schema["$defs"][new.entry]["properties"].pop(name)
     assert entry["description"] == "A size."
