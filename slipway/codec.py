@@ -17,7 +17,7 @@ from functools import cache, partial, reduce
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from slipway.labels import unfit
+from slipway.formatting import unfit
 
 T = TypeVar("T")
 _SNAKE = re.compile(r"_([a-z0-9])")

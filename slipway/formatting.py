@@ -141,3 +141,17 @@ def seconds(text: str) -> float:
             f"invalid duration {quoted(text)}", why="a number with s, m, h or d", fix="90s, 10m or 2h, for example"
         )
     return float(match.group(1)) * _UNITS[match.group(2) or "s"]
+
+
+def unfit(value: float | str) -> str:
+    """Return the reason why no JSON can carry a value; an empty string when it can."""
+    if not isinstance(value, str):
+        try:
+            return "" if math.isfinite(value) else "is not finite"
+        except OverflowError:  # A whole number that neither a float nor most readers can hold.
+            return "is too large"
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # Half of a character: bytes of a shell, or an escape in JSON.
+        return "is not valid UTF-8"
+    return ""

@@ -7,11 +7,12 @@ made of them can't be read backwards.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from slipway.formatting import unfit
 
 STACK_LABEL = "slipway-stack"
 NAME_LABEL = "slipway-name"
@@ -114,20 +115,6 @@ def code_revision_of(labels: Mapping[str, str]) -> Revision:
     """Return the revision that --code packed: no commit for a tree that was never committed, and for the reviewed
     code."""
     return Revision(labels.get(CODE_COMMIT_LABEL, ""), _TRUTH.get(labels.get(CODE_DIRTY_LABEL, "")))
-
-
-def unfit(value: float | str) -> str:
-    """Return the reason why no JSON can carry a value; an empty string when it can."""
-    if not isinstance(value, str):
-        try:
-            return "" if math.isfinite(value) else "is not finite"
-        except OverflowError:  # A whole number that neither a float nor most readers can hold.
-            return "is too large"
-    try:
-        value.encode()
-    except UnicodeEncodeError:  # Half of a character: bytes of a shell, or an escape in JSON.
-        return "is not valid UTF-8"
-    return ""
 
 
 def excess(values: Mapping[str, float | str]) -> str:

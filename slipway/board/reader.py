@@ -17,7 +17,7 @@ from typing import Any
 from slipway.catalog.document import as_published
 from slipway.catalog.model import Catalog
 from slipway.clock import right_time
-from slipway.cloud.jobs import VertexJob, distinct
+from slipway.cloud.jobs import VertexJob, distinct, last_ends
 from slipway.context import Context
 from slipway.deployment.published_schedule import upcoming
 from slipway.doctor.examination import OF_JOBS, examine
@@ -26,7 +26,6 @@ from slipway.doctor.place import find
 from slipway.doctor.reading import picture
 from slipway.errors import ResourceError, SlipwayError
 from slipway.formatting import quoted
-from slipway.generations.dormant import last_ends
 from slipway.history.model import History
 from slipway.history.reader import read_history
 from slipway.jobs.claim import settled

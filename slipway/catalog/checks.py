@@ -13,9 +13,9 @@ from slipway.catalog.placeholders import whole, with_numbers
 from slipway.cloud.answers import MISREAD
 from slipway.cloud.jobs import VertexJob
 from slipway.codec import MalformedError, malformed
+from slipway.formatting import unfit
 from slipway.installation import updating
 from slipway.kinds import KINDS
-from slipway.labels import unfit
 
 _DEEPEST = 100
 """The limit of Google's own readers of JSON."""

@@ -14,10 +14,9 @@ from slipway.catalog.checks import checked
 from slipway.catalog.forms import PLAIN_NAME
 from slipway.catalog.model import SCHEMA, Catalog, Template
 from slipway.errors import ConfigError
-from slipway.formatting import short
+from slipway.formatting import short, unfit
 from slipway.installation import updating
 from slipway.kinds import CUSTOM_JOB
-from slipway.labels import unfit
 
 _ANOTHER = "publish it again with pulumi up, or choose another: slipway use gs://BUCKET"
 _SHOWN = 1000

@@ -30,8 +30,9 @@ from slipway.catalog.forms import (
 from slipway.catalog.parameter_types import BY_NAME, ParameterType, Scalar
 from slipway.cluster import Reservation
 from slipway.codec import KEY_OF_ENTRY, NOT_WRITTEN, At, Else, Form, one_of
+from slipway.formatting import unfit
 from slipway.kinds import CUSTOM_JOB
-from slipway.labels import Revision, unfit
+from slipway.labels import Revision
 from slipway.season import at_once
 
 SCHEMA = 2

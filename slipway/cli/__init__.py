@@ -179,7 +179,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 def _check_text(arguments: Sequence[str]) -> None:
     """Raise ConfigError for bytes that are not text: no such name can be sent or found."""
-    from slipway.labels import unfit
+    from slipway.formatting import unfit
 
     if wrong := [one for one in arguments if unfit(one)]:
         raise ConfigError(f"{quoted(wrong[0])} is not valid UTF-8", fix="type it anew, or set the terminal to UTF-8")

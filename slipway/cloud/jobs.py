@@ -293,6 +293,16 @@ def distinct(some: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
     return tuple(one for name, one in listed.items() if name not in behind)
 
 
+def last_ends(jobs: Iterable[VertexJob]) -> Mapping[str, datetime]:
+    """Return the end of the last job on each cluster, by the cluster's id."""
+    found: dict[str, datetime] = {}
+    for job in jobs:
+        if job.end_time and job.persistent_resource_id:
+            on = job.persistent_resource_id
+            found[on] = max(job.end_time, found.get(on, job.end_time))
+    return found
+
+
 def _model(body: Json) -> str:
     uploaded = body.get("modelToUpload", {})
     name, version = uploaded.get("name", ""), uploaded.get("versionId", "")

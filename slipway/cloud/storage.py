@@ -16,8 +16,7 @@ from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call, Conflict
 from slipway.cloud.session import Session
 from slipway.errors import ConfigError
-from slipway.formatting import quoted
-from slipway.labels import unfit
+from slipway.formatting import quoted, unfit
 
 _UNPACKED = {"Accept-Encoding": "identity"}
 """The header against compression: the service unpacks objects that are stored compressed."""

@@ -18,10 +18,9 @@ from slipway.cloud.answers import Json
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Call, CloudError, Denied, NotFound, Unauthenticated
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, last_ends
 from slipway.cloud.quotas import SERVICE, QuotaInfo, QuotaPreference, ReadQuota
 from slipway.cloud.storage import Location
-from slipway.generations.dormant import last_ends
 from slipway.kinds import CUSTOM_JOB, KINDS, JobKind
 from slipway.labels import STACK_LABEL
 from slipway.live import Increase, QuotaLimit, Unknown

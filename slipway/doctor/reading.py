@@ -36,7 +36,7 @@ from slipway.live import Unknown
 from slipway.quota.report import QuotaReport
 from slipway.quota.seasons import judge, metrics
 from slipway.review.preview import Preview
-from slipway.review.reading import published_in
+from slipway.review.touched import published_in
 from slipway.state import State
 from slipway.submission.budget_check import read_ledger
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from slipway.codec import camel
-from slipway.formatting import nearest, quoted
-from slipway.labels import unfit
+from slipway.formatting import nearest, quoted, unfit
 from slipway.stack.yaml_file import DocumentPart
 from slipway.template import WorkerPool
 from slipway.template.declaration import Declaration

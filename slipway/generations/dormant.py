@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
-from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.fingerprint import cluster_id
 from slipway.formatting import join
@@ -57,16 +56,6 @@ def ends_within(clusters: Iterable[ClusterSpec]) -> timedelta | None:
     """Return the age up to which jobs have to be read for their end; None where no cluster has an `idleLimit`."""
     longest = max((one.season.idle_limit for one in clusters if one.season.idle_limit), default=None)
     return None if longest is None else longest + _SLOWEST
-
-
-def last_ends(jobs: Iterable[VertexJob]) -> Mapping[str, datetime]:
-    """Return the end of the last job on each cluster, by the cluster's id."""
-    found: dict[str, datetime] = {}
-    for job in jobs:
-        if job.end_time and job.persistent_resource_id:
-            on = job.persistent_resource_id
-            found[on] = max(job.end_time, found.get(on, job.end_time))
-    return found
 
 
 def out_of_season(spec: ClusterSpec, fingerprint: str, now: datetime | None) -> Dormancy | None:

@@ -19,8 +19,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location
 from slipway.context import BRIEF, Context
 from slipway.errors import ConfigError
-from slipway.formatting import size
-from slipway.labels import unfit
+from slipway.formatting import size, unfit
 
 FILE = "metrics.json"
 MOST_BYTES = 1_000_000

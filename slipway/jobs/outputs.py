@@ -17,8 +17,7 @@ from slipway.cloud.storage import StoredObject
 from slipway.codec import At
 from slipway.errors import ConfigError
 from slipway.files import write_atomically
-from slipway.formatting import counted, short
-from slipway.labels import unfit
+from slipway.formatting import counted, short, unfit
 
 PARTS = ".slipway-download"
 """The folder of partial downloads, beside the files."""

@@ -9,11 +9,10 @@ from datetime import datetime, timedelta
 from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, last_ends
 from slipway.cluster import CurrentCluster
 from slipway.deployment.schedule import Due, dates
 from slipway.formatting import span
-from slipway.generations.dormant import last_ends
 from slipway.jobs.occupancy import last_end, machines_on, on
 from slipway.jobs.waiting import gets_ready, waits
 from slipway.labels import STACK_LABEL

@@ -27,7 +27,7 @@ from slipway.review import events
 from slipway.review.change import NO_FILES, Change, Files
 from slipway.review.preview import Preview
 from slipway.review.templates.usage import DAYS
-from slipway.review.touched import CLUSTER_TYPE, OBJECT
+from slipway.review.touched import CLUSTER_TYPE, published_in
 
 MOST_RECENT = 1000
 """The number of newest jobs of the last days that are read."""
@@ -121,14 +121,6 @@ def _unknown(live: Live) -> dict[str, Unknown]:
         **{f"quota limits of {region} can't be read": part for region, part in live.limits_elsewhere.items()},
     }
     return {what: part for what, part in parts.items() if isinstance(part, Unknown)}
-
-
-def published_in(preview: Preview) -> str:
-    """Return the bucket that has the stack's catalog; empty while none is published."""
-    for step in (*preview.standing.values(), *preview.steps):
-        if step.type == OBJECT and step.parent == CATALOG and step.old is not None:
-            return str((step.old.outputs or step.old.inputs).get("bucket") or step.old.inputs.get("bucket", ""))
-    return ""
 
 
 def deployed_facts(

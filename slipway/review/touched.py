@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from slipway.facts import CATALOG
 from slipway.formatting import last_part, short
 from slipway.review.preview import SECRET, UNKNOWN, EngineStep, Preview, Resource
 from slipway.stack.secrets import shown
@@ -242,3 +243,11 @@ def _hidden(path: str, value: Any) -> bool:
     if isinstance(value, Mapping | list):
         return any(_hidden(f"{path}.{key}", one) for key, one in texts(value))
     return SECRET in str(value) or bool(_SECRET_NAME.search(path) or shown(str(value)) == "hidden")
+
+
+def published_in(preview: Preview) -> str:
+    """Return the bucket that has the stack's catalog; empty while none is published."""
+    for step in (*preview.standing.values(), *preview.steps):
+        if step.type == OBJECT and step.parent == CATALOG and step.old is not None:
+            return str((step.old.outputs or step.old.inputs).get("bucket") or step.old.inputs.get("bucket", ""))
+    return ""

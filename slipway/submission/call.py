@@ -9,7 +9,7 @@ from numbers import Real
 
 from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
-from slipway.labels import unfit
+from slipway.formatting import unfit
 from slipway.submission.own_labels import checked_labels, checked_note
 from slipway.submission.request import RequestOverrides
 

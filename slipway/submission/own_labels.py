@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from slipway.catalog.model import Offer, Template
 from slipway.errors import ConfigError
-from slipway.formatting import counted, join, quoted, short
-from slipway.labels import RESERVED, TEAM, own_labels, unfit
+from slipway.formatting import counted, join, quoted, short, unfit
+from slipway.labels import RESERVED, TEAM, own_labels
 from slipway.rules.job import label_problems
 
 MOST = 16

@@ -11,9 +11,9 @@ from slipway.catalog.model import Parameter, Template
 from slipway.catalog.parameter_types import STR, Scalar
 from slipway.catalog.placeholders import names, render
 from slipway.errors import ConfigError, Fix, together
-from slipway.formatting import counted, nearest, quoted, seconds, short
+from slipway.formatting import counted, nearest, quoted, seconds, short, unfit
 from slipway.kinds import KINDS
-from slipway.labels import excess, unfit
+from slipway.labels import excess
 
 
 def assignments(typed: Iterable[str]) -> dict[str, str]:

@@ -10,10 +10,9 @@ from slipway.catalog import model
 from slipway.catalog.forms import PARAMETER_NAME
 from slipway.catalog.parameter_types import BY_NAME, BY_PYTHON, Scalar
 from slipway.catalog.placeholders import whole
-from slipway.formatting import join
+from slipway.formatting import join, unfit
 from slipway.kinds import CUSTOM_JOB, KINDS
 from slipway.kinds.settings import ModelUpload, Study
-from slipway.labels import unfit
 from slipway.template.worker_pool import Code, Package, WorkerPool
 
 Value = Scalar

@@ -8,8 +8,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from slipway.formatting import join
-from slipway.labels import unfit
+from slipway.formatting import join, unfit
 
 _WORDS = {str: "a string", int: "a whole number", float: "a number", bool: "True or False", NoneType: "None"}
 _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)

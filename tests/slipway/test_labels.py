@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cloud.jobs import VertexJob
-from slipway.labels import VARIABLE, excess, label_value, parameters_in, record, roles_of, roles_value, unfit
+from slipway.formatting import unfit
+from slipway.labels import VARIABLE, excess, label_value, parameters_in, record, roles_of, roles_value
 
 
 @given(st.text())

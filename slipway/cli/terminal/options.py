@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slipway.cli.terminal import completions
-from slipway.labels import unfit
+from slipway.formatting import unfit
 
 if TYPE_CHECKING:
     from slipway.cloud.jobs import VertexJob

@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.model import Catalog
+from slipway.cloud.jobs import last_ends
 from slipway.cluster_fields import machines_in_words
 from slipway.deployment.schedule import dates, prepared
 from slipway.findings.finding import Finding, Grade
 from slipway.findings.kinds import AWAITS
 from slipway.formatting import join, span
-from slipway.generations.dormant import last_ends
 from slipway.live import Unknown
 from slipway.quota.seasons import Readiness
 from slipway.review.change import Change
