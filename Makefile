@@ -100,7 +100,7 @@ lock: setup ## pin what pyproject.toml names, with hashes, in requirements*.txt
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra local --extra board --group dev \
 		-o requirements-dev.txt
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra local -c requirements-dev.txt \
-		-o slipway/starter/requirements-local.lock
+		-o slipway/front/starter/requirements-local.lock
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) --group release -o requirements-release.txt
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) --group site -o requirements-site.txt
 

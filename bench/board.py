@@ -7,8 +7,8 @@ import time
 from bench import measure, month
 from bench.ground import Ground, Tell
 from bench.result import Result, absolute
-from slipway.board.document import as_json, board_of
-from slipway.board.page import page as page_of
+from slipway.operating.board.document import as_json, board_of
+from slipway.operating.board.page import page as page_of
 
 _BAR_S, _BAR_MB = 3.0, 2.0
 

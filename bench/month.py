@@ -14,11 +14,19 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from slipway.capacity import FLEX_START, ON_DEMAND, POOL, SPOT
-from slipway.catalog.clusters import Cluster, Pool
-from slipway.history.model import Deployment, History, MachinesUsed, PastJob, PoolKey, PoolSample, Sample
-from slipway.machines.spec import MachineSpec
-from slipway.prices import hourly
+from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, SPOT
+from slipway.model.catalog.clusters import Cluster, Pool
+from slipway.model.machines.spec import MachineSpec
+from slipway.model.prices import hourly
+from slipway.operating.history.model import (
+    Deployment,
+    History,
+    MachinesUsed,
+    PastJob,
+    PoolKey,
+    PoolSample,
+    Sample,
+)
 
 NOW = datetime(2026, 11, 24, 15, 20, tzinfo=UTC)
 SINCE = NOW - timedelta(days=30)

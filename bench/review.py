@@ -16,10 +16,10 @@ from bench.ground import CHECKOUT, STACK, Ground, Tell
 from bench.result import Result, absolute
 from bench.submit import Submitter
 from bench.sweep import COUNT, end_all, swept
-from slipway.review import reading
-from slipway.review.events import STREAMING, read
-from slipway.review.rendering.comment import comment
-from slipway.review.review import review as reviewed
+from slipway.deploying.engine.events import STREAMING, read
+from slipway.reviewing import reading
+from slipway.reviewing.rendering.comment import comment
+from slipway.reviewing.review import review as reviewed
 
 JOBS = 1000
 _SLIPWAY = str(Path(sys.executable).with_name("slipway"))

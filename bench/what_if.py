@@ -17,18 +17,18 @@ from bench import measure
 from bench.errors import BenchError
 from bench.ground import Cloud, Ground, Tell
 from bench.result import Result, absolute
-from slipway.cloud.jobs import VertexJob
-from slipway.formatting import span
-from slipway.history.model import History, MachinesUsed, PastJob, Sample
-from slipway.history.waits import Waits
-from slipway.machines.spec import MachineSpec
-from slipway.whatif.calibration import TOLERATED
-from slipway.whatif.comparison import Replayer
-from slipway.whatif.model import PoolDelays, ReplayedJob, Route
-from slipway.whatif.pools import pools_over_time
-from slipway.whatif.replay import replay
-from tests.slipway.whatif import past
-from tests.slipway.whatif.month import month
+from slipway.base.formatting import span
+from slipway.google.jobs import VertexJob
+from slipway.model.machines.spec import MachineSpec
+from slipway.operating.history.model import History, MachinesUsed, PastJob, Sample
+from slipway.operating.history.waits import Waits
+from slipway.operating.whatif.calibration import TOLERATED
+from slipway.operating.whatif.comparison import Replayer
+from slipway.operating.whatif.model import PoolDelays, ReplayedJob, Route
+from slipway.operating.whatif.pools import pools_over_time
+from slipway.operating.whatif.replay import replay
+from tests.slipway.operating.whatif import past
+from tests.slipway.operating.whatif.month import month
 
 FACTOR, HOURS, JOBS = 600, 10, 60
 REAL = PoolDelays(start=0, scale_up=900, idle=1200)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pulumi
 
-from slipway.catalog import model
-from slipway.catalog.document import write
-from slipway.cloud.quotas import SERVICE
-from slipway.packages.source_package import SourcePackage
-from slipway.quota.request import QuotaRequest
+from slipway.authoring.packages.source_package import SourcePackage
+from slipway.google.catalog.document import write
+from slipway.google.quota.request import QuotaRequest
+from slipway.google.quotas import SERVICE
+from slipway.model.catalog import model
 
 from .gcp import cloudquota, storage
 
@@ -85,7 +85,7 @@ class JobTemplate(pulumi.ComponentResource):
 
 
 class QuotaCheck(pulumi.ComponentResource):
-    """The facts of quota, and each request for more as a quota preference; the rules are `slipway.quota`'s.
+    """The facts of quota, and each request for more as a quota preference; the rules are `slipway.google.quota`'s.
 
     The service deletes no preference, so neither does this component: a request that is no longer declared stays
     granted.

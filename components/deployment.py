@@ -10,18 +10,18 @@ from typing import Any
 
 import pulumi
 
-from slipway.cloud.foreign_words import ON_ERROR
-from slipway.creation.parallel_creation import creator
-from slipway.deployment.checkout import checkout_revision
-from slipway.deployment.deployment import Deployment, ProvenStack, build_packages, plan_deployment
-from slipway.deployment.interim_catalog import Offers, interim
-from slipway.deployment.plan import Plan, as_made
-from slipway.deployment.removal import GracePeriod
-from slipway.deployment.summary import made_otherwise
-from slipway.generations.action import DELETE, What
-from slipway.live import Live
-from slipway.review.preview_text import preview_text
-from slipway.state import State
+from slipway.deploying.creation.parallel_creation import creator
+from slipway.deploying.deployment.checkout import checkout_revision
+from slipway.deploying.deployment.deployment import Deployment, ProvenStack, build_packages, plan_deployment
+from slipway.deploying.deployment.interim_catalog import Offers, interim
+from slipway.deploying.deployment.plan import Plan, as_made
+from slipway.deploying.deployment.removal import GracePeriod
+from slipway.deploying.deployment.summary import made_otherwise
+from slipway.deploying.generations.action import DELETE, What
+from slipway.google.foreign_words import ON_ERROR
+from slipway.google.live import Live
+from slipway.model.state import State
+from slipway.reviewing.preview_text import preview_text
 
 from .catalog import Catalog, JobTemplate, QuotaCheck
 from .engine import ADVICE, Run

@@ -16,12 +16,12 @@ from typing import TypeVar
 import pulumi
 from pulumi.runtime.config import get_config_env
 
-from slipway.cloud.foreign_words import ON_ERROR, meaning_of
-from slipway.errors import ConfigError, Fault
-from slipway.live import Unknown
-from slipway.stack.stack import NO_FILE, Stack, from_config
-from slipway.stack.yaml_file import load
-from slipway.state import State, read
+from slipway.authoring.stack.stack import NO_FILE, Stack, from_config
+from slipway.authoring.stack.yaml_file import load
+from slipway.base.errors import ConfigError, Fault
+from slipway.google.foreign_words import ON_ERROR, meaning_of
+from slipway.google.live import Unknown
+from slipway.model.state import State, read
 
 Result = TypeVar("Result")
 _FUNCTION = "pulumi:pulumi:readStackResourceOutputs"
@@ -95,7 +95,7 @@ def left(checkout: Path, environ: Mapping[str, str]) -> State | Unknown:
     To answer, the engine notes a provider. From an empty state it deletes nothing, not even that, and `pulumi stack rm`
     then refuses. So it is not asked where an export has nothing of the stack.
     """
-    from slipway.doctor.backend_reading import look  # no deployment needs it
+    from slipway.operating.doctor.backend_reading import look  # no deployment needs it
 
     backend = look(checkout, environ, pulumi.get_stack())
     return State() if not isinstance(backend, str) and backend.state == State() else known()

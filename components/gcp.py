@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
-from slipway.messages import standing_in
+from slipway.google.messages import standing_in
 
 __all__ = ("cloudquota", "projects", "serviceaccount", "storage", "vertex")
 

@@ -18,14 +18,14 @@ from typing import Any
 
 import pulumi
 
-from slipway.deployment.deletion_guard import GuardSubject
-from slipway.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_time_pass
-from slipway.deployment.shared_grants import must_be_unneeded
-from slipway.deployment.workspace_plan import SharedGrant
-from slipway.errors import SlipwayError
-from slipway.live import Unknown, Use
-from slipway.state import StateGrant, grant_of
-from slipway.unfinished_jobs import losses_of_cluster, losses_of_stack, must_be_idle
+from slipway.base.errors import SlipwayError
+from slipway.deploying.deployment.deletion_guard import GuardSubject
+from slipway.deploying.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_time_pass
+from slipway.deploying.deployment.shared_grants import must_be_unneeded
+from slipway.deploying.deployment.workspace_plan import SharedGrant
+from slipway.google.live import Unknown, Use
+from slipway.google.unfinished_jobs import losses_of_cluster, losses_of_stack, must_be_idle
+from slipway.model.state import StateGrant, grant_of
 
 from .engine import in_thread
 
@@ -38,14 +38,14 @@ _ACCOUNT = "gcp:serviceaccount/account:Account"
 _KEPT = {_OBJECT: "bucket", _BUCKET: "name", _ACCOUNT: "email"}
 
 UseOf = Callable[[GuardSubject], Use | Unknown]
-"""A question for a subject's use: `slipway.deployment.deletion_guard.guarded_use`"""
+"""A question for a subject's use: `slipway.deploying.deployment.deletion_guard.guarded_use`"""
 
 Left = Callable[[str], float]
 """A function from the bare name of a cluster, an account or a bucket to the seconds that it must stay withdrawn before
 it may be deleted."""
 
 NeededBy = Callable[[StateGrant], SharedGrant | None]
-"""A question for the other stacks that need a grant: `slipway.deployment.deletion_guard.guarded_grants`"""
+"""A question for the other stacks that need a grant: `slipway.deploying.deployment.deletion_guard.guarded_grants`"""
 
 Moved = Callable[[str], bool]
 """A test of whether this deployment has another bucket to publish in, or another account, than the one of this name."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import pulumi
 
-from slipway.cluster import PROTECT, CurrentCluster
-from slipway.generations.action import Action
+from slipway.deploying.generations.action import Action
+from slipway.model.cluster import PROTECT, CurrentCluster
 
 from .engine import in_thread
 from .gcp import storage, vertex

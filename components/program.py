@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from slipway.clock import right_time
-from slipway.deployment.deletion_guard import GuardSubject, guarded_grants, guarded_use
-from slipway.deployment.live_plan import read_and_plan
-from slipway.deployment.removal import GracePeriod
-from slipway.deployment.workspace_plan import metric_writers
-from slipway.errors import SlipwayError
-from slipway.live import Live, Unknown
-from slipway.stack.stack import Stack
-from slipway.state import State, refuse_move, stack_locations
+from slipway.authoring.stack.stack import Stack
+from slipway.base.clock import right_time
+from slipway.base.errors import SlipwayError
+from slipway.deploying.deployment.deletion_guard import GuardSubject, guarded_grants, guarded_use
+from slipway.deploying.deployment.live_plan import read_and_plan
+from slipway.deploying.deployment.removal import GracePeriod
+from slipway.deploying.deployment.workspace_plan import metric_writers
+from slipway.google.live import Live, Unknown
+from slipway.model.state import State, refuse_move, stack_locations
 
 from .engine import ADVICE, Run, configured, explain_errors, give_advice, known, left
 from .guard import check, guard
 
 if TYPE_CHECKING:
-    from slipway.deployment.deployment import ProvenStack
-    from slipway.deployment.destruction import Destruction
-    from slipway.deployment.plan import Plan
+    from slipway.deploying.deployment.deployment import ProvenStack
+    from slipway.deploying.deployment.destruction import Destruction
+    from slipway.deploying.deployment.plan import Plan
 
 SAID = 32
 """The exit code that tells Pulumi's language host that the person knows the reason."""
@@ -65,7 +65,7 @@ def _up(checkout: Path) -> None:
     now = datetime.now(UTC)
     # Slow imports run while the engine, then the cloud, answers: `preview-vs-bare` of the bench.
     with ThreadPoolExecutor(1) as background:
-        background.submit(import_module, "slipway.deployment.deployment")
+        background.submit(import_module, "slipway.deploying.deployment.deployment")
         run = Run.of(checkout, known())
     stack: Stack | None = None
 
@@ -84,7 +84,7 @@ def _up(checkout: Path) -> None:
     )
     stack = configured(checkout)
     _refuse_move(run, stack)
-    from slipway.deployment.deployment import prove_stack
+    from slipway.deploying.deployment.deployment import prove_stack
 
     proven = prove_stack(stack, checkout / "templates")
     with ThreadPoolExecutor(1) as background:
@@ -115,7 +115,7 @@ def _refuse_move(run: Run, stack: Stack) -> None:
 def _take_down(checkout: Path) -> None:
     """Declare nothing, so that the engine deletes all that it knows, where that is all of the stack."""
     pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
-    from slipway.deployment.summary import outliving, shared_grants, untold_grants  # only for a destruction
+    from slipway.deploying.deployment.summary import outliving, shared_grants, untold_grants  # only for a destruction
 
     try:
         file = configured(checkout)
@@ -164,6 +164,6 @@ def _unasked(run: Run, file: Stack | None) -> None:
 
 
 def _destruction(run: Run, file: Stack | None) -> Destruction:
-    from slipway.deployment.destruction import Destruction  # only for a destruction
+    from slipway.deploying.deployment.destruction import Destruction  # only for a destruction
 
     return Destruction(os.environ, run.state, stack=run.name, project=run.project, region=run.region, file=file)

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import pulumi
 
-from slipway.catalog.model import BOARD, HISTORY, HISTORY_DAYS
-from slipway.deployment.workspace_plan import (
+from slipway.authoring.stack.stack import TrainerSettings, WorkspaceSettings
+from slipway.deploying.deployment.workspace_plan import (
     ACT_AS,
     CATALOG,
     CREATES,
@@ -26,10 +26,10 @@ from slipway.deployment.workspace_plan import (
     trainer_owner,
     work_in,
 )
-from slipway.facts import WORKSPACE
-from slipway.live import Live, Unknown
-from slipway.stack.stack import TrainerSettings, WorkspaceSettings
-from slipway.state import BUCKETS_ELSEWHERE, StateGrant
+from slipway.google.live import Live, Unknown
+from slipway.model.catalog.model import BOARD, HISTORY, HISTORY_DAYS
+from slipway.model.facts import WORKSPACE
+from slipway.model.state import BUCKETS_ELSEWHERE, StateGrant
 
 from .gcp import projects, serviceaccount, storage
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from slipway.errors import PolicyError
-from slipway.prices import Bounds
+from slipway.base.errors import PolicyError
+from slipway.model.prices import Bounds
 
 STORAGE_AND_CALLS = Decimal("0.05")
 """USD set aside for a few megabytes of storage and some hundred calls; far above what they cost."""
@@ -28,7 +28,7 @@ def budget(per_hour: Bounds, minutes: int, max_usd: Decimal) -> Budget:
             "the price of the machines in this region is unknown",
             why="the price book lacks a part of them, so no ceiling of money could be kept",
             fix="choose REGION=us-central1, or make the price book anew: "
-            "python -m slipway.machines.price_tables --help",
+            "python -m slipway.model.machines.price_tables --help",
         )
     most = per_hour.ceiling.known * minutes / 60 + STORAGE_AND_CALLS
     if most > max_usd:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
-from slipway.errors import ConfigError
+from slipway.base.errors import ConfigError
 
 FILE = "CHANGELOG.md"
 UNRELEASED = "Unreleased"

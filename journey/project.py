@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from slipway.files import write_atomically
+from slipway.base.files import write_atomically
 
 PROGRAM = "Pulumi.yaml"
 

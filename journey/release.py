@@ -25,7 +25,7 @@ from pathlib import Path
 
 from journey import changelog
 from local.pull_request import Repository
-from slipway.errors import ConfigError, Interrupted, SlipwayError
+from slipway.base.errors import ConfigError, Interrupted, SlipwayError
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _UV = Path(sys.executable).with_name("uv")
@@ -84,7 +84,7 @@ def release(repository: Repository, version: str) -> Path:
             archive.write_bytes(_reproducible(archive.read_bytes(), int(environment["SOURCE_DATE_EPOCH"])))
         bill = ("--output-reproducible", "--pyproject", source / "pyproject.toml", "-o", made / _BILL)
         _run(environment, python, "-m", "cyclonedx_py", "requirements", *bill, source / "requirements.txt")
-        _add_scripts(made / _BILL, source / "slipway" / "board" / "vendor" / "vendor.json")
+        _add_scripts(made / _BILL, source / "slipway" / "operating" / "board" / "vendor" / "vendor.json")
         (made / "notes.md").write_text(f"{notes}\n\nBuilt from {head}.\n", encoding="utf-8")
         sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(made.iterdir())]
         (made / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
@@ -124,7 +124,7 @@ def _add_scripts(bill: Path, described: Path) -> None:
         written["components"].append(
             {
                 "bom-ref": name,
-                "description": f"slipway/board/vendor/{one['file']}",
+                "description": f"slipway/operating/board/vendor/{one['file']}",
                 "hashes": [{"alg": "SHA-256", "content": one["sha256"]}],
                 "licenses": [{"license": {"id": one["licence"]}}],
                 "name": one["name"],

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from slipway.cloud.connection import Connection
-from slipway.cloud.failures import Call, NotFound
-from slipway.cloud.jobs import VertexJob
-from slipway.cloud.storage import Location
-from slipway.errors import Timeout
-from slipway.labels import STACK_LABEL
+from slipway.base.errors import Timeout
+from slipway.google.connection import Connection
+from slipway.google.failures import Call, NotFound
+from slipway.google.jobs import VertexJob
+from slipway.google.storage import Location
+from slipway.model.labels import STACK_LABEL
 
 Say = Callable[[str], None]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from slipway.prices import Bounds, total
-from slipway.stack.stack import Stack, from_config
+from slipway.authoring.stack.stack import Stack, from_config
+from slipway.model.prices import Bounds, total
 
 STACK = "verify"
 TEMPLATE = "dask-digits"

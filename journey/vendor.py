@@ -1,8 +1,8 @@
 """`python -m journey.vendor [vega=6.4.0 …]`: the scripts that draw the board, taken anew from the npm registry.
 
-Each goes into `slipway/board/vendor/` as it was published, less the line that names its source map, with all licences
-of what is in it. `vendor.json` there says of each where it is from, the digest of its package, and its own, by which
-the page lets it run. npm holds what it fetches to the registry's digests; nothing that a package brings is run.
+Each goes into `slipway/operating/board/vendor/` as it was published, less the line that names its source map, with all
+licences of what is in it. `vendor.json` there says of each where it is from, the digest of its package, and its own, by
+which the page lets it run. npm holds what it fetches to the registry's digests; nothing that a package brings is run.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from slipway.errors import ConfigError, SlipwayError
-from slipway.files import write_atomically
+from slipway.base.errors import ConfigError, SlipwayError
+from slipway.base.files import write_atomically
 
-FOLDER = Path(__file__).resolve().parents[1] / "slipway" / "board" / "vendor"
+FOLDER = Path(__file__).resolve().parents[1] / "slipway" / "operating" / "board" / "vendor"
 FILES = {
     "vega": "build/vega.min.js",
     "vega-lite": "build/vega-lite.min.js",

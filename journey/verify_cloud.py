@@ -28,10 +28,10 @@ from local.demo.leftovers import MARK, drop_dead_locks, end, marked, repair_back
 from local.demo.play import Play
 from local.demo.report import gain, pool_cost, table
 from local.demo.turn import turn
-from slipway.cloud.connection import connect
-from slipway.errors import Cancelled, ConfigError, SlipwayError
-from slipway.files import write_atomically
-from slipway.stack.stack import Stack
+from slipway.authoring.stack.stack import Stack
+from slipway.base.errors import Cancelled, ConfigError, SlipwayError
+from slipway.base.files import write_atomically
+from slipway.google.connection import connect
 
 _ROOT = Path(__file__).resolve().parents[1]
 _PATIENCE = 30 * 60.0

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from slipway.files import write_atomically
+from slipway.base.files import write_atomically
 
 LOOK_EVERY = 1.0
 

@@ -233,7 +233,7 @@ def _played(stack: str | None, project: str | None) -> LaptopStack | None:
         _fail("error: --stack and --project name two projects\nwhy: a stack file names its own\nfix: leave one out", 2)
     if not stack:
         return None
-    from slipway.errors import SlipwayError
+    from slipway.base.errors import SlipwayError
 
     from . import project_folder, stack_file
 

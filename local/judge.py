@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from slipway.errors import ConfigError
-from slipway.review.pins import included, local_paths
+from slipway.base.errors import ConfigError
+from slipway.reviewing.pins import included, local_paths
 
 from .engine.cache import MARKER, Cache, root
 
 PINS = Path("requirements.txt")
-_SOURCE = Path("slipway", "cli", "review.py")
+_SOURCE = Path("slipway", "front", "cli", "review.py")
 _FILE_ADDRESS = re.compile(r"file://[^\s#]+")
 _GIT_ADDRESS = re.compile(r"(?:git|hg|svn|bzr)\+\S+")
 _COMMIT = re.compile(r"@[0-9a-f]{40}(?=[#?]|$)")

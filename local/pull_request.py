@@ -20,9 +20,9 @@ from pathlib import Path
 
 import yaml
 
-from slipway.errors import ConfigError, SlipwayError
-from slipway.review.events import STREAMING
-from slipway.review.files import seen_from
+from slipway.base.errors import ConfigError, SlipwayError
+from slipway.deploying.engine.events import STREAMING
+from slipway.reviewing.files import seen_from
 
 from .judge import Judge, judge_of
 
@@ -133,7 +133,7 @@ def own_pack(folder: Path, variables: Mapping[str, str]) -> dict[str, str]:
     """Return the variables with which the engine starts a team's own policy pack beside its program. Slipway's own pack
     has the rules of the stack file, which bind the program anyway."""
     pack = folder / "policy" / "__main__.py"
-    if not pack.is_file() or (folder / "slipway" / "policy" / "rules.py").is_file():
+    if not pack.is_file() or (folder / "slipway" / "authoring" / "policy" / "rules.py").is_file():
         return {}
     # The engine starts it by the first python3 on PATH, which must have the program's packages.
     path = os.pathsep.join((str(Path(sys.executable).parent), variables.get("PATH", os.defpath)))

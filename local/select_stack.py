@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from slipway.errors import ConfigError, SlipwayError
+from slipway.base.errors import ConfigError, SlipwayError
 
 
 def select(

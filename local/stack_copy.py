@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from slipway.files import write_atomically
+from slipway.base.files import write_atomically
 
 FOLDER = "stacks"
 """Folder of the copies, in the state folder."""

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slipway.errors import ConfigError
-from slipway.machines.spec import MachineGroup
-from slipway.quota.metrics import needs
-from slipway.stack.stack import Stack, parse
-from slipway.stack.yaml_file import load
+from slipway.authoring.stack.stack import Stack, parse
+from slipway.authoring.stack.yaml_file import load
+from slipway.base.errors import ConfigError
+from slipway.google.quota.metrics import needs
+from slipway.model.machines.spec import MachineGroup
 
 from .cloud.identities import SUBMITTER, Project
 from .cloud.quotas.metrics import table

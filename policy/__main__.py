@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A CrossGuard policy pack: `pulumi preview --policy-pack policy/__main__.py` holds a stack to its own rules.
 
-It has no rules itself: those of `slipway/policy` are applied to the facts that the components of the stack publish. It
-speaks the engine's protocol with what Pulumi's SDK brings. The package `pulumi-policy`, made for that, allows only
-protobuf 5.29, and has a rule's level fixed in the pack, where here the stack file says it.
+It has no rules itself: those of `slipway/authoring/policy` are applied to the facts that the components of the stack
+publish. It speaks the engine's protocol with what Pulumi's SDK brings. The package `pulumi-policy`, made for that,
+allows only protobuf 5.29, and has a rule's level fixed in the pack, where here the stack file says it.
 """
 
 import json
@@ -26,10 +26,10 @@ from pulumi.runtime.proto import plugin_pb2 as plugin
 # The engine starts this file from the folder of the program under preview, which may be another checkout.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from slipway.codec import MalformedError
-from slipway.facts import Fact, Facts, read
-from slipway.findings.finding import Finding, Grade
-from slipway.policy.rules import BY_KEY, RULES, violations
+from slipway.authoring.policy.rules import BY_KEY, RULES, violations
+from slipway.base.codec import MalformedError
+from slipway.model.facts import Fact, Facts, read
+from slipway.model.findings.finding import Finding, Grade
 
 NAME = "slipway"
 _LEVELS = {Grade.BLOCKING: messages.MANDATORY, Grade.WARNING: messages.ADVISORY}

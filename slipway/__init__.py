@@ -4,19 +4,19 @@ runs it many times and returns their `Sweep`; `job` and `jobs` find existing one
 TYPE_CHECKING = False
 """True for type checkers. `typing` is not imported for it, as every command would wait for that."""
 if TYPE_CHECKING:
-    from slipway.api import submit
-    from slipway.job_api import Job, job, jobs
-    from slipway.sweep_api import Sweep, sweep
+    from slipway.front.api.job import Job, job, jobs
+    from slipway.front.api.submit import submit
+    from slipway.front.api.sweep import Sweep, sweep
 
 __all__ = ["Job", "Sweep", "job", "jobs", "submit", "sweep"]
 
 _MODULES = {
-    "submit": "slipway.api",
-    "Job": "slipway.job_api",
-    "job": "slipway.job_api",
-    "jobs": "slipway.job_api",
-    "Sweep": "slipway.sweep_api",
-    "sweep": "slipway.sweep_api",
+    "submit": "slipway.front.api.submit",
+    "Job": "slipway.front.api.job",
+    "job": "slipway.front.api.job",
+    "jobs": "slipway.front.api.job",
+    "Sweep": "slipway.front.api.sweep",
+    "sweep": "slipway.front.api.sweep",
 }
 
 

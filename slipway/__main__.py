@@ -8,7 +8,7 @@ import sys
 gc.set_threshold(200_000)
 
 try:
-    from slipway.cli import run
+    from slipway.front.cli import run
 except KeyboardInterrupt:
     print("interrupted; nothing was sent", file=sys.stderr)
     sys.exit(130)

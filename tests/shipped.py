@@ -11,7 +11,7 @@ TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 # A shipped template has a file of tests with its name.
 _TESTED = {path.stem.removeprefix("test_") for path in (TESTS / "templates").glob("test_*.py")} - {"guide"}
-_OF_TEMPLATES = ("templates", "slipway/template")
+_OF_TEMPLATES = ("templates", "slipway/authoring/template")
 
 
 def _there(word: str) -> bool:

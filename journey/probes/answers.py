@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from journey.probes.probe import Finding, Probe, Unasked, Value
-from slipway.files import write_atomically
+from slipway.base.files import write_atomically
 
 _COLUMNS = ("question", "answer", "setting", "evidence")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from journey.probes.probe import Finding, Probe, Value, unknown
 from journey.probes.service import Service, error_of
-from slipway.cloud.answers import Json, parse_timestamp
+from slipway.google.answers import Json, parse_timestamp
 
 _IDLE_MINUTES = 30
 

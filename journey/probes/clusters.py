@@ -6,8 +6,8 @@ from __future__ import annotations
 from journey.probes.probe import Finding, Probe, unknown
 from journey.probes.quotas import limit_of
 from journey.probes.service import Service, error_of, seconds_between
-from slipway.machines.spec import MachineSpec
-from slipway.machines.table import region_has
+from slipway.model.machines.spec import MachineSpec
+from slipway.model.machines.table import region_has
 
 _SCARCE, _METRIC = MachineSpec("g2-standard-4", "NVIDIA_L4", 1), "custom_model_training_nvidia_l4_gpus"
 """The cheapest machine whose quota is 0 where nobody has asked for any."""

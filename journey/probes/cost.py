@@ -8,9 +8,9 @@ from decimal import Decimal
 
 from journey.budget import STORAGE_AND_CALLS
 from journey.probes.probe import Probe
-from slipway.errors import PolicyError
-from slipway.machines.spec import MachineSpec
-from slipway.prices import Price, hourly
+from slipway.base.errors import PolicyError
+from slipway.model.machines.spec import MachineSpec
+from slipway.model.prices import Price, hourly
 
 SHARED_MACHINES = 2
 CLUSTER_MINUTES = 20
@@ -40,7 +40,8 @@ def small_machine(region: str) -> MachineSpec:
     raise PolicyError(
         f"the price of small machines in {region} is unknown",
         why=f"the price book has none of {', '.join(_SMALL)} there, so no ceiling of money could be kept",
-        fix="choose REGION=us-central1, or make the price book anew: python -m slipway.machines.price_tables --help",
+        fix="choose REGION=us-central1, or make the price book anew: "
+        "python -m slipway.model.machines.price_tables --help",
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from journey.probes.probe import Finding, Probe, Value, unknown
 from journey.probes.service import ACCOUNT, ENDED, Said, Service, error_of, seconds_between
-from slipway.cloud.failures import Call, NotFound
-from slipway.machines.spec import Disk, MachineSpec
+from slipway.google.failures import Call, NotFound
+from slipway.model.machines.spec import Disk, MachineSpec
 
 _WAITING = ("JOB_STATE_QUEUED", "JOB_STATE_PENDING")
 _STATES = ("JOB_STATE_CANCELLED", "JOB_STATE_FAILED")

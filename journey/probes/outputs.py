@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from journey.probes.probe import Finding, Probe, Value
 from journey.probes.service import STACK, Said, Service
-from slipway.cloud.failures import Call, NotFound
+from slipway.google.failures import Call, NotFound
 
 
 def bucket_of(project: str) -> str:

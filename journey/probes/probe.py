@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from journey.probes.service import Service
-from slipway.machines.spec import MachineSpec
+from slipway.model.machines.spec import MachineSpec
 
 Value = str | int | float | bool
 

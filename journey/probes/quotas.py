@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from journey.probes.probe import Finding, Probe, Value, unknown
 from journey.probes.service import Service
-from slipway.cloud.failures import Call
-from slipway.cloud.quotas import SERVICE, QuotaInfo
+from slipway.google.failures import Call
+from slipway.google.quotas import SERVICE, QuotaInfo
 
 _TRAINING = "custom_model_training_"
 _SLOW_MINUTES = 20

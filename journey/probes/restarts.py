@@ -6,7 +6,7 @@ from datetime import datetime
 
 from journey.probes.probe import Finding, Probe, Value, unknown
 from journey.probes.service import ENDED, Service, error_of
-from slipway.cloud.logging import LogEntry
+from slipway.google.logging import LogEntry
 
 CODES = (1, 129, 130, 137, 143)
 """Exit codes to try: one of a program's own, and those of the signals HUP, INT, KILL and TERM."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from journey.probes.cost import CLUSTER_MINUTES, SHARED_MACHINES
 from journey.probes.probe import Finding, Probe, unknown
 from journey.probes.service import Service, error_of
-from slipway.errors import SlipwayError
+from slipway.base.errors import SlipwayError
 
 Keep = Callable[[Probe, Finding], None]
 

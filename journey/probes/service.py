@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from journey.probes.replica import CODE
-from slipway.cloud.answers import Json, parse_timestamp
-from slipway.cloud.connection import Connection
-from slipway.cloud.failures import Call, CloudError, NotFound
-from slipway.cloud.logging import LogEntry
-from slipway.jobs.log import job_filter
-from slipway.kinds import CUSTOM_JOB, JobKind, kind_of
-from slipway.labels import STACK_LABEL
-from slipway.machines.spec import MachineSpec
+from slipway.google.answers import Json, parse_timestamp
+from slipway.google.connection import Connection
+from slipway.google.failures import Call, CloudError, NotFound
+from slipway.google.logging import LogEntry
+from slipway.model.kinds import CUSTOM_JOB, JobKind, kind_of
+from slipway.model.labels import STACK_LABEL
+from slipway.model.machines.spec import MachineSpec
+from slipway.using.jobs.log import job_filter
 
 T = TypeVar("T")
 

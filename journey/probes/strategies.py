@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from journey.probes.probe import Finding, Probe, unknown
 from journey.probes.service import ENDED, Service, error_of
-from slipway.machines.spec import MachineSpec
-from slipway.machines.table import region_has
+from slipway.model.machines.spec import MachineSpec
+from slipway.model.machines.table import region_has
 
 _FLEX = MachineSpec("a2-highgpu-1g", "NVIDIA_TESLA_A100", 1)
 _EXPIRED = ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED")

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from journey.probes import autoscaling, clusters, jobs, outputs, quotas, restarts, strategies, tuning
 from journey.probes.probe import Probe
-from slipway.errors import ConfigError
-from slipway.formatting import nearest
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import nearest
 
 _EVERY = (
     *quotas.PROBES,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from journey.probes.probe import Finding, Probe, unknown
 from journey.probes.service import STACK, Service, error_of
-from slipway.kinds import TUNING_JOB
-from slipway.labels import STACK_LABEL
+from slipway.model.kinds import TUNING_JOB
+from slipway.model.labels import STACK_LABEL
 
 _TRIALS = 12
 

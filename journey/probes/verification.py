@@ -19,7 +19,7 @@ from journey.probes.service import ACCOUNT, STACK, Service
 from journey.probes.table import PROBES, chosen
 from journey.probes.unasked import UNASKED
 from journey.sweep import Ours, Sweep
-from slipway.cloud.connection import Connection, connect
+from slipway.google.connection import Connection, connect
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from slipway.errors import SlipwayError
+from slipway.base.errors import SlipwayError
 
 from .. import COMMAND
 from ..environment import past_proxies

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from slipway.capacity import POOL
-from slipway.catalog.model import Catalog, Offer, Template
-from slipway.errors import ResourceError
-from slipway.kinds import CUSTOM_JOB
-from slipway.machines.table import machine
-from slipway.review.usual import job_spec, worker_pools
+from slipway.base.errors import ResourceError
+from slipway.model.capacity import POOL
+from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.kinds import CUSTOM_JOB
+from slipway.model.machines.table import machine
+from slipway.reviewing.usual import job_spec, worker_pools
 
 from ..cloud.images.recipes import recipe_for
 

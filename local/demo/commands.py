@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slipway.errors import SlipwayError
+from slipway.base.errors import SlipwayError
 
 
 class CommandError(SlipwayError):

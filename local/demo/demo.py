@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from slipway.catalog.document import read as read_catalog
-from slipway.catalog.lookup import address
-from slipway.catalog.model import Catalog
-from slipway.cloud.connection import connect
-from slipway.errors import SlipwayError
-from slipway.kinds import CUSTOM_JOB
-from slipway.labels import REQUEST_LABEL
+from slipway.base.errors import SlipwayError
+from slipway.google.catalog.document import read as read_catalog
+from slipway.google.catalog.lookup import address
+from slipway.google.connection import connect
+from slipway.model.catalog.model import Catalog
+from slipway.model.kinds import CUSTOM_JOB
+from slipway.model.labels import REQUEST_LABEL
 
 from .. import PACKAGE, environment, named_project, project_folder
 from ..cloud import images

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from slipway.cloud.connection import Connection, connect
-from slipway.cloud.failures import NotFound
-from slipway.cloud.jobs import VertexJob
-from slipway.cloud.storage import Location
-from slipway.errors import ResourceError
-from slipway.jobs.cost import JobCost, job_cost
-from slipway.jobs.metrics import parse_metrics
-from slipway.kinds import CUSTOM_JOB
-from slipway.labels import REQUEST_LABEL, STACK_LABEL
-from slipway.prices import Price, hourly
-from slipway.stack.stack import Stack
+from slipway.authoring.stack.stack import Stack
+from slipway.base.errors import ResourceError
+from slipway.google.connection import Connection, connect
+from slipway.google.failures import NotFound
+from slipway.google.jobs import VertexJob
+from slipway.google.storage import Location
+from slipway.model.kinds import CUSTOM_JOB
+from slipway.model.labels import REQUEST_LABEL, STACK_LABEL
+from slipway.model.prices import Price, hourly
+from slipway.using.jobs.cost import JobCost, job_cost
+from slipway.using.jobs.metrics import parse_metrics
 
 from ..select_stack import select
 from .commands import Actor

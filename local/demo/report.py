@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 
-from slipway.prices import MORE, UNKNOWN_PRICE, Price
+from slipway.model.prices import MORE, UNKNOWN_PRICE, Price
 
 from .play import Machines, Run
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from slipway.errors import SlipwayError
+from slipway.base.errors import SlipwayError
 
 
 @contextmanager

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from slipway.capacity import CAPACITY_TYPES, POOL
-from slipway.catalog.clusters import Cluster
-from slipway.catalog.model import Catalog, Offer, Parameter, Template
-from slipway.kinds import CUSTOM_JOB
-from slipway.labels import CAPACITY_TYPE_LABEL, STACK_LABEL, TEMPLATE_LABEL
-from slipway.machines.spec import MachineSpec
-from slipway.prices import hourly
+from slipway.model.capacity import CAPACITY_TYPES, POOL
+from slipway.model.catalog.clusters import Cluster
+from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
+from slipway.model.kinds import CUSTOM_JOB
+from slipway.model.labels import CAPACITY_TYPE_LABEL, STACK_LABEL, TEMPLATE_LABEL
+from slipway.model.machines.spec import MachineSpec
+from slipway.model.prices import hourly
 
 from .clusters import cluster
 from .place import CATALOG_BUCKET, PROJECT, REGION, STACK, TRAINER, WORK_BUCKET

@@ -12,11 +12,11 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from slipway.catalog.clusters import Cluster, Pool
-from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec, PscInterface
-from slipway.fingerprint import fingerprint_in
-from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.google.clusters import PersistentResource, ResourcePool
+from slipway.model.catalog.clusters import Cluster, Pool
+from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec, PscInterface
+from slipway.model.fingerprint import fingerprint_in
+from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 
 from .place import NOW, PROJECT, REGION, STACK
 from .pools import pool, pool_spec, resource_pool

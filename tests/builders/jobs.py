@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from slipway.catalog.clusters import Cluster
-from slipway.cloud.jobs import VertexJob, WorkerPool
-from slipway.kinds import CUSTOM_JOB, JobKind
-from slipway.labels import STACK_LABEL, TEMPLATE_LABEL, USER_LABEL
-from slipway.machines.spec import MachineSpec
+from slipway.google.jobs import VertexJob, WorkerPool
+from slipway.model.catalog.clusters import Cluster
+from slipway.model.kinds import CUSTOM_JOB, JobKind
+from slipway.model.labels import STACK_LABEL, TEMPLATE_LABEL, USER_LABEL
+from slipway.model.machines.spec import MachineSpec
 
 from .place import NOW, STACK, TRAINER, WORK_BUCKET
 from .pools import CPU

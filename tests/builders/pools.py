@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from slipway.catalog.clusters import Pool
-from slipway.cloud.clusters import ResourcePool
-from slipway.cluster import PoolSpec
-from slipway.machines.spec import Disk, MachineSpec
-from slipway.prices import Price, hourly
+from slipway.google.clusters import ResourcePool
+from slipway.model.catalog.clusters import Pool
+from slipway.model.cluster import PoolSpec
+from slipway.model.machines.spec import Disk, MachineSpec
+from slipway.model.prices import Price, hourly
 
 from .place import REGION
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from slipway.cluster import ClusterSpec
-from slipway.stack.stack import Stack, WorkspaceSettings
+from slipway.authoring.stack.stack import Stack, WorkspaceSettings
+from slipway.model.cluster import ClusterSpec
 
 from .place import CATALOG_BUCKET, PROJECT, REGION, STACK, TEAM, WORK_BUCKET
 

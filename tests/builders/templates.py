@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from slipway.catalog.model import Template
-from slipway.deployment.publication import draws, template_entry
-from slipway.quota.report import OfferVerdict
+from slipway.authoring.template.jobspec import CompileContext
+from slipway.authoring.template.proof import Placement
+from slipway.deploying.deployment.publication import draws, template_entry
+from slipway.google.quota.report import OfferVerdict
+from slipway.model.catalog.model import Template
 from slipway.template import JobTemplate, Package, Parameter, WorkerPool
-from slipway.template.jobspec import CompileContext
-from slipway.template.proof import Placement
 
 
 def job_template(**changes: Any) -> JobTemplate:

@@ -33,7 +33,12 @@ CLOUD = "cloud"
 """The word for a local cloud, likewise."""
 SLIPWAY = "slipway"
 """The word for `python -I -m slipway`, likewise."""
-_MODULES = ("components.program", "slipway.deployment.deployment", "components.deployment", "local.plugin.__main__")
+_MODULES = (
+    "components.program",
+    "slipway.deploying.deployment.deployment",
+    "components.deployment",
+    "local.plugin.__main__",
+)
 _SIGINT = 128 + signal.SIGINT
 _CLASSES = {
     "vertex": ("AiPersistentResource",),
@@ -57,8 +62,9 @@ esac
 exec {ordinary} "$@"
 """
 _OF_SCRIPTS = (
-    *("cli.check", "cli.doctor", "cli.notices", "cli.review", "cloud.connection", "deployment.deployment"),
-    *("doctor.examination", "forges.github", "forges.gitlab", "notices.notice", "review.rendering.comment"),
+    *("front.cli.check", "front.cli.doctor", "front.cli.notices", "front.cli.review", "google.connection"),
+    *("deploying.deployment.deployment", "operating.doctor.examination", "operating.notices.notice"),
+    *("reviewing.forges.github", "reviewing.forges.gitlab", "reviewing.rendering.comment"),
 )
 _FORKED_PLUGIN = f'[ -z "${fork_client.SERVER}" ] || exec {{client}} {PLUGIN} "$@"'
 
@@ -127,7 +133,7 @@ def _import_engine() -> None:
     for module in _MODULES:
         import_module(module)
     from components import gcp
-    from slipway.messages import message
+    from slipway.google.messages import message
 
     for service, names in _CLASSES.items():
         for name in names:
@@ -137,7 +143,7 @@ def _import_engine() -> None:
 
 
 def _import_slipway() -> None:
-    from slipway.messages import message
+    from slipway.google.messages import message
 
     for module in _OF_SCRIPTS:
         import_module(f"slipway.{module}")
@@ -227,7 +233,7 @@ def _become(connection: socket.socket) -> None:
 
         main()
     elif program == SLIPWAY:
-        from slipway.cli import run
+        from slipway.front.cli import run
 
         # The server's own have read where they stood in its streams.
         sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115

@@ -17,7 +17,7 @@ from unittest import mock
 
 import psutil
 
-from slipway.cli import main
+from slipway.front.cli import main
 
 
 @dataclass(frozen=True)

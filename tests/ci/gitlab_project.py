@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from slipway.findings.finding import Subject
-from slipway.findings.kinds import KINDS
-from slipway.review.review import Review as Told
-from slipway.review.review import write
+from slipway.model.findings.finding import Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.review import Review as Told
+from slipway.reviewing.review import write
 from tests.checkouts.git import git
 from tests.checkouts.shell import slipway
 from tests.ci import gitlab as stand_in

@@ -26,7 +26,7 @@ PROGRAM = """
 import os
 from pathlib import Path
 import pulumi
-from slipway.deployment.checkout import checkout_revision
+from slipway.deploying.deployment.checkout import checkout_revision
 
 pulumi.log.info(f"made from {checkout_revision(Path.cwd(), os.environ)}.")
 """

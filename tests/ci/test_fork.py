@@ -22,11 +22,11 @@ LOOKING = (
     "tests/docs/test_site.py",
     "tests/docs/test_templates.py",
     "tests/jobs",
-    "tests/slipway/deployment/test_publication.py",
-    "tests/slipway/deployment/test_shipped_stacks.py",
-    "tests/slipway/review/test_shipped_templates.py",
-    "tests/slipway/stack/test_schema.py",
-    "tests/slipway/template/test_job_template.py",
+    "tests/slipway/deploying/deployment/test_publication.py",
+    "tests/slipway/deploying/deployment/test_shipped_stacks.py",
+    "tests/slipway/reviewing/test_shipped_templates.py",
+    "tests/slipway/authoring/stack/test_schema.py",
+    "tests/slipway/authoring/template/test_job_template.py",
     "tests/templates",
 )
 # Seconds each, and of nothing that a team edits here.

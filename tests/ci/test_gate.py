@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from slipway.findings.finding import Grade, Subject
-from slipway.findings.kinds import KINDS
-from slipway.review.rendering.comment import Place, comment
-from slipway.review.review import Review as Told
-from slipway.review.review import write
+from slipway.model.findings.finding import Grade, Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.rendering.comment import Place, comment
+from slipway.reviewing.review import Review as Told
+from slipway.reviewing.review import write
 from tests.ci import tools
 from tests.ci.conftest import STACKS, Workflow
 from tests.ci.github import HEAD, LATER, OTHER, TREE, Comment, GitHub, Review, served

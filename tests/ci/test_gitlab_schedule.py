@@ -8,8 +8,8 @@ import subprocess
 
 import pytest
 
-from slipway.catalog import document
-from slipway.catalog.model import Catalog
+from slipway.google.catalog import document
+from slipway.model.catalog.model import Catalog
 from tests.ci.gitlab_jobs import jobs_of, preview
 from tests.ci.gitlab_project import BAD, GOOD, Project
 

@@ -11,7 +11,7 @@ from tests.ci.test_guide import BLOCKS, asked
 
 GUIDE = (ROOT / "docs" / "gitlab.md").read_text()
 OWN = re.findall(r"^```sh\n(.*?)^```$", GUIDE, re.M | re.S)
-JOBS = "".join(path.read_text() for path in (ROOT / "slipway" / "starter" / "gitlab").glob("*.yml"))
+JOBS = "".join(path.read_text() for path in (ROOT / "slipway" / "front" / "starter" / "gitlab").glob("*.yml"))
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,12 @@ ROOT = Path(__file__).parents[2]
 PARTS = ("slipway", "components", "policy", "local", "journey", "bench")
 
 
+FLOORS = ("base", "model", "google", "authoring", "deploying", "using", "operating", "reviewing", "front")
+"""The folders of slipway/, lowest first."""
+APART = ({"deploying", "using"},)
+"""Floors beside each other."""
+
+
 @cache
 def files() -> list[Path]:
     """The product's files, from the root; the tests are no part of it."""
@@ -90,6 +96,24 @@ def test_what_lies_side_by_side_in_a_folder_is_not_imported_in_a_circle() -> Non
     assert {str(folder): found for folder, graph in graphs.items() if (found := circle(graph))} == {}
 
 
+def test_each_floor_imports_only_those_below_it() -> None:
+    """What lies beside the floors is on top of them all."""
+
+    def floor_of(file: Path) -> str:
+        return file.parts[1] if file.parts[1] in FLOORS else FLOORS[-1]
+
+    folders = {file.parts[1] for file in files() if file.parts[0] == "slipway" and len(file.parts) > 2}
+    assert folders == set(FLOORS)
+    against = [
+        f"{file} imports {to}"
+        for file, into in arrows().items()
+        for to in into
+        if file.parts[0] == to.parts[0] == "slipway" and str(to) != "slipway/__init__.py"
+        if FLOORS.index(floor_of(to)) > FLOORS.index(floor_of(file)) or {floor_of(file), floor_of(to)} in APART
+    ]
+    assert against == []
+
+
 def test_the_rules_never_import_pulumi() -> None:
     assert importers(["pulumi", "pulumi_gcp"], ["slipway"]) == []
 
@@ -101,11 +125,11 @@ def test_nothing_below_imports_what_is_above_it() -> None:
 
 
 def test_the_library_does_not_need_its_terminal() -> None:
-    above = ("slipway/cli/", "slipway/__main__.py")
+    above = ("slipway/front/cli/", "slipway/__main__.py")
     found = [
         str(file)
         for file, into in arrows().items()
-        if any(str(to).startswith("slipway/cli/") for to in into) and not str(file).startswith(above)
+        if any(str(to).startswith("slipway/front/cli/") for to in into) and not str(file).startswith(above)
     ]
     assert found == []
 
@@ -139,8 +163,9 @@ def test_a_submission_imports_no_more_than_it_needs_before_it_sends() -> None:
     """Each module costs a person's time; quota and findings are for what draws quota, and for reviews. # P1"""
     program = """
 import sys
-import slipway.cli.terminal.arguments, slipway.cli.terminal.delivery, slipway.submission.submitter
-print(*{name.split(".")[1] for name in sys.modules if name.startswith("slipway.")})
+import slipway.front.cli.terminal.arguments, slipway.front.cli.terminal.delivery, slipway.using.submission.submitter
+print(*(name.removeprefix("slipway.") for name in sys.modules if name.startswith("slipway.")))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert not {"quota", "findings", "history", "whatif", "board", "sweeps", "review"} & set(done.stdout.split())
+    costly = ("google.quota", "model.findings", "using.sweeps", "operating", "reviewing")
+    assert [name for name in done.stdout.split() if name.startswith(costly)] == []

@@ -36,7 +36,7 @@ def dry_run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["make", "--dry-run", "test", *words], cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("only", ["slipway/quota", "tests/slipway/quota", "quota_requests"])
+@pytest.mark.parametrize("only", ["slipway/google/quota", "tests/slipway/google/quota", "quota_requests"])
 def test_a_part_of_the_suite_is_named_by_a_folder_or_a_word(only: str) -> None:
     (tests,) = [line for line in dry_run(f"ONLY={only}").stdout.splitlines() if "-m pytest" in line]
     files = [word for word in tests.split() if word.endswith(".py")]

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from slipway import codec
-from slipway.findings.finding import Finding, Subject
-from slipway.findings.kinds import KINDS
-from slipway.findings.kinds import to_document as findings
-from slipway.notices.notice import DRIFT, STOCK_OUT, Notice, Notices, line
+from slipway.base import codec
+from slipway.model.findings.finding import Finding, Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.model.findings.kinds import to_document as findings
+from slipway.operating.notices.notice import DRIFT, STOCK_OUT, Notice, Notices, line
 from tests.ci import tools
 from tests.ci.conftest import Workflow
 from tests.ci.github import GitHub, served

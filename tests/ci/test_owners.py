@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from slipway.stack.stack import parse
-from slipway.stack.yaml_file import load as load_stack
-from slipway.template.load import load
+from slipway.authoring.stack.stack import parse
+from slipway.authoring.stack.yaml_file import load as load_stack
+from slipway.authoring.template.load import load
 from tests.ci.conftest import ROOT, STACKS, Workflow
 
 LEADS, EVERYBODY = frozenset({"@acme/ml-platform-leads"}), frozenset({"@acme/ml-platform"})
@@ -99,8 +99,8 @@ def test_all_that_a_deployment_runs_is_the_leads(
     assert {
         "__main__.py",
         "components/guard.py",
-        "slipway/deployment/live_plan.py",
-        "slipway/machines/table.json",
+        "slipway/deploying/deployment/live_plan.py",
+        "slipway/model/machines/table.json",
         "requirements.txt",
         ".github/workflows/up-stack.yaml",
     } <= run, "what is found is not next to nothing"

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
-from slipway.catalog import document
-from slipway.catalog.model import Catalog
-from slipway.catalog.withdrawal import UNCOMMITTED
+from slipway.google.catalog import document
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.withdrawal import UNCOMMITTED
 from tests.checkouts.git import git
 from tests.ci import tools
 from tests.ci.conftest import ROOT, All

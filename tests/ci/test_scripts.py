@@ -27,7 +27,7 @@ PROGRAM = """
 import os
 from pathlib import Path
 import pulumi
-from slipway.deployment.checkout import checkout_revision
+from slipway.deploying.deployment.checkout import checkout_revision
 
 pulumi.export("size", pulumi.Config("plain").get("size"))
 pulumi.log.info(f"made from {checkout_revision(Path.cwd(), os.environ)}.")

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from slipway.cli.terminal import starter_files
+from slipway.front.cli.terminal import starter_files
 from tests.checkouts.git import git
 from tests.checkouts.made_once import once
 from tests.ci.conftest import ROOT, All, Workflow, read

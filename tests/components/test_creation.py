@@ -11,8 +11,8 @@ import pytest
 
 from components import persistent_resource as module
 from components.persistent_resource import Creation, PersistentResource
-from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
-from slipway.machines.spec import Disk
+from slipway.model.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
+from slipway.model.machines.spec import Disk
 
 from .conftest import FACTS, PROJECT, REGION, Asked, cluster, declared, only, pool, pulumi
 

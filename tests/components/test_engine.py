@@ -7,7 +7,7 @@ import pytest
 from pulumi.runtime import mocks
 
 from components.engine import configured, place
-from slipway.stack.yaml_file import StackErrors
+from slipway.authoring.stack.yaml_file import StackErrors
 
 FILE = """config:
   gcp:project: acme-dev

@@ -10,12 +10,12 @@ from components import guard as module
 from components.guard import ask_others, check, ends_stack, guard, hold
 from components.persistent_resource import PersistentResource
 from components.workspace import Workspace
-from slipway.cloud.jobs import VertexJob
-from slipway.cluster import CurrentCluster
-from slipway.deployment.deletion_guard import GuardSubject
-from slipway.deployment.workspace_plan import SharedGrant
-from slipway.live import Unknown, Use
-from slipway.state import StateGrant
+from slipway.deploying.deployment.deletion_guard import GuardSubject
+from slipway.deploying.deployment.workspace_plan import SharedGrant
+from slipway.google.jobs import VertexJob
+from slipway.google.live import Unknown, Use
+from slipway.model.cluster import CurrentCluster
+from slipway.model.state import StateGrant
 
 from .conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, cluster, declared, only
 

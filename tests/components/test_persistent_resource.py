@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from components.persistent_resource import OtherRegions, PersistentResource, RetiringResource
-from slipway.cloud import clusters
-from slipway.cloud.clusters import ResourcePool
-from slipway.cloud.jobs import VertexJob
-from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
-from slipway.generations.action import Action, What, Why
-from slipway.machines.spec import Disk, MachineSpec
+from slipway.deploying.generations.action import Action, What, Why
+from slipway.google import clusters
+from slipway.google.clusters import ResourcePool
+from slipway.google.jobs import VertexJob
+from slipway.model.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
+from slipway.model.machines.spec import Disk, MachineSpec
 
 from .conftest import FACTS, PROJECT, REGION, Asked, cluster, declared, only, pool
 

@@ -6,11 +6,11 @@ import pytest
 from pulumi.runtime.rpc import unwrap_rpc_secret
 
 from components.catalog import Catalog, JobTemplate
-from slipway.catalog import model
-from slipway.catalog.clusters import Cluster
-from slipway.catalog.document import read
-from slipway.catalog.model import Template
-from slipway.packages.source_package import SourcePackage
+from slipway.authoring.packages.source_package import SourcePackage
+from slipway.google.catalog.document import read
+from slipway.model.catalog import model
+from slipway.model.catalog.clusters import Cluster
+from slipway.model.catalog.model import Template
 
 from .conftest import FACTS, Asked, declared, every, only, pulumi
 

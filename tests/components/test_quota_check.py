@@ -1,8 +1,8 @@
 """What the check of quota publishes. # D2"""
 
 from components.catalog import QuotaCheck
-from slipway.cloud.quotas import QuotaPreference
-from slipway.quota.request import QuotaRequest
+from slipway.google.quota.request import QuotaRequest
+from slipway.google.quotas import QuotaPreference
 
 from .conftest import FACTS, PROJECT, Asked, declared, every, only
 

@@ -5,9 +5,9 @@ from components.engine import explain_errors, words
 from components.guard import NAME as GUARD
 from components.guard import guard
 from components.persistent_resource import PersistentResource
-from slipway.cloud.foreign_words import meaning_of
-from slipway.cluster import CurrentCluster
-from slipway.live import Use
+from slipway.google.foreign_words import meaning_of
+from slipway.google.live import Use
+from slipway.model.cluster import CurrentCluster
 
 from .conftest import FACTS, PROJECT, REGION, cluster, declared, only
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from components.workspace import Workspace, leave_grants
-from slipway.deployment.workspace_plan import RetiringWorkspaceResource, SharedGrant, WorkspacePlan
-from slipway.generations.action import Why
-from slipway.live import Unknown
-from slipway.stack.stack import TrainerSettings, WorkspaceSettings
-from slipway.state import StateGrant
+from slipway.authoring.stack.stack import TrainerSettings, WorkspaceSettings
+from slipway.deploying.deployment.workspace_plan import RetiringWorkspaceResource, SharedGrant, WorkspacePlan
+from slipway.deploying.generations.action import Why
+from slipway.google.live import Unknown
+from slipway.model.state import StateGrant
 
 from .conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, Asked, declared, every, only
 

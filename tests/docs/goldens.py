@@ -5,15 +5,15 @@ from __future__ import annotations
 import html
 from dataclasses import replace
 
-from slipway.cli.terminal.findings import SIGNS as DOCTORS_SIGNS
-from slipway.facts import QuotaLine
-from slipway.findings.finding import Section
-from slipway.findings.grades import REVIEWED
-from slipway.findings.kinds import KINDS
-from slipway.review.rendering.comment import Place, comment
-from slipway.review.rendering.lines import SIGNS
-from slipway.review.review import Review, review
-from tests.slipway.review.builders import (
+from slipway.front.cli.terminal.findings import SIGNS as DOCTORS_SIGNS
+from slipway.model.facts import QuotaLine
+from slipway.model.findings.finding import Section
+from slipway.model.findings.grades import REVIEWED
+from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.rendering.comment import Place, comment
+from slipway.reviewing.rendering.lines import SIGNS
+from slipway.reviewing.review import Review, review
+from tests.slipway.reviewing.builders import (
     H100,
     change,
     cluster,

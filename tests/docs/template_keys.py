@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from slipway.capacity import CAPACITY_TYPES
-from slipway.kinds import KINDS
-from slipway.labels import RESERVED
-from slipway.rules.code import MOST_ENV
-from slipway.rules.workers import LARGEST_DISK, MOST_POOLS, POSITIONS, SMALLEST_DISK
-from slipway.template.job_template import MAX_TIMEOUT_S, MOST_LABELS
+from slipway.authoring.template.job_template import MAX_TIMEOUT_S, MOST_LABELS
+from slipway.model.capacity import CAPACITY_TYPES
+from slipway.model.kinds import KINDS
+from slipway.model.labels import RESERVED
+from slipway.model.rules.code import MOST_ENV
+from slipway.model.rules.workers import LARGEST_DISK, MOST_POOLS, POSITIONS, SMALLEST_DISK
 
 
 @dataclass(frozen=True)

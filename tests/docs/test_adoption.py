@@ -6,14 +6,14 @@ import re
 from pathlib import Path
 
 from components import deployment
-from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.deployment.snapshot import lacks
-from slipway.deployment.summary import kept_settings
-from slipway.generations.adoption import obstacles
-from slipway.machines.spec import Disk, MachineSpec
-from slipway.stack.cluster_checks import OF_THE_MAKING
-from slipway.stack.stack import parse
-from slipway.stack.yaml_file import from_text
+from slipway.authoring.stack.cluster_checks import OF_THE_MAKING
+from slipway.authoring.stack.stack import parse
+from slipway.authoring.stack.yaml_file import from_text
+from slipway.deploying.deployment.summary import kept_settings
+from slipway.deploying.generations.adoption import obstacles
+from slipway.google.clusters import PersistentResource, ResourcePool
+from slipway.google.snapshot import lacks
+from slipway.model.machines.spec import Disk, MachineSpec
 
 PAGE = (Path(__file__).parents[2] / "docs" / "adoption.md").read_text("utf-8")
 (YAML, BUCKETS), (SAID, TOLD) = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL) for kind in ("yaml", "text"))

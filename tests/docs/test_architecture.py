@@ -10,15 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci.test_imports import arrows
+from tests.ci.test_imports import FLOORS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 TESTING = (ROOT / "docs/testing.md").read_text(encoding="utf-8")
 # `folder/file.py`, or `folder/file.py:Class.method` for what is defined there.
 NAMED = re.compile(r"`([\w.-]+(?:/[\w.-]+)*/?)(?::([\w.]+))?`")
-# Files that nobody imports, as they are where everything begins.
-BEGINNINGS = ("slipway/__init__.py", "slipway/__main__.py")
 
 
 def named(text: str) -> list[tuple[str, str]]:
@@ -67,9 +65,7 @@ def test_what_is_named_is_there(path: str, name: str) -> None:
 
 def test_every_folder_and_every_module_at_the_top_is_on_the_map() -> None:
     shown = {path for path, _ in named(section("The map"))}
-    parts = [path for path in (ROOT / "slipway").iterdir() if not path.name.startswith("__")]
-    wanted = {f"slipway/{path.name}" for path in parts if path.suffix == ".py" or (path / "__init__.py").exists()}
-    wanted = {path if path.endswith(".py") else f"{path}/" for path in wanted}
+    wanted = {f"slipway/{floor}/" for floor in FLOORS}
     folders = [path.parent for path in (ROOT / "local").glob("*/__init__.py")]
     wanted |= {f"local/{path.name}/" for path in folders}
     wanted |= {
@@ -79,20 +75,9 @@ def test_every_folder_and_every_module_at_the_top_is_on_the_map() -> None:
     assert wanted - shown == set()
 
 
-def test_the_map_of_the_product_goes_from_what_everybody_uses_to_what_uses_everything() -> None:
+def test_the_map_of_the_product_has_a_row_for_each_floor_from_the_lowest_up() -> None:
     _, product = tables(section("The map"))
-    height = {path.rstrip("/"): at for at, row in enumerate(product) for path, _ in named(first_cell(row))}
-
-    def row_of(file: Path) -> int:
-        return height["/".join(file.parts[:2])]
-
-    climbs = [
-        f"{file} imports {to}"
-        for file, into in arrows().items()
-        for to in into
-        if file.parts[0] == to.parts[0] == "slipway" and str(file) not in BEGINNINGS and row_of(to) > row_of(file)
-    ]
-    assert climbs == []
+    assert [first_cell(row).strip(" `/") for row in product] == [f"slipway/{floor}" for floor in FLOORS]
 
 
 def test_every_exercise_names_what_changes() -> None:

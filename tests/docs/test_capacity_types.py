@@ -9,18 +9,18 @@ from textwrap import dedent
 
 import pytest
 
-from slipway.capacity import CAPACITY_TYPES
-from slipway.codec import write
-from slipway.deployment.publication import draws, template_entry
-from slipway.machines.spec import Disk, MachineSpec
-from slipway.prices import dollars, hourly
-from slipway.quota.report import OfferVerdict
-from slipway.rules.table import TABLE
-from slipway.stack.stack import Stack, parse
-from slipway.stack.yaml_file import from_text
+from slipway.authoring.stack.stack import Stack, parse
+from slipway.authoring.stack.yaml_file import from_text
+from slipway.authoring.template.jobspec import CompileContext
+from slipway.authoring.template.proof import StackResources, prove
+from slipway.base.codec import write
+from slipway.deploying.deployment.publication import draws, template_entry
+from slipway.google.quota.report import OfferVerdict
+from slipway.model.capacity import CAPACITY_TYPES
+from slipway.model.machines.spec import Disk, MachineSpec
+from slipway.model.prices import dollars, hourly
+from slipway.model.rules.table import TABLE
 from slipway.template import JobTemplate
-from slipway.template.jobspec import CompileContext
-from slipway.template.proof import StackResources, prove
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "capacity-types.md"
 TEXT = PAGE.read_text("utf-8")

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import click
 
-from slipway.cli import Verbs, slipway
-from slipway.cli.terminal.options import catalog_and_output
-from slipway.formatting import join
+from slipway.base.formatting import join
+from slipway.front.cli import Verbs, slipway
+from slipway.front.cli.terminal.options import catalog_and_output
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "commands.md"
 _GENERATED = re.compile(r"(?<=<!-- verbs -->\n).*(?=<!-- /verbs -->)", re.DOTALL)

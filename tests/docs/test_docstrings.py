@@ -144,8 +144,8 @@ def test_a_path_in_a_docstring_leads_somewhere(top: str) -> None:
 @pytest.mark.parametrize(
     ("name", "there"),
     [
-        ("slipway.catalog.placeholders.DOLLAR", True),
-        ("slipway.catalog.place_holders", False),
+        ("slipway.model.catalog.placeholders.DOLLAR", True),
+        ("slipway.model.catalog.place_holders", False),
         ("placeholders.escaped", True),
         ("JobTemplate.worker_pools", False),
         ("Declaration.worker_pools", True),
@@ -157,4 +157,4 @@ def test_a_path_in_a_docstring_leads_somewhere(top: str) -> None:
     ],
 )
 def test_a_name_that_is_gone_is_found(name: str, there: bool) -> None:
-    assert exists(name, Path("slipway/cli/quota.py")) is there
+    assert exists(name, Path("slipway/front/cli/quota.py")) is there

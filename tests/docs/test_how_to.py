@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 import pytest
 
-from slipway.cli import slipway
-from slipway.sweeps.sweep_file import read
+from slipway.front.cli import slipway
+from slipway.using.sweeps.sweep_file import read
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = sorted(page for page in DOCS.glob("*.md") if page.name not in ("commands.md", "architecture.md"))

@@ -16,9 +16,12 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import pytest
 
 from slipway import template as public
-from slipway.catalog.placeholders import BUILT_IN, KIND, fill
-from slipway.errors import ConfigError
-from slipway.labels import RECORDS
+from slipway.authoring.template.case import cases
+from slipway.authoring.template.compile import request, usual_values
+from slipway.authoring.template.jobspec import CompileContext
+from slipway.base.errors import ConfigError
+from slipway.model.catalog.placeholders import BUILT_IN, KIND, fill
+from slipway.model.labels import RECORDS
 from slipway.template import (
     Condition,
     Disk,
@@ -36,9 +39,6 @@ from slipway.template import (
     Variant,
     WorkerPool,
 )
-from slipway.template.case import cases
-from slipway.template.compile import request, usual_values
-from slipway.template.jobspec import CompileContext
 from tests.docs.setting_keys import SETTING_KEYS
 from tests.docs.template_keys import TEMPLATE_KEYS, Key
 

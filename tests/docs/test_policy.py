@@ -8,10 +8,10 @@ from typing import get_args
 
 import yaml
 
-from slipway.policy.rules import BY_KEY, RULES
-from slipway.stack.config import PolicyRulesEntry
-from slipway.stack.stack import parse
-from slipway.stack.yaml_file import from_text
+from slipway.authoring.policy.rules import BY_KEY, RULES
+from slipway.authoring.stack.config import PolicyRulesEntry
+from slipway.authoring.stack.stack import parse
+from slipway.authoring.stack.yaml_file import from_text
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "policy.md").read_text("utf-8")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from slipway.findings.finding import Grade
-from slipway.review.rendering.lines import SIGNS
+from slipway.model.findings.finding import Grade
+from slipway.reviewing.rendering.lines import SIGNS
 
 from . import goldens
 

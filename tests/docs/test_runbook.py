@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from slipway.cli import slipway as cli
+from slipway.front.cli import slipway as cli
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8")

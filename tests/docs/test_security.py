@@ -17,9 +17,9 @@ import pytest
 from components.workspace import Workspace
 from local.cloud import identities
 from local.cloud.wire import ApiError
-from slipway.live import Live
-from slipway.stack.stack import TrainerSettings, WorkspaceSettings, parse
-from slipway.stack.yaml_file import from_text
+from slipway.authoring.stack.stack import TrainerSettings, WorkspaceSettings, parse
+from slipway.authoring.stack.yaml_file import from_text
+from slipway.google.live import Live
 from tests.components.conftest import PROJECT as MOCKED
 from tests.components.conftest import declared
 from tests.local.cloud.calling import JOBS, PARENT, Calling, every_service

@@ -91,7 +91,7 @@ def test_a_tutorial_takes_ten_minutes_to_read(page: str) -> None:
 
 def test_what_a_link_leads_to_is_in_the_site_and_a_folder_is_a_list(tmp_path: Path) -> None:
     stage(tmp_path)
-    assert (tmp_path / "slipway" / "starter" / "stacks" / "Pulumi.dev.yaml.in").exists()
+    assert (tmp_path / "slipway" / "front" / "starter" / "stacks" / "Pulumi.dev.yaml.in").exists()
     assert "](images/recipes/README.md)" in (tmp_path / "local" / "cloud" / "README.md").read_text("utf-8")
     recipes = (tmp_path / "local" / "cloud" / "images" / "recipes" / "README.md").read_text("utf-8")
     assert all(

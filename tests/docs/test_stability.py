@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import slipway
-from slipway.catalog import model
-from slipway.cli.terminal import screen
+from slipway.front.cli.terminal import screen
+from slipway.model.catalog import model
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "stability.md"
 ROWS = dict(

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from slipway.fingerprint import fingerprint_of
-from slipway.stack.stack import Stack, parse
-from slipway.stack.structure import schema
-from slipway.stack.yaml_file import from_text
+from slipway.authoring.stack.stack import Stack, parse
+from slipway.authoring.stack.structure import schema
+from slipway.authoring.stack.yaml_file import from_text
+from slipway.model.fingerprint import fingerprint_of
 from tests.review.case import STACK, Case, Edit
 from tests.review.checkout import text
 from tests.review.play import play

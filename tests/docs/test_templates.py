@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from slipway.template.load import load
-from slipway.template.proof import StackResources, prove
+from slipway.authoring.template.load import load
+from slipway.authoring.template.proof import StackResources, prove
 from tests import shipped
 from tests.docs.console import blocks
-from tests.slipway.stack.files import read, with_config
+from tests.slipway.authoring.stack.files import read, with_config
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "templates.md").read_text("utf-8")

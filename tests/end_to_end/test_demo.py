@@ -18,7 +18,7 @@ import yaml
 
 from local.demo.demo import REQUEST_PREFIX
 from local.demo.leftovers import marked
-from slipway.labels import REQUEST_LABEL
+from slipway.model.labels import REQUEST_LABEL
 from tests.checkouts.checkout import PROJECT, VERTEX
 from tests.checkouts.shell import Done, Started, wait_for
 from tests.docs.console import commands, missing

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.review.events import STREAMING
+from slipway.deploying.engine.events import STREAMING
 from tests.checkouts.checkout import MACHINE, Checkout
 from tests.checkouts.git import git
 from tests.checkouts.shell import Done

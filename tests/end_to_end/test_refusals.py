@@ -1,5 +1,5 @@
 """Refusals of `slipway` on a stack that the engine made: in words, with the documented exit code, and without sending
-anything; and how it ends with a job. (B1, D4, P5) All that it refuses: tests/slipway/cli."""
+anything; and how it ends with a job. (B1, D4, P5) All that it refuses: tests/slipway/front/cli."""
 
 from __future__ import annotations
 

@@ -97,9 +97,9 @@ def it_has_sources_wheel_notes_bill_and_hashes(made: Path, commit: str) -> None:
     assert "- The first." in (made / "notes.md").read_text() and commit in (made / "notes.md").read_text()
     wheel = zipfile.ZipFile(made / f"{NAME}-py3-none-any.whl")
     assert wheel.read("slipway/commit.txt").decode().strip() == commit
-    assert {"slipway/components/program.py", "slipway/starter/Makefile.in"} <= set(wheel.namelist())
+    assert {"slipway/components/program.py", "slipway/front/starter/Makefile.in"} <= set(wheel.namelist())
     with tarfile.open(made / f"{NAME}.tar.gz") as sources:
-        assert f"{NAME}/slipway/machines/table.json" in sources.getnames()
+        assert f"{NAME}/slipway/model/machines/table.json" in sources.getnames()
     bill = json.loads((made / "sbom.cdx.json").read_text())
     assert (bill["bomFormat"], bill["metadata"]["component"]["name"]) == ("CycloneDX", "slipway-vertex")
     pinned = re.findall(r"(?m)^([\w.-]+)==", (ROOT / "requirements.txt").read_text())
@@ -107,7 +107,9 @@ def it_has_sources_wheel_notes_bill_and_hashes(made: Path, commit: str) -> None:
     assert sorted(part["name"] for part in bill["components"] if kinds[part["bom-ref"]] == "pypi") == sorted(pinned)
     scripts = {part["description"]: part for part in bill["components"] if kinds[part["bom-ref"]] == "npm"}
     assert len(scripts) + len(pinned) == len(kinds) == len(bill["components"])
-    assert scripts.keys() == {name for name in wheel.namelist() if re.fullmatch(r"slipway/board/vendor/.+\.js", name)}
+    assert scripts.keys() == {
+        name for name in wheel.namelist() if re.fullmatch(r"slipway/operating/board/vendor/.+\.js", name)
+    }
     for name, part in scripts.items():
         assert part["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(wheel.read(name)).hexdigest()}]
         assert part["licenses"] == [{"license": {"id": "BSD-3-Clause"}}]

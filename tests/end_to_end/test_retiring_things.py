@@ -136,7 +136,7 @@ def nothing_moves_or_is_destroyed_while_it_runs(checkout: Checkout, job: Any) ->
 
 
 def refused_to_move(checkout: Checkout) -> None:
-    """Nor to another project: tests/slipway/test_context.py."""
+    """Nor to another project: tests/slipway/using/test_context.py."""
     clusters, buckets = checkout.clusters(), checkout.buckets()
     edit(checkout, "gcp:region", ELSEWHERE)
     refused = checkout.pulumi("up")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from slipway.review.events import STREAMING
+from slipway.deploying.engine.events import STREAMING
 from tests.checkouts.checkout import MACHINE, Checkout
 
 pytestmark = pytest.mark.journey

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slipway.review.preview_text import UNTOUCHED
+from slipway.reviewing.preview_text import UNTOUCHED
 from tests.checkouts.checkout import MACHINE, Checkout
 from tests.checkouts.saved_stack import SavedStack
 from tests.checkouts.shell import Done
@@ -61,7 +61,7 @@ def test_a_stack_that_cannot_be_is_refused_by_check_preview_and_up_and_nothing_i
     """One checkout, mistaken in one way after the other.
 
     Each mistake meets `preview` or `up`, not both: the configuration and the templates are judged before the program
-    knows which of them it is, and short quota is refused in both by tests/slipway/quota/test_verdict.py.
+    knows which of them it is, and short quota is refused in both by tests/slipway/google/quota/test_verdict.py.
     """
     a_key_that_stands_twice_is_refused_with_both_lines(checkout)
     everything_wrong_in_a_stack_file_is_said_at_once(checkout)

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from slipway.state import State
+from slipway.model.state import State
 from tests.checkouts.bucket_backend import bucket_backend
 from tests.checkouts.checkout import PROJECT, REGION, Checkout
 from tests.checkouts.shell import Started

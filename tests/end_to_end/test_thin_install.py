@@ -59,7 +59,11 @@ def test_the_wheel_has_the_package_with_its_data_and_nothing_beside_it(wheel: Pa
         name for name in here if "__pycache__" not in name
     }
     assert any(name.endswith("/licenses/LICENSE") for name in names)
-    assert {"slipway/py.typed", "slipway/packages/slipway_launcher.py", "slipway/machines/table.json"} <= set(names)
+    assert {
+        "slipway/py.typed",
+        "slipway/authoring/packages/slipway_launcher.py",
+        "slipway/model/machines/table.json",
+    } <= set(names)
 
 
 def test_it_brings_neither_pulumi_nor_grpc_and_stays_small(environment: Path) -> None:
@@ -91,14 +95,14 @@ for module in pkgutil.walk_packages(slipway.__path__, "slipway.", onerror=lambda
     missing = [line.split() for line in done.splitlines()]
     assert {package for _, package in missing} == {"pydantic", "pulumi", "jinja2"}
     deploying = (
-        "slipway.board.page",
-        "slipway.cli.board",
+        "slipway.operating.board.page",
+        "slipway.front.cli.board",
         "slipway.components.",
-        "slipway.stack",
-        "slipway.deployment.",
-        "slipway.creation.",
-        "slipway.template.",
-        "slipway.review.preview",
+        "slipway.authoring.stack",
+        "slipway.deploying.deployment.",
+        "slipway.deploying.creation.",
+        "slipway.authoring.template.",
+        "slipway.reviewing.preview_text",
     )
     assert [name for name, _ in missing if not name.startswith(deploying)] == []
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from slipway.deployment.workspace_plan import SUBMITTER_ROLES
+from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
 from tests.checkouts.checkout import PROJECT, Checkout
 from tests.checkouts.fixtures import NewCheckout
 from tests.checkouts.shell import wait_for

@@ -17,71 +17,71 @@ from typing import Any, cast
 
 import pytest
 
-from slipway import codec
-from slipway.catalog.clusters import Cluster, DormantCluster
-from slipway.catalog.document import read as read_catalog
-from slipway.catalog.document import write as catalog_text
-from slipway.cli.check import Checked, _json
-from slipway.cli.doctor import document as doctor
-from slipway.cli.drift import document as drift
-from slipway.cli.jobs.download import _document as download
-from slipway.cli.jobs.show import JobDetails, _document
-from slipway.cli.pools import _document as pool_document
-from slipway.cli.quota import document as quota
-from slipway.cli.terminal import screen
-from slipway.cli.terminal.documents import (
+from slipway.authoring.stack.stack import parse
+from slipway.authoring.stack.yaml_file import FileMistake, from_text
+from slipway.base import codec
+from slipway.deploying.deployment.schedule import Due
+from slipway.deploying.engine.drift import Then
+from slipway.deploying.engine.drift import drift as drift_of
+from slipway.front.cli.check import Checked, _json
+from slipway.front.cli.doctor import document as doctor
+from slipway.front.cli.drift import document as drift
+from slipway.front.cli.jobs.download import _document as download
+from slipway.front.cli.jobs.show import JobDetails, _document
+from slipway.front.cli.pools import _document as pool_document
+from slipway.front.cli.quota import document as quota
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.documents import (
     catalog_document,
     dates_document,
     template_document,
     usage_document,
 )
-from slipway.cli.terminal.submission import document as submission
-from slipway.cli.terminal.sweep_outcome import document as sweep
-from slipway.cli.terminal.sweep_outcome import forecast_document
-from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cloud.failures import Call, CloudError
-from slipway.cloud.jobs import VertexJob
-from slipway.cloud.storage import Location, StoredObject
-from slipway.context import Clock, Context
-from slipway.deployment.schedule import Due
-from slipway.doctor.reading import Drifted
-from slipway.findings.finding import Finding, Grade, Section, Subject
-from slipway.findings.kinds import KINDS
-from slipway.jobs.description import describe
-from slipway.jobs.download import Download
-from slipway.jobs.earlier_jobs import Times
-from slipway.jobs.failure import Failure
-from slipway.jobs.log import JobEvent, JobEvents
-from slipway.jobs.outputs import LeftOut, OutputFile
-from slipway.jobs.pool_rows import rows
-from slipway.jobs.roles import who_of
-from slipway.jobs.utilization import Utilization
-from slipway.jobs.verdict import Outcome, Verdict
-from slipway.kinds import CUSTOM_JOB
-from slipway.live import Increase, Live, Unknown
-from slipway.notices.notice import Notice, Notices, line
-from slipway.prices import UNKNOWN, Price, hourly
-from slipway.quota.report import QuotaReport, QuotaRow
-from slipway.quota.request import Requested
-from slipway.review.money import Amount, Money
-from slipway.review.resources.drift import Then
-from slipway.review.resources.drift import drift as drift_of
-from slipway.review.review import Review, read_all, write_all
-from slipway.season import Season
-from slipway.stack.stack import parse
-from slipway.stack.yaml_file import FileMistake, from_text
-from slipway.submission.candidates import Candidate
-from slipway.submission.choice import Choice, JudgedCandidate
-from slipway.submission.ending import NextStep
-from slipway.submission.request import Request
-from slipway.submission.sender import Attempt
-from slipway.submission.submitter import SubmissionResult
-from slipway.sweeps.forecast import Forecast, Share
-from slipway.sweeps.runs import RemainingRuns, Run
-from slipway.sweeps.sweep_end import EndedRuns
-from slipway.sweeps.sweep_sender import SendingResult
-from slipway.sweeps.sweep_submitter import SubmittedSweep
-from tests.slipway.doctor.picture import picture
+from slipway.front.cli.terminal.submission import document as submission
+from slipway.front.cli.terminal.sweep_outcome import document as sweep
+from slipway.front.cli.terminal.sweep_outcome import forecast_document
+from slipway.google.catalog.document import read as read_catalog
+from slipway.google.catalog.document import write as catalog_text
+from slipway.google.clusters import PersistentResource, ResourcePool
+from slipway.google.failures import Call, CloudError
+from slipway.google.jobs import VertexJob
+from slipway.google.live import Increase, Live, Unknown
+from slipway.google.quota.report import QuotaReport, QuotaRow
+from slipway.google.quota.request import Requested
+from slipway.google.storage import Location, StoredObject
+from slipway.model.catalog.clusters import Cluster, DormantCluster
+from slipway.model.findings.finding import Finding, Grade, Section, Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.model.kinds import CUSTOM_JOB
+from slipway.model.prices import UNKNOWN, Price, hourly
+from slipway.model.season import Season
+from slipway.operating.doctor.reading import Drifted
+from slipway.operating.notices.notice import Notice, Notices, line
+from slipway.operating.pool_rows import rows
+from slipway.reviewing.money import Amount, Money
+from slipway.reviewing.review import Review, read_all, write_all
+from slipway.using.context import Clock, Context
+from slipway.using.jobs.description import describe
+from slipway.using.jobs.download import Download
+from slipway.using.jobs.earlier_jobs import Times
+from slipway.using.jobs.failure import Failure
+from slipway.using.jobs.log import JobEvent, JobEvents
+from slipway.using.jobs.outputs import LeftOut, OutputFile
+from slipway.using.jobs.roles import who_of
+from slipway.using.jobs.utilization import Utilization
+from slipway.using.jobs.verdict import Outcome, Verdict
+from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.choice import Choice, JudgedCandidate
+from slipway.using.submission.ending import NextStep
+from slipway.using.submission.request import Request
+from slipway.using.submission.sender import Attempt
+from slipway.using.submission.submitter import SubmissionResult
+from slipway.using.sweeps.forecast import Forecast, Share
+from slipway.using.sweeps.runs import RemainingRuns, Run
+from slipway.using.sweeps.sweep_end import EndedRuns
+from slipway.using.sweeps.sweep_sender import SendingResult
+from slipway.using.sweeps.sweep_submitter import SubmittedSweep
+from tests.slipway.operating.doctor.picture import picture
 
 from .values import BARE, CATALOG, CLUSTER, FULL, H100, IDLE, NOW, OFFERS, PLACE, POOL, SPOT, STACK, USAGE, WHOLE
 

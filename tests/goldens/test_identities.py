@@ -13,21 +13,22 @@ from components.catalog import Catalog as CatalogComponent
 from components.catalog import JobTemplate
 from components.persistent_resource import OtherRegions, PersistentResource
 from components.workspace import Workspace
-from slipway import errors, labels
-from slipway.catalog.lookup import default_buckets
-from slipway.catalog.model import Catalog, Parameter
-from slipway.cluster import ClusterSpec, CurrentCluster
-from slipway.errors import SlipwayError
-from slipway.fingerprint import cluster_id, fingerprint_of
-from slipway.packages.source_package import SourcePackage
-from slipway.submission.candidates import SubmissionRequest
-from slipway.submission.request import RequestOverrides, attempt_id
-from slipway.sweeps.points import Given, Point, Points
-from slipway.sweeps.runs import Run
-from slipway.sweeps.sweep_plan import plan_sweep
+from slipway.authoring.packages.source_package import SourcePackage
+from slipway.base import errors
+from slipway.base.errors import SlipwayError
+from slipway.google.catalog.lookup import default_buckets
+from slipway.model import labels
+from slipway.model.catalog.model import Catalog, Parameter
+from slipway.model.cluster import ClusterSpec, CurrentCluster
+from slipway.model.fingerprint import cluster_id, fingerprint_of
+from slipway.using.submission.candidates import SubmissionRequest
+from slipway.using.submission.request import RequestOverrides, attempt_id
+from slipway.using.sweeps.points import Given, Point, Points
+from slipway.using.sweeps.runs import Run
+from slipway.using.sweeps.sweep_plan import plan_sweep
 from tests.components.conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, declared
-from tests.slipway.submission.fallback_command import catalog
-from tests.slipway.test_cluster_fields import FULL, PLAIN
+from tests.slipway.model.test_cluster_fields import FULL, PLAIN
+from tests.slipway.using.submission.fallback_command import catalog
 
 SEEDS = tuple(Point({"seed": Given(seed, "", "")}, "") for seed in ("1", "2"))
 SWEEPABLE = catalog(launcher=True)

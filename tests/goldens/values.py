@@ -8,17 +8,15 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from slipway.budget import Budget
-from slipway.catalog.clusters import Cluster, DormantCluster, Pool, PricedAlternative
-from slipway.catalog.forms import Removed
-from slipway.catalog.model import Catalog, Offer, Parameter, Study, Template
-from slipway.cloud.jobs import VertexJob, WorkerPool
-from slipway.cloud.monitoring import Point, Series
-from slipway.cloud.trials import Trial
-from slipway.cluster import Adoption, DnsPeering, PscInterface, Reservation
-from slipway.jobs.idle import IdleAccelerators
-from slipway.jobs.utilization import Utilization, UtilizationRow
-from slipway.labels import (
+from slipway.google.jobs import VertexJob, WorkerPool
+from slipway.google.monitoring import Point, Series
+from slipway.google.trials import Trial
+from slipway.model.budget import Budget
+from slipway.model.catalog.clusters import Cluster, DormantCluster, Pool, PricedAlternative
+from slipway.model.catalog.forms import Removed
+from slipway.model.catalog.model import Catalog, Offer, Parameter, Study, Template
+from slipway.model.cluster import Adoption, DnsPeering, PscInterface, Reservation
+from slipway.model.labels import (
     CODE_COMMIT_LABEL,
     CODE_DIRTY_LABEL,
     CODE_LABEL,
@@ -29,9 +27,11 @@ from slipway.labels import (
     TEMPLATE_LABEL,
     USER_LABEL,
 )
-from slipway.machines.spec import Disk, MachineSpec
-from slipway.prices import UNKNOWN, Price
-from slipway.season import Season
+from slipway.model.machines.spec import Disk, MachineSpec
+from slipway.model.prices import UNKNOWN, Price
+from slipway.model.season import Season
+from slipway.using.jobs.idle import IdleAccelerators
+from slipway.using.jobs.utilization import Utilization, UtilizationRow
 
 NOW = datetime(2026, 12, 1, 12, 0, 0, 250000, tzinfo=UTC)
 DAY = datetime(2026, 12, 1, tzinfo=UTC)

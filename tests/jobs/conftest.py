@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import uv
 
-from slipway.packages.source_package import requirements
+from slipway.authoring.packages.source_package import requirements
 from tests.checkouts.made_once import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]

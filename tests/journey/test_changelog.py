@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from journey.changelog import notes, read
-from slipway.errors import ConfigError
+from slipway.base.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = """# Changelog

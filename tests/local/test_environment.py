@@ -22,7 +22,7 @@ from local.environment import apart, past_proxies
 from local.select_stack import select
 from local.stack_copy import copy
 from local.stack_file import LaptopStack, read
-from slipway.errors import ConfigError, SlipwayError
+from slipway.base.errors import ConfigError, SlipwayError
 
 from .conftest import ROOT, LocalCloud
 
@@ -30,7 +30,7 @@ from .conftest import ROOT, LocalCloud
 PROXIES = dict.fromkeys(("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"), "http://127.0.0.1:9")
 ASK = """
 import os
-from slipway.cloud.connection import connect
+from slipway.google.connection import connect
 print(type(connect(os.environ).vertex("local-project", "us-central1").persistent_resources()).__name__)
 """
 

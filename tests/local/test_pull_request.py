@@ -16,7 +16,7 @@ import pytest
 from local.environment import engine_variables
 from local.judge import Judge, judge_of
 from local.pull_request import Repository, judged, main, preview, silent
-from slipway.errors import ConfigError
+from slipway.base.errors import ConfigError
 
 
 def test_a_stack_without_a_file(tmp_path: Path) -> None:
@@ -89,8 +89,8 @@ echo 'print("the change judges")' > .slipway/review/base/slipway/__main__.py
 def test_the_change_s_program_rewrites_nothing_that_judges_it(
     repository: Repository, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (repository.root / "slipway" / "cli").mkdir(parents=True)
-    for name in ("__init__.py", "cli/review.py"):
+    (repository.root / "slipway" / "front" / "cli").mkdir(parents=True)
+    for name in ("__init__.py", "front/cli/review.py"):
         (repository.root / "slipway" / name).touch()
     (repository.root / "slipway" / "__main__.py").write_text(REVIEWS)
     (repository.root / ".gitignore").write_text(".slipway/\n")
@@ -335,8 +335,8 @@ def test_pins_without_slipway_bring_no_judge(base: Path) -> None:
 
 
 def test_a_base_with_slipway_s_source_judges_by_that(base: Path) -> None:
-    (base / "slipway" / "cli").mkdir(parents=True)
-    for name in ("__init__.py", "cli/review.py"):
+    (base / "slipway" / "front" / "cli").mkdir(parents=True)
+    for name in ("__init__.py", "front/cli/review.py"):
         (base / "slipway" / name).touch()
     (base / "slipway" / "__main__.py").write_text(TELLS % "source")
     assert told_by(made(base), folder=base)["judge"] == "source"
@@ -351,8 +351,8 @@ def test_an_environment_that_names_the_change_s_checkout_runs_nothing_of_it(
     (packages,) = own.glob("lib/python*/site-packages")
     (packages / "editable.pth").write_text(f"{change}\n")
     monkeypatch.setattr(sys, "executable", str(own / "bin" / "python"))
-    (base / "slipway" / "cli").mkdir(parents=True)
-    for name in ("__init__.py", "cli/review.py"):
+    (base / "slipway" / "front" / "cli").mkdir(parents=True)
+    for name in ("__init__.py", "front/cli/review.py"):
         (base / "slipway" / name).touch()
     (base / "slipway" / "__main__.py").write_text("import yaml\n" + TELLS % "source")
     found = told_by(made(base), "review", "x", folder=change)

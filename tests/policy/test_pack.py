@@ -13,11 +13,11 @@ from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto import analyzer_pb2 as messages
 
 from policy.__main__ import PolicyPack
-from slipway.facts import CATALOG, WORKSPACE, Facts
-from slipway.findings.finding import Grade
-from slipway.policy.rule import ADVISORY, MANDATORY
-from slipway.policy.rules import RULES, violations
-from tests.slipway.test_facts import components, told
+from slipway.authoring.policy.rule import ADVISORY, MANDATORY
+from slipway.authoring.policy.rules import RULES, violations
+from slipway.model.facts import CATALOG, WORKSPACE, Facts
+from slipway.model.findings.finding import Grade
+from tests.slipway.model.test_facts import components, told
 
 ROOT = Path(__file__).resolve().parents[2]
 STACK = "pulumi:pulumi:Stack"

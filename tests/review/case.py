@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from slipway.catalog.model import Catalog
-from slipway.findings.finding import Grade
-from slipway.review.preview import EngineStep, Preview
+from slipway.deploying.engine.preview import EngineStep, Preview
+from slipway.model.catalog.model import Catalog
+from slipway.model.findings.finding import Grade
 
 STACK = "stacks/Pulumi.prod.yaml"
 

@@ -7,10 +7,10 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from slipway.deployment.deployment import Packages, ProvenStack, build_packages, prove_stack
-from slipway.errors import SlipwayError
-from slipway.stack.stack import parse
-from slipway.stack.yaml_file import load
+from slipway.authoring.stack.stack import parse
+from slipway.authoring.stack.yaml_file import load
+from slipway.base.errors import SlipwayError
+from slipway.deploying.deployment.deployment import Packages, ProvenStack, build_packages, prove_stack
 from tests.review.case import STACK, Edit
 
 BASE = Path(__file__).parent / "base"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from slipway.catalog.model import Catalog
-from slipway.review.preview import EngineStep, Resource
-from tests.slipway.review.builders import step
+from slipway.deploying.engine.preview import EngineStep, Resource
+from slipway.model.catalog.model import Catalog
+from tests.slipway.reviewing.builders import step
 
 BUCKET, OBJECT = "gcp:storage/bucket:Bucket", "gcp:storage/bucketObject:BucketObject"
 ACCOUNT, CLUSTER = "gcp:serviceaccount/account:Account", "gcp:vertex/aiPersistentResource:AiPersistentResource"

@@ -6,27 +6,27 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from slipway.cli.terminal.changed_files import same_program
-from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.jobs import VertexJob
-from slipway.deployment.deployment import Deployment, Packages, ProvenStack, plan_deployment
-from slipway.deployment.live_plan import asked_for, refuse
-from slipway.deployment.plan import Plan, as_made, plan
-from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK, other_logical
-from slipway.errors import ResourceError, SlipwayError
-from slipway.facts import Facts
-from slipway.labels import Revision
-from slipway.live import Live, QuotaLimit
-from slipway.review.change import Change, Files
-from slipway.review.preview import Preview
-from slipway.review.reading import as_declared
-from slipway.review.review import Review, review
-from slipway.review.stack_file import edits
-from slipway.state import BUCKETS_ELSEWHERE, State, StateResource, refuse_move
+from slipway.base.errors import ResourceError, SlipwayError
+from slipway.deploying.deployment.deployment import Deployment, Packages, ProvenStack, plan_deployment
+from slipway.deploying.deployment.live_plan import asked_for, refuse
+from slipway.deploying.deployment.plan import Plan, as_made, plan
+from slipway.deploying.deployment.workspace_plan import CATALOG, TRAINER, WORK, other_logical
+from slipway.deploying.engine.preview import Preview
+from slipway.front.cli.terminal.changed_files import same_program
+from slipway.google.clusters import PersistentResource
+from slipway.google.jobs import VertexJob
+from slipway.google.live import Live, QuotaLimit
+from slipway.model.facts import Facts
+from slipway.model.labels import Revision
+from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource, refuse_move
+from slipway.reviewing.change import Change, Files
+from slipway.reviewing.reading import as_declared
+from slipway.reviewing.review import Review, review
+from slipway.reviewing.stack_file import edits
 from tests.review.case import STACK, Case, Edit, World
 from tests.review.checkout import proven, text
 from tests.review.world import METRIC, NOW, alive, limits, live, since_then, submitted, theirs
-from tests.slipway.review.recordings import recorded
+from tests.slipway.reviewing.recordings import recorded
 
 OLD, NEW = Revision("3f9c2e1", dirty=False), Revision("81c0ff3", dirty=False)
 _NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)

@@ -17,10 +17,10 @@ from statistics import median
 
 import pytest
 
-from slipway.findings.finding import Finding, Grade, Section
-from slipway.findings.kinds import KINDS
-from slipway.review.rendering.comment import comment
-from slipway.review.review import Review
+from slipway.model.findings.finding import Finding, Grade, Section
+from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.rendering.comment import comment
+from slipway.reviewing.review import Review
 from tests.review.case import Case, Named
 from tests.review.play import play
 

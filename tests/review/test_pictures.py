@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from slipway.findings.finding import Subject
-from slipway.findings.kinds import KINDS
-from slipway.review.rendering.comment import comment
-from slipway.review.review import Review
+from slipway.model.findings.finding import Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.rendering.comment import comment
+from slipway.reviewing.review import Review
 from tests import chromium
 from tests.docs import goldens
 from tests.review.pictures import draw, html_of

@@ -7,8 +7,8 @@ from inspect import getmembers, isclass
 
 import pytest
 
-from slipway.stack import config, entries
-from slipway.stack.entries import Entry
+from slipway.authoring.stack import config, entries
+from slipway.authoring.stack.entries import Entry
 from tests.review.case import Case, Edit, stack
 from tests.review.play import play
 

@@ -9,17 +9,17 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
-from slipway.catalog.document import published, write
-from slipway.catalog.lookup import find_kind, find_template, named, standing
-from slipway.catalog.model import Catalog
-from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cloud.jobs import VertexJob
-from slipway.deployment.plan import Plan
-from slipway.kinds import JobKind
-from slipway.live import Increase, Live, QuotaLimit
-from slipway.machines.spec import MachineSpec
-from slipway.submission.parameters import resolve
-from slipway.submission.request import fill
+from slipway.deploying.deployment.plan import Plan
+from slipway.google.catalog.document import published, write
+from slipway.google.catalog.lookup import find_kind, find_template, named, standing
+from slipway.google.clusters import PersistentResource, ResourcePool
+from slipway.google.jobs import VertexJob
+from slipway.google.live import Increase, Live, QuotaLimit
+from slipway.model.catalog.model import Catalog
+from slipway.model.kinds import JobKind
+from slipway.model.machines.spec import MachineSpec
+from slipway.using.submission.parameters import resolve
+from slipway.using.submission.request import fill
 from tests.review.case import Job, World
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from slipway.jobs.metrics import parse_metrics
+from slipway.using.jobs.metrics import parse_metrics
 from tests.checkouts.checkout import PROJECT, VERTEX, Checkout
 from tests.checkouts.shell import Done, wait_for
 from tests.docs.console import Typed, commands, missing

@@ -20,10 +20,10 @@ from local.cloud.supply import records as scenarios
 from local.cloud.vertex.scheduling.scheduler import Scheduler
 from local.cloud.vertex.tuning import work as tuning_work
 from local.cloud.wire import ApiError
-from slipway.cloud.connection import Connection
-from slipway.cloud.endpoints import Endpoints
-from slipway.cloud.session import HttpPolicy, Session
-from slipway.machines.spec import MachineSpec
+from slipway.google.connection import Connection
+from slipway.google.endpoints import Endpoints
+from slipway.google.session import HttpPolicy, Session
+from slipway.model.machines.spec import MachineSpec
 from tests.local.cloud.calling import REGION, Calling, every_service
 
 PROJECT = "local-project"
@@ -92,7 +92,7 @@ class Machines:
 
 
 class Wire:
-    """A stand-in for `slipway.cloud.transport.Transport`."""
+    """A stand-in for `slipway.google.transport.Transport`."""
 
     def __init__(self, calling: Calling) -> None:
         self.calling, self.alive = calling, True

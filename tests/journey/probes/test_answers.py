@@ -19,8 +19,8 @@ from journey.probes.table import PROBES, chosen
 from journey.probes.unasked import UNASKED
 from local.cloud import settings
 from local.cloud.settings import Settings
-from slipway.errors import ConfigError, PolicyError
-from slipway.machines.spec import MachineSpec
+from slipway.base.errors import ConfigError, PolicyError
+from slipway.model.machines.spec import MachineSpec
 from tests.local.conftest import LocalCloud
 
 ANSWERED = {

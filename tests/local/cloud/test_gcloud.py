@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from slipway.gcloud.job_file import command, job_file
-from slipway.kinds import CUSTOM_JOB
+from slipway.authoring.gcloud.job_file import command, job_file
+from slipway.model.kinds import CUSTOM_JOB
 from tests.local.cloud.calling import CLUSTERS
 from tests.local.cloud.vertex.bodies import cluster_body
 from tests.local.conftest import LocalCloud

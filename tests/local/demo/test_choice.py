@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from local.demo.choice import USUAL, Choice, choose
-from slipway.catalog.model import Catalog, Offer, Parameter, Template
-from slipway.errors import ResourceError
-from slipway.prices import Price
+from slipway.base.errors import ResourceError
+from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
+from slipway.model.prices import Price
 
 SKLEARN = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"
 

@@ -19,7 +19,7 @@ from local.cloud.server import daemon
 from local.demo.demo import down
 from local.demo.leftovers import MARK, drop_dead_locks, end, marked, repair_backend
 from local.demo.turn import turn
-from slipway.errors import SlipwayError
+from slipway.base.errors import SlipwayError
 
 SLEEP = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"]
 

@@ -11,10 +11,10 @@ import pytest
 from journey.budget import STORAGE_AND_CALLS, budget
 from local.demo.play import Machines, Run
 from local.demo.report import gain, measured, pool_cost, table
-from slipway.cloud.jobs import VertexJob
-from slipway.errors import PolicyError
-from slipway.jobs.cost import job_cost
-from slipway.prices import UNKNOWN, Bounds, Price
+from slipway.base.errors import PolicyError
+from slipway.google.jobs import VertexJob
+from slipway.model.prices import UNKNOWN, Bounds, Price
+from slipway.using.jobs.cost import job_cost
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

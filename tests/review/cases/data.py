@@ -14,7 +14,7 @@ from tests.review.engine import (
     replaces,
     unprotects,
 )
-from tests.slipway.review.builders import step
+from tests.slipway.reviewing.builders import step
 
 SECRET, CRYPTO_KEY = "gcp:secretmanager/secret:Secret", "gcp:kms/cryptoKey:CryptoKey"
 OBJECT = "gcp:storage/bucketObject:BucketObject"

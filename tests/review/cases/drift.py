@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from slipway.review.preview import Preview
+from slipway.deploying.engine.preview import Preview
 from tests.review.case import LARGE, Case, Job, World, hurts, silent, stack, stops, tells
 from tests.review.cases.clusters import H100
 from tests.review.engine import ACCOUNT, BUCKET, ON_BUCKET, PROJECT, TRAINER, WORK, WORKSPACE
-from tests.slipway.review.builders import step
+from tests.slipway.reviewing.builders import step
 
 WRITES = {"bucket": "acme-work", "role": "roles/storage.objectUser", "member": f"serviceAccount:{TRAINER}"}
 DAY = [{"action": {"type": "Delete"}, "condition": {"age": 1}}]

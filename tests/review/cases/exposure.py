@@ -2,7 +2,7 @@
 
 from tests.review.case import Case, stops
 from tests.review.engine import DATASET, SQL, does, edits, grants
-from tests.slipway.review.builders import step
+from tests.slipway.reviewing.builders import step
 
 VIEWER = "roles/storage.objectViewer"
 

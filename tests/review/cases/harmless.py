@@ -65,5 +65,5 @@ CASES = (
         "Parameters of a template in other words: a bound that says the same",
         template("lora", "max=100_000", "max=10**5"),
     ),
-    silent("A guide, a test and the readme", files=("docs/cli.md", "README.md", "tests/slipway/test_facts.py")),
+    silent("A guide, a test and the readme", files=("docs/cli.md", "README.md", "tests/slipway/model/test_facts.py")),
 )

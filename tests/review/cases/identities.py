@@ -2,7 +2,7 @@
 
 from tests.review.case import BUSY, Case, hurts, stops
 from tests.review.engine import ON_BUCKET, ON_PROJECT, PROJECT, TRAINER, deletes, does, edits, grants, replaces
-from tests.slipway.review.builders import step
+from tests.slipway.reviewing.builders import step
 
 THE_TRAINER = f"serviceAccount:{TRAINER}"
 VIEWER = "roles/storage.objectViewer"

@@ -1,10 +1,10 @@
 """Cases that concern nobody: existing waits, notes, and the engine's usual steps."""
 
-from slipway.review.preview import Preview
+from slipway.deploying.engine.preview import Preview
 from tests.review.case import BUSY, LARGE, Case, Edit, Job, World, silent, stack, stops, tells, template
 from tests.review.cases.clusters import TO_NIGHT_LABELS
 from tests.review.engine import BUCKET, OBJECT, ON_PROJECT, TRAINER, WORK, WORKSPACE, does, edits_work, grants
-from tests.slipway.review.builders import step
+from tests.slipway.reviewing.builders import step
 
 DAY = {"action": {"type": "Delete"}, "condition": {"age": 1, "matchesPrefixes": ["claims/"]}}
 WEEK = {"action": {"type": "Delete"}, "condition": {"age": 7, "matchesPrefixes": ["packages/"]}}
@@ -92,8 +92,8 @@ CASES = (
     Case(
         "List prices are fetched anew",
         (),
-        (stops("program-edited", "", "slipway/machines/on-demand.csv"),),
-        files=("slipway/machines/on-demand.csv",),
+        (stops("program-edited", "", "slipway/model/machines/on-demand.csv"),),
+        files=("slipway/model/machines/on-demand.csv",),
         world=BUSY,
     ),
     Case(

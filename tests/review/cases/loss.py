@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from slipway.catalog.model import Catalog
-from slipway.review.preview import EngineStep
+from slipway.deploying.engine.preview import EngineStep
+from slipway.model.catalog.model import Catalog
 from tests.review.case import BUSY, Case, hurts, stops
 from tests.review.engine import BUCKET, CLUSTER, SQL, Steps, deletes, does, edits, edits_work
-from tests.slipway.review.builders import step
+from tests.slipway.reviewing.builders import step
 
 OLD_VERSIONS = {"action": {"type": "Delete"}, "condition": {"numNewerVersions": 3}}
 MONTH = {"action": {"type": "Delete"}, "condition": {"age": 30, "matchesPrefixes": ["jobs/"]}}

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from slipway.catalog.model import Catalog
-from slipway.review.preview import EngineStep, Resource
+from slipway.deploying.engine.preview import EngineStep, Resource
+from slipway.model.catalog.model import Catalog
 from tests.review.case import BUSY, Case, Job, World, hurts, stops
 from tests.review.engine import BUCKET, ON_BUCKET, PROJECT, TRAINER, WORK, deletes, does, edits, grants, replaces
-from tests.slipway.review.builders import step
+from tests.slipway.reviewing.builders import step
 
 RESERVATION, VERSION = "gcp:compute/reservation:Reservation", "gcp:secretmanager/secretVersion:SecretVersion"
 SITS = World(jobs=(Job("reserved-27b", user="ben", capacity_type="reservation", parameters={"model": "27b"}),))

@@ -1,9 +1,9 @@
 """Noise: differences in a preview from unrelated edits, other spellings, the engine and time, without a meaning."""
 
-from slipway.review.preview import Preview
+from slipway.deploying.engine.preview import Preview
 from tests.review.case import LARGE, Case, Edit, Job, World, silent, stack, tells, template
 from tests.review.engine import BUCKET, ON_PROJECT, PROJECT, SQL, WORK, WORKSPACE, does, edits, edits_work
-from tests.slipway.review.builders import step
+from tests.slipway.reviewing.builders import step
 
 GRANT = {"project": PROJECT, "role": "roles/monitoring.viewer", "member": "group:ops@acme.example"}
 WEEK = {"action": {"type": "Delete"}, "condition": {"age": 7, "matchesPrefixes": ["claims/"]}}

@@ -13,7 +13,7 @@ from tests.review.engine import (
     edits,
     grants,
 )
-from tests.slipway.review.builders import step
+from tests.slipway.reviewing.builders import step
 
 BINDING, POLICY = "gcp:projects/iAMBinding:IAMBinding", "gcp:projects/iAMPolicy:IAMPolicy"
 KEY = "gcp:serviceaccount/key:Key"

@@ -1,11 +1,11 @@
 """The program itself, the files that deploy it, and previews that fail, are cut, or contain unknown parts."""
 
-from slipway.review.events import read
-from slipway.review.preview import Preview
+from slipway.deploying.engine.events import read
+from slipway.deploying.engine.preview import Preview
 from tests.review.case import BUSY, Case, Edit, hurts, stack, stops, tells, template
 from tests.review.engine import BUCKET, PROJECT, TRAINER, WORK, deletes, does, edits, edits_work, replaces
-from tests.slipway.review.builders import step
-from tests.slipway.review.recordings import lines
+from tests.slipway.reviewing.builders import step
+from tests.slipway.reviewing.recordings import lines
 
 NETWORK = "gcp:compute/network:Network"
 PEERED = "projects/123/global/networks/train"
@@ -45,8 +45,8 @@ CASES = (
     ),
     Case(
         "What judges changes like this one is edited",
-        names=(stops("program-edited", "program", "slipway/review/people.py"),),
-        files=("slipway/review/people.py",),
+        names=(stops("program-edited", "program", "slipway/reviewing/people.py"),),
+        files=("slipway/reviewing/people.py",),
         accident="a check rewritten by what it checks",
     ),
     Case(
@@ -203,11 +203,11 @@ CASES = (
     Case(
         "What runs before each deletion is edited, and a retained bucket is let go",
         names=(
-            stops("program-edited", "program", "slipway/deployment/deletion_guard.py"),
+            stops("program-edited", "program", "slipway/deploying/deployment/deletion_guard.py"),
             hurts("bucket-changed | force-destroy", "acme-work"),
         ),
         may=("force-destroy",),
-        files=("slipway/deployment/deletion_guard.py",),
+        files=("slipway/deploying/deployment/deletion_guard.py",),
         steps=edits_work({"forceDestroy": False}, forceDestroy=True),
     ),
     Case(

@@ -3,7 +3,7 @@
 from tests.review.case import Case, Edit, silent, stack, template
 from tests.review.cases.clusters import H100_ENTRY
 from tests.review.engine import BUCKET, ON_BUCKET, PROJECT, SQL, TRAINER, WORK, does, edits, edits_work
-from tests.slipway.review.builders import step
+from tests.slipway.reviewing.builders import step
 
 LIST = "roles/storage.objectViewer"
 

@@ -49,16 +49,16 @@ PARTITION = NewField(
     ", gpuPartition: 3g.20gb",
     "PoolEntry",
     {
-        "slipway/cluster_fields.py": {
+        "slipway/model/cluster_fields.py": {
             '    Field("replicas", size': '    Field("gpuPartition", lambda pool: pool.machine.gpu_partition or ""),\n',
         },
-        "slipway/machines/spec.py": {
+        "slipway/model/machines/spec.py": {
             "\n    def __post_init__": "    gpu_partition: str | None = None\n",
             "            disk=Disk.read(": '            gpu_partition=machine.get("gpuPartitionSize"),\n',
             '        return {"machineSpec"': "        if self.gpu_partition:\n"
             '            machine["gpuPartitionSize"] = self.gpu_partition\n',
         },
-        "slipway/stack/entries.py": {
+        "slipway/authoring/stack/entries.py": {
             "    replicas: Replicas": '    gpu_partition: str | None = Field(default=None, description="A size.")\n'
         },
         "local/plugin/resources/persistent_resource.py": {
@@ -73,17 +73,17 @@ IOPS = NewField(
     ", disk: {iops: 5000}",
     "DiskEntry",
     {
-        "slipway/cluster_fields.py": {
+        "slipway/model/cluster_fields.py": {
             '    Field("replicas", size': '    Field("disk.iops", lambda pool: str(pool.machine.disk.iops or "")),\n',
         },
-        "slipway/machines/spec.py": {
+        "slipway/model/machines/spec.py": {
             "\n    @classmethod\n    def read": "    iops: int | None = None\n",
             "        return cls(\n            type=str(body": '        iops = body.get("bootDiskIops")\n',
             '            type=str(body.get("bootDiskType")': "            iops=int(iops) if iops else None,\n",
             '        return {"bootDiskType"': "        if self.iops:\n            return {"
             '"bootDiskType": self.type, "bootDiskSizeGb": self.size_gb, "bootDiskIops": self.iops}\n',
         },
-        "slipway/stack/entries.py": {
+        "slipway/authoring/stack/entries.py": {
             "\n\nclass ReplicaRange": '    iops: int | None = Field(default=None, description="A size.")\n'
         },
         "local/plugin/resources/persistent_resource.py": {
@@ -116,22 +116,22 @@ from local.cloud.vertex.jobs.rules import defaulted
 from local.plugin.comparing import changed
 from local.plugin.resources.persistent_resource import PersistentResource as Provided
 from local.plugin.wire import from_api, to_api
-from slipway import codec
-from slipway.catalog import model
-from slipway.cloud.clusters import PersistentResource
-from slipway.cluster import Adoption, Alternative, CurrentCluster
-from slipway.doctor.drift import of_clusters
-from slipway.fingerprint import cluster_id, fingerprint_of
-from slipway.generations.adoption import differences
-from slipway.generations.generations import unlike
-from slipway.generations.published_clusters import departures, published
-from slipway.machines.spec import compared
-from slipway.review.clusters.options import alike
-from slipway.review.clusters.succession import edits
-from slipway.rules.rule import Worker
-from slipway.stack.stack import parse
-from slipway.stack.structure import schema_text
-from slipway.stack.yaml_file import from_text
+from slipway.base import codec
+from slipway.model.catalog import model
+from slipway.google.clusters import PersistentResource
+from slipway.model.cluster import Adoption, Alternative, CurrentCluster
+from slipway.operating.doctor.drift import of_clusters
+from slipway.model.fingerprint import cluster_id, fingerprint_of
+from slipway.deploying.generations.adoption import differences
+from slipway.deploying.generations.generations import unlike
+from slipway.deploying.generations.published_clusters import departures, published
+from slipway.model.machines.spec import compared
+from slipway.reviewing.clusters.options import alike
+from slipway.reviewing.clusters.succession import edits
+from slipway.model.rules.rule import Worker
+from slipway.authoring.stack.stack import parse
+from slipway.authoring.stack.structure import schema_text
+from slipway.authoring.stack.yaml_file import from_text
 
 def current(more):
     (spec,) = parse(from_text(Path("stack.yaml").read_text().replace("MORE", more), "stack.yaml")).clusters

@@ -23,22 +23,22 @@ PLAIN = CALENDAR.replace('"LOW_COST"', "None").replace("waits_by_itself=True", "
 
 
 def test_a_capacity_type_is_one_row(tmp_path: Path, edited: Edit) -> None:
-    edited("slipway/capacity.py", lambda text: text.replace(")\n\nCAPACITY_TYPES:", CALENDAR))
+    edited("slipway/model/capacity.py", lambda text: text.replace(")\n\nCAPACITY_TYPES:", CALENDAR))
     found = told(
         tmp_path,
         """
 import json
-from slipway.capacity import CAPACITY_TYPES
-from slipway.cloud.jobs import VertexJob
-from slipway.machines.spec import MachineSpec
-from slipway.prices import hourly
-from slipway.rules.table import check
-from slipway.stack.structure import _NOT_THERE_YET
-from slipway.submission.parameters import waits
+from slipway.model.capacity import CAPACITY_TYPES
+from slipway.google.jobs import VertexJob
+from slipway.model.machines.spec import MachineSpec
+from slipway.model.prices import hourly
+from slipway.model.rules.table import check
+from slipway.authoring.stack.structure import _NOT_THERE_YET
+from slipway.using.submission.parameters import waits
 from slipway.template import JobTemplate, Package, WorkerPool
-from slipway.template.compile import request
-from slipway.template.jobspec import CompileContext
-from slipway.template.proof import StackResources, prove
+from slipway.authoring.template.compile import request
+from slipway.authoring.template.jobspec import CompileContext
+from slipway.authoring.template.proof import StackResources, prove
 
 code = Package("jobs/digits", "digits.task", "us-docker.pkg.dev/vertex-ai/training/image:latest")
 digits = JobTemplate("digits", "digits", code, (WorkerPool("chief", "n1-standard-4"),), capacity_types=("calendar",))
@@ -68,16 +68,16 @@ print(json.dumps({
 
 
 def test_a_capacity_type_without_a_strategy_is_one_row(tmp_path: Path, edited: Edit) -> None:
-    edited("slipway/capacity.py", lambda text: text.replace(")\n\nCAPACITY_TYPES:", PLAIN))
+    edited("slipway/model/capacity.py", lambda text: text.replace(")\n\nCAPACITY_TYPES:", PLAIN))
     program = """
 import json
 from datetime import UTC, datetime
-from slipway.cloud.jobs import VertexJob
-from slipway.jobs.cost import job_cost
-from slipway.prices import hourly
+from slipway.google.jobs import VertexJob
+from slipway.using.jobs.cost import job_cost
+from slipway.model.prices import hourly
 from slipway.template import JobTemplate, Package, WorkerPool
-from slipway.template.compile import request
-from slipway.template.jobspec import CompileContext
+from slipway.authoring.template.compile import request
+from slipway.authoring.template.jobspec import CompileContext
 
 code = Package("jobs/digits", "digits.task", "us-docker.pkg.dev/vertex-ai/training/image:latest")
 digits = JobTemplate("digits", "digits", code, (WorkerPool("chief", "n1-standard-4"),), capacity_types=("calendar",))
@@ -120,18 +120,18 @@ def test_a_machine_family_with_a_new_accelerator_is_one_row(tmp_path: Path, edit
         table["accelerators"]["NVIDIA_B300"] = B300
         return json.dumps(table)
 
-    edited("slipway/machines/table.json", with_b300)
+    edited("slipway/model/machines/table.json", with_b300)
     found = told(
         tmp_path,
         """
 import json
-from slipway.machines.price_tables import tables
-from slipway.machines.spec import MachineGroup, MachineSpec
-from slipway.machines.table import machine, regions_with
-from slipway.prices import hourly
-from slipway.quota.metrics import label, needs_of, quota_id
-from slipway.rules.table import TABLE, check
-from slipway.stack.structure import schema
+from slipway.model.machines.price_tables import tables
+from slipway.model.machines.spec import MachineGroup, MachineSpec
+from slipway.model.machines.table import machine, regions_with
+from slipway.model.prices import hourly
+from slipway.google.quota.metrics import label, needs_of, quota_id
+from slipway.model.rules.table import TABLE, check
+from slipway.authoring.stack.structure import schema
 
 of = machine("a5-highgpu-8g")
 spec = MachineSpec(of.type, of.accelerator, of.accelerator_count)
@@ -188,7 +188,7 @@ PINNED = """    Rule(
 
 
 BATCH = """\"\"\"A batch job.\"\"\"
-from slipway.kinds.kind import JobKind
+from slipway.model.kinds.kind import JobKind
 
 class BatchJobKind(JobKind):
     name, words = "batch-job", "batch job"
@@ -209,26 +209,26 @@ BATCH_JOB = BatchJobKind()
 
 
 def test_a_kind_of_job_is_one_file_and_its_name_in_the_table(tmp_path: Path, edited: Edit) -> None:
-    (tmp_path / "slipway" / "kinds" / "batch_job.py").write_text(BATCH)
-    taken = "from slipway.kinds.batch_job import BATCH_JOB\nfrom slipway.kinds.kind"
-    edited("slipway/kinds/__init__.py", lambda text: text.replace("from slipway.kinds.kind", taken))
+    (tmp_path / "slipway" / "model" / "kinds" / "batch_job.py").write_text(BATCH)
+    taken = "from slipway.model.kinds.batch_job import BATCH_JOB\nfrom slipway.model.kinds.kind"
+    edited("slipway/model/kinds/__init__.py", lambda text: text.replace("from slipway.model.kinds.kind", taken))
     edited(
-        "slipway/kinds/__init__.py",
+        "slipway/model/kinds/__init__.py",
         lambda text: text.replace("TUNING_JOB, PIPELINE)", "TUNING_JOB, PIPELINE, BATCH_JOB)"),
     )
     found = told(
         tmp_path,
         """
 import json
-from slipway.cli.submit import command
-from slipway.cloud.endpoints import Endpoints
-from slipway.cloud.failures import ROLES
-from slipway.cloud.vertex import Vertex
-from slipway.jobs.finding import find_jobs
-from slipway.kinds import KINDS, kind_of
+from slipway.front.cli.submit import command
+from slipway.google.endpoints import Endpoints
+from slipway.google.failures import ROLES
+from slipway.google.vertex import Vertex
+from slipway.using.jobs.finding import find_jobs
+from slipway.model.kinds import KINDS, kind_of
 from slipway.template import Image, JobTemplate, WorkerPool
-from slipway.template.compile import request
-from slipway.template.jobspec import CompileContext
+from slipway.authoring.template.compile import request
+from slipway.authoring.template.jobspec import CompileContext
 
 NAME = "projects/p/locations/r/batchJobs/7"
 
@@ -267,14 +267,14 @@ print(json.dumps({
 
 
 def test_a_rule_of_a_team_is_one_row(tmp_path: Path, edited: Edit) -> None:
-    edited("slipway/rules/code.py", lambda text: text.replace('    Rule("package-uris",', PINNED))
+    edited("slipway/model/rules/code.py", lambda text: text.replace('    Rule("package-uris",', PINNED))
     program = """
 import json
-from slipway.errors import ConfigError
-from slipway.rules.table import TABLE
+from slipway.base.errors import ConfigError
+from slipway.model.rules.table import TABLE
 from slipway.template import JobTemplate, Package, WorkerPool
-from slipway.template.compile import request
-from slipway.template.jobspec import CompileContext
+from slipway.authoring.template.compile import request
+from slipway.authoring.template.jobspec import CompileContext
 
 context = CompileContext("dev", "us-central1", "3f9c2e1", "c", "w", "t@p.iam.gserviceaccount.com", {}, project="p")
 

@@ -88,8 +88,10 @@ def test_whatever_user_code_left_behind_is_ended(run: Replica) -> None:
 
 
 LEAVE = """
-import os, subprocess, sys
-subprocess.Popen(["sh", "-c", "trap '' TERM; cd /; echo up; exec sleep 600"], start_new_session=True)
+import subprocess
+command = ["sh", "-c", "trap '' TERM; cd /; echo up; exec sleep 600"]
+left = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+print(left.stdout.readline(), end="", flush=True)
 """
 
 

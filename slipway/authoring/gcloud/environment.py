@@ -1,0 +1,116 @@
+"""The environment of a job file's worker pools as a template has it: variables of all, of each, and secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.authoring.gcloud.fields import field_of, items
+from slipway.authoring.gcloud.note import Note
+from slipway.authoring.gcloud.output import OutputReader
+from slipway.authoring.stack.secrets import looks_secret
+from slipway.authoring.stack.yaml_file import DocumentPart
+from slipway.model.labels import RECORDS
+from slipway.model.rules.code import ENV_NAME, value_problem
+
+CODES = ("containerSpec", "pythonPackageSpec")
+_SUFFIX = "__SECRET"
+_REFERENCE = re.compile(r"projects/[^/\s]+/secrets/[A-Za-z0-9_-]{1,255}/versions/(latest|[1-9][0-9]*)")
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The variables of all worker pools, or else each one's `own`; and `secrets` by variable."""
+
+    shared: Mapping[str, str]
+    own: tuple[Mapping[str, str], ...]
+    secrets: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Variable:
+    part: DocumentPart
+    value: str
+
+
+def environment(pools: Sequence[tuple[DocumentPart, Json]], output: OutputReader) -> Environment:
+    """Read the environments of used worker pools; mistakes are findings."""
+    each = [_variables(part, pool, output.notes) for part, pool in pools]
+    secrets = _references(each)
+    for name, variable in _plain_secrets(each):
+        secrets[name] = name.lower().replace("_", "-")
+        output.notes.append(Note.of(variable.part, _told(name, secrets[name], pools)))
+    own = tuple(
+        {
+            name: output.text(one.part, name, one.value)
+            for name, one in variables.items()
+            if name not in secrets and name.removesuffix(_SUFFIX) not in secrets
+        }
+        for variables in each
+    )
+    same = all(list(one.items()) == list(own[0].items()) for one in own)
+    return Environment(own[0] if same else {}, tuple({} for _ in own) if same else own, secrets)
+
+
+def _variables(part: DocumentPart, pool: Json, notes: list[Note]) -> dict[str, _Variable]:
+    """Return the variables of a worker pool by name, without Slipway's own and empty ones."""
+    key = next((key for key in CODES if key in pool), CODES[0])
+    found: dict[str, _Variable] = {}
+    entries = zip(items(field_of(field_of(part, key), "env")), pool.get(key, {}).get("env", ()), strict=False)
+    for entry, one in entries:
+        name, value = (one or {}).get("name", ""), (one or {}).get("value", "")
+        if not ENV_NAME.fullmatch(name):
+            entry.wrong(f"{name!r} is not a variable's name", "letters, digits and _, a digit not first")
+        elif name in found:
+            entry.wrong(f"{name} is set twice", "keep one of them")
+        elif problem := value_problem(name, value):
+            field_of(entry, "value").wrong(*problem)
+        elif name in RECORDS or not value:
+            why = "each job has its own" if name in RECORDS else "its value is empty"
+            notes.append(Note.of(entry, f"{name}: left out, as {why}"))
+        else:
+            found[name] = _Variable(entry, value)
+    return found
+
+
+def _references(each: Sequence[Mapping[str, _Variable]]) -> dict[str, str]:
+    """Return the secrets that all worker pools refer to, as templates do."""
+    named = {name.removesuffix(_SUFFIX): one.value for name, one in each[0].items() if name.endswith(_SUFFIX)}
+    return {
+        name: value
+        for name, value in named.items()
+        if name
+        and _REFERENCE.fullmatch(value)
+        and all((one := variables.get(f"{name}{_SUFFIX}")) is not None and one.value == value for variables in each)
+        and not any(name in variables or _mentions(variables, f"{name}{_SUFFIX}") for variables in each)
+    }
+
+
+def _mentions(variables: Mapping[str, _Variable], name: str) -> bool:
+    return any(f"$({name})" in one.value for one in variables.values())
+
+
+def _plain_secrets(each: Sequence[Mapping[str, _Variable]]) -> Iterator[tuple[str, _Variable]]:
+    """Yield the variables that look like secrets, each once."""
+    for name, one in ((name, one) for variables in each for name, one in variables.items()):
+        if not any(looks_secret(line, name) for line in one.value.splitlines()):
+            continue
+        if name.endswith(_SUFFIX):
+            one.part.wrong(f"{name} has a secret in plain text", "its reference: projects/…/secrets/…/versions/latest")
+        elif any(f"{name}{_SUFFIX}" in variables for variables in each):
+            one.part.wrong(f"{name} looks like a secret, and {name}{_SUFFIX} is set as well", f"leave {name} out")
+        elif any(variables[name].value != one.value for variables in each if name in variables):
+            what = f"{name} looks like a secret, and has another value in another worker pool"
+            one.part.wrong(what, "names that differ, as a template has one secret for each")
+        else:
+            yield name, one
+
+
+def _told(name: str, secret: str, pools: Sequence[tuple[DocumentPart, Json]]) -> str:
+    image = any("containerSpec" in pool for _, pool in pools)
+    reads = f"; the code of an image finds its reference in {name}{_SUFFIX}" if image else ""
+    make = f"gcloud secrets create {secret} --data-file=-"
+    return f"{name}: looks like a secret, and was not copied: `secrets` names {secret}, to be made by `{make}`{reads}"

@@ -1,0 +1,248 @@
+"""The fields of a gcloud job file: their names and types, and those that a template can't use.
+
+A file spells its keys as the API's JSON does (`workerPoolSpecs`) or as its Python types do (`worker_pool_specs`).
+Nothing in it is passed over in silence: an unknown key is a finding, with its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from slipway.authoring.stack.yaml_file import DocumentPart
+from slipway.authoring.template.declaration import Declaration
+from slipway.authoring.template.worker_pool import WorkerPool
+from slipway.base.codec import camel
+from slipway.base.formatting import nearest, quoted, unfit
+
+Read = Callable[[DocumentPart], Any]
+Path = tuple[str, ...]
+
+_DURATION = re.compile(r"([0-9]{1,18})(\.0{1,9})?s")
+_UNSPECIFIED = "_UNSPECIFIED"
+_ABSENT: tuple[Any, ...] = (None, "", [], {})
+
+IN_THE_STACK = (
+    "leave it out: the stack decides it, by the cluster that a template's machines fit: `{}` in the stack file"
+)
+NO_FIELD = "leave it out: templates have no such field"
+
+
+def field_of(part: DocumentPart, name: str) -> DocumentPart:
+    """Return a field of a mapping, however its key is spelled."""
+    return next((child for key, child in part.items() if camel(key) == name), part[name])
+
+
+def text(part: DocumentPart) -> str | None:
+    if not isinstance(part.value, str):
+        _mistyped(part, "text", f'"{part.value}"' if isinstance(part.value, int | float) else "text, in quotes")
+        return None
+    if wrong := unfit(part.value):
+        part.wrong(f"the text {wrong}", "correct it, or leave it out")
+    return part.value
+
+
+def choice(part: DocumentPart) -> str | None:
+    """Read a value of an enumeration; empty for the one that stands for none, as `TYPE_UNSPECIFIED` does."""
+    if isinstance(part.value, int):
+        _mistyped(part, "a name", "the name that this number stands for in the API")
+        return None
+    found = text(part)
+    return "" if found is not None and found.endswith(_UNSPECIFIED) else found
+
+
+def count(part: DocumentPart) -> int | None:
+    """Read a whole number, also in quotes: the API's JSON quotes numbers of 64 bits."""
+    value = part.value
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 19:
+        return int(value)
+    if part.of(int) is None:
+        _mistyped(part, "a whole number", "a number, as in 2")
+    return part.of(int)
+
+
+def flag(part: DocumentPart) -> bool | None:
+    if not isinstance(part.value, bool):
+        _mistyped(part, "true or false", "true or false")
+    return part.of(bool)
+
+
+def duration(part: DocumentPart) -> int | None:
+    """Read seconds."""
+    found = _DURATION.fullmatch(part.value) if isinstance(part.value, str) else None
+    if found is None:
+        _mistyped(part, "a time in whole seconds", '"3600s", for an hour')
+    return int(found[1]) if found else None
+
+
+def items(part: DocumentPart) -> list[DocumentPart]:
+    """Return the items of a list. Anything else is its only item, as for gcloud and on Google's own pages."""
+    if part.value in _ABSENT:
+        return []
+    return list(part.entries()) if isinstance(part.value, list) else [part]
+
+
+@dataclass(frozen=True)
+class Several:
+    """A reader of a list, whose items `read` reads."""
+
+    read: Read
+
+    def __call__(self, part: DocumentPart) -> list[Any]:
+        return [self.read(one) for one in items(part)]
+
+
+@dataclass(frozen=True)
+class Message:
+    """A reader of a mapping: the readers of its `known` fields, and by field why a template can't have the `refused`
+    ones, and what to do. A mistake is a finding. What the API takes for absent is absent: null, empty texts and
+    mappings, 0 and false; a time of 0 s is a value."""
+
+    known: Mapping[str, Read]
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+    def __call__(self, part: DocumentPart) -> dict[str, Any] | None:
+        if not isinstance(part.value, dict):
+            _mistyped(part, "a mapping", f"fields such as {next(iter(self.known))}, indented below it")
+            return None
+        found: dict[str, Any] = {}
+        named: set[str] = set()
+        for key, child in part.items():
+            name = camel(key)
+            if name in named:
+                child.wrong(f"{name} is given twice, spelled in two ways", "keep one of them")
+            elif name not in self.known and name not in self.refused:
+                child.wrong("no field of a job file here", _meant(child, name, self))
+            elif child.value not in _ABSENT:
+                if name in self.refused:
+                    child.wrong("a template can't have it", self.refused[name])
+                elif (value := self.known[name](child)) or self.known[name] is duration:
+                    found[name] = value
+            named.add(name)
+        return found
+
+
+def _mistyped(part: DocumentPart, what: str, fix: str) -> None:
+    part.wrong(f"{quoted(str(part.value))} is not {what}", fix)
+
+
+def _meant(part: DocumentPart, name: str, here: Message) -> str:
+    """Return the way out of an unknown field: its right place, a name that it may be a slip for, or a template's."""
+    above = tuple(camel(key) for key in part.path[:-1] if isinstance(key, str))
+    if place := _place(name, above, part):
+        return place
+    api = dict.fromkeys(known for _, message in _messages(JOB) for known in (*message.known, *message.refused))
+    own = {camel(one.name): one.name for each in (Declaration, WorkerPool) for one in fields(each)}
+    near = nearest(name, (*here.known, *here.refused)) or nearest(name, (*api, *own))
+    if near in here.known:
+        return f"{near}, if that was meant"
+    if near is not None and near in here.refused:
+        return f"{near}, if that was meant, and a template can't have it: {here.refused[near]}"
+    if near is not None and near in own:
+        return f"leave it out, and give the template `{own[near]}=` in its Python"
+    if near is not None:
+        return f"{near}, if that was meant: {_place(near, above, part)}"
+    return f"leave it out; known here: {', '.join((*here.known, *here.refused))}"
+
+
+def _place(name: str, above: Path, part: DocumentPart) -> str:
+    """Return where a field belongs that stands below `above`: further up, further down or elsewhere; empty for one that
+    job files don't have."""
+    found = {path: message for path, message in _messages(JOB) if name in message.known or name in message.refused}
+    up = [path for path in found if path == above[: len(path)]]
+    beside = {camel(key) for key in DocumentPart(part.document, part.path[:-1]).value}
+    down = sorted(
+        (path for path in found if above == path[: len(above)]), key=lambda path: path[len(above)] not in beside
+    )
+    if not found:
+        return ""
+    if up:
+        levels = len(above) - len(up[-1])
+        path = up[-1]
+        where = f"{'one level' if levels == 1 else f'{levels} levels'} up, beside {above[len(path)]}"
+    else:
+        path = (*down, *found)[0]
+        where = f"below {'.'.join(path[len(above) :] if down else path) or 'nothing, at the left'}"
+    refused = found[path].refused.get(name)
+    return f"it belongs {where}" + (f", and a template can't have it: {refused}" if refused else "")
+
+
+def _messages(message: Message, path: Path = ()) -> Iterator[tuple[Path, Message]]:
+    """Yield a message and all in it, with the names that lead to each."""
+    yield path, message
+    for name, read in message.known.items():
+        inner = read.read if isinstance(read, Several) else read
+        if isinstance(inner, Message):
+            yield from _messages(inner, (*path, name))
+
+
+_ENV = Several(Message({"name": text, "value": text}))
+_AFFINITY = Message({"reservationAffinityType": choice, "key": text, "values": Several(text)})
+_MACHINE = Message(
+    {
+        "machineType": text,
+        "acceleratorType": choice,
+        "acceleratorCount": count,
+        "tpuTopology": text,
+        "reservationAffinity": _AFFINITY,
+    },
+    {
+        "gpuPartitionSize": "leave it out for a whole GPU: what a part of one draws of a quota, and costs, is not "
+        "documented, so nobody could judge the job before it is sent"
+    },
+)
+_POOL = Message(
+    {
+        "machineSpec": _MACHINE,
+        "replicaCount": count,
+        "diskSpec": Message({"bootDiskType": text, "bootDiskSizeGb": count}),
+        "containerSpec": Message({"imageUri": text, "command": Several(text), "args": Several(text), "env": _ENV}),
+        "pythonPackageSpec": Message(
+            {
+                "executorImageUri": text,
+                "packageUris": Several(text),
+                "pythonModule": text,
+                "args": Several(text),
+                "env": _ENV,
+            }
+        ),
+        "nfsMounts": Several(Message({"server": text, "path": text, "mountPoint": text})),
+    },
+    {"lustreMounts": NO_FIELD},
+)
+JOB = Message(
+    {
+        "workerPoolSpecs": Several(_POOL),
+        "scheduling": Message(
+            {
+                "timeout": duration,
+                "restartJobOnWorkerRestart": flag,
+                "strategy": choice,
+                "disableRetries": flag,
+                "maxWaitDuration": duration,
+            }
+        ),
+        "serviceAccount": text,
+        "network": text,
+        "baseOutputDirectory": Message({"outputUriPrefix": text}),
+        "enableWebAccess": flag,
+        "enableDashboardAccess": flag,
+        "tensorboard": text,
+        "experiment": text,
+        "experimentRun": text,
+        "persistentResourceId": text,
+    },
+    {
+        "reservedIpRanges": IN_THE_STACK.format("reservedIpRanges"),
+        "pscInterfaceConfig": IN_THE_STACK.format("pscInterface"),
+        "protectedArtifactLocationId": NO_FIELD,
+        "models": NO_FIELD,
+        "encryptionSpec": IN_THE_STACK.format("encryption.kmsKey"),
+        "displayName": "leave it out: a job is named after its template, which --name names",
+        "labels": "leave it out, and give the template `labels=` in its Python",
+    },
+)
+"""A CustomJobSpec, which gcloud takes a file's root to be. The last three of what a template can't have are a job's own
+beside it, for which gcloud has flags."""

@@ -1,0 +1,222 @@
+"""The conversion of a gcloud job file to a template: the same machines, and the same code with the same arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.authoring.gcloud.fields import JOB, field_of, items
+from slipway.authoring.gcloud.note import Note
+from slipway.authoring.gcloud.output import BUCKET, OutputReader
+from slipway.authoring.gcloud.workers import WorkersReader
+from slipway.authoring.gcloud.yaml_loader import JobFileLoader
+from slipway.authoring.stack.yaml_file import DocumentPart, FileMistake, dotted, from_text, in_words
+from slipway.authoring.template.declaration import Declaration, Scheduling
+from slipway.authoring.template.job_template import MAX_TIMEOUT_S, NAME, JobTemplate, problems
+from slipway.base.codec import camel
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import quoted
+from slipway.model.capacity import CAPACITY_TYPES, DAY, FLEX_START, ON_DEMAND, POOL, RESERVATION, of_job
+from slipway.model.catalog.placeholders import OUTPUT, names, placeholder
+from slipway.model.cluster import SERVICE_ACCOUNT
+from slipway.model.kinds import CUSTOM_JOB
+from slipway.model.rules.reservations import NO_RESERVATION
+
+_STRATEGIES: Mapping[str, str] = {
+    "ON_DEMAND": ON_DEMAND,  # Its deprecated name.
+    **{row.strategy: name for name, row in CAPACITY_TYPES.items() if row.strategy},
+}
+_CONTEXT = re.compile(r"projects/[^/]+/locations/[^/]+/metadataStores/default/contexts/[^/]+")
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A template, and `notes` on all in which its jobs differ from the file's."""
+
+    template: JobTemplate
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True)
+class Naming:
+    """The facts that a job file lacks. `folder` has the code of a Python package, from the repository's root."""
+
+    name: str
+    summary: str
+    folder: str = ""
+
+
+def read(text: str, file: str, naming: Naming) -> Imported:
+    """Read a job file, whose name is `file`. Raises ConfigError with all mistakes, each with its line."""
+    if not NAME.fullmatch(naming.name):
+        what = f"{naming.name!r} can't be a template's name"
+        raise ConfigError(what, fix="--name NAME: at most 50 of a-z, 0-9 and -, a letter first")
+    document = from_text(text, file, JobFileLoader)
+    mistakes = list(document.mistakes)
+    root = DocumentPart(document, (), mistakes)
+    if not mistakes and (spec := field_of(root, CUSTOM_JOB.spec)).value is not None:
+        spec.wrong(
+            "this is the body of a whole request, and a job file is the job's spec alone",
+            f"give what is under {spec.path[-1]}, as {CUSTOM_JOB.gcloud} --config takes it",
+        )
+    found: dict[str, Any] = {} if mistakes else JOB(root) or {}
+    if not mistakes and not any(found.get("workerPoolSpecs", ())):
+        what = "there is no worker pool in it"
+        field_of(root, "workerPoolSpecs").wrong(what, f"a job's spec, as {CUSTOM_JOB.gcloud} --config takes it")
+    if not mistakes:
+        imported = _template(root, found, naming)
+        if imported is not None:
+            return imported
+    ordered = sorted(mistakes, key=lambda one: one.line)
+    raise _refusal(file, ordered)
+
+
+def _refusal(file: str, mistakes: list[FileMistake]) -> ConfigError:
+    first, *more = in_words(mistakes)
+    what = f"{file} can't be imported, and nothing was written"
+    return ConfigError(what, why="\n".join((first, *more)), fix=f"correct {file}, or the flags")
+
+
+def _template(root: DocumentPart, found: Mapping[str, Any], naming: Naming) -> Imported | None:
+    """Return the template; None after a mistake, which is then a finding."""
+    _no_placeholders(root)
+    notes: list[Note] = []
+    output = OutputReader(_output(root, found, notes), notes)
+    scheduling = found.get("scheduling", {})
+    asked: dict[str, Any] = {
+        "name": naming.name,
+        "summary": naming.summary,
+        **WorkersReader(field_of(root, "workerPoolSpecs"), naming.folder, output).read(found["workerPoolSpecs"]),
+        "capacity_types": (_capacity_type(root, found, notes),),
+        "timeout_s": _timeout(root, scheduling),
+        "scheduling": _scheduling(root, scheduling),
+        "network": found.get("network"),
+        "service_account": _account(root, found, notes),
+        "enable_web_access": found.get("enableWebAccess", False),
+        "enable_dashboard_access": found.get("enableDashboardAccess", False),
+        "tensorboard": _tensorboard(root, found),
+        "experiment": _experiment(root, found, notes),
+    }
+    if not root.mistakes:
+        for problem in problems(Declaration(**asked)):
+            root.wrong(f"as a template it is not well-formed: {problem}", "correct the field, or leave it out")
+    return None if root.mistakes else Imported(JobTemplate(**asked), tuple(sorted(notes, key=lambda one: one.line)))
+
+
+def _output(root: DocumentPart, found: Mapping[str, Any], notes: list[Note]) -> str:
+    """Return the output directory, empty for none: each job of the template has one of its own."""
+    uri = str(found.get("baseOutputDirectory", {}).get("outputUriPrefix", ""))
+    part = field_of(field_of(root, "baseOutputDirectory"), "outputUriPrefix")
+    if uri and not BUCKET.match(uri):
+        part.wrong(f"{uri!r} is not in Cloud Storage", "gs://BUCKET/FOLDER")
+        return ""
+    before = f"{uri} became" if uri else "none is named; it became"
+    notes.append(Note.of(part, f"baseOutputDirectory: {before} {placeholder(OUTPUT)}, a directory of each job's own"))
+    return uri
+
+
+def _account(root: DocumentPart, found: Mapping[str, Any], notes: list[Note]) -> str | None:
+    account: str | None = found.get("serviceAccount")
+    part = field_of(root, "serviceAccount")
+    if account is None:
+        notes.append(Note.of(part, "serviceAccount: none is named, so its jobs run as the stack's trainer"))
+    elif not re.fullmatch(SERVICE_ACCOUNT, account):
+        part.wrong(f"{account!r} is not an account's address", "trainer@acme-ml.iam.gserviceaccount.com, for example")
+    return account
+
+
+def _tensorboard(root: DocumentPart, found: Mapping[str, Any]) -> str | None:
+    """Return the full name: an id alone is the API's of no TensorBoard, and a template's of one in its own project."""
+    name: str | None = found.get("tensorboard")
+    if name is not None and "/" not in name:
+        part = field_of(root, "tensorboard")
+        part.wrong(f"{name!r} is not a TensorBoard's full name", "projects/…/locations/…/tensorboards/ID")
+    return name
+
+
+def _experiment(root: DocumentPart, found: Mapping[str, Any], notes: list[Note]) -> str | None:
+    """Return the experiment's own name. The template's is in the project and region of its stack."""
+    experiment: str | None = found.get("experiment")
+    run = field_of(root, "experimentRun")
+    if experiment is None:
+        if "experimentRun" in found:
+            run.wrong("there is no experiment for this run", "name its experiment too, or leave it out")
+        return None
+    part = field_of(root, "experiment")
+    if not _CONTEXT.fullmatch(experiment):
+        part.wrong(
+            f"{experiment!r} is not an experiment's full name", "projects/…/metadataStores/default/contexts/NAME"
+        )
+    own = experiment.rpartition("/")[2]
+    notes.append(Note.of(part, f"experiment: {experiment} became {own}, of the stack's project and the job's region"))
+    notes.append(Note.of(run, f"experimentRun: each job has a run of its own of {own}"))
+    return own
+
+
+def _capacity_type(root: DocumentPart, found: Mapping[str, Any], notes: list[Note]) -> str:
+    """Return the source of the machines. A job has one of them: a second one is a finding."""
+    strategy = field_of(field_of(root, "scheduling"), "strategy")
+    asked = found.get("scheduling", {}).get("strategy", "STANDARD")
+    if asked not in _STRATEGIES:
+        strategy.wrong(f"a template has no strategy {quoted(asked)}", f"one of {', '.join(_STRATEGIES)}")
+    cluster, reservation = field_of(root, "persistentResourceId"), _reservation(root, found["workerPoolSpecs"])
+    named = {
+        POOL: cluster if "persistentResourceId" in found else None,
+        RESERVATION: reservation,
+        _STRATEGIES.get(asked, ON_DEMAND): strategy,
+        ON_DEMAND: None,
+    }
+    sources = {source: part for source, part in named.items() if part is not None}
+    for part in [*sources.values()][1:]:
+        first = dotted(next(iter(sources.values())).path)
+        part.wrong(f"machines come from one source, and {first} names another", "leave one of the two out")
+    if POOL in sources:
+        name = found["persistentResourceId"]
+        what = f"persistentResourceId: {name} became any pool of the stack that has such machines"
+        notes.append(Note.of(cluster, what))
+    return next(iter(sources), ON_DEMAND)
+
+
+def _reservation(root: DocumentPart, pools: Sequence[Mapping[str, Any]]) -> DocumentPart | None:
+    """Return the first place where a reservation is asked for."""
+    for part, pool in zip(items(field_of(root, "workerPoolSpecs")), pools, strict=True):
+        affinity = pool.get("machineSpec", {}).get("reservationAffinity", {})
+        if affinity.get("reservationAffinityType", NO_RESERVATION) != NO_RESERVATION:
+            return field_of(field_of(part, "machineSpec"), "reservationAffinity")
+    return None
+
+
+def _timeout(root: DocumentPart, scheduling: Mapping[str, Any]) -> int:
+    """Return the seconds; Vertex AI's default is the most that a template can have."""
+    seconds: int = scheduling.get("timeout", MAX_TIMEOUT_S)
+    if not 0 < seconds <= MAX_TIMEOUT_S:
+        part = field_of(field_of(root, "scheduling"), "timeout")
+        part.wrong(f"{seconds}s is not within a template's bounds", f"1s to {MAX_TIMEOUT_S}s, which is 7 days")
+    return seconds
+
+
+def _scheduling(root: DocumentPart, asked: Mapping[str, Any]) -> Scheduling:
+    wait = asked.get("maxWaitDuration")
+    if wait is not None and of_job(asked.get("strategy", "")) != FLEX_START:
+        part = field_of(field_of(root, "scheduling"), "maxWaitDuration")
+        part.wrong("only a job of the strategy FLEX_START waits by itself", "leave it out, or strategy: FLEX_START")
+    return Scheduling(
+        max_wait_s=None if wait == DAY else wait,
+        restart_job_on_worker_restart=asked.get("restartJobOnWorkerRestart", False),
+        disable_retries=asked.get("disableRetries", False),
+    )
+
+
+def _no_placeholders(part: DocumentPart) -> None:
+    """Refuse `${name}` but in arguments and environment: there it would be a parameter of the template, and here it is
+    text that nothing replaces."""
+    if isinstance(part.value, str):
+        for name in names(part.value):
+            part.wrong(f"${{{name}}} is no variable: nothing would replace it", "its value, or leave the field out")
+    for key, child in part.items():
+        if camel(key) not in ("args", "command", "env"):
+            _no_placeholders(child)
+    for child in part.entries():
+        _no_placeholders(child)

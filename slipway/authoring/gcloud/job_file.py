@@ -1,0 +1,63 @@
+"""A request as gcloud takes it: a file with the job's spec, and above it the command that sends it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from slipway.authoring.stack.yaml_loader import TAG
+from slipway.authoring.template.jobspec import LAUNCHER
+from slipway.base.errors import ConfigError
+from slipway.model.kinds import CUSTOM_JOB, JobKind
+
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./@-]*")
+
+
+def job_file(body: Mapping[str, Any], kind: JobKind, *, project: str, region: str, about: str) -> str:
+    """Return YAML that ends without a line break. `body` is a whole request, every placeholder filled; `about` names
+    its subject.
+
+    Raises ConfigError for a kind that this command of gcloud does not send.
+    """
+    if not kind.gcloud:
+        raise ConfigError(
+            f"{CUSTOM_JOB.gcloud} sends {CUSTOM_JOB.words}s, and this is a {kind.words}",
+            fix=f"add --as {CUSTOM_JOB.name}, if the template can be submitted as one, or leave out --format gcloud",
+        )
+    spec = kind.spec_of(body)
+    text = yaml.dump(spec, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**6)
+    return "\n".join((f"# {about}", *_once(spec), f"# {command(body, project, region)}", text.rstrip("\n")))
+
+
+def command(body: Mapping[str, Any], project: str, region: str) -> str:
+    """Return the whole command line: settings outside a job's spec are its flags."""
+    name, key = body["displayName"], body.get("encryptionSpec", {}).get("kmsKeyName")
+    labels = ",".join(f"{label}={value}" for label, value in body.get("labels", {}).items())
+    words = [*CUSTOM_JOB.gcloud.split(), f"--project={project}", f"--region={region}"]
+    words += [f"--display-name={name}", *([f"--labels={labels}"] if labels else [])]
+    return shlex.join([*words, *([f"--kms-key={key}"] if key else []), f"--config={name}.yaml"])
+
+
+def _once(spec: Mapping[str, Any]) -> list[str]:
+    packages = (pool.get("pythonPackageSpec", {}) for pool in spec.get("workerPoolSpecs", ()))
+    if all(package.get("pythonModule") != LAUNCHER for package in packages):
+        return []
+    return ["# It runs once: the claim in its arguments is taken by the first job that is sent with it."]
+
+
+class _Dumper(yaml.SafeDumper):
+    """A dumper that quotes text that some version of YAML could read as something else, and writes no aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar(f"{TAG}str", text, style=None if _PLAIN.fullmatch(text) else '"')
+
+
+_Dumper.add_representer(str, _quoted)

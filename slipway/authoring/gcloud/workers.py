@@ -1,0 +1,232 @@
+"""The worker pools of a gcloud job file as a template's, with their shared code, environment and mounts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from slipway.authoring.gcloud.environment import CODES, Environment, environment
+from slipway.authoring.gcloud.fields import field_of, items
+from slipway.authoring.gcloud.note import Note
+from slipway.authoring.gcloud.output import OutputReader
+from slipway.authoring.stack.secrets import KEEP, looks_secret
+from slipway.authoring.stack.yaml_file import DocumentPart
+from slipway.authoring.template.declaration import NfsMount
+from slipway.authoring.template.jobspec import LAUNCHER
+from slipway.authoring.template.worker_pool import ANY_RESERVATION, Code, Image, Package, WorkerPool
+from slipway.model.labels import Launched
+from slipway.model.machines.spec import Disk
+from slipway.model.machines.table import MachineError
+from slipway.model.rules.reservations import NAME_KEY
+from slipway.model.rules.workers import LARGEST_DISK, MOST_POOLS, POSITIONS, SMALLEST_DISK
+
+Json = Mapping[str, Any]
+_FLAG, _WORD = re.compile(r"--?[A-Za-z][\w.-]*"), re.compile(r"[A-Za-z+][\w.+-]*")
+_MACHINE_FIELDS = {
+    "machine": "machineType",
+    "accelerator": "acceleratorType",
+    "type": "acceleratorType",
+    "count": "acceleratorCount",
+    "topology": "tpuTopology",
+}
+"""Fields of the API by those of a MachineError."""
+
+
+class WorkersReader:
+    """A reader of a file's worker pools. `folder` has the code of a Python package; `output` reads texts, and collects
+    what is told."""
+
+    def __init__(self, part: DocumentPart, folder: str, output: OutputReader) -> None:
+        self.part, self.folder, self.output, self.notes = part, folder, output, output.notes
+
+    def read(self, pools: Sequence[Json]) -> dict[str, Any]:
+        """Return the template's fields. An empty pool leaves its place empty."""
+        parts = items(self.part)
+        used = [(place, parts[place], pool) for place, pool in enumerate(pools) if pool]
+        if len(pools) > MOST_POOLS or not pools[0]:
+            what = f"{len(pools)} worker pools" if pools[0] else "the first worker pool is empty"
+            self.part.wrong(
+                f"{what}: there are 1 to {MOST_POOLS}, and the first is the chief", "correct workerPoolSpecs"
+            )
+            return {}
+        codes = [self._code(part, pool) for _, part, pool in used]
+        found = environment([(part, pool) for _, part, pool in used], self.output)
+        workers = tuple(
+            WorkerPool(
+                **self._worker(part, pool, found, first=index == 0),
+                role=POSITIONS[place],
+                position=POSITIONS[place] if index and place != used[index - 1][0] + 1 else None,
+                code=code if code != codes[0] else None,
+                env=found.own[index],
+            )
+            for index, ((place, part, pool), code) in enumerate(zip(used, codes, strict=True))
+        )
+        return {
+            "code": codes[0],
+            "env": found.shared,
+            "secrets": found.secrets,
+            "nfs_mounts": self._mounts([(part, pool) for _, part, pool in used]),
+            "worker_pools": workers,
+        }
+
+    def _worker(self, part: DocumentPart, pool: Json, found: Environment, *, first: bool) -> dict[str, Any]:
+        machine = field_of(part, "machineSpec")
+        spec = pool.get("machineSpec", {})
+        return {
+            **self._machine(machine, spec, part, pool.get("diskSpec", {})),
+            "replicas": self._replicas(part, pool, first=first),
+            "args": tuple(self._arguments(part, pool, found)),
+            "reservation": _reservation(field_of(machine, "reservationAffinity"), spec.get("reservationAffinity")),
+        }
+
+    def _machine(self, part: DocumentPart, spec: Json, pool: DocumentPart, disk: Json) -> dict[str, Any]:
+        """Return the fields of the machine, without accelerators where its type tells them."""
+        asked: dict[str, Any] = {
+            "machine": spec.get("machineType", ""),
+            "disk": Disk.read(disk),
+            "tpu_topology": spec.get("tpuTopology"),
+        }
+        attached: dict[str, Any] = {
+            "accelerator": spec.get("acceleratorType"),
+            "accelerator_count": spec.get("acceleratorCount"),
+        }
+        if not asked["machine"]:
+            part.wrong("there is no machineType", "a machine type, as in machineType: n1-standard-8")
+            return asked
+        try:
+            worker = WorkerPool("", **asked, **attached)
+            shape = worker.shape
+        except MachineError as error:
+            field_of(part, _MACHINE_FIELDS[error.field]).wrong(error.what, error.fix)
+            return asked
+        if worker.spec.disk.type not in shape.disks:
+            where = field_of(field_of(pool, "diskSpec"), "bootDiskType")
+            where.wrong(f"{worker.spec.disk.type!r} does not fit {shape.type}", f"one of {', '.join(shape.disks)}")
+        if not SMALLEST_DISK <= worker.spec.disk.size_gb <= LARGEST_DISK:
+            where = field_of(field_of(pool, "diskSpec"), "bootDiskSizeGb")
+            where.wrong(
+                f"{worker.spec.disk.size_gb} GB is not a size of a boot disk", f"{SMALLEST_DISK} to {LARGEST_DISK}"
+            )
+        for field, sent in worker.spec.request()["machineSpec"].items():
+            if field not in spec:
+                what = f"{field}: became {sent}, as {shape.type} has {worker.spec.accelerators} built in"
+                self.notes.append(Note.of(field_of(part, field), what))
+        try:
+            return asked if WorkerPool("", **asked).shape == shape else {**asked, **attached}
+        except MachineError:
+            return {**asked, **attached}  # Its accelerators are attached to it.
+
+    def _replicas(self, part: DocumentPart, pool: Json, *, first: bool) -> int:
+        where, replicas = field_of(part, "replicaCount"), int(pool.get("replicaCount") or 1)
+        if "replicaCount" not in pool:
+            self.notes.append(Note.of(where, "replicaCount: became 1, as each worker pool that is used has replicas"))
+        if first and replicas != 1:
+            where.wrong(f"{replicas} replicas: the first worker pool is the chief, and has 1", "1, or another pool")
+        elif replicas < 1:
+            where.wrong(f"{replicas} is not a number of replicas", "1 or more, or leave the worker pool empty: {}")
+        return replicas
+
+    def _arguments(self, part: DocumentPart, pool: Json, found: Environment) -> list[str]:
+        """Return the arguments without the launcher's, which each template's package adds itself."""
+        key = next((key for key in CODES if key in pool), CODES[0])
+        given: list[str] = pool.get(key, {}).get("args", [])
+        launched = _launched(pool.get("pythonPackageSpec", {}))
+        own = launched.arguments if launched else given
+        parts = items(field_of(field_of(part, key), "args"))[len(given) - len(own) :]
+        return [
+            self._text(one, name, text, found.secrets)
+            for one, name, text in zip(parts, _names(own, "args"), own, strict=True)
+        ]
+
+    def _text(self, part: DocumentPart, name: str, text: str, secrets: Mapping[str, str]) -> str:
+        """Return an argument as a template has it. One that certainly is a secret is a finding, without its value."""
+        if any(map(looks_secret, text.splitlines())):
+            part.wrong(
+                f"{name} has a secret in plain text", f"{KEEP}: a variable of the environment, named in env here"
+            )
+        elif text != name and looks_secret(text.removeprefix(f"{name}="), name.lstrip("-")):
+            self.notes.append(Note.of(part, f"{name}: is copied as it is; if it is a secret, {KEEP}"))
+        for secret in secrets:
+            if f"$({secret})" in text:
+                what = f"{name}: $({secret}) is no variable of the job any more; its code reads {secret} itself"
+                self.notes.append(Note.of(part, what))
+        return self.output.text(part, name, text)
+
+    def _code(self, part: DocumentPart, pool: Json) -> Code:
+        keys = [key for key in CODES if key in pool]
+        if len(keys) != 1:
+            what = "a worker pool runs a containerSpec or a pythonPackageSpec, and one of them"
+            part.wrong(f"{what}; this one has {'both' if keys else 'neither'}", "give one of both")
+            return Image("")
+        where = field_of(part, keys[0])
+        return (self._image if keys[0] == "containerSpec" else self._package)(where, pool[keys[0]])
+
+    def _image(self, part: DocumentPart, container: Json) -> Image:
+        given: list[str] = container.get("command", [])
+        parts = items(field_of(part, "command"))
+        command = (self._text(*one, {}) for one in zip(parts, _names(given, "command"), given, strict=False))
+        image = Image(container.get("imageUri", ""), tuple(command))
+        where = field_of(part, "imageUri")
+        if not image.uri:
+            where.wrong("there is no imageUri", "the image, pinned: imageUri: NAME@sha256:DIGEST")
+            return image
+        for _, problem in image.problems():
+            where.wrong(problem, f"gcloud artifacts docker images describe {image.uri} prints the digest")
+        return image
+
+    def _package(self, part: DocumentPart, package: Json) -> Package:
+        launched = _launched(package)
+        module = launched.module if launched else package.get("pythonModule", "")
+        code = Package(self.folder, module, package.get("executorImageUri", ""))
+        where = field_of(part, "packageUris")
+        if not self.folder:
+            fix = f"--code jobs/{module.split('.')[0] or 'NAME'}, the folder of this repository that has the same code"
+            where.wrong("what lies in a bucket is no reviewed code", fix)
+            return code
+        uris = ", ".join(package.get("packageUris", []))
+        self.notes.append(Note.of(where, f"packageUris: {uris or 'none'} became the code in {self.folder}"))
+        for field, problem in code.problems():
+            fix = "--code FOLDER, whose name is the module's first part"
+            (field_of(part, "pythonModule") if field == "code.module" else where).wrong(problem, fix)
+        return code
+
+    def _mounts(self, pools: Sequence[tuple[DocumentPart, Json]]) -> tuple[NfsMount, ...]:
+        """Require the same mounts of all worker pools: a template has them once."""
+        first: list[Json] = pools[0][1].get("nfsMounts", [])
+        for part, pool in pools[1:]:
+            if pool.get("nfsMounts", []) != first:
+                where = field_of(part, "nfsMounts")
+                where.wrong("a template has the same nfsMounts in all worker pools", "those of the first one, or none")
+        return tuple(NfsMount(one.get("server", ""), one.get("path", ""), one.get("mountPoint", "")) for one in first)
+
+
+def _reservation(part: DocumentPart, affinity: Json | None) -> str | None:
+    """Return the template's reservation. NO_RESERVATION and no affinity are one (vertex-rules 4.2)."""
+    kind, values = (affinity or {}).get("reservationAffinityType"), (affinity or {}).get("values", [])
+    named = bool(values) or "key" in (affinity or {})
+    if kind == "SPECIFIC_RESERVATION" and len(values) == 1 and (affinity or {}).get("key") == NAME_KEY:
+        return str(values[0])
+    if kind == "SPECIFIC_RESERVATION" or named:
+        what = f"SPECIFIC_RESERVATION, key: {NAME_KEY}, and its path as the only value"
+        part.wrong("not one reservation by name", what)
+    return ANY_RESERVATION if kind == "ANY_RESERVATION" else None
+
+
+def _names(texts: Sequence[str], field: str) -> list[str]:
+    """Return what each argument is called: `--out`, `lr` of `lr=3`, the flag before it, or `args[1]`."""
+    before = ("", *texts)
+    return [
+        _name(text, last) or f"{field}[{index}]" for index, (text, last) in enumerate(zip(texts, before, strict=False))
+    ]
+
+
+def _name(text: str, before: str) -> str:
+    head, equals, _ = text.partition("=")
+    if _FLAG.fullmatch(head) or (equals and _WORD.fullmatch(head)):
+        return head
+    return before if _FLAG.fullmatch(before) else ""
+
+
+def _launched(package: Json) -> Launched | None:
+    return Launched.read(package.get("args", ())) if package.get("pythonModule") == LAUNCHER else None

@@ -1,0 +1,196 @@
+"""A tree as the package of a template: it must hold the module that the template runs. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import warnings
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from slipway.authoring.packages.source_package import (
+    SourcePackage,
+    assemble,
+    requirement_lines,
+    script_sources,
+)
+from slipway.authoring.packages.working_tree import WorkingTree
+from slipway.base.errors import ConfigError, Fix, PolicyError
+from slipway.google.storage import Location
+from slipway.model.catalog.model import Catalog, Template
+from slipway.model.catalog.placeholders import PACKAGE, placeholder
+from slipway.model.kinds import KINDS
+from slipway.model.labels import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL, Launched, Revision
+from slipway.model.rules.code import SCRIPT
+
+_SETUP = frozenset({"setup.py", "conftest.py"})
+
+
+@dataclass(frozen=True)
+class PackedCode:
+    """A packed tree and its destination. `count` of files, `revision` of the checkout. `digest`: of the tree's code
+    alone, without the launcher packed with it."""
+
+    package: SourcePackage
+    location: Location
+    count: int
+    revision: Revision
+    digest: str
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The labels that tell later which code a job ran."""
+        return {
+            CODE_LABEL: self.package.sha256[:40],
+            CODE_COMMIT_LABEL: self.revision.commit[:40],
+            CODE_DIRTY_LABEL: str(bool(self.revision.dirty)).lower(),
+        }
+
+
+def modules(template: Template) -> tuple[str, ...]:
+    """Return the modules that a template runs from the package that a folder's own code replaces.
+
+    Raises PolicyError when the template or the stack does not allow that.
+    """
+    found = _modules(template)
+    if not template.code_flag or not found:
+        raise PolicyError(
+            f"{template.name} runs the code that was reviewed with it, and no other",
+            why="own code is for templates with code_flag=True, on stacks with slipway:workspace.code: true",
+            fix="have one of the two changed, or submit it without a folder",
+        )
+    return found
+
+
+def runs_any_folder(template: Template) -> bool:
+    """Tell whether the template runs a command in any folder."""
+    return template.code_flag and _modules(template) == (SCRIPT,)
+
+
+def _modules(template: Template) -> tuple[str, ...]:
+    found = (
+        module
+        for offer in template.offers
+        if offer.kind in KINDS
+        for module in _run(KINDS[offer.kind].spec_of(offer.request))
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -> PackedCode:
+    """Pack a tree; `folder` is its name. Raises ConfigError when the tree lacks the module that the template runs, or
+    when a module of it is not valid Python."""
+    wanted = modules(template)
+    any_files = wanted == (SCRIPT,)
+    sources = dict(tree.files) if any_files else _sources(tree, folder, wanted)
+    if not sources and any_files:
+        raise ConfigError(
+            f"the folder {folder} has no files",
+            why="what git ignores is not packed",
+            fix="name the folder of your code",
+        )
+    missing = [one for one in wanted if not any_files and not _has(sources, one)]
+    if missing:
+        raise ConfigError(
+            f"the folder {folder} has no module {missing[0]}, which {template.name} runs",
+            why=f"neither {' nor '.join(_files(missing[0]))} is in it",
+            fix=_elsewhere(tree, missing[0]) or "name the folder that has it",
+        )
+    if wrong := list(_not_python(sources)):
+        raise ConfigError(
+            f"the folder {folder} has modules that Python {sys.version_info.major}.{sys.version_info.minor} can't read",
+            why="\n".join(wrong),
+            fix="correct it; what no job imports can be kept out by .gitignore",
+        )
+    needed = _requirements(tree, folder, wanted)
+    package = assemble(template.name, script_sources(sources) if any_files else sources, needed)
+    location = Location(catalog.work_bucket, f"code/{package.sha256}/{package.name}")
+    return PackedCode(package, location, len(sources), tree.revision, _digest(sources, needed))
+
+
+def _digest(sources: Mapping[str, bytes], needed: tuple[str, ...]) -> str:
+    files = [f"{name}\0{hashlib.sha256(content).hexdigest()}" for name, content in sorted(sources.items())]
+    return hashlib.sha256("\n".join([*files, *needed]).encode()).hexdigest()
+
+
+def _run(spec: Mapping[str, Any]) -> list[str]:
+    packages = [pool.get("pythonPackageSpec", {}) for pool in spec.get("workerPoolSpecs", ())]
+    args = (one.get("args", ()) for one in packages if placeholder(PACKAGE) in one.get("packageUris", ()))
+    return [launched.module for words in args if (launched := Launched.read(words))]
+
+
+def _sources(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> dict[str, bytes]:
+    """Return the importable sources: the folder itself where it is the import package, else the packages and modules in
+    it. A wanted package needs no `__init__.py` of its own."""
+    packages = {module.partition(".")[0] for module in wanted}
+    if _is_package(tree, folder, packages, wanted):
+        sources = {f"{package}/{name}": content for package in packages for name, content in tree.files.items()}
+    else:
+        tops = {name.partition("/")[0] for name in tree.files if name.endswith("/__init__.py") and name.count("/") == 1}
+        sources = {
+            name: content
+            for name, content in tree.files.items()
+            if name.partition("/")[0] in tops | packages
+            or ("/" not in name and name.endswith(".py") and name not in _SETUP)
+        }
+    folders = {parent for module in wanted for file in _files(module) for parent in PurePosixPath(file).parents[:-1]}
+    return {**{f"{one}/__init__.py": b"" for one in folders if _holds(sources, str(one))}, **sources}
+
+
+def _is_package(tree: WorkingTree, folder: str, packages: Collection[str], wanted: tuple[str, ...]) -> bool:
+    """Tell whether the folder is the one import package: it is called so, or has its modules, and no folder called
+    so."""
+    if len(packages) > 1:
+        return False
+    if "__init__.py" in tree.files and folder in packages:
+        return True
+    inner = [module.partition(".")[2] for module in wanted]
+    beside = any(_holds(tree.files, package) for package in packages)
+    return not beside and all(one and _has(tree.files, one) for one in inner)
+
+
+def _holds(files: Mapping[str, bytes], folder: str) -> bool:
+    return any(name.startswith(f"{folder}/") for name in files)
+
+
+def _has(files: Mapping[str, bytes], module: str) -> bool:
+    return not files.keys().isdisjoint(_files(module))
+
+
+def _not_python(sources: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield the syntax errors of importable modules: `lora/task.py:12: '(' was never closed`. No module is run."""
+    for name, content in sources.items():
+        path = PurePosixPath(name)
+        if path.suffix != ".py" or not all(part.isidentifier() for part in path.with_suffix("").parts):
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # The job shows its warnings when it runs.
+                compile(content, name, "exec", dont_inherit=True)
+        except SyntaxError as problem:
+            yield f"{name}:{problem.lineno or 1}: {problem.msg}"
+        except (ValueError, RecursionError, MemoryError) as problem:
+            yield f"{name}: {problem}"
+
+
+def _requirements(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> tuple[str, ...]:
+    """Read the folder's requirements.txt, else the import package's in it."""
+    for name in ("requirements.txt", f"{wanted[0].split('.')[0]}/requirements.txt"):
+        if name in tree.files:
+            return requirement_lines(tree.files[name], f"{folder}/{name}")
+    return ()
+
+
+def _files(module: str) -> tuple[str, str]:
+    """Return the files either of which is the module."""
+    path = module.replace(".", "/")
+    return f"{path}.py", f"{path}/__main__.py"
+
+
+def _elsewhere(tree: WorkingTree, module: str) -> Fix:
+    """Return a fix that names the one folder further down that would do."""
+    wanted = f"/{_files(module)[0]}"
+    found = [name.removesuffix(wanted) for name in tree.files if name.endswith(wanted)]
+    return ({"code": str(PurePosixPath(found[0]))}, "   (in the folder you named)") if len(found) == 1 else ""

@@ -1,0 +1,365 @@
+"""Starts a job's code exactly once per submission, however often the submission was sent, and keeps what it writes.
+
+Every replica runs this module first. It creates the object `--claim` with `ifGenerationMatch=0` and the job's id as
+content: whoever creates it owns the submission. Finding its own id there means another replica or an earlier attempt of
+the same job was first: go on. Finding another job's id means that this job is a copy, and finding `moved` that the
+submission was given up here and runs elsewhere: say so and exit 0.
+
+Of a job's replicas the chief has a mark of its own below the claim, which tells it of an earlier start.
+
+The trials of a tuning job are jobs of their own. Whichever is first marks the submission's claim with `trials`, so
+that it can't be given up any more, and each has a claim of its own beneath it.
+
+A secret comes as a reference, `NAME__SECRET=projects/…/secrets/…/versions/…`. Its value is read with the replica's
+own identity and stands in `NAME` of the job's code alone.
+
+The code finds a folder in `$SLIPWAY_OUTPUT`. What it writes there is kept in the job's output: every few seconds, when
+the machine gives notice (SIGTERM), and at the end, however it ends. A file is kept as it was at one moment, and in the
+order in which files were written. A replica that is started again finds there what it had kept, and what the chief had.
+
+It runs inside prebuilt training images, hence: standard library only, and nothing newer than Python 3.8.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import contextlib
+import ctypes
+import functools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+from pathlib import Path
+from typing import TYPE_CHECKING, Callable, Mapping  # noqa: UP035 (Python 3.8)
+
+if TYPE_CHECKING or __package__:
+    from slipway.authoring.packages.slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
+    from slipway.authoring.packages.slipway_storage import (
+        PASSING,
+        ROLE,
+        Storage,
+        StorageError,
+        call,
+        patiently,
+        storage_base,
+        token,
+    )
+else:
+    from slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
+    from slipway_storage import PASSING, ROLE, Storage, StorageError, call, patiently, storage_base, token
+
+SECRET = "__SECRET"
+MOVED, TRIALS = "moved", "trials"
+CANNOT_TELL = 70  # EX_SOFTWARE of sysexits: told apart from a user's code and from a signal
+SCRIPT = "slipway_script"
+LOOK_S = 0.5
+LAST_WORDS_S = 20.0
+PR_SET_CHILD_SUBREAPER = 36
+KILLED = tuple(128 + number for number in (signal.SIGABRT, signal.SIGBUS, signal.SIGKILL, signal.SIGSEGV))
+
+
+class ClaimError(Exception):
+    """The claim could be neither created nor read, so running might run the submission twice."""
+
+
+class SecretError(Exception):
+    """A secret could not be read."""
+
+
+def holder(claim: str, job: str, environ: Mapping[str, str]) -> tuple[str, bool]:
+    """The id of the job that holds `claim` (`gs://bucket/name`), after one try to take it for `job`; whether it was
+    taken before."""
+    bucket, _, name = claim[len("gs://") :].partition("/")
+    bucket, name = urllib.parse.quote(bucket, safe=""), urllib.parse.quote(name, safe="")
+    base, bearer = storage_base(environ), token(environ)
+    create = f"{base}/upload/storage/v1/b/{bucket}/o?uploadType=media&ifGenerationMatch=0&name={name}"
+    status, body = call("POST", create, bearer, job.encode())
+    if status == 200:
+        return job, False
+    if status == 412:
+        status, body = call("GET", f"{base}/storage/v1/b/{bucket}/o/{name}?alt=media", bearer)
+        if status == 200:
+            return body.strip(), True
+    answer = "HTTP {}: {}".format(status, " ".join(body.split())[:300])
+    if status in PASSING or status == 404:  # 404 after 412: the claim went away in between
+        raise OSError(answer)
+    raise ClaimError(answer)
+
+
+def settle(
+    claim: str, job: str, environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep
+) -> tuple[str, bool]:
+    """The holder of `claim`, and whether it was taken before; tried again while the trouble may pass. Raises
+    ClaimError."""
+    try:
+        found: tuple[str, bool] = patiently(lambda: holder(claim, job, environ), sleep)
+        return found
+    except OSError as error:
+        raise ClaimError(str(error)) from error
+
+
+def secret(name: str, environ: Mapping[str, str]) -> str:
+    """The text of a secret's version, after one try to read it."""
+    base = environ.get("GOOGLE_SECRET_MANAGER_CUSTOM_ENDPOINT", "https://secretmanager.googleapis.com/v1/")
+    status, body = call("GET", f"{base.rstrip('/')}/{urllib.parse.quote(name)}:access", token(environ))
+    if status == 200:
+        value = base64.b64decode(json.loads(body)["payload"]["data"])
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            raise SecretError("its value is not text, which an environment variable must be") from None
+    answer = "HTTP {}: {}".format(status, " ".join(body.split())[:300])
+    if status in PASSING:
+        raise OSError(answer)
+    raise SecretError(answer)
+
+
+def secrets(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep) -> dict[str, str]:
+    """The value of each secret that `environ` refers to, by its variable; raises SecretError, never with a value."""
+    found = {}
+    for variable, reference in environ.items():
+        if variable.endswith(SECRET) and variable != SECRET:
+            try:
+                found[variable[: -len(SECRET)]] = patiently(functools.partial(secret, reference, environ), sleep)
+            except (OSError, SecretError) as error:
+                raise SecretError(f"{reference}: {error}") from error
+    return found
+
+
+def arguments(argv: list[str]) -> tuple[str, str, list[str]]:
+    """`(claim, module, the module's own arguments)`; exits 2 with usage when they make no sense."""
+    parser = argparse.ArgumentParser(prog="slipway_launcher", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--claim", required=True, help="gs:// object that marks the submission as taken")
+    parser.add_argument("--module", required=True, help="the module to run, as with python -m")
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help="-- and the module's own arguments")
+    known = parser.parse_args(argv)
+    bucket, _, name = known.claim.partition("gs://")[2].partition("/")
+    if not bucket or not name:
+        parser.error(f"--claim: {known.claim!r} is not of the form gs://bucket/object")
+    return known.claim, known.module, known.rest[1:] if known.rest[:1] == ["--"] else known.rest
+
+
+def refuse(what: str, why: str, fix: str) -> int:
+    """Says on stderr what went wrong, and what to do."""
+    print(f"error: {what}\n  why: {why}\n  fix: {fix}", file=sys.stderr, flush=True)
+    return CANNOT_TELL
+
+
+class Command:
+    """A running command, in a group of processes of its own: a notice reaches what it started, too, after `look`."""
+
+    def __init__(self, words: list[str], environ: Mapping[str, str], look: Callable[[], None]) -> None:
+        self.noticed, self.look = False, look  # No lock, which a second signal would wait for within the first.
+        self.process: subprocess.Popen[bytes] | None = None
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self.forward)
+        adopt_orphans()
+        self.process = subprocess.Popen(words, env=dict(environ), start_new_session=True)
+        if self.noticed:
+            self.forward()
+
+    def forward(self, *_: object) -> None:
+        """Hand a notice on. It is SIGTERM, as the service sends."""
+        first, self.noticed = not self.noticed, True
+        if self.process is not None:
+            if first:
+                self.look()
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGTERM)
+
+    def ending(self) -> bool:
+        """Tell whether it has ended, or some of it may have, after a notice."""
+        assert self.process is not None, "set when it was made"
+        if self.noticed:
+            return True
+        try:
+            return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:  # waited for already
+            return True
+        except AttributeError:  # no Linux
+            return False
+
+    def wait(self) -> tuple[int, bool]:
+        """Its exit code, and whether a signal ended who wrote: the code is 128 and the signal's number then, as shells
+        have it."""
+        assert self.process is not None, "set when it was made"
+        code = self.process.wait()
+        until = time.monotonic() + LAST_WORDS_S
+        ends: list[int] = []
+        while self.noticed and not gone(self.process.pid, ends) and time.monotonic() < until:
+            time.sleep(0.05)  # A shell ends at once, and what it ran may still be writing.
+        if code >= 0:
+            return code, code in KILLED
+        return 128 - code, not ends or any(os.WIFSIGNALED(end) for end in ends)
+
+
+def adopt_orphans() -> None:
+    """Have what a shell leaves behind be this process's children (Linux): only a parent is told how one ends."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def gone(group: int, ends: list[int]) -> bool:
+    """Tell whether no process of a group is left; `ends` is given the status of each that ended here."""
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            process, status = os.waitpid(-group, os.WNOHANG)
+            if not process:
+                break
+            ends.append(status)
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return True
+    return False
+
+
+def replica(environ: Mapping[str, str]) -> str:
+    """The replica's name, as `workerpool1-0`, by the service's CLUSTER_SPEC."""
+    task = json.loads(environ.get("CLUSTER_SPEC", "{}")).get("task", {})
+    kind = task.get("type", "chief")
+    return CHIEF if kind == "chief" else f"{kind}-{task.get('index', 0)}"
+
+
+def several(environ: Mapping[str, str]) -> bool:
+    """Tell whether a job has more than one replica, by the service's CLUSTER_SPEC."""
+    cluster = json.loads(environ.get("CLUSTER_SPEC", "{}")).get("cluster", {})
+    return sum(map(len, cluster.values())) > 1
+
+
+def run(words: list[str], environ: Mapping[str, str], *, told: bool, again: bool) -> int:
+    """The exit code of a command, with all kept that it wrote to $SLIPWAY_OUTPUT; CANNOT_TELL when something is not.
+
+    `told`: that nothing was written is said as well. `again`: this job was started before.
+    """
+    output = environ.get("AIP_MODEL_DIR", "").rstrip("/")
+    output = output[: -len("/model")] if output.endswith("/model") else ""
+    home = os.path.expanduser("~")  # noqa: PTH111 - Path.home() raises where there is none
+    place = Path(tempfile.mkdtemp(prefix="slipway-", dir=home if os.access(home, os.W_OK) else None))
+    try:
+        results = Results(place, output, replica(environ), Storage(environ))
+        try:
+            earlier = results.restore() if output else []
+        except (OSError, StorageError) as error:
+            return refuse(
+                "what an earlier start of this job has kept can't be fetched, so the job does not start",
+                f"{output}: {error}",
+                ROLE,
+            )
+        if earlier:
+            names = ", ".join(earlier[:5]) + (f" and {len(earlier) - 5} more" if len(earlier) > 5 else "")
+            say(f"goes on with what an earlier start has kept of $SLIPWAY_OUTPUT: {names}")
+        elif again and output:
+            say("begins anew: no earlier start of this job has kept anything of $SLIPWAY_OUTPUT")
+        command = Command(words, {**environ, "SLIPWAY_OUTPUT": str(results.folder)}, results.look)
+        return followed(command, results, told=told)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def followed(command: Command, results: Results, *, told: bool) -> int:
+    """The command's exit code at its end, with all results kept."""
+    results.ending, over = command.ending, threading.Event()
+    watcher = threading.Thread(target=watch, args=(command, results, over), daemon=True)
+    watcher.start()
+    code, killed = command.wait()
+    over.set()
+    watcher.join()
+    try:
+        results.keep(ended=True, killed=killed)
+    except (OSError, StorageError) as error:
+        unkept = refuse(
+            f"not all that the command wrote is kept; it ended with {code}",
+            f"{results.uri or 'the job has no output directory'}: {error}",
+            ROLE,
+        )
+        return code or unkept
+    for name, (_, why) in results.unkept.items():
+        say(f"not kept: {name}: {why}")
+    if results.kept or told:
+        nothing = "" if results.kept else ", as nothing was written into $SLIPWAY_OUTPUT"
+        say(f"the command ended with {code}; files kept: {len(results.kept)}{nothing}")
+    return code or (CANNOT_TELL if results.unkept else 0)
+
+
+def watch(command: Command, results: Results, over: threading.Event) -> None:
+    """Keep results while the command runs, at first oftener: a machine may go soon. What can't be kept now is tried
+    again, at the end at the latest."""
+
+    def pause(seconds: float) -> None:
+        if over.wait(seconds):
+            raise StorageError("the command has ended")
+
+    every = LOOK_S
+    due = time.monotonic() + every
+    while not over.wait(LOOK_S):
+        began = time.monotonic()
+        if not command.noticed and began < due:
+            continue
+        try:
+            results.keep(pause)
+        except (OSError, StorageError) as error:
+            if not over.is_set():
+                say(f"not kept yet: {error}")
+        now = time.monotonic()
+        every = min(2 * every, EVERY_S)
+        due = now + max(every, now - began)  # What takes long to keep is kept half of the time at most.
+        for name, (since, why) in results.unkept.items():
+            if now - since > RESTS_S:
+                results.tell(f"not kept for a while: {name}: {why}")
+
+
+def main(argv: list[str], environ: Mapping[str, str]) -> int:
+    """0 for a copy, CANNOT_TELL when unsure; otherwise the module's exit code."""
+    claim, module, rest = arguments(argv)
+    job = environ.get("CLOUD_ML_JOB_ID", "")
+    if not job:
+        return refuse(
+            "CLOUD_ML_JOB_ID is not set",
+            "the claim holds the job's id, which Vertex AI puts there",
+            f"outside of Vertex AI run the module itself: python -m {module}",
+        )
+    trial = environ.get("CLOUD_ML_TRIAL_ID", "")
+    try:
+        owner, again = job, False
+        if trial:
+            mark, _ = settle(claim, TRIALS, environ)
+            owner = job if mark == TRIALS else mark
+        if owner == job:
+            place = f"{claim}/{trial}" if trial else claim
+            owner, again = settle(place, job, environ)
+            if owner == job and several(environ):  # Another replica may have been the first there.
+                again = replica(environ) == CHIEF and settle(f"{place}/{CHIEF}", job, environ)[1]
+    except ClaimError as error:
+        return refuse(
+            "can't tell whether this submission runs already, so the job does not start",
+            f"{claim}: {error}",
+            ROLE,
+        )
+    if owner == job:
+        try:
+            known = {**environ, **secrets(environ)}
+        except SecretError as error:
+            return refuse(
+                "a secret of this job can't be read, so the job does not start",
+                str(error),
+                "give the job's service account roles/secretmanager.secretAccessor on that secret, then submit again",
+            )
+        return run([sys.executable, "-m", module, *rest], known, told=module == SCRIPT, again=again)
+    why = (
+        "given up for another capacity type" if owner == MOVED else f"a copy of job {owner}, which runs this submission"
+    )
+    print(f"slipway: {why}: nothing to do here", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))

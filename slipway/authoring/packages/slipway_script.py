@@ -1,0 +1,97 @@
+"""Runs a command in somebody's folder, which came with the job's package, without a shell.
+
+The folder is unpacked anew for each start. It is the command's working folder, and its modules can be imported. What
+`--data` names is fetched to `$SLIPWAY_DATA` before. What the command writes to `$SLIPWAY_OUTPUT` the launcher keeps.
+
+Its exit code is the job's. Like the launcher, which is beside it in the package, it runs inside prebuilt training
+images, hence: standard library only, and nothing newer than Python 3.8.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+import tarfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Mapping  # noqa: UP035 (Python 3.8)
+
+if TYPE_CHECKING or __package__:
+    from slipway.authoring.packages.slipway_launcher import refuse
+    from slipway.authoring.packages.slipway_results import say
+    from slipway.authoring.packages.slipway_storage import Storage, StorageError
+else:
+    from slipway_launcher import refuse
+    from slipway_results import say
+    from slipway_storage import Storage, StorageError
+
+FOLDER = Path(__file__).with_name("slipway_script_folder") / "folder.tar"
+
+
+def own_python(words: list[str]) -> list[str]:
+    """The command with the Python that has the requirements: the image may call another one so."""
+    return [sys.executable, *words[1:]] if words[0] in ("python", "python3") else words
+
+
+def unpack(folder: Path) -> None:
+    """Put the job's files into a new folder."""
+    folder.mkdir()
+    with tarfile.open(FOLDER) as archive:
+        if hasattr(tarfile, "data_filter"):
+            archive.extractall(folder, filter="data")
+        else:
+            archive.extractall(folder)
+
+
+def environment(place: Path, environ: Mapping[str, str], *, data: bool) -> dict[str, str]:
+    """Variables of the command: its folders, its modules, and a PATH that begins beside this Python."""
+    code, programs = str(place / "code"), os.path.dirname(sys.executable)  # noqa: PTH120
+    found = {"PYTHONUNBUFFERED": "1", **environ}
+    found["PATH"] = os.pathsep.join([programs, environ.get("PATH", os.defpath)])
+    found["PYTHONPATH"] = os.pathsep.join([code, *filter(None, [environ.get("PYTHONPATH")])])
+    return {**found, "SLIPWAY_DATA": str(place / "data")} if data else found
+
+
+def run(words: list[str], data: str, environ: Mapping[str, str]) -> int:
+    """This process becomes the command; an exit code where it can't."""
+    place = Path(environ["SLIPWAY_OUTPUT"]).parent  # The launcher's folder, which goes with the job.
+    unpack(place / "code")
+    try:
+        if data and not Storage(environ).fetch(data, place / "data"):
+            raise StorageError(f"nothing is at {data}")
+    except (OSError, StorageError) as error:
+        return refuse(
+            "what the command needs can't be fetched, so it does not start",
+            str(error),
+            "data is gs://BUCKET/FOLDER, or one object there, which the job's service account may read",
+        )
+    os.chdir(place / "code")
+    try:
+        os.execvpe(words[0], words, environment(place, environ, data=bool(data)))
+    except (OSError, ValueError) as error:
+        return refuse(
+            f"can't run {words[0]!r}",
+            str(error),
+            "no shell reads the command; with one it is bash -c '…', with variables env NAME=VALUE …",
+        )
+
+
+def main(argv: list[str], environ: Mapping[str, str]) -> int:
+    parser = argparse.ArgumentParser(prog="slipway_script", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--command", required=True, help="what to run, as typed; no shell reads it")
+    parser.add_argument("--data", default="", help="gs:// folder or object, fetched to $SLIPWAY_DATA")
+    parser.add_argument("--output", help="gs:// folder where the launcher keeps what is written to $SLIPWAY_OUTPUT")
+    options = parser.parse_args(argv)
+    try:
+        words = shlex.split(options.command)
+    except ValueError as error:
+        return refuse(f"the command can't be read: {options.command}", str(error), "close every quote")
+    if not words:
+        return refuse("the command is empty", "there is nothing to run", '-p command="python train.py"')
+    say("runs " + " ".join(map(shlex.quote, words)))
+    return run(own_python(words), options.data, environ)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))

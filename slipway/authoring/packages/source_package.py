@@ -1,0 +1,234 @@
+"""A job's source distribution: its import package, the launcher, and a setup.py with its requirements."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import tarfile
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from slipway.base.errors import ConfigError
+from slipway.base.files import write_atomically
+from slipway.model.rules.code import SCRIPT
+
+_LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".DS_Store"}
+# Not 0: setuptools builds a wheel from it, and a zip file has no time before 1980.
+_MTIME = 946_684_800
+_HASH_LENGTH = 12
+_EVERY = ("slipway_launcher", "slipway_results", "slipway_storage")
+"""Modules of every package: the launcher, and what it keeps results with."""
+
+
+@dataclass(frozen=True)
+class SourcePackage:
+    """A job's package. `content` is the archive, `sha256` the digest of its contents; `name` and the version carry 12
+    digits of it. `requirements` are installed with it."""
+
+    name: str
+    sha256: str
+    content: bytes
+    requirements: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """The object's name in the catalog bucket."""
+        return f"packages/{self.name}"
+
+    def save(self, folder: Path) -> Path:
+        """Write the archive into `folder`, whole or not at all; a file of that name has these bytes already.
+
+        Raises ConfigError when the folder can't be written.
+        """
+        path = folder / self.name
+        if not path.is_file():
+            try:
+                write_atomically(path, self.content, durable=False)
+            except OSError as error:
+                raise ConfigError(
+                    f"can't write the package {self.name}",
+                    why=f"{folder}: {error.strerror or error}",
+                    fix="make the checkout's .slipway folder writable, or make room",
+                ) from error
+        return path
+
+
+def build(template: str, folder: Path, module: str = "") -> SourcePackage:
+    """Return the package of the import package in `folder`, named for its template; for the module SCRIPT, of any files
+    there.
+
+    Raises ConfigError when the folder is not an import package, lacks the `module`, or holds files that can't be part
+    of it.
+    """
+    if module == SCRIPT:
+        if not folder.is_dir():
+            raise ConfigError(
+                f"template {template}: no folder {folder.parent.name}/{folder.name}",
+                fix="code.folder names the folder in which its command runs",
+            )
+        files = {name.partition("/")[2]: content for name, content in _sources(folder)}
+        return assemble(template, script_sources(files), requirements(folder))
+    if not (folder / "__init__.py").is_file():
+        raise ConfigError(
+            f"template {template}: no import package in {folder.parent.name}/{folder.name}",
+            why=f"{folder.name}/__init__.py is not there",
+            fix="code.folder names the folder whose name is the import package",
+        )
+    inside = module.replace(".", "/")
+    if module and not any((folder.parent / one).is_file() for one in (f"{inside}.py", f"{inside}/__main__.py")):
+        raise ConfigError(
+            f"template {template}: no module {module}",
+            why=f"{folder.parent.name}/{inside}.py is not there",
+            fix="code.module names the module to run: PACKAGE.MODULE",
+        )
+    return assemble(template, dict(_sources(folder)), requirements(folder))
+
+
+def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...]) -> SourcePackage:
+    """Return the package of some sources, by path (`digits/task.py`; modules may be at the top), and the launcher.
+
+    The bytes depend on file names and contents alone, not on times, owners, modes, or the machine's zlib.
+    """
+    sources = {**sources, **_own(*_EVERY)}
+    digest = hashlib.sha256(_tar({**sources, **_description(template, "0", sources, needed)})).hexdigest()
+    short = short_hash(digest)
+    # The version tells one build from another wherever an installer compares only name and version.
+    members = {**sources, **_description(template, f"1.0+{short}", sources, needed)}
+    content = stored(_tar({f"{template}-1.0/{name}": member for name, member in members.items()}))
+    return SourcePackage(f"{template}-{short}.tar.gz", digest, content, needed)
+
+
+def script_sources(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the sources of a package that runs a command among these files.
+
+    They travel as one archive: of single files an installer takes only a package's data files.
+    """
+    return {
+        **_own(SCRIPT),
+        f"{SCRIPT}_folder/__init__.py": b"",
+        f"{SCRIPT}_folder/folder.tar": _tar(files, programs=True),
+    }
+
+
+def _own(*modules: str) -> dict[str, bytes]:
+    return {f"{name}.py": Path(__file__).with_name(f"{name}.py").read_bytes() for name in modules}
+
+
+def short_hash(digest: str) -> str:
+    """Return the first 12 digits of a digest that can't be read as a version, as `7579a4722846` can: an alpha release
+    of 7579.
+
+    An installer may read the version of an archive from its name, and refuses an archive whose metadata have another.
+    """
+    windows = (digest[start : start + _HASH_LENGTH] for start in range(len(digest) - _HASH_LENGTH + 1))
+    # No version has a d, e or f after its digits; a, b and c begin a pre-release.
+    return next((one for one in windows if set(one) & set("def")), f"{digest[: _HASH_LENGTH - 1]}f")
+
+
+def requirements(folder: Path) -> tuple[str, ...]:
+    """Return the requirement lines of the folder's requirements.txt. Raises ConfigError for options, which are pip's
+    alone."""
+    path = folder / "requirements.txt"
+    return requirement_lines(path.read_bytes(), f"{folder.name}/{path.name}") if path.is_file() else ()
+
+
+def requirement_lines(content: bytes, name: str) -> tuple[str, ...]:
+    """Return the requirements in the file `name`. Raises ConfigError for options, and for bytes that are not valid
+    UTF-8."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{name} is not valid UTF-8", why=str(error), fix="save it in UTF-8") from error
+    lines = [re.sub(r"(^|\s)#.*", "", line).strip() for line in text.splitlines()]
+    options = [line for line in lines if line.startswith("-")]
+    if options:
+        raise ConfigError(
+            f"{name}: {options[0]!r} is an option of pip",
+            why="the requirements become the package's install_requires, which takes requirements only",
+            fix="list the requirements themselves",
+        )
+    return tuple(line for line in lines if line)
+
+
+def is_packed(path: PurePath) -> bool:
+    """Tell whether a file of a job's folder goes into its package: all do but the files that Python and its tools leave
+    there."""
+    return not _LEFT_OUT & set(path.parts) and path.suffix != ".pyc"
+
+
+def _sources(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for path in folder.rglob("*"):
+        inner = path.relative_to(folder)
+        if path.is_file() and is_packed(inner):
+            if not path.resolve().is_relative_to(folder.resolve()):
+                raise ConfigError(
+                    f"{folder.name}/{inner.as_posix()} is a link out of its package",
+                    why="what it leads to would be published with the package, for all who submit",
+                    fix="put the file itself there, or read it where the job runs",
+                )
+            try:
+                yield f"{folder.name}/{inner.as_posix()}", path.read_bytes()
+            except OSError as error:
+                raise ConfigError(
+                    f"can't read {folder.name}/{inner.as_posix()}",
+                    why=error.strerror or str(error),
+                    fix="make it readable, or take it out of the package",
+                ) from error
+
+
+def _description(
+    template: str, version: str, sources: Mapping[str, bytes], needed: tuple[str, ...]
+) -> dict[str, bytes]:
+    modules = sorted(name.removesuffix(".py") for name in sources if "/" not in name)
+    folders = sorted({name.partition("/")[0] for name in sources if "/" in name})
+    # No pyproject.toml: with setup.py alone, pip uses the image's own setuptools where it can.
+    setup = f"""from setuptools import find_packages, setup
+
+setup(
+    name={template!r},
+    version={version!r},
+    packages=find_packages(),
+    py_modules={json.dumps(modules)},
+    include_package_data=True,
+    install_requires={list(needed)!r},
+)
+"""
+    return {
+        "setup.py": setup.encode(),
+        "MANIFEST.in": "".join(f"graft {folder}\n" for folder in folders).encode(),
+        "PKG-INFO": f"Metadata-Version: 2.1\nName: {template}\nVersion: {version}\n".encode(),
+    }
+
+
+def _tar(members: Mapping[str, bytes], *, programs: bool = False) -> bytes:
+    """Return a tar archive. `programs`: files that begin with `#!` are executable."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name in sorted(members):
+            info = tarfile.TarInfo(name)
+            info.size, info.mtime, info.mode = len(members[name]), _MTIME, 0o644
+            if programs and members[name].startswith(b"#!"):
+                info.mode = 0o755
+            archive.addfile(info, io.BytesIO(members[name]))
+    return buffer.getvalue()
+
+
+_BLOCK = 0xFFFF
+
+
+def stored(content: bytes) -> bytes:
+    """Return `content` as a gzip file of stored blocks (RFC 1951 3.2.4, RFC 1952), without a time or a name in its
+    header."""
+    starts = range(0, max(len(content), 1), _BLOCK)
+    blocks = [content[start : start + _BLOCK] for start in starts]
+    last = len(blocks) - 1
+    body = b"".join(
+        bytes([index == last]) + len(block).to_bytes(2, "little") + (len(block) ^ 0xFFFF).to_bytes(2, "little") + block
+        for index, block in enumerate(blocks)
+    )
+    header = b"\x1f\x8b\x08\x00" + b"\x00" * 4 + b"\x00\xff"
+    return header + body + zlib.crc32(content).to_bytes(4, "little") + (len(content) & 0xFFFFFFFF).to_bytes(4, "little")

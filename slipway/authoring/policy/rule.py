@@ -1,0 +1,80 @@
+"""A rule of a team's policy, and its subject: the facts of a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from slipway.base.formatting import join
+from slipway.model.catalog.clusters import Cluster, Pool
+from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.facts import Facts
+from slipway.model.rules.rule import Subject as Request
+
+MANDATORY, ADVISORY = "mandatory", "advisory"
+LEVELS = (MANDATORY, ADVISORY)
+"""The levels: a mandatory rule stops the deployment; an advisory one is reported."""
+
+
+@dataclass(frozen=True)
+class DeclaredStack:
+    """A stack as it is declared. `requests` are those of every offer, with the placeholders of their parameters in
+    them."""
+
+    facts: Facts
+
+    @property
+    def catalog(self) -> Catalog:
+        return self.facts.catalog
+
+    @property
+    def clusters(self) -> Iterable[Cluster]:
+        """The present clusters, and those of coming seasons: once a season begins, it is too late to refuse them."""
+        return (*self.catalog.clusters.values(), *self.catalog.coming)
+
+    @property
+    def pools(self) -> Iterator[tuple[str, Pool]]:
+        """The pools by `cluster/pool`, and those of alternatives by `cluster/pool (alternative N)`."""
+        for one in self.clusters:
+            yield from ((f"{one.name}/{pool.name}", pool) for pool in one.pools)
+            for number, other in enumerate(one.alternatives, 1):
+                yield from ((f"{one.name}/{pool.name} (alternative {number})", pool) for pool in other.pools)
+
+    @cached_property
+    def requests(self) -> tuple[tuple[Template, Offer, Request], ...]:
+        return tuple(
+            (template, offer, Request(offer.kind, offer.request, self._region(offer), offer.capacity_type))
+            for template in self.catalog.templates.values()
+            for offer in template.offers
+        )
+
+    def _region(self, offer: Offer) -> str:
+        """Return the region where an offer's jobs run."""
+        cluster = self.catalog.clusters.get(offer.cluster) or self.catalog.dormant.get(offer.dormant)
+        return (cluster.region if cluster else None) or self.catalog.region
+
+
+Breach = tuple[str, str]
+"""The subject that breaks a rule, such as `cluster h100`, and how."""
+Check = Callable[[DeclaredStack, Any], Iterable[Breach]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule. `key` is its key in the stack file, `text` the rule in one sentence. `check` takes the rule's setting,
+    and yields each breach with its way out."""
+
+    key: str
+    text: str
+    check: Check
+
+
+def in_offers(found: Iterable[tuple[Template, Offer, str]]) -> Iterator[Breach]:
+    """Merge equal breaches of several offers of a template into one: of `template lora (pool and spot)`."""
+    offers: dict[tuple[str, str], list[str]] = {}
+    for template, offer, text in found:
+        offers.setdefault((template.name, text), []).append(offer.capacity_type)
+    for (name, text), types in offers.items():
+        yield f"template {name} ({join(dict.fromkeys(types))})", text

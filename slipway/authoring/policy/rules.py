@@ -1,0 +1,247 @@
+"""The rules that a policy may require of a stack. The stack file's types have already checked a rule's setting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from typing import Any
+
+from slipway.authoring.policy.rule import ADVISORY, MANDATORY, Breach, Check, DeclaredStack, Rule, in_offers
+from slipway.authoring.stack.members import crowd
+from slipway.base.errors import PolicyError
+from slipway.base.formatting import join
+from slipway.model.capacity import SPOT
+from slipway.model.catalog.clusters import Pool
+from slipway.model.cluster import IN_PLACE
+from slipway.model.facts import Facts
+from slipway.model.findings.finding import Finding, Grade, Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.model.prices import Bounds, Price, dollars
+from slipway.model.rules.rule import mapping, seconds
+from slipway.model.season import moment_in_words
+
+_EVERYBODY = ("allUsers", "allAuthenticatedUsers")
+# The roles that Workspace grants, and no others (P5).
+_ROLES = ("aiplatform.user", "cloudquotas.viewer", "monitoring.viewer", "logging.viewer")
+
+
+def _regions(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach]:
+    if subject.catalog.region not in allowed:
+        yield f"region {subject.catalog.region}", f"allowed are {join(allowed)}"
+    for cluster in subject.clusters:
+        places = [("", cluster.region)]
+        places += [(f" (alternative {number})", one.region) for number, one in enumerate(cluster.alternatives, 1)]
+        for which, region in places:
+            if region and region not in allowed:
+                yield f"cluster {cluster.name}{which}", f"{region}, allowed are {join(allowed)}"
+
+
+def _machines(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach]:
+    def fits(type_: str) -> bool:
+        return any(fnmatchcase(type_, pattern) for pattern in allowed)
+
+    for name, pool in subject.pools:
+        if not fits(pool.machine.type):
+            yield f"pool {name}", f"{pool.machine.type}, allowed are {join(allowed)}"
+    yield from in_offers(
+        (template, offer, f"{worker.machine.type}, allowed are {join(allowed)}")
+        for template, offer, request in subject.requests
+        for worker in request.workers
+        if not (offer.cluster or offer.dormant) and not fits(worker.machine.type)
+    )
+
+
+def _costs(subject: DeclaredStack) -> Iterator[tuple[str, Bounds]]:
+    """Yield the costs of all clusters that exist at once, with the date of their beginning as text. Each cluster counts
+    as its dearest configuration; adopted ones are paid for by their owners."""
+    for begins, clusters in subject.catalog.at_once:
+        found = Bounds(Price(), Price())
+        for cluster in (one for one in clusters if not one.adopted):
+            options = [_bounds(pools) for pools in (cluster.pools, *(one.pools for one in cluster.alternatives))]
+            floor, ceiling = (
+                max(some, key=lambda one: one.known)
+                for some in zip(*((one.floor, one.ceiling) for one in options), strict=True)
+            )
+            found += Bounds(floor, ceiling)
+        yield f" from {moment_in_words(begins)} on" if begins else "", found
+
+
+def _bounds(pools: Iterable[Pool]) -> Bounds:
+    prices = (Bounds(floor=one.price_per_hour * one.min, ceiling=one.price_per_hour * one.max) for one in pools)
+    return sum(prices, Bounds(Price(), Price()))
+
+
+def _idle_cost(subject: DeclaredStack, most: float) -> Iterator[Breach]:
+    costs = ((cost.floor, f"{dollars(cost.floor)} when idle{when}") for when, cost in _costs(subject))
+    return _too_dear(costs, most, "minimum")
+
+
+def _most_cost(subject: DeclaredStack, most: float) -> Iterator[Breach]:
+    costs = ((cost.ceiling, f"up to {dollars(cost.ceiling)}{when}") for when, cost in _costs(subject))
+    return _too_dear(costs, most, "maximum")
+
+
+def _too_dear(costs: Iterable[tuple[Price, str]], most: float, bound: str) -> Iterator[Breach]:
+    price, words = max(costs, key=lambda one: one[0].known)
+    if price.known > Decimal(str(most)):
+        yield "the stack", f"{words}, at most ${most:,.2f}/h is allowed; lower a pool's {bound}"
+
+
+def _protection(subject: DeclaredStack) -> Iterator[Breach]:
+    for cluster in subject.clusters:
+        if cluster.replacement == IN_PLACE:
+            yield f"cluster {cluster.name}", "in-place deletes it before its successor is there; use rollover"
+
+
+def _headroom(subject: DeclaredStack, percent: float) -> Iterator[Breach]:
+    for line in subject.facts.quota.lines.values():
+        if line.limit is None or line.limit < 0 or line.of_offers:
+            continue
+        if line.ceiling * (100 + percent) > line.limit * 100:
+            yield f"quota {line.key}", f"pools take {line.ceiling:,} of {line.limit:,} at most; keep {percent:g} % free"
+
+
+def _labels(subject: DeclaredStack, required: Sequence[str]) -> Iterator[Breach]:
+    """Yield clusters without the required labels, except adopted ones: a label there is the owner's, and no deployment
+    could add it."""
+    for cluster in (one for one in subject.clusters if not one.adopted):
+        missing = [label for label in required if not cluster.labels.get(label)]
+        if missing:
+            yield f"cluster {cluster.name}", f"label {join(missing)} is missing"
+
+
+def _digests(subject: DeclaredStack) -> Iterator[Breach]:
+    yield from in_offers(
+        (template, offer, f"image {image} is not pinned by digest; write NAME@sha256:…")
+        for template, offer, request in subject.requests
+        for worker in request.workers
+        if (image := str(worker.code.get("imageUri") or worker.code.get("executorImageUri") or ""))
+        and "@sha256:" not in image
+    )
+
+
+def _own_account(subject: DeclaredStack) -> Iterator[Breach]:
+    trainer = subject.catalog.trainer
+    yield from in_offers(
+        (template, offer, f"runs as {trainer}, as all do; give the template a trainer or a service_account of its own")
+        for template, offer, request in subject.requests
+        if request.spec.get("serviceAccount", trainer) == trainer
+    )
+
+
+def _cmek(subject: DeclaredStack) -> Iterator[Breach]:
+    yield from ((f"cluster {one.name}", "no encryption.kmsKey") for one in subject.clusters if not one.kms_key)
+    yield from in_offers(
+        (template, offer, "no key of your own; only jobs on a cluster with encryption.kmsKey have one")
+        for template, offer, _ in subject.requests
+        if not mapping(offer.request.get("encryptionSpec")).get("kmsKeyName")
+    )
+
+
+def _nothing_public(subject: DeclaredStack) -> Iterator[Breach]:
+    for member in subject.facts.people:
+        if member in _EVERYBODY or crowd(member):
+            yield f"submitter {member}", "that is everybody; name people or a group"
+
+
+def _roles(subject: DeclaredStack) -> Iterator[Breach]:
+    for member, roles in subject.facts.submitters.items():
+        above = [role for role in roles.values() if role.removeprefix("roles/") not in _ROLES]
+        if above:
+            yield f"submitter {member}", f"{join(above)} is more than submitting needs"
+
+
+def _checkpoints(subject: DeclaredStack) -> Iterator[Breach]:
+    for template in subject.catalog.templates.values():
+        if not template.checkpoints and any(offer.capacity_type == SPOT for offer in template.offers):
+            yield f"template {template.name}", "is offered on Spot machines and does not say checkpoints=True"
+
+
+def _timeout(subject: DeclaredStack, hours: float) -> Iterator[Breach]:
+    yield from in_offers(
+        (template, offer, f"may run {found / 3600:g} h, at most {hours:g} h are allowed; set timeout_s")
+        for template, offer, request in subject.requests
+        if (found := seconds(request.scheduling.get("timeout")) or 7 * 24 * 3600.0) > hours * 3600
+    )
+
+
+def _no_code(subject: DeclaredStack) -> Iterator[Breach]:
+    if subject.facts.code:
+        yield "slipway:workspace.code is true", "people may run what nobody has reviewed; leave it out"
+
+
+def _asked(check: Callable[[DeclaredStack], Iterable[Breach]]) -> Check:
+    """Return a rule that the stack file switches on by true."""
+    return lambda subject, asked: check(subject) if asked else ()
+
+
+RULES = (
+    Rule("regions", "Clusters and jobs are in one of these regions.", _regions),
+    Rule("machines", "Pools and jobs have machines of these types (patterns as of file names).", _machines),
+    Rule("idleCost", "With nothing running the stack costs at most so many USD an hour.", _idle_cost),
+    Rule("mostCost", "With every pool at its maximum the stack costs at most so many USD an hour.", _most_cost),
+    Rule("protection", "No cluster is deleted before its successor is there.", _asked(_protection)),
+    Rule("quotaHeadroom", "At their maximum, pools leave so many per cent of what they take free.", _headroom),
+    Rule("labels", "Each cluster has these labels.", _labels),
+    Rule("imagesByDigest", "Container and executor images are pinned by digest.", _asked(_digests)),
+    Rule(
+        "ownServiceAccount",
+        "Each template runs as an account of its own, not as everybody's trainer.",
+        _asked(_own_account),
+    ),
+    Rule("cmek", "Clusters and jobs are encrypted with a key of your own.", _asked(_cmek)),
+    Rule("nothingPublic", "Nobody submits who is not named: no `domain:`, nothing public.", _asked(_nothing_public)),
+    Rule("submitterRoles", "Submitters have the roles that submitting needs, and no others.", _asked(_roles)),
+    Rule("spotCheckpoints", "What is offered on Spot machines goes on from checkpoints.", _asked(_checkpoints)),
+    Rule("longestTimeout", "A job is ended after at most so many hours.", _timeout),
+    Rule("reviewedCodeOnly", "`submit --code` is not allowed.", _asked(_no_code)),
+)
+BY_KEY: dict[str, Rule] = {rule.key: rule for rule in RULES}
+
+
+_OF_LEVEL = {MANDATORY: KINDS["policy-violated"], ADVISORY: KINDS["policy-advice"]}
+
+
+def violations(facts: Facts) -> tuple[Finding, ...]:
+    """Return every breach of the rules that the facts name in `policy`, the mandatory ones first. The name of a
+    finding's subject is the rule's key.
+
+    A rule unknown to this version can't be shown to hold: it counts as broken.
+    """
+    stack = DeclaredStack(facts)
+    return tuple(
+        # Frozen: approvals recognise a breach by its words up to a colon, as of `user:ada@acme.example`.
+        kind.of(Subject("policy", key, what.partition(":")[0]), f"{what}: {how}", field="slipway:policy")
+        for level, kind in _OF_LEVEL.items()
+        for key, setting in facts.policy.get(level, {}).items()
+        for what, how in _breaches(key, stack, setting)
+    )
+
+
+def sentence(found: Finding) -> str:
+    """Return the sentence with the broken rule: `cluster h100: label team is missing [advisory policy labels]`."""
+    level = MANDATORY if found.grade is Grade.BLOCKING else ADVISORY
+    return f"{found.sentence} [{level} policy {found.subject.name}]"
+
+
+def refuse(found: tuple[Finding, ...]) -> None:
+    """Raise PolicyError when a mandatory rule is broken."""
+    broken = [f"{one.sentence} [{one.subject.name}]" for one in found if one.grade is Grade.BLOCKING]
+    if broken:
+        raise PolicyError(
+            f"the stack breaks {len(broken)} of its own mandatory rules, so nothing was changed",
+            why="\n".join(broken),
+            fix="change what breaks the rule, or the rule: slipway:policy in the stack file, which is reviewed too",
+        )
+
+
+def _breaches(key: str, stack: DeclaredStack, setting: Any) -> Iterable[Breach]:
+    """Yield a rule's breaches. A program under review may give a rule anything."""
+    rule = BY_KEY.get(key)
+    if rule is None:
+        return ((f"unknown rule {key}", "this version of slipway can't check it"),)
+    try:
+        return tuple(rule.check(stack, setting))
+    except (ArithmeticError, AttributeError, TypeError, ValueError) as problem:
+        return ((f"setting {setting!r} of {rule.key}", f"this version of slipway can't check it ({problem})"),)

@@ -1,0 +1,221 @@
+"""Mistakes of a cluster's entry as a whole: fields that must fit together, its alternatives, and adoption by `id`."""
+
+from __future__ import annotations
+
+import re
+
+from slipway.authoring.stack.bounds import DISK_TYPES, LARGEST_POOL
+from slipway.authoring.stack.secrets import shown
+from slipway.authoring.stack.yaml_file import DocumentPart
+from slipway.base.formatting import join, nearest, quoted
+from slipway.model.cluster import PROTECT
+from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.model.machines.table import Machine, MachineError, lacks, machine, regions
+from slipway.model.rules.reservations import reserved_only
+from slipway.model.season import moment
+
+OF_THE_MAKING = (
+    "displayName",
+    "labels",
+    "replacement",
+    "generation",
+    "retireWithin",
+    "createWithin",
+    "alternatives",
+    "from",
+    "until",
+    "idleLimit",
+)
+_KEY = re.compile(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+")
+_LABEL = re.compile(r"[\w-]{0,64}")
+_RESERVED = frozenset({STACK_LABEL, NAME_LABEL, HASH_LABEL})
+
+
+def check_cluster(cluster: DocumentPart, region: str | None) -> None:
+    """Check a cluster's entry. `region` is None when it is not valid: then the checks that depend on it are left
+    out."""
+    pools = cluster["pools"]
+    if pools.value == {}:
+        pools.wrong("has no pool", "at least one: workers: {machine: n1-standard-8, replicas: {min: 1, max: 4}}")
+    for _, pool in pools.items():
+        _pool(pool, region)
+    _alternatives(cluster, region)
+    _network(cluster)
+    _encryption(cluster["encryption"]["kmsKey"], region)
+    _labels(cluster["labels"])
+    _season(cluster)
+
+
+def _network(cluster: DocumentPart) -> None:
+    if cluster["reservedIpRanges"].value and cluster["network"].value is None:
+        cluster["reservedIpRanges"].wrong("has no network to be in", "add `network`")
+
+
+def _encryption(key: DocumentPart, region: str | None) -> None:
+    if key.of(str) is None:
+        return
+    match = _KEY.fullmatch(key.value)
+    if match is None:
+        key.wrong(
+            f"is not a key: {shown(key.value)}", f"projects/P/locations/{region or 'REGION'}/keyRings/R/cryptoKeys/K"
+        )
+    elif region is not None and match[1] != region:
+        key.wrong(f"the key is in {match[1]}, the cluster in {region}", f"name a key in {region}")
+
+
+def _labels(labels: DocumentPart) -> None:
+    for name, label in labels.items():
+        if name in _RESERVED or name.startswith("goog-"):
+            label.wrong("is a label that Slipway or Google sets", "another name")
+        elif not name or not _LABEL.fullmatch(name) or name != name.lower():
+            label.wrong("can't be a label's name", "1–64 lowercase letters, digits, _ and -")
+        value = label.of(str)
+        if value is not None and (not _LABEL.fullmatch(value) or value != value.lower()):
+            label.wrong(f"can't be {shown(value)}", "up to 64 lowercase letters, digits, _ and -")
+
+
+def _season(cluster: DocumentPart) -> None:
+    begins, ends = (cluster[key].of(str) for key in ("from", "until"))
+    try:
+        late = begins is not None and ends is not None and moment(begins) >= moment(ends)
+    except ValueError:
+        return  # The type check reports it.
+    for key in ("until", "idleLimit"):
+        if cluster["replacement"].value == PROTECT and cluster[key].value is not None:
+            cluster[key].wrong("would end a cluster that `replacement: protect` keeps", "one of the two")
+    if late:
+        cluster["until"].wrong(f"{ends} is not after `from`, {begins}", "a later date; it is the first day without it")
+
+
+def _pool(pool: DocumentPart, region: str | None) -> None:
+    shape = machine_of(pool)
+    if shape is not None and reserved_only(shape.accelerator):
+        pool["machine"].wrong(
+            f"{shape.type} machines are given to reservations only, which no persistent resource takes",
+            "another machine; a template gets these by the capacity type `reservation`",
+        )
+    if shape is not None and region is not None and (lacking := lacks(region, shape.accelerator)):
+        part = pool["accelerator"]["type"] if pool["accelerator"].value is not None else pool["machine"]
+        part.wrong(*lacking)
+    disk = pool["disk"]["type"].of(str)
+    if disk in DISK_TYPES and shape is not None and disk not in shape.disks:
+        pool["disk"]["type"].wrong(f"{shape.type} can't have {disk}", " or ".join(shape.disks))
+    _replicas(pool["replicas"])
+
+
+def _replicas(replicas: DocumentPart) -> None:
+    low, high, initial = (replicas[key].of(int) for key in ("min", "max", "initial"))
+    if low is not None and low >= 1 and high is not None and high <= low:
+        replicas["max"].wrong(
+            f"max {high} is not more than min {low}",
+            f"{f'max: {low + 1} or more, or ' if low < LARGEST_POOL else ''}`replicas: {low}` for a fixed pool",
+        )
+    if initial is not None and low is not None and high is not None and not low <= initial <= high and high > low:
+        replicas["initial"].wrong(f"{initial} is not between min {low} and max {high}", f"{low} to {high}")
+
+
+def machine_of(pool: DocumentPart) -> Machine | None:
+    """Return the machine of an entry with `machine` and `accelerator`, if it is valid."""
+    type_ = pool["machine"].of(str)
+    if type_ is None:
+        return None
+    accelerator = pool["accelerator"]
+    asked, count = accelerator["type"].of(str), accelerator["count"].of(int)
+    if accelerator.value is not None and asked is None:
+        asked = count = None  # The type check reports it.
+    try:
+        return machine(type_, asked, count)
+    except MachineError as error:
+        missing_count = error.field == "accelerator" and accelerator["count"].value is None
+        if not missing_count:
+            part = pool["machine"] if error.field == "machine" else accelerator
+            part = part[error.field] if error.field in ("type", "count") else part
+            part.wrong(error.what, error.fix)
+    return None
+
+
+def check_adoption(clusters: DocumentPart) -> None:
+    names: dict[str, str] = {}
+    for name, cluster in clusters.items():
+        id_ = cluster["id"].of(str)
+        if cluster["id"].value is None:
+            if any(key == "id" for key, _ in cluster.items()):
+                cluster["id"].wrong(
+                    "is empty", "write the id of the cluster to adopt, or leave `id` out to have one made"
+                )
+            continue
+        for key in OF_THE_MAKING:
+            _refuse(cluster[key])
+        for _, pool in cluster["pools"].items():
+            _refuse(pool["replicas"]["initial"])
+        if id_ in names:
+            cluster["id"].wrong(f"{id_} is adopted as {names[id_]} already", "one name for it: take one entry out")
+        elif id_ is not None:
+            names[id_] = name
+
+
+def _refuse(part: DocumentPart) -> None:
+    if part.value is not None:
+        part.wrong(
+            "is for a cluster that Slipway makes, and this one is adopted by its `id`",
+            "leave it out: nothing changes an adopted cluster; or leave `id` out to have one made",
+        )
+
+
+def _alternatives(cluster: DocumentPart, home: str | None) -> None:
+    """Check the alternatives. `home` is the stack's region, None where that is not valid."""
+    own = cluster["pools"].of(dict) or {}
+    seen = [(own, home)]
+    for alternative in cluster["alternatives"].entries():
+        pools, named = alternative["pools"], alternative["region"].of(str)
+        given = pools.of(dict) or {}
+        region = (named if named in regions() else None) if named else home
+        for name, pool in pools.items():
+            _pool(pool, region)
+            if own and name not in own:
+                near = nearest(name, tuple(own))
+                known = f"did you mean `{near}`?" if near else f"one of {join(sorted(own), 'or')}"
+                pool.wrong(f"the cluster has no pool {quoted(name)} that this could stand for", known)
+        if named:
+            others = {name: pool for name, pool in cluster["pools"].items() if name not in given}
+            _region(cluster, alternative["region"], home, {name: machine_of(one) for name, one in others.items()})
+        elif (
+            alternative["region"].value in (None, "") and pools.value in (None, {}) and alternative.of(dict) is not None
+        ):
+            example = "{workers: {machine: a2-highgpu-8g, replicas: {min: 1, max: 4}}}"
+            pools.wrong("is missing", f"add `pools: {example}`, another `region`, or both")
+        whole = ({**own, **given}, named or home)
+        if given and whole in seen:
+            earlier = "`pools` above" if whole == seen[0] else "an alternative above"
+            pools.wrong(f"asks for the same as {earlier}", "other machines, another disk or number; or take it out")
+        elif named and named != home and whole in seen:
+            alternative["region"].wrong("asks for the same as an alternative above", "another region, or take it out")
+        seen.append(whole)
+
+
+def _region(cluster: DocumentPart, region: DocumentPart, home: str | None, machines: dict[str, Machine | None]) -> None:
+    """Check an alternative's region. `machines`: those of the pools that are unchanged from the cluster's own, by their
+    names."""
+    named = str(region.value)
+    if named not in regions():
+        near = nearest(named, regions())
+        known = f"did you mean `{near}`?" if near else "one that has custom training: us-central1, europe-west4 …"
+        region.wrong(f"is not a region with custom training: {shown(named)}", known)
+        return
+    if named == home:
+        region.wrong("is the stack's own region, where the cluster is made first", "leave it out, or name another")
+        return
+    for name, shape in machines.items():
+        if shape and (lacking := lacks(named, shape.accelerator)):
+            what, fix = lacking
+            fix = f"other machines for it, under `pools` beside this; {fix}"
+            region.wrong(f"{what}, and pool {quoted(name)} asks for it", fix)
+    for key, part in (
+        ("encryption.kmsKey", cluster["encryption"]["kmsKey"]),
+        ("pscInterface.networkAttachment", cluster["pscInterface"]["networkAttachment"]),
+    ):
+        if part.value is not None:
+            region.wrong(
+                f"can't be another one than the stack's: the cluster's `{key}` is in {home or 'that'} alone",
+                "leave this alternative out; other machines in the stack's region may be one",
+            )

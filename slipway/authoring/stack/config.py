@@ -1,0 +1,194 @@
+"""The configuration of a stack: its keys, what jobs need beside machines, and the rules that a team sets itself."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from slipway.authoring.stack import bounds
+from slipway.authoring.stack.entries import ClusterEntry, Entry, QuotaEntry, ReservationEntry
+
+
+class WorkspaceEntry(Entry):
+    """Buckets, the trainer's service account, and who may submit."""
+
+    submitters: list[Annotated[str, bounds.MEMBER]] = Field(
+        default=[], description="IAM members that may submit jobs.", examples=["[group:ml-engineers@acme.example]"]
+    )
+    catalog_bucket: Annotated[str, bounds.BUCKET_NAME] | None = Field(
+        default=None, description="<project>-<stack>-catalog when left out.", examples=["acme-slipway-catalog"]
+    )
+    work_bucket: Annotated[str, bounds.BUCKET_NAME] | None = Field(
+        default=None,
+        description="In the stack's region; <project>-<stack>-work when left out. An alternative's region has another, "
+        "with the region behind its name.",
+        examples=["acme-slipway-work"],
+    )
+    trainer: Annotated[str, bounds.TRAINER] | None = Field(
+        default=None,
+        description="Account id that jobs run as, made in the stack's project; slipway-<stack>-trainer when left out.",
+        examples=["slipway-trainer"],
+    )
+    code: bool = Field(
+        default=False,
+        description="Whether `submit --code` may run a working tree on templates that allow it.",
+        examples=["true"],
+    )
+    confirm_above: Annotated[float, bounds.COST] | None = Field(
+        default=None,
+        description="USD an hour above which `submit` asks before it sends jobs to machines that are neither a pool's "
+        "nor reserved; --yes answers. Never when left out.",
+        examples=[4],
+    )
+    board: bool = Field(
+        default=False,
+        description="Whether the hourly run writes the board into the catalog's bucket: whoever may read that sees "
+        "everybody's jobs and costs there.",
+        examples=["true"],
+    )
+
+
+class TrainerEntry(Entry):
+    """Another account that jobs run as, for templates that name it: with secrets, data and people of its own."""
+
+    account: Annotated[str, bounds.TRAINERS_ACCOUNT] | None = Field(
+        default=None,
+        description="Account id, made in the stack's project; slipway-<stack>-<name> when left out.",
+        examples=["slipway-evals"],
+    )
+    submitters: list[Annotated[str, bounds.MEMBER]] = Field(
+        default=[],
+        description="IAM members that may submit its templates, and so may run any code as it; nobody when left out.",
+        examples=["[group:evals@acme.example]"],
+    )
+
+
+class PolicyRulesEntry(Entry):
+    """Rules of your own (docs/policy.md); one that is left out does not hold."""
+
+    regions: list[Annotated[str, bounds.REGION]] | None = Field(
+        default=None, description="Where clusters and jobs may be.", examples=["[us-central1, europe-west4]"]
+    )
+    machines: list[str] | None = Field(
+        default=None, description="Machine types of pools and jobs; * and ? as in file names.", examples=['["n1-*"]']
+    )
+    idle_cost: Annotated[float, bounds.COST] | None = Field(
+        default=None, description="USD an hour that the stack may cost with nothing running.", examples=[120]
+    )
+    most_cost: Annotated[float, bounds.COST] | None = Field(
+        default=None, description="USD an hour that it may cost with every pool at its maximum.", examples=[500]
+    )
+    protection: bool | None = Field(
+        default=None, description="No cluster is deleted before its successor is there.", examples=["true"]
+    )
+    quota_headroom: Annotated[float, bounds.COST] | None = Field(
+        default=None, description="Per cent of what pools take at most that the quota must leave free.", examples=[20]
+    )
+    labels: list[str] | None = Field(
+        default=None, description="Labels that each cluster must have.", examples=["[team, cost-center]"]
+    )
+    images_by_digest: bool | None = Field(
+        default=None, description="Container and executor images end in @sha256:….", examples=["true"]
+    )
+    own_service_account: bool | None = Field(
+        default=None, description="Each template names an account of its own.", examples=["true"]
+    )
+    cmek: bool | None = Field(default=None, description="A key of your own for clusters and jobs.", examples=["true"])
+    nothing_public: bool | None = Field(
+        default=None, description="No submitter is a whole domain or everybody.", examples=["true"]
+    )
+    submitter_roles: bool | None = Field(
+        default=None, description="Submitters have the roles that submitting needs, no others.", examples=["true"]
+    )
+    spot_checkpoints: bool | None = Field(
+        default=None, description="Templates offered on Spot machines say checkpoints=True.", examples=["true"]
+    )
+    longest_timeout: Annotated[float, bounds.HOURS] | None = Field(
+        default=None, description="Hours after which a job is ended at the latest.", examples=[48]
+    )
+    reviewed_code_only: bool | None = Field(
+        default=None, description="`submit --code` is not allowed.", examples=["true"]
+    )
+
+
+class PolicyEntry(Entry):
+    """Rules that the stack is held to: a mandatory rule stops the deployment, an advisory one is told."""
+
+    mandatory: PolicyRulesEntry = PolicyRulesEntry()
+    advisory: PolicyRulesEntry = PolicyRulesEntry()
+    grades: Annotated[dict[Annotated[str, bounds.KIND], Annotated[str, bounds.GRADE]], bounds.GRADES] = Field(
+        default={},
+        description="Grades of a review's consequences in place of the usual ones (docs/findings.md), by kind.",
+        examples=["{submitter-gone: warning}"],
+    )
+
+
+class BudgetEntry(Entry):
+    """The stack's budget for a month, by what the hourly run finds: machines of its pools, and jobs' own
+    machines. `submit` warns at 80 %."""
+
+    stack: Annotated[float, bounds.COST] | None = Field(
+        default=None, description="USD a month of the stack, idle machines among it.", examples=[80000]
+    )
+    teams: dict[str, Annotated[float, bounds.COST]] = Field(
+        default={}, description="USD a month by team.", examples=["{vision: 30000}"]
+    )
+    users: dict[str, Annotated[float, bounds.COST]] = Field(
+        default={},
+        description="USD a month by user; self-declared, so it only warns.",
+        examples=["{ada: 500}"],
+    )
+    enforce: bool = Field(
+        default=False,
+        description="Whether `submit` refuses what the stack or a team has spent up (exit code 5).",
+        examples=["true"],
+    )
+
+
+class ConfigEntry(BaseModel):
+    """Configuration of the stack. Keys of other namespaces are other tools' business."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    project: Annotated[str, bounds.PROJECT_ID] = Field(
+        alias="gcp:project", description="Project id.", examples=["acme-ml-prod"]
+    )
+    region: Annotated[str, bounds.REGION] = Field(
+        alias="gcp:region",
+        description="Region of the stack: buckets, jobs, quota, and clusters, but for their alternatives elsewhere.",
+        examples=["us-central1"],
+    )
+    attribution_label: Annotated[Any, bounds.ATTRIBUTION_LABEL] = Field(
+        alias="gcp:addPulumiAttributionLabel",
+        description='Always "false": that label can\'t change on a living cluster.',
+        examples=['"false"'],
+    )
+    clusters: dict[Annotated[str, bounds.CLUSTER_NAME], ClusterEntry] = Field(
+        default={}, alias="slipway:persistentResources", description="Clusters by the name that people type."
+    )
+    quota: QuotaEntry = Field(default=QuotaEntry(), alias="slipway:quota")
+    templates: list[Annotated[str, bounds.TEMPLATE_NAME]] = Field(
+        default=[],
+        alias="slipway:templates",
+        description="Job templates to publish, by name.",
+        examples=["[dask-digits]"],
+    )
+    reservations: dict[Annotated[str, bounds.RESERVATION_NAME], ReservationEntry] = Field(
+        default={},
+        alias="slipway:reservations",
+        description="Reserved machines by the name that templates use for the capacity type `reservation`.",
+    )
+    workspace: WorkspaceEntry = Field(default=WorkspaceEntry(), alias="slipway:workspace")
+    trainers: dict[Annotated[str, bounds.TRAINER_NAME], TrainerEntry] = Field(
+        default={},
+        alias="slipway:trainers",
+        description='Other accounts for jobs, by the name that templates choose one by: trainer="evals".',
+    )
+    policy: PolicyEntry = Field(default=PolicyEntry(), alias="slipway:policy")
+    budget: BudgetEntry | None = Field(
+        default=None, alias="slipway:budget", description="What the stack may cost a month; no limit when left out."
+    )
+
+
+OWN_KEYS = tuple(str(field.alias) for field in ConfigEntry.model_fields.values())

@@ -1,0 +1,151 @@
+"""Mistakes of a stack that types can't find: parts that must fit together, and names that are derived from others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from slipway.authoring.stack.bounds import BUCKET_NAME, NAME, TRAINER, TRAINERS_ACCOUNT
+from slipway.authoring.stack.cluster_checks import check_adoption, check_cluster, machine_of
+from slipway.authoring.stack.config import OWN_KEYS
+from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake
+from slipway.base.formatting import nearest, quoted
+from slipway.google.catalog.lookup import bucket_in, default_buckets
+from slipway.model.cluster import PROJECT
+from slipway.model.machines.table import regions
+from slipway.model.rules.reservations import zone
+
+LONGEST_STACK = 63
+# Provider settings that would take effect behind Slipway's back.
+_REFUSED: Mapping[str, tuple[str, str]] = {
+    "gcp:defaultLabels": (
+        "labels of the provider reach every cluster, and a change of them replaces it",
+        "leave it out; give clusters their own `labels`",
+    ),
+}
+
+
+def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
+    """Return every mistake among the well-formed parts of a document."""
+    root = DocumentPart(document)
+    config = root["config"]
+    if not re.fullmatch(NAME, stack) or len(stack) > LONGEST_STACK:
+        root.wrong(
+            f"the stack is named {quoted(stack)}, which can't be in a label or an id",
+            "name it with lowercase letters, digits and dashes: Pulumi.<stack>.yaml",
+        )
+    _keys(config)
+    region = config["gcp:region"].of(str)
+    home = region if region in regions() else None
+    for _, cluster in config["slipway:persistentResources"].items():
+        check_cluster(cluster, home)
+    check_adoption(config["slipway:persistentResources"])
+    for _, reservation in config["slipway:reservations"].items():
+        _reservation(reservation, home)
+    quota = config["slipway:quota"]
+    if quota["mode"].value == "request" and not quota["contactEmail"].value:
+        quota["mode"].wrong("'request' needs a contact", "add `contactEmail`: whom Google asks about an increase")
+    _no_repeats(config["slipway:templates"])
+    _no_repeats(config["slipway:workspace"]["submitters"])
+    project = config["gcp:project"].of(str) or ""
+    clusters = [cluster for _, cluster in config["slipway:persistentResources"].items()]
+    others = dict.fromkeys(one["region"].of(str) for cluster in clusters for one in cluster["alternatives"].entries())
+    _workspace(
+        config["slipway:workspace"], project if re.fullmatch(PROJECT, project) else "", stack, filter(None, others)
+    )
+    check_trainers(config, stack)
+    for _, trainer in config["slipway:trainers"].items():
+        _no_repeats(trainer["submitters"])
+    return tuple(root.mistakes)
+
+
+def _keys(config: DocumentPart) -> None:
+    for key, part in config.items():
+        if key.startswith("slipway:") and key not in OWN_KEYS:
+            near = nearest(key, OWN_KEYS)
+            own = ", ".join(item for item in OWN_KEYS if item.startswith("slipway:"))
+            part.wrong("unknown key", f"did you mean `{near}`?" if near else f"one of {own}")
+        elif key.startswith("gcp:") and key.lower().endswith("customendpoint"):
+            part.wrong(
+                "endpoints come from the environment, so that provider, program and CLI agree",
+                f"leave it out and export {_variable(key)}",
+            )
+        elif key in _REFUSED:
+            part.wrong(*_REFUSED[key])
+        elif key.startswith("gcp:") and key not in OWN_KEYS and nearest(key, OWN_KEYS) in OWN_KEYS[:3]:
+            near = nearest(key, OWN_KEYS)
+            if near is not None and config[near].value is None:
+                part.wrong("unknown key", f"did you mean `{near}`?")
+
+
+def _variable(key: str) -> str:
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key.removeprefix("gcp:"))
+    return f"GOOGLE_{words.upper()}"
+
+
+def _no_repeats(names: DocumentPart) -> None:
+    seen: set[str | None] = {None}
+    for part in names.entries():
+        if (name := part.of(str)) and name in seen:
+            part.wrong(f"{name} is listed twice", "keep one of them")
+        seen.add(name)
+
+
+def _workspace(workspace: DocumentPart, project: str, stack: str, others: Iterable[str]) -> None:
+    """Check derived names, also of work buckets in `others`, regions beside the stack's; the types check the given
+    ones."""
+    names = [workspace[key].of(str) for key in ("catalogBucket", "workBucket")]
+    named = re.fullmatch(NAME, stack)
+    for key, given, usual in zip(("catalogBucket", "workBucket"), names, default_buckets(project, stack), strict=True):
+        if given is None and project and named and (said := BUCKET_NAME.wrong(usual)):
+            workspace[key].wrong(*said)
+    work = names[1] or (default_buckets(project, stack)[1] if project and named else "")
+    for region in others if BUCKET_NAME.wrong(work) is None else ():
+        if said := BUCKET_NAME.wrong(bucket_in(region, work)):
+            workspace["workBucket"].wrong(said[0], f"a shorter name, which {region} has behind it")
+    if names[0] is not None and names[0] == names[1]:
+        workspace["workBucket"].wrong("is the catalog's bucket as well", "two buckets: no job may rewrite the catalog")
+
+
+def _reservation(reservation: DocumentPart, region: str | None) -> None:
+    found = zone(reservation["path"].of(str) or "")
+    if region is not None and found is not None and not found.startswith(f"{region}-"):
+        reservation["path"].wrong(
+            f"{found} is not in the stack's region {region}, so no job can use it", f"a reservation in {region}-…"
+        )
+    machine_of(reservation)
+
+
+def default_trainer(stack: str, name: str = "trainer") -> str:
+    """Return the account id of the workspace's trainer, or of another one by its name."""
+    return f"slipway-{stack}-{name}"
+
+
+def check_trainers(config: DocumentPart, stack: str) -> None:
+    """Check derived account ids, and that no two trainers have the same.
+
+    Two with one account would have the same secrets and people, whatever the file says.
+    """
+    seen: dict[str, str] = {}
+    for name, part, account, made in _accounts(config, stack):
+        if made and (said := (TRAINERS_ACCOUNT if name else TRAINER).wrong(account)):
+            part.wrong(*said)
+        elif account in seen:
+            part.wrong(
+                f"{quoted(account)} is the account of {seen[account]} as well",
+                "an account of its own: secrets and people belong to accounts",
+            )
+        seen.setdefault(account, f"trainer {name}" if name else "slipway:workspace")
+
+
+def _accounts(config: DocumentPart, stack: str) -> Iterator[tuple[str, DocumentPart, str, bool]]:
+    """Yield by name, empty for the workspace's: the trainer's place, its account id, and whether that is derived."""
+    named = re.fullmatch(NAME, stack) is not None
+    parts = [("", config["slipway:workspace"]["trainer"])]
+    parts += [(name, one["account"]) for name, one in config["slipway:trainers"].items() if re.fullmatch(NAME, name)]
+    for name, part in parts:
+        given = part.of(str)
+        if given is not None:
+            yield name, part, given, False
+        elif part.value is None and named:
+            yield name, part, default_trainer(stack, name or "trainer"), True

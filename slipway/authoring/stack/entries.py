@@ -1,0 +1,239 @@
+"""The keys of a stack file and their types. The JSON Schema that editors use is generated from them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic.alias_generators import to_camel
+
+from slipway.authoring.stack import bounds
+from slipway.model.machines.table import accelerators, machine_types, regions
+from slipway.model.rules.workers import SMALLEST_DISK
+
+FIXED, RANGE = "<fixed>", "<range>"
+
+
+class Entry(BaseModel):
+    """A mapping in the file: its keys in camelCase, no others, and no value taken for another type's."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, alias_generator=to_camel)
+
+
+class AcceleratorEntry(Entry):
+    """GPUs attached to each machine. Only for n1 machines: the others have theirs built in."""
+
+    type: str = Field(
+        description="The accelerator's name in the API.",
+        examples=["NVIDIA_TESLA_T4"],
+        json_schema_extra={"enum": list(accelerators())},
+    )
+    count: int = Field(description="How many on each machine.", examples=[1])
+
+
+class DiskEntry(Entry):
+    """Boot disk of each machine. A job runs on the pool only if it names the same disk; templates do that for you."""
+
+    type: Annotated[str, bounds.DISK_TYPE] | None = Field(
+        default=None, description="Disk type; the machine's usual one when left out.", examples=["pd-ssd"]
+    )
+    size_gb: Annotated[int, bounds.DISK_SIZE] = Field(default=SMALLEST_DISK, description="GB.", examples=[200])
+
+
+class ReplicaRange(Entry):
+    """An autoscaled pool: it grows with the jobs' needs and shrinks back."""
+
+    min: Annotated[int, bounds.POOL_MIN] = Field(description="Machines kept even when idle.", examples=[1])
+    max: Annotated[int, bounds.POOL_MAX] = Field(
+        description="More than min.", examples=[4], json_schema_extra={"minimum": 2}
+    )
+    initial: int | None = Field(
+        default=None,
+        description="Machines to create it with; min when left out. Changing it later changes nothing.",
+        examples=[2],
+    )
+
+
+Replicas = Annotated[
+    Annotated[int, bounds.AT_LEAST_ONE, bounds.POOL_MAX, Tag(FIXED)] | Annotated[ReplicaRange, Tag(RANGE)],
+    Discriminator(lambda value: RANGE if isinstance(value, dict | ReplicaRange) else FIXED),
+]
+
+
+class PoolEntry(Entry):
+    """Equal machines."""
+
+    machine: str = Field(
+        description="Machine type.", examples=["n1-standard-8"], json_schema_extra={"enum": list(machine_types())}
+    )
+    accelerator: AcceleratorEntry | None = None
+    disk: DiskEntry = DiskEntry()
+    replicas: Replicas = Field(
+        description="A number of machines, or {min, max} for a pool that grows and shrinks.",
+        examples=["{min: 1, max: 4}"],
+    )
+
+
+class EncryptionEntry(Entry):
+    kms_key: str = Field(
+        description="Customer-managed key, in the stack's region.",
+        examples=["projects/P/locations/us-central1/keyRings/R/cryptoKeys/K"],
+    )
+
+
+class DnsPeeringEntry(Entry):
+    domain: Annotated[str, bounds.DNS_SUFFIX] = Field(description="DNS suffix.", examples=["corp.example."])
+    target_project: str = Field(description="Project that hosts the zone.", examples=["acme-network"])
+    target_network: str = Field(description="VPC network in that project.", examples=["shared"])
+
+
+class PscInterfaceEntry(Entry):
+    """Private Service Connect interface."""
+
+    network_attachment: str = Field(description="Name or full path of a network attachment.", examples=["training"])
+    dns_peering_configs: list[DnsPeeringEntry] = Field(default=[], description="DNS zones that jobs resolve.")
+
+
+class ServiceAccountEntry(Entry):
+    custom: bool = Field(
+        default=True,
+        description="Every job names a service account (templates name the trainer). False: Google's service agent.",
+        examples=["true"],
+    )
+
+
+class AlternativeEntry(Entry):
+    """A substitute for a cluster whose machines can't be had: other pools, or another region."""
+
+    region: str | None = Field(
+        default=None,
+        description="Another region than the stack's, which its jobs are then sent to. Results go to a bucket there.",
+        examples=["us-east4"],
+        json_schema_extra={"enum": list(regions())},
+    )
+    pools: dict[Annotated[str, bounds.POOL_NAME], PoolEntry] = Field(
+        default={},
+        description="Pools that differ, whole; those that are not named are as in the cluster's own.",
+        examples=["{workers: {machine: a2-highgpu-8g, replicas: {min: 1, max: 4}}}"],
+    )
+
+
+class ClusterEntry(Entry):
+    """A persistent resource: what people submit to, by this name. Its id is derived, but for one that is adopted."""
+
+    id: Annotated[str, bounds.CLUSTER_ID] | None = Field(
+        default=None,
+        description="Adopts a cluster that is there already, which no deployment changes or deletes. The keys beside "
+        "it say what it is.",
+        examples=["research-h100"],
+    )
+    pools: dict[Annotated[str, bounds.POOL_NAME], PoolEntry] = Field(
+        description="Resource pools by name.",
+        examples=["{workers: {machine: n1-standard-8, replicas: {min: 1, max: 4}}}"],
+    )
+    display_name: Annotated[str, bounds.DISPLAY_NAME] | None = Field(
+        default=None, description="As the console shows it; the name when left out.", examples=["Training, EU"]
+    )
+    network: Annotated[str, bounds.NETWORK] | None = Field(
+        default=None,
+        description="VPC network to peer with, by project number.",
+        examples=["projects/123456789012/global/networks/training"],
+    )
+    reserved_ip_ranges: list[str] = Field(
+        default=[], description="Allocated ranges of that network.", examples=["[vertex]"]
+    )
+    encryption: EncryptionEntry | None = None
+    psc_interface: PscInterfaceEntry | None = None
+    service_account: ServiceAccountEntry = ServiceAccountEntry()
+    labels: dict[str, str] = Field(
+        default={},
+        description="Labels of the cluster; changing them makes a new generation.",
+        examples=["{cost-center: research}"],
+    )
+    replacement: Literal["rollover", "in-place", "protect"] = Field(
+        default="rollover",
+        description="How an edit is carried out. rollover: a new generation beside the old one, which retires when it "
+        "is idle. in-place: the old one is deleted first, once it is idle. protect: not at all, every edit is refused.",
+        examples=["rollover"],
+    )
+    generation: Annotated[int, bounds.GENERATION] = Field(
+        default=1, description="Raise it to get a fresh cluster.", examples=[2]
+    )
+    retire_within: Annotated[str, bounds.RETIRE_WITHIN] | None = Field(
+        default=None,
+        description="Warn when the predecessor is still busy after this time: hours, days or weeks. Never kills.",
+        examples=["7d"],
+    )
+    create_within: Annotated[str, bounds.CREATE_WITHIN] | None = Field(
+        default=None,
+        description="How long `up` tries again to make it where there are no machines; 15m when left out.",
+        examples=["2h"],
+    )
+    alternatives: list[AlternativeEntry] = Field(
+        default=[],
+        description="What to make in its place when its machines can't be had, in this order; one that runs stays.",
+        examples=["[{pools: {workers: {machine: a2-highgpu-8g, replicas: 2}}}]"],
+    )
+    from_: Annotated[str, bounds.MOMENT] | None = Field(
+        default=None,
+        alias="from",
+        description="Made from then on, not before: a date (midnight UTC), or a date and a time with its zone.",
+        examples=["2027-01-10"],
+    )
+    until: Annotated[str, bounds.MOMENT] | None = Field(
+        default=None,
+        description="Not asked for any more from then on: it retires, as if the file no longer named it. Never kills.",
+        examples=["2027-03-01"],
+    )
+    idle_limit: Annotated[str, bounds.IDLE_LIMIT] | None = Field(
+        default=None,
+        description="Given up after so long without a job, until its generation, dates or this limit change here.",
+        examples=["3d"],
+    )
+
+
+_ASKS: dict[str, Any] = {"properties": {"mode": {"const": "request"}}, "required": ["mode"]}
+_HAS_CONTACT: dict[str, Any] = {"properties": {"contactEmail": {"minLength": 1}}, "required": ["contactEmail"]}
+
+
+class QuotaEntry(Entry):
+    """The check of quota before anything is created."""
+
+    model_config = ConfigDict(json_schema_extra={"if": _ASKS, "then": _HAS_CONTACT})
+
+    mode: Literal["enforce", "warn", "request"] = Field(
+        default="enforce",
+        description="enforce: what is drawn now must fit. warn: say so and go on. request: ask Google for what is "
+        "missing, and make no cluster before it is granted.",
+        examples=["enforce"],
+    )
+    contact_email: Annotated[str, bounds.EMAIL] = Field(
+        default="",
+        description="Whom Google asks about an increase; needed to request one. It must be able to change quotas.",
+        examples=["ml@acme.example"],
+    )
+    justification: str = Field(
+        default="", description="Why more is needed, for Google.", examples=["fine-tuning for the search team"]
+    )
+    strict: bool = Field(
+        default=False, description="Pools at their maximum and every offer must fit too.", examples=["true"]
+    )
+
+
+class ReservationEntry(Entry):
+    """Machines that a project has reserved in Compute Engine, shared with every service (ALLOW_ALL)."""
+
+    path: Annotated[str, bounds.RESERVATION_PATH] = Field(
+        description="Its full path, in a zone of the stack's region.",
+        examples=["projects/acme-ml-prod/zones/us-central1-a/reservations/h100"],
+    )
+    machine: str | None = Field(
+        default=None,
+        description="Its machines' type, so that a template that needs another is refused in preview.",
+        examples=["a3-highgpu-8g"],
+        json_schema_extra={"enum": list(machine_types())},
+    )
+    accelerator: AcceleratorEntry | None = None
+    machines: Annotated[int, bounds.RESERVED] | None = Field(
+        default=None, description="How many it holds.", examples=[2]
+    )

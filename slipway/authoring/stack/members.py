@@ -1,0 +1,108 @@
+"""IAM members and addresses in stack files: their mistakes and corrections, and those that a reviewer should see."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from slipway.authoring.stack.secrets import shown
+from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake
+from slipway.base.formatting import quoted, short
+from slipway.model.cluster import SERVICE_ACCOUNT
+
+EXAMPLE = "group:ml-engineers@acme.example"
+_LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
+DOMAIN = rf"({_LABEL}\.)+[a-z]([a-z0-9-]*[a-z0-9])"
+_ATOM = r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
+ADDRESS = rf"{_ATOM}(\.{_ATOM})*@{DOMAIN}"
+_KUBERNETES = rf"[a-z]([a-z0-9.:-]*[a-z0-9])?\.svc\.id\.goog\[{_LABEL}/{_LABEL}\]"
+_WORKLOADS = r"projects/[0-9]+/locations/global/workloadIdentityPools/[a-z0-9.-]+"
+_WORKFORCE = r"locations/global/workforcePools/[a-z0-9-]+"
+_POOL = rf"iam\.googleapis\.com/({_WORKLOADS}|{_WORKFORCE})"
+_SET = r"(group/[^\s/]+|attribute\.[a-z0-9_]+/\S+|namespace/\S+|kubernetes\.[a-z.]+/\S+|\*)"
+
+FORMS: Mapping[str, str] = {
+    "user:": ADDRESS,
+    "group:": ADDRESS,
+    "serviceAccount:": f"({SERVICE_ACCOUNT}|{_KUBERNETES})",
+    "domain:": DOMAIN,
+    "principal:": rf"//{_POOL}/subject/\S+",
+    "principalSet:": rf"//{_POOL}/{_SET}",
+}
+"""The form of the part after each prefix that a submitter may have."""
+PATTERN = f"^({'|'.join(f'{prefix}{form}' for prefix, form in FORMS.items())})$"
+
+_RIGHT: Mapping[str, str] = {
+    "user:": "a whole address: user:ada@acme.example",
+    "group:": f"a whole address: {EXAMPLE}",
+    "serviceAccount:": "its address: serviceAccount:sweeps@acme-ml.iam.gserviceaccount.com",
+    "domain:": "a domain: domain:acme.example",
+    "principal:": "principal://iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/subject/ID",
+    "principalSet:": "principalSet://iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/"
+    "attribute.NAME/VALUE",
+}
+MAIL = "^({})?$".format(ADDRESS.replace("a-z", "A-Za-z"))
+_EVERYBODY = ("allusers", "allauthenticatedusers")
+
+
+def invalid_member(member: str) -> tuple[str, str] | None:
+    """Return the mistake in a submitter and its correction; None for a permitted IAM member."""
+    if member.lower() in _EVERYBODY:
+        return f"{member} would let strangers run jobs", f"a group: {EXAMPLE}"
+    if member.lower().startswith("deleted:"):
+        return f"is a member that was deleted: {shown(member)}", "leave it out, or name its replacement"
+    prefix, colon, rest = member.partition(":")
+    given = prefix + colon
+    right = next((form for form in FORMS if form.lower() == given.lower()), None)
+    if right is None:
+        near = (
+            f"did you mean `user:{short(member, 320)}`, or group:?"
+            if re.fullmatch(ADDRESS, member)
+            else f"for example {EXAMPLE}"
+        )
+        return f"is not an IAM member: {shown(member)}", near
+    if given != right:
+        return f"IAM is case-sensitive, and this begins with {quoted(given)}", f"{right}{rest}"
+    if right in ("user:", "group:") and rest.endswith(".gserviceaccount.com"):
+        return f"is a service account, not a {prefix}: {shown(member)}", f"serviceAccount:{rest}"
+    if re.fullmatch(FORMS[right], rest):
+        return None
+    if not right.startswith("principal") and re.fullmatch(FORMS[right], rest.lower()):
+        return f"IAM keeps addresses in lower case, this is {shown(member)}", f"{right}{rest.lower()}"
+    return f"is not an IAM member: {shown(member)}", _RIGHT[right]
+
+
+def crowd(member: str) -> str:
+    """Describe a member that stands for everybody somewhere; else empty."""
+    prefix, _, rest = member.partition(":")
+    if prefix == "domain":
+        return f"everybody with an account in {rest}"
+    if prefix == "principalSet" and rest.endswith("/*"):
+        return f"everybody and everything that the identity pool {rest.split('/')[-2]} lets in"
+    return ""
+
+
+def is_address(text: str) -> bool:
+    """Tell whether it is an email address, in letters of either case."""
+    return re.fullmatch(ADDRESS, text.lower()) is not None
+
+
+_MAY = "may submit, spend money and read all results"
+
+
+def check_warnings(document: Document) -> tuple[FileMistake, ...]:
+    """Return warnings in the order of the lines. Mistaken values have none."""
+    root = DocumentPart(document)
+    config = root["config"]
+    places = [config["slipway:workspace"], *(one for _, one in config["slipway:trainers"].items())]
+    for member in (member for place in places for member in place["submitters"].entries()):
+        name = member.of(str) or ""
+        who = "" if invalid_member(name) else crowd(name)
+        if who:
+            member.wrong(f"{who} {_MAY}", f"keep it if that is meant; else a group: {EXAMPLE}")
+    return tuple(root.mistakes)
+
+
+def open_to(submitters: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the warnings as preview and `up` word them."""
+    return tuple(f"{who} {_MAY}: submitter {name}" for name in submitters if (who := crowd(name)))

@@ -1,0 +1,91 @@
+"""Secrets in plain text, recognised by name or form, and the check of a stack file for them: it is reviewed, published
+and kept forever."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from slipway.authoring.stack.yaml_file import Document, FileMistake, KeyPath, dotted
+from slipway.base.formatting import short
+
+_KEYS = re.compile(r"(?i)(^|[:_-])(access_?token|credentials?|private_?key|api_?key|client_?secret|password|secret)$")
+FORMS = (
+    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY"), "a private key"),
+    (re.compile(r"\bya29\.[\w-]{8,}"), "an access token"),
+    (re.compile(r"\b1//[\w-]{20,}"), "a refresh token"),
+    (re.compile(r"\bAIza[\w-]{30,}"), "an API key"),
+    (re.compile(r"\bGOCSPX-[\w-]{8,}"), "a client secret"),
+    (re.compile(r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\."), "a signed token"),
+    (re.compile(r'"type"\s*:\s*"service_account"'), "a service account key"),
+)
+_OTHERS = re.compile(
+    r"\bhf_[A-Za-z0-9]{16,}|\bsk-[\w-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bAKIA[A-Z0-9]{12,}"
+    r"|\bxox[abprs]-[\w-]{10,}|://[^/\s:@]+:(?!\$[{(])[^/\s:@]+@"
+)
+"""Forms of keys to services that are not Google's."""
+_NAMES = re.compile(r"(?i)(^|[_-])(token|secret|password|passwd|api_?key|access_?key|private_?key|credentials?)$")
+# References in place of a value.
+_REFERENCE = re.compile(r"\$[{(].*|projects/[^/]+/secrets/.*|gs://.*|/.*|true|false|\d{0,3}", re.IGNORECASE)
+_LONGEST = 4096
+"""The characters that are searched: no key is longer, and a value of megabytes may be made to take hours."""
+KEEP = "put it into Secret Manager (`secrets=`), and revoke it"
+_FIX = (
+    "delete the line, revoke it if it was pushed, and sign in instead: `gcloud auth application-default login`, "
+    "or workload identity federation in CI"
+)
+
+
+def check_secrets(document: Document) -> tuple[FileMistake, ...]:
+    """Return the keys that name a secret and the values that look like one. The value itself is never repeated."""
+    return tuple(
+        FileMistake(document.file, document.line(path), dotted(path), f"{what} in a stack file", _FIX)
+        for path, what in _secrets(document.values, ())
+    )
+
+
+def looks_secret(value: str, name: str = "") -> bool:
+    """Tell whether a value has the form of a key or a password, or a secret's name. `NAME__SECRET` names a reference to
+    Secret Manager, which is right."""
+    value = value[:_LONGEST]
+    if any(form.search(value) for form in (_OTHERS, *(form for form, _ in FORMS))):
+        return True
+    return bool(_NAMES.search(name)) and not name.endswith("__SECRET") and not _REFERENCE.fullmatch(value)
+
+
+def shown(value: Any, text: str = "the text ") -> str:
+    """Return a value as a message may repeat it: short, and not at all when it may be secret. `text`: the context that
+    may tell so."""
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if value is None:
+        return "empty"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        if any(pattern.search(value) for pattern, _ in FORMS):
+            return "hidden"
+        return f"{text}'{short(value, 57) if len(value) > 60 else value}'"
+    return short(str(value))
+
+
+def named(value: Any) -> str:
+    """Return what `shown` does, for a sentence that already names the kind of value."""
+    return shown(value, text="")
+
+
+def _secrets(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    key = path[-1] if path else ""
+    if isinstance(key, str) and _KEYS.search(key):
+        yield path, "credentials"
+    elif isinstance(value, dict):
+        for name, child in value.items():
+            yield from _secrets(child, (*path, name))
+    elif isinstance(value, list):
+        for index, child in enumerate(value):
+            yield from _secrets(child, (*path, index))
+    elif isinstance(value, str):
+        yield from ((path, what) for pattern, what in FORMS if pattern.search(value))

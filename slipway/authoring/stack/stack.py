@@ -1,0 +1,249 @@
+"""A stack: typed, checked, with every default resolved; or its mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import PurePath
+from typing import Any
+
+from slipway.authoring.stack.config import PolicyEntry
+from slipway.authoring.stack.consistency import check_rules, default_trainer
+from slipway.authoring.stack.entries import (
+    ClusterEntry,
+    PoolEntry,
+    QuotaEntry,
+    ReplicaRange,
+    ReservationEntry,
+)
+from slipway.authoring.stack.secrets import check_secrets
+from slipway.authoring.stack.structure import StackFile, check_structure
+from slipway.authoring.stack.yaml_file import Document, StackErrors
+from slipway.base.codec import from_json
+from slipway.google.catalog.lookup import bucket_in, default_buckets
+from slipway.model.budget import Budget
+from slipway.model.cluster import (
+    Adoption,
+    Alternative,
+    ClusterSpec,
+    DnsPeering,
+    PoolSpec,
+    PscInterface,
+    Reservation,
+)
+from slipway.model.machines.spec import Disk, MachineSpec
+from slipway.model.machines.table import machine
+from slipway.model.season import Season, moment
+
+
+@dataclass(frozen=True)
+class WorkspaceSettings:
+    """The workspace. `submitters` are IAM members; bucket names; `trainer` is the account id of the trainer's service
+    account.
+
+    `code` allows `submit --code` on templates that allow it too. `confirm_above`: USD an hour, None for no
+    confirmation. `board`: the hourly run writes the page into the catalog's bucket.
+    """
+
+    submitters: tuple[str, ...]
+    catalog_bucket: str
+    work_bucket: str
+    trainer: str
+    code: bool = False
+    confirm_above: float | None = None
+    board: bool = False
+
+
+@dataclass(frozen=True)
+class TrainerSettings:
+    """A trainer that templates choose: its account id, and the IAM members that may act as it, and so submit."""
+
+    account: str
+    submitters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A stack. `name` is the Pulumi stack's. `reservations` and `trainers` by the names that templates use."""
+
+    name: str
+    project: str
+    region: str
+    workspace: WorkspaceSettings
+    clusters: tuple[ClusterSpec, ...] = ()
+    quota: QuotaEntry = field(default_factory=QuotaEntry)
+    policy: PolicyEntry = field(default_factory=PolicyEntry)
+    templates: tuple[str, ...] = ()
+    reservations: Mapping[str, Reservation] = field(default_factory=dict)
+    trainers: Mapping[str, TrainerSettings] = field(default_factory=dict)
+    budget: Budget | None = None
+
+    @property
+    def other_regions(self) -> tuple[str, ...]:
+        """The regions where its clusters may come to be, besides its own."""
+        return tuple(dict.fromkeys(region for one in self.clusters for region in one.other_regions))
+
+    @property
+    def work_elsewhere(self) -> dict[str, str]:
+        """The work buckets of these regions, by region: the service takes the output of a job in its own alone."""
+        return {one: bucket_in(one, self.workspace.work_bucket) for one in self.other_regions}
+
+    @property
+    def submitters(self) -> tuple[str, ...]:
+        """The members who may submit some template, each once: as the workspace's trainer or as another one."""
+        others = (member for one in self.trainers.values() for member in one.submitters)
+        return tuple(dict.fromkeys((*self.workspace.submitters, *others)))
+
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def parse(document: Document, *, stack: str | None = None) -> Stack:
+    """Return the stack that a document declares. Its name comes from the file's, Pulumi.<stack>.yaml, unless given.
+
+    Raises StackErrors with every mistake, in the order of the lines.
+    """
+    name = stack or stack_of(document.file)
+    mistakes = list(document.mistakes)
+    if not mistakes or document.values:
+        secrets = check_secrets(document)
+        structure = check_structure(document)
+        rules = check_rules(document, name)
+        # A rule across values tells more about a key than the bound of its value.
+        ruled = {(mistake.line, mistake.key) for mistake in rules}
+        typed = structure if isinstance(structure, tuple) else ()
+        others = [*(mistake for mistake in typed if (mistake.line, mistake.key) not in ruled), *rules]
+        # One mistake for each key: a secret may not be shown, and an unreadable value has no type.
+        hidden = {(mistake.line, mistake.key) for mistake in (*secrets, *document.mistakes)}
+        mistakes += [*secrets, *(mistake for mistake in others if (mistake.line, mistake.key) not in hidden)]
+        if not mistakes and isinstance(structure, StackFile):
+            return _stack(structure, name, document)
+    raise StackErrors(tuple(sorted(dict.fromkeys(mistakes), key=lambda mistake: mistake.line)))
+
+
+NO_FILE = Document("", {})
+
+
+def from_config(config: Mapping[str, Any], *, stack: str, file: Document = NO_FILE) -> Stack:
+    """Return the stack of Pulumi's configuration, whose objects are JSON text, or of plain values.
+
+    They take precedence over those of `file`, whose lines are kept for the errors. Raises StackErrors; without a file
+    their mistakes have neither file nor line.
+    """
+    written: dict[str, Any] = file.values if isinstance(file.values, dict) else {}
+    before: Any = written.get("config")
+    given = {key: _plain(key, value) for key, value in config.items()}
+    values = {**written, "config": {**(before if isinstance(before, dict) else {}), **given}}
+    return parse(replace(file, values=values), stack=stack)
+
+
+def stack_of(file: str) -> str:
+    """Return prod for stacks/Pulumi.prod.yaml."""
+    return PurePath(file).name.removeprefix("Pulumi.").removesuffix(".yaml").removesuffix(".yml")
+
+
+def _plain(key: str, value: Any) -> Any:
+    """Return a value of Pulumi's configuration; Slipway's structured ones are JSON text there."""
+    if isinstance(value, str) and key.startswith("slipway:"):
+        try:
+            return from_json(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _stack(file: StackFile, name: str, document: Document) -> Stack:
+    config = file.config
+    catalog, work = default_buckets(config.project, name)
+    usual = {"catalog_bucket": catalog, "work_bucket": work, "trainer": default_trainer(name)}
+    given = config.workspace.model_dump(exclude_none=True)
+    return Stack(
+        name=name,
+        project=config.project,
+        region=config.region,
+        clusters=tuple(_cluster(key, entry, document) for key, entry in config.clusters.items()),
+        quota=config.quota,
+        policy=config.policy,
+        templates=tuple(config.templates),
+        # A key of the workspace or of the budget is a setting by the same name.
+        workspace=WorkspaceSettings(**{**usual, **given, "submitters": tuple(config.workspace.submitters)}),
+        budget=Budget(**config.budget.model_dump()) if config.budget is not None else None,
+        reservations={key: _reservation(entry) for key, entry in config.reservations.items()},
+        trainers={
+            key: TrainerSettings(entry.account or default_trainer(name, key), tuple(entry.submitters))
+            for key, entry in config.trainers.items()
+        },
+    )
+
+
+def _reservation(entry: ReservationEntry) -> Reservation:
+    asked = entry.accelerator
+    return Reservation(
+        path=entry.path,
+        machine=entry.machine or "",
+        accelerator=asked.type if asked else None,
+        accelerator_count=asked.count if asked else 0,
+        machines=entry.machines or 0,
+    )
+
+
+def _cluster(name: str, entry: ClusterEntry, document: Document) -> ClusterSpec:
+    psc = entry.psc_interface
+    place = ("config", "slipway:persistentResources", name)
+    return ClusterSpec(
+        name=name,
+        pools=tuple(_pool(key, pool) for key, pool in entry.pools.items()),
+        display_name=entry.display_name or name,
+        network=entry.network or "",
+        reserved_ip_ranges=tuple(entry.reserved_ip_ranges),
+        kms_key=entry.encryption.kms_key if entry.encryption else "",
+        psc=None
+        if psc is None
+        else PscInterface(
+            psc.network_attachment,
+            tuple(DnsPeering(**dns.model_dump()) for dns in psc.dns_peering_configs),
+        ),
+        custom_service_account=entry.service_account.custom,
+        labels=dict(entry.labels),
+        replacement=entry.replacement,
+        generation=entry.generation,
+        retire_within=_duration(entry.retire_within),
+        create_within=_duration(entry.create_within),
+        alternatives=tuple(
+            Alternative(
+                tuple(_pool(key, pool) for key, pool in {**entry.pools, **other.pools}.items()), other.region or ""
+            )
+            for other in entry.alternatives
+        ),
+        season=Season(
+            begins=moment(entry.from_) if entry.from_ else None,
+            ends=moment(entry.until) if entry.until else None,
+            idle_limit=_duration(entry.idle_limit),
+        ),
+        adopted=Adoption(entry.id, document.lines_below(place)) if entry.id else None,
+    )
+
+
+def _duration(text: str | None) -> timedelta | None:
+    return timedelta(**{_UNITS[text[-1]]: int(text[:-1])}) if text else None
+
+
+def _pool(name: str, entry: PoolEntry) -> PoolSpec:
+    asked = entry.accelerator
+    shape = machine(entry.machine, asked.type if asked else None, asked.count if asked else None)
+    # Any other key of a pool is a field of its machines, by the same name, and any key of its disk one of the disk.
+    disk = Disk(**{**entry.disk.model_dump(), "type": entry.disk.type or ""})
+    others = entry.model_dump(exclude={"machine", "accelerator", "disk", "replicas"})
+    sizes = entry.replicas
+    low, high, initial = (
+        (sizes.min, sizes.max, sizes.initial or sizes.min) if isinstance(sizes, ReplicaRange) else (sizes, sizes, sizes)
+    )
+    return PoolSpec(
+        name=name,
+        machine=MachineSpec(shape.type, shape.accelerator, shape.accelerator_count, disk, **others),
+        min=low,
+        max=high,
+        autoscaled=isinstance(sizes, ReplicaRange),
+        replicas=initial,
+    )

@@ -1,0 +1,210 @@
+"""Keys and types: pydantic's errors as messages with corrections; and the JSON Schema of the same types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+from pydantic.fields import FieldInfo
+
+from slipway.authoring.stack.bounds import VIOLATION
+from slipway.authoring.stack.config import OWN_KEYS, ConfigEntry
+from slipway.authoring.stack.entries import FIXED, RANGE
+from slipway.authoring.stack.secrets import shown
+from slipway.authoring.stack.yaml_file import Document, FileMistake, KeyPath, dotted
+from slipway.base.formatting import nearest
+from slipway.model.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
+
+_KINDS = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a mapping of keys and values",
+    "model_type": "a mapping of keys and values",
+}
+
+# Keys that people will look for and that have no meaning (yet), by their possible places.
+_NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
+    "id": (
+        "only a cluster is adopted by its id, whole; a pool has the name that its id is",
+        "leave it out; `id` stands beside `pools`",
+    ),
+    "strategy": (
+        "a persistent resource has no strategy: it holds ordinary on-demand machines",
+        "leave it out; spot and other capacity types belong to job templates",
+    ),
+    **{
+        to_camel(row.name.replace("-", "_")): (
+            f"machines of a persistent resource can't be of capacity type {row.name}",
+            f"leave it out; {row.name} is a capacity type of job templates",
+        )
+        for row in CAPACITY_TYPES.values()
+        if row.name not in (POOL, ON_DEMAND)
+    },
+    "reservationAffinity": (
+        "reservations can't be combined with a persistent resource",
+        "leave it out; reservation is a capacity type of job templates, named under `slipway:reservations`",
+    ),
+    "raySpec": ("the provider can't make Ray clusters", "leave it out; run Ray inside a job"),
+    "deletionPolicy": (
+        "a provider's policy would keep an old generation forever, or forget it",
+        "leave it out; Slipway deletes a generation when nothing runs on it any more",
+    ),
+    "region": (
+        "the stack's region is `gcp:region`: a cluster is made there first, and one adopted by `id` has to be there",
+        "put it into `alternatives`, for when there are no machines; or write another stack, with a project of its own",
+    ),
+    "schedule": ("a cluster's dates are keys of its own", "`from: 2027-01-10`, `until: 2027-03-01`"),
+}
+_ACCOUNT_KEYS = ("serviceAccount", "custom")
+_NO_ACCOUNT = (
+    "a cluster names no account: each job on it names its own",
+    "leave it out, or `{custom: true}`; the account is the `trainer` of slipway:workspace, or a template's own",
+)
+
+
+class StackFile(BaseModel):
+    """stacks/Pulumi.<stack>.yaml. Besides `config`, the keys that Pulumi writes itself."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    config: ConfigEntry = Field(examples=["{gcp:project: acme-ml-dev, gcp:region: us-central1, …}"])
+    encryptionsalt: str | None = None
+    encryptedkey: str | None = None
+    secretsprovider: str | None = None
+    environment: Any = None
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema, generated from the types, so that it always agrees with the check."""
+    found = StackFile.model_json_schema(by_alias=True)
+    found["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    found["title"] = "Slipway stack"
+    # Other tools' keys are free; an unknown key of Slipway's is a typing mistake.
+    found["$defs"]["ConfigEntry"]["propertyNames"] = {"anyOf": [{"enum": list(OWN_KEYS)}, {"pattern": "^(?!slipway:)"}]}
+    return found
+
+
+def schema_text() -> str:
+    """Return the text of stacks/schema.json."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def check_structure(document: Document) -> StackFile | tuple[FileMistake, ...]:
+    """Return the file as typed entries, or every mistake that prevents that."""
+    try:
+        return StackFile.model_validate(document.values)
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        meant = {
+            (*path[:-1], _meant(path)) for one in details if one["type"] == "extra_forbidden" for path in (_path(one),)
+        }
+        # A misspelt key is one mistake, not also a missing key.
+        return tuple(_mistake(document, one) for one in details if one["type"] != "missing" or _path(one) not in meant)
+
+
+def _path(detail: Any) -> KeyPath:
+    return tuple(part for part in detail["loc"] if part not in (FIXED, RANGE, "[key]"))
+
+
+def _meant(path: KeyPath) -> str:
+    """Return the known key nearest to an unknown one; empty where none is like it."""
+    return nearest(str(path[-1]), _keys(path[:-1])) or ""
+
+
+def _mistake(document: Document, detail: Any) -> FileMistake:
+    path = _path(detail)
+    what, fix = _words(path, detail)
+    return FileMistake(document.file, document.line(path), dotted(path), what, fix)
+
+
+def _words(path: KeyPath, detail: Any) -> tuple[str, str]:
+    kind, key = detail["type"], str(path[-1]) if path else ""
+    if kind == VIOLATION:
+        return detail["ctx"]["what"], detail["ctx"]["fix"]
+    if kind == "extra_forbidden":
+        return _unknown_key(path, key)
+    if kind == "missing":
+        example = _example(path)
+        return "is missing", f"add `{key}: {example}`" if example else f"add `{key}`"
+    if kind == "literal_error":
+        choices = get_args(next(iter(_leaves(_field(path), Literal)), None))
+        return f"can't be {shown(detail['input'])}", " or ".join(str(choice) for choice in choices)
+    if "slipway:persistentResources" in path and key in _ACCOUNT_KEYS and "@" in str(detail["input"]):
+        return _NO_ACCOUNT
+    wanted = _KINDS.get(kind)
+    if wanted is None:
+        return f"{detail['msg']}, it is {shown(detail['input'])}", _example(path) or "see `slipway check --schema`"
+    is_ = "is empty" if detail["input"] is None else f"is {shown(detail['input'])}"
+    example = _example(path)
+    if key == "replicas" and wanted == "a whole number":
+        wanted = "a whole number, or {min, max}"
+    keys = _keys(path) if kind == "model_type" else ()
+    write = f"its keys are {', '.join(keys)}" if keys else f"write {wanted}"
+    return f"should be {wanted}, {is_}", f"for example `{key}: {example}`" if example else write
+
+
+def _unknown_key(path: KeyPath, key: str) -> tuple[str, str]:
+    if key in _NOT_THERE_YET:
+        return _NOT_THERE_YET[key]
+    near = _meant(path)
+    if len(path) == 1 and ":" in key:
+        return "unknown key beside `config`", "indent it: configuration belongs under `config:`"
+    return "unknown key", f"did you mean `{near}`?" if near else "one of " + ", ".join(_keys(path[:-1]))
+
+
+def _keys(path: KeyPath) -> tuple[str, ...]:
+    return tuple(alias for model in _models(path) for alias in _aliases(model))
+
+
+def _example(path: KeyPath) -> str:
+    field = _field(path)
+    examples = field.examples if field is not None else None
+    return str(examples[0]) if examples else ""
+
+
+def _field(path: KeyPath) -> FieldInfo | None:
+    for model in _models(path[:-1]):
+        found = _aliases(model).get(str(path[-1])) if path else None
+        if found is not None:
+            return found
+    return None
+
+
+def _models(path: KeyPath) -> tuple[type[BaseModel], ...]:
+    """Return the possible entry types of a path."""
+    here: list[Any] = [StackFile]
+    for part in path:
+        after: list[Any] = []
+        for annotation in here:
+            if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+                field = _aliases(annotation).get(str(part))
+                after += _unfolded(field.annotation) if field is not None else []
+            elif get_origin(annotation) in (dict, list):
+                after += _unfolded(get_args(annotation)[-1])
+        here = after
+    return tuple(item for item in here if isinstance(item, type) and issubclass(item, BaseModel))
+
+
+def _unfolded(annotation: Any) -> list[Any]:
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _unfolded(get_args(annotation)[0])
+    if origin in (Union, UnionType):
+        return [item for arg in get_args(annotation) for item in _unfolded(arg)]
+    return [annotation]
+
+
+def _leaves(field: FieldInfo | None, origin: Any) -> Iterator[Any]:
+    if field is not None:
+        yield from (item for item in _unfolded(field.annotation) if get_origin(item) is origin)
+
+
+def _aliases(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    return {field.alias or name: field for name, field in model.model_fields.items()}

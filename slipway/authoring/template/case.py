@@ -1,0 +1,74 @@
+"""The cases of a template: the variant for each set of parameter values, so that readers need not keep an order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from slipway.authoring.template.declaration import Declaration, Value, Variant
+from slipway.authoring.template.worker_pool import WorkerPool
+from slipway.model.catalog.model import case_in_words
+
+ValueSets = dict[str, tuple[Value, ...]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """The `variant` (None: the template's own machines and capacity types) that applies when each parameter of `when`
+    has one of its values.
+
+    An empty `when` always applies. No values of the parameters fit two cases of a template.
+    """
+
+    variant: Variant | None = None
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+
+    def worker_pools(self, template: Declaration) -> tuple[WorkerPool, ...]:
+        return (self.variant and self.variant.worker_pools) or template.worker_pools
+
+    def capacity_types(self, template: Declaration) -> tuple[str, ...]:
+        return (self.variant and self.variant.capacity_types) or template.capacity_types
+
+    def __str__(self) -> str:
+        """Return `accelerator=L4, model=2b or 9b`, empty for a case that always applies."""
+        return case_in_words(self.when)
+
+
+def cases(template: Declaration) -> tuple[Case, ...]:
+    """Return every case of a template: its variants, with those that take precedence first, then its own machines and
+    capacity types."""
+    chosen_by = dict.fromkeys(name for variant in template.variants for name in variant.when)
+    everything: ValueSets = {}
+    for name in chosen_by:
+        parameter = template.parameter(name)
+        assert parameter is not None, "checked when the template was made"
+        everything[name] = parameter.finite
+    left = [everything]
+    found: list[Case] = []
+    for variant in (*template.variants, None):
+        wanted = {**everything, **(variant.values if variant is not None else {})}
+        boxes = [box for one in left if (box := _common(one, wanted)) is not None]
+        # Without conditions that always hold.
+        found += [
+            Case(variant, {name: values for name, values in box.items() if values != everything[name]}) for box in boxes
+        ]
+        left = [rest for one in left for rest in _without(one, wanted)]
+    return tuple(found)
+
+
+def _common(one: ValueSets, other: ValueSets) -> ValueSets | None:
+    common = {name: tuple(value for value in values if value in other[name]) for name, values in one.items()}
+    return common if all(common.values()) else None
+
+
+def _without(one: ValueSets, other: ValueSets) -> Iterator[ValueSets]:
+    """Yield `one` less `other`, as disjoint boxes."""
+    if _common(one, other) is None:
+        yield one
+        return
+    inside = dict(one)
+    for name, values in one.items():
+        outside = tuple(value for value in values if value not in other[name])
+        if outside:
+            yield {**inside, name: outside}
+        inside[name] = tuple(value for value in values if value in other[name])

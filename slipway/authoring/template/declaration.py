@@ -1,0 +1,210 @@
+"""The declaration of a job in a template file, before it is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from slipway.authoring.template.worker_pool import Code, Package, WorkerPool
+from slipway.base.formatting import join, unfit
+from slipway.model.capacity import POOL
+from slipway.model.catalog import model
+from slipway.model.catalog.forms import PARAMETER_NAME
+from slipway.model.catalog.parameter_types import BY_NAME, BY_PYTHON, Scalar
+from slipway.model.catalog.placeholders import whole
+from slipway.model.kinds import CUSTOM_JOB, KINDS
+from slipway.model.kinds.settings import ModelUpload, Study
+
+Value = Scalar
+
+
+def file_of(name: str) -> str:
+    """Return the name of the file in `templates/` that defines a template."""
+    return f"{name.replace('-', '_')}.py"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A value that a submission may set. Without `default` it is required.
+
+    `type`: int, float, str or bool. `min` and `max` are inclusive and for numbers. `choices`, if any, are all its
+    possible values. `command`: its value is a command that no shell reads, and `{lr}` in it stands for a parameter that
+    needs no declaration: `-p lr=0.1`.
+    """
+
+    name: str
+    type: type[int] | type[float] | type[str] | type[bool]
+    default: Value | None = None
+    min: float | None = None
+    max: float | None = None
+    choices: tuple[Value, ...] = ()
+    help: str = ""
+    command: bool = False
+
+    def problems(self) -> Iterable[str]:
+        if not PARAMETER_NAME.fits(self.name):
+            yield "the name must be lowercase letters, digits and _, beginning with a letter"
+        if self.type not in BY_PYTHON:
+            yield f"type must be {join(BY_NAME, 'or')}, not {self.type!r}"
+            return
+        if not BY_PYTHON[self.type].number and (self.min is not None or self.max is not None):
+            yield f"min and max are for numbers, not for {self.type.__name__}"
+        if self.command and self.type is not str:
+            yield f"command is for str, not for {self.type.__name__}"
+        bounds = {name: one for name, one in (("min", self.min), ("max", self.max)) if one is not None}
+        endless = [f"{name} {wrong}; leave it out" for name, one in bounds.items() if (wrong := unfit(one))]
+        if endless:
+            yield from endless
+            return
+        if self.min is not None and self.max is not None and self.min > self.max:
+            yield f"min {self.min:g} is above max {self.max:g}"
+        values = [("default", self.default)] if self.default is not None else []
+        for where, value in [*values, *(("choice", choice) for choice in self.choices)]:
+            if type(value) is int and unfit(value):  # Python does not write numbers of thousands of digits.
+                yield f"{where} {unfit(value)}"
+            elif wrong := self.published.refusal(value):
+                yield f"{where} {value!r} {wrong}"
+
+    @property
+    def published(self) -> model.Parameter:
+        """The parameter as the catalog has it."""
+        kind = BY_PYTHON[self.type].name
+        return model.Parameter(self.name, kind, self.default, self.min, self.max, self.choices, self.help, self.command)
+
+    @property
+    def finite(self) -> tuple[Value, ...]:
+        """All its possible values, when they can be listed."""
+        return BY_PYTHON[self.type].values or self.choices
+
+    @property
+    def usual(self) -> Value:
+        """The default, else an allowed value."""
+        if self.default is not None:
+            return self.default
+        if self.choices:
+            return self.choices[0]
+        if BY_PYTHON[self.type].number:
+            return self.type(next((bound for bound in (self.min, self.max) if bound is not None), 1))
+        return self.type()
+
+
+@dataclass(frozen=True)
+class Scheduling:
+    """The scheduling of a job. `max_wait_s`: how long a flex-start job waits for its machines, 0 forever, None for the
+    wait of flex-start.
+
+    `restart_job_on_worker_restart` restarts all replicas with one; `disable_retries` overrides it.
+    """
+
+    max_wait_s: int | None = None
+    restart_job_on_worker_restart: bool = False
+    disable_retries: bool = False
+
+
+@dataclass(frozen=True)
+class NfsMount:
+    """A mount of `server:path` at `mount_point`, under /mnt/nfs/. Needs a network that reaches the server."""
+
+    server: str
+    path: str
+    mount_point: str
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Machines and capacity types for some parameter values: it applies when each parameter of `when` has its value, or
+    one of its values; of several variants, the first one does.
+
+    The parameters have choices, or are bool. Empty `worker_pools` or `capacity_types` are the template's own. `refusal`
+    tells why these values do not go together: then nothing can run, and a submission fails before anything is sent.
+    """
+
+    when: Mapping[str, Value | tuple[Value, ...]]
+    worker_pools: tuple[WorkerPool, ...] = ()
+    capacity_types: tuple[str, ...] = ()
+    refusal: str = ""
+
+    @property
+    def values(self) -> Mapping[str, tuple[Value, ...]]:
+        return {name: value if isinstance(value, tuple) else (value,) for name, value in self.when.items()}
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """The whole declaration of a template file's job, as written. `JobTemplate` explains the fields, and checks
+    them."""
+
+    name: str
+    summary: str
+    code: Code
+    worker_pools: tuple[WorkerPool, ...]
+    kinds: tuple[str, ...] = (CUSTOM_JOB.name,)
+    parameters: tuple[Parameter, ...] = ()
+    capacity_types: tuple[str, ...] = (POOL,)
+    timeout_s: int = 24 * 3600
+    env: Mapping[str, str] = field(default_factory=dict)
+    study: Study | None = None
+    model: ModelUpload | None = None
+    scheduling: Scheduling = field(default_factory=Scheduling)
+    waits: Mapping[str, int] = field(default_factory=dict)
+    variants: tuple[Variant, ...] = ()
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    nfs_mounts: tuple[NfsMount, ...] = ()
+    network: str | None = None
+    trainer: str | None = None
+    service_account: str | None = None
+    enable_web_access: bool = False
+    enable_dashboard_access: bool = False
+    tensorboard: str | None = None
+    experiment: str | None = None
+    code_flag: bool = False
+    checkpoints: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        """The default kind of its submissions."""
+        return self.kinds[0]
+
+    def parameter(self, name: str) -> Parameter | None:
+        return next((parameter for parameter in self.parameters if parameter.name == name), None)
+
+    @property
+    def all_pools(self) -> tuple[WorkerPool, ...]:
+        """The worker pools of the template, and those of its variants."""
+        return (*self.worker_pools, *(pool for variant in self.variants for pool in variant.worker_pools))
+
+    @property
+    def codes(self) -> tuple[Code, ...]:
+        """The code of all worker pools, each once."""
+        return tuple(dict.fromkeys((self.code, *(pool.code for pool in self.all_pools if pool.code is not None))))
+
+    @property
+    def packages(self) -> tuple[Package, ...]:
+        return tuple(code for code in self.codes if isinstance(code, Package))
+
+    @property
+    def at_home(self) -> str:
+        """The names that it uses in the stack's own region, where its jobs must run then; empty for none."""
+        if self.tensorboard:
+            return "TensorBoard"
+        return "parent model" if self.model and self.model.parent_model else ""
+
+    def trials_at_once(self, kind: str) -> int:
+        """Return the number of the job's concurrent trials at the usual numbers; 1 for kinds without trials."""
+        return self.count(self.study.parallel_trials)[1] if KINDS[kind].has_trials and self.study else 1
+
+    def replicas(self, pool: WorkerPool) -> tuple[int, int, int]:
+        """Return the replicas of a worker pool: minimum, usual (the default, else the minimum), and maximum."""
+        return self.count(pool.replicas)
+
+    def count(self, text: int | str) -> tuple[int, int, int]:
+        """Return minimum, usual value and maximum of a number, or of the int parameter that a placeholder names."""
+        if isinstance(text, int):
+            return text, text, text
+        parameter = self.parameter(whole(text) or "")
+        assert parameter is not None, "checked when the template was made"
+        counts = sorted(int(choice) for choice in parameter.choices)
+        least = counts[0] if counts else int(parameter.min or 1)
+        most = counts[-1] if counts else int(parameter.max or least)
+        return least, int(parameter.default) if parameter.default is not None else least, most

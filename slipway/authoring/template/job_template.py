@@ -1,0 +1,287 @@
+"""The template that a file is written with. It checks itself: an existing one is well-formed.
+
+Errors are `ConfigError`s that name the template and the field. `slipway.authoring.template.proof` checks whether it
+fits a pool, `slipway.model.rules` what Vertex AI allows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from slipway.authoring.template.declaration import Declaration, Variant, file_of
+from slipway.authoring.template.types import mistyped
+from slipway.authoring.template.worker_pool import Image, Package, WorkerPool, places
+from slipway.base.errors import ConfigError
+from slipway.model.capacity import CAPACITY_TYPES
+from slipway.model.catalog import command_line
+from slipway.model.catalog.placeholders import BUILT_IN, KIND, names, unescaped, whole
+from slipway.model.cluster import SERVICE_ACCOUNT
+from slipway.model.kinds import KINDS
+from slipway.model.labels import RECORDS, RESERVED, excess
+from slipway.model.machines.table import MachineError
+from slipway.model.rules.code import ENV_NAME
+from slipway.model.rules.job import label_problems
+from slipway.model.rules.rule import twice
+from slipway.model.rules.workers import MOST_POOLS, POSITIONS
+
+MAX_TIMEOUT_S = 7 * 24 * 3600
+MOST_LABELS = 32
+"""Half of a job's possible labels: Slipway adds its own."""
+NAME = re.compile(r"[a-z]([a-z0-9-]{0,48}[a-z0-9])?")
+"""The form of a template's name, which begins display names and object names, and is a label's value."""
+_SECRET = re.compile(r"(projects/[^/\s]+/secrets/)?[A-Za-z0-9_-]{1,255}(/versions/(latest|[1-9][0-9]*))?")
+_TRAINER = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
+
+
+@dataclass(frozen=True)
+class JobTemplate(Declaration):
+    """A reviewed job that people submit by name.
+
+    `${name}` in args, env, replicas, the study's counts and the model's names stands for a parameter.
+
+    - `kinds`: as what it may be submitted; the first one unless `--as` says another. "hyperparameter-tuning-job" needs
+      a `study`; "training-pipeline" uploads `model`, if there is one. Arguments `--NAME=…` that the study searches are
+      left to the service in a tuning job.
+    - `capacity_types`: in order of preference. `waits`: by capacity type, the seconds after which a submission falls
+      back to the next one.
+    - `variants`: other machines and capacity types for some values of parameters.
+    - `timeout_s`, in seconds, ends the job.
+    - `secrets`: by environment variable, a secret of Secret Manager: its name, or projects/…/secrets/…/versions/…. The
+      job gets the reference as `NAME__SECRET` and reads the value with its own identity; the launcher of a package does
+      that for it and sets NAME.
+    - `trainer`: whom its jobs run as, by a name under `slipway:trainers` of the stack file; the workspace's trainer
+      when None. `service_account`: an account's address instead, which the stack neither makes nor grants anything.
+    - `network` projects/NUMBER/global/networks/NAME; `tensorboard` an id or its full name, not together with
+      `experiment`, the name of a Vertex AI experiment.
+    - `code_flag`: it may be submitted with `--code`, on stacks that allow it.
+    - `checkpoints`: its code goes on from a checkpoint of its own when it is started again.
+    - `labels`: of its jobs, and so in the bill. `team` names the team that they count for.
+    """
+
+    def __post_init__(self) -> None:
+        if found := tuple(problems(self)):
+            raise ConfigError(
+                f"template {self.name!r} is not well-formed",
+                why="\n".join(found),
+                fix=f"correct templates/{file_of(self.name)}",
+            )
+
+
+def problems(template: Declaration) -> Iterator[str]:
+    """Yield all mistakes, in the order of the fields; a mistaken type precludes all other checks."""
+    yield from tuple(mistyped(template, Declaration)) or _problems(template)
+
+
+def _problems(template: Declaration) -> Iterator[str]:
+    if not NAME.fullmatch(template.name):
+        yield "name: at most 50 lowercase letters, digits and hyphens, beginning with a letter"
+    yield from _kinds(template)
+    yield from _each_once("capacity_types", template.capacity_types, CAPACITY_TYPES)
+    yield from _waits(template)
+    if not 0 < template.timeout_s <= MAX_TIMEOUT_S:
+        yield f"timeout_s: {template.timeout_s} is not between 1 and {MAX_TIMEOUT_S} (7 days)"
+    yield from _account(template)
+    yield from map(": ".join, template.code.problems())
+    yield from _parameters(template)
+    yield from _pools(template, template.worker_pools)
+    for number, variant in enumerate(template.variants, 1):
+        yield from (f"variant {number}: {problem}" for problem in _variant(template, variant))
+    yield from _study(template)
+    yield from _secrets(template)
+    yield from _labels(template)
+    yield from _placeholders(template, {parameter.name for parameter in template.parameters})
+    if template.code_flag and not isinstance(template.code, Package):
+        yield "code_flag: --code packs a Python package, and this template runs an image"
+
+
+def _parameters(template: Declaration) -> Iterator[str]:
+    declared = [one.name for one in template.parameters]
+    yield from (f"parameter {name}: declared twice" for name in twice(declared))
+    found = [f"parameter {one.name}: {problem}" for one in template.parameters for problem in one.problems()]
+    yield from found
+    fillers = {one.name for one in template.parameters if not one.command}
+    for one in template.parameters if not found else ():
+        named = {name for text in (one.default, *one.choices) if one.command for name in command_line.names(str(text))}
+        yield from (f"parameter {one.name}: {{{name}}} is not a parameter" for name in sorted(named - fillers))
+    defaults = {one.name: one.default for one in template.parameters if one.default is not None}
+    if not found and (much := excess(defaults)):
+        yield f"parameters: the defaults {much}, and a job carries them all: put a long one into a file"
+
+
+def _kinds(template: Declaration) -> Iterator[str]:
+    yield from _each_once("kinds", template.kinds, KINDS)
+    kinds = [KINDS[name] for name in template.kinds if name in KINDS]
+    missing = ((kind, one) for kind in kinds for one in kind.needs if getattr(template, one) is None)
+    yield from (f"kinds: {kind.name} needs a {one}" for kind, one in missing)
+    for one, does in (("study", "has"), ("model", "uploads")):
+        if getattr(template, one) is not None and not any(one in kind.takes for kind in kinds):
+            takers = " or a ".join(kind.name for kind in KINDS.values() if one in kind.takes)
+            yield f"{one}: only a {takers} {does} one"
+
+
+def _each_once(where: str, named: tuple[str, ...], known: Mapping[str, object]) -> Iterator[str]:
+    for one in named:
+        if one not in known:
+            yield f"{where}: unknown {one!r}; known: {', '.join(known)}"
+    if not named or len(set(named)) < len(named):
+        yield f"{where}: name each of {', '.join(known)} at most once, and at least one"
+
+
+def _waits(template: Declaration) -> Iterator[str]:
+    known = {*template.capacity_types, *(one for variant in template.variants for one in variant.capacity_types)}
+    for name, seconds in template.waits.items():
+        if name not in known:
+            yield f"waits: {name!r} is none of the capacity types {', '.join(sorted(known))}"
+        elif seconds <= 0:
+            yield f"waits: {name}: {seconds} is not a valid time; leave it out to wait forever"
+
+
+def _variant(template: Declaration, variant: Variant) -> Iterator[str]:
+    if not variant.values:
+        yield "`when` is empty: what always applies are the template's own worker_pools and capacity_types"
+    for name, values in variant.values.items():
+        parameter = template.parameter(name)
+        if parameter is None:
+            yield f"unknown parameter {name}"
+        elif not parameter.finite:
+            yield f"parameter {name} chooses a variant, so it needs choices (or type bool)"
+        else:
+            yield from (
+                f"{name} {value!r} is none of {', '.join(map(str, parameter.finite))}"
+                for value in values
+                if value not in parameter.finite
+            )
+    if not variant.worker_pools and not variant.capacity_types and not variant.refusal:
+        yield "neither worker_pools nor capacity_types nor a refusal: it changes nothing"
+    if variant.worker_pools:
+        yield from _pools(template, variant.worker_pools)
+    if variant.capacity_types:
+        yield from _each_once("capacity_types", variant.capacity_types, CAPACITY_TYPES)
+
+
+def _pools(template: Declaration, pools: tuple[WorkerPool, ...]) -> Iterator[str]:
+    if not 1 <= len(pools) <= MOST_POOLS:
+        yield f"worker_pools: {len(pools)}; Vertex AI takes 1 to {MOST_POOLS}"
+    elif unknown := [pool.position for pool in pools if pool.position and pool.position not in POSITIONS]:
+        yield f"worker_pools: unknown position {unknown[0]!r}; known: {', '.join(POSITIONS)}"
+    else:
+        yield from _places(pools)
+    if pools and pools[0].replicas != 1:
+        yield f"worker pool {pools[0].role!r}: the first one is the chief and must have exactly 1 replica"
+    if len({pool.role for pool in pools}) < len(pools):
+        yield "worker_pools: each needs a role of its own"
+    for pool in pools:
+        yield from (f"worker pool {pool.role!r}: {problem}" for problem in _pool(template, pool))
+
+
+def _places(pools: tuple[WorkerPool, ...]) -> Iterator[str]:
+    try:
+        if places(pools)[0] != 0:
+            yield f"worker pool {pools[0].role!r}: the first one is the chief, whatever its `position`"
+    except ValueError as error:
+        yield f"worker pool {str(error)!r}: no place is left for it; the order is {', '.join(POSITIONS)}"
+
+
+def _pool(template: Declaration, pool: WorkerPool) -> Iterator[str]:
+    try:
+        shape = pool.shape
+    except MachineError as error:
+        yield f"{error.what} ({error.fix})"
+        return
+    if pool.spec.disk.type not in shape.disks:
+        yield f"disk {pool.disk.type!r} does not fit {shape.type}; fitting: {', '.join(shape.disks)}"
+    yield from _count(template, "replicas", pool.replicas, "machines")
+    if pool.code is not None:
+        yield from map(": ".join, pool.code.problems())
+
+
+def _count(template: Declaration, where: str, count: int | str, what: str) -> Iterator[str]:
+    if isinstance(count, int):
+        if count < 1:
+            yield f"{where} {count} is below 1"
+        return
+    parameter = template.parameter(whole(count) or "")
+    if parameter is None or parameter.type is not int:
+        yield f"{where} {count!r} is neither a number nor '${{name}}' of an int parameter"
+        return
+    least = min(map(int, parameter.choices), default=parameter.min)
+    if least is None or least < 1 or not (parameter.choices or parameter.max is not None):
+        yield f"{where} {count!r}: {parameter.name} counts {what}: it needs min (1 or more) and max, or choices"
+
+
+def _study(template: Declaration) -> Iterator[str]:
+    if (study := template.study) is not None:
+        yield from (f"study: {one}" for one in _count(template, "max_trials", study.max_trials, "trials"))
+        yield from (f"study: {one}" for one in _count(template, "parallel_trials", study.parallel_trials, "trials"))
+        yield from (f"study: {one}" for one in study.problems())
+
+
+def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
+    variables = _variables(template)
+    for name in RECORDS:
+        if name in (*variables, *template.secrets):
+            yield f"environment variable {name}: Slipway sets it itself, to what each submission gives"
+    for name in variables:
+        if not ENV_NAME.fullmatch(name):
+            yield f"env {name!r}: not a C identifier"
+    used = {name for text in _texts(template) for name in names(unescaped(text))}
+    for unknown in sorted(used - declared - {*BUILT_IN, KIND}):
+        yield f"unknown parameter ${{{unknown}}}; declared: {', '.join(sorted(declared)) or 'none'}"
+    chosen_by = {name for variant in template.variants for name in variant.when}
+    for unused in sorted(declared - used - chosen_by):
+        yield f"parameter {unused} is used nowhere"
+
+
+def _variables(template: Declaration) -> Iterable[str]:
+    """Return the names of the variables that it sets, its own and those of its worker pools, each once."""
+    return dict.fromkeys((*template.env, *(name for pool in template.all_pools for name in pool.env)))
+
+
+def _texts(template: Declaration) -> Iterable[str]:
+    """Yield every text that may have a placeholder."""
+    for pool in template.all_pools:
+        yield from pool.args
+        yield from pool.env.values()
+        yield str(pool.replicas)
+    for code in template.codes:
+        yield from code.command if isinstance(code, Image) else ()
+    yield from template.env.values()
+    if template.study is not None:
+        yield from (str(template.study.max_trials), str(template.study.parallel_trials))
+    if (model := template.model) is not None:
+        yield from (model.display_name, model.model_id or "", model.parent_model or "", model.description)
+        yield from model.serving_args
+
+
+def _account(template: Declaration) -> Iterator[str]:
+    account, trainer = template.service_account, template.trainer
+    if account is not None and "${" not in account and not re.fullmatch(SERVICE_ACCOUNT, account):
+        yield f"service_account: {account!r} is not an account's address: trainer@acme-ml.iam.gserviceaccount.com"
+    if trainer is not None and not _TRAINER.fullmatch(trainer):
+        yield f"trainer: {trainer!r} is not a name under slipway:trainers: lowercase letters, digits and hyphens"
+    if trainer is not None and account is not None:
+        yield "trainer: a job runs as one account; give a trainer of the stack, or a service_account, not both"
+
+
+def _secrets(template: Declaration) -> Iterator[str]:
+    variables = _variables(template)
+    for name, secret in template.secrets.items():
+        if not ENV_NAME.fullmatch(name):
+            yield f"secrets {name!r}: not a C identifier"
+        if name in variables or f"{name}__SECRET" in variables:
+            yield f"secrets {name!r}: it is in env as well"
+        if not _SECRET.fullmatch(secret):
+            yield f"secrets {name!r}: give the secret's name, or projects/…/secrets/NAME/versions/N; never its value"
+
+
+def _labels(template: Declaration) -> Iterator[str]:
+    if len(template.labels) > MOST_LABELS:
+        yield f"labels: {len(template.labels)}; at most {MOST_LABELS}"
+    for key, value in template.labels.items():
+        if key.startswith(RESERVED):
+            yield f"labels: {key!r} begins with {next(filter(key.startswith, RESERVED))}, as those that are set for you"
+        if not value:
+            yield f"labels: {key!r} is empty; leave it out"
+        yield from (f"labels: {problem}" for problem in label_problems(key, value))

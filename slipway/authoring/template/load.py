@@ -1,0 +1,90 @@
+"""The templates that a stack names: `dask-digits` is `TEMPLATE` in `templates/dask_digits.py`."""
+
+from __future__ import annotations
+
+import ast
+import os
+import traceback
+from collections.abc import Mapping
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+from slipway.authoring.template.declaration import file_of
+from slipway.authoring.template.job_template import JobTemplate
+from slipway.base.errors import ConfigError, SlipwayError
+from slipway.base.formatting import nearest, quoted, short
+
+
+def load(names: tuple[str, ...], folder: Path) -> tuple[JobTemplate, ...]:
+    """Return the templates in the order of `names`. Raises ConfigError, also for any error of a template's own code."""
+    return tuple(_load(name, folder) for name in names)
+
+
+def available(folder: Path) -> tuple[str, ...]:
+    """Return the names of all templates in a folder, in order."""
+    return tuple(sorted(path.stem.replace("_", "-") for path in folder.glob("*.py") if not path.stem.startswith("_")))
+
+
+def source(name: str, folder: Path) -> str:
+    """Return the place where a loaded template is defined: `templates/dask_digits.py:5`."""
+    path = folder / file_of(name)
+    body = ast.parse(path.read_bytes()).body
+    assigned = (node for node in body if isinstance(node, ast.Assign | ast.AnnAssign))
+    lines = (node.lineno for node in assigned if "TEMPLATE" in {ast.unparse(one) for one in _targets(node)})
+    return f"{folder.name}/{path.name}:{next(lines, 1)}"
+
+
+def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]
+
+
+class _Loader(SourceFileLoader):
+    def path_stats(self, path: str | bytes | os.PathLike[str]) -> Mapping[str, float]:
+        """Date bytecode by the millisecond: Python's own, dated by the second, may be that of an earlier template."""
+        stat = Path(os.fsdecode(path)).stat()
+        return {"mtime": stat.st_mtime_ns // 1_000_000, "size": stat.st_size}
+
+
+def _load(name: str, folder: Path) -> JobTemplate:
+    path = folder / file_of(name)
+    known = available(folder)
+    if name not in known:
+        close = nearest(name, known)
+        raise ConfigError(
+            f"there is no template {quoted(name)}: no file {folder.name}/{short(path.name)}",
+            why=f"{folder.name}/ has {', '.join(known) or 'none'}",
+            fix=f"did you mean `{close}`?" if close else "write it, or drop the name",
+        )
+    module_name = f"{folder.name}.{path.stem}"
+    spec = spec_from_file_location(module_name, loader=_Loader(module_name, str(path)))
+    assert spec is not None and spec.loader is not None, "a .py file has a loader"
+    module = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except SlipwayError:
+        raise
+    except (Exception, SystemExit) as error:
+        said = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise ConfigError(
+            f"{folder.name}/{path.name} can't be loaded",
+            why=f"line {_line(error, path)}: {said}",
+            fix=f"correct {folder.name}/{path.name}",
+        ) from error
+    template = getattr(module, "TEMPLATE", None)
+    if not isinstance(template, JobTemplate) or template.name != name:
+        found = f"a template named {template.name!r}" if isinstance(template, JobTemplate) else repr(template)
+        raise ConfigError(
+            f"{folder.name}/{path.name} does not define template {name!r}",
+            why=f"TEMPLATE is {found}",
+            fix=f"TEMPLATE = JobTemplate(name={name!r}, …)",
+        )
+    return template
+
+
+def _line(error: BaseException, path: Path) -> int:
+    """Return the line of the template's file that an error came from, however deep it was raised."""
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        return error.lineno or 0
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((frame.lineno or 0 for frame in reversed(frames) if frame.filename == str(path)), 0)

@@ -1,0 +1,147 @@
+"""The resource pool of each worker pool of a job: Vertex AI takes a job only where the two are equal field by field,
+and no pool may be asked for more than its maximum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import log2
+
+from slipway.authoring.template.worker_pool import WorkerPool
+from slipway.model.cluster import ClusterSpec, PoolSpec
+from slipway.model.machines.spec import compared
+from slipway.model.machines.table import machine
+
+
+@dataclass(frozen=True)
+class FieldComparison:
+    """A field of a worker pool beside the same field of a resource pool."""
+
+    field: str
+    needs: str
+    has: str
+    fits: bool
+
+
+@dataclass(frozen=True)
+class PoolMismatch:
+    """A worker pool and the nearest resource pool (`cluster/pool`)."""
+
+    role: str
+    nearest: str
+    fields: tuple[FieldComparison, ...]
+
+    @property
+    def differences(self) -> int:
+        return sum(not item.fits for item in self.fields)
+
+    def __str__(self) -> str:
+        """Return `workers needs machine a3-highgpu-8g, nearest pool cpu/workers has n1-standard-8`."""
+        rows = [f"{item.field} {item.needs}, nearest pool {self.nearest} has {item.has}" for item in self.fields]
+        return f"{self.role} needs " + "; ".join(
+            row for row, item in zip(rows, self.fields, strict=True) if not item.fits
+        )
+
+
+@dataclass(frozen=True)
+class WorkerPoolDemand:
+    """A worker pool and the machines it takes at once, for all trials together. `at_home`: the names that the job uses
+    in the stack's own region; empty where it may run elsewhere. `network`: the template's required network; without it
+    a job takes the cluster's."""
+
+    worker: WorkerPool
+    machines: int
+    at_home: str
+    network: str | None
+
+
+def _fields(one: WorkerPoolDemand, cluster: ClusterSpec, pool: PoolSpec) -> Iterator[FieldComparison]:
+    def field(name: str, ours: str, theirs: str) -> FieldComparison:
+        return FieldComparison(name, ours, theirs, ours == theirs)
+
+    yield from (field(*row) for row in compared(one.worker.spec, pool.machine))
+    custom = "custom" if cluster.custom_service_account else "none (serviceAccount.custom: false)"
+    yield field("service account", "custom", custom)
+    if one.network is not None:
+        yield field("network", one.network, cluster.network or "none")
+    if one.at_home and cluster.region:
+        yield field("region", f"the stack's own, for its {one.at_home}", cluster.region)
+
+
+def _distance(worker: WorkerPool, pool: PoolSpec) -> float:
+    """Return the size of the differences: machine type, its size, and accelerator weigh most, then their number, then
+    the disk."""
+    shape, disk, has = worker.shape, worker.spec.disk, pool.machine
+    found = 0.0
+    if (shape.accelerator, shape.accelerator_count) != (has.accelerator, has.accelerator_count):
+        found += 2 if shape.accelerator != has.accelerator else 1.5
+    if shape.type != has.type:
+        other = machine(has.type, has.accelerator, has.accelerator_count or None)
+        found += (2 if shape.family == other.family else 3) + abs(log2(shape.vcpus / other.vcpus)) / 10
+    if disk != has.disk:
+        found += 1
+    return found
+
+
+def fitting_pools(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> tuple[PoolSpec, ...] | None:
+    """Return the resource pools in the order of `asked`, None where the cluster lacks some."""
+    return _assign(cluster, asked, {pool.name: pool.max for pool in cluster.pools})
+
+
+def mismatches(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> tuple[PoolMismatch, ...]:
+    """Return why a cluster has no fitting pools."""
+    return tuple(_unlike(asked, cluster)) or tuple(_too_many(asked, cluster))
+
+
+def _unlike(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iterator[PoolMismatch]:
+    taken = {pool.name for one in asked for pool in _fitting(one, cluster)}
+    for one in asked:
+        nearest = min(cluster.pools, key=lambda pool: (_distance(one.worker, pool), pool.name in taken, pool.name))
+        compared = PoolMismatch(
+            one.worker.role, f"{cluster.name}/{nearest.name}", tuple(_fields(one, cluster, nearest))
+        )
+        if compared.differences:
+            yield compared
+
+
+def _fitting(one: WorkerPoolDemand, cluster: ClusterSpec) -> tuple[PoolSpec, ...]:
+    return tuple(pool for pool in cluster.pools if all(field.fits for field in _fields(one, cluster, pool)))
+
+
+def _assign(
+    cluster: ClusterSpec, asked: tuple[WorkerPoolDemand, ...], room: dict[str, int]
+) -> tuple[PoolSpec, ...] | None:
+    """Return a pool for each worker pool such that no pool is asked for more than its maximum; the roomiest is tried
+    first."""
+    if not asked:
+        return ()
+    needs = asked[0].machines
+    fitting = reversed(_fitting(asked[0], cluster))
+    by_room = {room[pool.name]: pool for pool in fitting}  # among pools of equal room any will do
+    for free in sorted(by_room, reverse=True):
+        pool = by_room[free]
+        if free < needs:
+            break
+        rest = _assign(cluster, asked[1:], {**room, pool.name: room[pool.name] - needs})
+        if rest is not None:
+            return (pool, *rest)
+    return None
+
+
+def _too_many(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iterator[PoolMismatch]:
+    """Yield mismatches in number where all shapes match: each shape's need beside its pools' maximum."""
+    shapes: dict[tuple[PoolSpec, ...], list[WorkerPoolDemand]] = {}
+    for one in asked:
+        shapes.setdefault(_fitting(one, cluster), []).append(one)
+    room = {pool.name: pool.max for pool in cluster.pools}
+    for fitting, group in shapes.items():
+        pools = sorted(fitting, key=lambda pool: pool.name)
+        if _assign(cluster, tuple(group), room) is not None:
+            continue
+        counts = [one.machines for one in group]
+        most = [pool.max for pool in pools]
+        needs = " + ".join(map(str, counts)) + (f" = {sum(counts)}" if len(counts) > 1 else "")
+        has = "max " + " and ".join(map(str, most))
+        names = " and ".join(f"{cluster.name}/{pool.name}" for pool in pools)
+        roles = " + ".join(one.worker.role for one in group)
+        yield PoolMismatch(roles, names, (FieldComparison("replicas", needs, has, False),))

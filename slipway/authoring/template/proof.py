@@ -1,0 +1,217 @@
+"""The proof that a template can run where it says: exact machine and disk per worker pool, replicas within bounds.
+
+Vertex AI accepts a job on a persistent resource only when each worker pool equals a resource pool field by field
+(vertex-rules 2). Here that is known before anything is deployed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from slipway.authoring.template.case import Case, cases
+from slipway.authoring.template.declaration import file_of
+from slipway.authoring.template.job_template import JobTemplate
+from slipway.authoring.template.pool_matching import PoolMismatch, WorkerPoolDemand, fitting_pools, mismatches
+from slipway.authoring.template.worker_pool import ANY_RESERVATION
+from slipway.base.errors import ConfigError
+from slipway.model.capacity import POOL, RESERVATION
+from slipway.model.cluster import ClusterSpec, PoolSpec, Reservation
+from slipway.model.kinds import CUSTOM_JOB
+from slipway.model.machines.table import lacks
+from slipway.model.rules.reservations import misfits_of, undeclared, zone
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A place where a template can run: by one capacity type, as one kind, in one case of its parameters.
+
+    On a cluster, `pools` are the resource pools of its worker pools, in their order. `refusal` tells why it can't run
+    there in this stack, whatever the quota; empty when it can. `dormant`: why its cluster does not exist for now; empty
+    where it does. `label` tells it from the template's others.
+    """
+
+    capacity_type: str
+    cluster: ClusterSpec | None = None
+    pools: tuple[PoolSpec, ...] = ()
+    kind: str = CUSTOM_JOB.name
+    case: Case = field(default_factory=Case)
+    refusal: str = ""
+    qualifier: str = ""
+    dormant: str = ""
+
+    @property
+    def label(self) -> str:
+        where = self.cluster.name if self.cluster and self.dormant else ""
+        return " ".join(word for word in (self.capacity_type, where, self.qualifier) if word)
+
+
+@dataclass(frozen=True)
+class StackResources:
+    """The places of a stack's jobs: its clusters, region, and reservations by the names that templates use. `absent`:
+    the configurations that its clusters do not have for now; their alternatives when None."""
+
+    clusters: tuple[ClusterSpec, ...]
+    region: str = ""
+    reservations: Mapping[str, Reservation] = field(default_factory=dict)
+    absent: tuple[ClusterSpec, ...] | None = None
+
+
+def prove_all(templates: Iterable[JobTemplate], here: StackResources) -> Mapping[str, tuple[Placement, ...]]:
+    """Return the placements of each template by its name, as `prove` finds them. Raises ConfigError with the reasons of
+    all that fit nowhere."""
+    placements: dict[str, tuple[Placement, ...]] = {}
+    errors: list[ConfigError] = []
+    for template in templates:
+        try:
+            placements[template.name] = prove(template, here)
+        except ConfigError as error:
+            errors.append(error)
+    if len(errors) > 1:
+        raise ConfigError(
+            f"{len(errors)} templates fit no pool of this stack",
+            why="\n".join(f"{error.what}: {error.why}" for error in errors),
+            fix="\n".join(dict.fromkeys(error.fix for error in errors)),
+        )
+    if errors:
+        raise errors[0]
+    return placements
+
+
+def prove(template: JobTemplate, here: StackResources) -> tuple[Placement, ...]:
+    """Return where the template can run, in its order of preference; on every cluster that fits, in the stack's order.
+
+    The result covers every kind and every case of its parameters, the first kind first. A template that fits only a
+    configuration that a cluster does not have for now is dormant there.
+
+    Raises ConfigError with the fields side by side when it asks for a pool and fits none in any case.
+    """
+    found: list[Placement] = []
+    refused: list[tuple[PoolMismatch, ...]] = []
+    for kind in template.kinds:
+        for case in cases(template):
+            for capacity_type in case.capacity_types(template):
+                placements, unfit = _placements(template, kind, case, capacity_type, here)
+                found += placements
+                refused += unfit
+    on_pools = [placement for placement in found if placement.capacity_type == POOL]
+    if on_pools and all(placement.refusal for placement in on_pools):
+        raise _no_pool(template, refused, here.clusters)
+    return tuple(found)
+
+
+def _placements(
+    template: JobTemplate, kind: str, case: Case, capacity_type: str, here: StackResources
+) -> tuple[list[Placement], list[tuple[PoolMismatch, ...]]]:
+    qualifier = " ".join(
+        words for words in (f"({case})" if case.when else "", f"as {kind}" if kind != template.kind else "") if words
+    )
+    plain = Placement(capacity_type, kind=kind, case=case, qualifier=qualifier)
+    if case.variant is not None and case.variant.refusal:
+        return [replace(plain, refusal=case.variant.refusal)], []
+    if capacity_type != POOL:
+        why = next(_refusals(template, case, capacity_type, here), "")
+        return [replace(plain, refusal=why)], []
+    asked = _demands(template, kind, case)
+    fitting = [(cluster, fitting_pools(asked, cluster)) for cluster in here.clusters]
+    placements = [replace(plain, cluster=cluster, pools=pools) for cluster, pools in fitting if pools is not None]
+    if placements:
+        return placements, []
+    alternatives = (option for cluster in here.clusters for option in cluster.options[1:])
+    for option in alternatives if here.absent is None else here.absent:
+        pools = fitting_pools(asked, option)
+        if pools is not None:
+            why = f"fits cluster {option.name} only {option.called}, which it is not for now"
+            return [replace(plain, cluster=option, pools=pools, dormant=why)], []
+    refused = [mismatches(asked, cluster) for cluster in here.clusters]
+    why = "; ".join(map(str, _nearest(refused))) if refused else "the stack has no cluster"
+    return [replace(plain, refusal=f"fits no pool of this stack: {why}")], refused
+
+
+def _demands(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDemand, ...]:
+    """Return demands with the machines of all concurrent trials, at the usual numbers."""
+    times = template.trials_at_once(kind)
+    workers = case.worker_pools(template)
+    return tuple(
+        WorkerPoolDemand(worker, template.replicas(worker)[1] * times, template.at_home, template.network)
+        for worker in workers
+    )
+
+
+def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: StackResources) -> Iterator[str]:
+    """Yield the reasons why its own machines can't be had in this place."""
+    for worker in case.worker_pools(template):
+        shape = worker.shape
+        if lacking := lacks(here.region, shape.accelerator):
+            yield "; ".join(lacking)
+        if capacity_type == RESERVATION and worker.reservation == ANY_RESERVATION:
+            asked = template.replicas(worker)[1]
+            if why := undeclared(here.reservations.values(), here.region, worker.spec, shape, asked):
+                yield why
+        elif capacity_type == RESERVATION and worker.reservation:
+            known = here.reservations.get(worker.reservation)
+            if known is None and zone(worker.reservation) is None:
+                yield f"the stack declares no reservation {worker.reservation!r} under slipway:reservations"
+            elif known is not None:
+                yield from misfits_of(known, here.region, shape, template.replicas(worker)[1])
+
+
+def _nearest(refused: list[tuple[PoolMismatch, ...]]) -> tuple[PoolMismatch, ...]:
+    """Return the mismatches of the nearest cluster. Equally near ones are ordered by name: a stack file keeps its
+    order, Pulumi's configuration does not, and `slipway check` and preview agree."""
+    return min(
+        refused,
+        key=lambda mismatches: (
+            len(mismatches),
+            sum(mismatch.differences for mismatch in mismatches),
+            [mismatch.nearest for mismatch in mismatches],
+        ),
+    )
+
+
+def _no_pool(
+    template: JobTemplate, refused: list[tuple[PoolMismatch, ...]], clusters: tuple[ClusterSpec, ...]
+) -> ConfigError:
+    file = f"templates/{file_of(template.name)}"
+    if not refused:
+        return ConfigError(
+            f"template {template.name} fits no pool: the stack has no cluster",
+            why="its capacity type 'pool' needs one",
+            fix=f"declare one under slipway:persistentResources, or take 'pool' out of capacity_types in {file}",
+        )
+    nearest = _nearest(refused)
+    fix = f"make the template and the pool equal, in {file} or in the stack file; a job runs only on a pool like it"
+    cluster = next(one for one in clusters if one.name == nearest[0].nearest.partition("/")[0])
+    if cluster.closed and all(one.differences == 1 for one in nearest):
+        fix = cluster.closed[1]
+    return ConfigError(
+        f"template {template.name} fits no pool of this stack",
+        why="\n".join(map(str, nearest)),
+        fix=fix,
+    )
+
+
+def misfits(templates: Iterable[JobTemplate], cluster: ClusterSpec) -> Mapping[int, Mapping[str, str]]:
+    """Return, by alternative (0 is the first configuration), the templates that fit another alternative and not this
+    one, each with the reason. Templates that fit none are no matter of alternatives."""
+    if not cluster.alternatives:
+        return {}
+    found: dict[int, dict[str, str]] = {}
+    for template in templates:
+        for option, why in _misfits(template, cluster):
+            found.setdefault(option.alternative, {}).setdefault(template.name, why)
+    return found
+
+
+def _misfits(template: JobTemplate, cluster: ClusterSpec) -> Iterator[tuple[ClusterSpec, str]]:
+    for kind in template.kinds:
+        for case in cases(template):
+            if POOL not in case.capacity_types(template) or (case.variant is not None and case.variant.refusal):
+                continue
+            asked = _demands(template, kind, case)
+            unfit = [one for one in cluster.options if fitting_pools(asked, one) is None]
+            if len(unfit) == len(cluster.options):
+                continue
+            where = f"({case}) " if case.when else ""
+            for option in unfit:
+                yield option, where + "; ".join(map(str, mismatches(asked, option)))

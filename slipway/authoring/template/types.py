@@ -1,0 +1,56 @@
+"""Type checks of a template file's values, which nothing else checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from slipway.base.formatting import join, unfit
+
+_WORDS = {str: "a string", int: "a whole number", float: "a number", bool: "True or False", NoneType: "None"}
+_hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
+
+
+def mistyped(value: Any, hint: Any, place: str = "", owner: str = "") -> Iterator[str]:
+    """Yield the values that are not of the declared type, with their places: `parameters.help of trees: 5 is not a
+    string`."""
+    fitting = next((one for one in _choices(hint) if _is(value, one)), None)
+    where = f"{place} of {owner}" if owner else place
+    if fitting is None:
+        yield f"{where}: {value!r} is not {join((_word(one) for one in _choices(hint)), 'or')}"
+    elif isinstance(value, str):
+        if wrong := unfit(value):
+            yield f"{where}: {value!r} {wrong}"
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from mistyped(one, get_args(fitting)[0], place, owner)
+    elif isinstance(value, Mapping):
+        for inner in (pair for one in value.items() for pair in zip(one, get_args(fitting), strict=True)):
+            yield from mistyped(*inner, place, owner)
+    elif is_dataclass(fitting):
+        name = getattr(value, "name", getattr(value, "role", owner)) if place else ""
+        for field in fields(value):
+            inner_place = f"{place}.{field.name}" if place else field.name
+            yield from mistyped(getattr(value, field.name), _hints(type(value))[field.name], inner_place, str(name))
+
+
+def _choices(hint: Any) -> tuple[Any, ...]:
+    """Return the members of a union; any other type alone."""
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def _is(value: Any, hint: Any) -> bool:
+    """Tell whether the value itself is of the type; its contents are checked later."""
+    if hint in _WORDS:
+        return type(value) is hint or (hint is float and type(value) is int)
+    origin = get_origin(hint)
+    # `type[int]` is a parameter's own type, which the parameter checks itself.
+    return origin is type or isinstance(value, origin or hint)
+
+
+def _word(hint: Any) -> str:
+    kinds = {tuple: "a tuple", Mapping: "a dict"}
+    return _WORDS.get(hint) or next((word for kind, word in kinds.items() if get_origin(hint) is kind), hint.__name__)

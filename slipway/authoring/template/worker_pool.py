@@ -1,0 +1,109 @@
+"""A role of a job: equal machines that run the same code, a Python package in one of Vertex AI's images or a container
+image."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from slipway.model.machines.spec import Disk, MachineSpec, is_tpu, machine_or_tpu
+from slipway.model.machines.table import Machine, MachineError
+from slipway.model.rules.code import MODULE, SCRIPT
+from slipway.model.rules.workers import POSITIONS
+
+ANY_RESERVATION = "any"
+_PINNED = re.compile(r"[^\s@]+@sha256:[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Package:
+    """Code as a Python package: the folder is the import package, `module` is run, `image` is a prebuilt executor.
+
+    `folder` is relative to the repository's root; its requirements.txt, if any, is installed with it. With the module
+    SCRIPT it holds any files, and the arguments name the command: `--command=python train.py`.
+    """
+
+    folder: str
+    module: str
+    image: str
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        """Yield each problem with its field."""
+        if not MODULE.fullmatch(self.module):
+            yield "code.module", f"{self.module!r} is not a module name"
+        elif self.module != SCRIPT and self.module.split(".")[0] != self.folder.rstrip("/").rsplit("/", 1)[-1]:
+            yield "code", f"module {self.module} is not in the import package {self.folder}"
+
+    def holds_the_same(self, other: Code) -> bool:
+        """Tell whether it is the same package, in whatever image it runs."""
+        return isinstance(other, Package) and (self.folder, self.module) == (other.folder, other.module)
+
+
+@dataclass(frozen=True)
+class Image:
+    """Code as a container image, pinned by digest, `…@sha256:…`, so that the reviewed image runs.
+
+    `command` replaces its ENTRYPOINT (CMD is ignored then); a worker pool's `args` replace its CMD. An image has no
+    launcher: a submission whose answer is lost may run it twice.
+    """
+
+    uri: str
+    command: tuple[str, ...] = ()
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        if not _PINNED.fullmatch(self.uri):
+            yield "code", f"image {self.uri!r} is not pinned; write NAME@sha256:DIGEST"
+
+
+Code = Package | Image
+
+
+@dataclass(frozen=True)
+class WorkerPool:
+    """A role of a job: `replicas` equal machines, all running the template's code with `args`.
+
+    `machine` and `disk` must equal a pool's exactly. `replicas` is a number or a placeholder of an int parameter.
+    `position` is one of POSITIONS; without it the pool takes the place after the one before it. `code` overrides the
+    template's; `env` are variables of its own, beside the template's and in place of those of the same name.
+    `reservation`, for the capacity type of that name: a name that the stack file has under
+    `slipway:reservations`, a full path, or ANY_RESERVATION.
+    """
+
+    role: str
+    machine: str
+    disk: Disk = field(default_factory=Disk)
+    accelerator: str | None = None
+    accelerator_count: int | None = None
+    replicas: int | str = 1
+    args: tuple[str, ...] = ()
+    position: str | None = None
+    code: Code | None = None
+    reservation: str | None = None
+    tpu_topology: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def shape(self) -> Machine:
+        """The machine with its accelerators. Raises MachineError."""
+        if self.tpu_topology and not is_tpu(self.machine):
+            raise MachineError("topology", f"{self.machine} has no topology, as it is no TPU", "leave the topology out")
+        return machine_or_tpu(self.machine, self.accelerator, self.accelerator_count, self.tpu_topology)
+
+    @cached_property
+    def spec(self) -> MachineSpec:
+        """The spec of one of its machines, everything resolved. Raises MachineError."""
+        shape = self.shape
+        return MachineSpec(shape.type, shape.accelerator, shape.accelerator_count, self.disk)
+
+
+def places(pools: tuple[WorkerPool, ...]) -> tuple[int, ...]:
+    """Return the index in the request of each pool. Raises ValueError with a pool that has no place."""
+    found: list[int] = []
+    for pool in pools:
+        place = POSITIONS.index(pool.position) if pool.position else (found[-1] + 1 if found else 0)
+        if place >= len(POSITIONS) or (found and place <= found[-1]):
+            raise ValueError(pool.role)
+        found.append(place)
+    return tuple(found)

@@ -1,0 +1,305 @@
+"""The creation of a cluster, with messages until it runs. Refused requests are repeated for a while.
+
+Where there are no machines, or no quota for them, the alternatives of the stack file are tried in their order, and all
+of them again after a pause. The id is Slipway's, so a repeated request never makes a second cluster: a lost answer is
+looked up, not feared. A failed cluster is cleared away: in ERROR it holds its name and no machines, and no job ever
+runs on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from itertools import chain, count
+from math import inf
+
+from slipway.base.clock import poll
+from slipway.base.errors import PolicyError, ResourceError, SlipwayError, Timeout
+from slipway.base.formatting import join, span
+from slipway.deploying.creation.creation_context import CreationContext, CreationPolicy
+from slipway.google.clusters import Operation, PersistentResource
+from slipway.google.failures import CloudError, Conflict, NoAnswer, NotFound, Unreachable
+from slipway.google.vertex import Vertex
+from slipway.model.cluster import CurrentCluster
+from slipway.model.findings.finding import Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.model.season import moment_in_words
+
+_AGAIN = frozenset({408, 429, 500, 502, 503, 504})
+_READY = frozenset({"RUNNING", "UPDATING"})
+# gRPC codes of a failed creation that no second try can correct: a wrong field, a missing key, role or condition.
+_HOPELESS = frozenset({3, 5, 7, 9, 12, 16})
+_MOST_DOUBLED = 20  # The pause is long enough by then, and an unbounded power would exceed any number of seconds.
+_SAID_AFTER_S, _SAID_EVERY_S, _TOLD_TRIES = (60, 120, 300), 600, 3
+_KNOWN_BY = (STACK_LABEL, NAME_LABEL, HASH_LABEL)
+_FAILED = "ended in ERROR"
+_NEXT_RUN = (
+    "run pulumi up again: it finds the cluster by its name and labels, waits for it (up to two hours), "
+    "and takes it as it is"
+)
+
+
+class AgainError(Exception):
+    """A failed try that another try may mend. `what` happened, `why` in the service's words."""
+
+    def __init__(self, what: str, why: str, error: CloudError | None = None) -> None:
+        super().__init__(what)
+        self.what, self.why, self.error = what, why, error
+
+    @property
+    def exhausted(self) -> bool:
+        return self.error is not None and self.error.status == 429
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing exists and nothing is coming, for want of machines or of quota: alternatives may be had."""
+        return self.what == _FAILED or self.exhausted
+
+
+class ClusterCreation:
+    """The creation of a cluster. `failed` are the full names of clusters to clear away before. `meanwhile` tells what
+    submitters have until it is made."""
+
+    def __init__(
+        self,
+        first: CurrentCluster,
+        cloud: CreationContext,
+        policy: CreationPolicy,
+        failed: Iterable[str] = (),
+        meanwhile: str = "",
+    ) -> None:
+        self.options, self.place = (first, *first.alternatives), 0
+        self.cloud, self.policy, self.failed, self.meanwhile = cloud, policy, failed, meanwhile
+        within = None if policy.insists else first.spec.create_within
+        self.patience = policy.refused if within is None else within.total_seconds()
+        self.began = cloud.now()
+        self.tries = self.pauses = 0
+        self.troubles: dict[int, AgainError] = {}  # the last trouble of each option
+        self.warned, self.told_at = "", -inf
+        self.left: dict[str, str] = {}  # leftovers, for the last words
+        self.accepted: set[str] = set()  # the ids whose acceptance was told
+        self.doubt = False  # whether the last request may have been carried out, unseen
+
+    @property
+    def cluster(self) -> CurrentCluster:
+        """The cluster that is being made: the first configuration or an alternative."""
+        return self.options[self.place]
+
+    @property
+    def vertex(self) -> Vertex:
+        """The service in the cluster's region."""
+        region = self.cluster.spec.region
+        return self.cloud.vertex.at(region) if region else self.cloud.vertex
+
+    def run(self) -> str:
+        """Make the cluster; return the id of the one that runs in the end.
+
+        Raises SlipwayError, with what is left behind and what to type.
+        """
+        for failed in self.failed:
+            self._clear(failed)
+        while True:
+            self.tries += 1
+            try:
+                self._watch(self._send())
+                return self.cluster.id
+            except AgainError as trouble:
+                self._go_on(trouble)
+
+    def _go_on(self, trouble: AgainError) -> None:
+        """Continue with the next alternative at once, or with the first option after a pause. Raises when the time is
+        over."""
+        self.troubles[self.place] = trouble
+        spent = self.cloud.now() - self.began
+        left, following = self._bound(trouble) - spent, self.place + 1
+        if trouble.settled and following < len(self.options) and (left > 0 or following not in self.troubles):
+            if following not in self.troubles:
+                other = self.options[following]
+                instead = f"{_machines(other)} may do, as {_called(other)}"
+                self.cloud.warn(f"cluster {self.cluster.id} {trouble.what}: {trouble.why}; {instead}")
+            self.place = following
+            return
+        if left <= 0:
+            raise self._given_up(trouble, spent) from trouble.error
+        if trouble.why != self.warned:
+            self.warned = trouble.why
+            until = span(self.patience)
+            self.cloud.warn(f"cluster {self.cluster.id} {trouble.what}: {trouble.why}; trying again, for up to {until}")
+        wait = min(self.policy.first * 2 ** min(self.pauses, _MOST_DOUBLED), self.policy.again, left)
+        self.pauses += 1
+        self._tell(wait, left)
+        self.cloud.pause(wait)
+        if trouble.settled:
+            self.place = 0
+
+    def _tell(self, wait: float, left: float) -> None:
+        """Tell what it waits for and until when: at the first tries, and then once in a while."""
+        now = self.cloud.now()
+        if self.pauses > _TOLD_TRIES and now - self.told_at < _SAID_EVERY_S:
+            return
+        self.told_at = now
+        last = moment_in_words(self.cloud.clock() + timedelta(seconds=left))
+        self.cloud.say(
+            f"cluster {self.options[0].id} waits for {join(map(_machines, self.options), 'or')}: try {self.tries} was "
+            f"in vain, the next one in {span(wait)}, the last one by {last}"
+        )
+
+    def _bound(self, trouble: AgainError) -> float:
+        return min(self.policy.unreachable, self.patience) if isinstance(trouble.error, Unreachable) else self.patience
+
+    def _send(self) -> Operation | None:
+        """Return the creation's operation; None where the cluster was found to exist already."""
+        id_ = self.cluster.id
+        try:
+            operation = self.vertex.create_persistent_resource(id_, self.cluster.request(self.cloud.stack))
+            self.doubt = False
+            return operation
+        except CloudError as error:
+            self.doubt = not error.not_accepted
+            # 409: after a request whose answer was lost, another `up`, or somebody else's. Labels tell.
+            if isinstance(error, Conflict) or not error.not_accepted:
+                found = self._look()
+                if found is not None:
+                    if not self.cloud.is_ours(found, _KNOWN_BY, self.cluster):
+                        raise ResourceError(
+                            f"cluster {id_} is there already, and somebody else made it",
+                            why=f"it lacks the labels of this stack ({', '.join(_KNOWN_BY)}); {error.message}",
+                            fix="delete it by hand if nobody needs it, or raise `generation` of the cluster; "
+                            "then pulumi up again",
+                        ) from error
+                    self.doubt = False
+                    self.cloud.say(f"cluster {id_} was made although the answer did not come: going on with it")
+                    return None
+                self.doubt = isinstance(error, NoAnswer)  # a server that answered has ended its work on it
+            if isinstance(error, (Conflict, NoAnswer, Unreachable)) or error.status in _AGAIN:
+                raise AgainError("is refused" if error.status else "gets no answer", error.message, error) from error
+            if 400 <= error.status < 500:
+                raise
+            raise AgainError("is not made", error.message, error) from error
+
+    def _look(self) -> PersistentResource | None:
+        """Return the cluster, or None where there is none; a failure to read is retried later."""
+        try:
+            return self.vertex.persistent_resource(self.cluster.id)
+        except NotFound:
+            return None
+        except CloudError as error:
+            raise AgainError("can't be read", error.message, error) from error
+
+    def _watch(self, operation: Operation | None) -> None:
+        """Wait until it runs. A failed cluster is cleared away."""
+        id_, policy, began = self.cluster.id, self.policy, self.cloud.now()
+        if id_ not in self.accepted:
+            self.cloud.say(f"cluster {_called(self.cluster)} is accepted and being made")
+        self.accepted.add(id_)
+        seen, to_tell = began, chain(_SAID_AFTER_S, count(_SAID_EVERY_S, _SAID_EVERY_S))
+        due = next(to_tell)
+        for spent in poll(self.cloud.pause, policy.first, policy.look, within=policy.made, now=self.cloud.now):
+            try:
+                found = self._look()
+                state, seen = found.state if found else "gone", self.cloud.now()
+            except AgainError as trouble:
+                self._may_go_on(trouble, self.cloud.now() - seen)
+                found, state = None, f"can't be read: {trouble.why}"
+            if state in _READY:
+                self.cloud.say(f"cluster {id_} runs{f' after {span(spent)}' if spent >= 1 else ''}")
+                return
+            if found and state == "ERROR":
+                raise self._failed(found)
+            if state in ("gone", "STOPPING"):
+                self._gone(operation, state)
+            if spent >= due:
+                due = next(to_tell)
+                self.cloud.say(f"cluster {id_} is still being made after {span(spent)} ({state.lower()})")
+        raise Timeout(
+            f"cluster {id_} is still being made after {span(policy.made)}",
+            why="machines that are scarce take their time; it goes on without this command",
+            fix=_NEXT_RUN,
+        )
+
+    def _may_go_on(self, trouble: AgainError, silent: float) -> None:
+        """Raise for a denial, which no later request mends, and for a service that is busy or silent for too long."""
+        denied = trouble.error and 400 <= trouble.error.status < 500 and trouble.error.status not in _AGAIN
+        if trouble.error and (denied or silent >= self._bound(trouble)):
+            raise ResourceError(
+                f"cluster {self.cluster.id} was accepted and is being made, and can't be watched",
+                why=trouble.error.why,
+                fix=f"{trouble.error.fix}; then {_NEXT_RUN}",
+            ) from trouble.error
+
+    def _gone(self, operation: Operation | None, state: str) -> None:
+        """Raise for a cluster that is missing although it was accepted: the operation tells why, where there is one."""
+        if operation is not None:
+            try:
+                operation = self.vertex.operation(operation.name)
+            except CloudError:
+                return
+            if not operation.done:
+                return
+        why = (operation.error if operation else "") or "somebody deleted it while it was being made"
+        if operation and operation.error_code in _HOPELESS:
+            raise ResourceError(
+                f"cluster {self.cluster.id} could not be made", why=why, fix="correct that, then pulumi up"
+            )
+        raise AgainError(f"is {state.lower()}", why)
+
+    def _failed(self, found: PersistentResource) -> SlipwayError | AgainError:
+        why = found.error or "the service gives no reason"
+        self._clear(found.name)
+        if found.error_code in _HOPELESS:
+            return ResourceError(
+                f"cluster {found.id} could not be made",
+                why=why,
+                fix=f"correct that, then pulumi up again; {self._rest()}",
+            )
+        return AgainError(_FAILED, why)
+
+    def _clear(self, name: str) -> None:
+        self.left[name] = self.cloud.clear(name, self.cluster, self.policy.cleared)
+
+    def _given_up(self, trouble: AgainError, spent: float) -> SlipwayError:
+        """Return the last error, with the last trouble of each option."""
+        last, first = self.cluster, self.options[0]
+        times = f"{self.tries} tries in {span(spent)}" if self.tries > 1 else "one try"
+        if self.doubt:
+            return ResourceError(
+                f"cluster {last.id} may have been made: the request was sent, and no answer told ({times})",
+                why=trouble.why,
+                fix=f"slipway pools shows whether it is there (it is billed from its start); {_NEXT_RUN}",
+            )
+        exhausted = all(one.exhausted for one in self.troubles.values())
+        ask = "slipway quota shows limits and use; then " if exhausted else ""
+        how, why = f"it {trouble.what}", trouble.why
+        what, told = (
+            f"cluster {last.id} could not be made: {how}",
+            f"cluster `{first.id}` could not be made: {how} ({why})",
+        )
+        if len(self.troubles) > 1:
+            others = len(self.troubles) - 1
+            how = "nor could its alternative" if others == 1 else f"nor could any of its {others} alternatives"
+            tried = [(self.options[place], one) for place, one in sorted(self.troubles.items())]
+            options = [f"{_called(one)}, {_machines(one)}: it {error.what}: {error.why}" for one, error in tried]
+            what, why = f"cluster {first.id} could not be made, {how}", "\n".join(options)
+            told = f"cluster `{first.id}` could not be made, {how}: {'; '.join(one.rstrip('.') for one in options)}"
+        out = KINDS["stock-out"].of(Subject("cluster", first.spec.name), told, id=first.id, how=how)
+        return (PolicyError if exhausted else ResourceError)(
+            f"{what} ({times})",
+            why=why,
+            fix=f"{ask}run pulumi up again, which tries again; or give it more time in the stack file "
+            "(`createWithin`), or other machines or another region (`alternatives`, or in the place of these); "
+            + "\n".join(filter(None, (self._rest(), self.meanwhile))),
+            found=(out,) if trouble.settled else (),
+        )
+
+    def _rest(self) -> str:
+        return "; ".join(filter(None, self.left.values())) or "nothing of it is left behind or billed"
+
+
+def _machines(one: CurrentCluster) -> str:
+    where = f" in {one.spec.region}" if one.spec.region else ""
+    return join(f"{pool.replicas} {pool.machine}" for pool in one.spec.pools) + where
+
+
+def _called(one: CurrentCluster) -> str:
+    return f"{one.id} (alternative {one.spec.alternative})" if one.spec.alternative else one.id

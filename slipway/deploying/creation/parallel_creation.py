@@ -1,0 +1,193 @@
+"""The clusters that a deployment makes, all of them at once. None delays another, or the rest of the deployment."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextvars import copy_context
+from pathlib import Path
+
+from slipway.base.errors import ConfigError, ResourceError, SlipwayError, Timeout
+from slipway.base.files import write_atomically
+from slipway.base.formatting import join, seconds
+from slipway.deploying.creation.cluster_creation import ClusterCreation
+from slipway.deploying.creation.creation_context import WITHIN_S, CreationContext, CreationPolicy, await_grant
+from slipway.deploying.deployment.deletion_guard import GuardSubject
+from slipway.deploying.deployment.interim_catalog import InterimCatalog, Offers
+from slipway.deploying.deployment.plan import Plan
+from slipway.deploying.deployment.removal import GracePeriod
+from slipway.deploying.generations.action import What, Why
+from slipway.google.clusters import PersistentResource
+from slipway.google.connection import connect
+from slipway.google.live import Unknown, Use
+from slipway.google.quota.usage import drawn
+from slipway.model.cluster import CurrentCluster
+from slipway.model.findings.finding import Finding
+from slipway.model.findings.kinds import to_document
+
+_AHEAD_S = 30 * 60.0
+PATIENCE = "SLIPWAY_CREATE_PATIENCE"
+"""The variable for how long a refused creation is tried again, as in 15m; quota is waited for no longer than that
+either."""
+
+FINDINGS = "SLIPWAY_FINDINGS"
+"""The variable for a file that is written when clusters were made, or could not be for want of machines."""
+
+
+def creator(
+    plan: Plan,
+    environ: Mapping[str, str],
+    place: tuple[str, str, str],
+    use: Callable[[GuardSubject], Use | Unknown],
+    *,
+    say: Callable[[str], None],
+    warn: Callable[[str], None],
+    awaited: Mapping[str, int],
+    offers: Offers,
+    grace: GracePeriod,
+) -> Callable[[Sequence[str]], Mapping[str, str]]:
+    """Return a function that makes clusters of the plan, by id, once everything else is offered and unneeded clusters
+    are gone; each when its limits in `awaited` are in force, by metric, and its predecessor in place is gone. It
+    returns the ids of the running ones: of the first configurations, or of their alternatives. A cluster that its
+    season brings may be missing.
+
+    `place` is stack, project and region. Raises ConfigError.
+    """
+    policy, (stack, project, region) = _policy(environ), place
+    asked = {item.id: item for item in plan.current if not item.import_}
+    needs = {id_: drawn([item.spec], ()) for id_, item in asked.items()}
+    of_all = awaited.keys() - frozenset().union(*needs.values())
+
+    def told(found: tuple[Finding, ...] = ()) -> None:
+        """Write for `slipway notices` which clusters had no machines; none, where all run."""
+        if file := environ.get(FINDINGS):
+            write_atomically(Path(file), json.dumps(to_document(stack, ["stock-out"], found)))
+
+    if not asked:
+        told()
+
+    def create(ids: Sequence[str]) -> Mapping[str, str]:
+        if not ids:
+            return {}
+        connection = connect(environ)
+        cloud = CreationContext(
+            stack, connection.vertex(project, region), lambda cluster: use(GuardSubject(cluster)), say, warn
+        )
+        quotas, within = connection.quotas(project), min(WITHIN_S, policy.refused)
+        catalog = InterimCatalog(offers, connection.storage, warn)
+
+        def make(cluster: CurrentCluster) -> str:
+            limits = {metric: limit for metric, limit in awaited.items() if metric in needs[cluster.id] | of_all}
+            await_grant(quotas, region, limits, [cluster.id], say, within_s=within)
+            why = "it is replaced in place, and its successor is made when it is gone"
+            replaced = _living(plan, Why.IN_PLACE, cluster.spec.name)
+            cloud.removal(replaced, why=why, grace=grace, offers=catalog).run()
+            failed = [one.living.name for one in plan.of(What.CLEAR) if one.living and one.cluster == cluster.spec.name]
+            return ClusterCreation(cluster, cloud, policy, failed, _meanwhile(cluster.spec.name, plan)).run()
+
+        catalog.publish()
+        remove_ahead(_living(plan, Why.IDLE), cloud, grace)
+        try:
+            made = create_all(ids, lambda id_: make(asked[id_]), catalog.publish, warn, plan.seasons)
+        except SlipwayError as error:
+            if error.found:
+                told(error.found)
+            raise
+        catalog.end()
+        told()
+        return made
+
+    return create
+
+
+def remove_ahead(clusters: Sequence[PersistentResource], cloud: CreationContext, grace: GracePeriod) -> None:
+    """Remove unneeded clusters before others are made: those may not be had for days, and the engine deletes last, and
+    not at all when a creation failed. The interim catalog does not offer them."""
+    why = "it is not asked for any more, and nothing is made before it is gone"
+    instead = "pulumi up again: it keeps the cluster until nothing runs on it"
+    try:
+        cloud.removal(clusters, why=why, instead=instead, grace=grace, within=_AHEAD_S).run()
+    except Timeout as slow:
+        cloud.warn(f"{slow.what}; what is to be made is asked for all the same")
+
+
+def create_all(
+    ids: Sequence[str],
+    make: Callable[[str], str],
+    runs: Callable[[Mapping[str, str]], None],
+    warn: Callable[[str], None],
+    seasons: Collection[str] = (),
+) -> Mapping[str, str]:
+    """Return the ids of the running clusters, by the first ids. `make` returns when one runs; `runs` is told of those
+    that run, while others do not. A failed one of the `seasons` is reported, and missing.
+
+    Raises the error of another failed one, or of several as one, when all have ended.
+    """
+    errors: dict[str, Exception] = {}
+    made: dict[str, str] = {}
+
+    def one(id_: str) -> None:
+        try:
+            made[id_] = make(id_)
+            if len(made) < len(ids):
+                runs(dict(made))
+        except Exception as error:
+            if id_ in seasons and isinstance(error, SlipwayError):
+                then = "its season has begun, all else is deployed, and each later deployment tries again"
+                warn(str(SlipwayError(f"{error.what}; {then}", why=error.why, fix=error.fix)))
+                return
+            errors[id_] = error
+            if len(errors) + len(made) < len(ids):
+                warn(f"{_brief(error)}; the others are waited for")
+
+    threads = [threading.Thread(target=copy_context().run, args=(one, id_), name=id_, daemon=True) for id_ in ids]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors and made:
+        run, them = ("runs and is", "it") if len(made) == 1 else ("run and are", "them")
+        warn(
+            f"{join(made.values())} {run} offered and billed although this deployment failed; the next pulumi up takes "
+            f"{them} over, and a destruction deletes {them}"
+        )
+    if len(errors) == 1:
+        raise next(iter(errors.values()))
+    if errors:
+        raise ResourceError(
+            f"{len(errors)} clusters were not made or not waited for",
+            why="\n".join(f"{id_}: {_brief(error)}" for id_, error in errors.items()),
+            fix="correct the first of them, then run pulumi up again: it finds those that are being made, and goes on",
+            found=tuple(one for error in errors.values() for one in getattr(error, "found", ())),
+        )
+    return made
+
+
+def _meanwhile(name: str, plan: Plan) -> str:
+    """Return the cluster that submitters have until it is made, as text."""
+    gone = [one.id for one in plan.of(What.DELETE_FIRST) if one.cluster == name and one.why is Why.IN_PLACE]
+    stay = sorted(one.id for one in plan.of(What.RETIRE, What.DELETE_LAST) if one.cluster == name)
+    then = f"; until then {join(stay)} {'stays' if len(stay) == 1 else 'stay'} as before" if stay else ""
+    then = f"; until then there is no cluster {name}: {join(gone)}, which it replaces, went before" if gone else then
+    return f"all else is published{then}"
+
+
+def _living(plan: Plan, why: Why, name: str = "") -> tuple[PersistentResource, ...]:
+    """Return clusters that go before anything is made, of one name or, without one, of all."""
+    first = (one for one in plan.of(What.DELETE_FIRST) if one.why is why and name in ("", one.cluster))
+    return tuple(one.living for one in first if one.living)
+
+
+def _policy(environ: Mapping[str, str]) -> CreationPolicy:
+    given = environ.get(PATIENCE, "")
+    try:
+        return CreationPolicy(refused=seconds(given), insists=True) if given else CreationPolicy()
+    except ConfigError as error:
+        raise ConfigError(
+            f"invalid {PATIENCE}: {given!r}", why=error.why, fix="15m, for example, or unset it"
+        ) from error
+
+
+def _brief(error: Exception) -> str:
+    return f"{error.what}: {error.why}" if isinstance(error, SlipwayError) else str(error)

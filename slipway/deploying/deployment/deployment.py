@@ -1,0 +1,256 @@
+"""A deployment: a stack with its templates proven, and all decisions before a resource is declared.
+
+Pure, but for `prove_stack` and `build_packages`, which read files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from slipway.authoring.packages.source_package import SourcePackage, build
+from slipway.authoring.policy.rules import refuse as refuse_violations
+from slipway.authoring.policy.rules import sentence, violations
+from slipway.authoring.stack.members import open_to
+from slipway.authoring.stack.stack import Stack
+from slipway.authoring.template.job_template import JobTemplate
+from slipway.authoring.template.load import load, source
+from slipway.authoring.template.proof import Placement, StackResources, prove_all
+from slipway.authoring.template.worker_pool import Package
+from slipway.deploying.deployment.plan import Plan, absent, chosen, former_regions, regions_of_old
+from slipway.deploying.deployment.publication import (
+    asleep,
+    catalog_of,
+    compile_context,
+    draws,
+    readable,
+    template_entry,
+)
+from slipway.deploying.deployment.schedule import with_seasons
+from slipway.deploying.deployment.shared_grants import by_member
+from slipway.deploying.deployment.summary import kept_settings, lost, of_alternatives, overdue, untold_grants
+from slipway.deploying.deployment.workspace_plan import (
+    ACT_AS,
+    SUBMITTER_ROLES,
+    RetiringWorkspaceResource,
+    metric_writers,
+)
+from slipway.deploying.generations.action import Action
+from slipway.google.live import Live, Unknown
+from slipway.google.quota.assessment import assess
+from slipway.google.quota.report import OfferDraw, QuotaReport, QuotaRow, refuse_shortage
+from slipway.google.quota.seasons import quota_ids
+from slipway.google.quota.usage import drawn
+from slipway.model.catalog.model import Catalog
+from slipway.model.cluster import CurrentCluster
+from slipway.model.facts import Facts, Kept, QuotaFacts, QuotaLine, TrainerFacts
+from slipway.model.findings.finding import Finding, Grade
+from slipway.model.labels import Revision
+from slipway.model.state import State
+
+_NOTHING = State()
+Packages = Mapping[str, Mapping[Package, SourcePackage]]
+"""The built packages, by template and declaration of its code."""
+
+
+@dataclass(frozen=True)
+class ProvenStack:
+    """A stack with its templates. `templates`, `placements` and `sources` (file and line) by the template's name;
+    `metrics`: all that are drawn."""
+
+    stack: Stack
+    templates: Mapping[str, JobTemplate]
+    placements: Mapping[str, tuple[Placement, ...]]
+    metrics: frozenset[str]
+    sources: Mapping[str, str]
+
+
+def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
+    """Prove a stack's templates. `folder` has the templates. Raises ConfigError for those that can't be read, or fit
+    nowhere."""
+    templates = {template.name: template for template in load(stack.templates, folder)}
+    placements = prove_all(templates.values(), StackResources(stack.clusters, stack.region, stack.reservations))
+    sources = {name: source(name, folder) for name in templates}
+    options = [option for cluster in stack.clusters for option in cluster.options]
+    return ProvenStack(stack, templates, placements, drawn(options, _draws(templates, placements)), sources)
+
+
+def _placements(proven: ProvenStack, plan: Plan) -> Mapping[str, tuple[Placement, ...]]:
+    """Return the placements on the clusters as they are: alternatives of the proven ones, or their predecessors."""
+    stack, there = proven.stack, chosen(proven.stack.clusters, plan)
+    if [(one.pools, one.region) for one in there] == [(one.pools, one.region) for one in stack.clusters]:
+        return proven.placements
+    return prove_all(
+        proven.templates.values(),
+        StackResources(there, stack.region, stack.reservations, absent(stack.clusters, there)),
+    )
+
+
+def _draws(
+    templates: Mapping[str, JobTemplate], placements: Mapping[str, tuple[Placement, ...]]
+) -> tuple[OfferDraw, ...]:
+    return tuple(draw for name, template in templates.items() for draw in draws(template, placements[name]))
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A deployment as components declare it, and the `warnings` that people read before.
+
+    `writers`: trainers whose jobs write metrics, as returned by `metric_writers`. `violations`: of the stack's own
+    policy.
+    """
+
+    stack: Stack
+    revision: Revision
+    live: Live
+    plan: Plan
+    report: QuotaReport
+    catalog: Catalog
+    packages: Packages
+    writers: frozenset[str]
+    facts: Facts
+    violations: tuple[Finding, ...]
+    warnings: tuple[str, ...]
+
+    def refuse(self) -> None:
+        """Raise PolicyError when quota does not suffice, or the stack breaks a mandatory rule of its own."""
+        refuse_violations(self.violations)
+        refuse_shortage(self.report, self.stack.region)
+
+
+def build_packages(proven: ProvenStack, checkout: Path) -> Packages:
+    """Pack the folders that templates name. Raises ConfigError for those that can't be packed."""
+    return {
+        name: {code: build(name, checkout / code.folder, code.module) for code in template.packages}
+        for name, template in proven.templates.items()
+    }
+
+
+def plan_deployment(
+    proven: ProvenStack,
+    packages: Packages,
+    revision: Revision,
+    live: Live,
+    plan: Plan,
+    *,
+    preview: bool,
+    now: datetime,
+    known: State | Unknown = _NOTHING,
+) -> Deployment:
+    """Plan a deployment. `known` is the engine's state of the stack. Lack of quota is reported.
+
+    Raises ConfigError when a template can't be compiled, or its catalog not be read.
+    """
+    stack = proven.stack
+    placements = {name: asleep(some, plan.dormant) for name, some in _placements(proven, plan).items()}
+    then = live.without(plan.first)
+    offers = _draws(proven.templates, placements)
+
+    def assessed(clusters: tuple[CurrentCluster, ...], beside: Live) -> QuotaReport:
+        return assess(
+            clusters,
+            beside,
+            region=stack.region,
+            offers=offers,
+            mode=stack.quota.mode,
+            strict=stack.quota.strict,
+            preview=preview,
+            old=plan.old,
+            known=() if isinstance(known, Unknown) else known.preferences,
+        )
+
+    def alone(clusters: tuple[CurrentCluster, ...]) -> QuotaReport:
+        return assessed(clusters, then.without((*plan.old, *(one.id for one in plan.current if one not in clusters))))
+
+    report = assessed(plan.current, then)
+    if stack.quota.mode == "request":
+        report = replace(report, requests=with_seasons(report.requests, plan, now, alone))
+    context = compile_context(stack, revision, plan)
+    known_templates = live.deployed.templates if live.deployed else {}
+    entries = {
+        name: replace(
+            template_entry(
+                template,
+                placements[name],
+                report.offers[name],
+                context,
+                {code: package.path for code, package in packages[name].items()},
+                [one for package in packages[name].values() for one in package.requirements],
+                known_templates.get(name),
+            ),
+            source=proven.sources[name],
+        )
+        for name, template in proven.templates.items()
+    }
+    old_regions = (one for one in regions_of_old(plan, known) if one not in ("", stack.region))
+    catalog = catalog_of(context, stack, plan, entries, old_regions)
+    left = former_regions(live, catalog.regions) or None
+    catalog = readable(replace(catalog, former_regions=left, quotas=quota_ids(live)))
+    told = facts(stack, plan, catalog, report)
+    broken = violations(told)
+    return Deployment(
+        stack=stack,
+        revision=revision,
+        live=live,
+        plan=plan,
+        report=report,
+        catalog=catalog,
+        packages=packages,
+        writers=metric_writers(proven.templates.values()),
+        facts=told,
+        violations=broken,
+        warnings=(
+            *report.warnings,
+            *of_alternatives(plan, then, stack, proven.templates.values()),
+            *("\n  fix: ".join(one.spec.closed) for one in plan.current if one.spec.closed),
+            *(one.waits for one in plan.dormant if one.lacks),
+            *(overdue(item) for item in plan.retiring if item.overdue),
+            *(str(one.error) for one in plan.refusals),
+            *untold_grants(plan.workspace.shared),
+            *lost(plan.workspace.lost),
+            *kept_settings(plan.workspace.untouched, live.lacking),
+            *open_to(stack.submitters),
+            *(sentence(one) for one in broken if one.grade is Grade.WARNING),
+        ),
+    )
+
+
+def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Facts:
+    """Return the facts that components publish."""
+    kept = (*map(_kept, plan.retiring), *map(_kept, plan.workspace.retiring))
+    return Facts(
+        catalog=catalog,
+        submitters={member: dict(SUBMITTER_ROLES) for member in stack.workspace.submitters},
+        code=stack.workspace.code,
+        quota=QuotaFacts(
+            region=stack.region,
+            mode=stack.quota.mode,
+            strict=stack.quota.strict,
+            lines={line.key: _line(line) for line in report.lines},
+            requests={one.metric: one.value for one in report.requests} or None,
+        ),
+        policy={
+            key: rules for key, rules in stack.policy.model_dump(by_alias=True, exclude_none=True).items() if rules
+        },
+        kept={one.id: one for one in kept},
+        trainers={
+            name: TrainerFacts(name, catalog.trainers[name], dict.fromkeys(one.submitters, ACT_AS))
+            for name, one in stack.trainers.items()
+        },
+        adopted=plan.workspace.untouched,
+        shared=by_member(plan.workspace.shared),
+    )
+
+
+def _line(line: QuotaRow) -> QuotaLine:
+    """Return the line without its present use, which an autoscaler moves."""
+    return QuotaLine(line.key, line.state, line.short, dict(line.drawn), line.ceiling, line.limit)
+
+
+def _kept(one: Action | RetiringWorkspaceResource) -> Kept:
+    jobs = {job.name: job.display_name for job in one.jobs}
+    if isinstance(one, Action):
+        return Kept(one.id, "cluster", one.cluster, one.why.value, jobs, one.overdue)
+    return Kept(one.name, one.kind, one.role, one.why.value, jobs)

@@ -1,0 +1,166 @@
+"""A destruction: the engine deletes only what the state has, so it is refused while a cluster of the stack lives that
+the state lacks. `pulumi up` takes such a cluster over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from slipway.authoring.stack.stack import Stack
+from slipway.base.errors import PolicyError, ResourceError
+from slipway.base.formatting import join
+from slipway.deploying.deployment.deletion_guard import needed_by_others
+from slipway.deploying.deployment.removal import in_words
+from slipway.deploying.deployment.shared_grants import by_member
+from slipway.deploying.deployment.workspace_plan import SharedGrant
+from slipway.deploying.generations.generations import is_ours
+from slipway.deploying.generations.protection import undeletable
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.clusters import PersistentResource
+from slipway.google.connection import connect
+from slipway.google.credentials import identity
+from slipway.google.live import Unknown
+from slipway.google.live_reader import LiveScope, Reader
+from slipway.model.fingerprint import cluster_id, fingerprint_of
+from slipway.model.state import State, stack_locations
+
+Clusters = tuple[PersistentResource, ...]
+
+
+class Destruction:
+    """A stack that is taken down, in all its places. `file` is the stack file, where that can be read."""
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        known: State | Unknown,
+        *,
+        stack: str,
+        project: str,
+        region: str,
+        file: Stack | None,
+    ) -> None:
+        """Begin. Raises AuthError without credentials."""
+        self._known, self._stack = known, stack
+        self._connection = connect(environ)
+        self._specs = declared = file.clusters if file else ()
+        self._declared = [
+            (one.name, fingerprint_of(stack, project, region, one), (project, one.region or region))
+            for spec in declared
+            for one in spec.options
+        ]
+        regions = file.other_regions if file else ()
+        self.where = stack_locations(None if isinstance(known, Unknown) else known, project, region, regions)
+        self._bucket = file.workspace.catalog_bucket if file else ""
+        if not isinstance(known, Unknown) and known.catalog_bucket:
+            self._bucket = known.catalog_bucket
+        wanted = LiveScope(*self.where[0], catalog_bucket=self._bucket)
+        self._here = Reader(self._connection, wanted, identity(environ))
+        self._readers = {self.where[0]: self._here, **{place: self._reader(*place) for place in self.where[1:]}}
+
+    def _reader(self, project: str, region: str) -> Reader:
+        """Return a reader of another place than the stack's own, which it names in failures."""
+        return Reader(self._connection, LiveScope(project, region), self._here.identity, where=f" in {region}")
+
+    def must_leave_none(self) -> None:
+        """Raise PolicyError when the stack has a protected cluster, or would leave one that its state lacks;
+        ResourceError when that can't be told."""
+        self._must_not_be_protected()
+        if isinstance(self._known, Unknown):
+            raise _untold("which clusters the stack's state lacks", self._known)
+        found = self._clusters()
+        if isinstance(found, Unknown):
+            raise _untold("which clusters there are", found)
+        if left := lacking(found, self._known, self._stack):
+            raise PolicyError(
+                f"the stack is not taken down: {in_words(left)} would be left",
+                why="made by this stack, and unknown to its state because an up was killed or failed; "
+                "the engine deletes only what the state has, and the rest is billed",
+                fix="\n".join(
+                    (
+                        f"pulumi up, which takes {'it' if len(left) == 1 else 'them'} over; then again",
+                        "or, where nobody works there:",
+                        *map(_deletion, left),
+                    )
+                ),
+            )
+
+    def must_keep_roles(self) -> None:
+        """Raise PolicyError when a destruction of which the program was not told would take grants along that another
+        stack needs."""
+        if stay := by_member(self.shared_grants()):
+            raise PolicyError(
+                f"the stack is not taken down: the roles of {join(stay)} would go, and another stack of the project "
+                "may need them",
+                why="without SLIPWAY_PURPOSE the engine deletes all that the state has",
+                fix="SLIPWAY_PURPOSE=destroy pulumi destroy --run-program, which leaves what others need",
+            )
+
+    def shared_grants(self) -> tuple[SharedGrant, ...]:
+        """Return the stack's grants that another stack of the project needs, or may need."""
+        return () if isinstance(self._known, Unknown) else needed_by_others(self._readers, self._known, self._stack)
+
+    def _must_not_be_protected(self) -> None:
+        catalog = self._here.catalog() if self._bucket else None
+        known = {} if isinstance(self._known, Unknown) else self._known.protected
+        if refusal := undeletable(self._specs, catalog, self._stack, known):
+            raise refusal.error
+        whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
+        # These too: an edited stack file and a lost state do not tell them.
+        for region in whole.regions if whole and whole.stack == self._stack else ():
+            place = (self.where[0][0], region)
+            if place not in self._readers:
+                self._readers[place] = self._reader(*place)
+                self.where = (*self.where, place)
+
+    def _clusters(self) -> Clusters | Unknown:
+        """Return the listed clusters, and those of the stack file that are too new for a list. Their names have the
+        places in the state."""
+        found: dict[str, PersistentResource] = {}
+        for place, reader in self._readers.items():
+            listed = reader.clusters()
+            if isinstance(listed, Unknown):
+                return listed
+            found |= {_named(one.id, place): one for one in listed}
+        ids = {one.id for one in found.values()}
+        for name, fingerprint, place in self._declared:
+            n = 1
+            while (id_ := cluster_id(name, fingerprint, n)) in ids:
+                n += 1
+            cluster = self._readers[place].cluster(id_)
+            if isinstance(cluster, Unknown):
+                return cluster
+            if cluster is not None:
+                found[_named(id_, place)] = cluster
+        return tuple(replace(one, name=name) for name, one in found.items())
+
+
+def lacking(found: Iterable[PersistentResource], known: State, stack: str) -> Clusters:
+    """Return the clusters that the stack made, by labels and id, and that its state lacks; without those that are being
+    deleted already."""
+    return tuple(
+        one
+        for one in found
+        if is_ours(one, stack) and one.state != "STOPPING" and not known.has(*_place(one.name), one.id)
+    )
+
+
+def _untold(what: str, part: Unknown) -> ResourceError:
+    return ResourceError(
+        f"the stack is not taken down: can't tell {what}", why=str(part), fix="correct that and run it again"
+    )
+
+
+def _named(id_: str, place: tuple[str, str]) -> str:
+    project, region = place
+    return f"projects/{project}/locations/{region}/persistentResources/{id_}"
+
+
+def _place(name: str) -> tuple[str, str]:
+    _, project, _, region, *_ = name.split("/")
+    return project, region
+
+
+def _deletion(one: PersistentResource) -> str:
+    project, region = _place(one.name)
+    return f"gcloud ai persistent-resources delete {one.id} --project={project} --region={region}"

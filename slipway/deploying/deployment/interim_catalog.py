@@ -1,0 +1,163 @@
+"""The catalog while clusters are being made or removed, which Slipway publishes itself: the engine's comes last.
+
+Clusters are made after the rest of a deployment, as that may take days. A cluster that does not exist yet is offered as
+its predecessor, if that lives; so is one whose entry is gone, as a new one may come in its place. The catalog names the
+commit under way, so that the next deployment, a scheduled one too, continues where this one is killed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from slipway.authoring.packages.source_package import SourcePackage
+from slipway.base.formatting import join
+from slipway.deploying.deployment.plan import Plan, as_made
+from slipway.deploying.generations.action import What
+from slipway.deploying.generations.dormant import Dormancy
+from slipway.deploying.generations.generations import SPENT_STATES
+from slipway.google.catalog import document
+from slipway.google.failures import CloudError
+from slipway.google.live import Live, Unknown
+from slipway.google.storage import Location, Storage
+from slipway.model.catalog.clusters import Cluster
+from slipway.model.catalog.model import NAME, Catalog, Template
+from slipway.model.catalog.withdrawal import begun, withdrawn
+from slipway.model.cluster import CurrentCluster
+from slipway.model.labels import UNKNOWN_COMMIT, Revision
+from slipway.model.season import MACHINES
+
+CatalogOf = Callable[[Mapping[str, str]], Catalog]
+"""A function that returns the catalog, given the ids of the new clusters that run, by the first ids."""
+
+
+def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> CatalogOf:
+    """Return the catalog while some of the clusters to be made run. `catalog_of` returns a plan's catalog. Pure.
+
+    The parts that wait for clusters being made stay as published: their predecessors, and templates that would lose
+    these.
+    """
+    whole, there = live.deployed, () if isinstance(live.clusters, Unknown) else live.clusters
+    usable = {one.id for one in there if one.state not in SPENT_STATES}
+    published = whole.clusters if whole else {}
+    offered = {name: one for name, one in published.items() if one.id in usable and not one.adopted}
+    resting = {one.spec.name for one in plan.dormant}
+    named = resting | {one.spec.name for one in plan.current}
+    settled = resting | {one.spec.name for one in plan.current if one.import_}
+
+    def published_of(made: Mapping[str, str]) -> Catalog:
+        catalog = catalog_of(_there(as_made(plan, made), offered, named, made))
+        last = (one.id for one in plan.of(What.DELETE_LAST) if not catalog.cluster_named(one.id))
+        catalog = replace(catalog, retiring=tuple(dict.fromkeys((*catalog.retiring, *last))))
+        if whole is None:
+            return catalog
+        was = {
+            name: one for name, one in whole.clusters.items() if name not in settled and catalog.cluster_named(one.id)
+        }
+        rests = {name: one for name, one in whole.dormant.items() if one.why == "in-place" and name in catalog.dormant}
+        templates = {
+            name: before if (before := whole.templates.get(name)) and _loses(before, now, was) else now
+            for name, now in catalog.templates.items()
+        }
+        clusters, dormant = {**catalog.clusters, **was}, {**catalog.dormant, **rests}
+        return replace(catalog, clusters=clusters, dormant=dormant, templates=templates)
+
+    return published_of
+
+
+def _there(plan: Plan, offered: Mapping[str, Cluster], named: Collection[str], made: Collection[str]) -> Plan:
+    """Return the plan for the existing clusters when these of the clusters to be made run, by the first ids."""
+    current, dormant = [], list(plan.dormant)
+    stays = {name: CurrentCluster(one, one.id, "", import_=True) for name, one in offered.items()}
+    for one in plan.current:
+        if one.import_ or one.id in made:
+            current.append(one)
+        elif was := stays.get(one.spec.name):
+            current.append(was)
+        else:
+            lacks = {MACHINES: ""} if one.spec.season.begins else {}
+            dormant.append(Dormancy(one.spec, one.id, "season", lacks=lacks))
+    current += (one for name, one in stays.items() if name not in named)
+    return plan.with_clusters(current, dormant)
+
+
+def _loses(before: Template, now: Template, clusters: Collection[str]) -> bool:
+    """Tell whether a template would no longer be offered on one of these clusters."""
+    was, is_ = ({offer.cluster for offer in one.offers if offer.available} for one in (before, now))
+    return bool((was - is_) & set(clusters))
+
+
+@dataclass(frozen=True)
+class Offers:
+    """Catalogs that are published: `before`, at the beginning of the deployment, in `bucket`; `interim`, while clusters
+    are being made; `final`, by the engine. `packages` are those of the interim's templates. Without `revision` no
+    commit is under way."""
+
+    before: Catalog | None
+    interim: CatalogOf
+    final: CatalogOf
+    bucket: str
+    packages: tuple[SourcePackage, ...]
+    revision: Revision | None
+    now: datetime
+
+
+class InterimCatalog:
+    """The publisher of the interim catalog. Threads share it."""
+
+    def __init__(self, offers: Offers, storage: Storage, warn: Callable[[str], None]) -> None:
+        self._offers, self._storage, self._warn = offers, storage, warn
+        self._before = document.write(offers.before) if offers.before else ""
+        self._published, self._packages = self._before, offers.packages
+        self._made: dict[str, str] = {}
+        self._withdrawn: frozenset[str] = frozenset()
+        self._lock = threading.Lock()
+
+    def publish(self, made: Mapping[str, str] = {}) -> None:
+        """Publish the catalog, now that these clusters run too."""
+        with self._lock:
+            self._made |= made
+            self._publish()
+
+    def withdraw(self, ids: Collection[str]) -> None:
+        """Take these clusters out of the catalog. Raises CloudError."""
+        with self._lock:
+            self._withdrawn |= frozenset(ids)
+            self._publish()
+
+    def offer_again(self, ids: Collection[str]) -> None:
+        with self._lock:
+            self._withdrawn -= frozenset(ids)
+            try:
+                self._publish()
+            except CloudError as error:
+                self._warn(f"the catalog does not offer {join(ids)} until the next pulumi up: {error.why}")
+
+    def end(self) -> None:
+        """Write the catalog as it was, where the engine finds its own unchanged and so does not write it."""
+        with self._lock:
+            if document.write(self._offers.final(self._made)) == self._before:
+                self._write(self._before)
+
+    def _publish(self) -> None:
+        offers = self._offers
+        catalog = withdrawn(offers.interim(self._made), self._withdrawn, offers.now)
+        as_before = replace(catalog, under_way=offers.before.under_way if offers.before else None)
+        if document.write(as_before) == self._before:
+            self._write(self._before)
+            return
+        for one in self._packages:
+            self._storage.create(Location(catalog.catalog_bucket, one.path), one.content, "application/gzip")
+        self._packages = ()
+        if revision := offers.revision:
+            # Otherwise nobody else has the commit to continue with.
+            known = not revision.dirty and revision.commit != UNKNOWN_COMMIT
+            catalog = begun(catalog, revision.commit if known else "")
+        self._write(document.write(catalog))
+
+    def _write(self, text: str) -> None:
+        if text != self._published:
+            self._storage.write(Location(self._offers.bucket, NAME), text.encode(), "application/json")
+            self._published = text

@@ -1,0 +1,251 @@
+"""The shell between the live reader and the pure plan."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from slipway.authoring.stack.stack import Stack
+from slipway.base.clock import poll, right_time, wrong_clock
+from slipway.base.errors import ConfigError, PolicyError, ResourceError, Timeout
+from slipway.base.formatting import join, span
+from slipway.deploying.deployment.plan import Plan, Waits, plan
+from slipway.deploying.deployment.schedule import wait_for_quota
+from slipway.deploying.deployment.shared_grants import asked_of, dropped, shared, stacks_of
+from slipway.deploying.deployment.workspace_plan import (
+    CATALOG,
+    TRAINER,
+    WORK,
+    family,
+    other_trainer,
+    trainer_email,
+    trainer_owner,
+    work_in,
+)
+from slipway.deploying.generations.dormant import ends_within
+from slipway.deploying.generations.protection import Refusal
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.connection import connect
+from slipway.google.credentials import identity
+from slipway.google.live import Live, Unknown
+from slipway.google.live_reader import LiveScope, quota_info
+from slipway.google.quotas import QuotaInfo
+from slipway.google.snapshot import read, skipped
+from slipway.model.labels import STACK_LABEL
+from slipway.model.state import State, refuse_rename, renamed
+
+_NOTHING = State()
+_NONE: Waits = {}
+_EVERY_S, _WITHIN_S = 10.0, 2 * 3600.0
+
+
+def read_and_plan(
+    stack: Stack,
+    environ: Mapping[str, str],
+    preview: bool,
+    now: datetime,
+    say: Callable[[str], None],
+    warn: Callable[[str], None],
+    *,
+    metrics: frozenset[str] = frozenset(),
+    writers: Collection[str] = (),
+    known: State | Unknown = _NOTHING,
+) -> tuple[Live, Plan]:
+    """Read the live resources, and the limits of some quota metrics, and plan. `known` is the engine's state of the
+    stack. `writers`: the trainers, by name, whose jobs write metrics.
+
+    Outside of preview, wait for clusters that are still being made. Where `now` is far from the cloud's own time, that
+    counts.
+
+    Raises ResourceError when the live resources can't be told or forbid the plan, PolicyError for a change of a
+    protected cluster, or for an in-place replacement of one in use; AuthError without credentials.
+    """
+    before = _NOTHING if isinstance(known, Unknown) else known
+    workspace, skips = asked_for(stack), _skips(environ, preview=preview)
+    scope, drops = _scope(stack, before, metrics, preview=preview), dropped(before, asked_of(stack, writers))
+    scope = replace(scope, neighbours=bool(drops))
+
+    def look(time: datetime, regions: tuple[str, ...]) -> Live:
+        if skips:
+            return skipped()
+        wanted = replace(scope, now=time, elsewhere=regions)
+        found, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
+        for warning in warnings:
+            warn(warning)
+        return found
+
+    def live(time: datetime) -> Live:
+        regions = tuple(dict.fromkeys((*stack.other_regions, *before.regions_beside(stack.region))))
+        found = look(time, regions)
+        if not isinstance(found.clusters, Unknown):
+            refuse_rename(before, {one.id: one.labels.get(STACK_LABEL, "") for one in found.clusters}, stack.name)
+        # A lost state does not tell where clusters are, and a stack file not where they were.
+        published = found.deployed.regions if found.deployed and found.deployed.stack == stack.name else ()
+        more = tuple(one for one in published if one not in (stack.region, *regions))
+        return look(time, (*regions, *more)) if more else found
+
+    first = [live(now)]
+    if wrong := wrong_clock(now, first[0].time):
+        warn(str(wrong))
+    now = right_time(now, first[0].time)
+
+    def planned(found: Live, waits: Waits = _NONE) -> Plan:
+        return plan(
+            stack.clusters,
+            found,
+            stack=stack.name,
+            project=stack.project,
+            region=stack.region,
+            now=now,
+            known=before,
+            workspace=workspace,
+            waits=waits,
+        )
+
+    found, decided = settle(lambda: first.pop() if first else live(now), planned, say, wait=not preview)
+    decided = wait_for_quota(decided, found, stack, lambda waits: planned(found, waits))
+    taken = [*_taken(found, stack, before), *_lent(found, stack, before)]
+    _refuse_elsewhere(found, stack)
+    problems = [*(taken or decided.problems), *_unread(found.buckets), *_unread(found.service_accounts)]
+    if isinstance(known, Unknown) and not found.skipped:
+        problems.append(f"can't tell what the stack has already, from {known}")
+    if problems:
+        raise ResourceError(
+            "what to deploy can't be decided, so nothing was changed",
+            why="\n".join(problems),
+            fix="correct that and run it again (SLIPWAY_LIVE=skip pulumi preview reads nothing; "
+            "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program asks only what is in use)",
+        )
+    refuse(decided.refusals, preview=preview)
+    seen = stacks_of(found.clusters)
+    stay = shared(drops, found.neighbours, before, stack=stack.name, project=stack.project, seen=seen)
+    return found, replace(decided, workspace=replace(decided.workspace, shared=stay))
+
+
+def refuse(refusals: tuple[Refusal, ...], *, preview: bool) -> None:
+    """Raise PolicyError for forbidden changes; a preview continues where time alone helps."""
+    held = [one for one in refusals if one.for_good] or ([] if preview else list(refusals))
+    if len(held) > 1:
+        raise PolicyError(
+            f"{len(held)} things may not be changed as asked, so nothing was changed",
+            why="\n".join(one.why for one in held),
+            fix="\n".join(dict.fromkeys(one.fix for one in held)),
+        )
+    for one in held:
+        raise one.error
+
+
+def asked_for(stack: Stack) -> dict[str, str]:
+    """Return buckets' names and trainers' addresses by their roles."""
+    return {
+        CATALOG: stack.workspace.catalog_bucket,
+        WORK: stack.workspace.work_bucket,
+        TRAINER: trainer_email(stack.workspace.trainer, stack.project),
+        **{work_in(region): name for region, name in stack.work_elsewhere.items()},
+        **{other_trainer(name): trainer_email(one.account, stack.project) for name, one in stack.trainers.items()},
+    }
+
+
+def _skips(environ: Mapping[str, str], *, preview: bool) -> bool:
+    """Tell whether a person wants nothing to be read. Raises ConfigError outside of a preview."""
+    word = environ.get("SLIPWAY_LIVE", "")
+    if word not in ("", "skip"):
+        raise ConfigError(f"invalid SLIPWAY_LIVE={word}", fix="SLIPWAY_LIVE=skip, in a preview, or unset it")
+    if word and not preview:
+        raise ConfigError(
+            "SLIPWAY_LIVE=skip is only for previews",
+            why="without knowing what lives, a deployment could delete what is in use",
+            fix="unset SLIPWAY_LIVE",
+        )
+    return bool(word)
+
+
+def _scope(stack: Stack, known: State, metrics: frozenset[str], *, preview: bool) -> LiveScope:
+    asked = asked_for(stack)
+    buckets = tuple(name for role, name in asked.items() if family(role) != TRAINER)
+    accounts = tuple(name for role, name in asked.items() if family(role) == TRAINER)
+    return LiveScope(
+        project=stack.project,
+        region=stack.region,
+        catalog_bucket=known.catalog_bucket or stack.workspace.catalog_bucket,
+        buckets=buckets,
+        accounts=tuple(dict.fromkeys((*accounts, *(one.name for one in known.accounts)))),
+        metrics=metrics,
+        # Both read alike; the official type is imported for a deployment, and no preview waits for it.
+        read_quota=QuotaInfo.read if preview else quota_info,
+        ends_within=ends_within(stack.clusters),
+    )
+
+
+def _taken(found: Live, stack: Stack, known: State) -> list[str]:
+    """Return the problem of a declared catalog bucket that is another stack's. Raises ConfigError where this stack's
+    own catalog bears another's name."""
+    whose = found.catalog.stack if isinstance(found.catalog, PublishedCatalog) else ""
+    if whose in ("", stack.name):
+        return []
+    if known.catalog_bucket:
+        raise renamed(whose, stack.name)
+    bucket = stack.workspace.catalog_bucket
+    lent = f"bucket gs://{bucket} has the catalog of stack {whose}, whose submitters would get the one of {stack.name}"
+    return [f"{lent}; name another catalogBucket, or delete gs://{bucket}/catalog.json if {whose} no longer exists"]
+
+
+def _lent(found: Live, stack: Stack, known: State) -> list[str]:
+    """Return the problem of a declared trainer account that is another stack's."""
+    if isinstance(found.service_accounts, Unknown):
+        return []
+    ours = {one.name for one in known.accounts}
+    return [
+        f"account {address} is the trainer of stack {whose}, and would be deleted with {stack.name}; name another one, "
+        f"or, if {whose} no longer exists: gcloud iam service-accounts update {address} --display-name=trainer"
+        for address, called in found.service_accounts.items()
+        if address not in ours and (whose := trainer_owner(called)) not in ("", stack.name)
+    ]
+
+
+def _refuse_elsewhere(found: Live, stack: Stack) -> None:
+    """Raise ConfigError for a work bucket that is not in the region of the jobs that are to write there."""
+    for region, name in ((stack.region, stack.workspace.work_bucket), *stack.work_elsewhere.items()):
+        if (at := found.locations.get(name, region)) != region:
+            raise ConfigError(
+                f"bucket gs://{name} is in {at}, and jobs in {region} can't write their results there",
+                why="Vertex AI refuses a job whose output bucket is not in the job's own region; the name is that of "
+                f"slipway:workspace.workBucket in stacks/Pulumi.{stack.name}.yaml"
+                f"{'' if region == stack.region else ', with the region behind it'}",
+                fix="another `workBucket`: a bucket there, or a name that is free, by which the stack makes one",
+            )
+
+
+def _unread(part: object) -> list[str]:
+    return [f"can't tell what exists already: {part}"] if isinstance(part, Unknown) else []
+
+
+def settle(
+    read: Callable[[], Live],
+    decide: Callable[[Live], Plan],
+    say: Callable[[str], None],
+    *,
+    wait: bool,
+    sleep: Callable[[float], None] = time.sleep,
+) -> tuple[Live, Plan]:
+    """Read the live resources and plan; with `wait`, again until no current cluster is provisioning.
+
+    Raises Timeout after two hours.
+    """
+    said = ""
+    for _ in poll(sleep, _EVERY_S, within=_WITHIN_S):
+        live = read()
+        plan = decide(live)
+        names = join(one.id for one in plan.current if one.state == "PROVISIONING")
+        if not (wait and names):
+            return live, plan
+        if names != said:
+            say(f"waiting for {names}: still being made since an earlier deployment")
+            said = names
+    raise Timeout(
+        f"{said} is still being made after {span(_WITHIN_S)}",
+        why="a cluster can't be used, changed or deleted while it is being made",
+        fix="run pulumi up again later; slipway pools shows its state",
+    )

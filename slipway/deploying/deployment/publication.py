@@ -1,0 +1,263 @@
+"""The catalog that a deployment publishes, and the quota that its templates' placements draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from slipway.authoring.stack.stack import Stack
+from slipway.authoring.template.compile import request
+from slipway.authoring.template.job_template import JobTemplate
+from slipway.authoring.template.jobspec import CompileContext
+from slipway.authoring.template.proof import Placement, StackResources, prove
+from slipway.authoring.template.worker_pool import Image, Package, WorkerPool, places
+from slipway.base.errors import ConfigError
+from slipway.deploying.deployment.actions import of_current
+from slipway.deploying.deployment.plan import Plan
+from slipway.deploying.deployment.shared_grants import submitters_of
+from slipway.deploying.deployment.workspace_plan import trainer_email
+from slipway.deploying.generations.action import What
+from slipway.deploying.generations.dormant import Dormancy
+from slipway.deploying.generations.published_clusters import published, published_dormant
+from slipway.google.catalog import document
+from slipway.google.quota.report import OfferDraw, OfferVerdict
+from slipway.model.capacity import CAPACITY_TYPES
+from slipway.model.catalog import model
+from slipway.model.cluster import CurrentCluster
+from slipway.model.labels import Revision
+from slipway.model.machines.spec import MachineGroup
+from slipway.model.prices import Price, hourly
+
+Held = TypeVar("Held")
+
+
+def compile_context(stack: Stack, revision: Revision, plan: Plan) -> CompileContext:
+    """Return the stack's part of every template."""
+    workspace = stack.workspace
+    return CompileContext(
+        stack=stack.name,
+        region=stack.region,
+        commit=revision.commit,
+        dirty=bool(revision.dirty),
+        catalog_bucket=workspace.catalog_bucket,
+        work_bucket=workspace.work_bucket,
+        trainer=trainer_email(workspace.trainer, stack.project),
+        clusters={one.cluster: one.id for one in plan.actions if one.current or one.what is What.REST},
+        project=stack.project,
+        reservations=stack.reservations,
+        code_allowed=workspace.code,
+        trainers={name: trainer_email(one.account, stack.project) for name, one in stack.trainers.items()},
+    )
+
+
+def readable(catalog: model.Catalog) -> model.Catalog:
+    """Return the catalog, once it has been read as every submitter will. Raises ConfigError."""
+    try:
+        for template in document.read(document.write(catalog).encode(), model.NAME).templates.values():
+            if template.unread:
+                raise ValueError(template.unread)
+    except (ConfigError, TypeError, ValueError) as problem:
+        raise ConfigError(
+            "nobody could read the catalog that this would publish",
+            why=problem.why if isinstance(problem, ConfigError) else str(problem),
+            fix="correct what is named there; templates.x-y is templates/x_y.py",
+        ) from problem
+    return catalog
+
+
+def rehearse(template: JobTemplate, stack: Stack) -> model.Template:
+    """Publish a template to nobody, as far as the stack file tells: for a check without the engine. Return the result.
+
+    Raises the ConfigError that a preview would raise for this template, whatever lives in the cloud.
+    """
+    placements = prove(template, StackResources(stack.clusters, stack.region, stack.reservations))
+    current = (CurrentCluster(one, f"{one.name}-0000000", "0000000", import_=False) for one in stack.clusters)
+    plan = Plan(tuple(map(of_current, current)))
+    context = compile_context(stack, Revision("unknown", dirty=False), plan)
+    verdicts = {one.label: OfferVerdict(available=True) for one in placements}
+    packages = dict.fromkeys(template.packages, "packages/code.tar.gz")
+    entry = template_entry(template, placements, verdicts, context, packages)
+    readable(catalog_of(context, stack, plan, {template.name: entry}))
+    return entry
+
+
+def catalog_of(
+    context: CompileContext,
+    stack: Stack,
+    plan: Plan,
+    templates: Mapping[str, model.Template],
+    other_regions: Iterable[str] = (),
+) -> model.Catalog:
+    """Return the whole catalog. `other_regions`: regions of the stack's clusters that the stack file does not name."""
+    return model.Catalog(
+        stack=stack.name,
+        project=stack.project,
+        region=stack.region,
+        commit=context.commit,
+        dirty=context.dirty,
+        work_bucket=context.work_bucket,
+        trainer=context.trainer,
+        trainers=context.trainers,
+        clusters={one.spec.name: published(one, stack.region) for one in plan.current},
+        retiring=tuple(one.id for one in plan.retiring),
+        removed={one.id: one.removed for one in plan.retiring if one.removed} or None,
+        templates=templates,
+        catalog_bucket=context.catalog_bucket,
+        work_elsewhere=stack.work_elsewhere or None,
+        dormant={one.spec.name: published_dormant(one, stack.region) for one in plan.dormant},
+        reservations={one.path: one for one in stack.reservations.values()},
+        confirm_above=stack.workspace.confirm_above,
+        budget=stack.budget,
+        board=stack.workspace.board or None,
+        submitters=submitters_of(stack),
+        other_regions=tuple(dict.fromkeys((*stack.other_regions, *other_regions))) or None,
+    )
+
+
+def asleep(placements: tuple[Placement, ...], dormant: Iterable[Dormancy]) -> tuple[Placement, ...]:
+    """Return the placements; those on a dormant cluster say so."""
+    why = {one.spec.name: one.words for one in dormant}
+    return tuple(
+        replace(one, dormant=why[one.cluster.name]) if one.cluster and one.cluster.name in why else one
+        for one in placements
+    )
+
+
+def draws(template: JobTemplate, placements: tuple[Placement, ...]) -> tuple[OfferDraw, ...]:
+    """Return the quota that each placement draws beside the pools at the usual replicas, by its label."""
+    once: dict[str, Placement] = {}
+    for placement in placements:
+        once.setdefault(placement.label, placement)
+    return tuple(_draw(template, placement) for placement in once.values())
+
+
+def _draw(template: JobTemplate, placement: Placement) -> OfferDraw:
+    row, named = CAPACITY_TYPES[placement.capacity_type], (template.name, placement.capacity_type, placement.label)
+    if placement.dormant:
+        return OfferDraw(*named, refusal=placement.dormant, dormant=True)
+    if placement.refusal or row.draws == "nothing":
+        intended = placement.case.variant is not None and bool(placement.case.variant.refusal)
+        return OfferDraw(*named, refusal=placement.refusal, intended=intended)
+    times = template.trials_at_once(placement.kind)
+    groups = tuple(
+        MachineGroup(worker.spec, template.replicas(worker)[1] * times * worker.shape.vms)
+        for worker in placement.case.worker_pools(template)
+    )
+    return OfferDraw(*named, groups, preemptible=row.preemptible, doubtful=row.draws == "unknown")
+
+
+def template_entry(
+    template: JobTemplate,
+    placements: tuple[Placement, ...],
+    verdicts: Mapping[str, OfferVerdict],
+    context: CompileContext,
+    packages: Mapping[Package, str],
+    requirements: Iterable[str] = (),
+    known: model.Template | None = None,
+) -> model.Template:
+    """Return a template's part of the catalog. `verdicts` by the placements' labels, `packages` are names in the
+    catalog bucket, and `requirements` those of the packages. `known` is the published part of that name.
+
+    Raises ConfigError when the official message type, or a rule of the service, rejects the template.
+    """
+    uris = {code: f"gs://{context.catalog_bucket}/{name}" for code, name in packages.items()}
+    code, parameters = template.code, tuple(one.published for one in template.parameters)
+    checked = [one.request for one in known.offers] if known and known.parameters == parameters else []
+    return model.Template(
+        name=template.name,
+        summary=template.summary,
+        kind=template.kind,
+        roles=_roles(template.worker_pools),
+        parameters=parameters,
+        offers=tuple(_offer(template, one, verdicts[one.label], context, uris, checked) for one in placements),
+        kinds=tuple(template.kinds),
+        package=uris[code] if isinstance(code, Package) else "",
+        code_flag=template.code_flag and context.code_allowed,
+        code_why=_code_refusal(template, context),
+        study=_study(template),
+        image=code.uri if isinstance(code, Image) else "",
+        requirements=tuple(dict.fromkeys(requirements)),
+        checkpoints=template.checkpoints,
+    )
+
+
+def _code_refusal(template: JobTemplate, context: CompileContext) -> str:
+    """Return the reason why --code is forbidden, empty when it is not."""
+    if not template.code_flag:
+        return f"template {template.name} does not allow it; its file would say code_flag=True"
+    if not context.code_allowed:
+        return f"stack {context.stack} does not allow it; its file would say slipway:workspace: {{code: true}}"
+    return ""
+
+
+def _study(template: JobTemplate) -> model.Study | None:
+    study = template.study
+    if study is None:
+        return None
+    return model.Study(
+        max_trials=study.max_trials,
+        parallel_trials=study.parallel_trials,
+        algorithm=study.algorithm,
+        metrics=tuple((metric.id, metric.goal) for metric in study.metrics),
+        parameters=tuple(study.names()),
+    )
+
+
+def _offer(
+    template: JobTemplate,
+    placement: Placement,
+    verdict: OfferVerdict,
+    context: CompileContext,
+    uris: Mapping[Package, str],
+    checked: Iterable[Mapping[str, Any]],
+) -> model.Offer:
+    cluster, workers = placement.cluster, placement.case.worker_pools(template)
+    there = None if placement.dormant else cluster
+    return model.Offer(
+        capacity_type=placement.capacity_type,
+        available=verdict.available,
+        why=verdict.why,
+        cluster=there.name if there else "",
+        pools=_aligned(workers, [pool.name for pool in placement.pools], "") if there else (),
+        price_per_hour=_usual_price(template, placement, (cluster.region if cluster else "") or context.region),
+        request=request(
+            template,
+            placement.capacity_type,
+            context,
+            uris,
+            cluster.name if cluster else None,
+            kind=placement.kind,
+            case=placement.case,
+            on=cluster,
+            refused=bool(placement.refusal),
+            checked=checked,
+        ),
+        kind=placement.kind,
+        when={name: tuple(values) for name, values in placement.case.when.items()},
+        wait=template.waits.get(placement.capacity_type),
+        roles=_roles(workers),
+        note=CAPACITY_TYPES[placement.capacity_type].differs,
+        lacks_quota=verdict.lacks_quota,
+        dormant=cluster.name if cluster and not there else "",
+    )
+
+
+def _roles(workers: tuple[WorkerPool, ...]) -> tuple[str, ...]:
+    return _aligned(workers, [worker.role for worker in workers], "")
+
+
+def _aligned(workers: tuple[WorkerPool, ...], values: list[Held], gap: Held) -> tuple[Held, ...]:
+    """Return a value for each place in the request, `gap` where a worker pool is skipped."""
+    at = dict(zip(places(workers), values, strict=True))
+    return tuple(at.get(place, gap) for place in range(max(at) + 1))
+
+
+def _usual_price(template: JobTemplate, placement: Placement, region: str) -> Price:
+    """Return USD per hour of all machines at the usual replicas."""
+    times = template.trials_at_once(placement.kind)
+    prices = (
+        hourly(worker.spec, region, placement.capacity_type) * (template.replicas(worker)[1] * times)
+        for worker in placement.case.worker_pools(template)
+    )
+    return sum(prices, Price())

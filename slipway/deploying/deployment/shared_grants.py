@@ -1,0 +1,169 @@
+"""Grants that another stack of the project needs as well: a deployment that drops one, and a destruction, leave it.
+
+A role has a member once, however many stacks ask for it, and its removal takes it from all of them. So an undeclared
+grant stays declared to the engine until no other stack's catalog names it, and outlives a destroyed stack. Where that
+can't be told it stays too, which is reported. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from slipway.base.errors import PolicyError
+from slipway.base.formatting import join
+from slipway.deploying.deployment.workspace_plan import (
+    ACT_AS,
+    CREATES,
+    READS,
+    SUBMITTER_ROLES,
+    WRITES,
+    WRITES_METRICS,
+    SharedGrant,
+    others_accounts,
+    trainer_email,
+)
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.clusters import PersistentResource
+from slipway.google.live import Neighbours, Unknown
+from slipway.model.catalog.model import NAME, Catalog
+from slipway.model.labels import STACK_LABEL
+from slipway.model.state import State, StateGrant, is_adopted_bucket
+
+if TYPE_CHECKING:
+    from slipway.authoring.stack.stack import Stack  # pydantic, which a review alone lacks
+
+Right = tuple[str, str, str]
+"""Role, member (as IAM compares it), and the resource, as in StateGrant."""
+
+
+def rights(
+    submitters: Mapping[str, Iterable[str]], works: Sequence[str], accounts: Iterable[str], writers: Iterable[str]
+) -> frozenset[Right]:
+    """Return the rights on the resources that two stacks can share: the project, work buckets, the stack's region's
+    first, and accounts that somebody else made. `submitters` by the address of the trainer that they submit as;
+    `writers`: accounts that write metrics."""
+    found: list[Right] = []
+    for account, members in submitters.items():
+        for member in members:
+            found += ((role, member, "") for role in SUBMITTER_ROLES.values())
+            found += [(ACT_AS, member, account), (CREATES, member, f"gs://{works[0]}")]
+            found += ((READS, member, f"gs://{work}") for work in works)
+    found += ((WRITES, f"serviceAccount:{one}", f"gs://{work}") for one in accounts for work in works)
+    found += ((WRITES_METRICS, f"serviceAccount:{one}", "") for one in writers)
+    return frozenset((role, member.lower(), on) for role, member, on in found)
+
+
+def submitters_of(stack: Stack) -> dict[str, tuple[str, ...]]:
+    """Return members by the address of the trainer that they may submit as."""
+    of = {stack.workspace.trainer: stack.workspace.submitters}
+    of |= {one.account: one.submitters for one in stack.trainers.values()}
+    return {trainer_email(account, stack.project): tuple(sorted(members)) for account, members in of.items()}
+
+
+def asked_of(stack: Stack, writers: Collection[str]) -> frozenset[Right]:
+    """Return the rights that a stack asks for. `writers`: the trainers, by name, whose jobs write metrics; "" is the
+    workspace's."""
+    named = {"": stack.workspace.trainer, **{name: one.account for name, one in stack.trainers.items()}}
+    accounts = {name: trainer_email(account, stack.project) for name, account in named.items()}
+    metrics = (accounts[name] for name in writers)
+    works = (stack.workspace.work_bucket, *stack.work_elsewhere.values())
+    return rights(submitters_of(stack), works, accounts.values(), metrics)
+
+
+def stacks_of(clusters: Iterable[PersistentResource] | Unknown) -> frozenset[str]:
+    """Return the stacks that made the clusters; empty where they can't be read."""
+    some = () if isinstance(clusters, Unknown) else clusters
+    return frozenset(one.labels[STACK_LABEL] for one in some if STACK_LABEL in one.labels)
+
+
+def dropped(known: State, asked: Collection[Right] = ()) -> tuple[StateGrant, ...]:
+    """Return the grants that the stack has and no longer declares, and that another stack may need. A bucket and an
+    account that the stack made itself are no other stack's, and neither are such an account's rights."""
+    theirs = others_accounts(known)
+    own = {f"serviceAccount:{one.name}" for one in known.accounts if one.name not in theirs}
+    places = {"", *theirs, *(f"gs://{one.name}" for one in known.buckets if is_adopted_bucket(one.logical))}
+    return tuple(one for one in known.grants if one.on in places and one.member not in own and _right(one) not in asked)
+
+
+def shared(
+    grants: Iterable[StateGrant],
+    neighbours: Neighbours,
+    known: State,
+    *,
+    stack: str,
+    project: str,
+    seen: Iterable[str] = (),
+) -> tuple[SharedGrant, ...]:
+    """Return the grants that stay. `stack` is the one that drops them, and `known` its state; `seen`: stacks that have
+    clusters in the project, each of which must have a catalog."""
+    if isinstance(neighbours, Unknown):
+        return tuple(SharedGrant(one, unread=(str(neighbours),)) for one in grants)
+    own = {known.catalog_bucket, *(one.name for one in known.buckets)}
+    some = ((bucket, one) for bucket, one in neighbours.items() if bucket not in own)
+    others = {bucket: one for bucket, one in some if isinstance(one, Unknown) or one.stack != stack}
+    named = {one.stack for one in others.values() if isinstance(one, PublishedCatalog)}
+    unread = [why for bucket, one in others.items() if (why := _unread(f"gs://{bucket}/{NAME}", one))]
+    unread += (
+        f"stack {one} has clusters here, and no catalog in a bucket that it made"
+        for one in sorted({*seen} - {"", stack} - named)
+    )
+    needs = {one.stack: _needs(one) for one in _whole(others.values()) if one.project == project}
+    found = []
+    for one in grants:
+        stacks = tuple(sorted(name for name, needed in needs.items() if _right(one) in needed))
+        if stacks or unread:
+            found.append(SharedGrant(one, stacks, () if stacks else tuple(unread)))
+    return tuple(found)
+
+
+def must_be_unneeded(one: StateGrant, stays: SharedGrant | None) -> None:
+    """Raise PolicyError for a grant that another stack needs by now, or may need, right before it would go."""
+    if stays is None:
+        return
+    what = f"{one.role} of {one.member} {f'on {one.on} ' if one.on else ''}is not taken"
+    if stays.stacks:
+        raise PolicyError(
+            f"{what}: {who_needs(stays.stacks)} it by now", fix="the same command again: it leaves what others need"
+        )
+    raise PolicyError(
+        f"{what}: nobody can tell whether another stack needs it",
+        why="\n".join(stays.unread),
+        fix="correct that, then the same command again, which leaves what others need",
+    )
+
+
+def by_member(some: Iterable[SharedGrant]) -> dict[str, tuple[str, ...]]:
+    """Return the stacks that need the remaining grants, by member; none where that is not known."""
+    found: dict[str, set[str]] = {}
+    for one in some:
+        found.setdefault(one.grant.member, set()).update(one.stacks)
+    return {member: tuple(sorted(stacks)) for member, stacks in sorted(found.items())}
+
+
+def who_needs(stacks: Sequence[str], quote: str = "") -> str:
+    """Return `stack prod needs`, `stacks dev and prod need`."""
+    names = join(f"{quote}{one}{quote}" for one in stacks)
+    return f"stack {names} needs" if len(stacks) == 1 else f"stacks {names} need"
+
+
+def _right(one: StateGrant) -> Right:
+    return one.role, one.member.lower(), one.on
+
+
+def _whole(some: Iterable[PublishedCatalog | Unknown]) -> Iterator[Catalog]:
+    return (one.whole for one in some if isinstance(one, PublishedCatalog) and one.whole)
+
+
+def _unread(at: str, one: PublishedCatalog | Unknown) -> str:
+    """Return the reason why the members in the catalog at an address are unknown; empty where they are known."""
+    if isinstance(one, Unknown):
+        return str(one)
+    return "" if one.whole else one.damage or f"{at}: another version published it"
+
+
+def _needs(catalog: Catalog) -> frozenset[Right]:
+    """Return the rights that a catalog needs. It does not tell whether jobs of an account write metrics: each of them
+    may."""
+    accounts = (catalog.trainer, *catalog.trainers.values())
+    return rights(catalog.submitters, catalog.work_buckets, accounts, accounts)

@@ -1,0 +1,161 @@
+"""Sentences of preview and `up`: accounts and buckets that go, alternatives of clusters, and warnings. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+
+from slipway.authoring.stack.stack import Stack
+from slipway.authoring.template.job_template import JobTemplate
+from slipway.authoring.template.proof import misfits
+from slipway.base.formatting import join
+from slipway.deploying.deployment.plan import Plan
+from slipway.deploying.deployment.shared_grants import by_member, who_needs
+from slipway.deploying.deployment.workspace_plan import CATALOG, WORK, SharedGrant, others_accounts
+from slipway.deploying.generations.action import Action
+from slipway.google.live import Live
+from slipway.google.quota.assessment import assess
+from slipway.model.cluster import IN_PLACE
+from slipway.model.findings.finding import Grade
+from slipway.model.prices import price_in_words, signed, total
+from slipway.model.state import State, is_adopted_bucket
+
+_MEANS: Mapping[str, str] = {
+    "--uniform-bucket-level-access": "access lists of its objects say who may read them, beside the stack's grants",
+    "--public-access-prevention": "it may be opened to the public",
+    "--versioning": "no earlier catalog is kept when one is published",
+    "--clear-retention-period": "its retention keeps objects from being replaced, the catalog among them",
+}
+
+
+def workspace(plan: Plan, now: datetime) -> Iterator[str]:
+    """Yield a line for each account and bucket that is no longer declared, with its command."""
+    for one in plan.workspace.retiring:
+        jobs = join(f"{job.display_name} ({job.owner_and_age(now)})" for job in one.jobs)
+        ended = f"when {jobs} {'has' if len(one.jobs) == 1 else 'have'} ended"
+        when = ended if jobs else f"with a later deployment ({one.why.words})"
+        yield f"{one.words} retires {when}"
+    for one in plan.workspace.released:
+        becomes = "will be deleted, as no job needs it"
+        if one.adopted:
+            becomes = "is kept as it is, as it was adopted"
+        elif one.role == WORK:
+            becomes = f"stays, with people's results, and is not this stack's any more\n{_removal(one.name)}"
+        yield f"{one.words} is not asked for any more: it {becomes}"
+
+
+def overdue(retiring: Action) -> str:
+    """Return the warning for a generation that still exists after the stack's `retireWithin`."""
+    jobs = join(job.display_name for job in retiring.jobs)
+    late = f"cluster {retiring.id} should have retired by now"
+    if not jobs:
+        return f"{late}: {retiring.why.words}"
+    return f"{late}: {jobs} still on it\n  fix: slipway jobs show {retiring.jobs[0].typed}, or go on waiting"
+
+
+def shared_grants(some: Iterable[SharedGrant]) -> str:
+    """Return the grants that a destruction leaves, as another stack needs them; empty for none."""
+    needed = by_member(one for one in some if one.stacks)
+    return "\n".join(f"the roles of {member} stay, as {who_needs(stacks)} them" for member, stacks in needed.items())
+
+
+def untold_grants(some: Iterable[SharedGrant], project: str = "") -> tuple[str, ...]:
+    """Return a warning where it is unknown whether another stack needs undeclared grants. With `project` the stack is
+    being destroyed: no later deployment takes them away, so the warning has commands."""
+    untold = [one for one in some if not one.stacks]
+    if not untold:
+        return ()
+    whose, why = join(by_member(untold)), "\n  ".join(dict.fromkeys(one for some in untold for one in some.unread))
+    fix = "correct that; the next pulumi up takes away what no stack needs"
+    if project:
+        fix = "\n    ".join(("correct that first, or afterwards:", *(_taking(one, project) for one in untold)))
+    return (f"the roles of {whose} stay, as nobody can tell whether another stack needs them:\n  {why}\n  fix: {fix}",)
+
+
+def _taking(one: SharedGrant, project: str) -> str:
+    grant = one.grant
+    on = f"projects remove-iam-policy-binding {project}"
+    if grant.on:
+        kind = "storage buckets" if grant.on.startswith("gs://") else "iam service-accounts"
+        on = f"{kind} remove-iam-policy-binding {grant.on}"
+    return f"gcloud {on} --member={grant.member} --role={grant.role}"
+
+
+def outliving(known: State) -> str:
+    """Return the resources that a destruction leaves on purpose, and how to delete them; empty for none."""
+    theirs = [one.name for one in known.buckets if is_adopted_bucket(one.logical)]
+    buckets = (one.name for one in known.buckets if one.logical.startswith(WORK) and one.name not in theirs)
+    results = (f"bucket gs://{name} stays, with people's results\n{_removal(name)}" for name in buckets)
+    catalogs = (one.name for one in known.buckets if one.logical.startswith(CATALOG) and one.name in known.spared)
+    stay = dict.fromkeys((*theirs, *catalogs))
+    kept = (f"cluster {id_} is kept, as it was adopted: it was there before the stack" for id_ in known.adopted)
+    others = (*(f"bucket gs://{name}" for name in stay), *(f"account {name}" for name in others_accounts(known)))
+    return "\n".join((*results, *kept, *(f"{what} stays: it was there before the stack" for what in others)))
+
+
+def _removal(bucket: str) -> str:
+    return f"  to delete it and all in it: gcloud storage rm --recursive gs://{bucket}"
+
+
+def kept_settings(names: Iterable[str], lacking: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """Yield a warning for each of these buckets with missing settings, with the command for its owner."""
+    for name in sorted(names):
+        if flags := lacking.get(name, ()):
+            why = join(_MEANS[flag] for flag in flags)
+            yield (
+                f"bucket gs://{name} was there before the stack and keeps its settings: {why}\n"
+                f"  fix: gcloud storage buckets update gs://{name} {' '.join(flags)}"
+            )
+
+
+def lost(buckets: Mapping[str, str]) -> Iterator[str]:
+    """Yield a warning for each bucket that its owner has deleted, by its role: a new one of the same name is the
+    stack's own."""
+    for role, name in sorted(buckets.items()):
+        yield (
+            f"bucket gs://{name}, which was there before the stack, is gone: a deployment makes an empty one of this "
+            f"name, which is the stack's own\n  fix: make it again yourself first if it is to stay yours "
+            f"(slipway:workspace.{role}Bucket)"
+        )
+
+
+def of_alternatives(plan: Plan, live: Live, stack: Stack, templates: Iterable[JobTemplate]) -> Iterator[str]:
+    """Yield the quota that the alternatives of clusters to be made lack, which is no error, as other alternatives
+    remain; and the templates that fit another configuration of such a cluster, each with the reason why not this
+    one."""
+    known = tuple(templates)
+    for one in plan.current:
+        unfit = misfits(known, one.spec) if one.alternatives else {}
+        for other in one.alternatives:
+            what = f"cluster {one.spec.name} {other.spec.called}"
+            current = tuple(other if each is one else each for each in plan.current)
+            report = assess(current, live, region=stack.region, mode="enforce", preview=True, old=plan.old)
+            lacks = (each.sentence for each in report.findings if each.grade is Grade.BLOCKING)
+            yield from (f"{what} would be refused: {lacking}" for lacking in lacks)
+            for template, why in unfit.get(other.spec.alternative, {}).items():
+                yield f"{what} is not for template {template}: {why}"
+
+
+def made_otherwise(before: Plan, after: Plan, templates: Iterable[JobTemplate], region: str) -> Iterator[str]:
+    """Yield a sentence for each cluster that was made as an alternative. `before`: the first configurations."""
+    known, first = tuple(templates), {one.spec.name: one.spec for one in before.current}
+    for one in after.current:
+        spec, asked = one.spec, first[one.spec.name]
+        if not spec.alternative or asked.alternative:
+            continue
+        price, usual = total((spec,), region), total((asked,), region)
+        more = signed(price.floor.known - usual.floor.known)
+        change = f" ({more} idle)" if price.complete and usual.complete else ""
+        far = (
+            f"; its jobs' results stay there, and what they read from {region} crosses regions, at a price"
+            if spec.region
+            else ""
+        )
+        unfit = misfits(known, asked).get(spec.alternative, {})
+        without = f"; not offered on it: {join(unfit)}" if unfit else ""
+        where = "in the place of this one, which goes first" if spec.replacement == IN_PLACE else "beside this one"
+        yield (
+            f"cluster {spec.name} was made in another way: {one.id} {spec.called}, {price_in_words(price)}{change}{far}"
+            f"{without}; it stays until the stack file says otherwise: take {spec.place_in_order} out of "
+            f"`alternatives` of {spec.name} to have it made as asked for first, {where}"
+        )

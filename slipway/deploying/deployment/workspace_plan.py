@@ -1,0 +1,265 @@
+"""The plan of the workspace: which accounts and buckets are declared, which retire, and which are let go.
+
+A bucket or an account can't be renamed, and the provider would replace it: make another and delete this one, whoever
+uses it. So another name of the workspace's own is refused. Those that may leave the stack file, other trainers'
+accounts and buckets in other regions, retire as clusters do: while an unfinished job needs them they stay.
+
+An adopted bucket keeps its settings and outlives the stack. Its logical name says so, with a dot where the others have
+a dash: nothing in the bucket tells it from one of the stack's own whose rules somebody removed. When its owner deletes
+it, the bucket made in its place is the stack's own.
+
+A work bucket for jobs in another region (`work_in`) has an @ in its logical name, so that it does not tell where the
+stack is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from slipway.deploying.generations.action import Why
+from slipway.deploying.generations.protection import Refusal
+from slipway.google.jobs import VertexJob
+from slipway.model.state import BUCKETS_ELSEWHERE, State, StateGrant, is_adopted_bucket
+
+if TYPE_CHECKING:
+    from slipway.authoring.template.job_template import JobTemplate
+
+CATALOG, WORK, TRAINER = "catalog", "work", "trainer"
+"""Roles of buckets and accounts in a stack."""
+_KEYS = {CATALOG: "catalogBucket", WORK: "workBucket", TRAINER: "trainer"}
+_CALLED = "Slipway trainer ("
+_OTHER = f"{TRAINER}."
+
+SUBMITTER_ROLES: Mapping[str, str] = {
+    "submit": "roles/aiplatform.user",
+    "quota": "roles/cloudquotas.viewer",
+    "metrics": "roles/monitoring.viewer",
+    "logs": "roles/logging.viewer",
+}
+"""Roles of a submitter on the project, by their purposes."""
+ACT_AS = "roles/iam.serviceAccountUser"
+"""The role on a trainer's account: it is needed to submit as that trainer, and permits running any code as it."""
+WRITES_METRICS = "roles/aiplatform.user"
+"""The role on the project of a trainer whose jobs write metrics to Vertex AI."""
+READS, CREATES, WRITES = (f"roles/storage.object{one}" for one in ("Viewer", "Creator", "User"))
+"""The roles on buckets: of a reader, of a submitter on the work bucket, of a trainer on it."""
+
+
+@dataclass(frozen=True)
+class RetiringWorkspaceResource:
+    """An account or a bucket that is no longer declared. `name` is its address or its own.
+
+    `logical` is its name in the engine's state. `grants`: the roles on the project that the account has, by logical
+    name. `adopted`: somebody else made it.
+    """
+
+    role: str
+    logical: str
+    name: str
+    jobs: tuple[VertexJob, ...] = ()
+    why: Why = Why.JOBS
+    grants: Mapping[str, str] = field(default_factory=dict)
+    adopted: bool = False
+
+    @property
+    def kind(self) -> str:
+        return "account" if self.role == TRAINER else "bucket"
+
+    @property
+    def words(self) -> str:
+        return f"account {self.name}" if self.role == TRAINER else f"bucket gs://{self.name}"
+
+
+@dataclass(frozen=True)
+class SharedGrant:
+    """A grant that is no longer declared and stays. `stacks` need it; where they are empty that is not known, and
+    `unread` has the reasons."""
+
+    grant: StateGrant
+    stacks: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class WorkspacePlan:
+    """The workspace's plan. `logical`: the logical names of declared resources, by role. `retiring` stays for now,
+    `released` is let go.
+
+    `grants`: by a trainer's role, the roles on the project, by logical name, that its account keeps while jobs run as
+    it. `adopted`: buckets that somebody else made, which outlive the stack; `untouched`: those of them that keep their
+    settings too, which the first versions overwrote. `lost`: by role, declared buckets that their owners have deleted.
+    `shared`: grants that are no longer declared and that other stacks need.
+    """
+
+    logical: Mapping[str, str] = field(default_factory=lambda: {role: role for role in (CATALOG, WORK, TRAINER)})
+    retiring: tuple[RetiringWorkspaceResource, ...] = ()
+    released: tuple[RetiringWorkspaceResource, ...] = ()
+    grants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    adopted: frozenset[str] = frozenset()
+    untouched: frozenset[str] = frozenset()
+    lost: Mapping[str, str] = field(default_factory=dict)
+    shared: tuple[SharedGrant, ...] = ()
+
+
+def plan_workspace(
+    known: State,
+    wanted: Mapping[str, str],
+    jobs: tuple[VertexJob, ...],
+    doubt: Why | None = None,
+    by_hand: Collection[str] = (),
+    there: Collection[str] | None = None,
+) -> WorkspacePlan:
+    """Plan the workspace. `wanted`: by role, the declared name. `doubt`: why jobs may be missing, which keeps
+    everything. `by_hand`: buckets that look adopted, which counts until the engine knows them: from then on its state
+    tells. `there`: the declared buckets that exist; None where they were not read.
+
+    An account that moves from one named trainer to another stays the same resource.
+    """
+    theirs = {one.name for one in known.buckets if is_adopted_bucket(one.logical)}
+    lost = {role: name for role, name in wanted.items() if there is not None and name in theirs - {*there}}
+    theirs -= {*lost.values()}
+    untouched = frozenset(theirs | (set(by_hand) - {one.name for one in known.buckets}))
+    old = [*_unasked(WORK, known, wanted, jobs, untouched), *_unasked(TRAINER, known, wanted, jobs, untouched)]
+    trainers = {role: name for role, name in wanted.items() if family(role) == TRAINER}
+    return WorkspacePlan(
+        {
+            role: _logical(role, name, {} if role in lost else _of(role, known), adopted=name in untouched)
+            for role, name in wanted.items()
+        },
+        tuple(replace(one, why=Why.JOBS if one.jobs else doubt or Why.JOBS) for one in old if one.jobs or doubt),
+        tuple(one for one in old if not (one.jobs or doubt)),
+        {role: _grants(name, known) for role, name in trainers.items() if doubt or _users(name, jobs)},
+        (known.spared | untouched).difference(lost.values()),
+        untouched,
+        lost,
+    )
+
+
+def renamed(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Refusal]:
+    """Yield a refusal for each of the workspace's own buckets, and its account, that is deployed under another name:
+    jobs, people and packages know it by that."""
+    for role, key in _KEYS.items():
+        old, new = _own(role, known, wanted), wanted.get(role, "")
+        if not new or old in ("", new):
+            continue
+        was, becomes = (f"account {one}" if role == TRAINER else f"bucket gs://{one}" for one in (old, new))
+        back = f"{key}: {old.partition('@')[0]}"
+        yield Refusal(
+            f"{was} can't become {becomes}, so nothing was changed",
+            why=f"stacks/Pulumi.{stack}.yaml, slipway:workspace.{key}: jobs and people know it by its name",
+            fix=f"put {back} back; {becomes} needs a stack of its own\n"
+            "or take this one down, and make it anew:\n"
+            f"SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack {stack}",
+            for_good=True,
+        )
+
+
+def _own(role: str, known: State, wanted: Mapping[str, str]) -> str:
+    """Return the state's name in one of the workspace's own roles; empty where it has none."""
+    far = {name for other, name in wanted.items() if family(other) != other}
+    names = [
+        name
+        for logical, name in _of(role, known).items()
+        if not logical.startswith((BUCKETS_ELSEWHERE, _OTHER)) and name not in far
+    ]
+    # Adopted buckets of other regions have logical names like the one at home, and longer names.
+    return min(names, key=len, default="")
+
+
+def _unasked(
+    role: str, known: State, wanted: Mapping[str, str], jobs: tuple[VertexJob, ...], untouched: Collection[str]
+) -> Iterator[RetiringWorkspaceResource]:
+    """Yield the other trainers' accounts, or the buckets in other regions, that are no longer declared."""
+    for logical, name in _of(role, known).items():
+        if name not in wanted.values():
+            kept = name in untouched or name in others_accounts(known)
+            users, grants = _users(name, jobs), _grants(name, known)
+            yield RetiringWorkspaceResource(role, logical, name, users, grants=grants, adopted=kept)
+
+
+def _users(name: str, jobs: tuple[VertexJob, ...]) -> tuple[VertexJob, ...]:
+    return tuple(job for job in jobs if not job.ended and job.needs(name))
+
+
+def _of(role: str, known: State) -> dict[str, str]:
+    """Return the state's names in a role, by logical names."""
+    own = family(role)
+    return {
+        one.logical: one.name
+        for one in (known.accounts if own == TRAINER else known.buckets)
+        if one.name and (one.logical == own or one.logical.startswith((f"{own}.", f"{own}@")))
+    }
+
+
+def _logical(role: str, name: str, old: Mapping[str, str], *, adopted: bool) -> str:
+    """Return the existing logical name, else a new one; the plain ones are frozen."""
+    same = [logical for logical, each in old.items() if each == name]
+    if same:
+        return same[0]
+    if family(role) == TRAINER != role:
+        return other_logical(name)
+    if adopted:
+        return f"{family(role)}.{name}"
+    if family(role) != role:
+        return f"{BUCKETS_ELSEWHERE}{name}"
+    return role
+
+
+def _grants(name: str, known: State) -> dict[str, str]:
+    """Return an account's roles on the project, by their logical names, without those that it has as a submitter."""
+    return {
+        one.name: one.role
+        for one in known.grants
+        if one.member == f"serviceAccount:{name}" and not one.on and not one.name.endswith(one.member)
+    }
+
+
+def other_trainer(name: str) -> str:
+    """Return the role of a trainer that the stack file names under slipway:trainers."""
+    return f"{TRAINER} {name}"
+
+
+def work_in(region: str) -> str:
+    """Return the role of the work bucket in a region beside the stack's own."""
+    return f"{WORK} {region}"
+
+
+def family(role: str) -> str:
+    """Return the workspace's own role of a kind: that of a trainer by its name, of a work bucket elsewhere."""
+    return role.partition(" ")[0]
+
+
+def other_logical(account: str) -> str:
+    """Return the logical name of such a trainer's account (an id or an address), whatever templates call the
+    trainer."""
+    return f"{_OTHER}{account.partition('@')[0]}"
+
+
+def trainer_email(account: str, project: str) -> str:
+    """Return the address of an account id; a domain's project (`example.com:team`) is written the other way round."""
+    domain, colon, name = project.rpartition(":")
+    return f"{account}@{f'{name}.{domain}' if colon else project}.iam.gserviceaccount.com"
+
+
+def trainer_display_name(stack: str) -> str:
+    """Return the account's name for people and other stacks, which tells its owner."""
+    return f"{_CALLED}{stack})"
+
+
+def trainer_owner(called: str) -> str:
+    """Return the stack in an account's display name; empty for an account made by hand."""
+    return called.removeprefix(_CALLED).removesuffix(")") if called.startswith(_CALLED) else ""
+
+
+def others_accounts(known: State) -> tuple[str, ...]:
+    """Return the addresses of accounts that somebody else made, which the engine leaves alone."""
+    return tuple(address for address, called in known.called.items() if not trainer_owner(called))
+
+
+def metric_writers(templates: Iterable[JobTemplate]) -> frozenset[str]:
+    """Return the trainers, by name, whose jobs write metrics to Vertex AI (WRITES_METRICS); "" is the workspace's."""
+    return frozenset(
+        one.trainer or "" for one in templates if one.service_account is None and (one.experiment or one.tensorboard)
+    )

@@ -1,0 +1,199 @@
+"""The engine's stream of events, as `pulumi preview --json` writes it, a JSON object a line, read into values.
+
+Never raises: a stream may be cut, be another engine's, or that of a failed preview. Missing parts are told. The first
+event has the stack's configuration in the plain; none of it is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from slipway.base.codec import from_json
+from slipway.deploying.engine.preview import SECRET, UNKNOWN, EngineStep, Objection, Preview, Resource
+from slipway.model.facts import Fact
+
+STREAMING = {"PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "1"}
+"""The variable that makes the engine write events, and not one document at the end."""
+
+# The engine's marks of values that are not plain JSON, and of secrets.
+_SIGNATURE, _SECRET = "4dabf18193072939515e22adb298388d", "1b47061264138c4ac30d75fd1eb44270"
+# The engine's stand-ins for an unknown text, truth, number, list, file, archive, mapping.
+_UNKNOWN = frozenset(
+    {
+        "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
+        "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
+        "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
+        "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
+        "030794c1-ac77-496b-92df-f27374a8bd58",
+        "e48ece36-62e2-4504-bad9-02848725956a",
+        "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
+    }
+)
+_ENGINE = "pulumi:pulumi:Stack"
+# The messages of Pulumi's Python for each resource and hook that a program registers, where it writes any.
+_RESOURCE, _HOOK = "registering resource: ", "do_register_resource_hook "
+# Inputs that only a refresh of the provider writes: the checksum of contents, and the bucket of a grant by its path.
+_CHECKSUM, _BUCKET, _PATH = "detectMd5hash", "bucket", "b/"
+_NOT_DONE = ("same", "refresh", "read", "read-replacement")
+
+Published = tuple[str, str, Fact]
+
+
+def read(lines: Iterable[str]) -> Preview:
+    """Read a stream; lines that are not JSON (a warning of the shell) are passed over."""
+    stream = _Stream()
+    for line in lines:
+        if line.lstrip().startswith("{"):
+            try:
+                stream.take(from_json(line))
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                stream.odd += 1
+    return stream.preview()
+
+
+def declared(preview: Preview) -> tuple[Published, ...]:
+    """Return type, logical name and inputs of each component, as they would be deployed."""
+    gone = {step.urn for step in preview.steps if step.new is None}
+    steps = {urn: step for urn, step in preview.standing.items() if urn not in gone}
+    steps |= {step.urn: step for step in preview.steps if step.new is not None}
+    return tuple((step.type, step.name, step.new.inputs) for step in steps.values() if step.new)
+
+
+def deployed(preview: Preview) -> tuple[Published, ...]:
+    """Return the resources as they were deployed last."""
+    steps = {step.urn: step for step in preview.steps if step.old is not None} | dict(preview.standing)
+    return tuple((step.type, step.name, step.old.inputs) for step in steps.values() if step.old)
+
+
+@dataclass
+class _Stream:
+    steps: dict[tuple[str, str], EngineStep] = field(default_factory=dict)
+    standing: dict[str, EngineStep] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    result: str | None = None
+    odd: int = 0
+    hooks: frozenset[str] | None = None
+    stack: str = ""
+    objections: set[Objection] = field(default_factory=set)
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        if "resourcePreEvent" in event:
+            self._resource(event["resourcePreEvent"]["metadata"], done=False)
+        elif "resOutputsEvent" in event:
+            self._resource(event["resOutputsEvent"]["metadata"], done=True)
+        elif "diagnosticEvent" in event:
+            said = event["diagnosticEvent"]
+            self._said(str(said.get("severity", "")), str(said.get("message", "")).strip())
+        elif "policyEvent" in event:
+            self.objections.add(_objection(event["policyEvent"]))
+        elif "summaryEvent" in event:
+            self.result = str(event["summaryEvent"].get("result", "succeeded"))
+
+    def _said(self, severity: str, text: str) -> None:
+        if severity == "error" and text and text not in self.errors:
+            self.errors.append(text)
+        elif severity == "warning" and text and text not in self.warnings:
+            self.warnings.append(text)
+        elif severity == "debug" and text.startswith((_RESOURCE, _HOOK)):
+            registered = {text.removeprefix(_HOOK)} if text.startswith(_HOOK) else set()
+            self.hooks = (self.hooks or frozenset()) | registered
+
+    def _resource(self, told: Mapping[str, Any], *, done: bool) -> None:
+        op, urn = str(told["op"]), str(told["urn"])
+        self.stack = self.stack or urn.removeprefix("urn:pulumi:").partition("::")[0]
+        if done and op != "refresh" and (op != "same" or urn in self.standing):
+            return
+        step = _step(told)
+        if step.type == _ENGINE or step.type.startswith("pulumi:providers:"):
+            return
+        if step.op == "refresh" or (step.op == "same" and step.urn not in self.standing):
+            self.standing[step.urn] = step
+        if (step.op not in _NOT_DONE or (step.op == "same" and _kept_otherwise(step))) and not done:
+            self.steps[step.urn, step.op] = step
+
+    def preview(self) -> Preview:
+        why = "; ".join(self._missing())
+        # Sorted by name: the engine's order differs from run to run.
+        steps, errors = tuple(self.steps[key] for key in sorted(self.steps)), tuple(self.errors)
+        standing = {urn: self.standing[urn] for urn in sorted(self.standing)}
+        warnings = tuple(sorted(self.warnings))
+        objections = tuple(sorted(self.objections))
+        return Preview(steps, standing, errors, why, warnings, self.hooks, self.stack, objections)
+
+    def _missing(self) -> Iterator[str]:
+        if self.result not in (None, "succeeded") or (self.errors and self.result is None):
+            yield "the deployment is refused, so what it would delete is not known"
+        elif self.result is None:
+            yield "the engine's events end before its summary, so something may be missing, deletions above all"
+        if self.odd:
+            events = "an event" if self.odd == 1 else f"{self.odd} events"
+            yield f"{events} of the engine could not be understood (another version than 3.259?)"
+
+
+def _objection(told: Mapping[str, Any]) -> Objection:
+    return Objection(
+        pack=str(told["policyPackName"]),
+        rule=str(told["policyName"]),
+        about=str(told.get("resourceUrn") or "").rpartition("::")[2],
+        message=str(told.get("message") or "").strip(),
+        mandatory=told.get("enforcementLevel") not in ("advisory", "disabled"),
+    )
+
+
+def _kept_otherwise(step: EngineStep) -> bool:
+    old, new = step.old, step.new
+    return old is not None and new is not None and (old.protected, old.retained) != (new.protected, new.retained)
+
+
+def _step(told: Mapping[str, Any]) -> EngineStep:
+    urn = str(told["urn"])
+    _, _, types, name = urn.split("::", 3)
+    parents, _, own = types.rpartition("$")
+    detailed = told.get("detailedDiff") or {}
+    replaces = [path for path, one in detailed.items() if "replace" in str(one.get("diffKind", ""))]
+    return EngineStep(
+        op=str(told["op"]),
+        urn=urn,
+        type=own,
+        name=name,
+        parent=parents.rpartition("$")[2],
+        old=_resource(told.get("old")),
+        new=_resource(told.get("new")),
+        diffs=tuple(dict.fromkeys((*(told.get("diffs") or ()), *detailed))),
+        replaces=tuple(dict.fromkeys((*(told.get("keys") or ()), *replaces))),
+        component=not (told.get("new") or told.get("old") or {}).get("custom"),
+    )
+
+
+def _resource(state: Mapping[str, Any] | None) -> Resource | None:
+    if state is None:
+        return None
+    inputs = _plain(state.get("inputs") or {})
+    inputs.pop(_CHECKSUM, None)
+    if isinstance(bucket := inputs.get(_BUCKET), str):
+        inputs[_BUCKET] = bucket.removeprefix(_PATH)
+    return Resource(
+        inputs=inputs,
+        outputs=_plain(state.get("outputs") or {}),
+        id=str(state.get("id", "")),
+        retained=bool(state.get("retainOnDelete")),
+        protected=bool(state.get("protect")),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without the engine's own keys; a secret in either of its two forms is `SECRET`, a file its hash,
+    and an unknown value `UNKNOWN`."""
+    # A JSON mapping is always a dict: a test for any mapping takes most of the time of a large preview.
+    if isinstance(value, dict):
+        if value.get(_SIGNATURE) == _SECRET:
+            return SECRET
+        if _SIGNATURE in value:
+            return str(value.get("hash", "file"))
+        return {key: _plain(one) for key, one in value.items() if not key.startswith("__")}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return UNKNOWN if isinstance(value, str) and value in _UNKNOWN else value

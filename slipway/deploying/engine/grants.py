@@ -1,0 +1,129 @@
+"""Grants: member, role and resource, read from IAM resources of any kind, additive or authoritative."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from slipway.base.codec import from_json
+from slipway.deploying.engine.preview import SECRET, UNKNOWN, Resource
+from slipway.deploying.engine.touched import Touched
+from slipway.model.facts import WORKSPACE
+
+_IAM = re.compile(r"gcp:(?P<service>\w+)/\w+:(?P<what>\w*?)I(?:AM|am)(?P<form>Member|Binding|Policy)$")
+_NOT_ON = frozenset({"role", "member", "members", "condition", "policyData", "project", "location", "region", "zone"})
+_WORDS: Mapping[str, str] = {
+    "projects": "",
+    "serviceaccount": "account",
+    "organizations": "organisation",
+    "folder": "folder",
+    "billing": "billing account",
+}
+"""The word for the resource, where the type itself does not tell; the project needs no word."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """The form of a grant. `what` is the resource's word, empty for the project. `whole`: the role's members
+    (`Binding`) or all roles (`Policy`) are set altogether, and unlisted members lose them, unseen by the engine."""
+
+    what: str
+    whole: str = ""
+
+
+@dataclass(frozen=True)
+class Grant:
+    """A grant. An unknown `member` is UNKNOWN with the grant's logical name until the deployment. `on` is text, "bucket
+    `results`"; `what` its word, as in `Form`, and `place` its name, both empty for a project. `ours`: the workspace
+    grants it."""
+
+    member: str
+    role: str
+    on: str
+    what: str = ""
+    place: str = ""
+    condition: str = ""
+    ours: bool = field(default=False, compare=False)
+
+    @property
+    def words(self) -> str:
+        """The grant as text: `roles/logging.viewer` on project `acme`"""
+        under = f", under condition `{self.condition}`" if self.condition else ""
+        return f"`{self.role}` on {self.on}{under}"
+
+
+def form(type_: str) -> Form | None:
+    """Return the form; None for a type that grants nothing."""
+    match = _IAM.match(type_)
+    if match is None:
+        return None
+    spelled = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", match["what"]).lower()
+    what = spelled or _WORDS.get(match["service"], match["service"])
+    return Form(what, "" if match["form"] == "Member" else match["form"])
+
+
+def grants(one: Touched, resource: Resource | None) -> Iterator[Grant]:
+    """Yield the grants of a resource in one of its states; none where it does not exist, or its policy can't be
+    read."""
+    is_form = form(one.type)
+    if resource is None or is_form is None:
+        return
+    on, name = place(is_form, resource.inputs)
+    for role, members, condition in _bindings(resource.inputs):
+        for member in members:
+            who = f"{UNKNOWN} {one.name}" if member == UNKNOWN else str(member)
+            yield Grant(who, role, on, is_form.what, name, condition, ours=one.parent == WORKSPACE)
+
+
+def gained_and_lost(some: Iterable[Touched]) -> tuple[tuple[Grant, ...], tuple[Grant, ...]]:
+    """Return the grants that come, and those that go; a change of the logical name is neither."""
+    before: dict[Grant, None] = {}
+    after: dict[Grant, None] = {}
+    for one in some:
+        before.update(dict.fromkeys(grants(one, one.old)))
+        after.update(dict.fromkeys(grants(one, one.new or (None if one.goes else one.old))))
+    gained, lost = (grant for grant in after if grant not in before), (grant for grant in before if grant not in after)
+    return tuple(gained), tuple(lost)
+
+
+def place(on: Form, inputs: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the resource as text and by name."""
+    if not on.what:
+        project = inputs.get("project")
+        return (f"project `{project}`" if project else "the project"), ""
+    key = next((key for key in inputs if key not in _NOT_ON), "")
+    value = str(inputs.get(key, "")) if key else ""
+    name = "" if value == UNKNOWN else value.rstrip("/").rsplit("/", 1)[-1]
+    return (f"{on.what} `{name}`", name) if name else (f"a new {on.what}", UNKNOWN)
+
+
+def unreadable(resource: Resource | None) -> bool:
+    """Tell whether it sets a policy that is known only later, or kept secret."""
+    return resource is not None and resource.inputs.get("policyData") in (SECRET, UNKNOWN)
+
+
+def _bindings(inputs: Mapping[str, Any]) -> Iterator[tuple[str, list[Any], str]]:
+    if "policyData" in inputs:
+        for one in _policy(str(inputs["policyData"])):
+            yield str(one.get("role", "")), list(one.get("members", ())), _condition(one)
+    elif "members" in inputs:
+        members = inputs["members"]
+        yield str(inputs.get("role", "")), members if isinstance(members, list) else [members], _condition(inputs)
+    else:
+        yield str(inputs.get("role", "")), [inputs.get("member", "")], _condition(inputs)
+
+
+def _policy(text: str) -> list[Mapping[str, Any]]:
+    try:
+        read = from_json(text)
+    except ValueError:
+        return []
+    found = read.get("bindings", []) if isinstance(read, Mapping) else []
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+
+
+def _condition(inputs: Mapping[str, Any]) -> str:
+    found = inputs.get("condition")
+    return str(found.get("title") or found.get("expression", "")) if isinstance(found, Mapping) else ""

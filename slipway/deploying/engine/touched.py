@@ -1,0 +1,253 @@
+"""The fate of each resource: the engine's steps on it taken together; and the differences of its inputs, as much as a
+sentence may repeat."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from slipway.authoring.stack.secrets import shown
+from slipway.base.formatting import last_part, short
+from slipway.deploying.engine.preview import SECRET, UNKNOWN, EngineStep, Preview, Resource
+from slipway.model.facts import CATALOG
+
+OURS = "slipway:"
+"""The prefix of the types of Slipway's own components."""
+BUCKET, OBJECT = "gcp:storage/bucket:Bucket", "gcp:storage/bucketObject:BucketObject"
+ACCOUNT = "gcp:serviceaccount/account:Account"
+CLUSTER_TYPE = "gcp:vertex/aiPersistentResource:"
+BY_ITSELF = r"(?i).*(etag|fingerprint|generation|updated|time|timestamp|version|selflink|status|state)"
+"""The names of fields that move by themselves."""
+_PASSED_OVER = ("discard", "discard-replaced", "remove-pending-replace", "read", "refresh")
+
+
+class Fate(StrEnum):
+    """The fate of a resource. FORGOTTEN stays in the cloud, and no longer belongs to the stack. ADOPTED existed before,
+    without a stack."""
+
+    CREATED = "created"
+    ADOPTED = "adopted"
+    CHANGED = "changed"
+    REPLACED = "replaced"
+    DELETED = "deleted"
+    FORGOTTEN = "forgotten"
+
+
+@dataclass(frozen=True)
+class Touched:
+    """A resource. `old` as it was deployed last, `now` as it is: None for one deleted by hand. `new` as it is declared.
+
+    `name` is the logical one. `diffs` are the paths in which the engine finds it different from `now`, `replaces` those
+    of them for which it makes another one.
+    """
+
+    fate: Fate
+    type: str
+    name: str
+    parent: str = ""
+    old: Resource | None = None
+    now: Resource | None = None
+    new: Resource | None = None
+    diffs: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
+
+    @property
+    def goes(self) -> bool:
+        """Whether the present resource is gone afterwards."""
+        return self.fate in (Fate.DELETED, Fate.REPLACED)
+
+    @property
+    def destroyed(self) -> bool:
+        return self.goes and not (self.old and self.old.stays)
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether somebody deleted it, and this deployment makes it again."""
+        return self.fate is Fate.CREATED and self.old is not None
+
+    @property
+    def was(self) -> Mapping[str, Any]:
+        return self.old.inputs if self.old else {}
+
+    @property
+    def becomes(self) -> Mapping[str, Any]:
+        return self.new.inputs if self.new else {}
+
+    @property
+    def edited(self) -> tuple[str, ...]:
+        """The top-level inputs that the program has changed since the last deployment, and that do not have the new
+        value already."""
+        return tuple(key for key in self._differing if self.was.get(key) != self.becomes.get(key))
+
+    @property
+    def put_back(self) -> tuple[str, ...]:
+        """The top-level inputs that somebody changed by hand, and that this deployment reverts."""
+        found = self.now.inputs if self.now else {}
+        return tuple(key for key in self._differing if self.was.get(key) == self.becomes.get(key) != found.get(key))
+
+    @property
+    def _differing(self) -> tuple[str, ...]:
+        """The differing fields as the engine has them: an imported resource has inputs that the program leaves to the
+        cloud."""
+        tops = {top(path) for path in self.diffs}
+        keys = dict.fromkeys((*self.was, *self.becomes, *(self.now.inputs if self.now else ())))
+        return tuple(key for key in keys if self.new is not None and (not tops or key in tops))
+
+    @property
+    def physical(self) -> str:
+        """The cloud's name of it; the logical one where that is unknown."""
+        for one in (self.old, self.now, self.new):
+            for key in ("name", "email"):
+                found = one.inputs.get(key) or one.outputs.get(key) if one else None
+                if isinstance(found, str) and found != UNKNOWN:
+                    return last_part(found)
+        return self.name
+
+
+def touched(preview: Preview) -> tuple[Touched, ...]:
+    """Return every resource that it would change; components and providers are not among them."""
+    of_urn: dict[str, list[EngineStep]] = {}
+    for step in preview.steps:
+        if not step.component and not step.type.startswith(OURS) and step.op not in _PASSED_OVER:
+            of_urn.setdefault(step.urn, []).append(step)
+    return tuple(_together(steps, preview.standing.get(urn)) for urn, steps in of_urn.items())
+
+
+def overwritten(before: Resource | None, now: Resource | None) -> bool:
+    """Tell whether somebody wrote other contents into an object: the engine shows their checksum alone."""
+    known, found = (one.outputs.get("md5hash") if one else None for one in (before, now))
+    return bool(known and found and known != found)
+
+
+def _together(steps: list[EngineStep], standing: EngineStep | None) -> Touched:
+    old = next((step.old for step in steps if step.old), None)
+    return Touched(
+        fate=_fate(steps),
+        type=steps[0].type,
+        name=steps[0].name,
+        parent=steps[0].parent,
+        old=standing.old if standing else old,
+        now=standing.new if standing else old,
+        new=next((step.new for step in reversed(steps) if step.new), None),
+        diffs=tuple(dict.fromkeys(path for step in steps for path in step.diffs)),
+        replaces=tuple(dict.fromkeys(path for step in steps for path in step.replaces)),
+    )
+
+
+def _fate(steps: list[EngineStep]) -> Fate:
+    ops = {step.op for step in steps}
+    if ops & {"replace", "create-replacement", "import-replacement", "delete-before-replace"}:
+        return Fate.REPLACED
+    if ops & {"delete", "delete-replaced"} and not ops & {"create", "update", "import"}:
+        return Fate.FORGOTTEN if all(step.old and step.old.stays for step in steps) else Fate.DELETED
+    if "import" in ops:
+        return Fate.ADOPTED
+    return Fate.CREATED if "create" in ops else Fate.CHANGED
+
+
+_LONGEST = 80
+_NOTHING: tuple[Any, ...] = (None, {}, [])
+_SECRET_NAME = re.compile(
+    r"(?i)(pass(word|wd|phrase)|secretdata|private_?key|access_?key|token|credential|connectionstring|clientsecret)"
+)
+
+
+@dataclass(frozen=True)
+class InputDifference:
+    """A path from one value to another; None is a missing value."""
+
+    path: str
+    before: Any
+    after: Any
+
+    def __str__(self) -> str:
+        """Return `versioning.enabled` `true` → `false`; for a possible secret the path alone."""
+        if _hidden(self.path, self.before) or _hidden(self.path, self.after):
+            return f"`{self.path}`, which may be secret"
+        return f"`{self.path}` {said(self.before)} → {said(self.after)}"
+
+
+def said(value: Any) -> str:
+    """Return a value that is not secret, in backticks and short."""
+    if value is None:
+        return "none"
+    if value == UNKNOWN:
+        return "what is known once it is deployed"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"`{short(text, _LONGEST).replace('`', chr(39))}`" if text else "empty"
+
+
+def differences(before: Any, after: Any, path: str = "") -> Iterator[InputDifference]:
+    """Yield the differences leaf by leaf. Lists are compared by their contents: an order alone is no difference, nor is
+    an explicit empty value."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key in dict.fromkeys((*before, *after)):
+            yield from differences(before.get(key), after.get(key), f"{path}.{key}" if path else str(key))
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _of_lists(before, after, path)
+    elif before != after and not (before in _NOTHING and after in _NOTHING):
+        yield InputDifference(path, before, after)
+
+
+def unseen(paths: Iterable[str], found: Iterable[InputDifference]) -> tuple[str, ...]:
+    """Return the engine's differing paths without a shown difference: in secrets, or in values that the cloud
+    computes."""
+    tops = {top(one.path) for one in found}
+    return tuple(dict.fromkeys(top(path) for path in paths if top(path) not in tops))
+
+
+def texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text in a value, with its path."""
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from texts(one, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list):
+        for one in value:
+            yield from texts(one, path)
+    elif isinstance(value, str):
+        yield path, value
+
+
+def _of_lists(before: list[Any], after: list[Any], path: str) -> Iterator[InputDifference]:
+    gone, added = _less(before, after), _less(after, before)
+    if len(gone) == len(added) == 1:
+        yield from differences(gone[0], added[0], f"{path}[{before.index(gone[0])}]")
+    elif all(isinstance(one, str) for one in (*gone, *added)):
+        if gone or added:
+            yield InputDifference(path, ", ".join(gone) or None, ", ".join(added) or None)
+    else:
+        yield from (InputDifference(f"{path}[{before.index(one)}]", one, None) for one in gone)
+        yield from (InputDifference(f"{path}[{after.index(one)}]", None, one) for one in added)
+
+
+def _less(some: list[Any], others: list[Any]) -> list[Any]:
+    left, rest = [], list(others)
+    for one in some:
+        if one in rest:
+            rest.remove(one)
+        else:
+            left.append(one)
+    return left
+
+
+def top(path: str) -> str:
+    """Return the input at which a path begins: `versioning` of `versioning.enabled`."""
+    return re.split(r"[.\[]", path, maxsplit=1)[0]
+
+
+def _hidden(path: str, value: Any) -> bool:
+    if isinstance(value, Mapping | list):
+        return any(_hidden(f"{path}.{key}", one) for key, one in texts(value))
+    return SECRET in str(value) or bool(_SECRET_NAME.search(path) or shown(str(value)) == "hidden")
+
+
+def published_in(preview: Preview) -> str:
+    """Return the bucket that has the stack's catalog; empty while none is published."""
+    for step in (*preview.standing.values(), *preview.steps):
+        if step.type == OBJECT and step.parent == CATALOG and step.old is not None:
+            return str((step.old.outputs or step.old.inputs).get("bucket") or step.old.inputs.get("bucket", ""))
+    return ""

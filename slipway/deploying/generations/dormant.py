@@ -1,0 +1,123 @@
+"""Dormant clusters: the stack file names them, and they are not wanted now: out of their season, or given up when idle.
+
+A cluster that was given up stays so until its entry changes: another `generation` or another field of its fingerprint,
+other dates, another limit. Only the published catalog remembers it: where that is lost, the cluster is made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from slipway.base.formatting import join
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.clusters import RUNNING_STATES, PersistentResource
+from slipway.google.live import Live, Unknown
+from slipway.model.cluster import ClusterSpec, CurrentCluster
+from slipway.model.fingerprint import cluster_id
+from slipway.model.season import why_dormant
+
+_SLOWEST = timedelta(days=30)
+"""The longest time from a job's creation to its end: the service ends every job a week after its start, the rest is for
+its wait."""
+
+
+@dataclass(frozen=True)
+class Dormancy:
+    """A cluster's dormancy. `id` is its id once it exists. `since`: when its season ended, or its limit was reached;
+    None before its season. `why`: a `slipway.model.season.Reason`, or a newer version's. `lacks`: for a cluster whose
+    season has begun, the missing quota as text, by metric."""
+
+    spec: ClusterSpec
+    id: str
+    why: str
+    since: datetime | None = None
+    lacks: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def comes(self) -> bool:
+        """Tell whether the cluster comes without an edit."""
+        return self.why == "season" and self.since is None
+
+    @property
+    def words(self) -> str:
+        return why_dormant(self.spec.season, self.why, self.since, self.lacks).of(f"cluster {self.spec.name}")
+
+    @property
+    def waits(self) -> str:
+        """The warning that it is not made for want of quota."""
+        short = "; ".join(self.lacks.values())
+        what = f"cluster {self.spec.name} is not made yet, though its season has begun: {short}"
+        return f"{what}; each deployment looks again\n  fix: end what draws it, or ask for more: slipway quota"
+
+
+def ends_within(clusters: Iterable[ClusterSpec]) -> timedelta | None:
+    """Return the age up to which jobs have to be read for their end; None where no cluster has an `idleLimit`."""
+    longest = max((one.season.idle_limit for one in clusters if one.season.idle_limit), default=None)
+    return None if longest is None else longest + _SLOWEST
+
+
+def out_of_season(spec: ClusterSpec, fingerprint: str, now: datetime | None) -> Dormancy | None:
+    season = spec.season
+    if now is None or season.includes(now):
+        return None
+    ended = season.ends if season.ends is not None and season.ends <= now else None
+    return Dormancy(spec, cluster_id(spec.name, fingerprint), "season", ended)
+
+
+def given_up(
+    current: CurrentCluster, clusters: Mapping[str, PersistentResource], live: Live, now: datetime | None
+) -> Dormancy | Unknown | None:
+    """Return the dormancy of a cluster that is given up in its season: by an earlier deployment, or now, after a long
+    enough idle time.
+
+    `clusters` are the living ones by id. Unknown where that can't be told of a cluster that would be made.
+    """
+    spec, limit = current.spec, current.spec.season.idle_limit
+    if limit is None or now is None:
+        return None
+    would_be = cluster_id(spec.name, current.fingerprint)
+    others = (cluster_id(spec.name, one.fingerprint) for one in current.alternatives)
+    remembered = _remembered(live.catalog, spec, {would_be, *others})
+    if remembered is not None:
+        return remembered
+    if not current.import_:
+        return live.catalog if isinstance(live.catalog, Unknown) else None
+    since = idle_since(current, clusters[current.id], live, now)
+    return None if since is None or now - since < limit else Dormancy(spec, would_be, "idle", since + limit)
+
+
+def idle_since(current: CurrentCluster, cluster: PersistentResource, live: Live, now: datetime) -> datetime | None:
+    """Return since when a cluster has no job: its last job's end, its creation, or its season's beginning, whichever is
+    last. None for a cluster in use, and where it can't be told."""
+    jobs, ends = live.jobs, live.last_ends
+    if isinstance(jobs, Unknown) or isinstance(ends, Unknown):
+        return None
+    busy = cluster.in_use or any(job.persistent_resource_id == cluster.id and not job.ended for job in jobs)
+    if busy or cluster.state not in RUNNING_STATES:
+        return None
+    known = (cluster.create_time, ends.get(cluster.id))
+    begins = current.spec.season.begins
+    return max((*(one for one in known if one), *([begins] if begins and any(known) else [])), default=None)
+
+
+def undecided(current: Iterable[CurrentCluster], live: Live) -> tuple[str, ...]:
+    """Return a note where the idle time of clusters is unknown."""
+    limited = [one.spec.name for one in current if one.spec.season.idle_limit]
+    if not isinstance(live.last_ends, Unknown) or not limited:
+        return ()
+    return (f"can't tell since when {join(limited)} idles, so it stays, from {live.last_ends}",)
+
+
+def _remembered(
+    catalog: PublishedCatalog | Unknown | None, spec: ClusterSpec, would_be: Container[str]
+) -> Dormancy | None:
+    """Return the dormancy that the catalog remembers. `would_be`: the possible ids, of the first configuration and of
+    the alternatives."""
+    if not isinstance(catalog, PublishedCatalog) or catalog.whole is None:
+        return None
+    known = catalog.whole.dormant.get(spec.name)
+    if known is None or known.id not in would_be or (known.why, known.season) != ("idle", spec.season):
+        return None
+    return Dormancy(spec, known.id, "idle", known.since)

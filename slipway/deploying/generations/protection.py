@@ -1,0 +1,134 @@
+"""Refusals to change a protected cluster, or to replace a cluster in use in place. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from slipway.base.errors import PolicyError
+from slipway.base.formatting import join
+from slipway.deploying.generations.action import Action, What, Why
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.clusters import PersistentResource
+from slipway.google.live import Unknown
+from slipway.google.unfinished_jobs import ways_out
+from slipway.model.catalog.clusters import Cluster
+from slipway.model.cluster import PROTECT, ClusterSpec
+from slipway.model.cluster_fields import compare
+from slipway.model.fingerprint import cluster_id, is_id_of
+from slipway.model.labels import NAME_LABEL
+
+_GONE = "the entry itself, which is gone"
+_NONE: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A refusal. `for_good`: only another stack file helps, so a preview ends with it too. Others pass with time."""
+
+    what: str
+    why: str
+    fix: str
+    for_good: bool = False
+
+    @property
+    def error(self) -> PolicyError:
+        return PolicyError(self.what, why=self.why, fix=self.fix)
+
+
+def key_of(stack: str, name: str) -> str:
+    """Return the place of the cluster's entry."""
+    return f"stacks/Pulumi.{stack}.yaml, slipway:persistentResources.{name}"
+
+
+def protected(
+    named: Iterable[tuple[ClusterSpec, str]],
+    ours: Mapping[str, PersistentResource],
+    catalog: PublishedCatalog | Unknown | None,
+    known: Mapping[str, str] = _NONE,
+) -> Iterator[Action]:
+    """Yield a refusal for each protected cluster that the stack file changes. `named`: its clusters with their
+    fingerprints.
+
+    A cluster is protected if the last deployment had it so, which the published catalog tells: the stack file's present
+    word may be a part of the same edit. Where that catalog can't be read, the engine's state tells, which has the names
+    of protected clusters (`known`, by id), and the file's own word counts, both compared with the living clusters.
+    """
+    asked = {spec.name: (spec, fingerprint) for spec, fingerprint in named}
+    whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
+    if whole is not None:
+        for name, was in whole.clusters.items():
+            if was.replacement == PROTECT and (changed := _changed(was, asked.get(name))):
+                yield _refused(name, was.id, *changed)
+        return
+    for name, (spec, fingerprint) in asked.items():
+        living = [one for one in ours.values() if one.labels[NAME_LABEL] == name and not one.failed]
+        mine = cluster_id(name, fingerprint)
+        kept = spec.replacement == PROTECT or any(one.id in known for one in living)
+        if kept and living and not any(is_id_of(one.id, mine) for one in living):
+            yield _refused(name, living[0].id, "what makes another cluster of it")
+    for id_, name in known.items():
+        if name not in asked and id_ in ours and not ours[id_].failed:
+            yield _refused(name, id_, _GONE)
+
+
+def _changed(was: Cluster, asked: tuple[ClusterSpec, str] | None) -> list[str]:
+    """Return the edited keys; empty when the cluster stays the same."""
+    if asked is None:
+        return [_GONE]
+    spec, fingerprint = asked
+    before = was.season
+    if fingerprint and is_id_of(was.id, cluster_id(spec.name, fingerprint)) and spec.season == before:
+        return []
+    keys = [f"`{one.key}`" for one in compare(was, spec)]
+    keys += ["`id`"] if spec.adopted else []
+    keys += ["the dates or the `idleLimit`"] if spec.season != before else []
+    return keys or ["its project, its region or its stack"]
+
+
+def _refused(name: str, id_: str, *changed: str) -> Action:
+    return Action(name, id_, What.REFUSE, Why.PROTECTED, edited=changed)
+
+
+def refusal(action: Action, stack: str) -> Refusal:
+    """Return the refusal to deploy anything while that is asked for."""
+    old, key = action.id, key_of(stack, action.cluster)
+    if action.why is Why.PROTECTED:
+        return Refusal(
+            f"cluster {action.cluster} is protected, so nothing was changed",
+            why=f"{key}: this edits {join(action.edited)}: that would end {old} (`replacement: protect`)",
+            fix="put the entry back as it was\n"
+            "or, in two deployments: put it back with `replacement: rollover` and no other edit; then make this edit",
+            for_good=True,
+        )
+    jobs, has = join(job.display_name for job in action.jobs), "has" if len(action.jobs) == 1 else "have"
+    wait = ways_out(action.jobs, "then pulumi up again") if jobs else ""
+    return Refusal(
+        f"cluster {old} is not replaced in place now, so nothing was changed",
+        why=f"{f'{jobs} {has} not ended' if jobs else action.why.words}, and {old} would be deleted before "
+        f"{join(action.instead)} is made ({key}.replacement)",
+        fix=f"{wait or 'try again when slipway pools shows it running and no machine in use'}\n"
+        "or `replacement: rollover`, where there are machines for both: it is made beside the old one",
+    )
+
+
+def undeletable(
+    file: Iterable[ClusterSpec],
+    catalog: PublishedCatalog | Unknown | None,
+    stack: str,
+    known: Mapping[str, str] = _NONE,
+) -> Refusal | None:
+    """Return the refusal to take a stack down: by its file's word, or the last deployment's: the catalog's, or where
+    that can't be read the state's (`known`: protected clusters' names by id)."""
+    whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
+    deployed = [one.name for one in whole.clusters.values() if one.replacement == PROTECT] if whole else known.values()
+    names = sorted({*deployed, *(one.name for one in file if one.replacement == PROTECT)})
+    if not names:
+        return None
+    keys = join(f"slipway:persistentResources.{name}" for name in names)
+    return Refusal(
+        f"the stack is not taken down: cluster {join(names)} {'is' if len(names) == 1 else 'are'} protected",
+        why=f"stacks/Pulumi.{stack}.yaml, {keys}: `replacement: protect`, or so it was deployed last",
+        fix="put `replacement: rollover` there, pulumi up, and take the stack down after that",
+        for_good=True,
+    )

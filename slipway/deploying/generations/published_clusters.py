@@ -1,0 +1,48 @@
+"""Clusters as the catalog has them: priced, and compared with the stack file's and the living ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from typing import Any
+
+from slipway.deploying.generations.dormant import Dormancy
+from slipway.model.catalog.clusters import Cluster, DormantCluster, Pool, PricedAlternative
+from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec
+from slipway.model.cluster_fields import FieldDifference, as_asked, compare, strays
+from slipway.model.fingerprint import fingerprint_in
+from slipway.model.prices import hourly
+
+
+def published(current: CurrentCluster, region: str) -> Cluster:
+    return Cluster(**_priced(current.spec, region), id=current.id)
+
+
+def published_dormant(dormant: Dormancy, region: str) -> DormantCluster:
+    lacks = tuple(sorted(dormant.lacks)) or None
+    priced = _priced(dormant.spec, region)
+    return DormantCluster(**priced, id=dormant.id, why=dormant.why, since=dormant.since, lacks=lacks)
+
+
+def departures(before: Cluster, found: ClusterSpec, stack: str, *, steady: bool = True) -> tuple[FieldDifference, ...]:
+    """Return the differences between a published cluster and the living one, or the one that the engine is asked for:
+    with its creation labels, and with its number of machines. `steady` is as in `as_asked`."""
+    fingerprint = fingerprint_in(before.id, before.name)
+    asked = replace(before, labels=CurrentCluster(before, before.id, fingerprint, import_=True).labels(stack))
+    beyond = strays(asked, found) if steady and not asked.adopted else ()
+    return (*compare(asked, as_asked(found, asked, steady=steady)), *beyond)
+
+
+def _priced(spec: ClusterSpec, region: str) -> dict[str, Any]:
+    """Return the fields of the spec, with the prices of its machines where they are."""
+    alternatives = (
+        PricedAlternative(tuple(_pools(one.pools, one.region or region)), one.region) for one in spec.alternatives
+    )
+    pools = tuple(_pools(spec.pools, spec.region or region))
+    declared = {one.name: getattr(spec, one.name) for one in fields(ClusterSpec)}
+    return {**declared, "pools": pools, "alternatives": tuple(alternatives)}
+
+
+def _pools(pools: Iterable[PoolSpec], region: str) -> Iterable[Pool]:
+    for pool in pools:
+        yield Pool(pool.name, pool.machine, pool.min, pool.max, pool.autoscaled, hourly(pool.machine, region))

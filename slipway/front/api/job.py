@@ -1,0 +1,278 @@
+"""Jobs from Python: `slipway.job(NAME)`, `slipway.jobs(...)` and the `Job` that they return.
+
+Nothing is printed. The command's messages beside its result go to the logger `slipway` as INFO.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.base.errors import ConfigError
+from slipway.front.api.notebook import facts, table
+from slipway.google.jobs import VertexJob
+from slipway.google.trials import Trial
+from slipway.using.context import Context, context_of
+from slipway.using.submission.call import check, check_timeout
+
+if TYPE_CHECKING:
+    from slipway.front.api.result import ResultTable
+    from slipway.using.jobs.follower import Event
+    from slipway.using.jobs.metrics import Metrics
+
+_log = logging.getLogger("slipway")
+
+
+@dataclass(frozen=True, repr=False)
+class Job:
+    """A job at its last reading: it does not change, `refresh` returns a newer one.
+
+    `resource_name` is `projects/…/locations/…/customJobs/NUMBER`, or that of another kind. Two handles of one job are
+    equal.
+    """
+
+    resource_name: str
+    request_id: str = field(compare=False)
+    _job: VertexJob = field(compare=False, repr=False)
+    _context: Context = field(compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"Job(name={self.name!r}, state={self.state!r})"
+
+    def _now(self, job: VertexJob) -> Job:
+        return Job(job.name, self.request_id, job, self._context)
+
+    @property
+    def name(self) -> str:
+        """The display name, which `slipway jobs` takes: `dask-digits-7k2p3f9a`."""
+        return self._job.display_name
+
+    @property
+    def id(self) -> str:
+        """The number that the service gave it."""
+        return self._job.id
+
+    @property
+    def commit(self) -> str:
+        """The reviewed commit that defined its template: `3f9c2e1`."""
+        return self._job.revision.commit
+
+    @property
+    def dirty(self) -> bool | None:
+        """Whether the template was deployed with changes that this commit lacks; None if unknown."""
+        return self._job.revision.dirty
+
+    @property
+    def state(self) -> str:
+        """The API's name for its state: `JOB_STATE_RUNNING`."""
+        return self._job.state
+
+    @property
+    def ended(self) -> bool:
+        return self._job.ended
+
+    @property
+    def output(self) -> str:
+        """The output directory, `gs://…`; empty for a job without one."""
+        return self._job.output
+
+    @property
+    def parameters(self) -> Mapping[str, str | float] | None:
+        """The values that the job was submitted with, defaults too; None for a job that does not record it."""
+        return self._job.parameters
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Its labels, those that Slipway set among them."""
+        return self._job.labels
+
+    @property
+    def note(self) -> str:
+        """What was noted at its submission, empty for nothing."""
+        return self._job.note
+
+    @property
+    def best_trial(self) -> Trial | None:
+        """The best trial of a tuning job that has succeeded so far. None where there is none, or no single best one."""
+        return self._job.best_trial
+
+    @property
+    def metrics(self) -> Metrics:
+        """The metrics by name, as its `metrics.json`, its run in an experiment or its best trial has them now: they are
+        read at each use. `Metrics.steps` are those with steps; where there are none, `Metrics.why` tells the reason."""
+        from slipway.using.jobs.metrics import read_metrics
+
+        return read_metrics(self._context, [self.refresh()._job])[self.resource_name]
+
+    def refresh(self) -> Job:
+        """Return the job as it is now. Raises CloudError."""
+        return self._now(self._context.vertex.job(self.resource_name))
+
+    def wait(self, timeout: float | None = None) -> Job:
+        """Wait for the end, at most `timeout` seconds, and return the job as it is then.
+
+        For a duplicate, wait for the job that runs and return that. Raises ResourceError for a job that failed or
+        expired, or is a duplicate of a deleted one, Cancelled, Timeout (the job goes on), ConfigError for a `timeout`
+        that is not a number, and CloudError after an hour without contact (SLIPWAY_NO_CONTACT).
+        """
+        from slipway.using.jobs.claim import original
+        from slipway.using.jobs.follower import follower_of
+        from slipway.using.submission.ending import require_success
+        from slipway.using.submission.experiment_run import end_run
+
+        check_timeout(timeout)
+        begun = self._context.clock.monotonic()
+        follower = follower_of(self._context, self._job, logs=False, timeout=timeout)
+        for event in follower.events(timeout):
+            tell_event(event)
+        if runs := original(self._context.vertex, self._context.connection.storage, follower.job):
+            _log.info("%s was a copy of %s, which runs this submission", self.id, runs.id)
+            left = None if timeout is None else max(0.0, timeout - (self._context.clock.monotonic() - begun))
+            return self._now(runs).wait(left)
+        if kept := end_run(self._context, follower.job):
+            _log.warning(kept)
+        require_success(self._context, follower.job)
+        return self._now(follower.job)
+
+    def logs(self, *, follow: bool = False) -> Iterator[str]:
+        """Yield the lines of its log so far, each after the role that wrote it: `workers-1  epoch 3`.
+
+        With `follow` they go on until the job has ended, in whatever way. Raises CloudError.
+        """
+        from slipway.using.jobs.follower import LogLine, follower_of
+        from slipway.using.jobs.log import WHOLE_LOG, job_filter, line
+
+        if follow:
+            for event in follower_of(self._context, self._job, logs=True).events():
+                if isinstance(event, LogLine):
+                    yield from line(event.entry, self._job).split("\n")
+                else:
+                    tell_event(event)
+            return
+        # A tuning job's trials, and the job behind a pipeline, are known only once they have begun.
+        job = self._context.vertex.job(self.resource_name)
+        logging = self._context.connection.with_policy(WHOLE_LOG).logging(self._context.catalog.project)
+        for entry in logging.entries(job_filter(job.log_ids)) if job.log_ids else ():
+            yield from line(entry, job).split("\n")
+
+    def download(self, folder: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> Path:
+        """Fetch its output so far below its output directory into `folder`, else into one with the job's name, and
+        return the folder. Existing files are kept, so that the same call continues after an interruption.
+
+        Raises ConfigError where a file of the folder differs, unless `overwrite`; ResourceError for a job without an
+        output directory, and, when the others are there, for objects that can't become files; and CloudError.
+        """
+        from slipway.using.jobs.download import download
+
+        check(folder=folder)
+        into = Path(os.fsdecode(folder)) if folder is not None else Path(self._job.typed)
+        done = download(self._context, self.refresh()._job, into, overwrite=overwrite)
+        _log.info("%s has %d files of %s", into, len(done.files), self.name)
+        done.require_all()
+        return into
+
+    def cancel(self, *, yes: bool = False) -> None:
+        """Ask for its end; `wait` then raises Cancelled. Raises PolicyError for somebody else's job without `yes`, and
+        ResourceError for one that has ended already."""
+        from slipway.using.submission.ending import cancel_job, not_ones_own
+
+        check(yes=yes)
+        found, now = self.refresh()._job, self._context.now
+        if not yes and (theirs := not_ones_own([found], self._context.user, now)):
+            raise theirs
+        cancel_job(self._context.vertex, found, now)
+
+    def _repr_html_(self) -> str:
+        from slipway.google.jobs import state_word
+        from slipway.model.catalog.placeholders import render
+
+        job = self._job
+        values = ", ".join(f"{name}={render(value)}" for name, value in (job.parameters or {}).items())
+        state = f"{state_word(job.state)}{f': {job.error}' if job.error else ''}"
+        told = (("job", self.name), ("state", state), ("template", job.template), ("parameters", values))
+        return facts(
+            (*told, ("note", job.note), ("user", job.user), ("output", job.output), ("name", self.resource_name))
+        )
+
+
+class Jobs(tuple[Job, ...]):
+    """Jobs at the time of listing."""
+
+    def results(self, sort: str | None = None) -> ResultTable:
+        """Return their results side by side: the varying parameters, metrics, run time and cost, for
+        `pandas.DataFrame`. `sort` is a metric, with `-` before it where more is better: the best first, and marked.
+
+        Raises ConfigError for a metric that no job has, where they have others.
+        """
+        from slipway.front.api.result import table_of
+
+        return table_of(self[0]._context, [job._job for job in self], sort) if self else table_of(None, [], None)
+
+    def _repr_html_(self) -> str:
+        from slipway.google.jobs import state_word
+
+        rows = [(one.name, state_word(one.state), one._job.template, one._job.user) for one in self]
+        return table(("JOB", "STATE", "TEMPLATE", "USER"), rows)
+
+
+def job(name: str, *, catalog: str | None = None) -> Job:
+    """Return the job of this name, number, resource name or request id; a template's name is its newest job. `catalog`
+    is `gs://BUCKET[/NAME]`, else the command's default. Raises ResourceError, ConfigError and CloudError."""
+    from slipway.using.jobs.finding import find_job
+
+    check(name=name, catalog=catalog)
+    context = context_of(catalog)
+    found = find_job(context, name, tell=_log.info)
+    return Job(found.name, found.request_id, found, context)
+
+
+def jobs(
+    *,
+    template: str | None = None,
+    user: str | None = None,
+    team: str | None = None,
+    sweep: str | None = None,
+    state: str | None = None,
+    labels: Mapping[str, str | None] | None = None,
+    limit: int | None = None,
+    everything: bool = False,
+    catalog: str | None = None,
+) -> Jobs:
+    """Return the newest jobs of the stack, only those of a `template`, `user`, `team` or `state` (`running`), or with
+    `labels` (None for any value); of a `sweep` the last job of each run, in their order. `limit`: the most jobs, 20
+    unless it is a sweep. `everything`: of every stack, by whatever means they were submitted.
+
+    Raises ConfigError and CloudError.
+    """
+    from slipway.using.jobs.claim import settled
+    from slipway.using.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs
+    from slipway.using.sweeps.runs import latest, sweep_filter
+
+    check(user=user, team=team, sweep=sweep, state=state, limit=limit, everything=everything, catalog=catalog)
+    check(labels=labels)
+    if template is not None:
+        check(template=template)
+    if state is not None and state not in STATES:
+        raise ConfigError(f"state is {state!r}", fix=f"one of {', '.join(STATES)}")
+    if limit is not None and limit < 1:
+        raise ConfigError(f"limit is {limit}", fix="a number of jobs, from 1 on")
+    context = context_of(catalog)
+    stack = context.catalog.stack
+    most = limit or (NEWEST if sweep is None else MOST)
+    query = JobQuery(None if everything else stack, template, user, team, state, most, labels or {})
+    found = listed_jobs(context, query, _log.info, sweep_filter(stack, sweep) if sweep is not None else "")
+    if sweep is not None:
+        storage = context.connection.storage
+        found = list(latest(found, lambda same: settled(storage, same)).values())
+    return Jobs(Job(one.name, one.request_id, one, context) for one in found)
+
+
+def tell_event(event: Event) -> None:
+    from slipway.using.jobs.follower import Trouble
+
+    if isinstance(event, Trouble):
+        _log.info(event.text)

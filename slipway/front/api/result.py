@@ -1,0 +1,97 @@
+"""Results of jobs from Python: rows for `pandas.DataFrame`, and a table for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import overload
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import exact
+from slipway.front.api.notebook import table
+from slipway.google.jobs import VertexJob, state_word
+from slipway.model.catalog.placeholders import render
+from slipway.model.prices import spent
+from slipway.using.context import Context
+from slipway.using.jobs.failure import read_causes
+from slipway.using.jobs.metrics import read_metrics
+from slipway.using.jobs.results import (
+    Goal,
+    ResultRow,
+    Results,
+    flat_rows,
+    number,
+    parameter_order,
+    require_metrics,
+    result_rows,
+)
+
+Row = Mapping[str, str | float | None]
+
+
+class ResultTable(Sequence[Row]):
+    """A mapping for each job, all with the same keys, so that `pandas.DataFrame(table)` is a frame: `job`, `state`,
+    `params.NAME`, `metrics.NAME`, the same for labels, `run_seconds`, `cost` in USD, a failure's `cause` and others.
+    `rows` are the same with their types, and `best` the best rows, where `sort` defines them."""
+
+    def __init__(self, results: Results) -> None:
+        self._results, self._flat = results, flat_rows(results)
+
+    @property
+    def rows(self) -> tuple[ResultRow, ...]:
+        return self._results.rows
+
+    @property
+    def best(self) -> tuple[ResultRow, ...]:
+        return self._results.best
+
+    def __len__(self) -> int:
+        return len(self._flat)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        return self._flat[index]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._flat)
+
+    def __repr__(self) -> str:
+        return f"ResultTable({self._flat!r})"
+
+    def _repr_html_(self) -> str:
+        found = self._results
+        heads = ["", "JOB", *found.parameters, *map(str.upper, found.metrics), "STATE", "RUN TIME", "COST"]
+        return table(heads, [_cells(row, found) for row in found.rows])
+
+
+def _cells(row: ResultRow, found: Results) -> list[str]:
+    return [
+        "★" if row.best else "",
+        row.name,
+        *(render(row.parameters[name]) if name in row.parameters else "–" for name in found.parameters),
+        *(number(row.metrics[name]) if name in row.metrics else "–" for name in found.metrics),
+        f"{state_word(row.state)}{f': {row.cause}' if row.cause else ''}",
+        exact(row.run_seconds) if row.run_seconds is not None else "–",
+        spent(row.cost) if row.cost is not None else "–",
+    ]
+
+
+def table_of(context: Context | None, jobs: Sequence[VertexJob], sort: str | None) -> ResultTable:
+    """Return the results, with the metrics of all jobs read at once. `context` is None where there are none. Raises
+    ConfigError."""
+    if context is None:
+        return ResultTable(Results((), (), ()))
+    if sort is not None and not isinstance(sort, str):
+        raise ConfigError(f"sort is {sort!r}", fix="a metric's name, with - before it where more is better")
+    goal = Goal.parse(sort) if sort is not None else None
+    metrics = read_metrics(context, jobs)
+    order, causes = parameter_order(context.catalog, jobs), read_causes(context, jobs)
+    results = result_rows(jobs, metrics, context.now, goal, order, causes)
+    if goal is not None:
+        require_metrics(results, [goal.metric])
+        results = results.sorted_by(goal.metric, descending=goal.maximize)
+    return ResultTable(results)

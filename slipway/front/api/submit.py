@@ -1,0 +1,151 @@
+"""Submitting from Python: `slipway.submit(...)`. The same code as the command.
+
+Nothing is printed. What the command would say beside its result goes to the logger `slipway` as INFO.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.base.errors import ConfigError
+from slipway.front.api.job import Job, tell_event
+from slipway.using.context import Context, context_of
+from slipway.using.submission.call import check, overrides_of, params_as_typed, types, waits_as_typed
+from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
+from slipway.using.submission.choice import Choice, never_runs
+from slipway.using.submission.costs import Spending, leaving, run_total
+from slipway.using.submission.fallback import WaitingAttempt
+from slipway.using.submission.parameters import waits
+from slipway.using.submission.request import checked_request_id, new_request_id
+from slipway.using.submission.sender import about_copies, about_earlier
+from slipway.using.submission.submitter import SubmissionResult, deliver, with_code
+
+if TYPE_CHECKING:
+    from slipway.using.jobs.follower import Event
+
+_log = logging.getLogger("slipway")
+
+
+def submit(
+    template: str | None = None,
+    *,
+    like: str | Job | None = None,
+    capacity: str | None = None,
+    kind: str | None = None,
+    wait_for: Mapping[str, str | float] | None = None,
+    then: str | Sequence[str] = (),
+    request_id: str | None = None,
+    catalog: str | None = None,
+    code: str | os.PathLike[str] | None = None,
+    yes: bool = False,
+    labels: Mapping[str, str] | None = None,
+    note: str | None = None,
+    **params: str | float,
+) -> Job:
+    """Submit one job from a template of the catalog and return a handle to it.
+
+    `like` is a job in place of a template, or its name: its template, kind, code and parameters are taken over, and
+    other arguments hold in their place. Differences that can't be avoided go to the logger. `capacity` and `kind` are
+    the command's `--capacity` and `--as`; None takes the template's first that can run. `wait_for` is how long to wait
+    for a capacity type before the next is taken, as `{"pool": "30m"}` or in seconds, in that order (0 for flex-start
+    waits forever); `then` are the types after those. `request_id` names the submission: given again with the same
+    parameters it finds the job, and runs nothing twice. `catalog` is `gs://BUCKET[/NAME]`, else the command's default.
+    `code` is a folder, as `--code`. `yes` confirms a cost above the stack's limit for confirmation. `labels` and `note`
+    are the job's own, to find it by and to remember what it was for. `params` are the template's parameters; one whose
+    name is taken above is written with one more underscore behind it (`code_=…`, and `code__=…` for one that is named
+    `code_`).
+
+    With `wait_for`, and where the template has waits of its own, this returns when the job has started or is on its
+    last capacity type. If it is interrupted before that, call it again with the same `request_id` to go on.
+
+    Raises ConfigError, AuthError, ResourceError, PolicyError and AnswerUnknown of `slipway.errors`, as the command
+    exits with 2, 3, 4, 5 and 75, and Cancelled for a job that began while it was being given up.
+    """
+    model = like.resource_name if isinstance(like, Job) else like
+    check(like=model, capacity=capacity, kind=kind, wait_for=wait_for, then=then)
+    check(request_id=request_id, catalog=catalog, code=code, yes=yes, labels=labels, note=note)
+    id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
+    context = context_of(catalog)
+    if model is None:
+        check(template=template)
+    elif template is not None:
+        raise ConfigError(f"template {template!r} beside like", why="that job has its template", fix="leave one out")
+    asked = SubmissionRequest(
+        template or "",
+        params_as_typed(params),
+        capacity,
+        kind,
+        waits(waits_as_typed(wait_for)),
+        types(then),
+        overrides_of(labels, note),
+    )
+    if model is not None:
+        asked = _like(context, model, asked, own_code=code is not None)
+
+    def plan(asked: SubmissionRequest) -> PreparedSubmission:
+        return prepare(context.catalog, asked, context.user, context.team)
+
+    folder = None if code is None else Path(os.fsdecode(code))
+    prepared = plan(asked) if folder is None else with_code(context, asked, folder, plan, tell=_log.info)
+    again = f"the same call with request_id={id_!r}"
+    try:
+        submitted = deliver(context, _LogDisplay(yes), prepared, id_, repeated=request_id is not None, again=again)
+    except KeyboardInterrupt as stopped:
+        stopped.add_note(f"what was sent stays; {again} resumes it")
+        raise
+    return Job(submitted.attempt.job.name, id_, submitted.attempt.job, submitted.context)
+
+
+def _like(context: Context, name: str, asked: SubmissionRequest, *, own_code: bool) -> SubmissionRequest:
+    from slipway.using.jobs.finding import find_job
+    from slipway.using.submission.like import request_like
+
+    found = request_like(context, find_job(context, name, tell=_log.info), asked, own_code=own_code)
+    for line in found.notes:
+        _log.info(line)
+    for line in found.differences:
+        _log.warning("not as it was: %s", line)
+    return found.asked
+
+
+@dataclass(frozen=True)
+class _LogDisplay:
+    """A display that writes a submission's progress to the logger. `yes`: any cost is confirmed."""
+
+    yes: bool
+
+    def note(self, text: str) -> None:
+        _log.info(text)
+
+    def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None:
+        if left := leaving(prepared.catalog, choice):
+            _log.info(left)
+        _log.info("%s by %s: %s", prepared.template.name, choice.taken.candidate.label, choice.taken.verdict.text)
+        if total := run_total(prepared.catalog, choice.taken):
+            _log.info(total.words)
+        for one in choice.hopeless:
+            _log.info(never_runs(one))
+
+    def sent(self, submitted: SubmissionResult) -> None:
+        job = submitted.attempt.job
+        earlier = about_earlier(submitted.request, submitted.attempt)
+        _log.info("job %s %s%s", job.display_name, job.name, f", {earlier}" if earlier else "")
+        if copies := about_copies(submitted.request, submitted.attempt):
+            _log.warning(copies)
+
+    def confirm(self, costs: Spending) -> None:
+        if not self.yes:
+            raise costs.refusal
+
+    def falling_back(self, waiting: WaitingAttempt) -> None:
+        _log.info("%s did not start by %s in time: moves on", waiting.job.display_name, waiting.candidate.label)
+
+    @contextmanager
+    def watching(self, waiting: WaitingAttempt) -> Iterator[Callable[[Event], None]]:
+        yield tell_event

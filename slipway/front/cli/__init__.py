@@ -1,0 +1,276 @@
+"""The command `slipway`: the path of a file is the verb, and what a person sees when something goes wrong."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from slipway.base import installation
+from slipway.base.errors import Arguments, ConfigError, Interrupted, SlipwayError
+from slipway.base.formatting import join, nearest, quoted, unfit
+from slipway.front.cli.terminal.screen import note, prepare_streams, styled
+
+INTERRUPTED = Interrupted.exit_code
+NOTHING_SENT = "interrupted; nothing was sent"
+
+_HELPERS = "terminal"
+_ELSEWHERE = {
+    "help": "slipway --help",
+    "login": "gcloud auth application-default login",
+    "run": "slipway submit",
+    "status": "slipway jobs list, slipway jobs show JOB, slipway pools or slipway doctor",
+    "ui": "slipway jobs open JOB, for its page in the console",
+    "up": "pulumi up, in the checkout",
+    "version": "slipway --version",
+}
+"""Words that people guess, and the right commands."""
+
+
+class Verbs(click.Group):
+    """Commands by their paths: `jobs/show.py` is `slipway jobs show`.
+
+    Each module of the package is a verb: its click command is called `command`, its docstring is the help, and the
+    first line of that the line in the list. A package in it is a group of verbs; a group with an action of its own has
+    a `command` as well. None is imported before it is called.
+    """
+
+    def __init__(self, *arguments: Any, package: str, **attributes: Any) -> None:
+        super().__init__(*arguments, **attributes)
+        self._package = package
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(self._files())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self._files():
+            return None
+        module = importlib.import_module(f"{self._package}.{cmd_name.replace('-', '_')}")
+        command = getattr(module, "command", None)
+        if command is None and hasattr(module, "__path__"):
+            command = Verbs(package=module.__name__)
+        assert isinstance(command, click.Command), f"{module.__name__} has no command"
+        command.name, command.help = cmd_name, module.__doc__
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        if self.invoke_without_command:  # Flags before the verb are the verb's, unless it has some.
+            ctx.default_map = dict.fromkeys(self._files(), ctx.params)
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            verb = ctx.invoked_subcommand
+            if error.ctx is None and verb and (command := self.get_command(ctx, verb)):
+                error.ctx = click.Context(command, parent=ctx, info_name=verb)  # click's parser does not tell it.
+            raise
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, known = args[0], self._files()
+        if name not in known and not name.startswith("-"):
+            meant = self._in_groups(name) or list(filter(None, [nearest(name, known)]))
+            typed = join([f"{ctx.command_path} {one}" for one in meant], "or")
+            if fix := _ELSEWHERE.get(name, typed):
+                raise ConfigError(f"unknown command {quoted(name)}", fix=fix)
+            raise click.UsageError(f"unknown command {quoted(name)}.", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            sources = [(name, file.read_text(encoding="utf-8")) for name, file in sorted(self._files().items())]
+            formatter.write_dl([(name, source.partition("\n")[0].strip('"')) for name, source in sources])
+
+    def _in_groups(self, name: str) -> list[str]:
+        """Return `jobs show` for `show`: the groups that have a verb of that name."""
+        groups = {group: file.parent for group, file in self._files().items() if file.name == "__init__.py"}
+        verbs = {group: {one.stem for one in folder.glob("[!_]*.py")} for group, folder in sorted(groups.items())}
+        return [f"{group} {name}" for group, known in verbs.items() if name in known]
+
+    def _files(self) -> dict[str, Path]:
+        """Return the file of each verb, or group of verbs, by name."""
+        found = {}
+        for path in (path for folder in sys.modules[self._package].__path__ for path in Path(folder).iterdir()):
+            file = path / "__init__.py" if path.is_dir() else path
+            if file.suffix == ".py" and path.stem != _HELPERS and path.stem[0] not in "_." and file.is_file():
+                found[path.stem.replace("_", "-")] = file
+        return found
+
+
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from slipway.deploying.deployment.checkout import checkout_revision
+        from slipway.model.labels import Revision
+
+        built = Revision(installation.commit(), dirty=False)
+        if not built.commit and installation.checkout():
+            built = checkout_revision(installation.PACKAGE.parent, {})
+        click.echo(f"slipway {installation.version()}" + (f" @ {built.short}" if built.commit else ""))
+        ctx.exit()
+
+
+@click.group(
+    name="slipway",
+    cls=Verbs,
+    package=__name__,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="The catalog is found by --catalog, else $SLIPWAY_CATALOG, else the choice of this checkout, else yours "
+    "(slipway use). Exit codes: 0 ok, 2 flags or configuration, 3 credentials or role, 4 resource or failed job, "
+    "5 quota or policy, 8 cancelled, 9 timeout, 75 sent but the answer is unknown, 130 interrupted, 1 anything else.",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_version,
+    help="Print the version and its commit.",
+)
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.  [env: SLIPWAY_DEBUG]")
+def slipway(debug: bool) -> None:
+    """Submit jobs to shared training clusters on Vertex AI, and look after them.
+
+    \b
+      slipway use gs://BUCKET                 choose the catalog, once
+      slipway templates                       what there is to run
+      slipway submit TEMPLATE -p NAME=VALUE   run it
+      slipway jobs list                       see it
+    """
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit code. Errors are three lines on stderr, never a traceback."""
+    arguments = list(sys.argv[1:] if args is None else args)
+    debug = "--debug" in arguments or bool(os.environ.get("SLIPWAY_DEBUG"))
+    # At any place in the line, as people add it to the end of the line they have just typed.
+    arguments = [one for one in arguments if one != "--debug"] or ["--help"]
+    try:
+        if "_SLIPWAY_COMPLETE" in os.environ:
+            importlib.import_module(f"{__name__}.completion")  # The module tells click how to read bash's words.
+        elif mend := installation.beside_another():
+            note(
+                f"warning: another package called slipway is in this environment, and has files of ours\n  fix: {mend}"
+            )
+        _check_text(arguments)
+        result: Any = slipway.main(arguments, prog_name="slipway", standalone_mode=False)
+    except click.UsageError as error:
+        return _usage(error)
+    except SlipwayError as error:
+        return _shown(error, debug)
+    except (click.Abort, KeyboardInterrupt):
+        note(NOTHING_SENT)  # Otherwise the sender tells what was sent.
+        return INTERRUPTED
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and not f"{error.name}.".startswith("slipway."):
+            return _shown(_not_installed(error), debug)
+        if debug:
+            raise
+        return _shown(_system(error) if isinstance(error, OSError) else _fault(error), debug)
+    return result if isinstance(result, int) else 0
+
+
+def _check_text(arguments: Sequence[str]) -> None:
+    """Raise ConfigError for bytes that are not text: no such name can be sent or found."""
+    if wrong := [one for one in arguments if unfit(one)]:
+        raise ConfigError(f"{quoted(wrong[0])} is not valid UTF-8", fix="type it anew, or set the terminal to UTF-8")
+
+
+def run() -> None:
+    """Run the console script."""
+    prepare_streams()
+    code = main()
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # All output is written. Threads that still wait for an answer are waited for, unless somebody presses Ctrl-C
+        # once more.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # At its end the interpreter searches all living objects for garbage once more, which takes as long as a request.
+    gc.freeze()
+    sys.exit(code)
+
+
+def _not_installed(error: ModuleNotFoundError) -> ConfigError:
+    page = (error.name or "").partition(".")[0] in ("jinja2", "markupsafe")
+    extra, does = ("board", "a page") if page else ("deploy", "deploying")
+    needed = ConfigError(
+        "this command needs packages that are not installed",
+        why=f"there is no {error.name}: slipway alone has what submitting needs, not what {does} does",
+        fix=installation.adding(extra),
+    )
+    needed.__cause__ = error
+    return needed
+
+
+def _fault(error: Exception) -> SlipwayError:
+    return SlipwayError(
+        f"unexpected {type(error).__name__}: {error}",
+        why="this is a fault of slipway, not yours",
+        fix="report it with the output of the same command and --debug",
+    )
+
+
+def _system(error: OSError) -> SlipwayError:
+    """Return the system's refusal: a full disk, a missing folder, a file that may not be written."""
+    files = " → ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
+    if isinstance(error, FileNotFoundError) and not files:
+        return SlipwayError("this folder is gone", fix="cd to one that exists")
+    what = (error.strerror or str(error)).lower()
+    return SlipwayError(f"{what}: {files}" if files else what, fix="make room, or make it readable and writable")
+
+
+def _usage(error: click.UsageError) -> int:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        note(error.format_message())
+        return 2
+    from slipway.front.cli.terminal.mistakes import fix_of, in_words
+
+    command = error.ctx.command_path if error.ctx else "slipway"
+    note(f"error: {in_words(error)}\n  fix: {fix_of(error, f'{command} --help')}")
+    return 2
+
+
+def _shown(error: SlipwayError, debug: bool) -> int:
+    if debug:
+        import traceback
+
+        traceback.print_exception(error)
+    if error.exit_code == INTERRUPTED:
+        note(str(error))  # A deliberate act of a person is not an error.
+        return INTERRUPTED
+    error.spell(_flags)
+    head, _, rest = error.render().partition("\n")
+    note(styled(head, sys.stderr, fg="red", bold=True) + (f"\n{rest}" if rest else ""))
+    return error.exit_code
+
+
+def _flags(arguments: Arguments) -> str:
+    """Return arguments of a call from Python as the words of `slipway submit`."""
+    words = []
+    for name, value in arguments.items():
+        if name == "template":
+            words.append(f"slipway submit {value}{' …' if len(arguments) == 1 else ''}")
+            continue
+        if name == "params" and isinstance(value, Mapping):
+            words += [f"-p {_assigned(key, one)}" for key, one in value.items()]
+            continue
+        flag = "--as" if name == "kind" else f"--{name.replace('_', '-')}"
+        if isinstance(value, bool):
+            words += [flag] if value else []
+            continue
+        given = [value] if isinstance(value, str) else [f"{key}={one}" for key, one in value.items()]
+        words += [word for one in given for word in (flag, shlex.quote(one))]
+    return " ".join(words)
+
+
+def _assigned(name: str, value: str) -> str:
+    """Return a parameter as a shell reads it, in the quotes that are read best."""
+    if shlex.quote(value) != value and not {*value} & {*'"$`\\!'}:
+        return f'{name}="{value}"'
+    return shlex.quote(f"{name}={value}")

@@ -1,0 +1,249 @@
+"""Check stack files without the engine.
+
+Their keys, names, machines, disks, sizes and secrets, and that each template fits a pool and breaks no rule of the
+service. Without an argument, all of stacks/Pulumi.*.yaml. Exit code 2 when anything is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake, StackErrors, in_words, load
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import counted, join, nearest, quoted
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.options import output_option
+from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.model.prices import Bounds, Price, dearest, hourly, price_in_words, total
+from slipway.model.season import at_once
+from slipway.using.context import Clock
+
+if TYPE_CHECKING:
+    from slipway.authoring.stack.stack import Stack
+    from slipway.model.catalog.model import Template
+
+EXIT_FINDINGS = 2
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A stack file with its declaration, or its mistakes. `warnings` are about permitted values."""
+
+    name: str
+    file: str
+    stack: Stack | None
+    mistakes: tuple[FileMistake, ...]
+    warnings: tuple[FileMistake, ...] = ()
+
+
+@click.command()
+@click.argument("stacks", nargs=-1, metavar="[STACK|FILE]…")
+@output_option
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of stack files, as it is in stacks/schema.json.")
+@click.pass_context
+def command(context: click.Context, stacks: tuple[str, ...], output: str, schema: bool) -> None:
+    from slipway.authoring.stack.structure import schema_text  # pydantic is needed only for a check
+
+    if schema:
+        screen.out(schema_text().rstrip("\n"))
+        return
+    checked = [check_file(path) for path in _paths(stacks, Path.cwd())]
+    if output == "json":
+        screen.out_json("check", _json(checked))
+    else:
+        screen.out(_text(checked))
+    if any(item.mistakes for item in checked):
+        context.exit(EXIT_FINDINGS)
+
+
+def check_file(path: Path) -> Checked:
+    """Check one stack file and the templates it names."""
+    from slipway.authoring.stack.members import check_warnings
+    from slipway.authoring.stack.stack import parse, stack_of
+
+    shown = _shown(path)
+    document = load(path, shown_as=shown)
+    warnings = check_warnings(document)
+    folder = _templates_of(path)
+    try:
+        stack = parse(document)
+    except StackErrors as errors:
+        found = sorted((*errors.mistakes, *_templates(document, folder)), key=lambda mistake: mistake.line)
+        return Checked(stack_of(shown), shown, None, tuple(found), warnings)
+    published: list[Template] = []
+    mistakes = _templates(document, folder, stack, published)
+    told = () if mistakes else (*_misfits(stack, document, folder), *_unused(stack, document, published))
+    return Checked(stack.name, shown, stack, mistakes, (*warnings, *_closed(stack, document), *told))
+
+
+def _paths(stacks: tuple[str, ...], here: Path) -> list[Path]:
+    every = sorted((here / "stacks").glob("Pulumi.*.yaml"))
+    if stacks or every:
+        return [_path(word, here, every) for word in stacks] or every
+    fix = "change to the checkout's folder, or name a file: slipway check FILE"
+    raise ConfigError("there is no stack file here", why=f"no {_shown(here / 'stacks')}/Pulumi.*.yaml", fix=fix)
+
+
+def _path(word: str, here: Path, every: list[Path]) -> Path:
+    if (here / word).is_file():
+        return here / word
+    by_name = {path.name.removeprefix("Pulumi.").removesuffix(".yaml"): path for path in every}
+    if word in by_name:
+        return by_name[word]
+    raise ConfigError(
+        f"there is no stack {quoted(word)}, and no such file",
+        why=f"the stacks are {', '.join(by_name)}" if by_name else "there is no stacks/Pulumi.*.yaml here",
+        fix=f"slipway check {nearest(word, by_name) or ''}".rstrip(),
+    )
+
+
+def _templates_of(path: Path) -> Path:
+    folder = path.resolve().parent
+    return (folder.parent if folder.name == "stacks" else folder) / "templates"
+
+
+def _templates(
+    document: Document, folder: Path, stack: Stack | None = None, published: list[Template] | None = None
+) -> tuple[FileMistake, ...]:
+    """Find templates that can't be loaded or packed, and for a `stack` those that fit no pool or break a rule of the
+    service. All others are added to `published`."""
+    from slipway.authoring.packages.source_package import build
+    from slipway.authoring.template.load import load
+    from slipway.deploying.deployment.publication import rehearse
+
+    names = DocumentPart(document)["config"]["slipway:templates"]
+    for part in names.entries():
+        name = part.of(str)
+        if name is None:
+            continue
+        try:
+            (template,) = load((name,), folder)
+            for code in template.packages:
+                build(name, folder.parent / code.folder, code.module)
+            if stack and published is not None:
+                published.append(rehearse(template, stack))
+        except ConfigError as error:
+            part.wrong("\n    ".join([error.what, *error.why.splitlines()]), error.fix)
+    return tuple(names.mistakes)
+
+
+def _closed(stack: Stack, document: Document) -> tuple[FileMistake, ...]:
+    entries = DocumentPart(document)["config"]["slipway:persistentResources"]
+    for cluster in stack.clusters:
+        if cluster.closed:
+            entries[cluster.name]["serviceAccount"]["custom"].wrong(*cluster.closed)
+    return tuple(entries.mistakes)
+
+
+def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[FileMistake, ...]:
+    """Find templates that fit a cluster's first configuration and not its alternatives, or the other way round."""
+    if not any(cluster.alternatives for cluster in stack.clusters):
+        return ()
+    from slipway.authoring.template.load import load
+    from slipway.authoring.template.proof import misfits
+
+    names = DocumentPart(document)["config"]["slipway:templates"]
+    templates = {name: load((name,), folder)[0] for name in stack.templates}
+    for cluster in stack.clusters:
+        for number, unfit in misfits(templates.values(), cluster).items():
+            called = cluster.options[number].called
+            for name, why in unfit.items():
+                names[stack.templates.index(name)].wrong(
+                    f"{name} can't run on cluster {cluster.name} {called}: {why}",
+                    "leave it so, if the template may wait or run elsewhere meanwhile; else other machines there",
+                )
+    return tuple(names.mistakes)
+
+
+def _unused(stack: Stack, document: Document, published: Iterable[Template]) -> tuple[FileMistake, ...]:
+    """Find pools that are paid for, and that no template fits."""
+    from slipway.google.catalog.lookup import unused_pools
+
+    entries = DocumentPart(document)["config"]["slipway:persistentResources"]
+    wanted = (one for one in stack.clusters if not (one.adopted or one.season.over(Clock().now())))
+    pools = {(one.name, pool.name): pool for one in wanted for pool in one.pools}
+    for cluster, name in unused_pools(pools, published):
+        pool = pools[cluster, name]
+        monthly = (hourly(pool.machine, stack.region) * pool.min).known * HOURS_OF_A_MONTH
+        costs = f", and it costs ${monthly:,.0f} a month" if monthly else ""
+        entries[cluster]["pools"][name].wrong(
+            f"no job can run on pool {cluster}/{name}: no template fits it{costs}",
+            "a template for such machines, or none of them",
+        )
+    return tuple(entries.mistakes)
+
+
+def _text(checked: list[Checked]) -> str:
+    wide = max(len(item.name) for item in checked)
+    lines = []
+    for item in checked:
+        if item.mistakes or item.stack is None:
+            lines += in_words(item.mistakes)
+        else:
+            lines.append(f"ok  {item.name.ljust(wide)}  {_summary(item.stack)}")
+        lines += in_words([replace(warning, what=f"warning: {warning.what}") for warning in item.warnings])
+    count = sum(len(item.mistakes) for item in checked)
+    if count:
+        bad = sum(bool(item.mistakes) for item in checked)
+        lines.append(f"{counted(count, 'error')} in {bad} of {len(checked)} stack files")
+    return "\n".join(lines)
+
+
+def _summary(stack: Stack) -> str:
+    pools = sum(len(cluster.pools) for cluster in stack.clusters)
+    counts = {"cluster": len(stack.clusters), "pool": pools, "template": len(stack.templates)}
+    words = ", ".join(counted(count, noun) for noun, count in counts.items())
+    others = f" (alternatives in {join(stack.other_regions)})" if stack.other_regions else ""
+    return f"{stack.region}{others}  {words}  {price_in_words(_price(stack))}"
+
+
+def _price(stack: Stack) -> Bounds:
+    """Return the price of the present clusters, and the highest of concurrent ones, without adopted clusters, which
+    their creators pay for. As in a review, except for clusters that were given up, which no file tells."""
+    now = Clock().now()
+    paid = [one for one in stack.clusters if not one.adopted]
+    there = [one for one in paid if one.season.includes(now)]
+    coming = [one for one in paid if one.season.begins and one.season.begins > now]
+    times = [total(some, stack.region) for _, some in at_once(there, coming)]
+    return Bounds(times[0].floor, dearest(one.ceiling for one in times))
+
+
+def _json(checked: list[Checked]) -> dict[str, Any]:
+    return {
+        "ok": not any(item.mistakes for item in checked),
+        "stacks": [
+            {"stack": item.name, "file": item.file, "ok": not item.mistakes}
+            | (_stack_json(item.stack) if item.stack else {})
+            for item in checked
+        ],
+        "findings": [mistake for item in checked for mistake in item.mistakes],
+        "warnings": [warning for item in checked for warning in item.warnings],
+    }
+
+
+def _stack_json(stack: Stack) -> dict[str, Any]:
+    price = _price(stack)
+    return {
+        "project": stack.project,
+        "region": stack.region,
+        **({"otherRegions": others} if (others := stack.other_regions) else {}),
+        "clusters": {cluster.name: [pool.name for pool in cluster.pools] for cluster in stack.clusters},
+        "templates": stack.templates,
+        "floorPerHour": _exact(price.floor),
+        "ceilingPerHour": _exact(price.ceiling),
+        "priceComplete": price.complete,
+    }
+
+
+def _exact(price: Price) -> str | None:
+    return None if price.unknown else f"{price.known:.7f}".rstrip("0").rstrip(".")
+
+
+def _shown(path: Path) -> str:
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

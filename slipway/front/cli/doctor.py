@@ -1,0 +1,80 @@
+"""Find what is broken, idle, left over or nearly used up, each with what mends it.
+
+\b
+  slipway doctor                   the stack of the chosen catalog
+  slipway doctor --stack prod      one that this checkout has a file of
+
+Reads alone, and changes nothing. The exit code is 4 when something is broken (✗), with --strict also when something
+warns (!).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from slipway.base.formatting import counted, join
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.findings import show
+from slipway.front.cli.terminal.options import WORD, catalog_and_output
+from slipway.model.findings.finding import Finding, Grade, shape_of
+
+if TYPE_CHECKING:
+    from slipway.operating.doctor.picture import Picture
+
+EXIT_BROKEN = 4
+
+
+@click.command()
+@click.option("--stack", type=WORD, metavar="NAME", help="The stack, by its file in this checkout.")
+@click.option("--strict", is_flag=True, help="Exit code 4 for warnings as well.")
+@catalog_and_output
+@click.pass_context
+def command(context: click.Context, stack: str | None, strict: bool, catalog: str | None, output: str) -> None:
+    from slipway.operating.doctor.examination import examine
+    from slipway.operating.doctor.place import find
+    from slipway.operating.doctor.reading import picture
+    from slipway.using.context import Context
+
+    started = Context(catalog)
+    seen = picture(started, find(started, stack), screen.note)
+    if seen.clock:
+        screen.note(f"! {seen.clock}")
+    findings = examine(seen)
+    if output == "json":
+        screen.out_json("doctor", document(seen, findings))
+    else:
+        _show(seen, findings)
+    grades = {one.grade for one in findings}
+    if Grade.BLOCKING in grades or (strict and Grade.WARNING in grades):
+        context.exit(EXIT_BROKEN)
+
+
+def document(seen: Picture, findings: tuple[Finding, ...]) -> dict[str, Any]:
+    """Return the JSON document. `shape` is the same until a finding comes, goes or becomes another. Pure."""
+    return {
+        "stack": seen.stack,
+        "project": seen.project,
+        "region": seen.region,
+        "otherRegions": seen.other_regions,
+        "time": seen.now,
+        "shape": shape_of(findings),
+        "findings": [one.document() for one in findings],
+        "notLookedAt": seen.unseen,
+    }
+
+
+def _show(seen: Picture, findings: tuple[Finding, ...]) -> None:
+    for one in findings:
+        show(one, one.sentence)
+    counts = Counter(one.grade for one in findings)
+    said = [
+        f"{counts[grade]} broken" if grade is Grade.BLOCKING else counted(counts[grade], grade.doctor_word)
+        for grade in sorted(counts, reverse=True)
+    ]
+    place = f"stack {seen.stack} in {seen.project}, {join((seen.region, *seen.other_regions))}"
+    screen.note(f"{place}: {join(said)}" if said else f"✓ nothing found: {place}")
+    for what in seen.unseen:
+        screen.note(f"not looked at: {what}")

@@ -1,0 +1,43 @@
+"""Say what to do about the errors of `pulumi up`, `preview` or `destroy`.
+
+\b
+  pulumi up 2>&1 | tee up.txt; slipway explain up.txt
+  pulumi up 2>&1 | slipway explain -
+
+Slipway's own errors say it themselves, and are repeated. The engine and its provider are programs of others, whose
+errors do not. FILE is what one of their runs printed, `-` is stdin. Where neither is found, that is said, with where to
+look. Reads nothing else, and changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.options import WORD, output_option
+from slipway.front.cli.terminal.sources import text_of
+
+_FIX = "name what a run printed: pulumi up 2>&1 | tee up.txt"
+
+
+@click.command()
+@click.argument("file", type=WORD, metavar="FILE")
+@output_option
+def command(file: str, output: str) -> None:
+    from slipway.google.foreign_words import meanings, own_errors
+
+    own, lines = own_errors(text_of(file, _FIX))
+    known = {one.fix for one in own}
+    found = own + [one for one in meanings(lines, os.environ) if one.fix not in known]
+    if output == "json":
+        screen.out_json("explanation", {"meanings": [one._asdict() for one in found]})
+        return
+    for what, why, fix in found:
+        screen.out(f"✗ {what}")
+        for name, said in (("why", why), ("fix", fix)):
+            if said:
+                screen.out(f"    {name}: {said}".replace("\n", "\n         "))
+    if not found:
+        screen.out("nothing in it is known by its words: see docs/runbook.md, or let slipway doctor look at the stack")

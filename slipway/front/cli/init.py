@@ -1,0 +1,249 @@
+"""Write a small repository of one's own: a stack, a template, a test.
+
+A file that is there is left as it is, so that it may be run again. --upgrade renews, by a merge with your edits, what
+init wrote: all but stacks, templates and jobs, which are yours from the first day.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from slipway.base import installation
+from slipway.base.errors import ConfigError, SlipwayError
+from slipway.base.files import leftovers
+from slipway.base.formatting import join, quoted
+from slipway.front.cli.terminal import answers, pins, screen, starter, starter_files
+from slipway.front.cli.terminal.starter import Place, Record
+from slipway.reviewing.forges.table import FORGES, GITHUB
+
+_FROM_A_FORGE = {".git", ".gitignore", "LICENSE", "README.md"}
+_DERIVED = {"STACKS", "FOLDER", "PATHS", "INCLUDES", *starter_files.published(())}
+_PIPELINE = ".gitlab-ci.yml"
+_DEV = "stacks/Pulumi.dev.yaml"
+_TO_BE_ADDED = {".github/CODEOWNERS", ".gitlab/CODEOWNERS", _PIPELINE}
+"""Files that a repository has once, so that their owners add our lines by hand."""
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--project", metavar="ID", help="The Google Cloud project of the stack dev.")
+@click.option("--region", metavar="REGION", help="Its region; us-central1 where nothing else is said.")
+@click.option("--submitter", metavar="MEMBER", help="Who may submit: user:…, group:…, serviceAccount:….")
+@click.option("--team", metavar="OWNER", help="Who must approve changes, in CODEOWNERS.")
+@click.option("--prod", "production", metavar="ID", help="Adds the stack prod, in a project of its own.")
+@click.option(
+    "--template",
+    "templates",
+    multiple=True,
+    type=click.Choice(starter_files.TEMPLATES),
+    help="Adds a template of slipway's beside hello: script runs any command, in dev.",
+)
+@click.option("--ci", type=click.Choice(list(FORGES)), help="Whose CI runs it; github where nothing is said.")
+@click.option(
+    "--workflows",
+    metavar="OWNER/REPO@REF",
+    help="Adds workflows of GitHub that call those of this repository; of GitLab, the project whose jobs are included.",
+)
+@click.option("--yes", is_flag=True, help="Ask nothing: what no flag says and has no default is an error.")
+@click.option("--upgrade", is_flag=True, help="Renew what an earlier slipway wrote.")
+def command(
+    folder: Path, *, templates: tuple[str, ...], workflows: str | None, yes: bool, upgrade: bool, **given: str | None
+) -> None:
+    flags = {key.upper(): value for key, value in given.items() if value is not None}  # --ci is CI.
+    if workflows is not None:
+        flags |= answers.workflows(workflows)
+    place = Place.of(folder)
+    record = starter.read_record(folder)
+    if upgrade and record is None:
+        why = f"it has no {starter.RECORD}: slipway init did not write it"
+        raise ConfigError(f"{folder} can't be upgraded", why=why, fix="name the folder that slipway init wrote")
+    if record is None and folder.is_dir():
+        _refuse_others(folder)
+    if upgrade and record is not None:
+        _upgrade(place, record, flags, asking=not yes)
+    else:
+        _init(place, record or Record(installation.version(), {}, {}), flags, templates, asking=not yes)
+
+
+def _init(place: Place, begun: Record, flags: Mapping[str, str], templates: tuple[str, ...], *, asking: bool) -> None:
+    """Write each missing file."""
+    known = {**begun.values, **flags}
+    texts = _texts(place, known, production="PRODUCTION" in known) | starter_files.of_templates(templates)
+    missing = {name: text for name, text in texts.items() if not place.has(name) and not place.leads_out(name)}
+    known |= answers.answers(starter_files.keys(missing), known, asking=asking)
+    values = _values(place, known, templates)
+    written = {name: starter_files.filled(text, values) for name, text in missing.items()}
+    written |= _pins([name for name in pins.LOCKS if not place.has(name)])
+    kept = [
+        name for name in texts.keys() - missing.keys() if name not in begun.files and not starter_files.is_own(name)
+    ]
+    starter.write_record(place, _recorded(begun, values, {**begun.files, **written}))
+    for name, text in written.items():
+        starter.write(place, name, text)
+    for name in sorted(written):
+        screen.out(f"  {place.shown(name)}")
+    _tell_kept(kept, place, values)
+    if unnamed := [name for name in templates if starter_files.file_of(name) in written and _DEV not in written]:
+        screen.note(f"  add to slipway:templates of {place.shown(_DEV)}:  {join(unnamed)}")
+        if starter_files.SCRIPT in unnamed:
+            screen.note(f"  and to its slipway:workspace:  {starter_files.OWN_CODE}")
+    there = "" if place.folder == Path() else f"cd {shlex.quote(str(place.folder))} && "
+    screen.hint(f"  {there}make test")
+
+
+def _upgrade(place: Place, record: Record, flags: Mapping[str, str], *, asking: bool) -> None:
+    """Merge this slipway's files with a team's edits of those that another slipway wrote."""
+    known = {**record.values, **flags}
+    texts = _texts(place, known, production=False)
+    renewed = {name: text for name, text in texts.items() if not starter_files.is_own(name)}
+    known |= answers.answers(starter_files.keys(renewed), known, asking=asking)
+    values = _values(place, known)
+    news = {name: starter_files.filled(text, values) for name, text in renewed.items()} | _pins(list(pins.LOCKS))
+    labels = ("yours", f"slipway {record.slipway}", f"slipway {installation.version()}")
+    names = {**record.files, **news}
+    out = [name for name in names if place.leads_out(name)]
+    steps = [_step(place, name, record.files.get(name), news.get(name), labels) for name in names if name not in out]
+    changed = [step for step in steps if step.text != step.mine]
+    for step in steps:
+        _show(step)
+    base = {step.name: news[step.name] for step in steps if step.known and step.name in news}
+    base |= {name: record.files[name] for name in out if name in record.files}
+    # Files in conflict come last: while there is one, the next run is refused.
+    for step in sorted(changed, key=lambda one: one.odd):
+        starter.write(place, step.name, step.text)
+    starter.write_record(place, _recorded(record, values, base))
+    if out:
+        screen.note(f"left as they are, as their links lead to no file here: {_shown(place, out)}")
+    if deleted := [step.name for step in steps if step.text is None and step.name in news]:
+        screen.note(f"left out, as you deleted it: {_shown(place, deleted)}")
+    _tell_kept([step.name for step in steps if not step.known], place, values)
+    if odd := [place.shown(step.name) for step in steps if step.odd]:
+        why = "you and the release changed the same lines; both are in the file"
+        raise SlipwayError(f"{join(odd)} must be mended by hand", why=why, fix="choose between <<<<<<< and >>>>>>>")
+    if not changed:
+        screen.note(f"all is as slipway {installation.version()} has it")
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A file's upgrade: its text before and after. `known`: init wrote it, or does now; `odd`: it has conflicts."""
+
+    name: str
+    mine: str | None
+    text: str | None
+    known: bool = True
+    odd: bool = False
+
+
+def _step(place: Place, name: str, base: str | None, new: str | None, labels: tuple[str, str, str]) -> _Step:
+    mine = place.read(name)
+    step = _plain_step(name, starter.plain(mine), base, new, labels)
+    return replace(step, mine=mine, text=starter.as_found(step.text, mine))
+
+
+def _plain_step(name: str, mine: str | None, base: str | None, new: str | None, labels: tuple[str, str, str]) -> _Step:
+    if base is None:  # New in this release: an existing file is somebody else's.
+        return _Step(name, mine, new if mine is None else mine, known=mine is None or mine == new)
+    if mine is None:
+        return _Step(name, None, None)
+    if new is None:
+        return _Step(name, mine, None if mine == base else mine)
+    if name in pins.LOCKS:
+        # As one line for each package, whose hashes are no edits.
+        text, odd = starter.merged(name, pins.bare(mine), base, pins.bare(new), labels)
+        return _Step(name, mine, pins.with_hashes(text, new, mine), odd=odd)
+    text, odd = starter.merged(name, mine, base, new, labels)
+    return _Step(name, mine, text, odd=odd)
+
+
+def _show(step: _Step) -> None:
+    before, after = ((text or "") for text in (step.mine, step.text))
+    if step.name in pins.LOCKS:
+        before, after = pins.bare(before), pins.bare(after)
+    old, new = (f"a/{step.name}" if before else "/dev/null"), (f"b/{step.name}" if after else "/dev/null")
+    for line in difflib.unified_diff(before.splitlines(), after.splitlines(), old, new, lineterm=""):
+        screen.out(line)
+
+
+def _texts(place: Place, known: Mapping[str, str], *, production: bool) -> dict[str, str]:
+    """Return the files with their placeholders. Raises ConfigError for a folder whose forge is unknown."""
+    forge = FORGES[known.get("CI", GITHUB.name)]
+    texts = starter_files.files(workflows="OWNED" in known, production=production, forge=forge)
+    if place.within == ".":
+        return texts
+    if not re.fullmatch(r"[\w./ -]+", place.within):
+        fix = "letters, digits, spaces, dots, dashes alone"
+        raise ConfigError(
+            f"the folder {quoted(place.within)} can't stand in CODEOWNERS and workflows", fix=f"rename it: {fix}"
+        )
+    return starter_files.beside_others(texts, known.get("NAME") or _name(place))
+
+
+def _name(place: Place) -> str:
+    """Return the project's name: its folder's, with the folders above it in the repository. A dash is doubled there, so
+    that `a-b/c` and `a/b-c` have different names."""
+    name = place.folder.resolve().name if place.within == "." else place.within
+    name = name.replace("-", "--") if "/" in name else name
+    return re.sub(r"[^A-Za-z0-9_.-]", "-", name)[-100:] or "training"
+
+
+def _values(place: Place, known: Mapping[str, str], templates: tuple[str, ...] = ()) -> dict[str, str]:
+    """Return a value for each placeholder."""
+    stacks = ["dev", "prod"] if "PRODUCTION" in known else ["dev"]
+    folder = place.within
+    paths = "*" if folder == "." else f"/{folder}/".replace(" ", "\\ ")
+    name = known.get("NAME") or _name(place)
+    includes = starter_files.includes(known, stacks, folder, "slipway" if folder == "." else f"slipway-{name}")
+    derived = {"STACKS": json.dumps(stacks), "FOLDER": folder, "PATHS": paths, "INCLUDES": includes}
+    return {**known, "NAME": name, **derived, **starter_files.published(templates)}
+
+
+def _recorded(record: Record, values: Mapping[str, str], files: Mapping[str, str]) -> Record:
+    kept = {key: value for key, value in values.items() if key not in _DERIVED}
+    bases = {
+        name: pins.bare(text) if name in pins.LOCKS else text
+        for name, text in files.items()
+        if not starter_files.is_own(name)
+    }
+    return Record(installation.version(), kept, bases)
+
+
+def _pins(names: list[str]) -> dict[str, str]:
+    """Return files of pins, and tell where they have no hashes, or a local path."""
+    if not names:
+        return {}
+    origin, without = pins.source_with_hash()
+    texts = {name: pins.pins(origin, pins.LOCKS[name], hashed=not without) for name in names}
+    if re.search(r"^/|file://", next(iter(texts.values())), re.MULTILINE):
+        screen.note(f"warning: {join(names)}: a path of this machine; install slipway from the address of a release")
+    elif without:
+        screen.note(f"warning: {join(names)}: no hashes, as {without}")
+    return texts
+
+
+def _refuse_others(folder: Path) -> None:
+    there = {path.name for path in folder.iterdir()} - {path.name for path in leftovers(folder / starter.RECORD)}
+    if others := sorted(there - _FROM_A_FORGE):
+        why = f"it has {join([quoted(name) for name in others[:3]])}, and no {starter.RECORD} of slipway init"
+        raise ConfigError(f"{folder} is not empty", why=why, fix="name a new folder")
+
+
+def _shown(place: Place, names: Iterable[str]) -> str:
+    return join(sorted(place.shown(name) for name in names))
+
+
+def _tell_kept(names: list[str], place: Place, values: Mapping[str, str]) -> None:
+    if names:
+        screen.note(f"left as they are: {_shown(place, names)}")
+    for name in sorted(_TO_BE_ADDED & {*names}):
+        text = starter_files.filled(_texts(place, values, production=False)[name], values)
+        for line in starter_files.lines_beyond(place.read(name) or "", text):
+            screen.note(f"  add to {place.shown(name)}:  {line}")

@@ -1,0 +1,91 @@
+"""Show what a job wrote, each line after the role that wrote it.
+
+JSON output is one object a line. Lines of `service` are the service's own: what a job waits for, preemptions, restarts.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+
+import click
+
+from slipway.base.formatting import span
+from slipway.front.cli.terminal import completions, screen
+from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_job, job_argument
+from slipway.front.cli.terminal.watching import watch
+from slipway.google.jobs import VertexJob, state_word
+from slipway.google.logging import LogEntry
+from slipway.using.context import Context
+from slipway.using.jobs.log import PAGE, PAGES_A_MINUTE, WHOLE_LOG, event_kind, job_filter, line, newest
+from slipway.using.jobs.roles import prefix, role_filter
+from slipway.using.submission.ending import require_success
+
+_A_MINUTE, _LONG = PAGES_A_MINUTE * PAGE, 10 * PAGE
+_SEVERITIES = ("debug", "info", "notice", "warning", "error", "critical")
+
+
+@click.command()
+@job_argument
+@click.option("-f", "--follow", is_flag=True, help="Go on until the job ends. Ctrl-C detaches.")
+@click.option(
+    "--tail",
+    "last",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Of the lines chosen only the last N, and those that follow.",
+)
+@click.option(
+    "--role",
+    type=WORD,
+    metavar="ROLE",
+    shell_complete=completions.roles,
+    help="Only lines of this role or replica: workers, workers-1, service.",
+)
+@click.option("--severity", type=click.Choice(_SEVERITIES), help="Only lines at least as severe.")
+@catalog_and_output
+def command(
+    job: str, follow: bool, last: int | None, role: str | None, severity: str | None, catalog: str | None, output: str
+) -> None:
+    context = Context(catalog)
+    found = found_job(context, job)
+    wanted = (severity or "").upper()
+    logging = context.connection.with_policy(WHOLE_LOG).logging(context.catalog.project)
+    only = role_filter(found, role) if role else ""
+    asked = job_filter(found.log_ids, severity=wanted, only=only)
+    tail = newest(logging, asked, last) if last and found.log_ids else None
+    text = partial(_line, json_lines=output == "json")
+    if follow:
+        begin, plain = tail[0].timestamp if tail else None, output == "json"
+        ended = watch(context, found, logs=True, severity=wanted, begin=begin, only=only, text=text, plain=plain)
+        require_success(context, ended)
+        return
+    entries = tail if tail is not None else logging.entries(asked) if found.log_ids else ()
+    entry, begin = None, None
+    for count, entry in enumerate(entries, 1):
+        screen.out_log(text(entry, found))
+        begin = begin or entry.timestamp
+        if tail is None and (count == _LONG or count % _A_MINUTE == 0):
+            screen.note(how_far(count, begin, entry.timestamp, found.end_time or context.now))
+    if entry is None:
+        screen.note(f"no lines{f' of {role}' if role else ''} yet; {found.display_name} is {state_word(found.state)}")
+
+
+def how_far(count: int, begin: datetime | None, at: datetime | None, end: datetime) -> str:
+    """Return an estimate of the time for the rest of a log, by its lines so far: their total is unknown."""
+    told = f"{count:,} lines so far; a project has {_A_MINUTE:,} a minute"
+    if begin and at and begin < at < end:
+        rest = count * ((end - at) / (at - begin))
+        told += f", so the rest takes some {span(60 * rest / _A_MINUTE)} if the job went on writing like that"
+    return f"{told}     only its end: --tail {PAGE}"
+
+
+def _line(entry: LogEntry, job: VertexJob, *, json_lines: bool) -> str:
+    """Return a line of the log as text or as JSON."""
+    if not json_lines:
+        return line(entry, job)
+    who = prefix(entry, job)
+    document = {"time": entry.stamp, "severity": entry.severity, "role": who, "task": entry.task}
+    return screen.json_text(
+        {"schema": screen.SCHEMA, "kind": "log-line", **document, "event": event_kind(entry), "text": entry.text}
+    )

@@ -1,0 +1,68 @@
+"""Open a job's console page or output, or its logs in TensorBoard.
+
+A browser is opened on a terminal alone; elsewhere, and with --print, the link is printed. For TensorBoard the command
+that starts it is shown.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import webbrowser
+from urllib.parse import quote
+
+import click
+
+from slipway.base.errors import ResourceError
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.options import catalog_and_output, found_job, job_argument
+from slipway.google.jobs import VertexJob
+from slipway.using.context import Context
+
+_PAGES = ("console", "output", "tensorboard")
+_CONSOLE = "https://console.cloud.google.com"
+_LACKING = {"console": ("console page", "the endpoint of Vertex AI is not Google's")}
+
+
+@click.command()
+@job_argument
+@click.option("--what", type=click.Choice(_PAGES), default="console", show_default=True, help="What to open.")
+@click.option("--print", "only_print", is_flag=True, help="Print it and open no browser.")
+@catalog_and_output
+def command(job: str, what: str, only_print: bool, catalog: str | None, output: str) -> None:
+    context = Context(catalog)
+    one = found_job(context, job)
+    browsed = "storage" not in context.connection.endpoints.overrides
+    lines, link = place_of(one, what, context.console_link(one), context.catalog.project if browsed else "")
+    if output == "json":
+        body = {"job": one.name, "what": what, "lines": lines, "link": link or None}
+        screen.out_json("place", body)
+        return
+    for line in lines:
+        screen.out(line)
+    if link and not only_print and sys.stdout.isatty() and not webbrowser.open(link):
+        screen.note("no browser could be opened; the link is above")
+
+
+def place_of(job: VertexJob, what: str, page: str, project: str) -> tuple[tuple[str, ...], str]:
+    """Return lines to copy, and the link that a browser opens, empty where there is none. `page` is the job's in the
+    console, `project` that of its bucket; both empty where the console has none.
+
+    Raises ResourceError for a job that has none of them.
+    """
+    if not (page if what == "console" else job.output):
+        noun, why = _LACKING.get(what, ("output directory", "its request names none"))
+        name = job.called
+        raise ResourceError(f"job {name} has no {noun}", why=why, fix=f"slipway jobs show {job.typed}")
+    if what == "console":
+        return (page,), page
+    output = job.output.rstrip("/")
+    if what == "tensorboard":
+        # Each trial writes under its own number; TensorBoard finds them all below the job's directory.
+        logs = output if job.kind.has_trials else f"{output}/logs"
+        return (f"tensorboard --logdir {shlex.quote(logs)}",), ""
+    if not project:
+        return (output,), ""
+    path = quote(output.removeprefix("gs://"))
+    link = f"{_CONSOLE}/storage/browser/{path}?project={project}"
+    return (output, link), link

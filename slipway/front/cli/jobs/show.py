@@ -1,0 +1,253 @@
+"""Show everything about one job.
+
+State and why it waits, machines and their use, restarts, times, cost, output.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import click
+
+from slipway.base.formatting import counted, exact, join, quoted, short
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.chart import show_usage
+from slipway.front.cli.terminal.documents import events_document, usage_document
+from slipway.front.cli.terminal.options import catalog_and_output, found_job, job_argument
+from slipway.front.cli.terminal.watching import cost_words, run_words
+from slipway.google.failures import CloudError
+from slipway.google.jobs import VertexJob, state_word
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.placeholders import render
+from slipway.model.labels import CODE_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter
+from slipway.using.context import Context
+from slipway.using.jobs.description import describe
+from slipway.using.jobs.failure import Failure, read_failure
+from slipway.using.jobs.idle import idle_accelerators, idle_words
+from slipway.using.jobs.log import JobEvents, last_word, read_events
+from slipway.using.jobs.metrics import Metrics, read_metrics
+from slipway.using.jobs.results import number
+from slipway.using.jobs.roles import role_at, who_of
+from slipway.using.jobs.utilization import Utilization, read_utilization
+from slipway.using.jobs.wait_reader import read_why
+from slipway.using.jobs.waiting import waits
+from slipway.using.submission.ending import Cause, NextStep, advice_lines, cause_of, next_steps
+from slipway.using.submission.request import attempt_id
+
+_METRICS = 12
+
+
+@dataclass(frozen=True)
+class JobDetails:
+    """A job with all its details. `next`: the job that its submission fell back to. `failure`: why it failed by
+    itself."""
+
+    job: VertexJob
+    why: str
+    events: JobEvents
+    usage: Utilization
+    cause: Cause | None
+    steps: tuple[NextStep, ...]
+    next: VertexJob | None = None
+    failure: Failure | None = None
+    metrics: Metrics = field(default_factory=Metrics)
+
+
+@click.command()
+@job_argument
+@catalog_and_output
+def command(job: str, catalog: str | None, output: str) -> None:
+    context = Context(catalog)
+    picture = _picture(context, found_job(context, job))
+    if output == "json":
+        screen.out_json("job", {"job": _document(context, picture)})
+        return
+    screen.fields(_facts(context, picture))
+    if picture.failure and picture.failure.words:
+        fix = [f"fix: {picture.failure.fix}"] if picture.failure.fix else []
+        screen.out("\n".join(("", *picture.failure.words, *fix)))
+    if picture.job.tried:
+        _show_trials(picture.job)
+    if picture.cause:
+        screen.out("\n".join(("", *advice_lines(picture.cause, picture.steps))))
+    if picture.events.all:
+        _show_events(picture)
+    if picture.usage.rows:
+        show_usage(picture.usage)
+
+
+def _picture(context: Context, job: VertexJob) -> JobDetails:
+    project = context.catalog.project
+    with ThreadPoolExecutor(5, thread_name_prefix="show") as threads:
+        metrics = threads.submit(read_metrics, context, [job])
+        why = threads.submit(_why, context, job)
+        events = threads.submit(read_events, context.brief.logging(project), job)
+        usage = threads.submit(read_utilization, context.brief.monitoring(project), job, context.now)
+        fallback = threads.submit(_fallback_of, context, job)
+        failure = threads.submit(read_failure, context, job) if cause_of(job) is None else None
+        cause = cause_of(job) if fallback.result() is None else None
+        steps = next_steps(context, job, cause) if cause else ()
+        told = (why.result(), events.result(), usage.result(), cause, steps, fallback.result())
+        return JobDetails(job, *told, failure.result() if failure else None, metrics.result()[job.name])
+
+
+def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
+    """Return the second job of a submission whose first was given up. Later jobs do not tell their place."""
+    if not job.ended or job.start_time is not None or not job.request_id:
+        return None
+    wanted = label_filter({STACK_LABEL: context.catalog.stack, REQUEST_LABEL: attempt_id(job.request_id, 1)})
+    try:
+        return next(context.vertex.jobs(job.kind, wanted), None)
+    except CloudError:
+        return None
+
+
+def _why(context: Context, job: VertexJob) -> str:
+    if not waits(job):
+        return ""
+    name, now, project = context.cluster_name(job.persistent_resource_id), context.now, context.catalog.project
+    word, quotas = partial(last_word, context.brief.logging(project)), context.brief.quotas(project)
+    return read_why(context.vertex, job, name, now, word, quotas, context.catalog.stack)(now)
+
+
+def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
+    job, fixed = picture.job, picture.job.parameters
+    told = describe(job, context, picture.events)
+    return {
+        **told.document,
+        "parameters": None if fixed is None else {key: fixed[key] for key in fixed if key not in job.tuned},
+        "tuned": job.tuned,
+        "waitsFor": picture.why or None,
+        "fallback": picture.next.name if picture.next else None,
+        **events_document(picture.events),
+        "usage": usage_document(picture.usage, idle_accelerators(picture.usage, job, told.account)),
+        "metrics": dict(picture.metrics),
+        "metricsSource": picture.metrics.source or None,
+        "metricsWhy": picture.metrics.why or None,
+        "metricSteps": [{"step": one.step, **one.values} for one in picture.metrics.steps],
+        "failure": picture.failure,
+        "next": picture.steps,
+    }
+
+
+def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
+    job, why = picture.job, picture.why
+    id_ = job.persistent_resource_id
+    told = describe(job, context, picture.events)
+    money = told.account
+    idle = idle_accelerators(picture.usage, job, money)
+    cost, crossing = cost_words(money) if money.run is not None else "", context.crossing(job.region)
+    pools = [
+        f"{pool.replicas} × {pool.machine} ({role_at(job, index)})"
+        for index, pool in enumerate(job.worker_pools)
+        if pool.replicas
+    ]
+    facts = [
+        ("job", job.display_name),
+        ("name", job.name),
+        ("state", f"{state_word(job.state)}{f': {why}' if why else ''}"),
+        ("error", job.error),
+        ("fell back", f"to {picture.next.display_name} ({picture.next.capacity_type})" if picture.next else ""),
+        ("template", f"{job.template}  {told.source}".strip()),
+        ("parameters", _parameters(job, context.catalog)),
+        ("commit", str(job.revision)),
+        ("code", _code(job)),
+        ("user", job.user),
+        ("team", job.team),
+        ("note", job.note),
+        ("labels", told.own_labels),
+        ("request", job.request_id),
+        ("on", f"{told.on}{f' ({id_})' if id_ != told.cluster else ''}{context.elsewhere(job.region)}"),
+        ("machines", f"{join(pools)}{f', for each of {job.trials} trials at once' if job.trials > 1 else ''}"),
+        ("created", job.create_time.isoformat(timespec="seconds") if job.create_time else ""),
+        ("waited", exact(money.wait) if money.wait is not None else ""),
+        ("ran", run_words(money) if money.run is not None else ""),
+        ("restarts", _restarts(picture)),
+        ("gpus", idle_words(idle) if idle else ""),
+        ("usage", picture.usage.why if job.start_time is not None and not picture.usage.rows else ""),
+        ("cost", "; ".join(part for part in (cost, crossing) if part)),
+        ("metrics", _metrics(picture.metrics)),
+        ("output", job.output),
+        ("experiment", job.run_of_experiment),
+        ("model", job.model),
+        ("console", told.console),
+        (
+            "web access",
+            join(f"{who_of(task, job)} {_link(url)}" for task, url in job.shells.items()),
+        ),
+    ]
+    return [(key, value) for key, value in facts if value]
+
+
+def _code(job: VertexJob) -> str:
+    """Return `gs://…/code.tar.gz  @ 3f9c2e1 with local changes`."""
+    found = join(dict.fromkeys(uri for pool in job.worker_pools for uri in pool.packages or (pool.image,) if uri))
+    if CODE_LABEL not in job.labels:
+        return found
+    return f"{found}  @ {job.code}" if job.code.commit else f"{found}, never committed"
+
+
+def _parameters(job: VertexJob, catalog: Catalog) -> str:
+    """Return `workers=2, trees=500, lr by trial`: all of them, defaults too, in the template's order; long text cut."""
+    if job.parameters is None:
+        return "unknown: the job does not record them" if job.template else ""
+    template = catalog.templates.get(job.template)
+    order = [one.name for one in template.parameters if one.name in job.parameters] if template else []
+    names = dict.fromkeys((*order, *job.parameters))
+    texts = {short(name): render(job.parameters[name]) for name in names}
+    said = {name: short(text) if text == " ".join(text.split()) else quoted(text) for name, text in texts.items()}
+    return ", ".join(f"{name} by trial" if name in job.tuned else f"{name}={text}" for name, text in said.items())
+
+
+def _metrics(metrics: Metrics) -> str:
+    """Return `accuracy=0.981, loss=0.07`, the first ones of many."""
+    told, more = [f"{short(name)}={number(value)}" for name, value in metrics.items()], len(metrics) - _METRICS
+    return f"{', '.join(told[:_METRICS])}{f' and {more} more' if more > 0 else ''}"
+
+
+def _link(url: str) -> str:
+    """Add the scheme, which the service leaves out."""
+    return url if "://" in url else f"https://{url}"
+
+
+def _restarts(picture: JobDetails) -> str:
+    """Return `2, 2 preemptions`; empty for a job without restarts."""
+    events = picture.events
+    if events.why:
+        return f"not known: {events.why}"
+    restarts, preemptions = len(events.of("restart")), len(events.of("preemption"))
+    if not restarts and not preemptions:
+        return ""
+    return f"{'at least ' if events.more else ''}{restarts}, {counted(preemptions, 'preemption')}"
+
+
+def _show_events(picture: JobDetails) -> None:
+    rows = []
+    screen.out("")
+    for event in picture.events.all:
+        who = event.role or "–"
+        when = event.at.isoformat(timespec="seconds") if event.at else "?"
+        rows.append((when, event.kind, f"{event.trial}/{who}" if event.trial else who, event.text))
+    screen.table(("WHEN", "WHAT", "REPLICA", "THE SERVICE SAID"), rows, wraps=("THE SERVICE SAID",))
+    if picture.events.more:
+        screen.hint(f"older ones: slipway jobs logs {picture.job.typed}")
+
+
+def _show_trials(job: VertexJob) -> None:
+    """Print a line a trial: its state, its values, the result."""
+    screen.out("")
+    names = list(dict.fromkeys(name for trial in job.tried for name in trial.values))
+    chosen = job.best_trial
+    rows = [
+        (
+            f"{trial.id}{' ★' if trial is chosen else ''}",
+            trial.state.lower(),
+            *(trial.values.get(name, "–") for name in names),
+            *(f"{trial.metrics[goal]:.4g}" if goal in trial.metrics else "–" for goal in job.goals),
+        )
+        for trial in job.tried
+    ]
+    screen.table(("TRIAL", "STATE", *names, *job.goals), rows, right=tuple(job.goals))

@@ -1,0 +1,45 @@
+"""Wait for a job's end, or for that of several.
+
+Exit code: 0 succeeded, 4 failed or expired, 8 cancelled, 9 timeout; of several that of the first which failed.
+"""
+
+from __future__ import annotations
+
+import click
+
+from slipway.base.errors import Cancelled, ResourceError, Timeout, first_of
+from slipway.base.formatting import seconds
+from slipway.front.cli.terminal.documents import out_jobs
+from slipway.front.cli.terminal.options import catalog_and_output, found_jobs, jobs_argument, timeout_option
+from slipway.front.cli.terminal.watching import events_of_cost, watch
+from slipway.using.context import Context
+from slipway.using.jobs.description import describe
+from slipway.using.submission.ending import require_success
+
+
+@click.command()
+@jobs_argument(required=True)
+@timeout_option
+@catalog_and_output
+def command(jobs: tuple[str, ...], timeout: str | None, catalog: str | None, output: str) -> None:
+    limit = seconds(timeout) if timeout is not None else None
+    context = Context(catalog)
+    begun, ended, problems = context.clock.monotonic(), [], []
+    for number, job in enumerate(found_jobs(context, jobs)):
+        left = None if limit is None else max(0.0, limit - (context.clock.monotonic() - begun))
+        now = context.vertex.job(job.name) if number else job  # It may have ended during the wait for another.
+        try:
+            ended.append(watch(context, now, logs=False, timeout=left, quiet=output == "json"))
+        except Timeout as problem:
+            problem.what = f"job {job.called} has not ended after {limit:.0f} s"
+            raise
+    if output == "json":
+        told = (describe(one, context, events_of_cost(context, one)) for one in ended)
+        out_jobs(told, alone=len(jobs) == 1)
+    for one in ended:
+        try:
+            require_success(context, one)
+        except (ResourceError, Cancelled) as problem:
+            problems.append(problem)
+    if problems:
+        raise first_of(problems)

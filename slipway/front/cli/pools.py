@@ -1,0 +1,176 @@
+"""Show the clusters, how busy they are and what they cost.
+
+For each pool, whose jobs have its machines, since when it idles, and its price now, at least and at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from itertools import islice
+
+import click
+
+from slipway.base.clock import right_time
+from slipway.base.formatting import few, join
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.documents import dates_document
+from slipway.front.cli.terminal.frames import watch_option, watched
+from slipway.front.cli.terminal.options import catalog_and_output
+from slipway.front.cli.terminal.screen import Column
+from slipway.google.catalog.lookup import remedy
+from slipway.google.clusters import PersistentResource
+from slipway.google.jobs import VertexJob
+from slipway.google.vertex import Vertex
+from slipway.model.catalog.model import Catalog
+from slipway.model.kinds import CUSTOM_JOB
+from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.model.prices import MORE, UNKNOWN_PRICE, Price, exact_text, figure
+from slipway.operating.pool_rows import GONE, RECENT, PoolRow, rows, upcoming
+from slipway.using.context import Context
+
+
+def _lists(
+    vertex: Vertex,
+) -> tuple[tuple[PersistentResource, ...], tuple[VertexJob, ...], tuple[VertexJob, ...]]:
+    """Return clusters, jobs that have not ended, and the newest jobs, all asked for at once."""
+    with ThreadPoolExecutor(3) as threads:
+        clusters = threads.submit(vertex.persistent_resources)
+        active = threads.submit(lambda: tuple(vertex.active_jobs(CUSTOM_JOB)))
+        recent = threads.submit(lambda: tuple(islice(vertex.jobs(CUSTOM_JOB), RECENT)))
+        return clusters.result(), active.result(), recent.result()
+
+
+@click.command()
+@watch_option
+@catalog_and_output
+def command(watch: bool, catalog: str | None, output: str) -> None:
+    context = Context(catalog)
+    if watch:
+        watched(lambda: _look(context.anew(), output), context.clock, output)
+    else:
+        _look(context, output)
+
+
+def _look(context: Context, output: str) -> None:
+    """Read and print."""
+    clusters, active, recent = context.looked_up(_lists, screen.warn)
+    now = right_time(context.now, context.connection.session.time)
+    table = rows(context.catalog, clusters, active, recent)
+    due = upcoming(context.catalog, clusters, active, recent, now)
+    dormant = context.catalog.dormant.values()
+    if output == "json":
+        pools = [_document(row) for row in table]
+        screen.out_json("pools", {"stack": context.catalog.stack, "pools": pools, **dates_document(due, dormant, now)})
+        return
+    if table:
+        _show(table, context, now)
+    elif not dormant:
+        screen.note(f"stack {context.catalog.stack} has no clusters")
+    for closed in (one.closed for one in context.catalog.clusters.values()):
+        if closed:
+            screen.note("\n  fix: ".join(closed))
+    for words in (*(f"cluster {one.name}: {one.words(now)}" for one in due), *(one.words_at(now) for one in dormant)):
+        screen.note(words)
+
+
+def _show(table: list[PoolRow], context: Context, now: datetime) -> None:
+    several = any(context.elsewhere(row.region) for row in table)
+    columns: tuple[Column[PoolRow], ...] = (
+        Column("CLUSTER", lambda row: row.name, name=True),
+        Column("POOL", lambda row: row.pool.id, name=True),
+        Column("REGION", lambda row: row.region if several else "", optional=True),
+        Column("STATE", lambda row: row.state),
+        Column("MACHINE", lambda row: str(row.pool.machine), wraps=True),
+        Column("BUSY/LIVE/MAX", lambda row: f"{row.pool.used} / {row.pool.replicas} / {row.max}", right=True),
+        Column("WHO", _who, wraps=True),
+        Column("IDLE", lambda row: row.idle(now), wraps=True),
+        Column("$/h NOW", lambda row: figure(row.price(row.pool.replicas)), right=True),
+        Column("$/h MIN–MAX", _bounds, wraps=True),
+        Column("$ A MONTH", lambda row: "" if row.retires else _month(row), wraps=True),
+    )
+    screen.listed(columns, table)
+    told = set[str]()
+    for row in table:
+        if row.state in ("ERROR", GONE) and row.cluster.id not in told:
+            told.add(row.cluster.id)
+            fix = _fix(row, context.catalog)
+            screen.note(f"{row.name} is {row.state}: {row.cluster.error or 'no reason given'}\n  fix: {fix}")
+    strange = {row.cluster.id for row in table if row.state != "ERROR" and not context.catalog.knows(row.cluster.id)}
+    for id_ in sorted(strange):
+        screen.note(
+            f"{id_} belongs to this stack and is not in its catalog: a deployment is making it, or ended before it "
+            "could say so\n  fix: pulumi up, when none is under way; it takes the cluster over, or deletes it"
+        )
+
+
+def _fix(row: PoolRow, catalog: Catalog) -> str:
+    """Return the fix of a cluster: a deployment makes another; a reboot, where no job is on it, may keep this one."""
+    up, found = f"pulumi up --stack {catalog.stack}", catalog.cluster_named(row.cluster.id)
+    if row.state == GONE or (found and found.adopted):
+        return remedy(catalog, row.cluster.id, ", which makes it again")
+    if found is None:
+        return f"{up}, which clears it away"
+    if row.jobs:
+        return up
+    reboot = f"gcloud ai persistent-resources reboot {row.cluster.id} --region={row.region} --project={catalog.project}"
+    return f"{up}, or {reboot}, which keeps its id"
+
+
+def _who(row: PoolRow) -> str:
+    """Return `ada 3, ci 1; 1 gets ready; 2 wait`: machines by user, and jobs."""
+    held = few((f"{one.name} {one.machines}" for one in row.holders), 3)
+    ready = f"{row.getting_ready} get{'s' if row.getting_ready == 1 else ''} ready" if row.getting_ready else ""
+    wait = f"{row.waiting} wait{'s' if row.waiting == 1 else ''}" if row.waiting else ""
+    return "; ".join(filter(None, (held, ready, wait))) or "–"
+
+
+def _bounds(row: PoolRow) -> str:
+    if row.retires and row.jobs:
+        return f"until {join(row.jobs)} end{'s' if len(row.jobs) == 1 else ''}"
+    return _range(row, lambda amount: f"{amount.known:,.2f}") or UNKNOWN_PRICE
+
+
+def _month(row: PoolRow) -> str:
+    return _range(row, lambda amount: f"{amount.known * HOURS_OF_A_MONTH:,.0f}") or "?"
+
+
+def _range(row: PoolRow, words: Callable[[Price], str]) -> str:
+    """Return both ends, where they differ; nothing where the price is unknown."""
+    if row.per_machine.unknown:
+        return ""
+    bounds = "–".join(dict.fromkeys((words(row.price(row.min)), words(row.price(row.max)))))
+    return bounds if row.per_machine.complete else f"{bounds} {MORE}"
+
+
+def _document(row: PoolRow) -> dict[str, object]:
+    return {
+        "cluster": row.name,
+        "clusterId": row.cluster.id,
+        "region": row.region,
+        "pool": row.pool.id,
+        "state": row.state,
+        "error": row.cluster.error or None,
+        "machine": row.pool.machine.type,
+        "accelerator": row.pool.machine.accelerator,
+        "acceleratorCount": row.pool.machine.accelerator_count,
+        "busy": row.pool.used,
+        "live": row.pool.replicas,
+        "min": row.min,
+        "max": row.max,
+        "jobs": row.jobs,
+        "holders": row.holders,
+        "gettingReady": row.getting_ready,
+        "waiting": row.waiting,
+        "idleSince": row.idle_since,
+        "idleKnown": not row.unread,
+        "createTime": row.cluster.create_time,
+        "pricePerMachineHour": exact_text(row.per_machine),
+        "priceComplete": row.per_machine.complete,
+        "pricePerHourNow": exact_text(row.price(row.pool.replicas)),
+        "pricePerHourMin": exact_text(row.price(row.min)),
+        "pricePerHourMax": exact_text(row.price(row.max)),
+        "pricePerMonthMin": exact_text(row.price(row.min) * HOURS_OF_A_MONTH),
+        "pricePerMonthMax": exact_text(row.price(row.max) * HOURS_OF_A_MONTH),
+    }

@@ -1,0 +1,229 @@
+"""Show limits and use of the quota that pools and templates draw, or ask for more.
+
+For each metric what is drawn now and at most, the limit, whether that suffices, and what became of requests for more.
+
+\b
+  slipway quota --request --contact ml@acme.example
+  slipway quota --request nvidia_h100_gpus=16 --contact ml@acme.example
+
+METRIC may be a quota's id as well, as the console and Terraform have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from slipway.base.clock import right_time
+from slipway.base.errors import ConfigError, ResourceError, SlipwayError
+from slipway.base.formatting import few, join
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.options import WORD, catalog_and_output
+from slipway.google.live import Increase, Live, Unknown
+from slipway.google.live_reader import LiveScope
+from slipway.google.quota.increases import Ask, all_short, ask_for, became_of, by_gcloud
+from slipway.google.quota.metrics import ALL_SHORT_COMMAND, label, namespace
+from slipway.google.quota.report import OfferDraw, QuotaReport, QuotaRow, tables
+from slipway.google.quota.seasons import judge, metrics
+from slipway.google.quotas import preference_body
+from slipway.google.snapshot import read
+from slipway.model.capacity import CAPACITY_TYPES
+from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.kinds import KINDS
+from slipway.model.machines.spec import MachineGroup
+from slipway.using.context import Context
+from slipway.using.jobs.demand import Demand
+from slipway.using.submission.request import fill
+
+CONTACT = "SLIPWAY_CONTACT"
+
+
+@click.command()
+@click.option(
+    "--request",
+    metavar="[METRIC[=VALUE]]",
+    is_flag=False,
+    flag_value="",
+    help="Ask Google for a limit of VALUE, or for one that is enough; without METRIC, for all that is short.",
+)
+@click.option(
+    "--contact", type=WORD, metavar="EMAIL", envvar=CONTACT, help=f"Whom Google asks about it.  [env: {CONTACT}]"
+)
+@click.option("--justification", type=WORD, metavar="TEXT", help="Why more is needed, for Google.")
+@click.option("--dry-run", is_flag=True, help="Print what --request would send, and send nothing.")
+@catalog_and_output
+def command(
+    request: str | None,
+    contact: str | None,
+    justification: str | None,
+    dry_run: bool,
+    catalog: str | None,
+    output: str,
+) -> None:
+    context = Context(catalog)
+    draws = _draws(context.catalog)
+    live = _live(context, None if request else metrics(context.catalog, draws))
+    report = judge(context.catalog, live, right_time(context.now, live.time), draws)
+    if request is not None:
+        asks = _asks(request, live, report)
+        if elsewhere := [line for line in report.lines if line.elsewhere]:
+            others = join(dict.fromkeys(line.region for line in elsewhere))
+            screen.note(
+                f"--request is for {context.catalog.region}, the stack's own region; "
+                f"slipway quota has the commands for {others}"
+            )
+        _request(context, asks, contact or "", justification or "", dry_run=dry_run, json=output == "json")
+        return
+    if output == "json":
+        screen.out_json("quota", document(context.catalog, live, report))
+        return
+    _show(report)
+    for unread in dict.fromkeys(part for part in _limits(live) if isinstance(part, Unknown)):
+        screen.note(f"quota not checked: {unread.why}\n  fix: {unread.fix}")
+    for line in dict.fromkeys([*report.errors, *report.warnings]):
+        screen.note(f"! {line}")
+    for command in requests(context.catalog, report.lines):
+        screen.note(f"  fix: {command}")
+    if all_short(report.lines, live):
+        away = requests(context.catalog, (line for line in report.lines if line.elsewhere))
+        those = f"those of {context.catalog.region}" if away else "all of these"
+        screen.note(f"  or: {ALL_SHORT_COMMAND} asks for {those}")
+
+
+def _show(report: QuotaReport) -> None:
+    if not report.lines:
+        screen.note("nothing here draws quota")
+    for place, (heads, *rows) in enumerate(tables(report)):
+        if place:
+            screen.out("")
+        screen.table(heads, rows, right=heads[3:-1], wraps=("", "VERDICT"), names=2, title=True)
+
+
+def requests(catalog: Catalog, lines: Iterable[QuotaRow]) -> list[str]:
+    """Return the commands that ask for each quota that is short, may be raised and has no request. Pure."""
+    return [
+        asked
+        for line in lines
+        if line.limit is not None
+        and 0 <= line.limit < line.enough
+        and line.increase == Increase.POSSIBLE
+        and line.requested is None
+        and (asked := by_gcloud(catalog.project, line, line.enough, catalog.quotas))
+    ]
+
+
+def _asks(request: str, live: Live, report: QuotaReport) -> list[Ask]:
+    """Return the requests. Raises ResourceError where limits or requests are unknown, else the errors of `ask_for`."""
+    for part in (live.limits, live.preferences):
+        if isinstance(part, Unknown):
+            raise ResourceError("can't tell what to ask for", why=part.why, fix=part.fix)
+    return [ask_for(request, report.lines, live)] if request else all_short(report.lines, live)
+
+
+def _request(context: Context, asks: list[Ask], contact: str, justification: str, *, dry_run: bool, json: bool) -> None:
+    """Send the requests, and print their outcomes."""
+    if not asks:
+        screen.note("nothing to ask for: each quota suffices, was asked for already, or can't be raised")
+    elif not contact:
+        raise ConfigError(
+            "name whom Google asks about it",
+            why="a request for more needs a contact",
+            fix=f"--contact you@your.example, or export {CONTACT}=…",
+        )
+    bodies = [preference_body(ask.preference, contact=contact, justification=justification) for ask in asks]
+    if dry_run:
+        screen.out_json(
+            "quota-request", {"requests": [{"metric": a.metric, "body": b} for a, b in zip(asks, bodies, strict=True)]}
+        )
+        return
+    quotas, done = context.connection.quotas(context.catalog.project), []
+    with screen.interruptible("some of it may have been asked for already", "slipway quota"):
+        for ask, body in zip(asks, bodies, strict=True):
+            made = quotas.ask(ask.preference.id, body)
+            region, became = made.region, became_of(made)
+            done.append({"metric": ask.metric, "region": region, "limit": ask.limit, "request": became})
+            if not json:
+                screen.out(f"{ask.metric} in {region}, limit {ask.limit:,}: {became}")
+    if json:
+        screen.out_json("quota-request", {"requests": done})
+
+
+def _live(context: Context, wanted_metrics: frozenset[str] | None) -> Live:
+    """Return the live resources, with the limits of these metrics; None for all that the service lists."""
+    catalog = context.catalog
+    wanted = LiveScope(
+        project=catalog.project,
+        region=catalog.region,
+        catalog_bucket=context.selected.location.bucket,
+        catalog=context.selected.location.name,
+        metrics=wanted_metrics,
+        # The regions of existing and coming clusters; elsewhere nothing is drawn.
+        elsewhere=tuple(
+            dict.fromkeys(one.region for one in (*catalog.clusters.values(), *catalog.coming) if one.region)
+        ),
+    )
+    live, warnings = read(context.connection, wanted, off_is_empty=True)
+    for warning in warnings:
+        screen.note(f"warning: {warning}")
+    return live
+
+
+def _draws(catalog: Catalog) -> tuple[OfferDraw, ...]:
+    found = (_draw(catalog, template, offer) for template in catalog.templates.values() for offer in template.offers)
+    return tuple(draw for draw in found if draw)
+
+
+def _draw(catalog: Catalog, template: Template, offer: Offer) -> OfferDraw | None:
+    """Return the draw of an offer with the values that choose it; None where a required parameter decides."""
+    row, named = (
+        CAPACITY_TYPES.get(offer.capacity_type),
+        (template.name, offer.capacity_type, offer.label(template.kind)),
+    )
+    if row is None or row.draws == "nothing" or not (offer.available or offer.lacks_quota):
+        # Other reasons against it are no matter of quota.
+        return OfferDraw(*named, refusal="" if offer.available else offer.why, intended=True)
+    values = {one.name: one.default for one in template.parameters if one.default is not None}
+    values |= {name: allowed[0] for name, allowed in offer.when.items() if values.get(name) not in allowed}
+    try:
+        body = fill(catalog, template, offer, values, request_id="none", user="")
+        demand = Demand.read(body, offer.roles or template.roles, kind=KINDS[offer.kind])
+    except SlipwayError:
+        return None
+    groups = tuple(MachineGroup(part.machine, part.machines) for part in demand.parts)
+    return OfferDraw(*named, groups, preemptible=row.preemptible, doubtful=row.draws == "unknown")
+
+
+def document(catalog: Catalog, live: Live, report: QuotaReport) -> dict[str, Any]:
+    """Return the JSON document; `checked` when limits and use could all be read. Pure."""
+    unread = [part for part in (*_limits(live), live.clusters, live.jobs) if isinstance(part, Unknown)]
+    return {
+        "stack": catalog.stack,
+        "checked": not unread,
+        "why": unread[0].why if unread else None,
+        "lines": [_line(line) for line in report.lines],
+        "warnings": tuple(dict.fromkeys([*report.errors, *report.warnings])),
+    }
+
+
+def _limits(live: Live) -> tuple[object, ...]:
+    return live.limits, *live.limits_elsewhere.values()
+
+
+def _line(line: QuotaRow) -> dict[str, Any]:
+    return {
+        "metric": line.metric,
+        "region": line.region,
+        "namespace": namespace(line.metric),
+        "label": label(line.metric),
+        "for": line.who if line.now is not None else few(line.drawn),
+        "now": line.now,
+        "ceiling": line.ceiling,
+        "limit": line.limit,
+        "usedByRetiring": line.retiring,
+        "usedByOthers": line.others,
+        "verdict": line.verdict,
+        "increase": line.increase or None,
+        "request": line.requested,
+    }

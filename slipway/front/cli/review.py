@@ -1,0 +1,213 @@
+"""Say what a change does, before it does it: jobs, capacity, money, people, data.
+
+Each SOURCE is what a preview of one stack wrote on stdout, or what this command wrote as JSON or Markdown:
+
+\b
+  PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1 pulumi preview --json --stack prod > prod.events
+  slipway review prod.events
+
+Live clusters, jobs and quota are read with the credentials at hand, and nothing is written. With --gate the exit code
+is 5 while something needs an approval, and with --forge while it has none; with --scheduled, while there is anything
+that was not announced.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from slipway.base.codec import from_json
+from slipway.base.formatting import counted, join
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.sources import preview_of, text_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from slipway.reviewing.change import Files
+    from slipway.reviewing.gate import MergeResult
+    from slipway.reviewing.rendering.comment import Place
+    from slipway.reviewing.review import Review
+
+EXIT_SHUT = 5
+_FIX = {
+    False: "have the pull request approved, or mend it",
+    True: "deploy main by hand, or put back what was changed by hand",
+}
+"""The fixes, by --scheduled."""
+
+
+class Dollars(click.ParamType[Decimal]):
+    name = "USD"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Decimal:
+        try:
+            amount = Decimal(str(value))
+        except InvalidOperation:
+            amount = Decimal(-1)
+        if not (amount.is_finite() and amount >= 0):
+            self.fail(f"{value!r} is not an amount of USD, such as 0.5", param, ctx)
+        return amount
+
+
+@click.command()
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
+@click.option("-o", "--output", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
+@click.option("--files", metavar="FILE", help="What the change touches: git diff --name-status [-z] BASE.  [-: stdin]")
+@click.option("--folder", default="", metavar="DIR", help="Where the project lies in its repository.")
+@click.option(
+    "--head",
+    type=click.Path(exists=True, file_okay=False),
+    metavar="DIR",
+    help="The project's folder in a checkout of the change, to say files and lines. Nothing in it is run.",
+)
+@click.option("--main", "mains", multiple=True, metavar="SOURCE", help="A preview or review of the base branch itself.")
+@click.option("--gate", is_flag=True, help="Exit code 5 while something needs an approval.")
+@click.option(
+    "--scheduled", is_flag=True, help="Exit code 5 for all that was not announced, which nobody asked to deploy."
+)
+@click.option(
+    "--forge",
+    "--github",
+    "forge",
+    type=click.Choice(["ask", "comment"]),
+    help="In CI: have --gate ask GitHub or GitLab who approved this tree, or write the change's comment as well.",
+)
+@click.option(
+    "--tolerance", type=Dollars(), default="1", show_default=True, help="USD an hour beyond what was approved."
+)
+@click.option("--tree", default="", help="The git tree of the merge result, which an approval is of.")
+@click.option("--base", default="", help="The commit whose code makes this review.")
+@click.option("--redact", is_flag=True, help="Hide people's addresses, but for those in the change's own diff.")
+@click.option("--no-live", is_flag=True, help="Read nothing of the cloud.")
+@click.pass_context
+def command(
+    context: click.Context,
+    *,
+    sources: tuple[str, ...],
+    output: str,
+    files: str | None,
+    folder: str,
+    head: str | None,
+    mains: tuple[str, ...],
+    gate: bool,
+    scheduled: bool,
+    forge: str | None,
+    tolerance: Decimal,
+    tree: str,
+    base: str,
+    redact: bool,
+    no_live: bool,
+) -> None:
+    from slipway.front.cli.terminal.changed_files import files_of
+    from slipway.model.findings.kinds import FAILED
+    from slipway.reviewing.change import NO_FILES
+    from slipway.reviewing.forges.forge import forge_of, words_of
+    from slipway.reviewing.gate import obstacles, unannounced, unapproved
+    from slipway.reviewing.rendering.comment import Place, comment, mark
+    from slipway.reviewing.rendering.headline import plain_text
+    from slipway.reviewing.rendering.places import located
+    from slipway.reviewing.rendering.redaction import hidden, redacted
+    from slipway.reviewing.review import write_all
+    from slipway.using.context import Clock
+
+    now = Clock().now()  # The same for all, so that equal findings are told alike.
+    touched = files_of(files, head, folder)
+    reviews = _reviews(sources, touched, now, live=not no_live)
+    reviews = _beside(reviews, _reviews(mains, NO_FILES, now, live=not no_live))
+    shut = unannounced(reviews) if scheduled else unapproved(reviews)
+    why, fix = "", _FIX[scheduled]
+    reviews = [located(one, Path(head)) for one in reviews] if head else reviews
+    shown = [redacted(one) for one in reviews] if redact else reviews
+    in_diff = frozenset[str]().union(*(one.addresses for one in reviews))
+    place = Place(tree, base, words_of(os.environ).change, folder)
+    result = _commented(shown, place) if forge == "comment" else None
+    if output == "json":
+        screen.out(screen.json_text(write_all(shown), indent=2))
+    elif output == "markdown":
+        screen.out(comment(shown, replace(place, tree=result.tree) if result else place).rstrip("\n"))
+    else:
+        screen.out("\n\n".join(plain_text(one) for one in shown))
+    if forge and not scheduled:  # Asked once the review is told: a silent forge hides nothing of it.
+        result = result or forge_of(os.environ, Path(), mark(folder)).merge_result()
+        shut, (why, fix) = obstacles(reviews, result, tolerance), result.objection
+    if (gate or scheduled) and (listed := list(shut)):
+        if any(one.kind == FAILED for one in listed):
+            why, fix = "", "mend it: no approval deploys what the deployment refuses"
+        for one in listed:
+            sentence = hidden(one.sentence, in_diff) if redact else one.sentence
+            screen.note(f"{one.stack}: {sentence.replace('`', '')}")
+        words = f"{counted(len(listed), 'consequence')} not {'announced' if scheduled else 'approved'}"
+        screen.note("\n".join((words, *([f"  why: {why}"] if why else []), f"  fix: {fix}")))
+        context.exit(EXIT_SHUT)
+    if gate and result and result.approvers:
+        screen.note(f"approved by {join(result.approvers)}, of this tree ({result.tree[:12]})")
+
+
+def _commented(shown: list[Review], place: Place) -> MergeResult:
+    """Write the comment, but none where nothing changes."""
+    from slipway.reviewing.forges.forge import forge_of
+    from slipway.reviewing.rendering.comment import comment, mark
+
+    forge = forge_of(os.environ, Path(), mark(place.folder))
+    result = forge.merge_result()
+    there = result.pull_request and result.pull_request.comment
+    if there or not all(one.silent for one in shown):
+        return forge.tell(result, comment(shown, replace(place, tree=result.tree)))
+    return result
+
+
+def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool) -> list[Review]:
+    found: list[Review] = []
+    for source in sources:
+        text = text_of(source)
+        written = _written(text, source)
+        found += [_reviewed(source, text, files, now, live=live)] if written is None else written
+    return found
+
+
+def _written(text: str, source: str) -> tuple[Review, ...] | None:
+    """Return the reviews of a document or a comment of Slipway's; None for anything else."""
+    from slipway.reviewing import refused
+    from slipway.reviewing.rendering.comment import contents, is_comment
+    from slipway.reviewing.review import KIND, KINDS, read, read_all
+
+    if is_comment(text):
+        return contents(text, source)[0]
+    try:
+        body = from_json(text)
+    except (ValueError, RecursionError):
+        return None
+    kind = body.get("kind") if isinstance(body, dict) else None
+    if kind == refused.KIND:
+        return refused.reviews_of(body, source)
+    if kind == KINDS:
+        return read_all(body.get("reviews"), source)
+    return (read(body, source),) if kind == KIND else None
+
+
+def _reviewed(source: str, text: str, files: Files, now: datetime, *, live: bool) -> Review:
+    from slipway.google.connection import connect
+    from slipway.google.credentials import identity
+    from slipway.reviewing import reading, what_if
+    from slipway.reviewing.review import review
+
+    preview = preview_of(source, text)
+    connection = connect(os.environ) if live else None
+    who = identity(os.environ)
+    history = what_if.begin(preview, connection, now) if connection else None
+    change = reading.change(preview, connection, now, stack=preview.stack, identity=who, files=files)
+    return what_if.with_replay(review(change), change, history.result() if history else None)
+
+
+def _beside(reviews: list[Review], mains: list[Review]) -> list[Review]:
+    from slipway.reviewing.review import beside
+
+    by_stack = {one.stack: one for one in mains}
+    return [beside(one, by_stack[one.stack]) if one.stack in by_stack else one for one in reviews]

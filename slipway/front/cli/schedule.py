@@ -1,0 +1,94 @@
+"""Show what deployments do by themselves: what is due, when, and what it costs until then.
+
+What goes or retires, seasons that begin and end, clusters that idle for too long: from the published catalog and from
+what lives now. Edits that were merged since the last deployment are not in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+import click
+
+from slipway.base.clock import right_time, wrong_clock
+from slipway.base.formatting import join, span
+from slipway.deploying.deployment.published_schedule import upcoming
+from slipway.deploying.deployment.schedule import Due
+from slipway.deploying.generations.dormant import ends_within
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.documents import dates_document
+from slipway.front.cli.terminal.options import catalog_and_output
+from slipway.google.catalog.document import as_published
+from slipway.google.live import Live
+from slipway.google.live_reader import LiveScope
+from slipway.google.quota.seasons import metrics
+from slipway.google.snapshot import read
+from slipway.model.catalog.withdrawal import replacing
+from slipway.model.prices import Price, dollars, figure
+from slipway.model.season import moment_in_words
+from slipway.using.context import Context
+
+
+@click.command()
+@catalog_and_output
+def command(catalog: str | None, output: str) -> None:
+    context = Context(catalog)
+    found, live = context.catalog, _live(context)
+    now = right_time(context.now, live.time)
+    due = upcoming(found, live, now)
+    if wrong := wrong_clock(context.now, live.time):
+        screen.note(f"! {wrong}")
+    if output == "json":
+        dates = dates_document(due, found.dormant.values(), now)
+        screen.out_json("schedule", {"stack": found.stack, "time": now, **dates})
+        return
+    if due:
+        screen.table(
+            ("CLUSTER", "ID", "DUE", "WHEN", "$/h", "$ UNTIL THEN", "WHY"),
+            [_cells(one, now) for one in due],
+            right=("$/h", "$ UNTIL THEN"),
+            wraps=("WHEN", "$/h", "$ UNTIL THEN", "WHY"),
+            names=2,
+        )
+    elif not replacing(found):
+        screen.note(f"nothing is due in stack {found.stack}: a deployment of what is published changes no cluster")
+    for name, dormant in found.dormant.items():
+        if dormant.why == "in-place" or all(one.name != name for one in due):
+            screen.note(dormant.words_at(now))
+    if late := [one.id for one in due if one.overdue]:
+        screen.note(f"! {join(late)} should have retired by now")
+    if any(one.now for one in due):
+        ends = sum((one.per_hour for one in due if one.now), Price())
+        saves = f", and {dollars(ends)} ends with it" if ends.known else ""
+        screen.note(f"the next deployment does what is due now{saves}: pulumi up")
+
+
+def _live(context: Context) -> Live:
+    catalog = context.catalog
+    clusters = (*catalog.clusters.values(), *catalog.dormant.values())
+    # A caller who may read no limits still gets dates and costs.
+    scope = LiveScope(
+        catalog.project,
+        catalog.region,
+        metrics=metrics(catalog) if catalog.coming else frozenset(),
+        now=context.now,
+        ends_within=ends_within(clusters),
+        elsewhere=catalog.regions_ever[1:],
+        spared=dict.fromkeys(catalog.regions_without_clusters, f"where stack {catalog.stack} offers no cluster"),
+    )
+    live, warnings = read(context.connection, scope, off_is_empty=False)
+    for warning in warnings:
+        screen.note(f"! {warning}")
+    return replace(live, catalog=as_published(catalog))
+
+
+def _cells(due: Due, now: datetime) -> tuple[str, ...]:
+    if due.now:
+        when = "next deployment"
+    elif due.at is None:
+        when = "–"
+    else:
+        when = f"{moment_in_words(due.at)}, in {span((due.at - now).total_seconds())}"
+    whole = due.until(now)
+    return due.name, due.id, due.does, when, figure(due.per_hour), "–" if whole is None else figure(whole), due.why

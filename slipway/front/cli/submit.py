@@ -1,0 +1,252 @@
+"""Submit a job from a template, on its pool or on machines of its own.
+
+\b
+  slipway submit dask-digits -p trees=500 --follow
+  slipway submit dask-digits --wait-for pool=30m --then spot
+  slipway submit dask-digits --sweep grid.yaml
+  slipway submit --like dask-digits-7k2p3f9a -p trees=500
+  slipway submit dask-digits --dry-run
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import click
+
+from slipway.base.errors import ConfigError, SlipwayError
+from slipway.front.cli.terminal import completions, screen
+from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
+from slipway.front.cli.terminal.delivery import send
+from slipway.front.cli.terminal.gcloud import as_formatted, check_format, format_option
+from slipway.front.cli.terminal.options import WORD, catalog_and_output, timeout_option
+from slipway.front.cli.terminal.submission import below_verdict, document, sent_words
+from slipway.model.kinds import KINDS
+from slipway.using.context import Context
+from slipway.using.submission.budget_check import BudgetCheck
+from slipway.using.submission.candidates import (
+    Candidate,
+    PreparedSubmission,
+    SubmissionRequest,
+    likely,
+    prepare,
+)
+from slipway.using.submission.choice import never_runs
+from slipway.using.submission.costs import leaving, spending_of
+from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.submission.preflight import AT_ONCE, Preflight
+from slipway.using.submission.request import checked_request_id, new_request_id
+from slipway.using.submission.sender import Sender, about_earlier
+from slipway.using.submission.submitter import journal_of, under, with_code
+
+
+def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
+
+
+@click.command()
+@click.argument("template", type=WORD, required=False, shell_complete=completions.templates)
+@click.option(
+    "--like",
+    type=WORD,
+    metavar="JOB",
+    shell_complete=completions.jobs,
+    help="In place of a template: that job's, with its code and parameters, and -p on top.",
+)
+@click.option(
+    "-p",
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    shell_complete=completions.parameters,
+    help="A parameter; may be repeated.",
+)
+@click.option(
+    "--capacity",
+    "capacity_type",
+    type=WORD,
+    metavar="TYPE",
+    shell_complete=completions.capacity_types,
+    help="Where the machines come from. Default: the template's first type that can run.",
+)
+@click.option("--as", "kind", type=click.Choice(list(KINDS)), help="The kind of job. Default: the template's first.")
+@click.option(
+    "--wait-for",
+    multiple=True,
+    metavar="TYPE=TIME",
+    shell_complete=completions.waits,
+    help="How long to wait for a capacity type before the next is taken, as in pool=30m; flex-start=0 waits forever.",
+)
+@click.option(
+    "--then",
+    type=WORD,
+    callback=_then,
+    metavar="TYPE,…",
+    shell_complete=completions.then,
+    help="The capacity types after those, in order; with --sweep: those to take where its runs would wait.",
+)
+@click.option(
+    "--code",
+    type=WORD,
+    metavar="DIR",
+    shell_complete=completions.folders,
+    help="Run this folder's code, as git sees it, instead of the reviewed one.",
+)
+@click.option(
+    "--sweep",
+    type=WORD,
+    metavar="FILE",
+    shell_complete=completions.files,
+    help="One run for each point of a grid or list (YAML, JSON) or CSV.",
+)
+@click.option("--retry-failed", is_flag=True, help="With --sweep: send its failed runs once more.")
+@click.option(
+    "--retry-cancelled", is_flag=True, help="With --sweep: go on with it: what was cancelled, and what was never sent."
+)
+@click.option("--rate", type=click.IntRange(0), metavar="N", help="With --sweep: submissions a minute; 0: no limit.")
+@click.option("--experiment", metavar="NAME", help="An experiment in place of the template's.")
+@click.option("--experiment-run", metavar="NAME", help="The run's name in the experiment. Default: the job's.")
+@click.option("--team", type=WORD, metavar="NAME", help="The team that it counts for: a group that may submit it.")
+@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label of the job; may be repeated.")
+@click.option("--note", metavar="TEXT", help="What to remember of it: a line that lists show.")
+@click.option(
+    "--yes", is_flag=True, help="Do not ask whether to send what costs much: see slipway:workspace.confirmAbove."
+)
+@click.option("--dry-run", is_flag=True, help="Print the exact request and send nothing.")
+@click.option("--wait", is_flag=True, help="Wait for the end; the exit code tells how it ended.")
+@click.option("-f", "--follow", is_flag=True, help="Wait, and show state and logs meanwhile. Ctrl-C detaches.")
+@timeout_option
+@click.option(
+    "--request-id", metavar="ID", help="Name this submission: sent again with the same id, it still runs once."
+)
+@format_option
+@catalog_and_output
+def command(
+    *,
+    retry_failed: bool,
+    retry_cancelled: bool,
+    rate: int | None,
+    dry_run: bool,
+    wait: bool,
+    follow: bool,
+    timeout: str | None,
+    request_id: str | None,
+    output: str,
+    format_: str | None,
+    template: str | None,
+    **words: Any,
+) -> None:
+    """`words` are the other fields of `SubmitArguments`."""
+    ending = WaitOptions.of(wait=wait, follow=follow, timeout=timeout, dry_run=dry_run)
+    typed = SubmitArguments(template or "", **words)
+    if (template is None) == (typed.like is None):
+        raise click.UsageError(
+            f"--like {typed.like} has a template already: name no other."
+            if typed.like
+            else "Missing argument 'TEMPLATE', or a job to submit the like of: --like JOB."
+        )
+    id_ = checked_request_id(request_id) if request_id is not None else None
+    context, json = Context(typed.catalog, in_season=True), output == "json"
+    check_format(format_, ("--output json", json), ("--sweep", typed.sweep is not None), dry_run=dry_run)
+    if typed.sweep is not None:
+        from slipway.front.cli.terminal.sweep import submit_sweep
+        from slipway.using.sweeps.runs import RunsAgain
+
+        again = RunsAgain(failed=retry_failed, cancelled=retry_cancelled)
+        submit_sweep(context, typed, id_, ending, dry_run=dry_run, again=again, rate=rate, json=json)
+        return
+    flags = {"--retry-failed": retry_failed, "--retry-cancelled": retry_cancelled, "--rate": rate is not None}
+    for flag, given in flags.items():
+        if given:
+            raise ConfigError(f"{flag} is for sweeps", fix=f"slipway submit TEMPLATE --sweep FILE {flag} …")
+    if typed.like is None:
+        asked = typed.request()
+    else:
+        from slipway.front.cli.terminal.like import liked, request_like_job
+
+        typed, model = liked(context, typed)
+        asked = request_like_job(context, typed, model).asked
+
+    def plan(asked: SubmissionRequest) -> PreparedSubmission:
+        return prepare(context.catalog, asked, context.user, context.team)
+
+    if typed.code is None:
+        prepared = plan(asked)
+    else:
+        prepared = with_code(context, asked, Path(typed.code), plan, upload=not dry_run, tell=screen.note)
+    if dry_run:
+        prepared = under(journal_of(context), prepared, id_ or new_request_id())
+        _dry_run(context, prepared, json=json, format_=format_, repeated=id_ is not None)
+        return
+    submitted, submission_id = send(context, typed, prepared, id_, json=json)
+    context, job = submitted.context, submitted.attempt.job
+    with screen.after(*sent_words(job)):
+        if ending.waits:
+            from slipway.front.cli.terminal.watching import watch
+
+            job = watch(context, job, logs=follow, timeout=ending.timeout, quiet=json)
+        if json:
+            screen.out_json("submission", document(context, submitted, job, submission_id))
+    if ending.waits:
+        from slipway.using.submission.ending import require_success
+
+        require_success(context, job)
+
+
+def _dry_run(
+    context: Context, prepared: PreparedSubmission, *, json: bool, format_: str | None, repeated: bool
+) -> None:
+    """Print the request as it would be sent now. `repeated`: the id may have been used before. Raises the errors before
+    a sending, but tells of costs that somebody would have to confirm."""
+    from slipway.using.submission.preflight import offline_candidate
+
+    def show(one: Candidate) -> None:
+        if json:
+            plan = {"requestId": prepared.request_id, "region": one.region, "request": one.body}
+            screen.out_json("submission-plan", plan)
+        else:
+            screen.out(as_formatted(context, prepared, one) if format_ else screen.json_text(one.body, indent=2))
+
+    if repeated and (before := _sent_before(context, prepared)):
+        screen.note(f"not sent; {before}")
+        show(likely(prepared.candidates))
+        return
+    try:
+        taken = _forecast(context, prepared)
+    except SlipwayError:
+        show(offline_candidate(prepared))
+        raise
+    show(taken)
+
+
+def _sent_before(context: Context, prepared: PreparedSubmission) -> str:
+    """Return that the request was sent before, empty where no job of it is known. Raises the errors of
+    `Sender.sent_before`."""
+    request = likely(prepared.candidates).request
+    found = Sender(context, journal_of(context), screen.note, RetryPolicy()).sent_before(request)
+    return about_earlier(request, found) if found else ""
+
+
+def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:
+    """Print the forecast on stderr. Return the candidate that would be taken. Raises the errors before a sending."""
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
+        budget = BudgetCheck.begin(context, threads)
+        preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
+        choice = preflight.choice(prepared, prepared.candidates)
+    taken, text = choice.taken.candidate, choice.taken.verdict.text
+    if left := leaving(context.catalog, choice):
+        screen.note(left)
+    said = text if text.startswith(f"{taken.label}:") else f"{taken.label}{context.elsewhere(taken.region)}: {text}"
+    screen.note(f"not sent; {said}")
+    for line in below_verdict(context, choice):
+        screen.note(line)
+    for one in choice.hopeless:
+        screen.note(f"  {never_runs(one)}")
+    if costs := spending_of(prepared, choice):
+        screen.note(f"  {costs.words}")
+    if budget:
+        budget.check(taken.body.get("labels", {}), screen.note)
+    return taken

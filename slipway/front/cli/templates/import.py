@@ -1,0 +1,57 @@
+"""Make a template of a job file of gcloud.
+
+FILE is what gcloud ai custom-jobs create --config takes. The template is written to templates/NAME.py.
+
+\b
+  slipway templates import job.yaml --name digits
+  slipway templates import job.yaml --name lora --code jobs/lora
+  slipway templates import job.yaml --print
+"""
+
+# ruff: noqa: N999 - the path is the verb
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from slipway.base.errors import ConfigError
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.options import WORD
+from slipway.front.cli.terminal.sources import text_of
+
+_NO_NAME = re.compile(r"[^a-z0-9]+")
+
+
+@click.command()
+@click.argument("file", type=WORD, metavar="FILE")
+@click.option("--name", type=WORD, metavar="NAME", help="What the template is called. Default: the file's name.")
+@click.option("--summary", type=WORD, metavar="TEXT", help="What it does, in a line. Default: where it comes from.")
+@click.option("--code", type=WORD, metavar="DIR", help="The folder that has the code of a Python package: jobs/lora.")
+@click.option("--print", "prints", is_flag=True, help="Print the Python and write nothing.")
+def command(file: str, name: str | None, summary: str | None, code: str | None, prints: bool) -> None:
+    from slipway.authoring.gcloud.importing import Naming, read
+    from slipway.authoring.gcloud.python_source import python_source
+
+    path = Path(file)
+    called = name or _NO_NAME.sub("-", path.stem.lower()).strip("-")
+    naming = Naming(called, summary or f"imported from {path.name}", (code or "").rstrip("/"))
+    imported = read(text_of(file, "name a job file in YAML, as UTF-8", strict=True), file, naming)
+    source = python_source(imported.template)
+    for note in imported.notes:
+        screen.note(f"note: {note}")
+    if prints:
+        screen.out(source.rstrip("\n"))
+        return
+    target = Path("templates", f"{called.replace('-', '_')}.py")
+    if not target.parent.is_dir():
+        raise ConfigError("there is no folder templates/ here", fix="run it in the repository's root, or add --print")
+    try:
+        with target.open("x", encoding="utf-8") as out:
+            out.write(source)
+    except FileExistsError:
+        fix = "--name ANOTHER, or --print to see what it would be"
+        raise ConfigError(f"{target} exists, and was not overwritten", fix=fix) from None
+    screen.out(f"wrote {target}")
+    screen.note(f"next: add {called} to slipway:templates of a stack file, then slipway check")

@@ -1,0 +1,153 @@
+"""Show one template: parameters, capacity types, and what each costs.
+
+Prices are those with the defaults.
+"""
+
+from __future__ import annotations
+
+import click
+
+from slipway.base.formatting import counted, span
+from slipway.base.installation import updating
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.documents import catalog_document, template_document
+from slipway.front.cli.terminal.gcloud import as_formatted, check_format, format_option
+from slipway.front.cli.terminal.options import catalog_and_output, template_argument
+from slipway.front.cli.terminal.submission import commit_words
+from slipway.google.catalog.lookup import find_template, reason, trainer_of
+from slipway.model.capacity import CAPACITY_TYPES, POOL
+from slipway.model.catalog.model import Offer, Parameter, Study, Template
+from slipway.model.catalog.placeholders import render
+from slipway.model.kinds import KINDS
+from slipway.model.prices import dollars
+from slipway.using.context import Context
+from slipway.using.submission.parameters import describe
+from slipway.using.submission.request import new_request_id
+
+
+@click.command()
+@template_argument
+@format_option
+@catalog_and_output
+def command(template: str, catalog: str | None, output: str, format_: str | None) -> None:
+    check_format(format_, ("--output json", output == "json"), dry_run=True)
+    context = Context(catalog, in_season=True)
+    found = find_template(context.catalog, template)
+    if format_ is not None:
+        from slipway.using.submission.candidates import SubmissionRequest, prepare
+        from slipway.using.submission.preflight import offline_candidate
+
+        prepared = prepare(context.catalog, SubmissionRequest(found.name), context.user, context.team).under(
+            new_request_id()
+        )
+        screen.out(as_formatted(context, prepared, offline_candidate(prepared)))
+        return
+    trainer = trainer_of(context.catalog, found)
+    if output == "json":
+        document = {**template_document(found), "trainer": trainer or None}
+        screen.out_json("template", {"catalog": catalog_document(context), "template": document})
+        return
+    screen.prose(f"{found.name}  {found.summary}{commit_words(context.catalog)}".rstrip())
+    if trainer:
+        address = context.catalog.trainers[trainer]
+        screen.prose(f"runs as trainer {trainer}, {address}: only its own submitters may submit it")
+    if found.parameters:
+        screen.out("")
+        screen.table(
+            ("PARAMETER", "DEFAULT", "VALUES", "HELP"),
+            [(one.name, _default(one), describe(one), one.help) for one in found.parameters],
+            wraps=("DEFAULT", "VALUES", "HELP"),
+        )
+    for kind in found.kinds:
+        screen.out("")
+        if len(found.kinds) > 1:
+            screen.out(kind if kind == found.kind else f"{kind}   (--as {kind})")
+        offers = [offer for offer in found.offers if offer.kind == kind]
+        if kind not in KINDS:
+            screen.prose(f"this version does not know what a {kind} is; {updating()}")
+            continue
+        if KINDS[kind].has_trials and found.study is not None:
+            screen.prose(_study(found, found.study))
+        _offers(context, found, offers)
+    screen.out("")
+    for name in dict.fromkeys(offer.capacity_type for offer in found.offers):
+        screen.prose(f"{name}: {CAPACITY_TYPES[name].billing}" if name in CAPACITY_TYPES else name)
+    for cluster in dict.fromkeys(offer.cluster for offer in found.offers if offer.cluster):
+        if crossing := context.crossing(context.catalog.region_of(cluster)):
+            screen.prose(f"pool {cluster}: {crossing}")
+    for note in dict.fromkeys(f"{offer.capacity_type}: {offer.note}" for offer in found.offers if offer.note):
+        screen.note(f"note: {note}")
+    needed = [f"-p {one.name}=…" for one in found.parameters if one.required]
+    screen.note(f"\nslipway submit {' '.join([found.name, *needed])}")
+
+
+def _default(parameter: Parameter) -> str:
+    if parameter.required:
+        return "must be given"
+    return "" if parameter.default is None else render(parameter.default)
+
+
+def _offers(context: Context, template: Template, offers: list[Offer]) -> None:
+    """Print a row for each offer, the default case first, or one for a case that nothing can run, for one reason."""
+    choice = any(offer.when for offer in offers)
+    usual = {one.name: one.default for one in template.parameters}
+    cases: dict[str, list[Offer]] = {}
+    for offer in sorted(
+        offers, key=lambda offer: any(usual.get(name) not in values for name, values in offer.when.items())
+    ):
+        words = [f"{name}={' or '.join(map(render, values))}" for name, values in offer.when.items()]
+        cases.setdefault(", ".join(words) or "always", []).append(offer)
+    rows: list[tuple[str, ...]] = []
+    for when, those in cases.items():
+        alike = len(those) > 1 and len({reason(offer) for offer in those}) == 1
+        if alike and not any(offer.available for offer in those):
+            found: list[tuple[str, ...]] = [("none", "–", "–", "–", reason(those[0]))]
+        else:
+            found = [_offer_row(context, template, offer) for offer in those]
+        rows += [(row[0], *((when,) if choice else ()), *row[1:]) for row in found]
+    columns = ("CAPACITY TYPE", *(("WHEN",) if choice else ()), "ON", "MACHINES", "$/h", "")
+    screen.table(columns, rows, right=("$/h",), wraps=("WHEN", "ON", "MACHINES", "$/h", ""))
+
+
+def _offer_row(context: Context, template: Template, offer: Offer) -> tuple[str, ...]:
+    place = "no pool" if offer.capacity_type == POOL else "machines of its own"
+    if offer.cluster:
+        place = f"pool {offer.cluster}{context.elsewhere(context.catalog.region_of(offer.cluster))}"
+    price = "unknown" if offer.price_per_hour.unknown else dollars(offer.price_per_hour, per="")
+    remarks = ([offer.why] if offer.why else []) if offer.available else [reason(offer)]
+    if offer.wait is not None:
+        remarks.append(f"moves on after {span(offer.wait)}")
+    return (offer.capacity_type, place, machines_words(template, offer), price, "; ".join(remarks))
+
+
+def _study(template: Template, study: Study) -> str:
+    """Return `searches rate, depth for accuracy (maximize): 8 trials, 2 at once, bayesian`."""
+    metrics = ", ".join(f"{name} ({goal})" for name, goal in study.metrics)
+    trials, at_once = _usual(template, study.max_trials), _usual(template, study.parallel_trials)
+    return (
+        f"searches {', '.join(study.parameters)} for {metrics}: {trials[0]} trials{trials[1]}, "
+        f"{at_once[0]} at once{at_once[1]}, {study.algorithm}"
+    )
+
+
+def machines_words(template: Template, offer: Offer) -> str:
+    """Return the usual number: `1 scheduler n1-standard-4, 2 workers n1-standard-8 (parameter workers)`."""
+    words = []
+    roles = offer.roles or template.roles
+    for index, spec in enumerate(KINDS[offer.kind].spec_of(offer.request).get("workerPoolSpecs", ())):
+        if not spec:
+            continue
+        role = roles[index] if index < len(roles) else f"workerpool{index}"
+        count, machine = _usual(template, spec.get("replicaCount", "?")), spec.get("machineSpec", {})
+        words.append(f"{counted(count[0], role)} {machine.get('machineType', '?')}{count[1]}")
+    return ", ".join(words)
+
+
+def _usual(template: Template, value: object) -> tuple[str, str]:
+    """Return a number of the request as it is with the defaults, and in brackets the parameter that it comes from."""
+    name = str(value).removeprefix("${").removesuffix("}")
+    if name == str(value):
+        return str(value), ""
+    found = next((one for one in template.parameters if one.name == name), None)
+    usual = "?" if found is None or found.default is None else render(found.default)
+    return usual, f" (parameter {name})"

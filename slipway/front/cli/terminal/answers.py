@@ -1,0 +1,95 @@
+"""Answers for a new repository: from flags, from defaults, or from a person."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import click
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import join, nearest, quoted
+
+_OWNER = r"(@[\w.-]+(/[\w.-]+)?|[^\s@]+@[^\s@]+\.[^\s@]+)"
+_WORKFLOWS = re.compile(r"([\w.-]+/[\w.-]+)@([\w.-]+(?:/[\w.-]+)*)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class _Question:
+    flag: str
+    words: str
+    example: str
+    usual: str = ""
+
+
+_QUESTIONS = {
+    "PROJECT": _Question("--project", "Google Cloud project", "acme-ml-dev"),
+    "REGION": _Question("--region", "Region", "us-central1", "us-central1"),
+    "SUBMITTER": _Question("--submitter", "Who may submit, such as group:ml@acme.example", "group:ml@acme.example"),
+    "TEAM": _Question("--team", "Who approves changes, such as @acme/ml-platform", "@acme/ml-platform"),
+    "PRODUCTION": _Question("--prod", "Google Cloud project of production", "acme-ml-prod"),
+}
+
+
+def answers(wanted: Iterable[str], given: Mapping[str, str], *, asking: bool) -> dict[str, str]:
+    """Return the value of each key. Raises ConfigError for a wrong one, and where nobody is asked."""
+    usual = {"PROJECT": os.environ.get("GOOGLE_CLOUD_PROJECT", "")}
+    asking = asking and sys.stdin is not None and sys.stdin.isatty()
+    found = {}
+    for key, question in _QUESTIONS.items():
+        if key in given:
+            if wrong := _wrong(key, given[key]):
+                raise ConfigError(f"{question.flag} {quoted(given[key])} {wrong[0]}", fix=wrong[1])
+            found[key] = given[key]
+    todo = [key for key in _QUESTIONS if key in wanted and key not in found]
+    for key in todo:
+        default = usual.get(key) or _QUESTIONS[key].usual
+        if asking:
+            found[key] = click.prompt(_QUESTIONS[key].words, default or None, value_proc=_proof(key), err=True)
+        elif default and not _wrong(key, default):
+            found[key] = default
+    if missing := [_QUESTIONS[key] for key in todo if key not in found]:
+        fix = " ".join(f"{one.flag} {one.example}" for one in missing)
+        are = "is" if len(missing) == 1 else "are"
+        raise ConfigError(
+            f"{join([one.flag for one in missing])} {are} missing", why="nobody is asked here", fix=f"add {fix}"
+        )
+    return found
+
+
+def workflows(text: str) -> dict[str, str]:
+    """Return the placeholders of OWNER/REPO@REF. Raises ConfigError."""
+    found = _WORKFLOWS.fullmatch(text)
+    if found is None:
+        fix = "--workflows OWNER/REPO@REF, a tag or a commit of the repository that has slipway's workflows"
+        raise ConfigError(f"--workflows {quoted(text)} is no version of a repository", fix=fix)
+    return {"OWNED": found[1], "REF": found[2]}
+
+
+def _proof(key: str) -> Callable[[str], str]:
+    def proven(value: str) -> str:
+        if wrong := _wrong(key, value):
+            raise click.UsageError(f"{quoted(value)} {wrong[0]}: {wrong[1]}")
+        return value.strip()
+
+    return proven
+
+
+def _wrong(key: str, value: str) -> tuple[str, str] | None:
+    """Return the mistake in a value, and its correction."""
+    from slipway.authoring.stack.members import PATTERN
+    from slipway.model.cluster import PROJECT
+    from slipway.model.machines.table import regions
+
+    if key in ("PROJECT", "PRODUCTION") and not re.fullmatch(PROJECT, value):
+        return "is not a project id", "6–30 lowercase letters, digits, dashes: acme-ml-prod"
+    if key == "REGION" and value not in regions():
+        return "is not a region with custom training", nearest(value, regions()) or "us-central1"
+    if key == "SUBMITTER" and not re.fullmatch(PATTERN, value):
+        return "is nobody who may submit", "user:…, group:… or serviceAccount:… with a whole address"
+    if key == "TEAM" and not re.fullmatch(_OWNER, value):
+        return "owns no code", "@acme/ml-platform, @somebody or an e-mail address"
+    return None

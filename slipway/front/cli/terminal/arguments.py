@@ -1,0 +1,126 @@
+"""The arguments of `slipway submit`, from which it can be typed again, and its request made."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import quoted, seconds, short
+from slipway.using.submission.candidates import SubmissionRequest
+from slipway.using.submission.own_labels import checked_labels, checked_note, labels_typed
+from slipway.using.submission.parameters import assignments, invalid_wait, waits
+from slipway.using.submission.request import RequestOverrides
+
+_RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
+
+
+@dataclass(frozen=True)
+class WaitOptions:
+    """The wait for the job's end: `timeout` in seconds, and as it was `typed`."""
+
+    waits: bool
+    timeout: float | None
+    follows: bool = False
+    typed: str = ""
+
+    @classmethod
+    def of(cls, *, wait: bool, follow: bool, timeout: str | None, dry_run: bool) -> WaitOptions:
+        """Return the options. Raises ConfigError for flags that exclude each other."""
+        limit = seconds(timeout) if timeout is not None else None
+        if limit is not None and not (wait or follow):
+            raise ConfigError(
+                "--timeout says how long to wait", why="this command does not wait", fix="add --wait or --follow"
+            )
+        if dry_run and (wait or follow):
+            raise ConfigError("--dry-run sends nothing that could be waited for", fix="leave out --wait and --follow")
+        return cls(wait or follow, limit, follow, timeout or "")
+
+
+@dataclass(frozen=True)
+class SubmitArguments:
+    """The words after `slipway submit`, those of each flag together. `template` is empty where there is a `like`, the
+    job to imitate."""
+
+    template: str
+    params: tuple[str, ...] = ()
+    capacity_type: str | None = None
+    kind: str | None = None
+    wait_for: tuple[str, ...] = ()
+    then: tuple[str, ...] = ()
+    code: str | None = None
+    sweep: str | None = None
+    experiment: str | None = None
+    experiment_run: str | None = None
+    catalog: str | None = None
+    team: str | None = None
+    yes: bool = False
+    like: str | None = None
+    labels: tuple[str, ...] = ()
+    note: str | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The command without the words that name or confirm this one submission."""
+        words = ["slipway", "submit", *(["--like", self.like] if self.like else [self.template])]
+        words += [word for param in self.params for word in ("-p", param)]
+        words += [word for one in self.wait_for for word in ("--wait-for", one)]
+        words += ["--then", ",".join(self.then)] if self.then else []
+        words += [word for one in self.labels for word in ("--label", one)]
+        for flag, value in (
+            ("--capacity", self.capacity_type),
+            ("--as", self.kind),
+            ("--code", self.code),
+            ("--sweep", self.sweep),
+            ("--experiment", self.experiment),
+            ("--experiment-run", self.experiment_run),
+            ("--team", self.team),
+            ("--note", self.note),
+            ("--catalog", self.catalog),
+        ):
+            words += [flag, value] if value else []
+        return words
+
+    def again(self, request_id: str | None) -> str:
+        """Return the command that resumes this submission, or, without its id, the same command."""
+        id_, yes = ("--request-id", request_id) if request_id else (), ("--yes",) if self.yes else ()
+        return shlex.join([*self.words, *yes, *id_])
+
+    def request(self) -> SubmissionRequest:
+        """Return the request. Raises ConfigError."""
+        overrides = RequestOverrides(
+            experiment=_run_name("--experiment", self.experiment),
+            experiment_run=_run_name("--experiment-run", self.experiment_run),
+            labels=checked_labels(labels_typed(self.labels)),
+            note="" if self.note is None else checked_note(self.note),
+        )
+        given = assignments(self.params)
+        waited, team = self._waits(), self.team or ""
+        return SubmissionRequest(
+            self.template, given, self.capacity_type, self.kind, waited, self.then, overrides, team=team
+        )
+
+    def _waits(self) -> dict[str, float]:
+        given: dict[str, str] = {}
+        for one in self.wait_for:
+            name, equals, time = one.partition("=")
+            if not equals:
+                raise invalid_wait(one)
+            if name in given:
+                raise ConfigError(f"--wait-for {short(name)} is given twice", fix="one time for each type")
+            given[name] = time
+        return waits(given)
+
+
+def _run_name(flag: str, value: str | None) -> str:
+    """Return the name of an experiment or of a run in one, empty when none is given. Raises ConfigError."""
+    if value is None:
+        return ""
+    if not _RUN.fullmatch(value):
+        raise ConfigError(
+            f"invalid {flag} {quoted(value)}",
+            why="lower-case letters, digits and -, at most 128, beginning with a letter or digit",
+            fix=f"{flag} baseline-2, for example",
+        )
+    return value

@@ -1,0 +1,102 @@
+"""The files of a change, read from a list of names and from two checkouts, without running any.
+
+The base branch's is the folder that this runs in; the change's own is another one, where there is one.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.front.cli.terminal.sources import text_of
+from slipway.reviewing.files import has_pins, seen_from
+
+if TYPE_CHECKING:
+    from slipway.reviewing.change import Files
+    from slipway.reviewing.words import Edit
+
+_SEPARATED = re.compile(r"[A-Z]\d*\0")
+
+
+def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
+    """Read the list of `git diff --name-status`, with or without `-z`; a bare path counts as touched. `folder`: the
+    project's place in the repository."""
+    from slipway.reviewing.change import NO_FILES, Files
+    from slipway.reviewing.rendering.redaction import addresses
+
+    if file is None:
+        return NO_FILES
+    touched, removed = set(), set()
+    for status, paths in _listed(text_of(file)):
+        seen = [seen_from(folder.strip("/").removeprefix("./"), path) for path in paths if path]
+        touched |= {*seen}
+        if status.startswith(("D", "R")) and seen:
+            removed.add(seen[0])
+    checkout = Path(head or "")
+    there = sorted(touched - removed) if head else []
+    links = frozenset(one for one in there if _is_link(checkout, one))
+    both = [one for one in there if _beside_base(one, checkout)]
+    # The diff of a link shows its target, and not the target's contents.
+    texts = {one: (text_of(one), text_of(str(checkout / one))) for one in both if one not in links}
+    return Files(
+        frozenset(touched),
+        frozenset(removed),
+        links,
+        pins=dict(_pins(texts)),
+        same=frozenset(one for one, sides in texts.items() if one.startswith("jobs/") and same_program(one, *sides)),
+        stacks=dict(_stack_edits(texts)),
+        addresses=frozenset[str]().union(*(addresses(*sides) for sides in texts.values())),
+    )
+
+
+def _listed(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield statuses with their paths: of `M\\tpath` and `R100\\told\\tnew`, or of the same between zero bytes."""
+    if _SEPARATED.match(text):
+        words = iter(text.split("\0")[:-1])
+        for status in words:
+            yield status, [next(words, "") for _ in range(2 if status.startswith(("R", "C")) else 1)]
+        return
+    for line in text.splitlines():
+        status, *paths = line.split("\t") if "\t" in line else ("M", line.strip())
+        yield status, paths
+
+
+def _pins(texts: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    from slipway.reviewing.pins import changed
+
+    for file, sides in texts.items():
+        if has_pins(file) and (lines := changed(*sides)):
+            yield file, lines
+
+
+def _beside_base(file: str, checkout: Path) -> bool:
+    """Tell whether a file is in the base branch, whose checkout this command runs in, and in the change's own, if that
+    is another one. A link to a place outside is not a file of it."""
+    root, path = checkout.resolve(), (checkout / file).resolve()
+    return root != Path.cwd() and path.is_relative_to(root) and path.is_file() and Path(file).is_file()
+
+
+def _is_link(checkout: Path, file: str) -> bool:
+    return (checkout / file).resolve() != Path(os.path.normpath(checkout.resolve() / file))
+
+
+def same_program(file: str, before: str, after: str) -> bool:
+    """Tell whether a file has the same code, with other comments or in another form. It is parsed as bytes, since a
+    first line may declare another coding."""
+    try:
+        return file.endswith(".py") and len({ast.dump(ast.parse(text.encode())) for text in (before, after)}) == 1
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+def _stack_edits(texts: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+    from slipway.reviewing.program import STACK_FILE
+    from slipway.reviewing.stack_file import edits
+
+    for file, sides in texts.items():
+        if match := STACK_FILE.fullmatch(file):
+            yield match[1], edits(*sides)

@@ -1,0 +1,77 @@
+"""The table of a replay of a stack's past."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from slipway.base.formatting import few, percent, span_or_dash
+from slipway.front.cli.terminal import screen
+from slipway.model.prices import Price, figure
+from slipway.operating.history.waits import Waits
+from slipway.operating.whatif.comparison import Comparison
+from slipway.operating.whatif.outcome import NeverRun, Outcome
+from slipway.operating.whatif.report import headline, notes, why_not
+
+_MOST_TEMPLATES = 10
+
+
+def show(found: Comparison, heads: tuple[str, str]) -> None:
+    """Print the outcomes side by side under these heads, or that they are unknown."""
+    screen.prose(headline(found))
+    rows = [] if not found.calibration.trusted else list(_rows(found.before, found.after))
+    never = [("never run", str(found.before.never_ran), str(found.after.never_ran), _why(found.after.never))]
+    screen.table(("", *heads, ""), [*rows, *never], wraps=("",))
+    if found.calibration.trusted:
+        _show_templates(found.before, found.after, heads)
+    else:
+        screen.prose(why_not(found.calibration))
+    for line in notes(found):
+        screen.note(line)
+
+
+def _rows(before: Outcome, after: Outcome) -> Iterable[tuple[str, str, str, str]]:
+    parts = f"pools {_both(before.pools_cost, after.pools_cost)}"
+    if before.beside_cost != after.beside_cost or before.beside_cost.known:
+        parts += f", jobs' own machines {_both(before.beside_cost, after.beside_cost)}"
+    yield "wait p50 / p95", _waits(before.waits), _waits(after.waits), ""
+    yield "longest wait", span_or_dash(before.waits.longest), span_or_dash(after.waits.longest), ""
+    yield "dollars", figure(before.cost, 0), figure(after.cost, 0), parts
+    yield "idle", _share(before.idle), _share(after.idle), ""
+
+
+def _show_templates(before: Outcome, after: Outcome, heads: tuple[str, str]) -> None:
+    """Print the templates whose waits change most, where there are several."""
+    were = {one.template: one.waits for one in before.templates}
+    changed = [one for one in after.templates if one.waits != were.get(one.template)]
+    if len(after.templates) < 2 or not changed:
+        return
+    changed.sort(key=lambda one: -abs((one.waits.p95 or 0) - (were.get(one.template, Waits()).p95 or 0)))
+    rows = [
+        (one.template or "(none)", str(one.waits.jobs), _waits(were.get(one.template, Waits())), _waits(one.waits))
+        for one in changed[:_MOST_TEMPLATES]
+    ]
+    screen.out("")
+    screen.table(("TEMPLATE", "JOBS", *(f"WAIT {head}" for head in heads)), rows, right=("JOBS",))
+    if len(changed) > _MOST_TEMPLATES:
+        screen.note(f"and {len(changed) - _MOST_TEMPLATES} more templates")
+
+
+def _why(never: tuple[NeverRun, ...]) -> str:
+    """Return `tune-27b and eval: needs 4 a3-highgpu-8g, and h100/workers has 2 at most`."""
+    by_reason: dict[str, list[str]] = {}
+    for one in never:
+        by_reason.setdefault(one.why, []).append(one.template or "(none)")
+    words = [f"{few(templates)}: {why}" for why, templates in by_reason.items()]
+    return "; ".join([*words[:2], *([f"and {len(words) - 2} more"] if len(words) > 2 else [])])
+
+
+def _waits(waits: Waits) -> str:
+    return f"{span_or_dash(waits.median)} / {span_or_dash(waits.p95)}"
+
+
+def _both(before: Price, after: Price) -> str:
+    return f"{figure(before, 0)} → {figure(after, 0)}"
+
+
+def _share(share: float | None) -> str:
+    return "–" if share is None else percent(share)

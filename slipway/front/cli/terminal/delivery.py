@@ -1,0 +1,90 @@
+"""A submission sent from the terminal, and what to type where it ends early."""
+
+from __future__ import annotations
+
+from slipway.base.errors import AnswerUnknown, Cancelled, SlipwayError
+from slipway.base.formatting import join
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.arguments import SubmitArguments
+from slipway.front.cli.terminal.submission import TerminalDisplay
+from slipway.using.context import Context
+from slipway.using.jobs.claim import JobGoneError, OtherJobError
+from slipway.using.submission.candidates import PreparedSubmission
+from slipway.using.submission.journal import EntryState, SubmissionJournal
+from slipway.using.submission.request import attempt_id, new_request_id
+from slipway.using.submission.submitter import SubmissionResult, deliver, journal_of
+
+
+def send(
+    context: Context, typed: SubmitArguments, prepared: PreparedSubmission, request_id: str | None, *, json: bool
+) -> tuple[SubmissionResult, str]:
+    """Return the job, and the submission's request id, by which it goes on after a kill. Raises the errors of
+    `Submitter.submit`, Detached on Ctrl-C."""
+    id_ = request_id or new_request_id()
+    again = typed.again(id_)
+    terminal = TerminalDisplay(context, json=json, again=again, yes=typed.yes)
+    repeated = request_id is not None
+    if not prepared.moves:
+        return deliver(context, terminal, prepared, id_, repeated=repeated, again=again), id_
+    journal = journal_of(context)
+    resumed = repeated and journal.read(id_) is not None
+    try:
+        submitted = deliver(context, terminal, prepared, id_, repeated=repeated, again=again)
+    except KeyboardInterrupt:
+        if not (terminal.any_sent or resumed):
+            raise
+        from slipway.front.cli.terminal.watching import Detached
+
+        raise Detached(
+            "stopped waiting; what was sent stays where it is, and nothing moves it on", fix=f"to go on: {again}"
+        ) from None
+    except JobGoneError as problem:
+        _tell_what_goes_on(context, journal, id_, problem)
+        raise
+    except (AnswerUnknown, Cancelled, OtherJobError):
+        raise
+    except SlipwayError as problem:
+        if terminal.any_sent or resumed:
+            # The same command without the id would send a second job beside one that may still wait.
+            ways = [problem.fix, f"to go on: {again}"]
+            if _withdrawn(journal, id_):
+                ways.append(f"to begin with the first capacity type again: {typed.again(None)}")
+            problem.fix = "\n".join(filter(None, ways))
+        raise
+    if submitted.attempt.job.ended:
+        from slipway.using.submission.ending import require_success
+        from slipway.using.submission.experiment_run import end_run
+
+        if kept := end_run(context, submitted.attempt.job):
+            screen.note(kept)
+        require_success(context, submitted.attempt.job)
+    return submitted, id_
+
+
+def _withdrawn(journal: SubmissionJournal, request_id: str) -> bool:
+    """Tell whether every sent job has been given up, and the next one was refused. After any other trouble a job may
+    still wait, and another id would send a second one."""
+    last, number = None, 1
+    while entry := journal.read(attempt_id(request_id, number)):
+        last, number = entry, number + 1
+    return last is not None and last.state is EntryState.REFUSED
+
+
+def _tell_what_goes_on(context: Context, journal: SubmissionJournal, request_id: str, problem: SlipwayError) -> None:
+    """Add to `problem` the unfinished jobs of the submission: another request id would send a run beside them."""
+    from slipway.using.submission.lookup import going_on
+
+    try:
+        left = going_on(context, journal, request_id)
+    except SlipwayError as unknown:
+        problem.why += f"\nwhether another job of it goes on is not known: {unknown.why or unknown.what}"
+        problem.fix = "try again in a minute, or see: slipway jobs list"
+        return
+    if not left:
+        return
+    problem.why += f"\n{join(job.typed for job in left)} {'has' if len(left) == 1 else 'have'} not ended"
+    cancel = "\n".join(f"slipway jobs cancel {job.typed}" for job in left)
+    problem.fix = (
+        f"to keep it:  slipway jobs wait {left[-1].typed}\n"
+        f"else cancel it, and once it has ended submit it by another request id:\n{cancel}"
+    )

@@ -1,0 +1,103 @@
+"""JSON documents of several verbs, for `slipway.base.codec.document` to write.
+
+Times are RFC 3339 in UTC, durations seconds, prices USD as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from slipway.front.cli.terminal import screen
+from slipway.google.catalog.lookup import reason
+from slipway.model.catalog.clusters import DormantCluster
+from slipway.model.catalog.model import Template
+from slipway.using.context import Context
+from slipway.using.jobs.description import JobDescription
+
+if TYPE_CHECKING:
+    from slipway.deploying.deployment.schedule import Due
+    from slipway.using.jobs.idle import IdleAccelerators
+    from slipway.using.jobs.log import JobEvents
+    from slipway.using.jobs.utilization import Utilization
+
+
+def out_jobs(jobs: Iterable[JobDescription], *, alone: bool) -> None:
+    """Print jobs as JSON. `alone`: one job was asked for."""
+    documents = [one.document for one in jobs]
+    screen.out_json(*(("job", {"job": documents[0]}) if alone else ("jobs", {"jobs": documents})))
+
+
+def events_document(events: JobEvents) -> dict[str, Any]:
+    """Return a job's events; numbers are null where its log could not be read."""
+    return {
+        "restarts": None if events.why else len(events.of("restart")),
+        "preemptions": None if events.why else len(events.of("preemption")),
+        "events": events.all,
+        "eventsWhy": events.why or None,
+    }
+
+
+def usage_document(usage: Utilization, idle: IdleAccelerators | None = None) -> dict[str, Any]:
+    """Return shares from 0 to 1. `periodSeconds`: the seconds over which each point is the mean; 0: as measured."""
+    return {
+        "why": usage.why or None,
+        "periodSeconds": usage.period,
+        "idle": idle,
+        "series": usage.rows,
+    }
+
+
+def dates_document(due: Iterable[Due], dormant: Iterable[DormantCluster], now: datetime) -> dict[str, Any]:
+    return {"due": [one.document(now) for one in due], "dormant": [_dormant(one, now) for one in dormant]}
+
+
+def _dormant(cluster: DormantCluster, now: datetime) -> dict[str, Any]:
+    begins = cluster.why == "season" and cluster.since is None and not cluster.lacks
+    return {
+        "cluster": cluster.name,
+        "why": cluster.why,
+        "since": cluster.since,
+        "until": cluster.season.begins if begins else None,
+        "lacks": cluster.lacks or (),
+        "words": cluster.words_at(now),
+    }
+
+
+def catalog_document(context: Context) -> dict[str, Any]:
+    keys = ("stack", "project", "region", "commit", "dirty")
+    return {"address": str(context.selected.location), **{key: getattr(context.catalog, key) for key in keys}}
+
+
+def template_document(template: Template) -> dict[str, Any]:
+    return {
+        "name": template.name,
+        "summary": template.summary,
+        "kind": template.kind,
+        "kinds": template.kinds,
+        "codeFlag": template.code_flag,
+        "codeWhy": template.code_why or None,
+        "unread": template.unread or None,
+        "study": None if template.study is None else asdict(template.study),
+        "roles": template.roles,
+        "parameters": [{**asdict(one), "required": one.required} for one in template.parameters],
+        "offers": [
+            {
+                "capacityType": offer.capacity_type,
+                "kind": offer.kind,
+                "when": offer.when,
+                "wait": offer.wait,
+                "note": offer.note or None,
+                "available": offer.available,
+                "why": (offer.why or None) if offer.available else reason(offer),
+                "cluster": offer.cluster or None,
+                "pools": offer.pools,
+                "pricePerHour": None if offer.price_per_hour.unknown else str(offer.price_per_hour.known),
+                "priceComplete": offer.price_per_hour.complete,
+                "priceAtMost": offer.price_per_hour.at_most,
+            }
+            for offer in template.offers
+        ],
+    }

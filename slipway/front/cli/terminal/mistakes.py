@@ -1,0 +1,67 @@
+"""Mistyped words: an unknown option, a surplus word, and the most likely meaning."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import click
+
+from slipway.base.formatting import nearest
+
+_EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)", re.DOTALL)
+_CHOICE = re.compile(r"'(.*)' is not one of ", re.DOTALL)
+_ASSIGNMENT = re.compile(r"[a-z][a-z0-9_]*=")
+
+
+def in_words(error: click.UsageError) -> str:
+    """Return click's own sentence, and a possible correction. click alone compares the dashes too."""
+    command = error.ctx.command if error.ctx else None
+    if command and isinstance(error, click.NoSuchOption):
+        return " ".join((error.message, *_meant_by(error.option_name.lstrip("-"), command)))
+    extra = _EXTRA.fullmatch(error.message)
+    if command and extra and _takes_parameters(command):
+        return f"{error.message}{_as_parameters(extra[1])}"
+    return error.format_message()
+
+
+def fix_of(error: click.UsageError, help: str) -> str:
+    """Return the correction of a wrong choice, or of a parameter and its value without a `=`; else `help`, the command
+    that lists the choices."""
+    option = error.param if isinstance(error, click.BadParameter) else None
+    if option and isinstance(option.type, click.Choice) and (wrong := _CHOICE.match(error.message)):
+        near = nearest(wrong[1], map(str, option.type.choices))
+        return f"{option.opts[-1]} {near}" if near else help
+    extra, given = _EXTRA.fullmatch(error.message), error.ctx.params.get("params") if error.ctx else None
+    names = [one for one in given or () if "=" not in one]
+    values = extra[1].split(" ") if extra else []
+    if names and len(names) == len(values):
+        pairs = (f"{name}={value}" for name, value in zip(names, values, strict=True))
+        return " ".join(f"-p {shlex.quote(one)}" for one in pairs)
+    return help
+
+
+def _meant_by(name: str, command: click.Command) -> list[str]:
+    """Return a sentence for an unknown option; none without a likely meaning."""
+    options = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
+    flags = {flag.lstrip("-"): flag for one in options for flag in one.opts if flag.startswith("--")}
+    arguments = [one.name for one in command.params if isinstance(one, click.Argument) and one.name]
+    near = nearest(name, [*flags, *arguments])
+    if near in arguments:
+        return [f"Did you mean {near.upper()}, without a flag?"]
+    likely = [flags[near]] if near else []
+    if _takes_parameters(command) and len(name) > 1:
+        likely.append(f"the parameter -p {name.replace('-', '_')}=VALUE")
+    return [f"Did you mean {', or '.join(likely)}?"] if likely else []
+
+
+def _as_parameters(words: str) -> str:
+    """Return `; did you mean -p workers=3?` Spaces separate words, unless only the whole is an assignment."""
+    each = words.split(" ")
+    given = each if all(map(_ASSIGNMENT.match, each)) else [words] if _ASSIGNMENT.match(words) else []
+    typed = " ".join(f"-p {shlex.quote(one)}" for one in given)
+    return f"; did you mean {typed}?" if typed else ""
+
+
+def _takes_parameters(command: click.Command) -> bool:
+    return any("-p" in one.opts for one in command.params)

@@ -1,0 +1,107 @@
+"""The pins of a repository of one's own: slipway from its installed source, and its requirements, with hashes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import ssl
+import urllib.request
+from collections.abc import Mapping
+from http.client import HTTPException
+from typing import Any
+from urllib.parse import urldefrag, urlsplit
+from zipfile import BadZipFile, ZipFile
+
+from slipway.base import installation
+from slipway.base.errors import ConfigError
+from slipway.reviewing.pins import LAPTOP, PINS
+
+LOCKS = {PINS: "deploy", LAPTOP: "local"}
+"""The extra of slipway in each file of pins."""
+_DETAIL = re.compile(r" \\\n    --hash=\S+|\n    #.*")
+_ENTRY = re.compile(r"\S.*\n?(?:[ \t]+.*\n?)*")
+_PATIENCE = 30.0
+
+
+def source_with_hash() -> tuple[Mapping[str, Any], str]:
+    """Return slipway's source, with the wheel's hash; and why there is none, empty where there is one.
+
+    pip notes the hash at installation; uv does not, so the wheel is read once more. Raises ConfigError where that is
+    another.
+    """
+    origin = installation.direct_url()
+    url, known = str(origin.get("url", "")), installation.sha256(origin)
+    if known:
+        return origin, ""
+    if installation.checkout() or "dir_info" in origin:
+        return origin, "slipway comes from a folder"
+    if "vcs_info" in origin:
+        return origin, "slipway comes from a commit of git, and pip takes hashes for all or none"
+    if not url:
+        return origin, "slipway comes from a package index"
+    try:
+        wheel = _read(url)
+    except (OSError, ValueError, HTTPException) as problem:
+        return origin, f"{installation.requirement(origin).partition(' @ ')[2]} can't be read: {problem}"
+    _check_same(wheel)
+    found = {"archive_info": {"hashes": {"sha256": hashlib.sha256(wheel).hexdigest()}}}
+    return {**origin, **found}, ""
+
+
+def pins(origin: Mapping[str, Any], extra: str, *, hashed: bool) -> str:
+    """Return the text of a file of pins."""
+    source = installation.requirement(origin, extra) if origin else installation.source(extra)
+    lock = (installation.PACKAGE / "front" / "starter" / f"requirements-{extra}.lock").read_text(encoding="utf-8")
+    told = "their hashes: pip wants one for each" if hashed else "their versions"
+    head = "# Written by `slipway init`; `slipway init . --upgrade` renews it.\n"
+    # A last line that stays: beside a changed pin, git would see a conflict in a team's own packages.
+    return f"{head}{source}\n{lock if hashed else bare(lock)}# Add packages of your own below, with {told}.\n"
+
+
+def bare(text: str) -> str:
+    """Return pins without hashes, and without the comments on their origin."""
+    return _DETAIL.sub("", text)
+
+
+def with_hashes(text: str, *sources: str) -> str:
+    """Return bare pins, each with the hashes and the origin that it has in the first source that has it."""
+    found = {bare(entry): entry for source in reversed(sources) for entry in _ENTRY.findall(source)}
+    return "".join(found.get(line, line) for line in text.splitlines(keepends=True))
+
+
+def _read(url: str) -> bytes:
+    """Read a wheel from its address, as its installer did. Raises OSError, ValueError or HTTPException."""
+    address = urldefrag(url).url
+    if urlsplit(address).scheme not in ("file", "http", "https"):
+        raise ValueError("it has an odd address")
+    if "@" in urlsplit(address).netloc:
+        raise ValueError("it needs a credential")  # A redirection would give it to another host.
+    import certifi
+
+    trusted = ssl.create_default_context()
+    trusted.load_verify_locations(certifi.where())
+    opened = urllib.request.build_opener(urllib.request.HTTPSHandler(context=trusted))
+    with opened.open(address, timeout=_PATIENCE) as answer:
+        return bytes(answer.read())
+
+
+def _check_same(wheel: bytes) -> None:
+    """Raise ConfigError where a wheel is not the one that runs here: its contents are untried."""
+    from io import BytesIO
+
+    try:
+        with ZipFile(BytesIO(wheel)) as packed:
+            (record,) = (name for name in packed.namelist() if re.fullmatch(r"[^/]+\.dist-info/RECORD", name))
+            files = [line for line in packed.read(record).decode().splitlines() if ".dist-info/" not in line]
+    except (BadZipFile, ValueError) as problem:
+        raise ConfigError("slipway's address has no wheel any more", why=str(problem), fix=_AGAIN) from problem
+    installed = (installation.PACKAGE.parent / record).is_file() and (installation.PACKAGE.parent / record).read_text()
+    if not set(files) <= set((installed or "").splitlines()):
+        raise ConfigError(
+            "slipway's address has another wheel than the one that runs",
+            why="its requirements would bring what nobody has looked at here",
+            fix=_AGAIN,
+        )
+
+
+_AGAIN = "install slipway from there once more, then run this again"

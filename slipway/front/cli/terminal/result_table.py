@@ -1,0 +1,166 @@
+"""Results of jobs as a table, as CSV and as JSON: varying parameters, metrics, run time and cost, the best starred."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.base.formatting import counted, exact, short, span
+from slipway.front.cli.terminal import screen
+from slipway.google.jobs import VertexJob, state_word
+from slipway.model.catalog.placeholders import render
+from slipway.model.prices import spent
+from slipway.using.context import Context
+from slipway.using.jobs.description import describe
+from slipway.using.jobs.failure import FAILED, read_causes
+from slipway.using.jobs.metrics import Metrics, read_metrics
+from slipway.using.jobs.results import (
+    Goal,
+    ResultRow,
+    Results,
+    flat_rows,
+    goal_of,
+    number,
+    parameter_order,
+    require_metrics,
+    result_rows,
+)
+
+_MANY = 500
+
+
+@dataclass(frozen=True)
+class MetricColumns:
+    """The chosen metrics, and the one by which rows are sorted, the best first."""
+
+    names: tuple[str, ...] = ()
+    sort: Goal | None = None
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.names, *([self.sort.metric] if self.sort else []))))
+
+    def goal(self, jobs: Sequence[VertexJob]) -> Goal | None:
+        return self.sort or (goal_of(jobs, self.names[0]) if self.names else None)
+
+
+def show_results(context: Context, jobs: Sequence[VertexJob], columns: MetricColumns, output: str) -> None:
+    """Print results. Raises ConfigError for a metric that no job has, where they have others."""
+    if len(jobs) > _MANY:
+        screen.note(f"reads the metrics of {len(jobs):,} jobs")
+    with ThreadPoolExecutor(1, thread_name_prefix="results") as threads:
+        reading = threads.submit(read_metrics, context, jobs)
+        causes = read_causes(context, jobs)
+        metrics = reading.result()
+    order = parameter_order(context.catalog, jobs)
+    results = result_rows(jobs, metrics, context.now, columns.goal(jobs), order, causes)
+    require_metrics(results, columns.all)
+    if columns.sort:
+        results = results.sorted_by(columns.sort.metric, descending=columns.sort.maximize)
+    if output == "json":
+        screen.out_json("jobs", _document(context, jobs, metrics, results))
+    elif output == "csv":
+        rows = flat_rows(results)
+        heads = list(rows[0]) if rows else []
+        screen.out_csv(heads, ([row[head] for head in heads] for row in rows))
+    else:
+        _show_table(results, columns)
+
+
+def _document(
+    context: Context, jobs: Sequence[VertexJob], metrics: Mapping[str, Metrics], results: Results
+) -> dict[str, Any]:
+    by_name = {job.name: job for job in jobs}
+
+    def one(row: ResultRow) -> dict[str, Any]:
+        job = by_name[row.job]
+        return {
+            **describe(job, context).document,
+            "parameters": job.parameters,
+            "metrics": row.metrics,
+            "metricsSource": metrics[row.job].source or None,
+            "metricsWhy": row.metrics_why or None,
+            "cause": row.cause or None,
+            "best": row.best,
+        }
+
+    return {"jobs": [one(row) for row in results.rows], "varies": results.parameters, "goal": results.goal}
+
+
+def _show_table(results: Results, columns: MetricColumns) -> None:
+    names = columns.all
+    several = len({row.template for row in results.rows}) > 1
+    starred, noted = results.goal is not None, any(row.note for row in results.rows)
+    labels = [key for key in results.labels if len({row.labels.get(key) for row in results.rows}) > 1]
+    arrows = {columns.sort.metric: " ↓" if columns.sort.maximize else " ↑"} if columns.sort else {}
+    heads = [
+        *([""] if starred else []),
+        "JOB",
+        *(["TEMPLATE"] if several else []),
+        *map(short, results.parameters),
+        *labels,
+        *(["NOTE"] if noted else []),
+        *(f"{short(name).upper()}{arrows.get(name, '')}" for name in names),
+        "RUN TIME",
+        "COST",
+    ]
+    rows = []
+    for row in results.rows:
+        begin = [
+            *(["★" if row.best else " "] if starred else []),
+            row.name,
+            *([row.template or "–"] if several else []),
+            *(short(render(row.parameters[name])) if name in row.parameters else "–" for name in results.parameters),
+            *(row.labels.get(key, "–") for key in labels),
+            *([short(row.note) or "–"] if noted else []),
+        ]
+        rows.append([*begin, *(_cells(row, names) or [_instead(row)])])
+    numbers = [name for name in results.parameters if all(_is_number(row, name) for row in results.rows)]
+    right = (*map(short, numbers), *heads[len(heads) - 2 - len(names) :])
+    screen.table(heads, rows, right=right, names=2 if starred else 1)
+    for line in _notes(results, names):
+        screen.note(line)
+
+
+def _cells(row: ResultRow, names: Sequence[str]) -> list[str]:
+    """Return metrics, run time and cost; nothing for a row that has its end instead."""
+    has = any(name in row.metrics for name in names)
+    if not row.succeeded and (row.ended or not has):
+        return []
+    ran = exact(row.run_seconds) if row.run_seconds is not None else "–"
+    return [
+        *(number(row.metrics[name]) if name in row.metrics else "–" for name in names),
+        ran if row.ended else f"{ran} so far",
+        spent(row.cost) if row.cost is not None else "–",
+    ]
+
+
+def _instead(row: ResultRow) -> str:
+    """Return `failed after 3 min: ValueError: bad value (trainer) · slipway jobs show mlp-7k2p`."""
+    state, ran = state_word(row.state), row.run_seconds
+    if not row.ended:
+        return f"{state} {span(ran if ran is not None else row.wait_seconds or 0.0)}"
+    text = f"{state} after {span(ran)}" if ran is not None else f"{state}, never started"
+    if row.state not in FAILED:
+        return text
+    return f"{text}{f': {row.cause}' if row.cause else ''} · slipway jobs show {row.name}"
+
+
+def _is_number(row: ResultRow, name: str) -> bool:
+    value = row.parameters.get(name, 0)
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _notes(results: Results, names: Sequence[str]) -> list[str]:
+    """Return why succeeded jobs lack a metric, and how to have the best starred."""
+    lacking = [row for row in results.rows if row.succeeded and not any(name in row.metrics for name in names)]
+    reasons = Counter(row.metrics_why or f"it has no {short(names[0])}" for row in lacking)
+    found = [f"{counted(count, 'job')} without a metric: {reason}" for reason, count in reasons.most_common(3)]
+    if results.goal is None and results.metrics and names:
+        found.append(
+            f"to have the best starred: --sort -{short(names[0])} where more is better, else --sort {short(names[0])}"
+        )
+    return found

@@ -1,0 +1,214 @@
+"""Output to the terminal: results on stdout, everything else on stderr, colour only where it is wanted."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import json
+import os
+import re
+import select
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TextIO, TypeVar
+
+import click
+
+from slipway.base.errors import HARMFUL, Interrupted, SlipwayError
+from slipway.base.errors import visible as without_harm
+
+SCHEMA = 2
+"""The version of the JSON that `--output json` prints: added fields keep it, changed ones raise it."""
+Row = TypeVar("Row")
+_OURS = f"\x1b{os.urandom(8).hex()}"
+"""The mark of Slipway's own styles until they are written: no other text can imitate it."""
+_BUT_OURS = re.compile(rf"(?!{_OURS})[{HARMFUL}]")
+_BUT_COLOURS = re.compile(rf"(?!\x1b\[[0-9;]*m)[{HARMFUL}]")
+
+
+def coloured(stream: TextIO) -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def styled(text: str, stream: TextIO, **style: Any) -> str:
+    """Style a part of a line, for `out` and `note`, as click does: `bold=True`, `fg="red"`."""
+    return click.style(visible(text), **style).replace("\x1b[", f"{_OURS}[") if coloured(stream) else text
+
+
+def visible(text: str, harmful: re.Pattern[str] = _BUT_OURS) -> str:
+    """Return text with code points in place of characters that would act on a terminal."""
+    return without_harm(text, harmful)
+
+
+def visible_log(text: str) -> str:
+    """Return a line of a job's log, with its colours."""
+    return visible(text, _BUT_COLOURS)
+
+
+def out(text: str) -> None:
+    """Print a line of the result."""
+    print(visible(text).replace(_OURS, "\x1b"), flush=True)
+
+
+def out_log(text: str) -> None:
+    """Print a line of a job's log, which is the result."""
+    print(visible_log(text), flush=True)
+
+
+def require_reader() -> None:
+    """Raise BrokenPipeError where nobody reads stdout any more, as the next line would: that may be long in coming."""
+    with contextlib.suppress(io.UnsupportedOperation):
+        looks = select.poll()
+        looks.register(sys.stdout, 0)
+        if looks.poll(0):
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+def note(text: str) -> None:
+    """Print a line beside the result: progress, warnings, what to type next. A failure to print changes nothing."""
+    with contextlib.suppress(OSError):
+        print(visible(text).replace(_OURS, "\x1b"), file=sys.stderr, flush=True)
+
+
+def warn(text: str) -> None:
+    note(f"! {text}")
+
+
+def hint(text: str) -> None:
+    """Print what to type next, in faint letters."""
+    note(styled(text, sys.stderr, dim=True))
+
+
+@contextlib.contextmanager
+def after(done: str, fix: str) -> Iterator[None]:
+    """Print what has been `done`, with `fix` to see it, also after Ctrl-C and where the rest can't be written. Raises
+    SlipwayError."""
+    with interruptible(done, fix):
+        try:
+            yield
+        except OSError as problem:
+            why = f"the rest could not be written: {(problem.strerror or str(problem)).lower()}"
+            raise SlipwayError(done, why=why, fix=fix) from problem
+
+
+@contextlib.contextmanager
+def interruptible(state: str, fix: str) -> Iterator[None]:
+    """After Ctrl-C, print the `state` of things, with `fix` to go on, not that nothing was sent. Raises Interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; {state}", fix=fix) from None
+
+
+def out_json(kind: str, body: Any) -> None:
+    """Print one versioned JSON document of an object as `codec.document` writes it."""
+    from slipway.base.codec import document  # Only where JSON is asked for.
+
+    out(json_text({"schema": SCHEMA, "kind": kind, **document(body)}, indent=2))
+
+
+def out_csv(heads: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> None:
+    """Print CSV with a line of heads. None is an empty cell, and a text that a spreadsheet would compute begins with an
+    apostrophe."""
+    import csv
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(_cell, heads))
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    out(text.getvalue().removesuffix("\n"))
+
+
+def _cell(value: str | float | None) -> str | float | None:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+
+
+def json_text(body: Mapping[str, Any], indent: int | None = None) -> str:
+    """Return JSON for stdout: letters unchanged where they can be written, else escaped."""
+    plain = json.dumps(body, indent=indent, ensure_ascii=False)
+    text = _BUT_OURS.sub(lambda found: json.dumps(found[0])[1:-1] if found[0] != "\x7f" else "\\u007f", plain)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(body, indent=indent)
+    return text
+
+
+def prepare_streams() -> None:
+    """Make every letter printable: a letter that the terminal lacks is written as its code point, bytes that are not
+    text as �."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, io.TextIOWrapper(io.FileIO(os.devnull, "w"), encoding="utf-8"))
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def columns() -> int | None:
+    """Return the width of the terminal; None where there is none, and lines are unlimited."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    right: Sequence[str] = (),
+    wraps: Sequence[str] = (),
+    names: int = 1,
+    title: bool = False,
+) -> None:
+    """Print columns under heads, as `Table` has them. No name is ever cut: names are to be copied."""
+    from slipway.front.cli.terminal.table import Table  # Imported on use: a submission shows no table.
+
+    shown = Table(heads, [[visible(cell).expandtabs() for cell in row] for row in rows], right, wraps, names, title)
+    for line in shown.lines(columns()):
+        out(styled(line.text, sys.stdout, bold=True) if line.head else line.text)
+
+
+@dataclass(frozen=True)
+class Column(Generic[Row]):
+    """A column of a list. `wraps`: its cells may be wrapped. `name`: it names the row. `optional`: it is left out where
+    no row has a text."""
+
+    head: str
+    text: Callable[[Row], str]
+    right: bool = False
+    wraps: bool = False
+    name: bool = False
+    optional: bool = False
+
+
+def listed(columns: Iterable[Column[Row]], rows: Sequence[Row]) -> None:
+    shown = [one for one in columns if not one.optional or any(map(one.text, rows))]
+    cells = [[one.text(row) or ("–" if one.optional else "") for one in shown] for row in rows]
+    flush, wraps = ([one.head for one in shown if getattr(one, key)] for key in ("right", "wraps"))
+    table([one.head for one in shown], cells, flush, wraps, sum(one.name for one in shown))
+
+
+def fields(facts: Iterable[tuple[str, str]]) -> None:
+    """Print a line for each: its name, and its value."""
+    from slipway.front.cli.terminal.table import fields as lines
+
+    for line in lines(((key, visible(value)) for key, value in facts), columns()):
+        out(line)
+
+
+def prose(text: str) -> None:
+    """Print a sentence of the result, which may be wrapped."""
+    from slipway.front.cli.terminal.table import wrapped
+
+    room = columns()
+    for line in [text] if room is None else wrapped(visible(text), room):
+        out(line)

@@ -1,0 +1,44 @@
+"""Files that are named to a command, `-` for stdin."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import quoted
+
+if TYPE_CHECKING:
+    from slipway.deploying.engine.preview import Preview
+
+STDIN = "-"
+
+
+def text_of(source: str, fix: str = "name a file, or - for stdin", *, strict: bool = False) -> str:
+    """Return the whole text. Bytes that are not text are replaced by a mark; with `strict` they are refused. Raises
+    ConfigError."""
+    errors = "strict" if strict else "replace"
+    try:
+        return sys.stdin.read() if source == STDIN else Path(source).read_text(encoding="utf-8", errors=errors)
+    except (OSError, UnicodeDecodeError) as problem:
+        why = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
+        raise ConfigError(f"{quoted(source)} can't be read", why=why, fix=fix) from problem
+
+
+def lines_of(text: str) -> list[str]:
+    """Split at line feeds alone: names may contain Unicode's other line ends."""
+    return text.split("\n")
+
+
+def preview_of(source: str, text: str) -> Preview:
+    """Return a preview's output on stdout, which `source` names. Raises ConfigError."""
+    from slipway.deploying.engine.events import read
+
+    preview = read(lines_of(text))
+    if preview.stack:
+        return preview
+    raise ConfigError(
+        f"{source} has no events of a preview",
+        fix="PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1 pulumi preview --json --stack NAME > FILE",
+    )

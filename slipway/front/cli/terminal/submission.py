@@ -1,0 +1,243 @@
+"""A submission on the terminal, shown while its offer is chosen, and while it is sent and waited for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from slipway.base.errors import SlipwayError
+from slipway.base.formatting import clock, span
+from slipway.front.cli.terminal import screen
+from slipway.google.jobs import VertexJob
+from slipway.model.catalog.model import Catalog
+from slipway.model.prices import UNKNOWN, UNKNOWN_PRICE, dollars, price_text
+from slipway.using.context import Context
+from slipway.using.jobs.verdict import Outcome, Verdict
+from slipway.using.submission.candidates import Candidate, PreparedSubmission, added, price, summary
+from slipway.using.submission.choice import Choice, JudgedCandidate, never_runs, not_taken, quota_commands
+from slipway.using.submission.costs import Spending, leaving, left_pool
+from slipway.using.submission.fallback import FOR_EVER, WaitingAttempt
+from slipway.using.submission.sender import about_copies, about_earlier
+from slipway.using.submission.submitter import SubmissionResult
+
+if TYPE_CHECKING:
+    from slipway.front.cli.terminal.watching import PlainDisplay
+    from slipway.using.jobs.follower import Event
+    from slipway.using.submission.costs import RunTotal
+
+
+class TerminalDisplay:
+    """A display of a submission on stdout, unless that is kept for JSON. `again` is the command that resumes it; `yes`:
+    any cost is confirmed."""
+
+    def __init__(self, context: Context, *, json: bool, again: str, yes: bool) -> None:
+        self._context, self._json, self._again, self._yes = context, json, again, yes
+        self._tell = screen.note if json else screen.out
+        self.any_sent = False
+        self._never: tuple[str, ...] | None = None
+        self._plain: PlainDisplay | None = None
+
+    def note(self, text: str) -> None:
+        screen.note(text)
+
+    def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None:
+        catalog, taken = prepared.catalog, choice.taken
+        with nullcontext() if self.any_sent else screen.after("nothing was sent", self._again):
+            if told := leaving(catalog, choice):
+                self._tell(told)
+            self._tell(
+                f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.candidate, catalog.region)}"
+            )
+            self._tell(f"{taken.verdict.text}{_money(catalog, taken)}")
+            if total := _total(catalog, taken):
+                self._tell(f"  {total.words}")
+            for line in below_verdict(self._context, choice):
+                self._tell(line)
+            later = prepared.candidates[prepared.candidates.index(taken.candidate) + 1 :]
+            if taken.candidate.wait is not None and later:
+                self._never = tuple(one.candidate.label for one in choice.hopeless)
+                left = self._possible(later)
+                moves = f"up to {span(taken.candidate.wait)}, then moves on to {_labels(left)}"
+                self._tell(f"  waits here {moves if left and taken.candidate.wait else 'until it starts'}")
+                for one in choice.hopeless:
+                    self._tell(f"  {never_runs(one)}")
+                    for command in quota_commands(one) if one.verdict.lacking else ():
+                        screen.hint(f"  to ask for more: {command}")
+                screen.hint(f"  after an interruption: {self._again}")
+
+    def _possible(self, later: Sequence[Candidate]) -> tuple[Candidate, ...]:
+        """Return the candidates that were not told to be out of reach, now or, for a resumed submission, at the last
+        deployment."""
+        never = self._never
+        return tuple(one for one in later if (one.offer.available if never is None else one.label not in never))
+
+    def sent(self, submitted: SubmissionResult) -> None:
+        job, attempt = submitted.attempt.job, submitted.attempt
+        self.any_sent = True
+        with screen.after(*sent_words(job)):
+            if earlier := about_earlier(submitted.request, attempt):
+                self._tell(earlier)
+            if copies := about_copies(submitted.request, attempt):
+                screen.note(f"warning: {copies}")
+            self._tell(f"job {screen.styled(job.display_name, sys.stdout, bold=True)}  {job.name}")
+            if link := self._context.console_link(job):
+                self._tell(f"  {link}")
+            name = job.display_name
+            cancel = "" if job.ended else f"      slipway jobs cancel {name}"
+            screen.hint(f"  slipway jobs logs {name} --follow{cancel}")
+
+    def confirm(self, costs: Spending) -> None:
+        if not self._yes:
+            confirm(f"{costs.words}. Send it?", costs.refusal)
+            self._yes = True
+
+    def falling_back(self, waiting: WaitingAttempt) -> None:
+        sure = ", and none of its code runs" if waiting.launcher else ", unless it has just begun"
+        gone = "" if waiting.job.ended else f"; that job is cancelled{sure}"
+        self._tell(
+            f"{waiting.job.display_name} did not start on {waiting.candidate.label}, so the submission moves on as "
+            f"planned: next is {_labels(waiting.later)}{gone}"
+        )
+
+    @contextmanager
+    def watching(self, waiting: WaitingAttempt) -> Iterator[Callable[[Event], None]]:
+        from slipway.front.cli.terminal.watching import PlainDisplay, display, state_at
+        from slipway.using.jobs.follower import Progress, Trouble
+
+        begin = self._context.clock.monotonic()
+
+        def left(job: VertexJob) -> str:
+            if waiting.seconds == FOR_EVER or job.start_time is not None:
+                return ""
+            later = _labels(self._possible(waiting.later)[:1])
+            # The service ends its wait; the display goes on until the service says so, or a while.
+            if waiting.candidate.waits_by_itself:
+                return f"  (then {later})" if later else ""
+            rest = waiting.seconds - (self._context.clock.monotonic() - begin)
+            if waiting.overdue:
+                return f"  (looks at {_labels(waiting.later)} again in {clock(max(rest, 0.0))})"
+            return f"  (then {later} in {clock(rest)})" if rest > 0 and later else ""
+
+        def state(event: Progress) -> Callable[[datetime], str]:
+            text = state_at(event, event.job.display_name, "")
+            return lambda now: text(now) + left(event.job)
+
+        # One for all waits of a submission: a repeated message is no news.
+        self._plain = self._plain or PlainDisplay(self._context.clock, self._json)
+        with display(self._context, self._json, self._plain) as show:
+
+            def tell(event: Event) -> None:
+                if isinstance(event, Progress):
+                    show.state(state(event))
+                elif isinstance(event, Trouble):
+                    show.note(event.text)
+
+            yield tell
+
+
+def below_verdict(context: Context, choice: Choice) -> Iterator[str]:
+    """Yield the parts that the price leaves out, and why offers were not taken, but for one that `leaving` has told."""
+    if crossing := context.crossing(choice.taken.candidate.region):
+        yield f"  {crossing}"
+    told = left_pool(choice)
+    yield from (f"  {not_taken(one)}" for one in choice.passed if one is not told)
+
+
+def confirm(question: str, refusal: SlipwayError) -> None:
+    """Ask on the terminal. Raises `refusal` where there is none, and KeyboardInterrupt where the answer is no."""
+    if not sys.stdin.isatty():
+        raise refusal
+    try:
+        agreed = click.confirm(question, err=True)
+    except click.Abort:
+        agreed = False
+    if not agreed:
+        raise KeyboardInterrupt
+
+
+def sent_words(job: VertexJob) -> tuple[str, str]:
+    """Return that it was sent, where nothing else is known, and how to see more."""
+    return f"job {job.display_name} was sent", f"slipway jobs show {job.display_name}"
+
+
+def commit_words(catalog: Catalog) -> str:
+    """Return the reviewed commit that defined the template, with `-dirty` for changes beyond it."""
+    return f"  @ {catalog.revision.short}" if catalog.commit else ""
+
+
+def document(context: Context, submitted: SubmissionResult, job: Any, submission_id: str) -> dict[str, Any]:
+    """Return the JSON document; `job` is the present one."""
+    from slipway.front.cli.terminal.watching import events_of_cost
+    from slipway.using.jobs.description import describe
+
+    choice, request = submitted.choice, submitted.request
+    each = UNKNOWN if choice is None else price(context.catalog, choice.taken.candidate)
+    verdict = Verdict(Outcome.UNKNOWN, "submitted before") if choice is None else choice.taken.verdict
+    return {
+        "requestId": submission_id,
+        "attemptId": request.id,
+        "fresh": submitted.attempt.fresh,
+        "copies": submitted.attempt.copy_ids,
+        "verdict": {"outcome": verdict.outcome, "text": verdict.text},
+        "passedOver": [] if choice is None else [_passed(one) for one in choice.passed],
+        "pricePerHour": None if each.unknown else str(each.known),
+        "priceComplete": each.complete,
+        "priceAtMost": each.at_most,
+        "run": _run_document(context.catalog, choice.taken if choice else None),
+        "job": describe(job, context, events_of_cost(context, job)).document,
+    }
+
+
+def _passed(one: JudgedCandidate) -> dict[str, Any]:
+    return {
+        "capacityType": one.candidate.offer.capacity_type,
+        "cluster": one.candidate.offer.cluster or None,
+        "region": one.candidate.region,
+        "outcome": one.verdict.outcome,
+        "why": one.reasons,
+    }
+
+
+def _money(catalog: Catalog, taken: JudgedCandidate) -> str:
+    """Return the price where it belongs to the verdict's line."""
+    each, outcome = price(catalog, taken.candidate), taken.verdict.outcome
+    if each.unknown:
+        return f", {UNKNOWN_PRICE}"
+    if not taken.candidate.offer.cluster:
+        return f" ({dollars(each)} while it runs, waiting is not billed)"
+    if outcome is Outcome.STARTS:
+        return f", no extra charge (pool machines: {dollars(each)} for these, paid for anyway)"
+    if outcome is Outcome.SCALES:
+        return f" (adds {dollars(added(catalog, taken.candidate, taken.verdict))} while the pool is that large)"
+    return f" (pool machines: {dollars(each)} for these, paid for anyway)"
+
+
+def _total(catalog: Catalog, taken: JudgedCandidate) -> RunTotal | None:
+    """Return the cost of the whole run; None on a pool, for which nothing more is imported."""
+    if taken.candidate.offer.cluster:
+        return None
+    from slipway.using.submission.costs import run_total
+
+    return run_total(catalog, taken)
+
+
+def _run_document(catalog: Catalog, taken: JudgedCandidate | None) -> dict[str, Any] | None:
+    total = _total(catalog, taken) if taken else None
+    if total is None:
+        return None
+    least, usual = total.usual or (None, None)
+    return {
+        "earlierRuns": total.times.count if total.times else None,
+        "timeoutSeconds": total.longest,
+        "usd": {"least": price_text(least), "usualMost": price_text(usual), "most": price_text(total.most)},
+        "usdComplete": total.hourly.complete,
+    }
+
+
+def _labels(candidates: tuple[Any, ...]) -> str:
+    return ", ".join(dict.fromkeys(candidate.label for candidate in candidates))

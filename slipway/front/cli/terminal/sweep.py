@@ -1,0 +1,288 @@
+"""`slipway submit --sweep`: the plan and its time, the sending, and waiting for the runs."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import counted, exact, join
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
+from slipway.front.cli.terminal.submission import below_verdict, commit_words, confirm
+from slipway.front.cli.terminal.sweep_outcome import (
+    closing,
+    document,
+    forecast_document,
+    trouble_in_sending,
+    watched,
+)
+from slipway.google.jobs import VertexJob
+from slipway.using.context import Clock, Context
+from slipway.using.submission.candidates import SubmissionRequest, summary
+from slipway.using.submission.costs import Spending, leaving
+from slipway.using.submission.parameters import assignments
+from slipway.using.submission.submitter import with_code
+from slipway.using.sweeps.forecast import Forecast, forecast_lines
+from slipway.using.sweeps.points import Given, Points
+from slipway.using.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
+from slipway.using.sweeps.runs import RemainingRuns, RunsAgain
+from slipway.using.sweeps.sweep_choice import SoonerChoice
+from slipway.using.sweeps.sweep_end import Again, problem_of_gone, problem_of_runs, problem_of_taken
+from slipway.using.sweeps.sweep_file import read
+from slipway.using.sweeps.sweep_plan import SweepPlan, plan_sweep
+from slipway.using.sweeps.sweep_sender import SendingProgress
+from slipway.using.sweeps.sweep_submitter import ChosenSweep, dry_run_sweep, send_sweep
+
+_SHOWN_REQUESTS = 3
+_LINE_EVERY = 15.0
+
+
+def submit_sweep(
+    context: Context,
+    typed: SubmitArguments,
+    name: str | None,
+    ending: WaitOptions,
+    *,
+    dry_run: bool,
+    again: RunsAgain,
+    rate: int | None,
+    json: bool,
+) -> None:
+    """Run the command."""
+    model = None
+    if typed.like is not None:
+        from slipway.front.cli.terminal.like import liked
+
+        typed, model = liked(context, typed)
+    plan = _planned(context, typed, model, name, ending, upload=not dry_run)
+    end = f"{'' if rate is None else f' --rate {rate}'}{' --wait' if ending.waits else ''}"
+    end += f" --timeout {shlex.quote(ending.typed)}" if ending.typed else ""
+
+    def by(types: tuple[str, ...]) -> str:
+        return f"{replace(typed, then=types, yes=True).again(name)}{end}"
+
+    sent_a_minute = SUBMISSIONS_PER_MINUTE if rate is None else rate
+    terminal = SweepTerminal(context, sent_a_minute, again, by, json=json, yes=typed.yes, asks=not dry_run)
+    if dry_run:
+        dry_run_sweep(context, plan, terminal.rate, terminal, again, terminal.dry_run)
+        return
+    sweep = send_sweep(context, plan, terminal.rate, terminal, again)
+    begin = typed.again(name)
+    how = Again(f"{begin}{end}", f"{begin} --retry-failed{end}", f"{begin} --retry-cancelled{end}")
+    accepted = (
+        f"sweep {sweep.id}: {len(sweep.result.accepted):,} runs were sent",
+        f"slipway jobs list --sweep {sweep.id}",
+    )
+    if not json:
+        with screen.after(*accepted):
+            screen.out("\n".join(closing(sweep, how)))
+    screen.hint(f"  slipway jobs list --sweep {sweep.id}      slipway jobs cancel --sweep {sweep.id}")
+    problem, ended = trouble_in_sending(sweep, how), None
+    if ending.waits and problem is None:
+        ended = watched(context, sweep, timeout=ending.timeout, quiet=json)
+        problem = problem_of_runs(context, sweep, ended, how)
+    taken = ended.taken if ended else sweep.jobs.taken(sweep.accepted)
+    if ended is None and problem is None:
+        problem = problem_of_taken(sweep, taken) or problem_of_gone(sweep, sweep.left.gone, how)
+    if json:
+        with screen.after(*accepted):
+            screen.out_json("sweep", document(sweep, taken, ended))
+    if problem is not None:
+        raise problem
+
+
+def _planned(
+    context: Context,
+    typed: SubmitArguments,
+    model: VertexJob | None,
+    name: str | None,
+    ending: WaitOptions,
+    *,
+    upload: bool,
+) -> SweepPlan:
+    """Plan a sweep of a template, or like the job `model`. Raises ConfigError for mistakes in the file, and for flags
+    that are for one job."""
+    assert typed.sweep is not None
+    capacity = "choose it for all runs: --capacity TYPE"
+    for flag, given, fix in (
+        ("--follow", ending.follows, "wait for all runs with --wait, or see one: slipway jobs logs"),
+        ("--wait-for", typed.wait_for, capacity),
+        ("--experiment-run", typed.experiment_run is not None, "leave it out: each run is named after its job"),
+    ):
+        if given:
+            raise ConfigError(f"{flag} is for one job", fix=fix)
+    points, then = read(Path(typed.sweep)), typed.then
+    typed = replace(typed, then=())
+    if model is None:
+        asked = typed.request()
+    else:
+        asked, points = _like(context, typed, model, points)
+
+    def plan(asked: SubmissionRequest) -> SweepPlan:
+        return plan_sweep(context.catalog, asked, points, context.user, name, team=context.team, then=then)
+
+    if typed.code is None:
+        return plan(asked)
+    return with_code(context, asked, Path(typed.code), plan, tell=screen.note, upload=upload)
+
+
+def _like(
+    context: Context, typed: SubmitArguments, model: VertexJob, points: Points
+) -> tuple[SubmissionRequest, Points]:
+    """Put the points in place of the job's parameters, which hold where a point gives no other value."""
+    from slipway.front.cli.terminal.like import request_like_job
+
+    swept = {name for point in points.each for name in point.given} - assignments(typed.params).keys()
+    found, place = request_like_job(context, typed, model, swept), f"--like {model.typed}"
+    own = {name: Given(value, place, place) for name, value in found.swept.items()}
+    each = tuple(replace(point, given={**own, **point.given}) for point in points.each)
+    return found.asked, replace(points, each=each)
+
+
+class SweepTerminal:
+    """A display of a sweep on stdout, unless that is kept for JSON."""
+
+    def __init__(
+        self,
+        context: Context,
+        rate: int,
+        again: RunsAgain,
+        by: Callable[[tuple[str, ...]], str],
+        *,
+        json: bool,
+        yes: bool,
+        asks: bool,
+    ) -> None:
+        """Begin. `by` returns the command that takes capacity types where runs would wait; `asks`: a terminal is
+        asked."""
+        self._context, self._again, self._by, self._json = context, again, by, json
+        self._yes, self._asks = yes, asks
+        self._tell = screen.note if json or not asks else screen.out
+        self.rate = rate
+
+    def dry_run(self, chosen: ChosenSweep) -> None:
+        """Print what would be sent, and the first requests."""
+        first = [chosen.candidate(run) for run in chosen.left.send[:_SHOWN_REQUESTS]]
+        self.chosen(chosen)
+        if costs := chosen.spending:
+            screen.note(f"  {costs.words}")
+        screen.note(f"not sent; the first {len(first)}:" if first else "not sent")
+        document = {
+            "sweep": chosen.plan.id,
+            "count": chosen.plan.count,
+            "takesSeconds": chosen.forecast.seconds_to_send if chosen.forecast else 0.0,
+            "forecast": forecast_document(chosen.forecast),
+            "regions": [one.region for one in first],
+            "requests": [one.body for one in first],
+        }
+        screen.out_json("sweep-plan", document)
+
+    def note(self, text: str) -> None:
+        screen.note(text)
+
+    def takes_sooner(self, sooner: SoonerChoice) -> bool:
+        if self._yes:
+            if not sooner.answered_by_yes:
+                raise sooner.refusal(self._by(sooner.types))
+            return True
+        if self._asks and sys.stdin.isatty():
+            dear = f"\n{sooner.spending.words}" if sooner.spending else ""
+            question = f"{sooner.waits}\n{sooner.words}{dear}\nSend them there instead of waiting?"
+            self._yes = click.confirm(question, err=True)
+            return self._yes
+        return False
+
+    def chosen(self, chosen: ChosenSweep) -> None:
+        plan, choices, left, forecast = chosen.plan, chosen.choices, chosen.left, chosen.forecast
+        catalog, template = self._context.catalog, plan.template.name
+        runs = chosen.counts
+        for group, choice in list(choices.items())[:5]:
+            if told := leaving(catalog, choice, runs[group]):
+                self._tell(told)
+            what = summary(choice.taken.candidate, catalog.region, runs[group])
+            self._tell(f"{template}{commit_words(catalog)}  →  {what}")
+            self._tell(f"  the first: {choice.taken.verdict.text}")
+            for line in below_verdict(self._context, choice):
+                self._tell(line)
+        if len(choices) > 5:
+            self._tell(f"  … and {len(choices) - 5} more shapes")
+        self._tell(f"sweep {plan.id}: {self._how_many(plan.count, left, forecast)}")
+        for line in forecast_lines(forecast) if forecast else ():
+            self._tell(f"  {line}")
+        if sooner := chosen.sooner:
+            self._tell(f"  {sooner.words}: --then {','.join(sooner.types)}")
+        then, now = chosen.begun_at, catalog.revision.short
+        if then != now and choices:
+            screen.note(f"note: begun with the templates of {then}; the rest runs those of {now}")
+
+    def confirm(self, costs: Spending) -> None:
+        if not self._yes:
+            confirm(f"{costs.words}. Send it?", costs.refusal)
+
+    def _how_many(self, count: int, left: RemainingRuns, forecast: Forecast | None) -> str:
+        runs = counted(f"{count:,}", "run")
+        if self._again.any:
+            recalled, fresh = len(left.recalls), sum(not run.resend for run in left.send)
+            sent = _counts(
+                (len(left.send) - fresh - recalled, "that failed"),
+                (recalled, "that were cancelled"),
+                (fresh, "for the first time"),
+            )
+            if sent:
+                return f"{len(left.send):,} of {runs} to send: {sent}"
+            return f"none of {runs} {join(self._again.words, 'or')}{'' if left.look else ', nothing is sent'}"
+        before = f", {left.done:,} of them submitted before" if left.done else ""
+        return f"{runs}{before}{self._takes(forecast.seconds_to_send if forecast else 0.0)}"
+
+    def _takes(self, takes: float) -> str:
+        shared = f"({self.rate} a minute, shared by all who submit in the region)"
+        return f", will take about {exact(takes)} to send {shared}" if takes else ""
+
+    @contextmanager
+    def sending(self, progress: SendingProgress) -> Iterator[Callable[[SendingProgress], None]]:
+        """Draw a bar on stderr on a terminal; print a line now and then elsewhere."""
+        if self._json or not screen.coloured(sys.stderr):
+            yield _lines(self._context.clock)
+            return
+        from slipway.front.cli.terminal.redrawn import bar
+
+        with bar(progress.total, progress.done) as show:
+            yield lambda now: show(now.done, words(now))
+
+
+def _counts(*facts: tuple[int, str]) -> str:
+    return ", ".join(f"{count:,} {what}" for count, what in facts if count)
+
+
+def words(progress: SendingProgress) -> str:
+    """Return `2 looked for, 1 refused`, and that no call or no run gets through."""
+    told = _counts(
+        (progress.missed, "looked for, as their answers were lost"),
+        (progress.refused, "refused"),
+        (progress.limited, "rate-limited and retried"),
+    )
+    if progress.trouble:
+        told += f"{', ' if told else ''}no contact ({progress.trouble}), still trying"
+    still = progress.trouble or progress.held
+    return told + ("; Ctrl-C loses nothing: the same command sends the rest" if still else "")
+
+
+def _lines(clock: Clock) -> Callable[[SendingProgress], None]:
+    last, trouble = clock.monotonic(), ""
+
+    def tell(now: SendingProgress) -> None:
+        nonlocal last, trouble
+        if clock.monotonic() - last < _LINE_EVERY and (not now.trouble or trouble):
+            return
+        last, trouble = clock.monotonic(), now.trouble
+        rest = words(now)
+        screen.note(f"{now.done:,} of {now.total:,} submitted{f'; {rest}' if rest else ''}")
+
+    return tell

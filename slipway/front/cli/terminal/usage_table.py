@@ -1,0 +1,154 @@
+"""The table of usage: a row for each name, then idle machines, then all together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from slipway.base.formatting import percent, span, usd
+from slipway.front.cli.terminal import screen
+from slipway.model.budget import Budget, Ledger, all_shares
+from slipway.model.prices import Price, exact_text
+from slipway.operating.history.usage import LABEL, IdleRow, Usage, UsageRow
+from slipway.operating.history.waits import Waits
+
+_WHOLE_FROM = Decimal(1000)
+"""USD in all from which cents do not matter."""
+_CENT, _DOLLAR = Decimal("0.01"), Decimal(1)
+_COLUMNS = (
+    "part",
+    "name",
+    "jobs",
+    "machine_hours",
+    "accelerator_hours",
+    "wait_p50_seconds",
+    "wait_p95_seconds",
+    "pool_cost",
+    "beside_cost",
+    "cost",
+    "cost_complete",
+    "cost_at_most",
+)
+_NOTES = {
+    "user": "users are as jobs' labels say: the service does not tell who made a job",
+    "team": "teams are as jobs' labels say: reviewed for a template's and a stack's only group, else self-declared",
+}
+
+
+def show(usage: Usage) -> None:
+    if not usage.rows and not usage.idle:
+        screen.note(f"stack {usage.stack} had no jobs and no pools in {_time(usage)}")
+    else:
+        table = _Table(usage)
+        screen.table(table.heads, list(table.rows()), right=table.heads[1:-1], wraps=(table.heads[-1],))
+    for words in _notes(usage):
+        screen.note(words)
+
+
+def show_csv(usage: Usage) -> None:
+    """Print the table's rows with unrounded numbers. `part` of a row: jobs, idle or total."""
+    idle = (_idle_csv(row) for row in _counted(usage))
+    screen.out_csv(_COLUMNS, [*(_csv("jobs", row) for row in usage.rows), *idle, _csv("total", usage.total)])
+    for words in usage.unread:
+        screen.note(f"! not read: {words}")
+
+
+def _counted(usage: Usage) -> Iterator[IdleRow]:
+    return (row for row in usage.idle if row.machine_hours or row.partly_unknown)
+
+
+def _csv(part: str, row: UsageRow) -> tuple[str | float | None, ...]:
+    costs = (exact_text(cost) for cost in (row.pool_cost, row.beside_cost, row.cost))
+    hours, waits = (row.machine_hours, row.accelerator_hours), (row.waits.median, row.waits.p95)
+    return (part, row.name, row.jobs, *hours, *waits, *costs, row.cost_complete, row.cost_at_most)
+
+
+def _idle_csv(row: IdleRow) -> tuple[str | float | None, ...]:
+    cost = exact_text(row.cost) if row.known_hours else None
+    hours = (row.machine_hours, row.accelerator_hours) if row.known_hours else (None, None)
+    return ("idle", row.pool, None, *hours, None, None, cost, None, cost, row.cost_complete, row.at_most)
+
+
+def show_budget(budget: Budget, ledger: Ledger, stack: str) -> None:
+    """Print the spent part of each limit this month, and the stack's forecast for its end."""
+    for one in all_shares(budget, ledger, stack):
+        screen.out(f"{'! ' if one.warns else ''}{one.words}")
+    if ledger.forecast is not None:
+        screen.out(f"by the month's end, as the last week was: {usd(ledger.forecast)}")
+    if not ledger.complete:
+        screen.note("at least: some of this month is not known, or has no known price")
+
+
+class _Table:
+    def __init__(self, usage: Usage) -> None:
+        self._usage = usage
+        self._accelerators = bool(usage.total.accelerator_hours)
+        self._cents = usage.total.cost.known < _WHOLE_FROM
+        head = usage.by.removeprefix(LABEL).upper()
+        hours = ("MACHINE HOURS", *(("ACCELERATOR HOURS",) if self._accelerators else ()))
+        self.heads = (head, "JOBS", *hours, "WAIT p50 / p95", "POOL $", "BESIDE $", "TOTAL $", "IDLE")
+
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        for row in self._usage.rows:
+            yield self._row(row.name or "(none)", row)
+        yield from map(self._idle, _counted(self._usage))
+        yield self._row("total", self._usage.total)
+
+    def _row(self, name: str, row: UsageRow) -> tuple[str, ...]:
+        hours = (_hours(row.machine_hours), *((_hours(row.accelerator_hours),) if self._accelerators else ()))
+        money = (self._money(one) for one in (row.pool_cost, row.beside_cost, row.cost))
+        return (name, f"{row.jobs:,}", *hours, _waits(row.waits), *money, "")
+
+    def _idle(self, row: IdleRow) -> tuple[str, ...]:
+        name = f"idle {row.pool}"
+        if not row.known_hours:
+            unknown = ("?",) * (2 if self._accelerators else 1)
+            return (name, "", *unknown, "", "?", "", "?", "not recorded")
+        counted = (row.machine_hours, *((row.accelerator_hours,) if self._accelerators else ()))
+        most, words = "≤ " if row.at_most else "", "no machine was up"
+        if row.live_machine_hours:
+            words = f"{most}{percent(row.share)} of {_hours(row.live_machine_hours)}"
+        if row.partly_unknown:
+            words += f"; {span(row.unknown_hours * 3600)} not recorded"
+        hours = (f"{most if one else ''}{_hours(one)}" for one in counted)
+        return (name, "", *hours, "", self._money(row.cost), "", self._money(row.cost), words)
+
+    def _money(self, amount: Price) -> str:
+        if amount.unknown:
+            return "?"
+        if not amount.known:
+            return "–"
+        least = _CENT if self._cents else _DOLLAR
+        words = f"{max(amount.known, least):,.2f}" if self._cents else f"{max(amount.known, least):,.0f}"
+        words = f"<{words}" if amount.known < least else words
+        return f"{'≤ ' if amount.at_most else ''}{words}{'' if amount.complete else '+'}"
+
+
+def _notes(usage: Usage) -> Iterator[str]:
+    if usage.rows and usage.by in _NOTES:
+        yield _NOTES[usage.by]
+    if any(one.partly_unknown for one in usage.idle):
+        yield "not recorded: how many machines were up then; the hourly run records it, or slipway record"
+    if any(one.at_most for one in usage.idle):
+        yield "≤ of idle machines: jobs that could not be read may have had some of them"
+    if usage.total.cost_at_most:
+        yield "≤: nobody could tell for how long Spot jobs had no machines"
+    if not usage.total.cost_complete:
+        yield "+ and ?: some of it has no known price, or was not recorded or not read"
+    yield from (f"! not read: {words}" for words in usage.unread)
+
+
+def _time(usage: Usage) -> str:
+    return span((usage.until - usage.since).total_seconds())
+
+
+def _hours(hours: float) -> str:
+    if hours < 0.01:
+        return "<0.01" if hours else "–"
+    return f"{hours:,.0f}" if hours >= 100 else f"{hours:,.1f}" if hours >= 1 else f"{hours:.2f}"
+
+
+def _waits(waits: Waits) -> str:
+    if waits.median is None or waits.p95 is None:
+        return "–"
+    return f"{span(waits.median)} / {span(waits.p95)}"

@@ -1,0 +1,194 @@
+"""The display of a job until it ends: one state line that is kept up to date on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import datetime
+from typing import Protocol
+
+from slipway.base.errors import Interrupted
+from slipway.base.formatting import clock, exact
+from slipway.front.cli.terminal import screen
+from slipway.google.failures import CloudError
+from slipway.google.jobs import VertexJob, state_word
+from slipway.google.logging import LogEntry
+from slipway.model.prices import UNKNOWN_PRICE, spent
+from slipway.using.context import Clock, Context
+from slipway.using.jobs.claim import original
+from slipway.using.jobs.cost import JobCost, job_cost, needs_events
+from slipway.using.jobs.follower import LogLine, Progress, Trouble, follower_of
+from slipway.using.jobs.log import JobEvents, line, read_events
+from slipway.using.jobs.waiting import waits
+from slipway.using.submission.experiment_run import end_run
+
+
+class Detached(Interrupted):
+    """The end of a watch by the person; the job goes on."""
+
+
+class WatchDisplay(Protocol):
+    """A display of a follower's events."""
+
+    def state(self, text: Callable[[datetime], str]) -> None: ...
+
+    def line(self, text: str) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+
+class PlainDisplay:
+    """A display with a line for each new state; log lines on stdout unless that is kept for JSON."""
+
+    def __init__(self, clock: Clock, quiet: bool) -> None:
+        self._clock, self._quiet, self._last = clock, quiet, ""
+
+    def state(self, text: Callable[[datetime], str]) -> None:
+        words = text(self._clock.now())
+        # A running clock alone is not worth a line.
+        news = " ".join(word for word in words.split() if not word.strip("()").replace(":", "").isdigit())
+        if news != self._last:
+            self._last = news
+            screen.note(words)
+
+    def line(self, text: str) -> None:
+        (screen.note if self._quiet else screen.out_log)(text)
+
+    def note(self, text: str) -> None:
+        screen.note(text)
+
+
+@contextmanager
+def display(
+    context: Context, quiet: bool, before: PlainDisplay | None = None, *, plain: bool = False
+) -> Iterator[WatchDisplay]:
+    """Keep one line up to date on a terminal, else print plain lines, as where stdout is kept for JSON: there `before`
+    continues, which repeats no message."""
+    if quiet or plain or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
+        yield before or PlainDisplay(context.clock, quiet)
+        return
+    from slipway.front.cli.terminal.redrawn import live
+
+    with live(context.clock) as show:
+        yield show
+
+
+def watch(
+    context: Context,
+    job: VertexJob,
+    *,
+    logs: bool,
+    timeout: float | None = None,
+    quiet: bool = False,
+    plain: bool = False,
+    severity: str = "",
+    begin: datetime | None = None,
+    only: str = "",
+    text: Callable[[LogEntry, VertexJob], str] = line,
+) -> VertexJob:
+    """Watch `job`, or the one that it is a copy of, to its end; return it as it is then, with a line of account.
+
+    With `logs` show its lines, as `text` has them, from `begin` on, and only those of the filter `only`. Raises Timeout
+    after `timeout` seconds and Detached on Ctrl-C; the job goes on in both cases.
+    """
+    begun, left = context.clock.monotonic(), timeout
+    while True:
+        name = job.called
+        back = f"come back with: slipway jobs logs {job.typed} --follow"
+        follower = follower_of(context, job, logs=logs, timeout=left, severity=severity, begin=begin, only=only)
+        try:
+            with display(context, quiet, plain=plain) as show, _utilization_line(context, show) as utilization:
+                for event in follower.events(left):
+                    if logs and not quiet:
+                        screen.require_reader()
+                    if isinstance(event, LogLine):
+                        show.line(text(event.entry, follower.job))
+                    elif isinstance(event, Trouble):
+                        show.note(f"{name}  {event.text}")
+                    else:
+                        show.state(state_at(event, name, utilization(event.job)))
+        except CloudError:
+            if not follower.job.ended:
+                screen.note(f"{name} goes on; {back}")
+            raise
+        except KeyboardInterrupt:
+            raise Detached(f"stopped watching; {name} goes on", fix=back) from None
+        runs = original(context.vertex, context.connection.storage, follower.job)
+        if runs is None:
+            break
+        screen.note(f"{name} ({job.id}) was a copy of {runs.id}, which runs this submission")
+        job, left = runs, None if timeout is None else max(0.0, timeout - (context.clock.monotonic() - begun))
+    if kept := end_run(context, follower.job):
+        screen.note(kept)
+    screen.note(account_of(follower.job, context))
+    return follower.job
+
+
+@contextmanager
+def _utilization_line(context: Context, show: WatchDisplay) -> Iterator[Callable[[VertexJob], str]]:
+    """Yield a function that returns a job's use, for a line that is kept up to date; nothing where each change is a
+    line of its own."""
+    if isinstance(show, PlainDisplay):
+        yield lambda job: ""
+        return
+    from slipway.front.cli.terminal.chart import UtilizationLine
+
+    with closing(UtilizationLine(context)) as utilization:
+        yield utilization.words
+
+
+def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]:
+    """Return the state line by the time: waits count between two looks at the service."""
+    job, why = event.job, event.why
+
+    def text(now: datetime) -> str:
+        again = job.start_time is not None and waits(job)
+        since = job.update_time if again else job.start_time or job.create_time
+        age = clock(((job.end_time or now) - since).total_seconds()) if since else "0:00"
+        if job.ended:
+            return f"{name}  {state_word(job.state)} {age}"
+        if waits(job):
+            return f"{name}  waiting {'again ' if again else ''}{age}  {why(now)}".rstrip()
+        return f"{name}  {state_word(job.state)} {age}   {uses}".rstrip()
+
+    return text
+
+
+def account_of(job: VertexJob, context: Context) -> str:
+    """Return `dask-digits-7k…  succeeded: started after 2.4 s, ran 41.0 s, its machines cost $0.01 (of a pool that
+    …)`."""
+    money = job_cost(job, job.region, context.now, events_of_cost(context, job))
+    parts = []
+    if money.wait is not None:
+        waited = exact(money.wait)
+        parts.append(f"started after {waited}" if job.start_time else f"waited {waited} and never started")
+    if money.run is not None:
+        parts.append(f"ran {run_words(money)}")
+        cost = cost_words(money)
+        parts.append(cost if money.per_hour.unknown else f"its machines cost {cost}")
+    from slipway.front.cli.terminal.chart import accelerator_line  # Most commands do not read series.
+
+    use, where = accelerator_line(context, job, money), f"output {job.output}" if job.output else ""
+    account = f"{job.called}  {state_word(job.state)}: {', '.join(part for part in parts if part)}"
+    return "\n  ".join(filter(None, (account, use, where)))
+
+
+def events_of_cost(context: Context, job: VertexJob) -> JobEvents | None:
+    """Read the events that the cost of a job on Spot machines depends on; None for other jobs."""
+    return read_events(context.brief.logging(context.catalog.project), job) if needs_events(job) else None
+
+
+def run_words(money: JobCost) -> str:
+    """Return `2 min 59 s, 2 min 02 s of it without machines`."""
+    without = f", {exact(money.without)} of it without machines" if money.without else ""
+    return f"{exact(money.run or 0.0)}{without}"
+
+
+def cost_words(money: JobCost) -> str:
+    """Return `$0.0074 (of a pool that is paid for anyway)`; `at most` where the time without machines is not known."""
+    cost = money.cost
+    if cost is None or cost.unknown:
+        return UNKNOWN_PRICE
+    why = ": time without machines is not billed" if money.untold else ""
+    return f"{spent(cost)}{' (of a pool that is paid for anyway)' if money.paid_anyway else why}"

@@ -1,0 +1,137 @@
+"""Replay the jobs of the last days on other pools: waits, dollars, and what could never run.
+
+FILE is a stack file; without one that of this checkout for the stack of the catalog. It is compared with what is
+deployed, or with the same file at a git REF. The stack as it was is replayed as well, and how far that is off what
+happened is told: where it is too far, waits and dollars are not.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from slipway.base.errors import ConfigError, ResourceError
+from slipway.base.formatting import seconds, span
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.options import WORD, catalog_and_output
+
+if TYPE_CHECKING:
+    from slipway.model.cluster import ClusterSpec
+    from slipway.operating.whatif.comparison import Replayer
+    from slipway.operating.whatif.suggestion import BoundsSuggestion
+    from slipway.using.context import Context
+
+
+_TARGET = "10m"
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(dir_okay=False))
+@click.option("--base", type=WORD, metavar="REF", help="Compare with FILE at this commit, not with what is deployed.")
+@click.option("--days", type=click.IntRange(1, 30), default=30, show_default=True, help="So many days are replayed.")
+@click.option("--suggest", is_flag=True, help="Look for the cheapest bounds that hold --target, as a diff of FILE.")
+@click.option(
+    "--target", metavar="TIME", help="The longest p95 wait of each pool's jobs, for --suggest.  [default: 10m]"
+)
+@catalog_and_output
+def command(
+    *,
+    file: str | None,
+    base: str | None,
+    days: int,
+    suggest: bool,
+    target: str | None,
+    catalog: str | None,
+    output: str,
+) -> None:
+    from slipway.front.cli.terminal import comparison_table
+    from slipway.front.cli.terminal.stack_file import before_and_after, stack_file
+    from slipway.operating.whatif import report
+    from slipway.using.context import Context
+
+    if target is not None and not suggest:
+        raise ConfigError("--target is what --suggest holds, and that is not asked for", fix="add --suggest")
+    target = _TARGET if target is None else target
+    wanted, context = seconds(target), Context(catalog)
+    path = Path(file) if file else stack_file(context)
+    before, after = before_and_after(context, path, base)
+    replayer = _replayer(context, days)
+    heads, found = (base or "NOW", "WITH THIS CHANGE"), None
+    if suggest:
+        heads, found = (path.name, "SUGGESTED"), _suggestion(replayer, after, wanted, target)
+        before, after = after, _with(after, found)
+    compared = replayer.comparison(before, after)
+    if output == "json":
+        changes = None if found is None else report.changes(found)
+        screen.out_json("what-if", report.document(compared, context.catalog.stack, changes))
+    else:
+        comparison_table.show(compared, heads)
+        if found is None and compared.unchanged:
+            has = f"the same pools at {base}" if base else "the pools that are deployed"
+            screen.hint(f"nothing differs: {path} has {has}; edit its replicas and look again, or try --suggest")
+    if found is not None:
+        _edit(path, found, shown=output != "json")
+
+
+def _replayer(context: Context, days: int) -> Replayer:
+    """Read the history. Raises ResourceError where there is nothing to replay."""
+    from slipway.base.clock import right_time
+    from slipway.operating.history.reader import read_history
+    from slipway.operating.whatif.comparison import Replayer
+
+    catalog = context.catalog
+    now = right_time(context.now, context.connection.session.time)
+    replayer = Replayer.of(read_history(context.connection, catalog, now - timedelta(days=days), now), catalog)
+    if not replayer.work.counted:
+        why = "\n".join(replayer.history.unread) or f"no job of stack {catalog.stack} has run in the last {days} days"
+        raise ResourceError("there is nothing to replay", why=why, fix="slipway jobs list --all")
+    return replayer
+
+
+def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], wanted: float, target: str) -> BoundsSuggestion:
+    """Return the suggestion. Raises ResourceError where replays can't be trusted, or no bounds hold the target."""
+    from slipway.operating.whatif.suggestion import suggest
+
+    if not (calibration := replayer.calibration).trusted:
+        raise ResourceError(
+            "what would suffice can't be told",
+            why=f"a replay of the stack as it was: {calibration.words}",
+            fix="slipway what-if",
+        )
+    found = suggest(replayer, replayer.pools(clusters), wanted)
+    if found.outcome is None:
+        least = span(found.shortest or 0)
+        raise ResourceError(
+            f"no bounds hold a p95 wait of {target}",
+            why=f"of jobs that may run on {found.hinders} it is {least} with all the machines that they could use",
+            fix=f"a longer target: --target {round(found.shortest or 0) + 1}s",
+        )
+    return found
+
+
+def _with(clusters: Iterable[ClusterSpec], found: BoundsSuggestion) -> tuple[ClusterSpec, ...]:
+    from slipway.operating.whatif.pools import with_bounds
+
+    return tuple(with_bounds(one, found.bounds) for one in clusters)
+
+
+def _edit(path: Path, found: BoundsSuggestion, *, shown: bool) -> None:
+    """Print the edit as a diff. Raises ConfigError for a file that shares its bounds."""
+    from slipway.authoring.stack.replicas_edit import with_bounds
+
+    text = path.read_bytes().decode()
+    edited = with_bounds(text, found.bounds)
+    if edited == text:
+        screen.note(f"nothing cheaper was found: {path} stays as it is")
+        return
+    if shown:
+        screen.out("")
+        names = f"a/{path}", f"b/{path}"
+        lines = difflib.unified_diff(text.splitlines(), edited.splitlines(), *names, lineterm="")
+        screen.out("\n".join(lines))
+        screen.hint("other bounds make another cluster beside this one: git apply takes this, then slipway check")

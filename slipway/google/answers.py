@@ -1,0 +1,154 @@
+"""The forms of answers: Google's error body, a JSON object, a page of a list, or none of these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from slipway.base.codec import from_json
+from slipway.base.errors import visible
+from slipway.base.formatting import last_part, short
+from slipway.google.failures import Answer, Call, Garbled
+from slipway.google.transport import Response
+
+Json = Mapping[str, Any]
+Found = TypeVar("Found")
+
+MISREAD = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
+"""Python's errors for values of another type than the API's, and for JSON nested too deeply to be read."""
+
+_LONGEST = 2000
+_PLACED = re.compile(r"projects/[^/]+/locations/([a-z](?:[a-z0-9-]*[a-z0-9])?)/")
+
+
+def region_of(name: str) -> str:
+    """Return the region of `projects/P/locations/us-central1/…`, us-central1; empty for a name that is not a full
+    one."""
+    found = _PLACED.match(name)
+    return found[1] if found else ""
+
+
+class Regional:
+    """A resource in a region, by its full name."""
+
+    name: str
+
+    @property
+    def id(self) -> str:
+        return last_part(self.name)
+
+    @property
+    def region(self) -> str:
+        return region_of(self.name)
+
+
+def told(words: object) -> str:
+    """Return a service's words fit for display: at most a page of them, and no control characters."""
+    text = str(words or "")
+    return visible(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
+
+
+def plain(name: str) -> str:
+    """Return a name fit for display: unprintable characters become question marks."""
+    return name if name.isprintable() else "".join(one if one.isprintable() else "?" for one in name)
+
+
+def read_answer(response: Response) -> Answer:
+    """Return Google's error body, or as much of it as there is."""
+    try:
+        error = from_json(response.data.decode("utf-8-sig", errors="replace"))["error"]
+    except MISREAD:
+        error = {}
+    if not isinstance(error, dict):
+        error = {"message": str(error)}
+    details, retry_after = error.get("details"), response.headers.get("Retry-After", "")
+    return Answer(
+        status=response.status,
+        reason=told(error.get("status")),
+        message=told(error.get("message") or response.reason),
+        details=tuple(one for one in details if isinstance(one, dict)) if isinstance(details, list) else (),
+        retry_after=float(retry_after) if retry_after.isdecimal() else None,
+    )
+
+
+def json_object(response: Response, call: Call) -> Json:
+    """Return the body as a JSON object. Raises Garbled for anything else: an API without anything to tell answers
+    `{}`."""
+    try:
+        value = from_json(response.data.decode("utf-8-sig", errors="replace"))
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict):
+        return value
+    raise garbled(call, f"{(response.url or '').split('?')[0]} answered with something that is not a JSON object")
+
+
+def json_list(response: Response, call: Call) -> list[Json]:
+    """Return the body as a list of JSON objects. Raises Garbled for anything else."""
+    try:
+        value = from_json(response.data.decode("utf-8-sig", errors="replace"))
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+        return value
+    raise garbled(call, f"{(response.url or '').split('?')[0]} answered with something that is not a list of objects")
+
+
+def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:
+    """Return the items of one page of a list, and the token of the next. Raises Garbled for anything but a list of
+    objects."""
+    items, token = body.get(key, []), body.get("nextPageToken", "")
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items) or not isinstance(token, str):
+        raise garbled(call, f"the answer's {key} is not a list of objects")
+    return items, token
+
+
+def shaped(call: Call, read: Callable[[Json], Found], body: Json) -> Found:
+    """Apply `read` to an answer. Raises Garbled where its values do not have the API's types."""
+    try:
+        found = read(body)
+        _require_texts(found)
+        return found
+    except MISREAD as problem:
+        raise garbled(call, f"the answer is not what the API's are ({type(problem).__name__}: {problem})") from problem
+
+
+def _require_texts(found: object) -> None:
+    """Raise TypeError where a text field holds another type, at any depth."""
+    if isinstance(found, tuple):
+        for one in found:
+            _require_texts(one)
+    elif is_dataclass(found):
+        for field in fields(found):
+            value = getattr(found, field.name)
+            texts = (
+                [value]
+                if field.type in ("str", "MaybeText")
+                else value.values()
+                if field.type == "Mapping[str, str]"
+                else ()
+            )
+            if not all(isinstance(text, str) for text in texts):
+                raise TypeError(f"{field.name} is {short(repr(value))}")
+            _require_texts(value)
+
+
+def garbled(call: Call, why: str) -> Garbled:
+    return Garbled(call, told(why))
+
+
+def parse_timestamp(text: str | None) -> datetime | None:
+    """Return an RFC 3339 timestamp as the APIs write it, with up to nine digits after the point."""
+    if not text:
+        return None
+    whole, point, rest = text.partition(".")
+    if point:
+        digits = rest.rstrip("Z").split("+")[0].split("-")[0]
+        text = f"{whole}.{digits[:6]}{rest[len(digits) :]}"
+    found = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    if found.tzinfo is None:
+        raise ValueError(f"{text} has no time zone")
+    return found

@@ -1,0 +1,162 @@
+"""Live clusters in Vertex AI (persistent resources), and the operations that make them. Counts are machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from slipway.base import codec
+from slipway.google.answers import Json, Regional, parse_timestamp, plain, told
+from slipway.model.cluster import ClusterSpec, PoolSpec, PscInterface
+from slipway.model.machines.spec import MachineGroup, MachineSpec
+
+RUNNING_STATES = frozenset({"RUNNING", "UPDATING"})
+"""The states of clusters that take jobs."""
+STEADY = "RUNNING"
+"""The state of a cluster whose number of machines is not changing."""
+
+
+@dataclass(frozen=True)
+class ResourcePool:
+    """A resource pool. `replicas` are up now, `used` of them busy; `min` and `max` are None for a pool of fixed
+    size."""
+
+    id: str
+    machine: MachineSpec
+    replicas: int
+    used: int
+    min: int | None
+    max: int | None
+
+    @property
+    def floor(self) -> int:
+        return self.replicas if self.min is None else self.min
+
+    @property
+    def ceiling(self) -> int:
+        return max(self.max or 0, self.replicas)
+
+    @property
+    def spec(self) -> PoolSpec:
+        fixed = self.max is None
+        return PoolSpec(self.id, self.machine, self.floor, self.max or self.replicas, not fixed, self.replicas)
+
+    @property
+    def without_machines(self) -> ResourcePool:
+        return replace(self, replicas=0, used=0, min=self.floor, max=self.ceiling)
+
+    @classmethod
+    def read(cls, body: Json) -> ResourcePool:
+        scaling = body.get("autoscalingSpec", {})
+        autoscaled = "minReplicaCount" in scaling and "maxReplicaCount" in scaling
+        return cls(
+            id=body.get("id", ""),
+            machine=MachineSpec.read(body),
+            replicas=int(body.get("replicaCount", 0)),
+            used=int(body.get("usedReplicaCount", 0)),
+            min=int(scaling["minReplicaCount"]) if autoscaled else None,
+            max=int(scaling["maxReplicaCount"]) if autoscaled else None,
+        )
+
+
+@dataclass(frozen=True)
+class PersistentResource(Regional):
+    """A cluster. `state` is the API's name (`RUNNING`, `ERROR` …), `error` its message if any.
+
+    `error_code` is gRPC's, 0 where there is none. The engine's inputs for a cluster have the same form.
+    """
+
+    name: str
+    state: str
+    labels: Mapping[str, str]
+    pools: tuple[ResourcePool, ...]
+    create_time: datetime | None = None
+    error: str = ""
+    error_code: int = 0
+    display_name: str = ""
+    update_time: datetime | None = None
+    network: str = ""
+    reserved_ip_ranges: tuple[str, ...] = ()
+    kms_key: str = ""
+    psc: PscInterface | None = None
+    custom_service_account: bool = False
+
+    @property
+    def spec(self) -> ClusterSpec:
+        return ClusterSpec(
+            self.id,
+            tuple(pool.spec for pool in self.pools),
+            self.display_name,
+            self.network,
+            self.reserved_ip_ranges,
+            self.kms_key,
+            self.psc,
+            self.custom_service_account,
+            self.labels,
+        )
+
+    @property
+    def failed(self) -> bool:
+        """Tell whether the cluster failed, and has no machines and no bill: its pools have the intended numbers."""
+        return self.state == "ERROR"
+
+    @property
+    def billed(self) -> bool:
+        """Tell whether machines are up: a cluster is billed once it runs."""
+        return not self.failed and self.state != "PROVISIONING"
+
+    @property
+    def in_use(self) -> bool:
+        """Tell whether the machines run a job, whatever the lists of jobs say: those lag."""
+        return any(pool.used for pool in self.pools)
+
+    def was_there(self, at: datetime) -> bool:
+        """Tell whether it existed at a time: jobs that ended before had another cluster with the same id, as in another
+        season."""
+        return self.create_time is None or self.create_time <= at
+
+    @property
+    def machines(self) -> tuple[MachineGroup, ...]:
+        return tuple(MachineGroup(pool.machine, pool.replicas) for pool in self.pools)
+
+    @classmethod
+    def read(cls, body: Json) -> PersistentResource:
+        psc = body.get("pscInterfaceConfig")
+        account = body.get("resourceRuntimeSpec", {}).get("serviceAccountSpec", {})
+        return cls(
+            name=plain(body.get("name", "")),
+            display_name=plain(body.get("displayName", "")),
+            state=plain(body.get("state", "STATE_UNSPECIFIED")),
+            labels={key: plain(value) for key, value in body.get("labels", {}).items()},
+            pools=tuple(ResourcePool.read(pool) for pool in body.get("resourcePools", ())),
+            create_time=parse_timestamp(body.get("createTime")),
+            update_time=parse_timestamp(body.get("updateTime")),
+            error=told(body.get("error", {}).get("message")),
+            error_code=int(body.get("error", {}).get("code", 0)),
+            network=body.get("network") or "",
+            reserved_ip_ranges=tuple(body.get("reservedIpRanges", ())),
+            kms_key=body.get("encryptionSpec", {}).get("kmsKeyName") or "",
+            psc=codec.read(PscInterface, psc) if psc else None,
+            custom_service_account=bool(account.get("enableCustomServiceAccount", False)),
+        )
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A long-running operation of the service. `error` is empty for none; its code is gRPC's."""
+
+    name: str
+    done: bool
+    error: str = ""
+    error_code: int = 0
+
+    @classmethod
+    def read(cls, body: Json) -> Operation:
+        error = body.get("error", {})
+        return cls(
+            name=body.get("name", ""),
+            done=bool(body.get("done", False)),
+            error=told(error.get("message") or (f"error {error['code']}" if error.get("code") else "")),
+            error_code=int(error.get("code", 0)),
+        )

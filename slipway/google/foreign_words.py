@@ -1,0 +1,191 @@
+"""The meanings of errors of the engine and its provider, whose words seldom tell what to do; and Slipway's own errors
+among them, which tell it themselves.
+
+Engine and provider are foreign programs, so every reader of their words (a hook of the program, a log) finds the way
+out here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import islice, takewhile
+from operator import methodcaller
+
+from slipway.base.errors import COLOUR, Fault
+from slipway.base.installation import laptop
+from slipway.google.credentials import LOGIN
+from slipway.google.failures import Answer, Call, Denied, failure
+
+ON_ERROR = (
+    f"the same command again goes on from what is there; 401: first {LOGIN}; else docs/runbook.md or slipway doctor"
+)
+"""A stack's output `onError`, for errors that never reach the program: most failed runs show the outputs too. The
+engine cuts them after 150 characters."""
+
+_AGAIN = "the same command again: it goes on from what is there"
+_THEN = f"then {_AGAIN}"
+_ANSWER = r"googleapi: (?:got HTTP response code |Error )"
+_LONGEST = 300
+_BEGINS = re.compile(r'^(?P<indent> *)error: (?:before hook "[^"]*" failed: )?(?P<what>\S.*)$')
+_LOCAL = re.compile(r"https?://(?:127\.0\.0\.1|localhost|\[::1\])")
+_PREFIX = re.compile(rf"^(?:\*|error:|Preview failed:|rpc error: code = \w+ desc =|.*{_ANSWER}\d+:?)\s+")
+
+_RULES = (
+    (
+        r"(?:403|429) HTTP error fetching plugin|rate limit exceeded for https://api\.github\.com",
+        "the provider's plugin was refused: GitHub serves few downloads an hour without a login",
+        f"export GITHUB_TOKEN=…, any token of GitHub's, or wait an hour; {_THEN}",
+    ),
+    (
+        "incorrect passphrase|passphrase must be set|unable to find either .PULUMI_CONFIG_PASSPHRASE",
+        "the stack's secrets can't be read without its own passphrase",
+        f"export PULUMI_CONFIG_PASSPHRASE=…, or PULUMI_CONFIG_PASSPHRASE_FILE, as of this stack; {_THEN}",
+    ),
+    (
+        # A deployment that waits for machines warns of each try.
+        r"^(?!.*\bwarning: ).*(?:Resources are insufficient|RESOURCE_POOL_EXHAUSTED)",
+        "Google has no such machines free there for now",
+        f"{_AGAIN}, and tries again; more patience, or other machines or regions: docs/scarce-machines.md",
+    ),
+    (
+        "oauth2: |invalid_grant|invalid_rapt|could not find default credentials|No credentials loaded",
+        "the cloud does not take this login any more",
+        "{login}",
+    ),
+    (
+        rf"{_ANSWER}409\b.*(?:bucket name is not available|bucket namespace is shared)",
+        "a bucket of that name is somebody else's: names are one for all of Google Cloud",
+        f"another name in the stack file: workBucket or catalogBucket under slipway:workspace; {_THEN}",
+    ),
+    (
+        rf"{_ANSWER}400\b.*?\bField: (?P<field>[\w.\[\]]+)",
+        "the cloud refused a value (400): {field}",
+        f"correct {{field}} in the stack file, as the reason says; {_THEN}",
+    ),
+    (
+        rf"{_ANSWER}400\b",
+        "the cloud refused a value (400)",
+        f"correct in the stack file what the reason names; {_THEN}",
+    ),
+    (rf"{_ANSWER}401\b|code = Unauthenticated\b", "the cloud does not take this login any more", "{login}"),
+    (
+        rf"{_ANSWER}403\b|code = PermissionDenied\b",
+        "the cloud does not allow it to this identity",
+        f"{{role}}; {_THEN}",
+    ),
+    (rf"{_ANSWER}429\b", "the cloud takes no more for now", f"wait a minute; {_THEN}. slipway quota shows the limits"),
+    (
+        rf"{_ANSWER}507\b|[Nn]o space left on device",
+        "a disk of this machine is full, where the local cloud or the engine writes",
+        f"make room, as with {{laptop}} cache clear; {_THEN}",
+    ),
+    (
+        rf"{_ANSWER}5\d\d\b",
+        "the cloud could not do it for now",
+        f"wait a few minutes; {_THEN}. https://status.cloud.google.com shows known outages",
+    ),
+    (
+        rf"{_ANSWER}(?P<status>4\d\d)\b",
+        "the cloud refused it ({status})",
+        f"{_AGAIN}; if it is refused again, correct in the stack file what the reason names; slipway doctor looks too",
+    ),
+    (
+        "the stack is currently locked by",
+        "another run has this stack, or one that was killed had it",
+        'see that none is still going, then release the lock: docs/runbook.md, "A run that was killed"',
+    ),
+    (
+        "failed to load checkpoint: .*(?:JSON input|unexpected EOF|invalid character)",
+        "the state's file was cut off in the writing, as on a disk that is full",
+        'make room if there is none; then put a whole copy in its place: docs/runbook.md, "The state was cut off"',
+    ),
+    (
+        r"^\s*error: unexpected end of JSON input\s*$",
+        "the stack's lock was cut off in the writing",
+        'see that no run is going, then pulumi cancel: docs/runbook.md, "A run that was killed"',
+    ),
+    # A plugin that has died speaks of connections too: to itself, not to the cloud.
+    (
+        (
+            "exited prematurely|error reading from server: |connection error: desc = |code = Unavailable desc = "
+            "|program exited with non-zero exit code: -1"
+        ),
+        "the provider's plugin or the stack's program was ended in the middle of its work",
+        f"{_AGAIN}; if it ends so again, look for what ends it, such as too little memory",
+    ),
+    (
+        (
+            "dial tcp|connection refused|connection reset by peer|no such host|i/o timeout|TLS handshake|"
+            r"(?:unexpected |\": )EOF|context deadline exceeded"
+        ),
+        "the connection to the cloud was cut",
+        f"{{network}}; {_THEN}",
+    ),
+    (
+        "timeout while waiting for ",
+        "the cloud was not done with it in time",
+        f"{_AGAIN}; slipway pools or slipway doctor shows how far it is",
+    ),
+)
+"""A pattern, the cause, and the way out. The first pattern that matches a line counts."""
+
+
+def meanings(lines: Iterable[str], environ: Mapping[str, str]) -> tuple[Fault, ...]:
+    """Return a fault for each way out, in the order of the lines; none for unknown lines. Each has the matched words as
+    its reason. `environ` tells a run of a workflow from a person's shell."""
+    found: dict[str, Fault] = {}
+    for line in (COLOUR.sub("", one) for one in lines):
+        for pattern, what, fix in _RULES:
+            if rule := re.search(pattern, line):
+                named = rule.groupdict()
+                meaning = Fault(what.format(**named), _words(line), _filled(fix, line, environ, named))
+                found.setdefault(meaning.fix, meaning)
+                break
+    return tuple(found.values())
+
+
+def meaning_of(error: str, environ: Mapping[str, str]) -> Fault:
+    """Return the meaning of a single error, of any number of lines."""
+    unknown = "the same command again; if it ends so again: docs/runbook.md"
+    known = meanings(error.splitlines(), environ)
+    return known[0] if known else Fault("the provider could not do it", _words(error), unknown)
+
+
+def _filled(fix: str, line: str, environ: Mapping[str, str], named: Mapping[str, str]) -> str:
+    login = f"log in again: {LOGIN}, or export a fresh GOOGLE_OAUTH_ACCESS_TOKEN; {_THEN}"
+    if environ.get("GITHUB_ACTIONS") == "true":
+        login = "re-run the failed jobs of this workflow: each run has a token of its own"
+    denied = failure(Call("do it"), Answer(403, "", line)).fix
+    return fix.format(
+        login=login,
+        laptop=laptop(),
+        role=denied if denied != Denied.usual else 'give the identity what docs/ci.md names, "The identities"',
+        network=f"start the local cloud: {laptop()} up" if _LOCAL.search(line) else "see that the network is there",
+        **named,
+    )
+
+
+def _words(text: str) -> str:
+    """Return the last line with content, without the prefix of every error."""
+    lines = [line.strip() for line in text.splitlines()]
+    said = next((line for line in reversed(lines) if line and not line.endswith("occurred:")), "")
+    while (shorter := _PREFIX.sub("", said)) != said:
+        said = shorter
+    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
+
+
+def own_errors(text: str) -> tuple[list[Fault], list[str]]:
+    """Return each error of Slipway's own once, and the lines outside them: the service's words within an error's reason
+    belong to the error. All lines of an error stand where the engine has its first."""
+    lines = [COLOUR.sub("", line).rstrip("\r") for line in text.split("\n")]
+    own, others, number = dict[Fault, None](), list[str](), 0
+    while number < len(lines):
+        begins, length = _BEGINS.match(lines[number]), 0
+        if begins:
+            below = takewhile(methodcaller("startswith", begins["indent"]), islice(lines, number + 1, None))
+            fault, length = Fault.read(begins["what"], map(methodcaller("removeprefix", begins["indent"]), below))
+            own |= {fault: None} if length else {}
+        others += [] if length else [lines[number]]
+        number += 1 + length
+    return list(own), others

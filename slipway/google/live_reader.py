@@ -1,0 +1,283 @@
+"""Questions for each part of the live resources. An unreadable part is `Unknown` with a reason, never empty.
+
+Only a disabled API counts as empty, and only where the caller says so (in preview): nothing can live behind it. A new
+project begins like that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any, TypeVar
+
+from slipway.google.answers import Json
+from slipway.google.catalog.document import PublishedCatalog, published
+from slipway.google.clusters import PersistentResource
+from slipway.google.connection import Connection
+from slipway.google.failures import Call, CloudError, Denied, NotFound, Unauthenticated
+from slipway.google.jobs import VertexJob, last_ends
+from slipway.google.live import Increase, QuotaLimit, Unknown
+from slipway.google.messages import message
+from slipway.google.quotas import SERVICE, QuotaInfo, QuotaPreference, ReadQuota
+from slipway.google.storage import Location
+from slipway.model.catalog.model import NAME
+from slipway.model.kinds import CUSTOM_JOB, KINDS, JobKind
+from slipway.model.labels import STACK_LABEL
+from slipway.model.season import moment_text
+
+Found = TypeVar("Found")
+
+_VERTEX, _QUOTAS = "roles/aiplatform.viewer", "roles/cloudquotas.viewer"
+_OBJECTS, _BUCKETS = "roles/storage.objectViewer", "roles/storage.bucketViewer"
+_ACCOUNTS = "roles/iam.serviceAccountViewer"
+_LATEST = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Recent:
+    """The newest jobs of the last `days`, ended ones too: `most` of them, and only those of a `stack` where one is
+    named.
+
+    A list is read page by page, so several `windows` of the time are read at once.
+    """
+
+    days: int
+    most: int
+    stack: str = ""
+    windows: int = 1
+
+    def filter(self, window: int, now: datetime) -> str:
+        """Return the API's filter for jobs of one part of the time; the first is the latest."""
+        step = timedelta(days=self.days) / self.windows
+        parts = [f'labels.{STACK_LABEL}="{self.stack}"'] if self.stack else []
+        parts.append(f'create_time>="{moment_text(now - (window + 1) * step)}"')
+        if window:
+            parts.append(f'create_time<"{moment_text(now - window * step)}"')
+        return " AND ".join(parts)
+
+    def newest(self, found: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
+        return tuple(sorted(found, key=lambda job: job.create_time or _LATEST, reverse=True)[: self.most])
+
+
+@dataclass(frozen=True)
+class LiveScope:
+    """The place to read, also for `buckets` and `accounts` by their names and addresses. `catalog` is the catalog
+    object's name.
+
+    `metrics` are those whose limits matter, None for all of training, and `read_quota` turns a listed one into a value.
+    `now` is this machine's time. Ended jobs are read where they were made within `ends_within` before, and the newest
+    ones as in `recent`; None for none. `elsewhere`: other regions with clusters and jobs. `spared`: regions that are
+    left out where they can't be read, and why that does no harm. `neighbours`: other stacks' catalogs matter. `kinds`:
+    of the jobs that are read.
+    """
+
+    project: str
+    region: str
+    catalog_bucket: str = ""
+    buckets: tuple[str, ...] = ()
+    accounts: tuple[str, ...] = ()
+    catalog: str = NAME
+    metrics: frozenset[str] | None = frozenset()
+    read_quota: ReadQuota = QuotaInfo.read
+    now: datetime | None = None
+    ends_within: timedelta | None = None
+    recent: Recent | None = None
+    elsewhere: tuple[str, ...] = ()
+    spared: Mapping[str, str] = field(default_factory=dict)
+    neighbours: bool = False
+    kinds: tuple[JobKind, ...] = tuple(KINDS.values())
+
+
+class Reader:
+    """A reader with a method per list, each of which may run in a thread of its own. `where`: the region that is named
+    in a failure."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        wanted: LiveScope,
+        identity: str = "",
+        *,
+        off_is_empty: bool = False,
+        where: str = "",
+    ) -> None:
+        self.connection, self.wanted, self.where = connection, wanted, where
+        self.identity, self.off_is_empty = identity, off_is_empty
+        self.vertex = connection.vertex(wanted.project, wanted.region)
+        self.warnings: list[str] = []
+
+    def at(self, region: str) -> Reader:
+        """Return a reader of one region, which names it in failures if it is another one."""
+        if region == self.wanted.region:
+            return self
+        wanted = replace(self.wanted, region=region)
+        other = Reader(self.connection, wanted, self.identity, off_is_empty=self.off_is_empty, where=f" in {region}")
+        other.warnings = self.warnings
+        return other
+
+    def clusters(self) -> tuple[PersistentResource, ...] | Unknown:
+        return self._of_vertex("persistentResources.list", self.vertex.persistent_resources, ())
+
+    def cluster(self, id_: str) -> PersistentResource | Unknown | None:
+        """Return a cluster from its own answer; None when it does not exist."""
+        one = "persistentResources.get"
+        return self._of_vertex(one, lambda: self.vertex.persistent_resource(id_), None, may_lack=True)
+
+    def jobs(self, kind: JobKind) -> tuple[VertexJob, ...] | Unknown:
+        """Return the jobs that have not ended."""
+        return self._of_vertex(f"{kind.collection}.list", lambda: tuple(self.vertex.active_jobs(kind)), ())
+
+    def last_ends(self, since: datetime) -> Mapping[str, datetime] | Unknown:
+        """Return the end of the last job on each cluster, by the cluster's id, among jobs made since then."""
+        made = f'create_time>"{moment_text(since)}"'
+        what = f"{CUSTOM_JOB.collection}.list"
+        return self._of_vertex(what, lambda: last_ends(self.vertex.jobs_of_every_kind(made)), {})
+
+    def recent(self, kind: JobKind, recent: Recent, window: int, now: datetime) -> tuple[VertexJob, ...] | Unknown:
+        """Return the newest jobs of one kind, in one part of the time before `now`."""
+        made = recent.filter(window, now)
+        what = f"{kind.collection}.list"
+        return self._of_vertex(what, lambda: tuple(islice(self.vertex.jobs(kind, made), recent.most)), ())
+
+    def limits(self, metrics: frozenset[str] | None) -> Mapping[str, QuotaLimit] | Unknown:
+        quotas = self.connection.quotas(self.wanted.project)
+        return self.asked(
+            "cloudquotas.googleapis.com quotaInfos.list",
+            _QUOTAS,
+            lambda: limits(quotas.infos(metrics, self.wanted.read_quota), self.wanted.region),
+            {},
+        )
+
+    def preferences(self) -> Mapping[str, QuotaPreference] | Unknown:
+        """Return preferences by the id of the quota. A disabled API is reported with the limits already."""
+        quotas, api = self.connection.quotas(self.wanted.project), "cloudquotas.googleapis.com quotaPreferences.list"
+        try:
+            return {one.quota_id: one for one in quotas.preferences(self.wanted.region)}
+        except CloudError as error:
+            return unanswered(error, api, _QUOTAS, self.identity)
+
+    def _of_vertex(
+        self, method: str, get: Callable[[], Found], empty: Found, *, may_lack: bool = False
+    ) -> Found | Unknown:
+        return self.asked(f"aiplatform.googleapis.com {method}{self.where}", _VERTEX, get, empty, may_lack=may_lack)
+
+    def catalog(self, bucket: str = "") -> PublishedCatalog | Unknown | None:
+        """Return the catalog in a bucket, without one in the stack's present bucket."""
+        wanted, storage = self.wanted, self.connection.storage
+        at = Location(bucket or wanted.catalog_bucket, wanted.catalog)
+
+        def existing() -> PublishedCatalog:
+            return replace(published(storage.read(at), str(at)), age=storage.age(at))
+
+        return self.asked(f"storage.googleapis.com {at}", _OBJECTS, existing, None, may_lack=True)
+
+    def buckets(self) -> tuple[Json, ...] | Unknown:
+        """Return the service's descriptions of the project's buckets."""
+        project, storage = self.wanted.project, self.connection.storage
+        api = f"storage.googleapis.com buckets.list {project}"
+        return self.asked(api, _BUCKETS, lambda: tuple(storage.buckets(project)), ())
+
+    def bucket(self, name: str) -> Mapping[str, Mapping[str, Any]] | Unknown:
+        """Return the service's description by a bucket's name; empty when it does not exist."""
+        api, storage = f"storage.googleapis.com buckets.get {name}", self.connection.storage
+        return self.asked(api, _BUCKETS, lambda: {name: storage.bucket(name)}, {}, may_lack=True)
+
+    def service_account(self, address: str) -> Mapping[str, str] | Unknown:
+        """Return the display name by the address; empty when it does not exist."""
+        project = self.wanted.project
+        call = Call(f"look at service account {address}", "iam.serviceAccounts.get", f"project {project}")
+        url = f"{self.connection.endpoints.of('iam')}projects/{project}/serviceAccounts/{address}"
+
+        def existing() -> Mapping[str, str]:
+            return {address: str(self.connection.session.get(url, call).get("displayName", ""))}
+
+        return self.asked("iam.googleapis.com serviceAccounts.get", _ACCOUNTS, existing, {}, may_lack=True)
+
+    def asked(
+        self, api: str, role: str, get: Callable[[], Found], empty: Found, *, may_lack: bool = False
+    ) -> Found | Unknown:
+        """Return an API's answer. With `may_lack`, a missing resource is empty; a list is never taken to be so.
+
+        `role` is the caller's missing role after a refusal, "" for the one that the refusal names.
+        """
+        try:
+            return get()
+        except CloudError as error:
+            if may_lack and isinstance(error, NotFound):
+                return empty
+            if self.off_is_empty and error.switched_off:
+                self.warnings.append(f"{api}: the API is switched off in {self.wanted.project}, so nothing lives there")
+                return empty
+            return unanswered(error, api, role or error.role, self.identity)
+
+
+def unanswered(error: CloudError, api: str, role: str, identity: str) -> Unknown:
+    """Return the Unknown of a failure. `role` helps only after a refusal."""
+    login = "a fresh login: gcloud auth application-default login"
+    needs = role if isinstance(error, Denied) else login if isinstance(error, Unauthenticated) else "the API to answer"
+    return Unknown(error.message or str(error), api, needs, identity, error.call.on, error.switched_off)
+
+
+def merged(parts: Iterable[Mapping[str, Found] | Unknown]) -> Mapping[str, Found] | Unknown:
+    """Merge parts by name; an unreadable part makes the whole unknown."""
+    found: dict[str, Found] = {}
+    for part in parts:
+        if isinstance(part, Unknown):
+            return part
+        found |= part
+    return found
+
+
+def all_or_unknown(parts: Iterable[Iterable[Found] | Unknown]) -> tuple[Found, ...] | Unknown:
+    """Join lists; an unreadable list makes the whole unknown."""
+    found: list[Found] = []
+    for part in parts:
+        if isinstance(part, Unknown):
+            return part
+        found += part
+    return tuple(found)
+
+
+_INELIGIBLE = {
+    "NOT_ENOUGH_USAGE_HISTORY": Increase.TOO_LITTLE_HISTORY,
+    "NO_VALID_BILLING_ACCOUNT": Increase.NO_BILLING,
+    "NOT_SUPPORTED": Increase.UNSUPPORTED,
+}
+
+
+def limits(infos: Iterable[QuotaInfo], region: str) -> dict[str, QuotaLimit]:
+    """Return the limits of a region by metric, without the service's name. Quotas without a limit there are left
+    out."""
+    found: dict[str, QuotaLimit] = {}
+    for info in infos:
+        metric, limit = info.metric.removeprefix(f"{SERVICE}/"), info.limit(region)
+        if limit is not None:
+            found[metric] = QuotaLimit(metric, region, limit, _increase(info), info.id)
+    return found
+
+
+def _increase(info: QuotaInfo) -> Increase:
+    if info.ineligibility is None:
+        return Increase.POSSIBLE
+    return _INELIGIBLE.get(info.ineligibility, Increase.IMPOSSIBLE)
+
+
+def quota_info(body: Json) -> QuotaInfo:
+    """Return a quota; fields and reasons of a newer API are passed over. Raises ValueError for values of another
+    type."""
+    from google.protobuf.json_format import ParseDict, ParseError
+
+    empty = message("google.cloud.cloudquotas_v1", "resources", "QuotaInfo")()
+    try:
+        info = ParseDict(dict(body), empty, ignore_unknown_fields=True)
+    except ParseError as error:
+        raise ValueError(str(error)) from error
+    eligibility = info.quota_increase_eligibility
+    return QuotaInfo(
+        info.metric,
+        tuple((tuple(one.applicable_locations), one.details.value) for one in info.dimensions_infos),
+        None if eligibility.is_eligible else eligibility.IneligibilityReason.Name(eligibility.ineligibility_reason),
+        info.quota_id,
+    )

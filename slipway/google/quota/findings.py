@@ -1,0 +1,154 @@
+"""Findings of a quota verdict: pools and offers that do not fit now or later, and unknown limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from slipway.base.formatting import few, join
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.clusters import RUNNING_STATES
+from slipway.google.live import QuotaLimit, Unknown
+from slipway.google.quota.increases import quota_of, requested
+from slipway.google.quota.metrics import Need, label, rank
+from slipway.google.quota.report import OfferDraw, OfferVerdict, QuotaRow
+from slipway.google.quota.usage import Grounds, usage
+from slipway.model.findings.finding import Finding, Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.model.labels import NAME_LABEL
+
+UNKNOWN = KINDS["quota-unknown"].of
+
+
+def short(grounds: Grounds, lines: Iterable[QuotaRow]) -> Iterator[Finding]:
+    """Find what this deployment draws and does not get."""
+    for line in lines:
+        if line.short and line.limit is not None:
+            created = sum(line.created.values())
+            yield KINDS["quota-short-now"].of(
+                Subject("quota", line.metric),
+                f"quota {line.metric} in {line.region} is short by {line.short:,}: creating "
+                f"{', '.join(sorted(line.created))} needs {created:,}, limit {line.limit:,}, "
+                f"used {line.limit + line.short - created:,}",
+                _fix(grounds, line, line.limit + line.short),
+                ways=(frozenset({line.metric}),),
+            )
+
+
+def _fix(grounds: Grounds, line: QuotaRow, enough: int) -> str:
+    live = grounds.live
+    clusters = () if isinstance(live.clusters, Unknown) else live.clusters
+    ours = live.catalog.clusters.values() if isinstance(live.catalog, PublishedCatalog) else ()
+    replaced = sorted(
+        cluster.id
+        for cluster in clusters
+        # Other stacks may use the same name for theirs.
+        if cluster.id in ours and cluster.labels.get(NAME_LABEL) in line.created and cluster.state in RUNNING_STATES
+    )
+    fixes = []
+    if replaced:
+        fixes.append(f"revert the edit (the new generation needs its machines beside those of {join(replaced)})")
+    # Waiting alone frees nothing: an old generation goes with a deployment, and this one is refused.
+    going = tuple(cluster for cluster in clusters if cluster.id in grounds.old and cluster.id not in replaced)
+    if usage(going, (), old=grounds.old).old.get(line.metric, 0) >= line.short:
+        named = join(sorted(cluster.id for cluster in going))
+        fixes.append(f"run pulumi up without this edit first, which deletes {named} once no job needs that")
+    fixes.append("lower `replicas` in the stack file")
+    id_, hope = quota_of(live, line.metric), requested(live, line.metric, enough) or line.increase
+    ask = f"ask for a limit of {enough:,}" + (f" (quota id {id_})" if id_ else "")
+    return ", or ".join([*fixes, f"{ask}: {hope}" if hope else ask])
+
+
+def beyond(lines: Iterable[QuotaRow]) -> Iterator[Finding]:
+    """Find pools that can't reach their maximum."""
+    for line in lines:
+        if line.at_most and not line.short:
+            yield KINDS["quota-short-at-most"].of(
+                Subject("quota", line.metric),
+                f"quota {line.metric} in {line.region}: {few(line.drawn)} would draw {line.ceiling:,} at the maximum, "
+                f"{line.room:,} can be had ({line.others:,} are used by others): {line.at_most}",
+                ways=(frozenset({line.metric}),),
+            )
+
+
+def unsure(grounds: Grounds) -> Iterator[Finding]:
+    """Tell why it is unknown whether the present draw fits."""
+    for metric in grounds.shares:
+        limit = grounds.limit(metric)
+        if isinstance(limit, str) and not grounds.unchecked(metric):
+            yield UNKNOWN(
+                Subject("quota", grounds.region), f"cannot tell whether quota in {grounds.region} suffices: {limit}"
+            )
+    for what, part in (("clusters", grounds.live.clusters), ("jobs", grounds.live.jobs)):
+        if isinstance(part, Unknown) and not grounds.live.skipped:
+            yield UNKNOWN(Subject("quota", what), f"cannot tell what quota the {what} use: {part}")
+
+
+def notes(grounds: Grounds) -> Iterator[Finding]:
+    """Tell what is not checked, or not counted."""
+    for metric in filter(grounds.unchecked, grounds.shares):
+        words = f"{label(metric)} are not checked: the service lists no quota {metric}"
+        yield UNKNOWN(Subject("quota", metric), words)
+    for item in grounds.current:
+        for pool in item.spec.pools:
+            if pool.machine.disk.type == "hyperdisk-balanced":
+                which = f"{item.spec.name}/{pool.name}"
+                words = f"pool {which}: disks are not checked: no quota of hyperdisks is known"
+                yield UNKNOWN(Subject("pool", which), words)
+    for words in grounds.usage.uncounted if grounds.usage else ():
+        yield UNKNOWN(Subject("quota"), words)
+
+
+def cannot_run(grounds: Grounds, offers: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
+    """Find templates without any available offer."""
+    for template, by_label in offers.items():
+        if not any(item.available or item.dormant for item in by_label.values()):
+            told = "; ".join(f"{label}: {item.why}" for label, item in by_label.items())
+            lacking = tuple(
+                frozenset(need.metric for need in needs if grounds.lacking(need))
+                for draw, needs in grounds.draws
+                if draw.template == template and by_label[draw.label].lacks_quota
+            )
+            words = f"template {template} can't run by any of its capacity types: {told}"
+            yield KINDS["no-offer-left"].of(Subject("template", template), words, ways=lacking)
+
+
+def draws_by_metric(grounds: Grounds) -> list[tuple[str, list[tuple[OfferDraw, Need]]]]:
+    """Return the draws of offers by metric, the largest of each first."""
+    drawn: dict[str, list[tuple[OfferDraw, Need]]] = {}
+    for draw, needs in grounds.draws:
+        for need in needs:
+            drawn.setdefault(need.metric, []).append((draw, need))
+    return [(metric, sorted(drawn[metric], key=lambda one: -one[1].amount)) for metric in sorted(drawn, key=rank)]
+
+
+def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
+    """Find offers that lack quota, by metric, and those that are ruled out by anything but the template itself."""
+    for metric, draws in draws_by_metric(grounds):
+        limit, who = grounds.limit(metric), dict[str, list[tuple[str, int]]]()
+        for draw, need in draws:
+            if verdicts[draw.template][draw.label].lacks_quota and grounds.lacking(need):
+                who.setdefault(draw.template, []).append((draw.label, need.amount))
+        if who and isinstance(limit, QuotaLimit):
+            hope = requested(grounds.live, metric, draws[0][1].amount) or limit.increase
+            told = "; ".join(
+                f"{template} needs {_amounts(drawn)} with {few(label for label, _ in drawn)}"
+                for template, drawn in who.items()
+            )
+            words = f"quota {metric} in {grounds.region}, limit {limit.limit:,}, makes offers unavailable: {told}"
+            yield KINDS["offer-unavailable"].of(
+                Subject("quota", metric), f"{words} · {hope}" if hope else words, ways=(frozenset({metric}),)
+            )
+    by_reason: dict[str, dict[str, list[str]]] = {}
+    for template, by_label in verdicts.items():
+        for offer, item in by_label.items():
+            if not (item.available or item.intended or item.lacks_quota or item.dormant):
+                by_reason.setdefault(item.why, {}).setdefault(template, []).append(offer)
+    for why, templates in by_reason.items():
+        told = join(f"{template} with {few(labels)}" for template, labels in templates.items())
+        yield KINDS["offer-unavailable"].of(Subject("offers"), f"unavailable: {told}: {why}")
+
+
+def _amounts(drawn: list[tuple[str, int]]) -> str:
+    """Return `8`, or from the least to the most: `12–208`."""
+    amounts = [amount for _, amount in drawn]
+    return f"{amounts[0]:,}" if amounts[0] == amounts[-1] else f"{amounts[-1]:,}–{amounts[0]:,}"

@@ -1,0 +1,159 @@
+"""The quota metrics that a machine draws, and how much of each.
+
+Names are those of service aiplatform.googleapis.com, without the service, each limited per region. They are for finding
+the metric in a listed `quotaInfos`; those marked as not documented are inferred by pattern.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from slipway.google.quotas import PREFIX
+from slipway.model.capacity import CAPACITY_TYPES
+from slipway.model.machines.spec import Disk, MachineGroup, MachineSpec, is_tpu, one_tpu
+from slipway.model.machines.table import Machine, MachineError, accelerator, all_accelerators, machine, rows
+
+ON_DEMAND_QUOTA = "on-demand"
+PREEMPTIBLE = "preemptible"
+_DISKS: Mapping[str, tuple[str, str, bool]] = {
+    "pd-ssd": ("pd_ssd", "PD SSD GB", True),
+    "pd-standard": ("pd_standard", "PD Standard GB", False),
+}
+
+
+@dataclass(frozen=True)
+class Need:
+    """An amount of a metric (without the service's name): GPUs, vCPUs or GB.
+
+    `documented` is False where the metric's name is inferred: when the service does not list it, it is not checked.
+    """
+
+    metric: str
+    amount: int
+    documented: bool = True
+
+
+def needs(group: MachineGroup, *, preemptible: bool = False) -> tuple[Need, ...]:
+    """Return the GPUs, vCPUs and GB of disk that so many machines draw. Raises MachineError for a machine that the
+    table lacks.
+
+    Preemptible draws (Spot and flex-start) share one CPU metric over all families; there is no preemptible disk metric.
+    No metric is known for hyperdisks, for preemptible TPUs, and for the CPUs of TPU machines: they draw nothing that
+    could be checked. TPUs are counted in chips.
+    """
+    shape, disk, replicas = _shape(group.machine), group.machine.disk, group.count
+    found: list[Need] = []
+    if is_tpu(shape.type):
+        if not preemptible:
+            chip = accelerator(shape.accelerator or shape.family)
+            found.append(Need(PREFIX + chip.quota, replicas * shape.accelerator_count, chip.documented))
+        return (*found, *_disks(disk, replicas))
+    if shape.accelerator is not None:
+        gpu = accelerator(shape.accelerator)
+        if gpu.preemptible or not preemptible:
+            metric = f"{PREFIX}{'preemptible_' if preemptible else ''}{gpu.quota}"
+            found.append(Need(metric, replicas * shape.accelerator_count, gpu.documented))
+    return (*found, _cpus(shape, replicas, preemptible), *_disks(disk, replicas))
+
+
+def unmetered(groups: Iterable[MachineGroup], *, preemptible: bool) -> tuple[str, ...]:
+    """Return the draws without a known metric: disks and, for preemptible machines, accelerators. Raises MachineError
+    as `needs` does."""
+    found: list[str] = []
+    for one in groups:
+        shape = _shape(one.machine)
+        kind = shape.accelerator or (shape.family if is_tpu(shape.type) else "")
+        if preemptible and kind and (is_tpu(shape.type) or not accelerator(kind).preemptible):
+            found.append(f"preemptible {accelerator(kind).label}")
+        if one.machine.disk.type not in _DISKS:
+            found.append(one.machine.disk.type)
+    return tuple(dict.fromkeys(found))
+
+
+def _disks(disk: Disk, replicas: int) -> Iterator[Need]:
+    if disk.type in _DISKS:
+        slug, _, documented = _DISKS[disk.type]
+        yield Need(PREFIX + slug, replicas * disk.size_gb, documented)
+
+
+def needs_of(groups: Iterable[MachineGroup], *, preemptible: bool = False) -> tuple[Need, ...]:
+    """Return the needs of several groups of machines, summed by metric. Raises MachineError for an unknown machine
+    type."""
+    found: dict[str, Need] = {}
+    for need in (need for group in groups for need in needs(group, preemptible=preemptible)):
+        before = found.get(need.metric)
+        found[need.metric] = replace(need, amount=need.amount + before.amount) if before else need
+    return tuple(found.values())
+
+
+def drawn_by(capacity_type: str, groups: Iterable[MachineGroup]) -> tuple[Need, ...]:
+    """Return the needs of a job's own machines. Empty for an unknown shape, and where no rule is known."""
+    row = CAPACITY_TYPES[capacity_type]
+    if row.draws not in (ON_DEMAND_QUOTA, PREEMPTIBLE):
+        return ()
+    try:
+        return needs_of(groups, preemptible=row.preemptible)
+    except MachineError:
+        return ()
+
+
+def _shape(spec: MachineSpec) -> Machine:
+    if is_tpu(spec.type):
+        return one_tpu(spec.type, spec.accelerator, spec.accelerator_count)
+    return machine(spec.type, spec.accelerator, spec.accelerator_count or None)
+
+
+def namespace(metric: str) -> str:
+    return PREEMPTIBLE if metric.startswith(f"{PREFIX}preemptible_") else ON_DEMAND_QUOTA
+
+
+def label(metric: str) -> str:
+    """Return the metric in a person's words: H100 GPUs, A3 vCPUs, PD SSD GB."""
+    rest = metric.removeprefix(PREFIX).removeprefix("preemptible_")
+    for one in all_accelerators():
+        if rest == one.quota:
+            return one.label
+    for slug, words, _ in _DISKS.values():
+        if rest == slug:
+            return words
+    if rest == "cpus":
+        return "vCPUs" if namespace(metric) == PREEMPTIBLE else "N1/E2 vCPUs"
+    return f"{rest.removesuffix('_cpus').upper()} vCPUs" if rest.endswith("_cpus") else metric
+
+
+def quota_id(metric: str, listed: Mapping[str, str] | None = None) -> str | None:
+    """Return the quota's id in the Cloud Quotas API: as `listed` by the service, by metric, else where its pattern is
+    known: GPUs, TPUs, and the preemptible CPUs."""
+    if listed and metric in listed:
+        return listed[metric]
+    kind = "Preemptible" if namespace(metric) == PREEMPTIBLE else ""
+    rest = metric.removeprefix(PREFIX).removeprefix("preemptible_")
+    every = (one for one in all_accelerators() if one.preemptible or not kind)
+    infix = next((one.quota_id for one in every if rest == one.quota), None)
+    if infix is None and kind and rest == "cpus":
+        infix = "CPUs"
+    return None if infix is None else f"CustomModelTraining{kind}{infix}PerProjectPerRegion"
+
+
+ALL_SHORT_COMMAND = "slipway quota --request --contact EMAIL"
+"""The command that asks for all missing quota."""
+
+
+def request_command(metric: str, limit: int) -> str:
+    """Return the command that asks for that limit."""
+    return f"slipway quota --request {metric}={limit} --contact EMAIL"
+
+
+def rank(metric: str) -> tuple[bool, int, str]:
+    """Return the order in the table: on-demand before preemptible; GPUs and TPUs, vCPUs, disks."""
+    kind = 0 if metric.endswith("_gpus") or f"{PREFIX}tpu" in metric else 1 if metric.endswith("cpus") else 2
+    return namespace(metric) == PREEMPTIBLE, kind, metric
+
+
+def _cpus(shape: Machine, replicas: int, preemptible: bool) -> Need:
+    amount = replicas * shape.vcpus
+    if preemptible:
+        return Need(f"{PREFIX}preemptible_cpus", amount)
+    named = rows("cpus").get(shape.family)
+    return Need(PREFIX + (named or f"{shape.family}_cpus"), amount, documented=named is not None)

@@ -1,0 +1,263 @@
+"""An authorised REST session: timeouts, careful retries, and answers turned into typed errors."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import urllib3.exceptions
+from urllib3.connection import HTTPConnection, HTTPSConnection
+
+from slipway.base.formatting import size, span
+from slipway.google.answers import Json, garbled, json_object, page, read_answer
+from slipway.google.failures import Call, CloudError, NoAnswer, Unauthenticated, Unreachable, failure
+from slipway.google.transport import STEP, EndlessAnswer, InvalidHeader, Response, Transport
+
+Params = Mapping[str, str | int]
+
+_MOST_PAGES = 10_000
+_RETRIED = frozenset({429, 500, 502, 503, 504})
+_NO_REQUEST = (urllib3.exceptions.LocationValueError, InvalidHeader)
+"""The errors of a request that can't be sent at all."""
+_CONNECTS = frozenset({HTTPConnection.connect.__code__, HTTPSConnection.connect.__code__})
+"""The code that makes a connection, with its TLS and a proxy's tunnel: no request is sent before it has returned."""
+
+
+@dataclass(frozen=True)
+class HttpPolicy:
+    """The time limits of a call, in seconds, and the number of tries of an idempotent one. `read` is for each part of
+    an answer. After `whole`, or after a list's `most` bytes, no further request is sent: no page, and no retry."""
+
+    connect: float = 10.0
+    read: float = 60.0
+    attempts: int = 4
+    first_wait: float = 0.5
+    longest_wait: float = 20.0
+    whole: float = 600.0
+    most: int = 1_000_000_000
+
+
+class Session:
+    """A sender of the typed clients' requests. May be shared by threads.
+
+    `sleep`, `clock` (seconds) and `chance` (0 ≤ x < 1, for jitter) are the only sources of time and randomness.
+    """
+
+    def __init__(
+        self,
+        http: Transport,
+        policy: HttpPolicy | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._http = http
+        self._policy = policy or HttpPolicy()
+        self._sleep = sleep
+        self._chance = chance
+        self._clock = clock
+        self._date = ""
+
+    def with_policy(self, policy: HttpPolicy) -> Session:
+        return Session(self._http, policy, self._sleep, self._chance, self._clock)
+
+    @property
+    def time(self) -> datetime | None:
+        """The time of the last answer, by the service's own clock; None where none told it."""
+        from email.utils import parsedate_to_datetime  # A submission needs no time, and no import that takes some.
+
+        try:
+            return parsedate_to_datetime(self._date).astimezone(UTC) if self._date else None
+        except ValueError:
+            return None
+
+    def widen(self, threads: int) -> None:
+        self._http.widen(threads)
+
+    def get(self, url: str, call: Call, params: Params | None = None) -> Json:
+        """GET a JSON object, with retries while the service is busy."""
+        return json_object(self._send("GET", url, call, params=params, again=True), call)
+
+    def download(self, url: str, call: Call, params: Params | None = None) -> Response:
+        return self._send("GET", url, call, params=params, again=True)
+
+    def stream(self, url: str, call: Call, params: Params, headers: Mapping[str, str]) -> Generator[bytes, None, None]:
+        """GET bytes as they are stored, a part at a time, with retries until the first comes. Raises NoAnswer when they
+        break off, Garbled for a whole answer to a request for a range."""
+        response = self._send("GET", url, call, params=params, headers=headers, again=True, stream=True)
+        with response:
+            if "Range" in headers and response.status != 206:
+                raise garbled(call, "a part was asked for, and the whole was given")
+            try:
+                yield from response.stream(STEP, decode_content=False)
+            except (OSError, urllib3.exceptions.HTTPError) as problem:
+                raise _no_answer(call, url, problem) from problem
+
+    def post(
+        self,
+        url: str,
+        call: Call,
+        body: Json | bytes,
+        params: Params | None = None,
+        *,
+        media: str = "application/json",
+        idempotent: bool = False,
+    ) -> Json:
+        """POST JSON, or bytes of another `media` type. Sent exactly once unless `idempotent`."""
+        sent = self._send("POST", url, call, params=params, body=body, media=media, again=idempotent)
+        return json_object(sent, call)
+
+    def patch(self, url: str, call: Call, body: Json, params: Params | None = None) -> Json:
+        """PATCH JSON, once."""
+        return json_object(self._send("PATCH", url, call, params=params, body=body, again=False), call)
+
+    def write(self, method: str, url: str, call: Call, body: Json) -> Json:
+        """Send JSON by this method, once."""
+        return json_object(self._send(method, url, call, body=body, again=False), call)
+
+    def delete(self, url: str, call: Call, params: Params | None = None) -> None:
+        """DELETE, with retries while the service is busy. Raises NotFound for a resource that is gone already."""
+        self._send("DELETE", url, call, params=params, again=True)
+
+    def pages(
+        self, url: str, call: Call, key: str, params: Params | None = None, *, body: Json | None = None
+    ) -> Iterator[Json]:
+        """Yield the items under `key` of every page, read on demand. With a `body` they are asked for by POST.
+
+        Raises Garbled for a list without an end.
+        """
+        token, seen, spent, length = "", {""}, 0.0, 0
+        while True:
+            begun, following = self._clock(), {"pageToken": token} if token else {}
+            if body is None:
+                answer = self._send("GET", url, call, params={**(params or {}), **following}, again=True)
+            else:
+                answer = self._send("POST", url, call, params=params, body={**body, **following}, again=True)
+            spent, length = spent + self._clock() - begun, length + len(answer.data)
+            items, token = page(json_object(answer, call), key, call)
+            yield from items
+            if not token:
+                return
+            if token in seen:
+                raise garbled(call, "its pages go in a circle")
+            seen.add(token)
+            if spent > self._policy.whole or len(seen) > _MOST_PAGES or length > self._policy.most:
+                told = f"{len(seen) - 1:,} pages, {size(length)}, {span(spent)}"
+                raise garbled(call, f"its list has no end: there is another page after {told}")
+
+    def _send(
+        self,
+        method: str,
+        url: str,
+        call: Call,
+        *,
+        params: Params | None = None,
+        body: Json | bytes | None = None,
+        media: str = "application/json",
+        headers: Mapping[str, str] | None = None,
+        again: bool,
+        stream: bool = False,
+    ) -> Response:
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        headers = {**(headers or {}), **({} if body is None else {"Content-Type": media})}
+        attempts, end = self._policy.attempts if again else 1, self._clock() + self._policy.whole
+        lost: NoAnswer | None = None
+        for attempt in range(1, attempts + 1):
+            try:
+                response = self._once(
+                    method, url, call, params=dict(params or {}), data=data, headers=headers, stream=stream
+                )
+            except NoAnswer as problem:
+                if attempt == attempts or self._clock() >= end:
+                    raise
+                lost = problem
+                self._sleep(self._wait(attempt, None))
+                continue
+            except Unreachable as problem:
+                if lost and method != "GET":  # The one request that was sent may have done it.
+                    raise lost from problem
+                raise
+            self._date = response.headers.get("Date", self._date)
+            if response.status < 400:
+                return response
+            answer = read_answer(response)
+            if answer.status not in _RETRIED or attempt == attempts or self._clock() >= end:
+                raise failure(call, answer)
+            self._sleep(self._wait(attempt, answer.retry_after))
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+    def _wait(self, attempt: int, asked: float | None) -> float:
+        backoff = self._policy.first_wait * 2.0 ** (attempt - 1) * (0.5 + self._chance())
+        return min(self._policy.longest_wait, backoff if asked is None else max(asked, backoff))
+
+    def _once(self, method: str, url: str, call: Call, **sent: Any) -> Response:
+        timeout = (self._policy.connect, self._policy.read)
+        try:
+            return self._http.request(method, url, timeout=timeout, **sent)
+        except urllib3.exceptions.HTTPError as problem:
+            raise _no_answer(call, url, problem) from problem
+        except Exception as problem:
+            # google-auth's own errors; imported only on use, because a plain token works without the library.
+            from google.auth.exceptions import GoogleAuthError, TransportError
+
+            if isinstance(problem, TransportError):
+                raise _no_answer(call, url, problem, never_sent=True) from problem
+            if isinstance(problem, GoogleAuthError):
+                why = f"the credentials give no access token: {str(problem) or type(problem).__name__}"
+                raise Unauthenticated(call, why) from problem
+            raise
+
+
+def _no_answer(call: Call, url: str, problem: Exception, *, never_sent: bool = False) -> CloudError:
+    host = "/".join(url.split("/")[:3])
+    causes = list(_causes(problem))
+    if endless := next((one for one in causes if isinstance(one, EndlessAnswer)), None):
+        return garbled(call, f"{host}: {endless}")
+    if never_sent or any(isinstance(cause, _NO_REQUEST) or _while_connecting(cause) for cause in causes):
+        return Unreachable(call, f"nothing answers at {host} ({_brief(causes)})")
+    return NoAnswer(call, f"{host} took the request and gave no answer ({_brief(causes)})")
+
+
+def _while_connecting(problem: BaseException) -> bool:
+    """Tell whether the error rose before anything could be sent. Nothing else proves that: urllib3 uses ProxyError for
+    an answer lost behind a proxy as well as for a missing proxy."""
+    step = problem.__traceback__
+    while step:
+        if step.tb_frame.f_code in _CONNECTS:
+            return True
+        step = step.tb_next
+    return False
+
+
+def _causes(problem: BaseException) -> Iterator[BaseException]:
+    """Yield the exception and all it wraps, outermost first; urllib3 hides causes in `reason` and in its arguments.
+
+    Not its context: that may be an earlier request's failure, which is being handled while this one is sent.
+    """
+    seen: set[int] = set()
+    open_ = [problem]
+    while open_:
+        one = open_.pop(0)
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        inner = [getattr(one, "reason", None), one.__cause__, *one.args]
+        open_.extend(cause for cause in inner if isinstance(cause, BaseException))
+
+
+def _brief(causes: list[BaseException]) -> str:
+    for cause in causes:
+        if isinstance(cause, OSError) and (said := cause.strerror or str(cause)):
+            return said.lower()
+    if any(isinstance(cause, urllib3.exceptions.TimeoutError) for cause in causes):
+        return "timed out"
+    if any(isinstance(cause, http.client.IncompleteRead) for cause in causes):
+        return "its answer broke off"
+    return type(causes[0]).__name__

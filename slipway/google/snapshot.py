@@ -1,0 +1,206 @@
+"""A snapshot of a stack's regions, read at once for every decision and report: program, review, doctor, schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from slipway.base.clock import right_time
+from slipway.google.connection import Connection
+from slipway.google.live import Live, Neighbours, Unknown
+from slipway.google.live_reader import LiveScope, Reader, all_or_unknown, merged
+
+AT_ONCE = 256
+"""The most threads, begun as needed: no answer of one API, in one region, may depend on the number of other
+requests."""
+_BUCKETS_AT_ONCE = 32
+CATALOG, _CLUSTERS, _ENDS = "the catalog", "clusters", "ended jobs"
+_QUOTA, _REQUESTS, _NEIGHBOURS = "quota", "requests for quota", "catalogs of other stacks"
+
+
+class Snapshot:
+    """The parts of the live resources, each read by a thread on first use.
+
+    Times are the cloud's where this machine's clock is wrong: a reading by the wrong time is repeated.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        wanted: LiveScope,
+        threads: Executor,
+        identity: str = "",
+        *,
+        off_is_empty: bool = False,
+    ) -> None:
+        self.reader = Reader(connection, wanted, identity, off_is_empty=off_is_empty)
+        self._wanted, self._threads = wanted, threads
+        self._kinds = {f"{kind.words}s": kind for kind in wanted.kinds}
+        self._places: dict[str, Reader] = {}
+        self._asked: dict[tuple[str, str], Future[Any]] = {}
+
+    @property
+    def parts(self) -> Mapping[str, Future[Any]]:
+        """The parts that were asked for, by name."""
+        home = self._wanted.region
+        return {f"{what} in {at}" if at not in ("", home) else what: part for (what, at), part in self._asked.items()}
+
+    def ask(self, what: str, read: Callable[[], object], region: str = "") -> None:
+        self._asked[what, region] = self._threads.submit(read)
+
+    def found(self, what: str, nothing: object = None, region: str = "") -> Any:
+        """Wait for a part; `nothing` where it was not asked for."""
+        part = self._asked.get((what, region))
+        return nothing if part is None else part.result()
+
+    def look_in(self, regions: Iterable[str]) -> None:
+        """Ask for the clusters and jobs of these regions."""
+        for region in regions:
+            self._places[region] = place = self.reader.at(region)
+            self.ask(_CLUSTERS, place.clusters, region)
+            for words, kind in self._kinds.items():
+                self.ask(words, partial(place.jobs, kind), region)
+            self._look_back(region, self._wanted.now)
+
+    def look_at_quota(self, metrics: frozenset[str] | None) -> None:
+        """Ask for the limits of these metrics, None for all, in the snapshot's regions, and for requests for more."""
+        for region, place in self._places.items():
+            self.ask(_QUOTA, partial(place.limits, metrics), region)
+        self.ask(_REQUESTS, self.reader.preferences)
+
+    def live(self) -> Live:
+        """Wait for all requested parts, and return them."""
+        wanted, session = self._wanted, self.reader.connection.session
+        for part in tuple(self._asked.values()):
+            part.result()
+        time = right_time(wanted.now, session.time) if wanted.now else session.time
+        if time != wanted.now:
+            for region in self._places:
+                self._look_back(region, time)
+        regions = [region for region in self._places if not self._left_out(region)]
+
+        def everywhere(*parts: str) -> Any:
+            return all_or_unknown(self.found(part, (), region) for region in regions for part in parts)
+
+        limits = {region: self.found(_QUOTA, {}, region) for region in self._places}
+        adopted = merged(self.found(name, {}) for name in wanted.buckets)
+        bodies = {} if isinstance(adopted, Unknown) else adopted
+        of_catalog = wanted.catalog_bucket
+        recent = everywhere(*self._recent)
+        return Live(
+            clusters=everywhere(_CLUSTERS),
+            jobs=everywhere(*self._kinds),
+            limits=limits.pop(wanted.region, {}),
+            limits_elsewhere=limits,
+            catalog=self.found(CATALOG),
+            buckets=adopted if isinstance(adopted, Unknown) else frozenset(adopted),
+            by_hand=frozenset(
+                name for name, body in bodies.items() if not made_by_us(body, catalog=name == of_catalog)
+            ),
+            lacking={name: lacks(body, catalog=name == of_catalog) for name, body in bodies.items()},
+            locations={name: str(body.get("location", "")).lower() for name, body in bodies.items()},
+            service_accounts=merged(self.found(name, {}) for name in wanted.accounts),
+            last_ends=merged(self.found(_ENDS, {}, region) for region in regions),
+            preferences=self.found(_REQUESTS, {}),
+            time=time,
+            neighbours=self.found(_NEIGHBOURS, {}),
+            recent=recent if isinstance(recent, Unknown) or not wanted.recent else wanted.recent.newest(recent),
+        )
+
+    @property
+    def _recent(self) -> Mapping[str, Any]:
+        recent = self._wanted.recent
+        if recent is None:
+            return {}
+        return {
+            f"{words} of the last {recent.days} days{f', part {n + 1}' if n else ''}": (kind, n)
+            for words, kind in self._kinds.items()
+            for n in range(recent.windows)
+        }
+
+    def _look_back(self, region: str, now: datetime | None) -> None:
+        wanted, place = self._wanted, self._places[region]
+        if now and wanted.ends_within:
+            self.ask(_ENDS, partial(place.last_ends, now - wanted.ends_within), region)
+        for words, (kind, n) in self._recent.items():
+            if now and wanted.recent:
+                self.ask(words, partial(place.recent, kind, wanted.recent, n, now), region)
+
+    def _left_out(self, region: str) -> bool:
+        """Tell whether a part of a region that can be spared is unreadable, which is reported."""
+        if region not in self._wanted.spared:
+            return False
+        parts = (part.result() for (_, at), part in self._asked.items() if at == region)
+        unread = next((one for one in parts if isinstance(one, Unknown)), None)
+        if unread:
+            self.reader.warnings.append(f"not looked at {region}, {self._wanted.spared[region]}: {unread.why}")
+        return unread is not None
+
+
+def skipped() -> Live:
+    """Return the Live of a preview that reads nothing, on purpose."""
+    unread = Unknown("SLIPWAY_LIVE=skip", "none", "none")
+    return Live(clusters=(), jobs=(), limits=unread, catalog=None, skipped=True)
+
+
+def read(
+    connection: Connection, wanted: LiveScope, *, identity: str = "", off_is_empty: bool
+) -> tuple[Live, list[str]]:
+    """Read the wanted live resources, with warnings. With `off_is_empty` a disabled API has nothing in it, with a
+    warning.
+
+    Sends nothing but GETs. Raises nothing for an API's refusal: that becomes `Unknown`, with `identity` in it.
+    """
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="live") as threads:
+        snapshot = Snapshot(connection, wanted, threads, identity, off_is_empty=off_is_empty)
+        reader = snapshot.reader
+        snapshot.look_in((wanted.region, *wanted.elsewhere))
+        if wanted.metrics != frozenset():
+            snapshot.look_at_quota(wanted.metrics)
+        if wanted.catalog_bucket:
+            snapshot.ask(CATALOG, reader.catalog)
+        if wanted.neighbours:
+            snapshot.ask(_NEIGHBOURS, partial(neighbours, reader))
+        for name in wanted.buckets:
+            snapshot.ask(name, partial(reader.bucket, name))
+        for name in wanted.accounts:
+            snapshot.ask(name, partial(reader.service_account, name))
+        return snapshot.live(), reader.warnings
+
+
+def neighbours(reader: Reader) -> Neighbours:
+    """Return the catalogs of the project, this stack's own as well. A catalog in an adopted bucket does not count:
+    anybody who may write there, a former submitter too, could name themselves."""
+    listed = reader.buckets()
+    if isinstance(listed, Unknown):
+        return listed
+    names = [str(one["name"]) for one in listed if made_by_us(one, catalog=True)]
+    with ThreadPoolExecutor(_BUCKETS_AT_ONCE, thread_name_prefix="catalogs") as threads:
+        found = zip(names, threads.map(reader.catalog, names), strict=True)
+        return {name: one for name, one in found if one is not None}
+
+
+def made_by_us(bucket: Mapping[str, Any], *, catalog: bool) -> bool:
+    """Tell whether Slipway made a bucket: then a rule lets old packages or claims age away from its first moment on.
+
+    The work bucket of another stack, which may be gone, counts as adopted where a catalog is declared: a destruction
+    empties a catalog's bucket, and that one has people's results.
+    """
+    prefix, rules = "packages/" if catalog else "claims/", bucket.get("lifecycle", {}).get("rule", [])
+    return any(prefix in rule.get("condition", {}).get("matchesPrefix", []) for rule in rules)
+
+
+def lacks(bucket: Mapping[str, Any], *, catalog: bool) -> tuple[str, ...]:
+    """Return the settings of a bucket in which it differs from Slipway's own, as the flags of gcloud that set them.
+    Lifecycle rules are not among them: the owner decides how long objects are kept."""
+    access = bucket.get("iamConfiguration", {})
+    missing = {
+        "--uniform-bucket-level-access": not access.get("uniformBucketLevelAccess", {}).get("enabled"),
+        "--public-access-prevention": access.get("publicAccessPrevention") != "enforced",
+        "--versioning": catalog and not bucket.get("versioning", {}).get("enabled"),
+        "--clear-retention-period": bool(bucket.get("retentionPolicy")),
+    }
+    return tuple(flag for flag, is_missing in missing.items() if is_missing)

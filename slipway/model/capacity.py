@@ -1,0 +1,118 @@
+"""Capacity types, the sources of machines: what each draws and costs, and how it behaves; one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from slipway.base.formatting import join
+from slipway.model.machines.table import models
+
+DAY = 24 * 3600
+WEEK = 7 * DAY
+
+
+@dataclass(frozen=True)
+class CapacityType:
+    """A row: where the machines of a job come from.
+
+    - `strategy`: of the job's scheduling, None where it is left out.
+    - `draws`: "nothing" (a pool holds the machines), "on-demand", "preemptible" (in name only for flex-start), or
+      "unknown".
+    - `price`: the price book's table of it, None where a book can't tell; `with_fee` where its prices have Vertex AI's
+      management fee in them.
+    - `waits_by_itself`: the service waits for machines, for `maxWaitDuration`; others wait only for quota or a pool.
+    - `when`, `billing`: for people; `instead` for those whose job has failed, `{}` is the cluster.
+    - `differs`: today's rule, where earlier documentation of Google's says another one.
+    """
+
+    name: str
+    draws: str
+    when: str
+    billing: str
+    instead: str
+    strategy: str | None = None
+    price: str | None = None
+    waits_by_itself: bool = False
+    with_fee: bool = False
+    differs: str = ""
+
+    @property
+    def preemptible(self) -> bool:
+        return self.draws == "preemptible"
+
+
+POOL, FLEX_START, SPOT, ON_DEMAND, RESERVATION = "pool", "flex-start", "spot", "on-demand", "reservation"
+
+_ROWS = (
+    CapacityType(
+        POOL,
+        draws="nothing",
+        price="on-demand",
+        when="short jobs, many of them, and machines that must be there",
+        billing="the pool is billed for all its time, a job on it costs nothing more",
+        instead="on pool {}",
+    ),
+    CapacityType(
+        FLEX_START,
+        strategy="FLEX_START",
+        draws="preemptible",
+        price="flex-start",
+        with_fee=True,
+        waits_by_itself=True,
+        instead="waits in the queue until all its machines are there at once",
+        when="scarce GPUs for up to 7 days, when the start may be later",
+        billing="Compute Engine's flex-start price and Vertex AI's management fee while it runs; waiting is not billed",
+        differs=f"{join(models(flex_start=True))} only, at a price below the on-demand one",
+    ),
+    CapacityType(
+        SPOT,
+        strategy="SPOT",
+        draws="preemptible",
+        price="spot",
+        instead="Spot machines, which may be taken away again",
+        when="work that resumes from checkpoints",
+        billing="Compute Engine's Spot price and Vertex AI's management fee while it runs; queued or preempted is free",
+        differs="every machine that Compute Engine offers as Spot, TPU pods excepted",
+    ),
+    CapacityType(
+        ON_DEMAND,
+        strategy="STANDARD",
+        draws="on-demand",
+        price="on-demand",
+        instead="machines of its own, which nobody takes away",
+        when="machines that are easy to get, and jobs too rare for a pool",
+        billing="Vertex AI's price while it runs",
+    ),
+    CapacityType(
+        RESERVATION,
+        draws="unknown",
+        instead="on reserved machines",
+        when=(
+            "machines that are paid for already, and those that only a reservation gives "
+            f"({join(models(reserved_only=True))})"
+        ),
+        billing="the reservation is billed for all its time, and Vertex AI's management fee while the job runs",
+    ),
+)
+
+CAPACITY_TYPES: Mapping[str, CapacityType] = MappingProxyType({row.name: row for row in _ROWS})
+"""Capacity types by name, in no order of preference: that is a template's."""
+
+WAIT_BY_THEMSELVES = frozenset(row.name for row in _ROWS if row.waits_by_itself)
+
+_BY_STRATEGY: Mapping[str, str] = {row.strategy: row.name for row in _ROWS if row.strategy}
+
+
+def of_job(strategy: str, label: str = "", reserved: bool = False) -> str:
+    """Return the capacity type of a job beside the pools.
+
+    `strategy`: of its scheduling, empty where it is left out. `label`: the type in its label; it does not count where
+    the strategy disagrees. `reserved`: it takes machines of a reservation.
+    """
+    sent_by = CAPACITY_TYPES.get(label)
+    if sent_by is not None and label != POOL and strategy in ("", sent_by.strategy or "STANDARD"):
+        return label
+    found = _BY_STRATEGY.get(strategy, ON_DEMAND)
+    return RESERVATION if reserved and found == ON_DEMAND else found

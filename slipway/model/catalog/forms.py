@@ -1,0 +1,123 @@
+"""Types of the catalog's fields: texts of a certain form, and values from several keys together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, TypeVar
+
+from slipway.base.codec import Across, As, At, Else, Form, malformed, read, write
+from slipway.model.catalog.placeholders import whole
+from slipway.model.machines.spec import Disk, MachineSpec
+from slipway.model.prices import UNKNOWN, Price, price_text
+from slipway.model.season import Season, moment, moment_text
+
+Moment = Annotated[datetime | None, As(lambda text: moment(str(text)), moment_text, "a date and a time with its zone")]
+
+
+Keys = TypeVar("Keys")
+
+
+def flat(keys: type[Keys], of: Callable[[Keys], Any], to: Callable[[Any], Keys]) -> Across:
+    """Return the form of a value that is several keys of the object around it; `keys` declares them."""
+    return Across(lambda body: of(read(keys, body)), lambda value: write(to(value)))
+
+
+def _form(pattern: str, expected: str) -> Form:
+    """Return the form of texts that become parts of host names, paths and files, and allow nothing else."""
+    return Form(lambda text: re.fullmatch(pattern, text) is not None, expected)
+
+
+def _read_price(body: Mapping[str, Any]) -> Price:
+    """Read the price from `pricePerHour` and `priceComplete`; a catalog without the flag has whole prices alone. Where
+    only an upper bound is known, `priceAtMost` has it in place of them."""
+    complete = body.get("priceComplete", True)
+    key = "pricePerHour" if body.get("pricePerHour") is not None else "priceAtMost"
+    value = body.get(key)
+    if value is None:
+        return UNKNOWN
+    try:
+        known = Decimal(str(value))
+    except InvalidOperation:
+        known = Decimal("NaN")
+    if not known.is_finite():
+        raise malformed(value, "a price or null", key)
+    if not isinstance(complete, bool):
+        raise malformed(complete, "true or false", "priceComplete")
+    return Price(known, complete=True, at_most=True) if key == "priceAtMost" else Price(known, complete)
+
+
+def _write_price(price: Price) -> Mapping[str, Any]:
+    if price.at_most and price.complete:  # To a version without bounds the price is unknown.
+        return {"pricePerHour": None, "priceComplete": False, "priceAtMost": price_text(price)}
+    return {"pricePerHour": price_text(price), "priceComplete": price.complete}
+
+
+@dataclass(frozen=True)
+class _Machine(MachineSpec):
+    """The keys of a pool's machines."""
+
+    type: Annotated[str, At("machine")]
+    accelerator: Annotated[str | None, Else(None)]
+    accelerator_count: Annotated[int, Else(0)]
+    disk: Disk
+
+
+@dataclass(frozen=True)
+class _Metric:
+    id: str
+    goal: str
+
+
+def _seconds(value: float) -> timedelta:
+    return timedelta(seconds=value)
+
+
+_IN_SECONDS = As(_seconds, timedelta.total_seconds, "a number of seconds")
+Seconds = Annotated[timedelta | None, _IN_SECONDS]
+
+
+@dataclass(frozen=True)
+class _Season:
+    """The keys of a cluster's season."""
+
+    begins: Annotated[Moment, At("from")] = None
+    ends: Annotated[Moment, At("until")] = None
+    idle_limit: Seconds = None
+
+
+PLAIN_NAME = _form(r"[a-z]([a-z0-9-]*[a-z0-9])?", "a name")
+PROJECT = _form(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]*[a-z0-9]", "a project's id")
+PARAMETER_NAME = _form(r"[a-z][a-z0-9_]{0,39}", "a parameter's name")
+QUOTA_ID = _form(r"[A-Za-z0-9-]+", "a quota's id")
+BUCKET = _form(r"[a-z0-9][a-z0-9_.-]*", "a bucket's name")
+Text = Annotated[str, Else("")]
+Texts = Annotated[tuple[str, ...], Else(())]
+Count = Annotated[
+    int | str, Form(lambda count: isinstance(count, int) or bool(whole(count)), "a whole number or a parameter")
+]
+Hourly = Annotated[Price, Across(_read_price, _write_price)]
+MachineOfPool = Annotated[
+    MachineSpec, flat(_Machine, lambda keys: MachineSpec(**vars(keys)), lambda one: _Machine(**vars(one)))
+]
+SeasonOfCluster = Annotated[Season, flat(_Season, lambda keys: Season(**vars(keys)), lambda one: _Season(**vars(one)))]
+Metrics = Annotated[
+    tuple[tuple[str, str], ...],
+    As(
+        lambda value: tuple((one.id, one.goal) for one in (read(_Metric, body) for body in value)),
+        lambda metrics: [{"id": name, "goal": goal} for name, goal in metrics],
+        "a list of metrics with id and goal",
+    ),
+    Else(()),
+]
+
+
+@dataclass(frozen=True)
+class Removed:
+    """A cluster whose entry is gone: since when, and after how many seconds it is late (its `retireWithin`)."""
+
+    retire_within: Annotated[timedelta, _IN_SECONDS]
+    since: Annotated[Moment, Else(None)]

@@ -1,0 +1,245 @@
+"""Clusters (persistent resources) with their pools, and reservations, as a stack declares them.
+
+Field meanings: Vertex AI `persistentResources` (v1) and `gcp.vertex.AiPersistentResource`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Annotated, Any, Self
+
+from slipway.base import codec
+from slipway.base.codec import At
+from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.model.machines.spec import MachineSpec
+from slipway.model.season import ALWAYS, Season
+
+ACCOUNTS_FLAG = "gcloud ai persistent-resources create --enable-custom-service-account"
+ROLLOVER, IN_PLACE, PROTECT = "rollover", "in-place", "protect"
+"""The ways to carry out an edit of a cluster: a new one beside the old one, the old one deleted first, or not at
+all."""
+
+CREATE_WITHIN_S = 15 * 60.0
+"""The default time for which a creation is tried again."""
+
+SERVICE_ACCOUNT = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?@([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+gserviceaccount\.com"
+"""The form of a service account's address. Here because templates use it too, and need no YAML."""
+PROJECT = "([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]"
+"""The form of a project's id."""
+
+
+@dataclass(frozen=True)
+class PoolSpec:
+    """A resource pool: equal machines, a fixed number of them or as many as jobs need within bounds.
+
+    `replicas` is the number at its creation. A fixed pool has min == max == replicas.
+    """
+
+    name: str
+    machine: MachineSpec
+    min: int
+    max: int
+    autoscaled: bool
+    replicas: int
+
+    def request(self) -> dict[str, Any]:
+        """Return a `resourcePools` entry."""
+        bounds = {"minReplicaCount": str(self.min), "maxReplicaCount": str(self.max)}
+        return {
+            "id": self.name,
+            **self.machine.request(),
+            "replicaCount": str(self.replicas),
+            **({"autoscalingSpec": bounds} if self.autoscaled else {}),
+        }
+
+
+@dataclass(frozen=True)
+class DnsPeering:
+    """A DNS zone to resolve. `domain` ends with a dot."""
+
+    domain: str = ""
+    target_project: str = ""
+    target_network: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.domain} {self.target_project} {self.target_network}"
+
+    @property
+    def written(self) -> str:
+        """The text of a stack file."""
+        return f"{{{', '.join(f'{key}: {value}' for key, value in codec.write(self).items())}}}"
+
+
+@dataclass(frozen=True)
+class PscInterface:
+    """A Private Service Connect interface: a network attachment's name or full path, and DNS zones to resolve."""
+
+    network_attachment: str = ""
+    dns_peerings: Annotated[tuple[DnsPeering, ...], At("dnsPeeringConfigs")] = ()
+
+    def request(self) -> dict[str, Any]:
+        """Return a `pscInterfaceConfig`, for a cluster or a job."""
+        return _given(codec.write(self))
+
+
+@dataclass(frozen=True)
+class Adoption:
+    """A cluster that somebody else made, by its id: people submit to it, and no deployment ever changes or deletes it.
+
+    `lines`: the places of its entry's keys in the stack file, by their dotted paths below it, as FILE:LINE.
+    """
+
+    id: str
+    lines: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    def line(self, key: str) -> str:
+        """Return the line of the key, or of its parent if it is missing; empty without a file."""
+        while key and key not in self.lines:
+            key = key.rpartition(".")[0]
+        return self.lines.get(key, "")
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A cluster that may be made in another's place: its whole set of pools, in another region where that is given."""
+
+    pools: tuple[PoolSpec, ...]
+    region: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pools", tuple(sorted(self.pools, key=lambda pool: pool.name)))
+
+
+@dataclass(frozen=True)
+class ClusterSpec:
+    """A persistent resource as declared, every provider field resolved.
+
+    `name` is its key in the stack file, and its `display_name` where the file has none; the id is derived
+    (`slipway.model.fingerprint`). `pools` are kept in the order of their names: the provider compares them by position,
+    and the order of keys in a file must never replace a cluster. `labels` are the stack's own, without those Slipway
+    adds. `generation` is raised by hand to get a fresh cluster. `create_within` is how long its creation is tried
+    again. `alternatives` may be made in its place where its machines can't be had, in this order; `alternative` is this
+    one's number among them, 0 for the first configuration. `region` is set for an alternative outside the stack's
+    region, empty for all others. An `adopted` cluster exists already, and its declaration must match it.
+    """
+
+    name: str
+    pools: tuple[PoolSpec, ...]
+    display_name: str = ""
+    network: str = ""
+    reserved_ip_ranges: tuple[str, ...] = ()
+    kms_key: str = ""
+    psc: PscInterface | None = None
+    custom_service_account: bool = True
+    labels: Mapping[str, str] = field(default_factory=dict)
+    replacement: str = ROLLOVER
+    generation: int = 1
+    retire_within: timedelta | None = None
+    deletion_policy: str = "DELETE"
+    season: Season = ALWAYS
+    create_within: timedelta | None = None
+    alternatives: tuple[Alternative, ...] = ()
+    alternative: int = 0
+    region: str = ""
+    adopted: Adoption | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pools", tuple(sorted(self.pools, key=lambda pool: pool.name)))
+        object.__setattr__(self, "display_name", self.display_name or self.name)
+
+    @property
+    def options(self) -> tuple[Self, ...]:
+        """The cluster in its first configuration, then in each of its alternatives: each is a generation of its own."""
+        others = (
+            replace(self, pools=one.pools, region=one.region, alternatives=(), alternative=number)
+            for number, one in enumerate(self.alternatives, 1)
+        )
+        return (self, *others)
+
+    @property
+    def called(self) -> str:
+        return f"as its {self.place_in_order}" if self.alternative else "as asked for first"
+
+    @property
+    def place_in_order(self) -> str:
+        """The number and region of an alternative: `alternative 1 in us-east4`."""
+        return f"alternative {self.alternative}{f' in {self.region}' if self.region else ''}"
+
+    @property
+    def other_regions(self) -> tuple[str, ...]:
+        """The regions where it is or may come to be, besides the stack's own."""
+        places = (self.region, *(one.region for one in self.alternatives))
+        return tuple(dict.fromkeys(place for place in places if place))
+
+    def pool(self, name: str) -> PoolSpec | None:
+        return next((pool for pool in self.pools if pool.name == name), None)
+
+    @property
+    def closed(self) -> tuple[str, str] | None:
+        """The reason why no template can run on it, and what to do; None for a cluster that takes jobs."""
+        if self.custom_service_account:
+            return None
+        what = f"no template can run on cluster {self.name}: it was made without custom service accounts"
+        return (
+            f"{what}, so that its jobs run as Google's own agent, and each job of a template runs as a trainer",
+            f"adopt one in its place that was made with {ACCOUNTS_FLAG}, or take its entry out"
+            if self.adopted
+            else "take `serviceAccount: {custom: false}` out of its entry, which makes another cluster",
+        )
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """A reservation. `path` is projects/PROJECT/zones/ZONE/reservations/NAME. `machines` is the number it holds, 0 if
+    unknown.
+
+    Its machines equal a job's exactly: `machine`, and on N1 `accelerator` with its count, are empty if unknown.
+    """
+
+    path: str
+    machine: str = ""
+    accelerator: str | None = None
+    accelerator_count: int = 0
+    machines: int = 0
+
+
+@dataclass(frozen=True)
+class CurrentCluster:
+    """The cluster of a name from now on. `state` is the live one's, empty when it is to be created.
+
+    `alternatives`: those that may be created in its place, in order; none for an existing cluster. An adopted cluster
+    has no fingerprint, and the engine never hears of it.
+    """
+
+    spec: ClusterSpec
+    id: str
+    fingerprint: str
+    import_: bool
+    state: str = ""
+    alternatives: tuple[CurrentCluster, ...] = ()
+
+    def labels(self, stack: str) -> dict[str, str]:
+        """Return the labels of the stack file, and the three that mark a cluster as Slipway's."""
+        return {**self.spec.labels, STACK_LABEL: stack, NAME_LABEL: self.spec.name, HASH_LABEL: self.fingerprint}
+
+    def request(self, stack: str) -> dict[str, Any]:
+        """Return the request, field by field as the provider sends it for the same declaration, as the provider takes
+        the cluster over afterwards."""
+        # Never false: the API leaves that out, and the provider would plan a replacement for it.
+        spec, account = self.spec, {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
+        return {
+            "displayName": spec.display_name,
+            "labels": self.labels(stack),
+            "resourcePools": [pool.request() for pool in spec.pools],
+            **_given({"network": spec.network, "reservedIpRanges": list(spec.reserved_ip_ranges)}),
+            **({"pscInterfaceConfig": spec.psc.request()} if spec.psc else {}),
+            **({"encryptionSpec": {"kmsKeyName": spec.kms_key}} if spec.kms_key else {}),
+            **({"resourceRuntimeSpec": account} if spec.custom_service_account else {}),
+        }
+
+
+def _given(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that are not empty."""
+    return {key: value for key, value in body.items() if value}

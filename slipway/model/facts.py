@@ -1,0 +1,274 @@
+"""Facts: the result of a deployment, as components publish it and a review compares it.
+
+They are the catalog's own types, and the parts of a stack that no catalog has. As JSON they are keys and numbers
+without prose, and keyed by name wherever there are several, so that an order alone is never a difference: where the
+order has a meaning (a template's offers), each has its place as a number. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any
+
+from slipway.base import codec
+from slipway.base.codec import KEY_OF_ENTRY
+from slipway.model.catalog.model import Catalog, Offer, Template
+
+Fact = Mapping[str, Any]
+CLUSTER, TEMPLATE = "slipway:components:PersistentResource", "slipway:components:JobTemplate"
+WORKSPACE, QUOTA, CATALOG = (f"slipway:components:{one}" for one in ("Workspace", "QuotaCheck", "Catalog"))
+"""The types of the components that publish facts. Frozen: living stacks have them."""
+
+# Texts for people, and values that every deployment changes without an effect on anybody.
+_PROSE_OF_TEMPLATES, _PROSE_OF_OFFERS = ("summary", "codeWhy", "source"), ("why", "note")
+_OF_EACH_DEPLOYMENT = ("slipway-commit", "slipway-commit-dirty")
+_OFFERS, _IN = " offers", " in "
+
+
+@dataclass(frozen=True)
+class QuotaLine:
+    """A metric in a region, of pools or of offers. `limit`: -1 is unlimited, None unknown. `drawn`: at most, by
+    cluster/pool or by template and offer."""
+
+    key: Annotated[str, KEY_OF_ENTRY]
+    state: str
+    short: int
+    drawn: Mapping[str, int]
+    ceiling: int
+    limit: int | None = None
+
+    @staticmethod
+    def key_of(metric: str, region: str, *, of_offers: bool) -> str:
+        """Return the key that tells it from others. Frozen: living stacks have it."""
+        return f"{metric}{_OFFERS}" if of_offers else f"{metric}{_IN}{region}" if region else metric
+
+    @property
+    def metric(self) -> str:
+        return self.key.partition(" ")[0]
+
+    @property
+    def region(self) -> str:
+        """The region; empty for the stack's own."""
+        return self.key.partition(_IN)[2]
+
+    @property
+    def of_offers(self) -> bool:
+        return self.key.endswith(_OFFERS)
+
+
+@dataclass(frozen=True)
+class QuotaFacts:
+    """The quota facts. `requests`: the limits that the stack asks for, by metric; None where it asks for none."""
+
+    region: str
+    mode: str
+    strict: bool
+    lines: Mapping[str, QuotaLine] = field(default_factory=dict)
+    requests: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A cluster, an account or a bucket that is no longer declared and stays for now, by its id or name.
+
+    `role`: a cluster's name, or catalog, work or trainer. `retiring`: the reason, a
+    `slipway.deploying.generations.action.Why`. `jobs`: display names by name.
+    """
+
+    id: Annotated[str, KEY_OF_ENTRY]
+    kind: str
+    role: str
+    retiring: str
+    jobs: Mapping[str, str] = field(default_factory=dict)
+    overdue: bool = False
+
+
+@dataclass(frozen=True)
+class TrainerFacts:
+    """A trainer that templates choose by name: its address, and by member the role that lets them act as it."""
+
+    name: Annotated[str, KEY_OF_ENTRY]
+    account: str
+    submitters: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts of a stack. `catalog` as it is published. `submitters`: by member, the roles on the project by their
+    purpose; their trainer is the workspace's. `code`: whether the stack allows a folder's own code. `policy`: by level,
+    the stack file's setting of each rule. `kept` by id or name. `trainers`: the others, by name. `adopted`: names of
+    buckets that somebody else made. `shared`: members whose grants are no longer declared and stay, with the stacks
+    that need them; none where that is not known."""
+
+    catalog: Catalog
+    submitters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    code: bool = False
+    quota: QuotaFacts = field(default_factory=lambda: QuotaFacts("", "", strict=False))
+    policy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    kept: Mapping[str, Kept] = field(default_factory=dict)
+    trainers: Mapping[str, TrainerFacts] = field(default_factory=dict)
+    adopted: frozenset[str] = frozenset()
+    shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """The members who may submit something, as any trainer."""
+        others = (member for one in self.trainers.values() for member in one.submitters)
+        return tuple(dict.fromkeys((*self.submitters, *others)))
+
+    @cached_property
+    def clusters(self) -> Mapping[str, Fact]:
+        """The clusters that components declare, by id: the current ones, and the retiring."""
+        current = {one.id: {"cluster": one.name, **codec.write(one)} for one in self.catalog.clusters.values()}
+        return {**current, **{one.id: _kept(one) for one in self.kept.values() if one.kind == "cluster"}}
+
+    @cached_property
+    def templates(self) -> Mapping[str, Fact]:
+        return {name: _template(one) for name, one in self.catalog.templates.items()}
+
+    @property
+    def workspace(self) -> Fact:
+        catalog = self.catalog
+        return {
+            "catalog": catalog.catalog_bucket,
+            "work": catalog.work_bucket,
+            "trainer": catalog.trainer,
+            "code": self.code,
+            "submitters": {member: dict(roles) for member, roles in self.submitters.items()},
+            "retiring": {one.id: _kept(one) for one in self.kept.values() if one.kind != "cluster"},
+            **_without_empty(
+                workElsewhere=catalog.work_elsewhere,
+                trainers={name: codec.write(one) for name, one in self.trainers.items()},
+                adopted=dict.fromkeys(sorted(self.adopted), True),
+                shared={member: list(stacks) for member, stacks in self.shared.items()},
+            ),
+        }
+
+    @property
+    def quota_check(self) -> Fact:
+        return codec.write(self.quota)
+
+    @property
+    def published(self) -> Fact:
+        """The facts of the catalog beside its clusters and templates, which are named."""
+        catalog = self.catalog
+        return {
+            "stack": catalog.stack,
+            "project": catalog.project,
+            "region": catalog.region,
+            "commit": catalog.commit,
+            "dirty": catalog.dirty,
+            "clusters": {name: one.id for name, one in catalog.clusters.items()},
+            "retiring": {one.id: one.role for one in self.kept.values() if one.kind == "cluster"},
+            "templates": {name: one.package or one.image for name, one in catalog.templates.items()},
+            "policy": self.policy,
+            **({"confirmAbove": catalog.confirm_above} if catalog.confirm_above is not None else {}),
+            **_without_empty(
+                budget=codec.write(catalog.budget) if catalog.budget else None,
+                board=catalog.board,
+                otherRegions=list(catalog.other_regions or ()),
+                formerRegions=list(catalog.former_regions or ()),
+                dormant={name: codec.write(one) for name, one in catalog.dormant.items()},
+                reservations={path: codec.write(one) for path, one in catalog.reservations.items()},
+            ),
+        }
+
+
+def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None = None) -> Facts | None:
+    """Read published components: type, logical name and inputs of each. None where the catalog's does not exist yet.
+
+    `published`, if given, replaces their clusters and templates.
+
+    Raises codec.MalformedError for a form that this version does not write.
+    """
+    try:
+        return _read(components, published)
+    except codec.MalformedError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as problem:  # A component may publish anything.
+        raise codec.MalformedError(f"{type(problem).__name__}: {problem}") from problem
+
+
+def _read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None) -> Facts | None:
+    of_type: dict[str, dict[str, Fact]] = {}
+    for type_, name, inputs in sorted(components, key=lambda one: one[:2]):
+        of_type.setdefault(type_, {})[name] = inputs
+    declared, workspace, quota = (
+        next(iter(of_type.get(one, {}).values()), None) for one in (CATALOG, WORKSPACE, QUOTA)
+    )
+    if declared is None or workspace is None:
+        return None
+    retiring = {one["id"]: one for one in of_type.get(CLUSTER, {}).values() if "retiring" in one}
+    retiring |= workspace.get("retiring", {})
+    return Facts(
+        catalog=published or _catalog(declared, workspace, of_type),
+        submitters=_by_two_keys(workspace.get("submitters", {}), "submitters"),
+        code=bool(workspace.get("code")),
+        quota=codec.read(QuotaFacts, quota) if quota else QuotaFacts("", "", strict=False),
+        policy=_by_two_keys(declared.get("policy", {}), "policy"),
+        kept={id_: codec.read(Kept, {"kind": "cluster", **one}, id_) for id_, one in retiring.items()},
+        trainers={name: codec.read(TrainerFacts, one, name) for name, one in workspace.get("trainers", {}).items()},
+        adopted=frozenset(workspace.get("adopted", {})),
+        shared={member: tuple(stacks) for member, stacks in workspace.get("shared", {}).items()},
+    )
+
+
+def _by_two_keys(body: Any, key: str) -> Mapping[str, Mapping[str, Any]]:
+    if not isinstance(body, Mapping) or not all(isinstance(one, Mapping) for one in body.values()):
+        raise codec.malformed(body, "a mapping of mappings", key)
+    return body
+
+
+def _catalog(declared: Fact, workspace: Fact, of_type: Mapping[str, Mapping[str, Fact]]) -> Catalog:
+    clusters = {one["cluster"]: one for one in of_type.get(CLUSTER, {}).values() if "retiring" not in one}
+    body = {
+        **declared,
+        "storage": {key: workspace.get(key) for key in ("work", "catalog", "workElsewhere")},
+        "trainer": workspace.get("trainer"),
+        "trainers": {name: one.get("account") for name, one in workspace.get("trainers", {}).items()},
+        "clusters": clusters,
+        "retiring": list(declared.get("retiring", {})),
+        "templates": {name: _read_template(one) for name, one in of_type.get(TEMPLATE, {}).items()},
+    }
+    return codec.read(Catalog, body)
+
+
+def offers_by_label(template: Template, usual_kind: str = "") -> Mapping[str, Offer]:
+    """Return a template's offers by their distinguishing labels, in order of preference. `usual_kind`, where it is
+    another template's."""
+    return {one.label(usual_kind or template.kind, with_cluster=True): one for one in template.offers}
+
+
+def _kept(one: Kept) -> Fact:
+    body = {**codec.write(one), "id": one.id}
+    return body | ({"cluster": one.role} if one.kind == "cluster" else {})
+
+
+def _template(template: Template) -> Fact:
+    body = _without(codec.write(template), *_PROSE_OF_TEMPLATES)
+    labels = offers_by_label(template)
+    body["parameters"] = {one.name: _without(codec.write(one), "name", "help") for one in template.parameters}
+    body["offers"] = {label: {"place": place, **_offer(one)} for place, (label, one) in enumerate(labels.items(), 1)}
+    return body
+
+
+def _offer(offer: Offer) -> Fact:
+    body = _without(codec.write(offer), *_PROSE_OF_OFFERS)
+    labels = _without(offer.request.get("labels", {}), *_OF_EACH_DEPLOYMENT)
+    return {**body, "request": {**offer.request, **_without_empty(labels=labels)}}
+
+
+def _read_template(body: Fact) -> Fact:
+    offers = sorted(body.get("offers", {}).values(), key=lambda one: float(one.get("place", 0)))
+    parameters = [{"name": name, **one} for name, one in body.get("parameters", {}).items()]
+    return {**body, "parameters": parameters, "offers": offers}
+
+
+def _without_empty(**body: Any) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if value}
+
+
+def _without(body: Fact, *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if key not in keys}

@@ -1,0 +1,193 @@
+"""Labels that Slipway puts on clusters and jobs, the parameters in a job's request, and its launcher's arguments.
+
+One variable in the environment of each replica has the parameters. Nothing else records them: arguments and machines
+made of them can't be read backwards.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from slipway.base.formatting import unfit
+
+STACK_LABEL = "slipway-stack"
+NAME_LABEL = "slipway-name"
+HASH_LABEL = "slipway-hash"
+"""The three labels of a cluster, set once at its creation, which tell its owner. Frozen: living clusters have them."""
+
+REQUEST_LABEL = "slipway-request"
+TEMPLATE_LABEL = "slipway-template"
+USER_LABEL = "slipway-user"
+TEAM_LABEL = "slipway-team"
+CAPACITY_TYPE_LABEL = "slipway-capacity-type"
+COMMIT_LABEL = "slipway-commit"
+DIRTY_LABEL = "slipway-commit-dirty"
+ROLES_LABEL = "slipway-roles"
+SWEEP_LABEL = "slipway-sweep"
+RUN_LABEL = "slipway-run"
+RUNS_LABEL = "slipway-runs"
+CODE_LABEL = "slipway-code"
+CODE_COMMIT_LABEL = "slipway-code-commit"
+CODE_DIRTY_LABEL = "slipway-dirty"
+
+TEAM = "team"
+"""A template's own label that names its team, and anybody's on a job that Slipway did not send."""
+RESERVED = ("slipway-", "goog-")
+"""The prefixes of labels that Slipway and Google set."""
+
+VARIABLE = "SLIPWAY_PARAMETERS"
+NOTE_VARIABLE = "SLIPWAY_NOTE"
+RECORDS = (VARIABLE, NOTE_VARIABLE)
+"""The variables of a job that record its submission, as JSON."""
+MOST_BYTES = 32 * 1024
+
+MARK = "\udc24"
+"""The stand-in for a `$` of a value until `escaped` restores it. No value has half a surrogate pair: it is `unfit`."""
+_READ_BY_SERVICE = re.compile(rf"{MARK}(?=[{MARK}$(])|(?<={MARK}){MARK}")
+
+SHORT = 7
+_TRUTH: Mapping[str, bool] = {"true": True, "false": False}
+_NOT_IN_LABELS = re.compile(r"[^a-z0-9_-]+")
+
+
+UNKNOWN_COMMIT = "unknown"
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A git revision. `commit` in hexadecimal digits, or UNKNOWN_COMMIT outside of git, or empty if not recorded.
+    `dirty`: there were changes besides it; None if not recorded."""
+
+    commit: str
+    dirty: bool | None
+
+    def __str__(self) -> str:
+        """Return `3f9c2e1 with local changes`."""
+        return f"{self.commit[:SHORT]} with local changes" if self.dirty else self.commit[:SHORT]
+
+    @property
+    def exact(self) -> bool:
+        """Tell whether the revision names exactly one tree."""
+        return self.dirty is False and self.commit not in ("", UNKNOWN_COMMIT)
+
+    @property
+    def short(self) -> str:
+        """The short form, as git describes it: `3f9c2e1-dirty` for a checkout with changes of its own."""
+        return f"{self.commit[:SHORT]}-dirty" if self.dirty else self.commit[:SHORT]
+
+
+def label_value(text: str) -> str:
+    """Return `text` made fit for a label's value; empty stays empty."""
+    return _NOT_IN_LABELS.sub("-", text.lower()).strip("-_")[:63].strip("-_")
+
+
+def roles_value(roles: tuple[str, ...]) -> str:
+    """Return the roles of the worker pools in order, joined by `_`, or empty when they don't fit a label."""
+    value = "_".join(label_value(role).replace("_", "-") for role in roles)
+    return value if len(value) <= 63 else ""
+
+
+def roles_of(value: str) -> tuple[str, ...]:
+    """Return the roles in a value of `roles_value`."""
+    return tuple(value.split("_")) if value else ()
+
+
+def label_filter(wanted: Mapping[str, str]) -> str:
+    """Return the API's filter for resources with all of these labels."""
+    return " AND ".join(f'labels.{key}="{value}"' for key, value in wanted.items())
+
+
+def team_of(labels: Mapping[str, str]) -> str:
+    """Return the team that a job counts for, empty where its labels name none."""
+    return labels.get(TEAM_LABEL) or labels.get(TEAM, "")
+
+
+def revision_of(labels: Mapping[str, str]) -> Revision:
+    """Return the reviewed commit that defined a job's template."""
+    return Revision(labels.get(COMMIT_LABEL, ""), _TRUTH.get(labels.get(DIRTY_LABEL, "")))
+
+
+def code_revision_of(labels: Mapping[str, str]) -> Revision:
+    """Return the revision that --code packed: no commit for a tree that was never committed, and for the reviewed
+    code."""
+    return Revision(labels.get(CODE_COMMIT_LABEL, ""), _TRUTH.get(labels.get(CODE_DIRTY_LABEL, "")))
+
+
+def excess(values: Mapping[str, float | str]) -> str:
+    """Return the reason why these values together are too much for one job, an empty string when they are not."""
+    size = len(recorded(values).encode())
+    return "" if size <= MOST_BYTES else f"take {size:,} bytes as JSON, at most {MOST_BYTES:,} (32 KB)"
+
+
+def escaped(text: str, *, expanded: bool = True) -> str:
+    """Return a text as it is sent; each `$` of a value is still `MARK` in it. Where the service has texts `expanded`,
+    it takes `$(NAME)` for a variable and `$$` for `$`, as Kubernetes does: there a value's are doubled."""
+    return (_READ_BY_SERVICE.sub("$$", text) if expanded else text).replace(MARK, "$")
+
+
+def own_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the labels that neither Slipway nor Google has set."""
+    return {key: value for key, value in labels.items() if not key.startswith(RESERVED)}
+
+
+def recorded(values: Mapping[str, int | float | str | bool] | str) -> str:
+    """Return the value of a record as it is sent: canonical JSON, so that equal parameters are equal texts. Vertex AI
+    takes no apostrophe in it."""
+    text = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return escaped(text.replace("$", MARK)).replace("'", r"\u0027")
+
+
+def record(spec: Mapping[str, Any], text: str, variable: str = VARIABLE) -> None:
+    """Add a record to every used worker pool of a CustomJobSpec, in place, and leave out variables that came out empty,
+    which Vertex AI takes for variables without a value, and refuses."""
+    for pool in spec.get("workerPoolSpecs", ()):
+        for task in (pool[key] for key in ("containerSpec", "pythonPackageSpec") if key in pool):
+            given = [one for one in task.get("env") or () if one.get("value")]
+            task["env"] = [*given, {"name": variable, "value": text}]
+
+
+class Launched(NamedTuple):
+    """A package launcher's start: a module and its arguments. `others` are the launcher's own."""
+
+    module: str
+    arguments: list[str]
+    others: list[str]
+
+    @classmethod
+    def read(cls, args: Sequence[str]) -> Launched | None:
+        """Read a package's arguments; None where no launcher starts it."""
+        end = args.index("--") if "--" in args else 0
+        own = list(args[:end])
+        if "--module" not in own[:-1]:
+            return None
+        place = own.index("--module")
+        return cls(str(own[place + 1]), list(args[end + 1 :]), [*own[:place], *own[place + 2 :]])
+
+    def written(self) -> list[str]:
+        return [*self.others, "--module", self.module, "--", *self.arguments]
+
+
+def parameters_in(env: Iterable[str]) -> Mapping[str, int | float | str | bool] | None:
+    """Return the values from an environment of `NAME=value`, as it was sent; None where it lacks them, or has a form
+    that no submission records: the job may be anybody's."""
+    found = _record_in(env, VARIABLE)
+    plain = isinstance(found, dict) and all(isinstance(value, int | float | str) for value in found.values())
+    return found if plain and not any(map(unfit, (*found, *found.values()))) else None
+
+
+def note_in(env: Iterable[str]) -> str:
+    """Return the note from such an environment, empty where it has none."""
+    found = _record_in(env, NOTE_VARIABLE)
+    return found if isinstance(found, str) and not unfit(found) else ""
+
+
+def _record_in(env: Iterable[str], variable: str) -> Any:
+    text = next((one.removeprefix(f"{variable}=") for one in env if one.startswith(f"{variable}=")), None)
+    try:
+        return json.loads((text or "").replace("$$", "$"))
+    except (ValueError, RecursionError):
+        return None

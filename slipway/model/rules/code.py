@@ -1,0 +1,117 @@
+"""Rules of each worker pool's code: a container or a package, its arguments and environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from slipway.model.labels import VARIABLE
+from slipway.model.rules.rule import Rule, Subject, Worker, each_worker, mapping, twice
+
+MOST_PACKAGES = 100
+MOST_ENV = 100
+MOST_ARGUMENTS = 100_000
+ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_APOSTROPHE = re.compile(r"(?<!\\)'")
+MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+SCRIPT = "slipway_script"
+"""The module that runs a command in a folder of any files: such a folder need not be an import package."""
+_PREBUILT = re.compile(
+    r"((us|europe|asia)-docker\.pkg\.dev/vertex-ai(-restricted)?/|((us|europe|asia)\.)?gcr\.io/cloud-aiplatform/).+"
+)
+
+
+@each_worker
+def _one_of_two(worker: Worker) -> Iterator[str]:
+    kinds = [kind for kind in ("containerSpec", "pythonPackageSpec") if worker.body.get(kind)]
+    if len(kinds) != 1:
+        yield f"{' and '.join(kinds) or 'no code'}: give one of containerSpec, pythonPackageSpec"
+
+
+@each_worker
+def _image(worker: Worker) -> Iterator[str]:
+    container = mapping(worker.body.get("containerSpec"))
+    if container and not container.get("imageUri"):
+        yield "containerSpec.imageUri is missing"
+
+
+@each_worker
+def _executor(worker: Worker) -> Iterator[str]:
+    package = mapping(worker.body.get("pythonPackageSpec"))
+    image = str(package.get("executorImageUri", ""))
+    if package and not _PREBUILT.fullmatch(image):
+        yield (
+            f"executor image {image!r} is not one of Vertex AI's prebuilt ones "
+            "(us-docker.pkg.dev/vertex-ai/training/…); run your own as a container: code=Image(…)"
+        )
+
+
+@each_worker
+def _packages(worker: Worker) -> Iterator[str]:
+    package = mapping(worker.body.get("pythonPackageSpec"))
+    uris = package.get("packageUris") or []
+    if package and not 1 <= len(uris) <= MOST_PACKAGES:
+        yield f"{len(uris)} package URIs: give 1 to {MOST_PACKAGES}"
+    for uri in uris:
+        if not str(uri).startswith(("gs://", "${")):
+            yield f"package {uri!r} is not in Cloud Storage (gs://…)"
+
+
+@each_worker
+def _module(worker: Worker) -> Iterator[str]:
+    package = mapping(worker.body.get("pythonPackageSpec"))
+    if package and not MODULE.fullmatch(str(package.get("pythonModule", ""))):
+        yield f"pythonModule {package.get('pythonModule')!r} is not a module's name"
+
+
+def value_problem(name: str, value: str) -> tuple[str, str] | None:
+    """Return what is wrong with an environment variable's value, and what to do; None for nothing. An apostrophe is
+    refused by the service with these words: Env vars cannot contain any unescaped apostrophe character."""
+    if not _APOSTROPHE.search(value):
+        return None
+    what = f"environment variable {name} has an apostrophe in its value, which Vertex AI refuses"
+    return what, "leave the apostrophe out, or hand the text over as an argument"
+
+
+@each_worker
+def _env_values(worker: Worker) -> Iterator[str]:
+    for one in map(mapping, worker.code.get("env") or ()):
+        if problem := value_problem(str(one.get("name", "")), str(one.get("value", ""))):
+            yield "; ".join(problem)
+
+
+@each_worker
+def _env_number(worker: Worker) -> Iterator[str]:
+    names = [mapping(one).get("name") for one in worker.code.get("env") or ()]
+    if len(names) > MOST_ENV:
+        ours = f", {VARIABLE} among them" if VARIABLE in names else ""
+        yield f"{len(names)} environment variables{ours}; at most {MOST_ENV}"
+
+
+@each_worker
+def _env_names(worker: Worker) -> Iterator[str]:
+    names = [str(mapping(one).get("name", "")) for one in worker.code.get("env") or ()]
+    for name in names:
+        if not ENV_NAME.fullmatch(name):
+            yield f"environment variable {name!r} is not a C identifier (letters, digits, _)"
+    for name in twice(names):
+        yield f"environment variable {name} is set twice"
+
+
+def _arguments(subject: Subject) -> Iterator[str]:
+    total = sum(len(str(argument)) for worker in subject.workers for argument in worker.code.get("args") or ())
+    if total > MOST_ARGUMENTS:
+        yield f"the arguments have {total:,} characters; at most {MOST_ARGUMENTS:,} together: put them in a file"
+
+
+RULES = (
+    Rule("code-one", "Each worker pool runs either a container or a Python package.", "3.2", _one_of_two),
+    Rule("container-image", "A container has an image.", "3.2", _image),
+    Rule("package-executor", "A package runs in one of Vertex AI's prebuilt images.", "3.2", _executor),
+    Rule("package-uris", "A package has 1 to 100 URIs, in Cloud Storage.", "3.2", _packages),
+    Rule("package-module", "A package names a module to run.", "3.2", _module),
+    Rule("env-number", "A worker pool has at most 100 environment variables.", "3.2", _env_number),
+    Rule("env-names", "Environment variables are C identifiers, each set once.", "3.2", _env_names),
+    Rule("env-values", "The value of an environment variable has no apostrophe.", "3.2", _env_values),
+    Rule("arguments", "All arguments together have at most 100,000 characters.", "3.2", _arguments),
+)

@@ -1,0 +1,174 @@
+"""Rules of a job as a whole: names, labels, mounts, network, identity, TensorBoard and experiments; and the model that
+a training pipeline uploads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from slipway.model.kinds.kind import CUSTOM_TASK, PIPELINE
+from slipway.model.rules.rule import Rule, Subject, Worker, each_worker, mapping, twice
+
+LONGEST_NAME = 128
+MOST_LABELS = 64
+_LABEL_KEY = re.compile(r"(?=[^\W\d_A-Z])[^\WA-Z][\w-]{0,63}")
+_LABEL_VALUE = re.compile(r"[\w-]{0,64}")
+NETWORK = re.compile(r"projects/[0-9]+/global/networks/[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
+_MOUNT = re.compile(r"[^/\s.][^/\s]*(/[^/\s.][^/\s]*)*")
+_TENSORBOARD = re.compile(r"projects/[^/]+/locations/(?P<region>[^/]+)/tensorboards/[^/]+")
+_CONTEXT = re.compile(r"projects/[^/]+/locations/[^/]+/metadataStores/[^/]+/contexts/[a-z0-9][a-z0-9-]{0,127}")
+
+
+def _name(subject: Subject) -> Iterator[str]:
+    name = str(subject.body.get("displayName", ""))
+    if not 1 <= len(name) <= LONGEST_NAME:
+        yield f"the display name has {len(name)} characters; give 1 to {LONGEST_NAME}"
+
+
+def _labels(subject: Subject) -> Iterator[str]:
+    labels = mapping(subject.body.get("labels"))
+    if len(labels) > MOST_LABELS:
+        yield f"{len(labels)} labels: at most {MOST_LABELS}"
+    for key, value in labels.items():
+        yield from label_problems(key, str(value))
+
+
+def label_problems(key: str, value: str) -> Iterator[str]:
+    if not _LABEL_KEY.fullmatch(key) or key != key.lower():
+        yield f"label {key!r}: a key must have at most 64 lowercase letters, digits, _ and -, a letter first"
+    if not _LABEL_VALUE.fullmatch(value) or value != value.lower():
+        yield f"label {key}={value!r}: a value must have at most 64 lowercase letters, digits, _ and -"
+
+
+def _network(subject: Subject) -> Iterator[str]:
+    network = subject.spec.get("network")
+    if network and not NETWORK.fullmatch(str(network)):
+        yield f"network {network!r} must be projects/PROJECT_NUMBER/global/networks/NAME, with the project's number"
+
+
+@each_worker
+def _nfs(worker: Worker) -> Iterator[str]:
+    points = []
+    for mount in map(mapping, worker.body.get("nfsMounts") or ()):
+        server, path, point = (str(mount.get(key, "")) for key in ("server", "path", "mountPoint"))
+        if not server:
+            yield "an NFS mount needs the server's address"
+        if not path.startswith("/"):
+            yield f"NFS path {path!r} must begin with /"
+        if not _MOUNT.fullmatch(point):
+            yield f"NFS mount point {point!r} must name a folder under /mnt/nfs/, as in data"
+        points.append(point)
+    for point in twice(points):
+        yield f"two NFS mounts at {point}"
+
+
+def _nfs_network(subject: Subject) -> Iterator[str]:
+    reached = subject.spec.get("network") or subject.spec.get("pscInterfaceConfig")
+    if not reached and any(worker.body.get("nfsMounts") for worker in subject.workers):
+        yield "an NFS mount needs a network that reaches the server: give the template's network"
+
+
+def _board_or_experiment(subject: Subject) -> Iterator[str]:
+    if subject.spec.get("tensorboard") and subject.spec.get("experiment"):
+        yield "tensorboard and experiment exclude each other (an experiment brings its own TensorBoard): keep one"
+
+
+def _identity(subject: Subject) -> Iterator[str]:
+    for key in ("tensorboard", "experiment"):
+        if subject.spec.get(key) and not subject.spec.get("serviceAccount"):
+            yield f"{key} needs a serviceAccount that may write to it"
+
+
+def _board(subject: Subject) -> Iterator[str]:
+    board = subject.spec.get("tensorboard")
+    if not board:
+        return
+    match = _TENSORBOARD.fullmatch(str(board))
+    if match is None:
+        yield f"tensorboard {board!r} must be projects/PROJECT/locations/REGION/tensorboards/ID"
+    elif subject.region and match["region"] != subject.region:
+        yield f"tensorboard {board} is in {match['region']}, the job in {subject.region}: they must be the same"
+
+
+def _experiment(subject: Subject) -> Iterator[str]:
+    experiment, run = subject.spec.get("experiment"), subject.spec.get("experimentRun")
+    if run and not experiment:
+        yield "experimentRun needs an experiment"
+    for key, value in (("experiment", experiment), ("experimentRun", run)):
+        if value and not _CONTEXT.fullmatch(str(value)):
+            yield (
+                f"{key} {value!r} must be projects/…/locations/…/metadataStores/default/contexts/NAME, its name of "
+                "lowercase letters, digits and -, at most 128"
+            )
+    if experiment and run and not str(run).startswith(f"{experiment}-"):
+        yield f"experimentRun {run!r} must begin with the experiment's name and a dash"
+
+
+def _output(subject: Subject) -> Iterator[str]:
+    output = mapping(subject.spec.get("baseOutputDirectory")).get("outputUriPrefix")
+    if output is not None and not str(output).startswith("gs://"):
+        yield f"baseOutputDirectory {output!r} is not in Cloud Storage (gs://…)"
+
+
+MODEL_ID = re.compile(r"[a-z_][a-z0-9_-]{0,62}")
+_PARENT = re.compile(r"projects/[^/]+/locations/(?P<region>[^/]+)/models/[^/@]+(@[^/]+)?")
+
+
+def _task(subject: Subject) -> Iterator[str]:
+    task = str(subject.body.get("trainingTaskDefinition", ""))
+    if not re.fullmatch(r"gs://.+/custom_task_\S+\.yaml", task):
+        yield f"trainingTaskDefinition {task!r} must be {CUSTOM_TASK}"
+
+
+def _artifacts(subject: Subject) -> Iterator[str]:
+    model = subject.body.get("modelToUpload")
+    if model is not None and not mapping(model).get("artifactUri") and not subject.spec.get("baseOutputDirectory"):
+        yield "modelToUpload: without baseOutputDirectory or artifactUri nobody knows where the model is"
+
+
+def _serving(subject: Subject) -> Iterator[str]:
+    if "modelToUpload" not in subject.body:
+        return
+    model = mapping(subject.body["modelToUpload"])
+    if not mapping(model.get("containerSpec")).get("imageUri"):
+        yield "modelToUpload: containerSpec.imageUri, the image that serves the model, is missing"
+    if not model.get("displayName"):
+        yield "modelToUpload: displayName is missing"
+
+
+def _model_id(subject: Subject) -> Iterator[str]:
+    model_id = subject.body.get("modelId")
+    if model_id and not MODEL_ID.fullmatch(str(model_id)):
+        yield f"modelId {model_id!r}: give at most 63 of a-z, 0-9, _ and -, the first one a letter or _"
+    if model_id and subject.body.get("parentModel"):
+        yield "modelId names a new model, parentModel one that gets a new version: keep one"
+
+
+def _parent(subject: Subject) -> Iterator[str]:
+    parent = subject.body.get("parentModel")
+    if not parent:
+        return
+    match = _PARENT.fullmatch(str(parent))
+    if match is None:
+        yield f"parentModel {parent!r} must be projects/PROJECT/locations/REGION/models/ID"
+    elif subject.region and match["region"] != subject.region:
+        yield f"parentModel {parent} is in {match['region']}, the pipeline in {subject.region}"
+
+
+RULES = (
+    Rule("display-name", "A display name has 1 to 128 characters.", "1.1", _name),
+    Rule("labels", "Labels are lowercase letters, digits, _ and -, at most 64 of each.", "1.1", _labels),
+    Rule("network", "A network is named with the project's number.", "1.2", _network),
+    Rule("nfs-mount", "An NFS mount has a server, a path from /, and a folder under /mnt/nfs/.", "3.2", _nfs),
+    Rule("nfs-network", "An NFS mount needs a network.", "3.2", _nfs_network),
+    Rule("tensorboard-or-experiment", "TensorBoard and experiment exclude each other.", "3.1", _board_or_experiment),
+    Rule("tensorboard-identity", "TensorBoard and experiment need a service account.", "3.1", _identity),
+    Rule("tensorboard-name", "A TensorBoard is named in full and in the job's region.", "3.1", _board),
+    Rule("experiment-name", "Experiment and run are contexts of a metadata store.", "3.1", _experiment),
+    Rule("output", "The output directory is in Cloud Storage.", "3.5", _output),
+    Rule("pipeline-task", "A training pipeline has the custom task.", "5.2", _task, kind=PIPELINE.name),
+    Rule("model-artifacts", "A model to upload is in the output directory or at an artifactUri.", "5.2", _artifacts),
+    Rule("model-serving", "A model to upload has a name and an image that serves it.", "5.2", _serving),
+    Rule("model-id", "A model id is lowercase letters, digits, _ and -.", "5.2", _model_id),
+    Rule("parent-model", "A parent model is named in full and in the pipeline's region.", "5.2", _parent),
+)

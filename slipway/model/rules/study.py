@@ -1,0 +1,173 @@
+"""Rules of hyperparameter tuning: metrics, parameters, algorithm, numbers of trials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+from slipway.model.kinds import TUNING_JOB
+from slipway.model.rules.rule import Rule, Subject, as_int, mapping, twice
+
+VALUE_SPECS = {
+    "doubleValueSpec": "double",
+    "integerValueSpec": "integer",
+    "categoricalValueSpec": "categorical",
+    "discreteValueSpec": "discrete",
+}
+_PARENTS = {
+    "parentCategoricalValues": "categorical",
+    "parentIntValues": "integer",
+    "parentDiscreteValues": "discrete",
+}
+_GOALS = ("GOAL_TYPE_UNSPECIFIED", "MAXIMIZE", "MINIMIZE")  # the first means the second
+_LOG = ("UNIT_LOG_SCALE", "UNIT_REVERSE_LOG_SCALE")
+_ALGORITHMS = ("ALGORITHM_UNSPECIFIED", "GRID_SEARCH", "RANDOM_SEARCH")
+
+
+def _metrics(subject: Subject) -> Iterator[str]:
+    metrics = [mapping(metric) for metric in subject.study.get("metrics") or ()]
+    if not metrics:
+        yield "a study has no metric: give the one that the code reports"
+    names = [str(metric.get("metricId", "")) for metric in metrics]
+    for name, metric in zip(names, metrics, strict=True):
+        if not name or any(letter.isspace() for letter in name):
+            yield f"metric {name!r}: an id without spaces"
+        if metric.get("goal", _GOALS[0]) not in _GOALS:
+            yield f"metric {name}: the goal is MAXIMIZE or MINIMIZE, not {metric.get('goal')}"
+    for name in twice(names):
+        yield f"metric {name} is given twice"
+
+
+def parameters(subject: Subject) -> Iterator[Mapping[str, Any]]:
+    """Yield every parameter of the study, conditional ones after their parent."""
+    for parameter in subject.study.get("parameters") or ():
+        yield from _with_conditions(mapping(parameter))
+
+
+def _with_conditions(parameter: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield parameter
+    for condition in parameter.get("conditionalParameterSpecs") or ():
+        yield from _with_conditions(mapping(mapping(condition).get("parameterSpec")))
+
+
+def _name(parameter: Mapping[str, Any]) -> str:
+    return str(parameter.get("parameterId", ""))
+
+
+def _kind(parameter: Mapping[str, Any]) -> str:
+    """Return the key of a parameter's value spec; empty when it has none or several."""
+    found = [key for key in VALUE_SPECS if key in parameter]
+    return found[0] if len(found) == 1 else ""
+
+
+def _names(subject: Subject) -> Iterator[str]:
+    if not subject.study.get("parameters"):
+        yield "a study has no parameter to search"
+    for parameter in parameters(subject):
+        name = _name(parameter)
+        if not name or any(letter.isspace() for letter in name):
+            yield f"parameter {name!r}: give an id without spaces, as the code gets it as --ID=VALUE"
+    for name in twice(_name(mapping(parameter)) for parameter in subject.study.get("parameters") or ()):
+        yield f"parameter {name} is given twice"
+
+
+def _values(subject: Subject) -> Iterator[str]:
+    for parameter in parameters(subject):
+        name, kind = _name(parameter), _kind(parameter)
+        spec = mapping(parameter.get(kind))
+        if not kind:
+            yield f"parameter {name}: give exactly one of {', '.join(VALUE_SPECS.values())}"
+        elif kind in ("doubleValueSpec", "integerValueSpec"):
+            low, high = _number(spec.get("minValue")), _number(spec.get("maxValue"))
+            if low > high:
+                yield f"parameter {name}: min {low:g} is above max {high:g}"
+        else:
+            values = list(spec.get("values") or ())
+            if not values:
+                yield f"parameter {name}: no values"
+            elif kind == "discreteValueSpec" and any(a >= b for a, b in pairwise(map(_number, values))):
+                yield f"parameter {name}: discrete values must ascend, each larger than the one before"
+            elif len(set(values)) < len(values):
+                yield f"parameter {name}: a value is given twice"
+
+
+def _scales(subject: Subject) -> Iterator[str]:
+    for parameter in parameters(subject):
+        name, kind, scale = _name(parameter), _kind(parameter), parameter.get("scaleType")
+        if not scale or scale == "SCALE_TYPE_UNSPECIFIED":
+            continue
+        spec = mapping(parameter.get(kind))
+        if kind == "categoricalValueSpec":
+            yield f"parameter {name}: a categorical parameter takes no scale; leave scaleType out"
+        elif scale in _LOG:
+            numbers = spec.get("values") or [spec.get("minValue", 0), spec.get("maxValue", 0)]
+            if any(_number(number) <= 0 for number in numbers):
+                yield f"parameter {name}: a log scale needs a range above 0"
+
+
+def _grid(subject: Subject) -> Iterator[str]:
+    algorithm = subject.study.get("algorithm") or _ALGORITHMS[0]
+    if algorithm not in _ALGORITHMS:
+        yield f"algorithm {algorithm}: use {', '.join(_ALGORITHMS)} (unspecified is Bayesian)"
+    if algorithm == "GRID_SEARCH":
+        for parameter in parameters(subject):
+            if "doubleValueSpec" in parameter:
+                yield f"parameter {_name(parameter)} is a double: a grid takes integer, categorical and discrete ones"
+
+
+def _conditions(subject: Subject) -> Iterator[str]:
+    for parameter in parameters(subject):
+        kind = _kind(parameter)
+        for condition in map(mapping, parameter.get("conditionalParameterSpecs") or ()):
+            inner = _name(mapping(condition.get("parameterSpec")))
+            parents = [key for key in _PARENTS if key in condition]
+            if len(parents) != 1 or _PARENTS[parents[0]] != VALUE_SPECS.get(kind):
+                wanted = VALUE_SPECS.get(kind)
+                yield f"parameter {inner} is conditional on {_name(parameter)}: its condition names {wanted} values"
+                continue
+            values = list(mapping(condition[parents[0]]).get("values") or ())
+            if not values:
+                yield f"parameter {inner}: its condition names no value of {_name(parameter)}"
+            strange = [value for value in values if not _may_be(parameter, kind, value)]
+            if strange:
+                yield f"parameter {inner}: {_name(parameter)} is never {', '.join(map(str, strange))}"
+
+
+def _may_be(parameter: Mapping[str, Any], kind: str, value: Any) -> bool:
+    spec = mapping(parameter.get(kind))
+    if kind == "integerValueSpec":
+        return _number(spec.get("minValue")) <= _number(value) <= _number(spec.get("maxValue"))
+    return value in (spec.get("values") or ())
+
+
+def _counts(subject: Subject) -> Iterator[str]:
+    most, parallel = as_int(subject.body.get("maxTrialCount", 0)), subject.parallel
+    failed = as_int(subject.body.get("maxFailedTrialCount", 0))
+    if most < 1 or parallel < 1:
+        yield f"maxTrialCount {most} and parallelTrialCount {parallel} must both be at least 1"
+    elif parallel > most:
+        yield f"{parallel} trials at once are more than the {most} of the study; lower parallelTrialCount"
+    if failed > most:
+        yield f"maxFailedTrialCount {failed} is above maxTrialCount {most}"
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+
+
+RULES = tuple(
+    Rule(id_, text, "5.1", check, kind=TUNING_JOB.name)
+    for id_, text, check in (
+        ("study-metrics", "Metric ids are unique and without spaces, each with a known goal.", _metrics),
+        ("study-names", "Parameter ids are unique and without spaces.", _names),
+        ("study-values", "A parameter is of one kind, its range or values in order.", _values),
+        ("study-scale", "Log scales need a range above 0; categorical parameters have no scale.", _scales),
+        ("study-grid", "A grid takes integer, categorical and discrete parameters.", _grid),
+        ("study-conditions", "A condition names values that its parent can have.", _conditions),
+        ("study-counts", "Parallel trials are no more than all trials.", _counts),
+    )
+)

@@ -1,0 +1,37 @@
+"""The table of all rules, and the check of a request against it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from slipway.model.cluster import Reservation
+from slipway.model.rules import code, job, reservations, strategies, study, workers
+from slipway.model.rules.rule import Breach, Rule, Subject
+
+TABLE: tuple[Rule, ...] = (
+    *strategies.RULES,
+    *reservations.RULES,
+    *workers.RULES,
+    *code.RULES,
+    *job.RULES,
+    *study.RULES,
+)
+
+
+def check(
+    kind: str,
+    capacity_type: str,
+    body: Mapping[str, Any],
+    *,
+    region: str = "",
+    room: Mapping[int, tuple[str, int]] | None = None,
+    reserved: Mapping[str, Reservation] | None = None,
+) -> tuple[Breach, ...]:
+    """Return every rule that a request breaks, in the table's order; empty when it may be sent.
+
+    `body` is the posted JSON, in camelCase, with every placeholder filled. `capacity_type` may be empty. `room`: by the
+    worker pool's index, the resource pool it runs on and that pool's maximum. `reserved` by path.
+    """
+    subject = Subject(kind, body, region, capacity_type, room or {}, reserved or {})
+    return tuple(Breach(rule, text) for rule in TABLE if rule.kind in ("", kind) for text in rule.check(subject))

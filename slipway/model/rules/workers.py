@@ -1,0 +1,132 @@
+"""Rules of worker pools: their places, machines, disks and accelerators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from slipway.model.machines.table import Machine, MachineError, lacks
+from slipway.model.rules.rule import Rule, Subject, Worker, each_worker
+
+POSITIONS = ("chief", "workers", "parameter-servers", "evaluators")
+"""The meaning of a worker pool's place in the request (vertex-rules 3.2). A reduction server takes the third place."""
+MOST_POOLS = len(POSITIONS)
+SMALLEST_DISK, LARGEST_DISK = 100, 64_000
+
+
+def _number(subject: Subject) -> Iterator[str]:
+    if not 1 <= len(subject.pools) <= MOST_POOLS:
+        places = ", ".join(POSITIONS).replace("-", " ")
+        yield f"{len(subject.pools)} worker pools: a job must have 1 to {MOST_POOLS}: {places}"
+    elif not subject.pools[0]:
+        yield "the first worker pool is empty; only the others may be"
+
+
+def _chief(subject: Subject) -> Iterator[str]:
+    if subject.pools and subject.pools[0] and subject.workers[0].replicas != 1:
+        yield f"worker pool 0 is the chief and must have exactly 1 replica, not {subject.workers[0].replicas}"
+
+
+def _replicas(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers[1:]:
+        if worker.replicas < 1:
+            yield f"{worker.name}: {worker.replicas} replicas; give 1 or more, or leave the pool out"
+
+
+@each_worker
+def _machine(worker: Worker) -> Iterator[str]:
+    shape = worker.shape
+    if isinstance(shape, MachineError):
+        yield f"{shape.what}; {shape.fix}"
+    elif shape.accelerator and "acceleratorType" not in worker.spec:
+        built_in = f"{shape.accelerator_count} × {shape.accelerator}"
+        yield f"{shape.type} must also name its accelerators: {built_in}"
+
+
+@each_worker
+def _disk_type(worker: Worker) -> Iterator[str]:
+    kind = worker.machine.disk.type
+    if isinstance(worker.shape, Machine) and kind not in worker.shape.disks:
+        fitting = ", ".join(worker.shape.disks)
+        yield f"disk {kind} does not fit {worker.shape.type}; fitting: {fitting}"
+
+
+@each_worker
+def _disk_size(worker: Worker) -> Iterator[str]:
+    size = worker.machine.disk.size_gb
+    if not SMALLEST_DISK <= size <= LARGEST_DISK:
+        yield f"a boot disk must have {SMALLEST_DISK} to {LARGEST_DISK} GB, not {size}"
+
+
+@each_worker
+def _partition(worker: Worker) -> Iterator[str]:
+    if worker.spec.get("gpuPartitionSize") and worker.machine.accelerator_count != 1:
+        count = worker.machine.accelerator_count
+        yield f"with gpuPartitionSize the acceleratorCount must be 1, not {count}"
+
+
+def _region(subject: Subject) -> Iterator[str]:
+    asked = {worker.machine.accelerator or "" for worker in subject.workers if not worker.is_tpu} - {""}
+    for accelerator in sorted(asked):
+        if lacking := lacks(subject.region, accelerator):
+            yield "; ".join(lacking)
+
+
+def _room(subject: Subject) -> Iterator[str]:
+    """Check the machines asked of each resource pool, by all concurrent trials together."""
+    asked: dict[str, int] = {}
+    most: dict[str, int] = {}
+    for worker in subject.workers:
+        if worker.index in subject.room:
+            pool, most[pool] = subject.room[worker.index]
+            asked[pool] = asked.get(pool, 0) + worker.replicas * subject.parallel
+    for pool, machines in asked.items():
+        if machines > most[pool]:
+            trials = f" ({subject.parallel} trials at once)" if subject.parallel > 1 else ""
+            yield f"pool {pool} has at most {most[pool]} machines, the job needs {machines}{trials}; lower the replicas"
+
+
+def _tpu_alone(subject: Subject) -> Iterator[str]:
+    if any(worker.is_tpu for worker in subject.workers):
+        if len(subject.workers) > 1:
+            yield f"a TPU job must have one worker pool, not {len(subject.workers)}"
+        for worker in subject.workers:
+            if worker.is_tpu and worker.replicas != 1:
+                yield (
+                    f"{worker.name}: a TPU worker pool must have 1 replica, not {worker.replicas}; "
+                    "choose a larger topology"
+                )
+
+
+def _tpu_pool(subject: Subject) -> Iterator[str]:
+    if subject.cluster:
+        for worker in subject.workers:
+            if worker.is_tpu:
+                yield f"{worker.name} ({worker.machine.type}): persistent resources have no TPUs; take on-demand"
+
+
+@each_worker
+def _topology(worker: Worker) -> Iterator[str]:
+    if worker.topology and not worker.is_tpu:
+        yield f"tpuTopology {worker.topology} on {worker.machine.type}, which is not a TPU machine"
+
+
+RULES = (
+    Rule("pools-number", "A job has one to four worker pools; all but the first may be skipped.", "3.2", _number),
+    Rule("chief-one", "The chief's worker pool has one replica.", "3.2", _chief),
+    Rule("replicas", "A worker pool that is used has at least one replica.", "3.2", _replicas),
+    Rule("machine", "Machine, accelerator, count and TPU topology belong together.", "3.2, 7.1, 7.2", _machine),
+    Rule("disk-type", "The boot disk's type fits the machine.", "3.2, 7.1", _disk_type),
+    Rule("disk-size", "A boot disk has 100 to 64,000 GB.", "3.2", _disk_size),
+    Rule("gpu-partition", "A partitioned GPU is counted as one.", "3.2", _partition),
+    Rule("gpu-region", "The region has the accelerator for training.", "3.2 (GPU zones), 7.3", _region, of_place=True),
+    Rule(
+        "pool-room",
+        "Parallel trials times replicas fit into the resource pool's maximum.",
+        "2 (size), 5.1",
+        _room,
+        of_place=True,
+    ),
+    Rule("tpu-alone", "A TPU job has one worker pool with one replica.", "3.2, 7.2", _tpu_alone),
+    Rule("tpu-and-pool", "A persistent resource has no TPUs.", "1.5", _tpu_pool),
+    Rule("tpu-topology", "Only TPU machines have a topology.", "7.2", _topology),
+)

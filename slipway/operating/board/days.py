@@ -1,0 +1,116 @@
+"""Days of a stack in UTC: machine hours of each band, used, idle and unknown, and their cost. Pure.
+
+The charges are those of `slipway usage`, day by day.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from slipway.operating.history.charges import idle_charges, job_charges
+from slipway.operating.history.model import History, PastJob
+from slipway.operating.history.timeline import PoolTimeline
+from slipway.operating.history.usage import pool_name
+
+from .band import Band, machines_on
+
+_DAY = timedelta(days=1)
+
+
+@dataclass
+class BandDay:
+    """Machine hours of a band on a day. `unknown`: hours for which the number of machines was not recorded, so that
+    `idle` leaves them out. `waited`: the most machines that jobs waited for at once."""
+
+    used: float = 0.0
+    idle: float = 0.0
+    unknown: float = 0.0
+    waited: int = 0
+
+
+@dataclass
+class Day:
+    """USD of a day: of pools' machines in use, of idle ones, and of jobs beside the pools."""
+
+    used: float = 0.0
+    idle: float = 0.0
+    beside: float = 0.0
+
+
+@dataclass(frozen=True)
+class Days:
+    """The days. `bands`: by band, in their order, and day. Days are their midnights."""
+
+    bands: tuple[Mapping[datetime, BandDay], ...]
+    money: Mapping[datetime, Day]
+
+
+def days(history: History, timelines: Sequence[PoolTimeline], bands: Iterable[Band]) -> Days:
+    of_bands = {band.name: dict[datetime, BandDay]() for band in bands}
+    money: dict[datetime, Day] = {}
+    for day in midnights(history.since, history.until):
+        begin, end = max(day, history.since), min(day + _DAY, history.until)
+        there = [job for job in history.jobs if job.started and job.started < end and (job.ended or end) >= begin]
+        today = {name: found.setdefault(day, BandDay()) for name, found in of_bands.items()}
+        sums = money.setdefault(day, Day())
+        for used in job_charges(there, begin, end, history.until):
+            cost = float(used.cost.known)
+            if used.job.cluster_id:
+                sums.used += cost
+            else:
+                sums.beside += cost
+            if one := today.get(pool_name(used.job, used.machines)):
+                one.used += used.hours
+        for idle in idle_charges(timelines, there, begin, end, history.until):
+            sums.idle += float(idle.cost.known)
+            if one := today.get(f"{idle.cluster}/{idle.key.pool}"):
+                one.idle += idle.hours
+                one.unknown += idle.unknown
+    for name, waits in _waits(history).items():
+        for day, count in waits.items():
+            if name in of_bands:
+                of_bands[name][day].waited = count
+    return Days(tuple(of_bands.values()), money)
+
+
+def midnights(since: datetime, until: datetime) -> Iterator[datetime]:
+    """Yield the beginning of each day that overlaps a time."""
+    day = _midnight(since)
+    while day < until:
+        yield day
+        day += _DAY
+
+
+def _midnight(at: datetime) -> datetime:
+    return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _waits(history: History) -> Mapping[str, Mapping[datetime, int]]:
+    """Return the most machines that were waited for at once, by band and day."""
+    changes: dict[str, list[tuple[datetime, int]]] = defaultdict(list)
+    for job in history.jobs:
+        if waited := _wait(job, history):
+            for name, count in machines_on(job).items():
+                changes[name] += [(waited[0], count), (waited[1], -count)]
+    found: dict[str, dict[datetime, int]] = {}
+    for name, moments in changes.items():
+        most, now = found.setdefault(name, defaultdict(int)), 0
+        last = _midnight(history.since)
+        for at, change in sorted(moments):
+            for day in midnights(last, at):
+                most[day] = max(most[day], now)
+            now, last = now + change, at
+            if at < history.until:
+                most[_midnight(at)] = max(most[_midnight(at)], now)
+    return found
+
+
+def _wait(job: PastJob, history: History) -> tuple[datetime, datetime] | None:
+    """Return the beginning and end of a job's wait, within the history; None where that is not known."""
+    if job.created is None:
+        return None
+    begin, end = max(job.created, history.since), job.started or job.ended or history.until
+    return (begin, min(end, history.until)) if end > begin else None

@@ -1,0 +1,245 @@
+"""The page: one HTML file with its data, its charts and the scripts that draw them. Pure, but for its own files."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from slipway.base.formatting import counted, span, span_or_dash
+from slipway.google.jobs import state_word
+from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.model.prices import MORE, Price, spent
+
+from . import charts, sweep_charts, time_charts
+from .theme import DARK, FONT, LIGHT, PALETTE, Theme
+
+SCRIPTS = ("vendor/vega.min.js", "vendor/vega-lite.min.js", "vendor/vega-embed.min.js", "page.js")
+_UNKNOWN = "–"
+
+
+def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
+    """Return the HTML of a board's JSON (`slipway.operating.board.document.as_json`). `fresh_s`: seconds after which a
+    served page asks for a newer one; 0 for a file."""
+    here = files(__package__)
+    scripts = [here.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS]
+    style = _colours() + here.joinpath("page.css").read_text(encoding="utf-8")
+    chosen = {"days": _range(data), "by": "user"}
+    board = {
+        "data": data,
+        "charts": {name: asdict(one) for name, one in CHARTS.items()},
+        "themes": {"light": LIGHT.config(), "dark": DARK.config()},
+        "params": chosen,
+    }
+    policy = {
+        "default-src": ["'none'"],
+        "script-src": [_digest(one) for one in scripts],
+        "style-src": [_digest(style)],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+    }
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters |= _FILTERS
+    template = environment.from_string(here.joinpath("page.html").read_text(encoding="utf-8"))
+    return template.render(
+        data=data,
+        chosen=chosen,
+        fresh_s=int(fresh_s),
+        tiles=list(tiles(data)) if data["now"] else [],
+        month=_month(data["month"], data["budget"]) if data["month"] else None,
+        policy="; ".join(f"{key} {' '.join(values)}" for key, values in policy.items()),
+        style=Markup(style),
+        scripts=[Markup(one) for one in scripts],
+        board=_in_script(board),
+    )
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A specification with its rows, by name, and the pixels that axes and labels need beside it."""
+
+    spec: Mapping[str, Any]
+    uses: tuple[str, ...]
+    room: int = 4
+
+
+CHARTS: Mapping[str, Chart] = {
+    "pools": Chart(charts.pools_now(), ("pools",)),
+    "gauges": Chart(charts.gauges(), ("gauges",)),
+    "band": Chart(time_charts.band(), ("jobs", "bands", "deployments"), 62),
+    "days": Chart(charts.money_by_day(), ("days",), 50),
+    "shares": Chart(charts.money_by(), ("shares",)),
+    "parallel": Chart(sweep_charts.parallel(), ("points", "ticks"), 26),
+    "scatter": Chart(sweep_charts.scatter(), ("points", "ticks"), 50),
+    "curves": Chart(sweep_charts.curves(), ("curves",), 52),
+    "life": Chart(time_charts.life(), ("phases", "marks"), 54),
+    "use": Chart(time_charts.use(), ("use",), 54),
+}
+
+
+def _range(data: Mapping[str, Any]) -> int:
+    """Return the days that are shown at first: one for a stack that is no older, else a week."""
+    age = datetime.fromisoformat(data["time"]) - datetime.fromisoformat(data["begun"])
+    return 1 if age <= timedelta(days=1) else 7
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A figure of now, and its caption."""
+
+    what: str
+    figure: str
+    more: str
+
+
+def tiles(data: Mapping[str, Any]) -> Iterator[Tile]:
+    now = data["now"]
+    pools, waiting = now["pools"], now["waiting"]
+    busy, live = sum(one["busy"] for one in pools), sum(one["live"] for one in pools)
+    more = sum(_machines(one["shares"], "room") for one in pools)
+    yield Tile("Machines", f"{busy:,} of {live:,}", f"busy; {more:,} more may come" if more else "busy")
+    needed = sum(one["machines"] for one in waiting)
+    yield Tile(
+        "Queue", counted(len(waiting), "job"), f"for {counted(needed, 'machine')}" if waiting else "nothing waits"
+    )
+    prices = [one["pricePerHourNow"] for one in pools]
+    whole = sum(Decimal(one) for one in prices if one)
+    yield Tile(
+        "Pools",
+        f"${whole:,.2f}/h",
+        f"${whole * HOURS_OF_A_MONTH:,.0f} a month" + (f" {MORE}" if None in prices else ""),
+    )
+    if data["month"]:
+        yield _month(data["month"], data["budget"])
+    jobs = len(now["findings"])
+    yield Tile("To look at", counted(jobs, "job") if jobs else "nothing", "idle, or not on a free pool" if jobs else "")
+
+
+def _month(month: Mapping[str, Any], budget: float | None) -> Tile:
+    """Return this month's spending: a lower bound, where not all of it is known."""
+    name = datetime.fromisoformat(f"{month['month']}-01").strftime("%B")
+    least = "" if month["complete"] else "≥ "
+    forecast = "" if month["forecast"] is None else f"{least}{_whole(month['forecast'])} by its end"
+    limit = "" if budget is None else f"budget {_whole(budget)}"
+    return Tile(name, f"{least}{_whole(month['spent'])}", ", ".join(filter(None, (forecast, limit))))
+
+
+def _whole(amount: float) -> str:
+    """Return USD, with cents where they matter."""
+    return f"${amount:,.0f}" if amount >= 100 else _money(amount)
+
+
+def _colours() -> str:
+    """Return the theme as properties of CSS, and a class for each colour of charts."""
+
+    def properties(theme: Theme) -> str:
+        return "".join(f"--{key}:{value};" for key, value in asdict(theme).items())
+
+    ranks = "".join(f".c{rank}{{background:{colour}}}" for rank, colour in enumerate((*PALETTE, "var(--other)")))
+    named = "".join(
+        f".legend .{name}{{background:var(--{name})}}"
+        for name in ("idle", "unknown", "waiting", "accent", "beside", "bad")
+    )
+    dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{properties(DARK)}}}}}"
+    return f":root{{--font:{FONT};{properties(LIGHT)}}}{dark}{ranks}{named}\n"
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _in_script(value: Any) -> Markup:
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return Markup(text)
+
+
+def _moment(text: str | None) -> str:
+    return _UNKNOWN if text is None else datetime.fromisoformat(text).strftime("%-d %b %H:%M")
+
+
+def _date(text: str) -> str:
+    return datetime.fromisoformat(text).strftime("%a %-d %b")
+
+
+def _money(amount: str | float | None) -> str:
+    """Return a sum in the format of `slipway jobs show`."""
+    if amount is None:
+        return _UNKNOWN
+    return spent(Price(Decimal(str(amount)))) if float(amount) else "$0.00"
+
+
+def _rate(amount: str | None) -> str:
+    return _UNKNOWN if amount is None else f"${float(amount):,.2f}"
+
+
+def _cost(row: Mapping[str, Any]) -> str:
+    """Return the cost of a row of usage, with its bound."""
+    if row["cost"] is None:
+        return "?"
+    most = "≤ " if row.get("costAtMost") or row.get("atMost") else ""
+    return f"{most}{_money(row['cost'])}{'' if row['costComplete'] else '+'}"
+
+
+def _since(text: str | None, now: str) -> str:
+    if text is None:
+        return _UNKNOWN
+    return span((datetime.fromisoformat(now) - datetime.fromisoformat(text)).total_seconds())
+
+
+def _machines(shares: list[Mapping[str, Any]], what: str) -> int:
+    return sum(one["machines"] for one in shares if one["what"] == what)
+
+
+def _keys(points: list[Mapping[str, Any]], metric: str) -> list[str]:
+    """Return the axes of a sweep but for its metric's own."""
+    return [key for key in dict.fromkeys(point["key"] for point in points) if key != metric]
+
+
+def _ordered(runs: list[Mapping[str, Any]], sweep: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the best runs first where the direction is known, and those without the metric last."""
+    if sweep["maximize"] is None:
+        return runs
+    sign, metric = (-1 if sweep["maximize"] else 1), sweep["metric"]
+    return sorted(runs, key=lambda run: (metric not in run["metrics"], sign * run["metrics"].get(metric, 0.0)))
+
+
+def _happened(life: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the phases with their lengths, and the events in them, by time."""
+    phases = [
+        {"time": one["begin"], "what": one["what"], "text": _since(one["begin"], one["end"])} for one in life["phases"]
+    ]
+    return sorted([*phases, *life["marks"]], key=lambda one: datetime.fromisoformat(one["time"]))
+
+
+_FILTERS = {
+    "happened": _happened,
+    "keys": _keys,
+    "ordered": _ordered,
+    "moment": _moment,
+    "date": _date,
+    "money": _money,
+    "rate": _rate,
+    "cost": _cost,
+    "since": _since,
+    "machines": _machines,
+    "hours": lambda value: f"{value:,.1f}" if value else _UNKNOWN,
+    "params": json.dumps,
+    "ms": lambda text: int(datetime.fromisoformat(text).timestamp() * 1000),
+    "number": lambda value: _UNKNOWN if value is None else f"{value:.4g}",
+    "span": span_or_dash,
+    "word": state_word,
+    "share": lambda value: _UNKNOWN if value is None else f"{value:.0%}",
+    "count": lambda value: "?" if value is None else f"{value:,}",
+    "limit": lambda value: "?" if value is None else "∞" if value < 0 else f"{value:,}",
+}

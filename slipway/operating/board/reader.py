@@ -1,0 +1,168 @@
+"""The thin shell of the board: reads a stack as the doctor does, its past, and some jobs and sweeps in full.
+
+Failures to read are told on the page, and hide nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from slipway.base.clock import right_time
+from slipway.base.errors import ResourceError, SlipwayError
+from slipway.base.formatting import quoted
+from slipway.deploying.deployment.published_schedule import upcoming
+from slipway.google.catalog.document import as_published
+from slipway.google.jobs import VertexJob, distinct, last_ends
+from slipway.google.live import Live, Unknown
+from slipway.google.quota.report import QuotaReport
+from slipway.model.catalog.model import Catalog
+from slipway.model.kinds import KINDS
+from slipway.model.labels import STACK_LABEL
+from slipway.operating.doctor.examination import OF_JOBS, examine
+from slipway.operating.doctor.picture import Picture
+from slipway.operating.doctor.place import find
+from slipway.operating.doctor.reading import picture
+from slipway.operating.history.model import History
+from slipway.operating.history.reader import read_history
+from slipway.operating.pool_rows import rows
+from slipway.using.context import Context
+from slipway.using.jobs.claim import settled
+from slipway.using.jobs.failure import read_causes
+from slipway.using.jobs.finding import find_jobs
+from slipway.using.jobs.metrics import read_metrics
+from slipway.using.jobs.results import Goal, goal_of, require_metrics, result_rows
+from slipway.using.sweeps.runs import in_order, latest, sweep_filter
+
+from .document import Board, board_of
+from .life import Life, read_life
+from .now import Now, gauges, pools_now, queue
+from .sweep import MOST_RUNS, BoardSweep, board_study, board_sweep
+
+SWEEPS, LIVES = 2, 4
+"""The number of newest sweeps, and of running or failed jobs, that are read in full by default."""
+_LISTED = 20 * MOST_RUNS
+"""The number of a sweep's jobs that are read: a list has the newest first, and the page shows the first runs."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The choice of what is shown: the length of the past, and the sweeps and jobs in full. `goal`: of a sweep's chart.
+    `lines`: lines of jobs' logs too, the causes of failures among them."""
+
+    past: timedelta = timedelta(days=30)
+    sweeps: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+    goal: Goal | None = None
+    lines: bool = True
+
+
+def read_board(context: Context, wanted: Wanted, say: Callable[[str], None]) -> Board:
+    """Read the board. `say` gets a sentence for every slow part. Raises the errors of fetching the catalog, and
+    ResourceError for a named job or sweep that does not exist."""
+    catalog, place = context.catalog, find(context, None)
+    now = right_time(context.now, context.connection.session.time)
+    with ThreadPoolExecutor(2, thread_name_prefix="board") as threads:
+        seen = threads.submit(picture, context, place, say)
+        past = threads.submit(read_history, context.connection, catalog, now - wanted.past, now)
+        stack, history = seen.result(), past.result()
+        lives = threads.submit(_lives, context, wanted, history)
+        sweeps = tuple(_sweeps(context, wanted, history))
+        return board_of(history, _now(catalog, stack), sweeps, lives.result(), catalog.budget)
+
+
+def _now(catalog: Catalog, seen: Picture) -> Now:
+    parts = {"clusters": seen.clusters, "jobs": seen.jobs, "recent jobs": seen.recent, "quota": seen.quota}
+    unread = [f"{what}: {part}" for what, part in parts.items() if isinstance(part, Unknown)]
+    clusters = () if isinstance(seen.clusters, Unknown) else seen.clusters
+    jobs = () if isinstance(seen.jobs, Unknown) else distinct(seen.jobs)
+    recent = () if isinstance(seen.recent, Unknown) else seen.recent
+    names = {**{id_: id_ for id_ in catalog.retiring}, **{one.id: one.name for one in catalog.clusters.values()}}
+    # Without its clusters, all of the catalog's would seem to be gone.
+    pools = () if isinstance(seen.clusters, Unknown) else pools_now(rows(catalog, clusters, jobs, recent))
+    ours = tuple(
+        job for job in jobs if job.persistent_resource_id in names or job.labels.get(STACK_LABEL) == catalog.stack
+    )
+    return Now(
+        pools=tuple(pools),
+        waiting=tuple(queue(ours, clusters, names, seen.now)),
+        due=_due(catalog, seen),
+        gauges=tuple(gauges(seen.quota.lines)) if isinstance(seen.quota, QuotaReport) else (),
+        findings=tuple(one.document() for one in examine(seen, OF_JOBS)),
+        unseen=tuple(unread),
+    )
+
+
+def _due(catalog: Catalog, seen: Picture) -> tuple[Mapping[str, Any], ...] | None:
+    """Return what is due, None where nothing tells it."""
+    limits = Unknown("not read for this", "", "")
+    ends = seen.recent if isinstance(seen.recent, Unknown) else last_ends(seen.recent)
+    live = Live(clusters=seen.clusters, jobs=seen.jobs, limits=limits, catalog=as_published(catalog), last_ends=ends)
+    try:
+        return tuple({**one.document(seen.now), "does": one.does} for one in upcoming(catalog, live, seen.now))
+    except SlipwayError:
+        return None
+
+
+def _lives(context: Context, wanted: Wanted, history: History) -> tuple[Life, ...]:
+    """Read the named jobs, else the newest running or failed ones."""
+    if wanted.jobs:
+        stack = context.catalog.stack
+        jobs = [find_jobs(context.vertex, one, stack=stack, of_template=False)[0] for one in wanted.jobs]
+    else:
+        newest = [one.name for one in reversed(history.jobs) if one.state in ("RUNNING", "FAILED") and one.started]
+        jobs = list(_still_there(context, newest[:LIVES]))
+    with ThreadPoolExecutor(max(1, len(jobs)), thread_name_prefix="lives") as threads:
+        lives = threads.map(lambda job: read_life(context, job, lines=wanted.lines), jobs)
+        causes = read_causes(context, jobs) if wanted.lines else {}
+        return tuple(replace(life, cause=causes.get(job.name, "")) for life, job in zip(lives, jobs, strict=True))
+
+
+def _still_there(context: Context, names: Iterable[str]) -> Iterator[VertexJob]:
+    """Yield jobs by their full names, without those that can't be read any more."""
+    for name in names:
+        with contextlib.suppress(SlipwayError):
+            yield context.vertex.job(name)
+
+
+def _sweeps(context: Context, wanted: Wanted, history: History) -> Iterator[BoardSweep]:
+    """Yield the named sweeps, else the newest sweeps and tuning jobs."""
+    if wanted.sweeps:
+        for id_ in wanted.sweeps:
+            if (found := _sweep(context, id_, wanted, history)) is None:
+                raise ResourceError(f"there is no sweep {quoted(id_)}", fix="slipway jobs list shows the newest jobs")
+            yield found
+        return
+    newest = dict.fromkeys(job.name if KINDS[job.kind].has_trials else job.sweep for job in reversed(history.jobs))
+    for id_ in [one for one in newest if one][:SWEEPS]:
+        # A label may have been written by anybody, and a job may be gone by now.
+        with contextlib.suppress(SlipwayError):
+            if found := _sweep(context, id_, wanted, history):
+                yield found
+
+
+def _sweep(context: Context, id: str, wanted: Wanted, history: History) -> BoardSweep | None:
+    """Return a sweep by its id, or the trials of a tuning job by its full name; None where there are no runs. Raises
+    ConfigError where a named sweep lacks the metric to draw."""
+    if "/" in id:
+        return board_study(context.vertex.job(id))
+    listed = context.vertex.jobs_of_every_kind(sweep_filter(context.catalog.stack, id))
+    settle = partial(settled, context.connection.storage)
+    jobs = list(latest(in_order(list(islice(listed, _LISTED))), settle).values())
+    metrics = read_metrics(context, jobs[:MOST_RUNS])
+    results = result_rows(jobs, metrics, context.now)
+    goal = wanted.goal
+    if goal and id in wanted.sweeps:
+        require_metrics(results, [goal.metric])
+    if goal is None or (results.metrics and goal.metric not in results.metrics):
+        goal = goal_of(jobs, next(iter(results.metrics), ""))
+    runs = {job.run.partition("-")[0] for job in history.jobs if job.sweep == id}
+    causes = read_causes(context, jobs[:MOST_RUNS]) if wanted.lines else {}
+    results = result_rows(jobs, metrics, context.now, goal, causes=causes)
+    return board_sweep(id, results, metrics, len(runs)) if jobs else None

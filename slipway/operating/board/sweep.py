@@ -1,0 +1,263 @@
+"""A sweep or a tuning job on the page: its runs with their varying parameters and outcomes, and axes to draw them on.
+Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from slipway.base.formatting import last_part, short
+from slipway.google.jobs import VertexJob
+from slipway.google.trials import Trial
+from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.placeholders import render
+from slipway.model.prices import exact_text
+from slipway.using.jobs.metrics import Metrics
+from slipway.using.jobs.results import ResultRow, Results
+
+MOST_RUNS = 300
+"""The number of a sweep's first runs on the page."""
+_CURVES, _STEPS, _AXES, _METRICS, _TEXT, _TICKS = 40, 60, 6, 8, 40, 5
+_LONGEST_TICK, _LETTERS, _LINES = 14, 32, 12
+"""The most letters of a value at an axis, and the room for such: letters along an axis, and lines up one."""
+INNER = (0.1, 0.9)
+"""The places between which a value stands centred below its point; beyond, it begins or ends there."""
+_APART = 8.0
+"""The ratio of the largest to the smallest number, all above 0, from which an axis is logarithmic."""
+
+
+@dataclass(frozen=True)
+class SweepRun:
+    """A run with the keys of `slipway jobs list --metric`; `id` of the job, and `run` its number, or the trial's."""
+
+    id: str
+    name: str
+    run: str
+    state: str
+    parameters: Mapping[str, Scalar]
+    metrics: Mapping[str, float]
+    best: bool
+    run_seconds: float | None = None
+    cost: str | None = None
+    cause: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class AxisPoint:
+    """The place of a run on an axis, from 0 to 1, and its value there. `metric`: the number that is drawn, `score` its
+    place, 1 for the best; None where the run has none."""
+
+    run: str
+    key: str
+    place: float
+    text: str
+    metric: float | None
+    score: float | None
+    best: bool
+    cost: float | None = None
+
+
+@dataclass(frozen=True)
+class AxisTick:
+    """A value that is written at an axis; `along`: also where the axis is horizontal and values need more room."""
+
+    key: str
+    place: float
+    text: str
+    along: bool
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    run: str
+    step: int
+    value: float
+
+
+@dataclass(frozen=True)
+class BoardSweep:
+    """A sweep. `metric`: the one that is drawn, empty where no run has any; `maximize` is None without a known
+    direction. `left_out`: the number of runs that the page lacks."""
+
+    id: str
+    kind: str
+    parameters: tuple[str, ...]
+    metrics: tuple[str, ...]
+    metric: str
+    maximize: bool | None
+    runs: tuple[SweepRun, ...]
+    points: tuple[AxisPoint, ...]
+    ticks: tuple[AxisTick, ...]
+    curves: tuple[CurvePoint, ...] = ()
+    left_out: int = 0
+
+
+def board_sweep(id: str, results: Results, metrics: Mapping[str, Metrics], total: int = 0) -> BoardSweep:
+    """Return the runs of a sweep, drawn by the metric of its goal, else by the first. `metrics` are by the jobs' full
+    names; `total`: the least number of runs."""
+    rows, goal = results.rows[:MOST_RUNS], results.goal
+    runs = tuple(_run(row, place) for place, row in enumerate(rows, 1))
+    metric = goal.metric if goal else next(iter(results.metrics), "")
+    steps = [(run.run, metrics[row.job]) for run, row in zip(runs, rows, strict=True) if row.job in metrics]
+    return BoardSweep(
+        id=id,
+        kind="sweep",
+        parameters=results.parameters,
+        metrics=_shown(results.metrics, metric),
+        metric=metric,
+        maximize=goal.maximize if goal else None,
+        runs=runs,
+        points=tuple(_points(runs, results.parameters, metric, falls=goal is not None and not goal.maximize)),
+        ticks=tuple(_ticks(runs, results.parameters, metric)),
+        curves=tuple(_curves(steps, metric)),
+        left_out=max(len(results.rows), total) - len(rows),
+    )
+
+
+def board_study(job: VertexJob) -> BoardSweep:
+    """Return the trials of a tuning job."""
+    names = tuple(dict.fromkeys(name for trial in job.tried for name in trial.values))
+    runs = tuple(_of_trial(trial, job) for trial in job.tried[:MOST_RUNS])
+    metric, word = next(iter(job.goals.items()), ("", ""))
+    return BoardSweep(
+        id=job.called,
+        kind="study",
+        parameters=names,
+        metrics=tuple(job.goals)[:_METRICS],
+        metric=metric,
+        maximize=word == "MAXIMIZE" if word else None,
+        runs=runs,
+        points=tuple(_points(runs, names, metric, falls=word == "MINIMIZE")),
+        ticks=tuple(_ticks(runs, names, metric)),
+        left_out=len(job.tried) - len(runs),
+    )
+
+
+def _shown(metrics: tuple[str, ...], drawn: str) -> tuple[str, ...]:
+    """Return the first metrics, the drawn one among them."""
+    first = metrics[:_METRICS]
+    return first if drawn in first or drawn not in metrics else (*first[:-1], drawn)
+
+
+def _run(row: ResultRow, place: int) -> SweepRun:
+    return SweepRun(
+        id=last_part(row.job),
+        name=row.name,
+        run=str(place if row.run is None else row.run),
+        state=row.state,
+        parameters=row.parameters,
+        metrics=_finite(row.metrics),
+        best=row.best,
+        run_seconds=row.run_seconds,
+        cost=exact_text(row.cost),
+        cause=row.cause or row.error,
+        why=row.error or row.metrics_why,
+    )
+
+
+def _of_trial(trial: Trial, job: VertexJob) -> SweepRun:
+    begin, end = trial.start_time, trial.end_time
+    return SweepRun(
+        id=job.id,
+        name=f"trial {trial.id}",
+        run=trial.id,
+        state=trial.state,
+        parameters=trial.values,
+        metrics=_finite(trial.metrics),
+        best=trial is job.best_trial,
+        run_seconds=(end - begin).total_seconds() if begin and end else None,
+    )
+
+
+def _finite(metrics: Mapping[str, float]) -> Mapping[str, float]:
+    return {name: value for name, value in metrics.items() if math.isfinite(value)}
+
+
+def _values(
+    runs: Sequence[SweepRun], parameters: Sequence[str], metric: str
+) -> Iterator[tuple[str, Mapping[str, Scalar]]]:
+    """Yield each axis with the value of each run that has one: varying parameters, and the metric last. A parameter
+    with the metric's name is `params.NAME`, as in tables for pandas."""
+    for name in parameters[: _AXES - 1]:
+        values = {run.run: run.parameters[name] for run in runs if name in run.parameters}
+        if len(set(map(render, values.values()))) > 1:
+            yield f"params.{name}" if name == metric else name, values
+    if metric:
+        yield metric, {run.run: run.metrics[metric] for run in runs if metric in run.metrics}
+
+
+def _points(runs: Sequence[SweepRun], parameters: Sequence[str], metric: str, *, falls: bool) -> Iterator[AxisPoint]:
+    """Return the runs' places on all axes. `falls`: the least value of the metric is best."""
+    drawn = {run.run: run.metrics[metric] for run in runs if metric in run.metrics}
+    scores = {run: 1 - place if falls else place for run, place in _places(drawn).items()}
+    best = {run.run for run in runs if run.best}
+    costs = {run.run: float(run.cost) for run in runs if run.cost}
+    for key, values in _values(runs, parameters, metric):
+        places = _places(values)
+        for run, value in values.items():
+            number, score = drawn.get(run), scores.get(run)
+            yield AxisPoint(run, key, places[run], _text(value), number, score, run in best, costs.get(run))
+
+
+def _ticks(runs: Sequence[SweepRun], parameters: Sequence[str], metric: str) -> Iterator[AxisTick]:
+    """Yield all values of an axis that has few, else those at its ends; none that would be written over another."""
+    for key, values in _values(runs, parameters, metric):
+        places = _places(values)
+        texts = {places[run]: short(_text(value), _LONGEST_TICK) for run, value in values.items()}
+        ends = [place for place in sorted(texts) if place in (0.0, 1.0)]
+        between = [place for place in sorted(texts) if place not in ends] if len(texts) <= _TICKS else []
+        up, along = list[tuple[float, float]](), list[tuple[float, float]]()
+        ticks = []
+        for place in (*ends, *between):
+            width = (len(texts[place]) + 1) / _LETTERS
+            begin = place - width / 2 if INNER[0] < place < INNER[1] else place - width * (place > 0.5)
+            if _fits((place, place + 1 / _LINES), up):
+                ticks.append(AxisTick(key, place, texts[place], along=_fits((begin, begin + width), along)))
+        yield from sorted(ticks, key=lambda tick: tick.place)
+
+
+def _fits(wanted: tuple[float, float], taken: list[tuple[float, float]]) -> bool:
+    """Take a range of an axis, unless a part of it is taken already."""
+    free = all(wanted[1] <= begin or end <= wanted[0] for begin, end in taken)
+    taken += [wanted] if free else []
+    return free
+
+
+def _places(values: Mapping[str, Scalar]) -> Mapping[str, float]:
+    """Return places from 0 to 1, the same for equal values: numbers by their size, texts in alphabetical order."""
+    numbers = {run: _number(value) for run, value in values.items()}
+    if any(number is None for number in numbers.values()):
+        order = sorted({render(value) for value in values.values()})
+        return {run: round(order.index(render(value)) / max(1, len(order) - 1), 4) for run, value in values.items()}
+    known = {run: number for run, number in numbers.items() if number is not None}
+    least, most = min(known.values(), default=0.0), max(known.values(), default=0.0)
+    if least > 0 and most / least >= _APART:
+        known = {run: math.log(number) for run, number in known.items()}
+        least, most = math.log(least), math.log(most)
+    elif math.isinf(most - least):
+        known = {run: number / 2 for run, number in known.items()}
+        least, most = least / 2, most / 2
+    return {run: round((number - least) / (most - least), 4) if most > least else 0.5 for run, number in known.items()}
+
+
+def _number(value: Scalar) -> float | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _text(value: Scalar) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else render(value)[:_TEXT]
+
+
+def _curves(steps: Sequence[tuple[str, Metrics]], metric: str) -> Iterator[CurvePoint]:
+    for run, metrics in [one for one in steps if len(one[1].steps) > 1][:_CURVES]:
+        having = [step for step in metrics.steps if math.isfinite(step.values.get(metric, math.nan))]
+        every = max(1, -(-len(having) // _STEPS))
+        yield from (CurvePoint(run, one.step, round(one.values[metric], 6)) for one in having[::every])

@@ -1,0 +1,142 @@
+"""The catalog, and leftovers of killed runs: in the engine's backend, in this checkout's journals, among packages."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from datetime import timedelta
+
+from slipway.base.formatting import counted, join, short, size
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.live import Unknown
+from slipway.model.findings.finding import Finding, Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.model.state import State
+from slipway.operating.doctor.picture import Backend, Picture
+
+_GOES_ON = "it goes on from there, unless that deployment is still at work"
+_LONGEST_RUN = timedelta(hours=3)
+"""The time after which CI ends a deployment; it is longer than the wait for any cluster."""
+_ABANDONED = timedelta(minutes=10)
+_KEPT = timedelta(days=90)
+_AT_ONCE = 5
+"""The most packages in one command."""
+_CALLED = {"creation": "clusters/asked-for.json (the object whose writing makes the clusters)"}
+"""The names that people see in the bucket, by the engine's own, which tell nobody anything."""
+
+
+def catalog(picture: Picture) -> Iterator[Finding]:
+    published, subject = picture.published, Subject("catalog", picture.stack)
+    if isinstance(published, Unknown):
+        return
+    if published is None:
+        yield _missing(subject, picture)
+        return
+    if published.whole is None:
+        why = short(published.damage or "another version wrote it", 300)
+        words = f"the catalog of {picture.stack} can't be read ({why}): nobody can submit with this version"
+        yield KINDS["catalog-damaged"].of(subject, words, picture.up, "it publishes it anew")
+        return
+    commit = published.whole.commit
+    if picture.commits:
+        change = "commit since then changes" if len(picture.commits) == 1 else "commits since then change"
+        words = f"the catalog is of {commit}, and {len(picture.commits)} {change} what is deployed"
+        words += f" (the newest: {short(picture.commits[0], 80)})"
+        does = f"it deploys them; pulumi preview --stack {picture.stack} says what changes"
+        yield KINDS["catalog-older"].of(subject, words, picture.up, does)
+    if published.whole.dirty:
+        words = f"the catalog was deployed from {commit} with local changes, which nobody can look up"
+        yield KINDS["catalog-dirty"].of(subject, words, picture.up, "from a clean checkout")
+    yield from _unfinished(published, picture)
+
+
+def _missing(subject: Subject, picture: Picture) -> Finding:
+    """Return the finding of a missing catalog. A run that takes a stack down deletes the catalog first, and then the
+    clusters."""
+    backend = picture.backend
+    state = backend.state if backend else None
+    known = state if isinstance(state, State) else State()
+    there = (picture.there.get(one.name) for one in known.clusters)
+    # A later run has cleared the pending steps; a cluster in deletion tells as much.
+    if backend and (backend.deletes or any(one and one.state == "STOPPING" for one in there)):
+        words = f"stack {picture.stack} has no catalog, as a run that takes it down has not come to its end"
+        return KINDS["catalog-missing"].of(subject, words, *picture.go_on)
+    does = "it publishes one" if known == State() else f"it publishes one; {picture.destroy}"
+    words = f"stack {picture.stack} has no catalog: nobody can submit"
+    return KINDS["catalog-missing"].of(subject, words, picture.up, does)
+
+
+def _unfinished(published: PublishedCatalog, picture: Picture) -> Iterator[Finding]:
+    """Find an unfinished deployment: the catalog is written last, so a resource that only the state has is of a
+    deployment that ended before. A deployment that replaces a cluster in place takes it out of the catalog first."""
+    backend, kind = picture.backend, KINDS["deployment-unfinished"]
+    ended = backend is not None and not backend.pending
+    for one in published.whole.dormant.values() if published.whole else ():
+        late = one.since is not None and picture.now - one.since > _LONGEST_RUN
+        if (one.why == "in-place" and (late or ended)) or (one.awaited and ended):
+            since = f" for {picture.since(one.since)}" if one.since and one.why == "in-place" else ""
+            words = f"a deployment ended before {one.name} was made: no job can be sent to it{since}"
+            yield kind.of(Subject("cluster", one.id), words, picture.up, _GOES_ON)
+    if backend and ended and isinstance(backend.state, State):
+        known = {one.name for one in backend.state.clusters}
+        ahead = sorted(known - {*published.clusters.values(), *published.retiring})
+        if ahead:
+            words = f"the last deployment ended before it published: the state has {join(ahead)}, the catalog does not"
+            yield kind.of(Subject("state", picture.stack), words, picture.up, _GOES_ON)
+
+
+def backend(picture: Picture) -> Iterator[Finding]:
+    found = picture.backend
+    if found is None:
+        return
+    if found.state is None and picture.published is not None and not isinstance(picture.published, Unknown):
+        words = f"the backend {found.address} has no stack {picture.stack}, and its catalog is published"
+        does = f"or, where the state is lost: pulumi stack init {picture.stack}, and pulumi up adopts what lives"
+        mend = "set PULUMI_BACKEND_URL to where the stack was deployed from, and look again"
+        yield KINDS["state-missing"].of(Subject("stack", picture.stack), words, mend, does)
+    if found.pending:
+        yield _pending(found, picture)
+
+
+def _pending(found: Backend, picture: Picture) -> Finding:
+    names = join(_CALLED.get(one, one) for one in found.pending)
+    words = f"a run is at work on {names}, or was killed there: then nobody knows whether it was done"
+    mend = f"pulumi refresh --clear-pending-creates --stack {picture.stack}"
+    does = "where it was killed: clears that; then pulumi up takes over what was made"
+    if found.deletes:
+        words = f"a run is deleting {names}, or was killed there: then nobody knows whether it was done"
+        mend, does = picture.go_on
+    return KINDS["operation-pending"].of(Subject("state", picture.stack), words, mend, does)
+
+
+def submissions(picture: Picture) -> Iterator[Finding]:
+    for one in picture.submissions:
+        if picture.now - one.when < _ABANDONED:
+            continue
+        ago = picture.since(one.when)
+        words = f"submission {one.request_id} of {one.template} was interrupted {ago} ago as it was sent"
+        does = "finds its job, or sends it once"
+        if one.words is None:
+            mend = f"submit {one.template} with --request-id {one.request_id} and the parameters and flags that it had"
+        else:
+            mend = shlex.join(["slipway", "submit", one.template, *one.words, "--request-id", one.request_id])
+            mend += picture.of_catalog
+        yield KINDS["submission-abandoned"].of(Subject("submission", one.request_id), words, mend, does)
+
+
+def packages(picture: Picture) -> Iterator[Finding]:
+    if picture.catalog is None or isinstance(picture.packages, Unknown) or isinstance(picture.jobs, Unknown):
+        return
+    used = {one.package for one in picture.catalog.templates.values()}
+    used |= {uri for job in picture.jobs for uri in job.packages}
+    old = picture.now - _KEPT
+    unused = (one for one in picture.packages if str(one.at) not in used)
+    left = [(one.updated, str(one.at), one.size) for one in unused if one.updated is not None and one.updated < old]
+    if left:
+        amount = f"{counted(len(left), 'package')}, {size(sum(each for _, _, each in left))}"
+        words = f"packages of earlier deployments older than {_KEPT.days} days are used by nothing: {amount}"
+        does = "or leave them: the bucket's lifecycle deletes packages after two years"
+        if len(left) > _AT_ONCE:
+            does = f"the oldest {_AT_ONCE}; slipway doctor then names the next; {does}"
+        mend = f"gcloud storage rm {shlex.join(uri for _, uri, _ in sorted(left)[:_AT_ONCE])}"
+        yield KINDS["package-left"].of(Subject("packages", picture.stack), words, mend, does)

@@ -1,0 +1,148 @@
+"""Drift: manual changes to a deployed stack, field by field, as text. The autoscaler's changes are none.
+
+The engine's refresh tells the differences from its own state; for clusters, which no deployment changes in place, the
+catalog tells the declared values; and the policies tell added grants, which the engine never sees.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from slipway.base.codec import from_json
+from slipway.deploying.engine.drift import Then, changed, drift, grant_of, hand_edits, subject
+from slipway.deploying.engine.preview import EngineStep, Preview, Resource
+from slipway.deploying.engine.touched import BUCKET, BY_ITSELF, CLUSTER_TYPE, top
+from slipway.deploying.generations.published_clusters import departures
+from slipway.google.answers import MISREAD
+from slipway.google.clusters import STEADY, PersistentResource
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.withdrawal import unfinished
+from slipway.model.cluster_fields import GOOGLES, FieldDifference, as_asked, compare
+from slipway.model.findings.finding import Finding, Subject, shape
+from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.model.state import is_adopted_bucket
+from slipway.operating.doctor.picture import Policy
+
+PROVIDER = "pulumi:providers:gcp"
+_KNOWN_BY = tuple(f"labels.{key}" for key in (STACK_LABEL, NAME_LABEL, HASH_LABEL))
+_BY_ITSELF = re.compile(BY_ITSELF)
+_OF_PROJECT = ("projectOwner:", "projectEditor:", "projectViewer:")
+_DONE = ("same", "refresh", "read", "discard")
+
+
+def shape_of(found: Iterable[Finding], unread: Iterable[str] = ()) -> str:
+    """Return a hash that changes only with a person's next change, also back."""
+    return shape([*((one.subject, one.field, one.sentence) for one in found), *(("unread", one) for one in unread)])
+
+
+def together(engine: Iterable[Finding], live: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Keep each field once. The live one tells more: to the engine the successor of a deleted cluster is another
+    resource, and the old one is gone for good."""
+    once = {(one.subject, one.field): one for one in (*engine, *live)}
+    return tuple(sorted(once.values(), key=lambda one: (one.subject, one.field)))
+
+
+def of_engine(preview: Preview) -> Iterator[Finding]:
+    doing = {step.urn for step in preview.steps if step.op not in _DONE}
+    for step in preview.standing.values():
+        if step.op != "refresh" or step.component or step.old is None:
+            continue
+        if step.new and step.type.startswith(CLUSTER_TYPE):
+            yield from _of_cluster(step, step.old, step.new)
+        elif not (step.new and step.type == BUCKET and is_adopted_bucket(step.name)):  # Its settings are its owner's.
+            yield from _by_people(hand_edits(step, again=step.urn in doing))
+
+
+def _by_people(edits: Iterable[Finding]) -> Iterator[Finding]:
+    """Leave out what moves by itself."""
+    return (one for one in edits if not _BY_ITSELF.fullmatch(top(one.field)))
+
+
+def by_hand(found: Iterable[Finding], published: Catalog) -> Iterator[Finding]:
+    """Leave out the changes of an unfinished deployment: it writes the catalog, and deletes unneeded clusters, before
+    it makes others."""
+    if not unfinished(published):
+        yield from found
+        return
+    gone = {Subject("cluster", id_) for id_ in (*published.retiring, *(one.id for one in published.dormant.values()))}
+    for one in found:
+        if one.subject not in gone and not (one.subject.what == "catalog" and one.field == "content"):
+            yield one
+
+
+def of_clusters(catalog: Catalog, clusters: Iterable[PersistentResource]) -> Iterator[Finding]:
+    """Compare the clusters on offer with the catalog's declaration. No deployment changes a living cluster: a
+    difference stays, except that a deleted cluster is made again. An adopted cluster is its owner's."""
+    there = {(cluster.region or catalog.region, cluster.id): cluster for cluster in clusters}
+    for name, published in catalog.clusters.items():
+        on, live = Subject("cluster", published.id), there.get((catalog.region_of(name), published.id))
+        if live is None:
+            yield drift(on, "", "somebody deleted it", Then.REFUSES if published.adopted else Then.MADE_ANEW)
+            continue
+        found = departures(published, live.spec, catalog.stack, steady=live.state == STEADY)
+        yield from _of_fields(on, found, Then.REFUSES if published.adopted else Then.STAYS)
+
+
+def _of_cluster(step: EngineStep, old: Resource, new: Resource) -> Iterator[Finding]:
+    """Compare a cluster without labels, which its inputs may lack; whether it grows or shrinks now is not known."""
+    try:
+        was, now = (PersistentResource.read(one.inputs).spec for one in (old, new))
+    except MISREAD:
+        yield from _by_people(changed(step, old, new, Then.STAYS))
+        return
+    found = compare(was, replace(as_asked(now, was, steady=False), labels=was.labels))
+    yield from _of_fields(subject(step, old), found, Then.STAYS)
+
+
+def _of_fields(on: Subject, found: Iterable[FieldDifference], then: Then) -> Iterator[Finding]:
+    for one in found:
+        known = "; by it the cluster was known as the stack's" if one.key in _KNOWN_BY else ""
+        words = f"{one.key} is {one.after or 'none'}, and was deployed with {one.before or 'none'}{known}"
+        yield drift(on, one.key, words, then)
+
+
+def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Finding]:
+    """Find grants that the stack did not make: the engine knows its own alone. The other users of an adopted bucket are
+    its owner's business."""
+    granted = {key for step in preview.standing.values() if (key := grant_of(step))}
+    buckets = (step for step in preview.standing.values() if step.type == BUCKET and is_adopted_bucket(step.name))
+    theirs = {subject(step, step.old) for step in buckets if step.old}
+    for policy in policies:
+        if policy.on in theirs:
+            continue
+        for one in sorted(policy.bound):
+            others = policy.ours and one.member not in policy.ours
+            # Every bucket begins with these, or Google grants them to its own agents.
+            googles = one.member.startswith(_OF_PROJECT) or "@gcp-sa-" in one.member
+            if others or googles or (policy.on, one.role, one.member) in granted:
+                continue
+            words = f"{one.member} has {one.role}{one.under}, which the stack did not grant"
+            yield drift(policy.on, f"{one.role} {one.member}", words, Then.STAYS, policy.revoke(one))
+
+
+def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
+    """Find labels that somebody added to a bucket, by its name: the provider hides labels that it did not write. Those
+    of an adopted bucket are its owner's."""
+    steps = [step for step in preview.standing.values() if step.old is not None]
+    of_all = {key for step in steps if step.old and step.type == PROVIDER for key in _defaults(step.old)}
+    for step in steps:
+        if step.type != BUCKET or step.old is None or is_adopted_bucket(step.name):
+            continue
+        name = subject(step, step.old).name
+        known = {*(step.old.inputs.get("labels") or {}), *of_all}
+        for key in sorted(labels.get(name, {}).keys() - known):
+            if not key.startswith(GOOGLES):
+                words = f"label {key} {labels[name][key]!r} was added"
+                mend = f"gcloud storage buckets update gs://{name} --remove-labels={key}"
+                yield drift(Subject("bucket", name), f"labels.{key}", words, Then.STAYS, mend)
+
+
+def _defaults(provider: Resource) -> Iterable[str]:
+    found = provider.inputs.get("defaultLabels") or {}
+    try:
+        found = from_json(found) if isinstance(found, str) else found
+    except ValueError:
+        return ()
+    return found if isinstance(found, Mapping) else ()

@@ -1,0 +1,40 @@
+"""`examine`: all faults of a stack, the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from slipway.model.findings.finding import Finding
+from slipway.operating.doctor.access import exposed, roles, unread
+from slipway.operating.doctor.backend import backend, catalog, packages, submissions
+from slipway.operating.doctor.budget import budget
+from slipway.operating.doctor.clusters import clusters
+from slipway.operating.doctor.picture import Picture
+from slipway.operating.doctor.pools import idle_jobs, jobs, pools, quota
+
+FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
+    unread,
+    exposed,
+    backend,
+    catalog,
+    clusters,
+    pools,
+    jobs,
+    idle_jobs,
+    quota,
+    budget,
+    submissions,
+    packages,
+    roles,
+)
+"""The checks, in the order of their findings of one grade."""
+OF_JOBS = (jobs, idle_jobs)
+"""The checks whose findings whoever submitted a job can mend; the others take an operator."""
+
+
+def examine(
+    picture: Picture, families: Iterable[Callable[[Picture], Iterator[Finding]]] = FAMILIES
+) -> tuple[Finding, ...]:
+    """Return all findings. Pure. Unread parts are among them, and hide nothing else."""
+    found = [finding for family in families for finding in family(picture)]
+    return tuple(sorted(found, key=lambda one: -one.grade))

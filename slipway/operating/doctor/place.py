@@ -1,0 +1,136 @@
+"""The stack to examine, and its place: that of a stack file in this checkout, or of a catalog alone."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from slipway.authoring.stack.yaml_file import Document, DocumentPart, load
+from slipway.base.errors import ConfigError, SlipwayError
+from slipway.base.formatting import nearest, quoted
+from slipway.google.catalog.lookup import default_buckets, select_catalog
+from slipway.google.storage import Location
+from slipway.model.catalog.model import NAME
+from slipway.model.machines.table import regions
+from slipway.using.context import Context
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of a stack. `address` is the catalog's; `of_catalog` follows a command that uses the selected catalog,
+    where that is another: ` --catalog gs://…`.
+
+    `checkout` is the folder of `document`, the stack's file; both None without one. `stacks` are all that it has files
+    of, and `spoken_for` the ids of clusters that some of these adopt.
+    """
+
+    stack: str
+    project: str
+    region: str
+    address: Location
+    checkout: Path | None = None
+    document: Document | None = None
+    stacks: tuple[str, ...] = ()
+    of_catalog: str = ""
+    spoken_for: frozenset[str] = frozenset()
+
+    @property
+    def declared_regions(self) -> tuple[str, ...]:
+        """The regions where the stack's file lets clusters come to be, besides `region`."""
+        clusters = _clusters(self.document) if self.document else ()
+        options = (one for entry in clusters for one in entry["alternatives"].entries())
+        named = dict.fromkeys(region for one in options if (region := one["region"].of(str)))
+        return tuple(one for one in named if one in regions() and one != self.region)
+
+
+def find(context: Context, stack: str | None) -> Place:
+    """Return the place. Raises ConfigError where no stack is named, or the stack's file lacks its place, and the errors
+    of fetching a catalog where nothing else tells."""
+    root = next((one for one in (context.folder, *context.folder.parents) if (one / "Pulumi.yaml").is_file()), None)
+    files = _files(root) if root else {}
+    place = _named(context, stack, files) if stack is not None else _chosen(context, files)
+    adopted = (entry["id"].of(str) for one in files.values() for entry in _clusters(one))
+    place = replace(
+        place,
+        checkout=root if place.document else None,
+        stacks=tuple(files) if place.document else (),
+        spoken_for=frozenset(filter(None, adopted)),
+    )
+    try:
+        chosen: Location | None = select_catalog(None, context.environ, context.folder).location
+    except SlipwayError:
+        chosen = None
+    if place.address == chosen:
+        return place
+    address = f"gs://{place.address.bucket}" if place.address.name == NAME else str(place.address)
+    return replace(place, of_catalog=f" --catalog {shlex.quote(address)}")
+
+
+def _named(context: Context, stack: str, files: Mapping[str, Document]) -> Place:
+    if stack not in files:
+        near = nearest(stack, files)
+        raise ConfigError(
+            f"there is no file of stack {quoted(stack)} here",
+            why=f"this checkout has {', '.join(files)}" if files else "this folder is in no checkout",
+            fix=f"slipway doctor --stack {near}" if near else "slipway doctor --catalog gs://PROJECT-STACK-catalog",
+        )
+    document = files[stack]
+    place = _of_file(stack, document)
+    if place is None:
+        why = "; ".join(map(str, document.mistakes[:1])) or "it lacks gcp:project or gcp:region"
+        raise ConfigError(f"{document.file} does not say where the stack is", why=why, fix=f"slipway check {stack}")
+    # A catalog that was named for this call is another stack's only by mistake, which its stack's name shows.
+    return replace(place, address=context.selected.location) if context.address else place
+
+
+def _chosen(context: Context, files: Mapping[str, Document]) -> Place:
+    try:
+        address = context.selected.location
+    except ConfigError as error:
+        if not files or context.address:
+            raise
+        raise ConfigError(error.what, why=error.why, fix=f"slipway doctor --stack {next(iter(files))}") from error
+    for name, document in files.items():
+        place = _of_file(name, document)
+        if place and place.address.bucket == address.bucket:
+            return replace(place, address=address)
+    catalog = context.catalog
+    own = files.get(catalog.stack)
+    if own is not None and text_at(own, "gcp:project") != catalog.project:
+        own = None  # The stack of another repository, unknown here.
+    return Place(catalog.stack, catalog.project, catalog.region, address, document=own)
+
+
+def _of_file(stack: str, document: Document) -> Place | None:
+    project, region = text_at(document, "gcp:project"), text_at(document, "gcp:region")
+    if not project or not region:
+        return None
+    bucket = text_at(document, "slipway:workspace", "catalogBucket") or default_buckets(project, stack)[0]
+    return Place(stack, project, region, Location(bucket, NAME), document=document)
+
+
+def _files(root: Path) -> dict[str, Document]:
+    """Load stack files by the stacks' names; unreadable ones are left out."""
+    found = {}
+    for path in sorted((root / "stacks").glob("Pulumi.*.yaml")):
+        try:
+            document = load(path, shown_as=str(path.relative_to(root)))
+        except SlipwayError:
+            continue
+        found[path.name.removeprefix("Pulumi.").removesuffix(".yaml")] = document
+    return found
+
+
+def _clusters(document: Document) -> Iterator[DocumentPart]:
+    entries = DocumentPart(document)["config"]["slipway:persistentResources"]
+    yield from (entry for _, entry in entries.items())
+
+
+def text_at(document: Document, *keys: str) -> str:
+    """Return a text below `config`; empty where there is none."""
+    part = DocumentPart(document)["config"]
+    for key in keys:
+        part = part[key]
+    return part.of(str) or ""

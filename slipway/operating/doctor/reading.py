@@ -1,0 +1,238 @@
+"""The thin shell: reads a picture, or the values that drift is compared with. Failures to read are told, and hide
+nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from slipway.base.clock import right_time, wrong_clock
+from slipway.base.errors import SlipwayError
+from slipway.base.formatting import join
+from slipway.deploying.deployment.checkout import commits_since
+from slipway.deploying.engine.preview import Preview
+from slipway.deploying.engine.touched import published_in
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.connection import Connection
+from slipway.google.credentials import identity
+from slipway.google.jobs import VertexJob
+from slipway.google.live import Unknown
+from slipway.google.live_reader import LiveScope, Reader, Recent
+from slipway.google.quota.report import QuotaReport
+from slipway.google.quota.seasons import judge, metrics
+from slipway.google.snapshot import AT_ONCE, CATALOG, Snapshot
+from slipway.google.storage import Location
+from slipway.model.catalog.model import Catalog
+from slipway.model.findings.finding import Finding
+from slipway.model.kinds import KINDS
+from slipway.model.state import State
+from slipway.operating.doctor.access import gaps, read_policies
+from slipway.operating.doctor.backend_reading import look
+from slipway.operating.doctor.drift import by_hand, of_clusters, of_engine, of_labels, of_policies, together
+from slipway.operating.doctor.picture import Backend, Picture, Policy, Submission
+from slipway.operating.doctor.place import Place
+from slipway.operating.doctor.pools import sampled, submitted, use_of
+from slipway.using.context import Context
+from slipway.using.submission.budget_check import read_ledger
+from slipway.using.submission.journal import EntryState, JournalEntry, SubmissionJournal
+
+DAYS = 30
+_MOST_RECENT = 1000
+_PATIENCE_S = 1.0
+_NO_CHECKOUT = "the state: there is no checkout of the stack here (slipway doctor --stack NAME in one looks at it)"
+_PERMISSIONS = "cloudresourcemanager.googleapis.com projects.testIamPermissions"
+_BUDGET = "what is spent of the budget"
+_SERIES = "monitoring.googleapis.com timeSeries.list"
+_DEPLOYED = ("templates", "jobs", "components", "policy", "__main__.py")
+
+
+def picture(context: Context, place: Place, say: Callable[[str], None]) -> Picture:
+    """Read the picture. `say` gets a sentence about the parts that are still being read after a second."""
+    here, who, connection = context.now, identity(context.environ), context.connection
+    scope = LiveScope(
+        place.project,
+        place.region,
+        place.address.bucket,
+        catalog=place.address.name,
+        now=here,
+        recent=Recent(DAYS, _MOST_RECENT),
+    )
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="doctor") as threads:
+        snapshot = Snapshot(connection, scope, threads, who)
+        reader = snapshot.reader
+        snapshot.ask(CATALOG, reader.catalog)
+        snapshot.look_in((place.region,))
+        if place.checkout is not None:
+            state = partial(look, place.checkout, context.environ, place.stack)
+            snapshot.ask("the state", state)
+        awaited(snapshot.parts, say, _PATIENCE_S)
+        backend: Backend | str = snapshot.found("the state", _NO_CHECKOUT)
+        published: PublishedCatalog | Unknown | None = snapshot.found(CATALOG)
+        catalog = published.whole if isinstance(published, PublishedCatalog) else None
+        others = _elsewhere(place, catalog, backend)
+        snapshot.look_in(others)
+        held = partial(gaps, connection.permissions(place.project), place, catalog)
+        snapshot.ask("roles", lambda: reader.asked(_PERMISSIONS, "", held, ()))
+        if catalog is not None:
+            snapshot.look_at_quota(metrics(catalog))
+            api, role = f"storage.googleapis.com gs://{place.address.bucket}", "roles/storage.objectViewer"
+            packages = partial(connection.storage.objects, Location(place.address.bucket, "packages/"))
+            if catalog.budget is not None:
+                snapshot.ask(_BUDGET, partial(read_ledger, connection.storage, place.address.bucket))
+            snapshot.ask("packages", lambda: reader.asked(api, role, lambda: tuple(packages()), ()))
+            snapshot.ask("who may do what", read_policies(threads, connection, catalog, who))
+        awaited(snapshot.parts, say, _PATIENCE_S)
+        live = snapshot.live()
+        now = right_time(here, live.time)
+        since, recent = now - timedelta(days=DAYS), live.recent
+        if not isinstance(recent, Unknown) and len(recent) >= _MOST_RECENT:
+            since = recent[-1].create_time or since  # Older jobs were not read.
+        quota: QuotaReport | Unknown | None = None
+        if catalog is not None:
+            unread = [part for part in (live.limits, *live.limits_elsewhere.values()) if isinstance(part, Unknown)]
+            quota = unread[0] if unread else judge(catalog, live, now)
+        ids = sampled(live.jobs, place.stack, now)
+        used = partial(use_of, connection.monitoring(place.project), ids, now)
+        return Picture(
+            **vars(place),
+            now=now,
+            clock=wrong_clock(here, live.time),
+            published=published,
+            clusters=live.clusters,
+            jobs=live.jobs,
+            recent=recent,
+            recent_since=since,
+            quota=quota,
+            backend=backend if isinstance(backend, Backend) else None,
+            submissions=tuple(_submissions(context, place, catalog)),
+            packages=snapshot.found("packages", ()),
+            gaps=snapshot.found("roles"),
+            commits=_commits(place, catalog),
+            policies=snapshot.found("who may do what", ()),
+            unseen=tuple(_unseen(place, backend, catalog)),
+            other_regions=others,
+            ledger=snapshot.found(_BUDGET),
+            use=snapshot.reader.asked(_SERIES, "roles/monitoring.viewer", used, ()) if ids else (),
+        )
+
+
+def _elsewhere(place: Place, catalog: Catalog | None, backend: object) -> tuple[str, ...]:
+    """Return the other regions in its file, its catalog or the engine's state."""
+    home = catalog.region if catalog else place.region
+    state = backend.state if isinstance(backend, Backend) else None
+    of_state = state.regions_beside(home) if isinstance(state, State) else ()
+    of_catalog = (catalog.other_regions or ()) if catalog else ()
+    every = dict.fromkeys((*place.declared_regions, *of_catalog, *of_state))
+    return tuple(one for one in every if one != place.region)
+
+
+def _commits(place: Place, catalog: Catalog | None) -> tuple[str, ...]:
+    if catalog is None or place.checkout is None or place.document is None:
+        return ()
+    return commits_since(place.checkout, catalog.commit, (place.document.file, *_DEPLOYED))
+
+
+def _submissions(context: Context, place: Place, catalog: Catalog | None) -> Iterable[Submission]:
+    """Return the interrupted submissions in this machine's journal that no process holds."""
+    try:
+        journal = SubmissionJournal.find(context.folder, context.environ, place.project, place.stack)
+    except SlipwayError:
+        return
+    for file in sorted(journal.folder.glob("*.json")):
+        with contextlib.suppress(SlipwayError):
+            entry = journal.read(file.stem)
+            if entry and entry.state is EntryState.SENDING and journal.free(entry.request_id):
+                when, words = datetime.fromisoformat(entry.when), _typed(catalog, entry)
+                yield Submission(entry.request_id, entry.template, when, words)
+
+
+def _unseen(place: Place, backend: object, catalog: Catalog | None) -> Iterable[str]:
+    if isinstance(backend, str):
+        yield backend
+    if place.document is None:
+        yield "whether the catalog is that of the newest commit: there is no checkout of the stack here"
+    elif catalog is not None and catalog.commit in ("", "unknown"):
+        yield "whether the catalog is that of the newest commit: it was deployed from no commit"
+    if catalog is None:
+        yield "quota, packages and whether everybody may use something: which of them matter stands in the catalog"
+
+
+def _typed(catalog: Catalog | None, entry: JournalEntry) -> tuple[str, ...] | None:
+    """Return the words after the template, from the recorded request; its kind is nowhere else."""
+    for kind in KINDS.values():
+        with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):
+            job = VertexJob.read(entry.body or {}, kind)
+            if job.parameters is not None:
+                return submitted(catalog, job)
+    return None
+
+
+def awaited(parts: Mapping[str, Future[Any]], say: Callable[[str], None], patience: float) -> None:
+    """Wait for all of them, and name those that take longer than `patience` seconds."""
+    _, late = wait(parts.values(), timeout=patience)
+    if late:
+        say(f"still reading {join(what for what, part in parts.items() if part in late)} …")
+        wait(parts.values())
+
+
+@dataclass(frozen=True)
+class Drifted:
+    """Drift. `unread`: the parts that could not be compared, a sentence each."""
+
+    found: tuple[Finding, ...]
+    unread: tuple[str, ...] = ()
+
+
+def drifted(preview: Preview, connection: Connection | None, identity: str) -> Drifted:
+    """Read drift. Without a connection only the events are read, which is told."""
+    unread = [] if preview.complete else [f"all of it: {preview.why}"]
+    live: list[Finding] = []
+    engine = tuple(of_engine(preview))
+    bucket = published_in(preview)
+    if connection is None:
+        unread.append("clusters and policies: nothing but the engine's events was looked at (--no-live)")
+    elif not bucket:
+        unread.append("clusters and policies: no catalog is deployed")
+    else:
+        catalog = Reader(connection, LiveScope("", "", bucket), identity).catalog()
+        if isinstance(catalog, PublishedCatalog) and catalog.whole is not None:
+            live, missed = _live(preview, connection, catalog.whole, identity)
+            unread = [*unread, *missed]
+            engine = tuple(by_hand(engine, catalog.whole))
+        else:
+            why = str(catalog) if isinstance(catalog, Unknown) else "it is not there, or another version wrote it"
+            unread.append(f"clusters and policies: the catalog can't be read: {why}")
+    return Drifted(together(engine, live), tuple(unread))
+
+
+def _live(preview: Preview, connection: Connection, whole: Catalog, identity: str) -> tuple[list[Finding], list[str]]:
+    # An idle alternative elsewhere that is not on offer is no drift.
+    regions = dict.fromkeys(map(whole.region_of, ("", *whole.clusters)))
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="drift") as threads:
+        snapshot = Snapshot(connection, LiveScope(whole.project, whole.region, kinds=()), threads, identity)
+        snapshot.look_in(regions)
+        for name in whole.buckets:
+            snapshot.ask(name, partial(_labels, snapshot.reader, name))
+        asked = read_policies(threads, connection, whole, identity)
+        there, who, labelled = snapshot.live().clusters, asked(), [snapshot.found(name) for name in whole.buckets]
+    unread = [f"clusters: {there}"] if isinstance(there, Unknown) else []
+    unread += [f"who may do what: {one}" for one in who if isinstance(one, Unknown)]
+    found = [] if isinstance(there, Unknown) else list(of_clusters(whole, there))
+    unread += [f"labels: {one}" for one in labelled if isinstance(one, Unknown)]
+    known = {name: one for name, one in zip(whole.buckets, labelled, strict=True) if not isinstance(one, Unknown)}
+    found += of_labels(preview, known)
+    read = [one for one in who if isinstance(one, Policy)]
+    return [*found, *of_policies(preview, read)], unread
+
+
+def _labels(reader: Reader, bucket: str) -> Mapping[str, str] | Unknown:
+    found = reader.bucket(bucket)
+    if isinstance(found, Unknown):
+        return found
+    labels = found[bucket].get("labels") if bucket in found else Unknown(f"bucket {bucket} is not there", "", "")
+    return labels if isinstance(labels, (Mapping, Unknown)) else {}

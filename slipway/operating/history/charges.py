@@ -1,0 +1,172 @@
+"""Charges: the cost of machines within a time, by the job that had them; and of pools' machines that no job had. Pure.
+
+A job's share of a pool is its machines for as long as it had them, at the price of such a machine. The rest of the
+machines that were up is idle.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from slipway.model.machines.spec import MachineSpec
+from slipway.model.prices import Price, hourly
+from slipway.operating.history.model import MachinesUsed, PastJob, PoolKey
+from slipway.operating.history.timeline import PoolSpan, PoolTimeline
+
+_NOTICED = 0.01
+"""The unrecorded share of a time below which it is taken for none."""
+
+
+@dataclass(frozen=True)
+class JobCharge:
+    """Equal machines of a job. `hours`: machine hours."""
+
+    job: PastJob
+    machines: MachinesUsed
+    hours: float
+    cost: Price
+
+    @property
+    def accelerator_hours(self) -> float:
+        return self.hours * self.machines.machine.accelerator_count
+
+
+@dataclass(frozen=True)
+class IdleCharge:
+    """Machines of a pool that no job had. `hours` of `live`, both machine hours. `known` and `unknown`: hours of the
+    clock for which the number of machines was recorded, and those for which it was not: where those count, `cost` is
+    not complete. `at_most`: jobs that could not be read may have had some of these machines."""
+
+    key: PoolKey
+    cluster: str
+    region: str
+    machine: MachineSpec
+    hours: float
+    live: float
+    known: float
+    unknown: float
+    cost: Price
+    at_most: bool = False
+
+    @property
+    def accelerator_hours(self) -> float:
+        return self.hours * self.machine.accelerator_count
+
+
+def partly_unknown(known: float, unknown: float) -> bool:
+    """Tell whether the unrecorded part of a time is large enough to count."""
+    return unknown > _NOTICED * (known + unknown)
+
+
+def job_charges(jobs: Iterable[PastJob], since: datetime, until: datetime, now: datetime) -> Iterator[JobCharge]:
+    """Yield the charges of jobs within a time. A run that only overlaps it is charged its share. Unfinished runs have
+    run until `now`."""
+    for job in jobs:
+        share = _share(job, since, until, now)
+        if job.busy is None or not share:
+            continue
+        for one in job.machines:
+            hours = one.count * job.busy * share / 3600
+            each = hourly(one.machine, job.region, job.capacity_type)
+            cost = each * Decimal(str(hours))
+            at_most = cost.at_most or (job.lost is None and bool(cost.known))
+            yield JobCharge(job, one, hours, Price(cost.known, cost.complete, at_most))
+
+
+def idle_charges(
+    pools: Iterable[PoolTimeline], jobs: Iterable[PastJob], since: datetime, until: datetime, now: datetime
+) -> Iterator[IdleCharge]:
+    """Yield a charge for each pool that existed within a time, also where nothing of it was idle, or known. An adopted
+    cluster is paid for by its creator. Unfinished runs have run until `now`."""
+    stays: dict[PoolKey, list[_Stay]] = defaultdict(list)
+    for job in jobs:
+        for key, stay in _stays(job, now):
+            stays[key].append(stay)
+    for pool in pools:
+        spans = [one for one in pool.spans if one.begin < until and one.end > since]
+        if spans:
+            hours, live, known, unknown = _hours(spans, stays[pool.key], since, until)
+            at_most = pool.jobs_unread and bool(hours)
+            cost = pool.per_hour * Decimal(str(hours))
+            complete = cost.complete and not partly_unknown(known, unknown)
+            cost = Price() if pool.adopted else Price(cost.known, complete, cost.at_most or at_most)
+            yield IdleCharge(
+                pool.key, pool.cluster, pool.region, pool.machine, hours, live, known, unknown, cost, at_most
+            )
+
+
+@dataclass(frozen=True)
+class _Stay:
+    """A job's stay on a pool; `machines` on average, as trials come and go."""
+
+    begin: datetime
+    end: datetime
+    machines: float
+
+
+def _stays(job: PastJob, now: datetime) -> Iterator[tuple[PoolKey, _Stay]]:
+    if job.started is None or not job.cluster_id:
+        return
+    end = job.ended or now
+    run = (end - job.started).total_seconds()
+    if run > 0:
+        for one in job.machines:
+            machines = one.count * min(1.0, (run if job.busy is None else job.busy) / run)
+            yield PoolKey(job.cluster_id, one.pool), _Stay(job.started, end, machines)
+
+
+def _share(job: PastJob, since: datetime, until: datetime, now: datetime) -> float:
+    """Return the share of a run that is within a time."""
+    if job.started is None:
+        return 0.0
+    end = max(job.ended or now, job.started)
+    run, inside = end - job.started, min(end, until) - max(job.started, since)
+    if not run:
+        return float(since <= job.started <= until)
+    return max(0.0, inside / run)
+
+
+def _hours(
+    spans: Sequence[PoolSpan], stays: Iterable[_Stay], since: datetime, until: datetime
+) -> tuple[float, float, float, float]:
+    """Add up the idle and the live machine hours, and the recorded and unrecorded hours, between any two moments of
+    change."""
+    changes = _changes(stays, since, until)
+    idle = live = known = unknown = used = 0.0
+    moments = iter(sorted(changes))
+    moment = next(moments, None)
+    for span in spans:
+        at, end = max(span.begin, since), min(span.end, until)
+        while at < end:
+            while moment is not None and moment <= at:
+                used += changes[moment]
+                moment = next(moments, None)
+            then = end if moment is None else min(end, moment)
+            hours = (then - at).total_seconds() / 3600
+            if span.live is None:
+                unknown += hours
+            else:
+                known += hours
+                live += span.live * hours
+                idle += max(0.0, span.live - used) * hours
+            at = then
+    return _tidy(idle), live, known, unknown
+
+
+def _changes(stays: Iterable[_Stay], since: datetime, until: datetime) -> Mapping[datetime, float]:
+    """Return by how many the machines in use change, at each moment."""
+    found: dict[datetime, float] = defaultdict(float)
+    for stay in stays:
+        if stay.begin < until and stay.end > since:
+            found[max(stay.begin, since)] += stay.machines
+            found[stay.end] -= stay.machines
+    return found
+
+
+def _tidy(hours: float) -> float:
+    """Return the hours without the rounding errors of sums."""
+    return 0.0 if hours < 1e-9 else hours

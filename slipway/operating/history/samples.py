@@ -1,0 +1,131 @@
+"""Samples of the machines that were up: an object for each day in the catalog's bucket, to which hourly runs add."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Annotated, Any
+
+from slipway.base import codec
+from slipway.base.errors import ResourceError
+from slipway.base.formatting import size
+from slipway.google.clusters import PersistentResource
+from slipway.google.failures import NotFound
+from slipway.google.storage import Location, Storage, StoredObject
+from slipway.model.catalog.model import HISTORY
+from slipway.model.season import moment, moment_text
+from slipway.operating.history.model import PoolKey, PoolSample, Sample
+
+SCHEMA = 1
+APART = timedelta(minutes=5)
+"""The least time between two samples: an earlier run adds nothing."""
+_FOLDER = f"{HISTORY}samples/"
+_MOST_BYTES = 4 << 20
+_ATTEMPTS = 8
+
+
+_Time = Annotated[datetime, codec.As(lambda text: moment(str(text)), moment_text, "a time with its zone")]
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Pools by `<cluster's id>/<pool's id>`, which have no slash."""
+
+    at: _Time
+    pools: Mapping[str, PoolSample]
+
+
+@dataclass(frozen=True)
+class _Day:
+    samples: tuple[_Sample, ...]
+
+
+def sample_of(clusters: Iterable[PersistentResource], at: datetime) -> Sample:
+    """Return the machines of these clusters' pools. A failed cluster, or one not yet created, holds nothing and is not
+    billed: its pools have the intended number."""
+    return Sample(
+        at,
+        {
+            PoolKey(cluster.id, pool.id): PoolSample(pool.replicas, pool.used) if cluster.billed else PoolSample(0, 0)
+            for cluster in clusters
+            for pool in cluster.pools
+        },
+    )
+
+
+def day_objects(storage: Storage, bucket: str, since: datetime, until: datetime) -> list[StoredObject]:
+    """List the objects of these days. Raises CloudError."""
+    first, last = (_object(bucket, at.date()).name for at in (since, until))
+    return [one for one in storage.objects(Location(bucket, _FOLDER)) if first <= one.at.name <= last]
+
+
+def read_day(storage: Storage, stored: StoredObject) -> tuple[Sample, ...]:
+    """Read one object. Raises CloudError, and ValueError for foreign contents."""
+    if stored.size > _MOST_BYTES:
+        raise ValueError(f"it has {size(stored.size)}")
+    found = read_samples(storage.read(stored.at, generation=stored.generation))
+    if other := next((one for one in found if _object(stored.at.bucket, one.at.date()) != stored.at), None):
+        raise ValueError(f"it has a sample of {moment_text(other.at)}")
+    return found
+
+
+def read_samples(content: bytes) -> tuple[Sample, ...]:
+    """Return the samples of one object, in the order of their times. Raises ValueError for foreign contents."""
+    try:
+        body = codec.from_json(content)
+    except RecursionError as problem:
+        raise ValueError(str(problem)) from problem
+    if not isinstance(body, dict) or body.get("schema") != SCHEMA:
+        raise ValueError("it has no samples of this version")
+    day = codec.read(_Day, body)
+    found = (Sample(one.at, {_key(name): pool for name, pool in one.pools.items()}) for one in day.samples)
+    return tuple(sorted(found, key=lambda one: one.at))
+
+
+def write_samples(samples: Iterable[Sample]) -> bytes:
+    day = _Day(
+        tuple(
+            _Sample(one.at, {f"{key.cluster_id}/{key.pool}": pool for key, pool in one.pools.items()})
+            for one in samples
+        )
+    )
+    body: dict[str, Any] = {"schema": SCHEMA, **codec.write(day)}
+    return json.dumps(body, separators=(",", ":")).encode()
+
+
+def add_sample(storage: Storage, bucket: str, sample: Sample) -> bool:
+    """Add a sample to its day's object; False where the last one is too young.
+
+    Raises CloudError; ResourceError where others write all the time, the object is full, or has foreign contents, which
+    stay.
+    """
+    at = _object(bucket, sample.at.date())
+    for _ in range(_ATTEMPTS):
+        stored = next((one for one in storage.objects(at) if one.at == at), None)
+        try:
+            before = read_day(storage, stored) if stored else ()
+        except NotFound:  # Another process has written since.
+            continue
+        except ValueError as problem:
+            fix = "delete it, where no newer version of slipway wrote it"
+            raise ResourceError(f"{at} can't be added to", why=str(problem), fix=fix) from problem
+        if before and abs(sample.at - before[-1].at) < APART:
+            return False
+        content = write_samples((*before, sample))
+        if len(content) > _MOST_BYTES:
+            raise ResourceError(f"{at} is full", why=f"it would have {size(len(content))}", fix="record less often")
+        media = "application/json"
+        if storage.replace(stored, content, media) if stored else storage.create(at, content, media):
+            return True
+    raise ResourceError(f"{at} could not be written", why="others wrote it meanwhile, each time", fix="try again")
+
+
+def _object(bucket: str, day: date) -> Location:
+    return Location(bucket, f"{_FOLDER}{day:%Y-%m-%d}.json")
+
+
+def _key(text: str) -> PoolKey:
+    cluster_id, _, pool = text.partition("/")
+    return PoolKey(cluster_id, pool)

@@ -1,0 +1,192 @@
+"""The table of pools as values, and due dates of clusters, as far as the newest jobs tell. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from slipway.base.formatting import span
+from slipway.deploying.deployment.schedule import Due, dates
+from slipway.google.clusters import RUNNING_STATES, PersistentResource, ResourcePool
+from slipway.google.jobs import VertexJob, last_ends
+from slipway.google.live import Live
+from slipway.model.catalog.clusters import Cluster
+from slipway.model.catalog.model import Catalog
+from slipway.model.cluster import CurrentCluster
+from slipway.model.labels import STACK_LABEL
+from slipway.model.prices import Price, hourly
+from slipway.using.jobs.occupancy import last_end, machines_on, on
+from slipway.using.jobs.waiting import gets_ready, waits
+
+RECENT = 300
+"""The number of newest jobs among which a pool's last one is looked for."""
+GONE = "GONE"
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A holder of a pool's machines: a user, or the job itself where it names none."""
+
+    name: str
+    machines: int
+    jobs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PoolRow:
+    """A pool of the cluster `name`; prices in USD. `unread`: it idles, and jobs that were not read may have been on it.
+    `holders`: the largest first; `getting_ready`: jobs that the service has accepted and that do not run yet;
+    `waiting`: jobs that have no machines yet."""
+
+    name: str
+    region: str
+    cluster: PersistentResource
+    pool: ResourcePool
+    retires: bool
+    jobs: tuple[str, ...]
+    idle_since: datetime | None
+    unread: bool
+    per_machine: Price
+    holders: tuple[Holder, ...] = ()
+    getting_ready: int = 0
+    waiting: int = 0
+
+    @property
+    def state(self) -> str:
+        """The cluster's state, `RETIRING` for an earlier generation, or `GONE` for a declared one."""
+        return "RETIRING" if self.retires else self.cluster.state
+
+    @property
+    def min(self) -> int:
+        return self.pool.floor
+
+    @property
+    def max(self) -> int:
+        return self.pool.replicas if self.pool.max is None else self.pool.max
+
+    def price(self, count: int) -> Price:
+        return self.per_machine * count
+
+    def idle(self, now: datetime) -> str:
+        """Return how long the pool has been idle, as text."""
+        if self.idle_since:
+            return span((now - self.idle_since).total_seconds())
+        if self.jobs or self.pool.used:
+            return "–"
+        return f"none of the newest {RECENT} jobs" if self.unread else "no job yet"
+
+
+def rows(
+    catalog: Catalog, clusters: Iterable[PersistentResource], active: Iterable[VertexJob], recent: Iterable[VertexJob]
+) -> list[PoolRow]:
+    """Return the catalog's clusters in its order, the retiring ones, and those that the catalog lacks. Pure."""
+    there, recent = {cluster.id: cluster for cluster in clusters}, tuple(recent)
+    running, since = list(active), _read_since(recent)
+    declared = {cluster.id: cluster for cluster in catalog.clusters.values()}
+    unlisted = [id_ for id_, cluster in sorted(there.items()) if cluster.labels.get(STACK_LABEL) == catalog.stack]
+    living = [there.get(id_) or _gone(cluster, catalog) for id_, cluster in declared.items()]
+    others = dict.fromkeys(id_ for id_ in [*catalog.retiring, *unlisted] if id_ in there and id_ not in declared)
+    return [
+        _row(catalog, declared.get(cluster.id), cluster, pool, running, recent, unread=_unread(cluster, since))
+        for cluster in [*living, *(there[id_] for id_ in others)]
+        for pool in cluster.pools
+    ]
+
+
+def upcoming(
+    catalog: Catalog,
+    clusters: Iterable[PersistentResource],
+    active: tuple[VertexJob, ...],
+    recent: tuple[VertexJob, ...],
+    now: datetime,
+) -> list[Due]:
+    """Return the due dates of clusters that have any, as the newest jobs tell. Pure."""
+    there, ends = {cluster.id: cluster for cluster in clusters}, last_ends(recent)
+    live = Live(clusters=tuple(there.values()), jobs=active, limits={}, catalog=None, last_ends=ends)
+    found: list[Due] = []
+    for cluster in catalog.clusters.values():
+        lives = there.get(cluster.id)
+        current = CurrentCluster(cluster, cluster.id, "", import_=lives is not None)
+        for one in dates(current, lives, live, catalog.region_of(cluster.name), now):
+            limit = cluster.season.idle_limit if one.what == "idle-limit" else None
+            if limit and lives and _unread(lives, _read_since(recent)):
+                one = _as_read(one, limit, any_ended=lives.id in ends)
+            found.append(one)
+    return found
+
+
+def _read_since(recent: tuple[VertexJob, ...]) -> datetime | None:
+    """Return the creation time of the oldest of the newest jobs, if there may be older ones."""
+    made = [job.create_time for job in recent if job.create_time]
+    return min(made, default=None) if len(recent) >= RECENT else None
+
+
+def _unread(cluster: PersistentResource, since: datetime | None) -> bool:
+    """Tell whether jobs created before `since` may have been on a cluster."""
+    return since is not None and cluster.state != GONE and (cluster.create_time is None or cluster.create_time < since)
+
+
+def _as_read(due: Due, limit: timedelta, *, any_ended: bool) -> Due:
+    """Qualify an idle limit where not all jobs were read. `any_ended`: some of the jobs that were read were on the
+    cluster."""
+    if any_ended:
+        return replace(due, why=f"{due.why}; as the newest {RECENT} jobs tell")
+    without = f"after {span(limit.total_seconds())} without a job"
+    return replace(
+        due, at=None, why=f"{without} (none of the newest {RECENT} was on it; slipway schedule looks at all)"
+    )
+
+
+def _row(
+    catalog: Catalog,
+    declared: Cluster | None,
+    cluster: PersistentResource,
+    pool: ResourcePool,
+    active: list[VertexJob],
+    recent: tuple[VertexJob, ...],
+    *,
+    unread: bool,
+) -> PoolRow:
+    there = cluster.state != GONE
+    mine = [job for job in active if there and on(job, cluster) and machines_on(job, pool.id, cluster)]
+    without = [job for job in mine if waits(job)]
+    ready = sum(gets_ready(job, cluster) for job in without)
+    last = last_end(recent, pool.id, cluster) if there else None
+    known = declared.pool(pool.id) if declared else None
+    return PoolRow(
+        name=declared.name if declared else cluster.id,
+        region=cluster.region,
+        cluster=cluster,
+        pool=pool.without_machines if cluster.failed else pool,
+        retires=cluster.id in catalog.retiring and cluster.state in RUNNING_STATES,
+        jobs=tuple(job.called for job in mine),
+        idle_since=None if mine or pool.used else last,
+        unread=unread and last is None and not (mine or pool.used),
+        per_machine=known.price_per_hour if known else hourly(pool.machine, cluster.region),
+        holders=_holders([job for job in mine if not waits(job)], cluster, pool),
+        getting_ready=ready,
+        waiting=len(without) - ready,
+    )
+
+
+def _holders(running: list[VertexJob], cluster: PersistentResource, pool: ResourcePool) -> tuple[Holder, ...]:
+    found: dict[str, list[VertexJob]] = {}
+    for job in running:
+        found.setdefault(job.user or job.called, []).append(job)
+    holders = (
+        Holder(
+            name,
+            sum(machines_on(job, pool.id, cluster) for job in some),
+            tuple(job.called for job in some),
+        )
+        for name, some in found.items()
+    )
+    return tuple(sorted(holders, key=lambda one: (-one.machines, one.name)))
+
+
+def _gone(cluster: Cluster, catalog: Catalog) -> PersistentResource:
+    """Return a stand-in for a declared cluster that does not exist."""
+    pools = tuple(ResourcePool(pool.name, pool.machine, 0, 0, pool.min, pool.max) for pool in cluster.pools)
+    name = f"projects/{catalog.project}/locations/{catalog.region_of(cluster.name)}/persistentResources/{cluster.id}"
+    return PersistentResource(name, GONE, {}, pools, error="the catalog names it, the service does not have it")

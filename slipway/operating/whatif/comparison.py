@@ -1,0 +1,128 @@
+"""A stack's past jobs on its pools, and on others: both outcomes, and their reliability. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+
+from slipway.base.formatting import counted, span, span_parts
+from slipway.model.catalog.model import Catalog
+from slipway.model.cluster import ClusterSpec
+from slipway.model.labels import STACK_LABEL
+from slipway.operating.history.model import History
+from slipway.operating.history.timeline import timelines
+from slipway.operating.whatif.calibration import Calibration, calibrate
+from slipway.operating.whatif.delays import MeasuredDelays, measure
+from slipway.operating.whatif.machine_changes import machine_changes
+from slipway.operating.whatif.model import Replay, ReplayedPool
+from slipway.operating.whatif.outcome import Outcome, outcome
+from slipway.operating.whatif.past_load import PastLoad
+from slipway.operating.whatif.pools import pools_of, pools_over_time
+from slipway.operating.whatif.replay import replay
+from slipway.operating.whatif.workload import Workload, workload
+
+
+def jobs_of(jobs: int, seconds: float) -> str:
+    """Return `the last 30 days' 412 jobs`, `12 jobs of the last 5 h`."""
+    words, some = span(seconds), counted(jobs, "job")
+    return f"the last {words}' {some}" if "days" in span_parts(seconds) else f"{some} of the last {words}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison. `jobs` were replayed, `never_started` had no run time to replay. `replays`: the sources of `before`
+    and `after`. `assumed`: capacity types beside the pools without a wait in the history. `unread`: parts of the
+    history that could not be read."""
+
+    since: datetime
+    until: datetime
+    jobs: int
+    before: Outcome
+    after: Outcome
+    replays: tuple[Replay, Replay]
+    calibration: Calibration
+    delays: MeasuredDelays
+    never_started: int = 0
+    assumed: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the pools before and after are the same."""
+        return self.replays[0] is self.replays[1]
+
+
+@dataclass(frozen=True)
+class Replayer:
+    """A history that can be replayed on any pools."""
+
+    history: History
+    catalog: Catalog
+    work: Workload
+    delays: MeasuredDelays = field(default_factory=MeasuredDelays)
+
+    @classmethod
+    def of(cls, history: History, catalog: Catalog) -> Replayer:
+        load = PastLoad(history)
+        return cls(history, catalog, workload(history, catalog, load), measure(history, load))
+
+    def under(self, catalog: Catalog) -> Replayer:
+        """Return the same jobs with the machines and capacity types of another catalog's templates."""
+        changes = machine_changes(self.catalog, catalog)
+        work = workload(self.history, catalog, PastLoad(self.history), changes)
+        return Replayer(self.history, catalog, work, self.delays)
+
+    @property
+    def length(self) -> float:
+        return (self.history.until - self.history.since).total_seconds()
+
+    @property
+    def begin(self) -> float:
+        """The seconds of the history before the stack: no pool is paid for then. The stack begins with its first known
+        deployment or job, as earlier deployments may be forgotten or unread."""
+        history = self.history
+        sent = (one.created for one in history.jobs if one.labels.get(STACK_LABEL) == history.stack and one.created)
+        first = min((*(one.at for one in history.deployments), *sent), default=history.since)
+        return max(0.0, (first - history.since).total_seconds())
+
+    @property
+    def time(self) -> timedelta:
+        """The replayed time."""
+        return timedelta(seconds=self.length - self.begin)
+
+    def pools(self, clusters: Iterable[ClusterSpec]) -> tuple[ReplayedPool, ...]:
+        return pools_of(clusters, self.catalog.region, self.delays, self.history.until)
+
+    def replay(self, pools: tuple[ReplayedPool, ...]) -> Replay:
+        return replay(self.work.jobs, pools, self.length, begin=self.begin)
+
+    def outcome(self, pools: tuple[ReplayedPool, ...]) -> Outcome:
+        return outcome(self.replay(pools), self.catalog.region)
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """The error of a replay of the stack as it was."""
+        history = self.history
+        pools = pools_over_time(history.deployments, self.catalog.region, self.delays, history.since)
+        return calibrate(self.replay(pools), timelines(history))
+
+    def comparison(self, before: Iterable[ClusterSpec], after: Iterable[ClusterSpec]) -> Comparison:
+        """Compare two sets of clusters under the same jobs."""
+        there, then = self.pools(before), self.pools(after)
+        now = self.replay(there)
+        changed = now if then == there else self.replay(then)
+        return Comparison(
+            self.history.until - self.time,
+            self.history.until,
+            self.work.counted,
+            outcome(now, self.catalog.region),
+            outcome(changed, self.catalog.region),
+            (now, changed),
+            self.calibration,
+            self.delays,
+            self.work.never_started,
+            self.work.assumed,
+            self.history.unread,
+        )

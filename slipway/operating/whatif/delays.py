@@ -1,0 +1,130 @@
+"""Delays of pools: to start a job on a free machine, to grow, to shrink; measured from a stack's own history. Pure.
+
+Google documents none of the three. Where the history has too few cases a plain assumption replaces the measurement, and
+is named.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+from slipway.operating.history.model import History, PastJob, PoolKey
+from slipway.operating.whatif.model import PoolDelays
+from slipway.operating.whatif.past_load import PastLoad, bounds_at
+
+ASSUMED = PoolDelays(start=60.0, scale_up=300.0, idle=600.0)
+"""Seconds, where nothing was measured."""
+FEWEST = 3
+
+
+@dataclass(frozen=True)
+class MeasuredDelay:
+    """Seconds, from `count` cases; an assumption where that is 0."""
+
+    seconds: float
+    count: int = 0
+
+
+@dataclass(frozen=True)
+class MeasuredDelays:
+    """Delays of a stack's pools, and of single machine types with enough cases."""
+
+    start: MeasuredDelay = MeasuredDelay(ASSUMED.start)
+    scale_up: MeasuredDelay = MeasuredDelay(ASSUMED.scale_up)
+    idle: MeasuredDelay = MeasuredDelay(ASSUMED.idle)
+    starts: Mapping[str, float] = field(default_factory=dict)
+    scale_ups: Mapping[str, float] = field(default_factory=dict)
+
+    def of(self, machine: str) -> PoolDelays:
+        """Return the delays of a pool of this machine type."""
+        return PoolDelays(
+            self.starts.get(machine, self.start.seconds),
+            self.scale_ups.get(machine, self.scale_up.seconds),
+            self.idle.seconds,
+        )
+
+
+def measure(history: History, load: PastLoad) -> MeasuredDelays:
+    """Measure the delays of a stack's pools, as medians.
+
+    A job that asked for no more machines than a pool keeps waited for its start alone; a job that found the pool full,
+    from the moment when enough machines were given back. A job that asked for more than can have been up, and no more
+    than the pool's maximum, also waited for the pool to grow.
+    """
+    starting, growing = _Waits(), _Waits()
+    for job in history.jobs:
+        found = load.of(job)
+        if found is None or job.created is None or job.started is None:
+            continue
+        wait = max(0.0, (job.started - job.created).total_seconds())
+        if found.calm:
+            starting.add(job, wait)
+        elif found.full:
+            free = [load.runs[one.key].fits_since(job.started, one.most - one.count) for one in found.pools]
+            if known := [one for one in free if one is not None and one >= job.created]:
+                starting.add(job, (job.started - max(known)).total_seconds())
+        elif found.grew:
+            growing.add(job, wait)
+    start, starts = starting.medians(ASSUMED.start)
+    scale_up, scale_ups = growing.less(start, starts).medians(ASSUMED.scale_up)
+    return MeasuredDelays(start, scale_up, _idle(history, load), starts, scale_ups)
+
+
+class _Waits:
+    """Waits of jobs with the types of their machines."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[frozenset[str], float]] = []
+
+    def add(self, job: PastJob, wait: float) -> None:
+        self.found.append((frozenset(one.machine.type for one in job.machines), wait))
+
+    def less(self, start: MeasuredDelay, starts: Mapping[str, float]) -> _Waits:
+        """Return the waits without the time of the start itself."""
+        rest = _Waits()
+        for machines, wait in self.found:
+            took = max((starts.get(one, start.seconds) for one in machines), default=start.seconds)
+            rest.found.append((machines, max(0.0, wait - took)))
+        return rest
+
+    def medians(self, assumed: float) -> tuple[MeasuredDelay, Mapping[str, float]]:
+        """Return the median of all, and those of single machine types; none for fewer than FEWEST."""
+        by_machine: dict[str, list[float]] = defaultdict(list)
+        for machines, wait in self.found:
+            for one in machines:
+                by_machine[one].append(wait)
+        single = {machine: median(waits) for machine, waits in sorted(by_machine.items()) if len(waits) >= FEWEST}
+        if len(self.found) < FEWEST:
+            return MeasuredDelay(assumed), single
+        return MeasuredDelay(median(wait for _, wait in self.found), len(self.found)), single
+
+
+def _idle(history: History, load: PastLoad) -> MeasuredDelay:
+    """Return the time that agrees with most samples: between two of them a pool shrank, and since the end of a job it
+    had been larger than it needed to be."""
+    spans = [one for key in load.bounds for one in _spans(key, history, load)]
+    if len(spans) < FEWEST:
+        return MeasuredDelay(ASSUMED.idle)
+    edges = sorted({edge for span in spans for edge in span})
+    best = max(
+        pairwise(edges),
+        key=lambda edge: sum(low <= edge[0] and edge[1] <= high for low, high in spans),
+    )
+    return MeasuredDelay((best[0] + best[1]) / 2, len(spans))
+
+
+def _spans(key: PoolKey, history: History, load: PastLoad) -> Iterator[tuple[float, float]]:
+    """Yield the least and the most seconds that an idle pool stayed as it was, for each shrinking."""
+    seen = [(one.at, one.pools[key].live) for one in history.samples if key in one.pools]
+    for (before, live), (after, less) in pairwise(seen):
+        least, _ = bounds_at(load.bounds[key], after)
+        if less >= live or less < max(least, load.demand[key].at(after)):
+            continue
+        idle_since = load.demand[key].last_above(less, after)
+        if idle_since is not None:
+            low = max(0.0, (before - idle_since).total_seconds())
+            yield low, (after - idle_since).total_seconds()

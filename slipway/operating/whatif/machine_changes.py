@@ -1,0 +1,46 @@
+"""The machines that templates ask for under another catalog than that of past jobs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.kinds import KINDS
+from slipway.model.labels import label_value
+from slipway.model.machines.spec import MachineSpec
+
+Changes = Mapping[tuple[str, MachineSpec], MachineSpec]
+"""The new machine of a template, by its label and the machine that it asked for."""
+
+
+def machine_changes(old: Catalog, new: Catalog) -> Changes:
+    """Compare the worker pools of each offer, in their order; offers with another number of worker pools tell
+    nothing."""
+    found: dict[tuple[str, MachineSpec], MachineSpec] = {}
+    for name in old.templates.keys() & new.templates.keys():
+        later = {_key(offer): offer for offer in new.templates[name].offers}
+        for before, after in _pairs(old.templates[name], later):
+            if before != after:
+                found[label_value(name), before] = after
+    return found
+
+
+def _key(offer: Offer) -> tuple[str, str, str]:
+    return offer.kind, offer.capacity_type, repr(sorted(offer.when.items()))
+
+
+def _pairs(
+    template: Template, later: Mapping[tuple[str, str, str], Offer]
+) -> Iterator[tuple[MachineSpec, MachineSpec]]:
+    for offer in template.offers:
+        then = later.get(_key(offer))
+        before, after = _machines(offer), _machines(then) if then else ()
+        if len(before) == len(after):
+            yield from zip(before, after, strict=True)
+
+
+def _machines(offer: Offer) -> tuple[MachineSpec, ...]:
+    if offer.kind not in KINDS:
+        return ()
+    pools = KINDS[offer.kind].spec_of(offer.request).get("workerPoolSpecs", ())
+    return tuple(MachineSpec.read(pool) for pool in pools if pool.get("machineSpec"))

@@ -1,0 +1,201 @@
+"""The past load of a stack's pools: the machines that jobs asked for and held, and each pool's possible size. Pure."""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_left, bisect_right
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from itertools import accumulate
+
+from slipway.model.machines.spec import MachineSpec
+from slipway.operating.history.model import History, PastJob, PoolKey
+
+_UP_FOR = timedelta(hours=1)
+"""The time for which needed machines may still be up."""
+
+
+class PastLoad:
+    """The load of all pools that deployments named. `bounds`, and the machines that jobs asked for and held, by
+    pool."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        asks: dict[PoolKey, list[tuple[PastJob, int]]] = defaultdict(list)
+        for job in history.jobs:
+            for key, count in machines_by_pool(job).items():
+                asks[key].append((job, count))
+        self._asks = asks
+        self.bounds: dict[PoolKey, Limits] = {}
+        for deployment in history.deployments:
+            for cluster in deployment.clusters.values():
+                for pool in cluster.pools:
+                    key = PoolKey(cluster.id, pool.name)
+                    self.bounds[key] = (*self.bounds.get(key, ()), (deployment.at, pool.min, pool.max))
+        self.demand = {key: PoolDemand(asks.get(key, ())) for key in self.bounds}
+
+    @cached_property
+    def runs(self) -> Mapping[PoolKey, PoolRuns]:
+        return {key: PoolRuns(self._asks.get(key, ())) for key in self.bounds}
+
+    def of(self, job: PastJob) -> JobLoad | None:
+        """Return a job's load: its pools when it was created; None where they are not known."""
+        asked = machines_by_pool(job)
+        if not asked or job.created is None or not asked.keys() <= self.bounds.keys():
+            return None
+        parts = []
+        for key, count in asked.items():
+            least, most = bounds_at(self.bounds[key], job.created)
+            others = self.demand[key].at_creation[job.name]
+            parts.append(PoolLoad(key, count, least, most, others.now, others.lately))
+        return JobLoad(tuple(parts))
+
+    def had_room(self, machines: Mapping[MachineSpec, int], at: datetime) -> bool:
+        """Tell whether some cluster that was deployed then could have taken machines, in addition to the demand of
+        others."""
+        place = bisect_right(self._history.deployments, at, key=lambda one: one.at)
+        deployed = self._history.deployments[max(0, place - 1) : max(1, place)]
+        return any(
+            all(
+                any(
+                    pool.machine == machine and self.demand[PoolKey(cluster.id, pool.name)].at(at) + count <= pool.max
+                    for pool in cluster.pools
+                )
+                for machine, count in machines.items()
+            )
+            for deployment in deployed
+            for cluster in deployment.clusters.values()
+        )
+
+
+@dataclass(frozen=True)
+class PoolLoad:
+    """A pool at the creation of a job that asks for `count` of its machines: its bounds, the demand of others `now`,
+    and their highest recent demand."""
+
+    key: PoolKey
+    count: int
+    least: int
+    most: int
+    now: int
+    lately: int
+
+
+@dataclass(frozen=True)
+class JobLoad:
+    """All pools whose machines a job asks for."""
+
+    pools: tuple[PoolLoad, ...]
+
+    @property
+    def calm(self) -> bool:
+        """Tell whether the job asked for no more than pools keep."""
+        return all(one.now + one.count <= one.least for one in self.pools)
+
+    @property
+    def full(self) -> bool:
+        """Tell whether the job asked for more than some pool may have."""
+        return any(one.now + one.count > one.most for one in self.pools)
+
+    @property
+    def grew(self) -> bool:
+        """Whether some pool had to grow: the demand was more than can have been up."""
+        return not self.full and any(one.now + one.count > max(one.least, one.lately) for one in self.pools)
+
+
+def machines_by_pool(job: PastJob) -> dict[PoolKey, int]:
+    """Sum the machines that a job asked of each pool of its cluster."""
+    found: dict[PoolKey, int] = {}
+    for one in job.machines:
+        if one.pool:
+            key = PoolKey(job.cluster_id, one.pool)
+            found[key] = found.get(key, 0) + one.count
+    return found
+
+
+Limits = tuple[tuple[datetime, int, int], ...]
+"""The bounds of a pool from each moment on."""
+
+
+def bounds_at(limits: Limits, moment: datetime) -> tuple[int, int]:
+    place = bisect_right(limits, moment, key=lambda one: one[0])
+    _, least, most = limits[max(0, place - 1)]
+    return least, most
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Machines that other jobs asked for when a job was created, and their most within the time for which machines stay
+    up."""
+
+    now: int
+    lately: int
+
+
+class PoolDemand:
+    """Machines of a pool that jobs asked for, from their creation to their end."""
+
+    def __init__(self, asks: Iterable[tuple[PastJob, int]]) -> None:
+        self.at_creation: dict[str, Asked] = {}
+        self.times: list[datetime] = []
+        self.levels: list[int] = []
+        level, ends, peaks = 0, list[tuple[datetime, int]](), deque[tuple[datetime, int]]()
+
+        def change(moment: datetime, by: int) -> None:
+            nonlocal level
+            # The level lasted up to this moment, and counts for as long after it.
+            while peaks and peaks[-1][1] <= level:
+                peaks.pop()
+            peaks.append((moment, level))
+            level += by
+            self.times.append(moment)
+            self.levels.append(level)
+
+        created = ((job.created, job.name, job, count) for job, count in asks if job.created is not None)
+        for at, name, job, count in sorted(created, key=lambda one: one[:2]):
+            while ends and ends[0][0] <= at:
+                change(*heapq.heappop(ends))
+            while peaks and peaks[0][0] < at - _UP_FOR:
+                peaks.popleft()
+            self.at_creation[name] = Asked(level, max(level, peaks[0][1] if peaks else 0))
+            change(at, count)
+            if job.ended is not None:
+                heapq.heappush(ends, (job.ended, -count))
+        while ends:
+            change(*heapq.heappop(ends))
+
+    def at(self, moment: datetime) -> int:
+        place = bisect_right(self.times, moment)
+        return self.levels[place - 1] if place else 0
+
+    def last_above(self, machines: int, moment: datetime) -> datetime | None:
+        """Return the last moment up to `moment` at which more than `machines` were asked for."""
+        place = there = bisect_right(self.times, moment)
+        while place and self.levels[place - 1] <= machines:
+            place -= 1
+        return self.times[place] if 0 < place < there else None
+
+
+class PoolRuns:
+    """Machines of a pool that jobs held, from their starts to their ends."""
+
+    def __init__(self, asks: Iterable[tuple[PastJob, int]]) -> None:
+        changes: list[tuple[datetime, int]] = []
+        for job, count in asks:
+            if job.started is not None:
+                changes.append((job.started, count))
+                changes += [(job.ended, -count)] if job.ended is not None else []
+        changes.sort()
+        self.times = [moment for moment, _ in changes]
+        self.levels = list(accumulate(change for _, change in changes))
+
+    def fits_since(self, moment: datetime, room: int) -> datetime | None:
+        """Return since when, just before a moment, no more than `room` was held; None where that was always so, or is
+        not so."""
+        place = before = bisect_left(self.times, moment)
+        while place and self.levels[place - 1] <= room:
+            place -= 1
+        return self.times[place] if 0 < place < before else None

@@ -1,0 +1,199 @@
+"""The jobs of a history as a replay sends them again. Pure.
+
+Each job is sent at its time, for its run time, by the capacity types that its template has in the catalog. A job that
+went where the template's order would not have sent it, as the pool was full or had room, was told to: it goes there
+first again, and with it all runs of its sweep, which are sent together. The attempts of one submission are one job. A
+job that never started has no run time: it is left out, and counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from slipway.model.capacity import WAIT_BY_THEMSELVES
+from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.labels import label_value
+from slipway.model.machines.spec import MachineGroup, MachineSpec
+from slipway.operating.history.model import History, PastJob
+from slipway.operating.whatif.delays import ASSUMED
+from slipway.operating.whatif.machine_changes import Changes
+from slipway.operating.whatif.model import ReplayedJob, Route
+from slipway.operating.whatif.past_load import PastLoad
+from slipway.using.submission.request import attempt_id
+
+_MOST_ATTEMPTS = 8
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Jobs to replay, in the order of their creation. `never_started`: the number left out. `assumed`: capacity types
+    beside the pools without a wait in the history."""
+
+    jobs: tuple[ReplayedJob, ...]
+    never_started: int = 0
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def counted(self) -> int:
+        return sum(job.counted for job in self.jobs)
+
+
+def workload(history: History, catalog: Catalog, load: PastLoad, changes: Changes | None = None) -> Workload:
+    """Return the jobs of a history. Jobs created before it only hold machines. `changes`: machines that templates ask
+    for in another catalog than that of the jobs; then its capacity types count."""
+    templates = {label_value(name): template for name, template in catalog.templates.items()}
+    submissions = tuple(_submissions(history.jobs))
+    started = [(first, ran) for first, ran in submissions if ran is not None and ran.started is not None]
+    edited = changes is not None
+    routed = {ran.name: _routes(ran, templates.get(ran.template), edited=edited) for _, ran in started if ran}
+    chosen = {ran.name for first, ran in started if ran and _was_chosen(first, ran, routed[ran.name], load)}
+    sweeps = {ran.sweep for _, ran in started if ran and ran.sweep and ran.name in chosen}
+    waits, assumed, jobs = _WaitsBeside(ran for _, ran in started), dict[str, None](), []
+    for number, (first, ran) in enumerate(started):
+        assert first.created and ran and ran.created and ran.started
+        routes = routed[ran.name]
+        if ran.name in chosen or ran.sweep in sweeps:
+            routes = _first_chosen(routes, ran.capacity_type)
+        beside = [route.capacity_type for route in routes if not route.on_pool]
+        assumed |= dict.fromkeys(one for one in beside if not waits.known(one))
+        jobs.append(
+            ReplayedJob(
+                ran.name,
+                ran.template,
+                (first.created - history.since).total_seconds(),
+                max(0.0, ((ran.ended or history.until) - ran.started).total_seconds()),
+                tuple(
+                    MachineGroup((changes or {}).get((ran.template, one.machine), one.machine), one.count)
+                    for one in ran.machines
+                ),
+                routes,
+                {one: waits.of(ran, one, number) for one in beside},
+                (ran.started - first.created).total_seconds(),
+                ran,
+                counted=first.created >= history.since,
+            )
+        )
+    jobs.sort(key=lambda job: (job.created, job.name))
+    return Workload(tuple(jobs), len(submissions) - len(started), tuple(assumed))
+
+
+def _submissions(jobs: Sequence[PastJob]) -> Iterator[tuple[PastJob, PastJob | None]]:
+    """Yield the first attempt of each submission, and the job that ran longest of all its attempts and their copies;
+    None where none has started."""
+    by_request: dict[str, list[PastJob]] = defaultdict(list)
+    for job in jobs:
+        if job.created is not None:
+            by_request[job.request_id or job.name].append(job)
+    later: set[str] = set()
+    chains: dict[str, list[PastJob]] = {}
+    for request, sent in by_request.items():
+        chains[request] = list(sent)
+        if all(one.started is None for one in sent):
+            for number in range(1, _MOST_ATTEMPTS):
+                following = attempt_id(request, number)
+                if following not in by_request:
+                    break
+                later.add(following)
+                chains[request] += by_request[following]
+    for request, chain in chains.items():
+        if request not in later:
+            first = min(chain, key=lambda one: (one.created, one.name))
+            yield first, max((one for one in chain if one.started), key=_ran, default=None)
+
+
+def _ran(job: PastJob) -> tuple[float, str]:
+    """Return a job's run time in seconds, infinite for an unfinished job, and its name."""
+    if job.started is None or job.ended is None:
+        return math.inf, job.name
+    return (job.ended - job.started).total_seconds(), job.name
+
+
+def _routes(job: PastJob, template: Template | None, *, edited: bool) -> tuple[Route, ...]:
+    """Return the capacity types of the job's case of its template, in order, each with its wait; the job's own type
+    where the template is gone, or no longer has it without having been `edited`."""
+    offers = _offers(job, template) if template else ()
+    if not offers or not (edited or any(offer.capacity_type == job.capacity_type for offer in offers)):
+        return (Route(job.capacity_type, cluster=job.cluster),)
+    waits: dict[str, float | None] = {}
+    for offer in offers:
+        if offer.cluster or offer.dormant or offer.available or offer.capacity_type == job.capacity_type:
+            waits.setdefault(offer.capacity_type, offer.wait)
+    if not waits:
+        return (Route(job.capacity_type, cluster=job.cluster),)
+    *_, last = waits
+    return tuple(
+        Route(name, wait if name != last or name in WAIT_BY_THEMSELVES else None) for name, wait in waits.items()
+    )
+
+
+def _was_chosen(first: PastJob, ran: PastJob, routes: tuple[Route, ...], load: PastLoad) -> bool:
+    """Tell whether the submitter named the capacity type: the template's order would have taken another one."""
+    place = next((at for at, one in enumerate(routes) if one.capacity_type == ran.capacity_type), 0)
+    if len(routes) == 1 or first is not ran or ran.created is None:
+        return False
+    if routes[place].on_pool:
+        found = load.of(ran)
+        return found is not None and found.full and routes[place].wait is None and place + 1 < len(routes)
+    if not any(one.on_pool for one in routes[:place]):
+        return False
+    machines = Counter[MachineSpec]()
+    for one in ran.machines:
+        machines[one.machine] += one.count
+    return load.had_room(machines, ran.created)
+
+
+def _first_chosen(routes: tuple[Route, ...], capacity_type: str) -> tuple[Route, ...]:
+    first = (replace(one, wait=None, chosen=True) for one in routes if one.capacity_type == capacity_type)
+    return (*first, *(one for one in routes if one.capacity_type != capacity_type))
+
+
+def _offers(job: PastJob, template: Template) -> tuple[Offer, ...]:
+    """Return the offers of the case that the job's parameters choose; by the defaults where it has recorded none."""
+    values = {one.name: one.default for one in template.parameters} | dict(job.parameters or {})
+    return tuple(
+        offer
+        for offer in template.offers
+        if offer.kind == job.kind and all(values.get(name) in wanted for name, wanted in offer.when.items())
+    )
+
+
+class _WaitsBeside:
+    """Waits for machines beside the pools, by capacity type and machines. A job that ran so before waits as it did;
+    others take the waits of earlier ones, spread evenly over them, so that the same is drawn each time."""
+
+    def __init__(self, jobs: Iterable[PastJob]) -> None:
+        by_machines: dict[tuple[str, frozenset[str]], list[float]] = defaultdict(list)
+        by_type: dict[str, list[float]] = defaultdict(list)
+        for job in jobs:
+            wait = waited(job)
+            if job.cluster_id or wait is None:
+                continue
+            by_machines[job.capacity_type, _types(job)].append(wait)
+            by_type[job.capacity_type].append(wait)
+        self._by_machines = {key: sorted(found) for key, found in by_machines.items()}
+        self._by_type = {key: sorted(found) for key, found in by_type.items()}
+
+    def known(self, capacity_type: str) -> bool:
+        return capacity_type in self._by_type
+
+    def of(self, job: PastJob, capacity_type: str, number: int) -> float:
+        wait = waited(job)
+        if job.capacity_type == capacity_type and wait is not None:
+            return wait
+        found = self._by_machines.get((capacity_type, _types(job))) or self._by_type.get(capacity_type)
+        return found[int(number * _GOLDEN % 1 * len(found))] if found else ASSUMED.scale_up
+
+
+def waited(job: PastJob) -> float | None:
+    """Return the seconds from a job's creation to its start; None where it has not started."""
+    if job.created is None or job.started is None:
+        return None
+    return max(0.0, (job.started - job.created).total_seconds())
+
+
+def _types(job: PastJob) -> frozenset[str]:
+    return frozenset(one.machine.type for one in job.machines)

@@ -1,0 +1,53 @@
+"""The port for a forge: the merge result and its approvals, the comment on a change, and issues for notices.
+
+Its adapters are the rows of `table`. They return the same values; `slipway.reviewing.gate` decides the worth of an
+approval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Protocol
+
+from slipway.operating.notices.issues import Issue, IssueStep
+from slipway.reviewing.forges.table import ForgeRow, running
+from slipway.reviewing.gate import MergeResult, Words
+from slipway.reviewing.rendering.comment import MARKER
+
+
+class Forge(Protocol):
+    """A forge. Each method raises ResourceError where the forge does not tell, or refuses."""
+
+    def merge_result(self) -> MergeResult:
+        """Read the merge result of the commit that the job runs for."""
+
+    def tell(self, result: MergeResult, body: str) -> MergeResult:
+        """Make this the change's one comment; an equal comment is left alone, as approvals are older."""
+
+    def issues(self) -> tuple[Issue, ...]:
+        """Read the issues that the caller opened: anybody can write one that looks like Slipway's."""
+
+    def write(self, step: IssueStep) -> None:
+        """Change an issue, or open one."""
+
+
+def forge_of(environ: Mapping[str, str], checkout: Path, mark: str = MARKER) -> Forge:
+    """Return the forge whose CI runs this; `checkout` is the repository's, at the commit that the job runs for, and the
+    comment on its change begins with `mark`. Raises ConfigError for a missing variable."""
+    row = running(environ)
+    made: Forge = getattr(_module(row), row.adapter)(environ, checkout, mark)
+    return made
+
+
+def words_of(environ: Mapping[str, str]) -> Words:
+    """Return the words of the forge whose CI runs this, without a request."""
+    words: Words = _module(running(environ)).WORDS
+    return words
+
+
+def _module(row: ForgeRow) -> ModuleType:
+    """Import a forge's module alone: reading another one takes time."""
+    return import_module(f"slipway.reviewing.forges.{row.name}")

@@ -1,0 +1,215 @@
+"""GitHub, read from a workflow: its pull request, the approvals, its one comment, and issues.
+
+Pull requests are asked for by GraphQL, which tells whose reviews are a writer's; REST's `author_association` knows
+public members alone. https://docs.github.com/en/graphql/reference/pulls#object-pullrequest
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from slipway.base.errors import ConfigError, ResourceError
+from slipway.base.formatting import join
+from slipway.google.answers import Found, Json, shaped
+from slipway.google.failures import Call, CloudError
+from slipway.google.session import Session
+from slipway.google.transport import Transport
+from slipway.operating.notices.issues import Issue, IssueStep
+from slipway.reviewing.forges.rest import Rest
+from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest, Words
+from slipway.reviewing.rendering.comment import MARKER
+
+_VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA", "GH_TOKEN")
+_OPEN = re.compile(r"refs/pull/(\d+)/merge")
+_BOT = {"__typename": "Bot", "login": "github-actions"}
+_BOT_OF_REST = "github-actions[bot]"
+_MOST = 200
+_MOST_ISSUES = 10_000
+_TOO_MANY = "have the notices of another repository tell it"
+_ASK = """
+query($owner: String!, $name: String!, $commit: GitObjectID!, $number: Int!, $merged: Boolean!) {
+  repository(owner: $owner, name: $name) {
+    object(oid: $commit) {
+      ... on Commit {
+        tree { oid }
+        associatedPullRequests(first: 20) @include(if: $merged) { nodes { ...asked } }
+      }
+    }
+    pullRequest(number: $number) @skip(if: $merged) { ...asked }
+  }
+}
+fragment asked on PullRequest {
+  id
+  number
+  author { login }
+  mergeCommit { oid }
+  latestOpinionatedReviews(first: 100, writersOnly: true) {
+    nodes { state submittedAt author { __typename login } commit { tree { oid } } }
+  }
+  comments(first: 100) { ...told }
+  newest: comments(last: 100) { ...told }
+}
+fragment told on IssueCommentConnection { totalCount nodes { id body updatedAt author { __typename login } } }
+"""
+_ADD = """
+mutation($to: ID!, $body: String!) {
+  written: addComment(input: {subjectId: $to, body: $body}) { edge: commentEdge { node { id body updatedAt } } }
+}
+"""
+_REPLACE = """
+mutation($to: ID!, $body: String!) {
+  written: updateIssueComment(input: {id: $to, body: $body}) { node: issueComment { id body updatedAt } }
+}
+"""
+WORDS = Words()
+
+
+class GitHub:
+    """GitHub's adapter. `environ` is a workflow's. Raises ConfigError where it is not."""
+
+    def __init__(self, environ: Mapping[str, str], _: Path, mark: str = MARKER) -> None:
+        if missing := [name for name in _VARIABLES if not environ.get(name)]:
+            raise ConfigError(
+                "GitHub can't be asked",
+                why=f"{join(missing)} {'is' if len(missing) == 1 else 'are'} not set",
+                fix="in a workflow of GitHub all but GH_TOKEN are set: give the step `GH_TOKEN: ${{ github.token }}`",
+            )
+        self._url, api, self._repository, ref, self._commit, token = (environ[name] for name in _VARIABLES)
+        self._mark = mark
+        found = _OPEN.fullmatch(ref)
+        self._open = int(found[1]) if found else 0
+        self._session = Session(Transport(environ, headers={"Authorization": f"Bearer {token}"}))
+        fix = "give the job `issues: write`, then run it again"
+        self._rest = Rest(self._session, f"{api}/repos/{self._repository}", fix)
+
+    def merge_result(self) -> MergeResult:
+        """Read the merge result of the commit that the workflow runs for. Raises ResourceError where GitHub does not
+        tell."""
+        owner, _, name = self._repository.partition("/")
+        of = {"owner": owner, "name": name, "commit": self._commit, "number": self._open, "merged": not self._open}
+        call = Call("ask GitHub who approved this")
+        return self._asked(_ASK, of, call, self._read, again=True)
+
+    def tell(self, result: MergeResult, body: str) -> MergeResult:
+        """Make this the pull request's one comment; an equal comment is left alone, as approvals are older."""
+        pull = result.pull_request
+        if pull is None or (pull.comment and pull.comment.body.strip() == body.strip()):
+            return result
+        call = Call(f"write the comment of #{pull.number}")
+        query, to = (_REPLACE, pull.comment.id) if pull.comment else (_ADD, pull.id)
+        written = self._asked(query, {"to": to, "body": body}, call, _written)
+        return replace(result, pull_request=replace(pull, comment=written))
+
+    def issues(self) -> tuple[Issue, ...]:
+        asked = {"state": "all", "creator": _BOT_OF_REST}
+        found = self._rest.listed("issues", "read the issues", _issue, most=_MOST_ISSUES, fix=_TOO_MANY, params=asked)
+        return tuple(one for one in found if one)
+
+    def write(self, step: IssueStep) -> None:
+        sent = request(step)
+        self._rest.write(sent.method, sent.path, "write an issue", sent.body, lambda body: None)
+
+    def _asked(
+        self, query: str, variables: Json, call: Call, read: Callable[[Json], Found], *, again: bool = False
+    ) -> Found:
+        fix = "give the job `contents: read` and `pull-requests: read` (write, to comment), then run it again"
+        try:
+            found = self._session.post(self._url, call, {"query": query, "variables": variables}, idempotent=again)
+            if errors := found.get("errors"):  # An answer may have errors beside its data.
+                raise ResourceError(f"could not {call.doing}", why=join(_message(one) for one in errors), fix=fix)
+            return shaped(call, lambda body: read(body["data"]), found)
+        except CloudError as error:
+            raise ResourceError(error.what, why=error.message, fix=fix) from error
+
+    def _read(self, body: Json) -> MergeResult:
+        repository = body["repository"]
+        commit, pull = repository["object"], repository.get("pullRequest")
+        if commit is None:
+            why = f"{self._repository} has no commit {self._commit} any more"
+            raise ResourceError("GitHub can't be asked who approved this", why=why, fix="push again, or run it anew")
+        if not self._open:
+            nodes = commit["associatedPullRequests"]["nodes"]
+            pull = next((one for one in nodes if (one["mergeCommit"] or {}).get("oid") == self._commit), None)
+        return MergeResult(commit["tree"]["oid"], pull and _pull_request(pull, self._mark), merged=not self._open)
+
+
+def _pull_request(body: Json, mark: str) -> PullRequest:
+    reviews = (one for one in body["latestOpinionatedReviews"]["nodes"] if one["state"] == "APPROVED")
+    asked, newest = body["comments"], body["newest"]
+    of_all = (*asked["nodes"], *newest["nodes"])
+    comment = next((one for one in of_all if one["author"] == _BOT and one["body"].startswith(mark)), None)
+    if comment is None and asked["totalCount"] > _MOST:
+        raise ResourceError(
+            f"#{body['number']} has too many comments",
+            why=f"this review's own is not among the {_MOST} that GitHub tells of at once, so no approval counts",
+            fix="open another pull request for the same branch",
+        )
+    return PullRequest(
+        id=body["id"],
+        number=body["number"],
+        author=_login(body),
+        # An app may approve as well, and a workflow of any branch can be one.
+        approvals=tuple(
+            Approval(_login(one), one["commit"]["tree"]["oid"] if one["commit"] else "", one["submittedAt"])
+            for one in reviews
+            if (one["author"] or {}).get("__typename") == "User"
+        ),
+        comment=comment and _comment(comment),
+    )
+
+
+def _comment(body: Json) -> Comment:
+    return Comment.read(body["id"], body["body"], body["updatedAt"])
+
+
+def _written(body: Json) -> Comment:
+    written = body["written"]
+    return _comment((written.get("edge") or written)["node"])
+
+
+def _message(error: object) -> str:
+    return str(error.get("message") if isinstance(error, dict) else error)
+
+
+def _login(body: Json) -> str:
+    """Return an account's login; empty for a deleted account."""
+    return str((body["author"] or {}).get("login", ""))
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request to GitHub: `path` within the repository, `says` its purpose."""
+
+    method: str
+    path: str
+    body: Mapping[str, str]
+    says: str
+
+
+def request(step: IssueStep) -> Request:
+    """Return the request of a step: https://docs.github.com/en/rest/issues"""
+    if step.comment:
+        return Request("POST", f"issues/{step.number}/comments", {"body": step.comment}, step.says)
+    body = {"title": step.title, "body": step.body} if step.title else {"body": step.body}
+    if not step.number:
+        return Request("POST", "issues", body, step.says)
+    if step.open is not None:
+        body |= {"state": "open"} if step.open else {"state": "closed", "state_reason": "completed"}
+    return Request("PATCH", f"issues/{step.number}", body, step.says)
+
+
+def issues_of(listed: Iterable[Mapping[str, Any]]) -> tuple[Issue, ...]:
+    """Return the issues of a list, from `number`, `state` and `body` of each. Raises ValueError, TypeError or
+    KeyError."""
+    return tuple(Issue(int(one["number"]), one["state"] == "open", one["body"] or "") for one in listed)
+
+
+def _issue(body: Json) -> Issue | None:
+    """Read an item of the list; None for a pull request, which is among them, and for a foreign issue."""
+    if body["user"]["login"] != _BOT_OF_REST or body.get("pull_request") is not None:
+        return None
+    return issues_of([body])[0]

@@ -1,0 +1,206 @@
+"""GitLab, read from a CI job: its merge request, the approvals, its one note, and issues.
+
+GitLab tells the time of an approval, and not its commit: it is the merge request's commit at that time, by the times of
+its versions. So an approval that GitLab keeps after a push counts for the commit before it. A user who requests changes
+has no approval any more. A job's own token may neither read approvals nor write notes, so a bot user's token is needed:
+https://docs.gitlab.com/ci/jobs/ci_job_token/, https://docs.gitlab.com/api/merge_request_approvals/
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC
+from pathlib import Path
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import join
+from slipway.google.answers import Json, parse_timestamp
+from slipway.google.session import Session
+from slipway.google.transport import Transport
+from slipway.operating.notices.issues import Issue, IssueStep
+from slipway.reviewing.forges.rest import Rest
+from slipway.reviewing.forges.trees import Trees
+from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest, Words
+from slipway.reviewing.rendering.comment import MARKER
+
+_VARIABLES = ("CI_API_V4_URL", "CI_PROJECT_ID", "CI_COMMIT_SHA", "GITLAB_TOKEN")
+_OPEN, _BRANCH = "CI_MERGE_REQUEST_IID", "CI_COMMIT_BRANCH"
+_MAY_WRITE = 30
+"""The access level of the role Developer, the least that may push: https://docs.gitlab.com/api/access_requests/"""
+_MOST = 2_000
+_MOST_APPROVALS = 100
+_MOST_ISSUES = 10_000
+_COMMAND = re.compile(r"^/", re.MULTILINE)
+_REFERENCE = re.compile(r"(?<!\w)!(?=\d)")
+_BREAK = "\u200b"
+_ANEW = "open another merge request for the same branch"
+
+# Whether GitLab lets anybody approve a merged change is not documented.
+WORDS = Words(
+    change="merge request",
+    sign="!",
+    insist="insist (docs/gitlab.md, 'Insisting')",
+    by_hand="Build → Pipelines → New pipeline, of main",
+    approved_late=False,
+)
+
+
+@dataclass(frozen=True)
+class _Version:
+    """A push to the merge request: its newest commit, and the time when GitLab knew of it."""
+
+    at: str
+    commit: str
+
+
+class GitLab:
+    """GitLab's adapter. `environ` is a job's, with `GITLAB_TOKEN` beside it. Raises ConfigError where it is not."""
+
+    def __init__(self, environ: Mapping[str, str], checkout: Path, mark: str = MARKER) -> None:
+        if missing := [name for name in _VARIABLES if not environ.get(name)]:
+            raise ConfigError(
+                "GitLab can't be asked",
+                why=f"{join(missing)} {'is' if len(missing) == 1 else 'are'} not set",
+                fix="in a job of GitLab all but GITLAB_TOKEN are set: make it a masked variable (docs/gitlab.md)",
+            )
+        url, project, self._commit, token = (environ[name] for name in _VARIABLES)
+        self._open, self._branch, self._trees = environ.get(_OPEN, ""), environ.get(_BRANCH, ""), Trees(checkout)
+        self._mark = mark
+        session = Session(Transport(environ, headers={"PRIVATE-TOKEN": token}))
+        fix = "have GITLAB_TOKEN be a token with the scope `api` of a member of the project (docs/gitlab.md)"
+        self._users = Rest(session, url, fix)
+        self._rest = Rest(session, f"{url.rstrip('/')}/projects/{project}", fix)
+
+    def merge_result(self) -> MergeResult:
+        """Read the checked-out merge result, and the merge request that makes it or has made it."""
+        tree, merged = self._trees.here, not self._open
+        body = self._merged_as() if merged else self._request(self._open)
+        pull = None if body is None else self._read(body)
+        return MergeResult(tree, pull, merged=merged, words=WORDS)
+
+    def tell(self, result: MergeResult, body: str) -> MergeResult:
+        pull, body = result.pull_request, _inert(body)
+        if pull is None or (pull.comment and pull.comment.body.strip() == body.strip()):
+            return result
+        notes, doing = f"merge_requests/{pull.number}/notes", f"write the comment of !{pull.number}"
+        method, path = ("PUT", f"{notes}/{pull.comment.id}") if pull.comment else ("POST", notes)
+        written = self._rest.write(method, path, doing, {"body": body}, _comment)
+        return replace(result, pull_request=replace(pull, comment=written))
+
+    def issues(self) -> tuple[Issue, ...]:
+        asked: dict[str, str | int] = {"state": "all", "scope": "all", "author_id": self._me()}
+        fix = "have another token write them: a new user's are few"
+        return tuple(self._rest.listed("issues", "read the issues", _issue, most=_MOST_ISSUES, fix=fix, params=asked))
+
+    def write(self, step: IssueStep) -> None:
+        """Do a step: https://docs.gitlab.com/api/issues/"""
+        if step.comment:
+            method, path, body = "POST", f"issues/{step.number}/notes", {"body": _inert(step.comment)}
+        else:
+            method, path = ("PUT", f"issues/{step.number}") if step.number else ("POST", "issues")
+            body = {"title": step.title} if step.title else {}
+            body["description"] = _inert(step.body)
+            if step.open is not None:
+                body["state_event"] = "reopen" if step.open else "close"
+        self._rest.write(method, path, "write an issue", body, lambda _: None)
+
+    def _me(self) -> int:
+        return self._users.get("user", "ask whose token GITLAB_TOKEN is", lambda body: int(body["id"]))
+
+    def _request(self, number: str) -> Json:
+        return self._rest.get(f"merge_requests/{number}", f"read !{number}", dict)
+
+    def _merged_as(self) -> Json | None:
+        """Return the merge request whose merge made the commit, on this very branch."""
+        asked = f"repository/commits/{self._commit}/merge_requests"
+        found = self._rest.listed(asked, f"ask what was merged as {self._commit[:12]}", dict, most=_MOST, fix=_ANEW)
+        for one in found:
+            if one["state"] == "merged" and one["target_branch"] == self._branch and self._commit == _became(one):
+                return one
+        return None
+
+    def _read(self, body: Json) -> PullRequest:
+        number = int(body["iid"])
+        at = f"merge_requests/{number}"
+        versions = sorted(
+            self._rest.listed(f"{at}/versions", f"read the versions of !{number}", _version, most=_MOST, fix=_ANEW),
+            key=lambda one: one.at,
+        )
+        approved = self._rest.get(f"{at}/approvals", f"ask who approved !{number}", _approved)
+        return PullRequest(
+            id=str(number),
+            number=number,
+            author=str((body["author"] or {}).get("username", "")),
+            approvals=tuple(self._of_writers(approved[:_MOST_APPROVALS], versions)),
+            comment=self._comment(at, number),
+        )
+
+    def _of_writers(self, approved: Sequence[tuple[int, Approval]], versions: Sequence[_Version]) -> list[Approval]:
+        """Return the approvals of people who may push here, each with the tree of the newest commit of its time."""
+        found = []
+        for user, one in approved:
+            level = self._rest.maybe(f"members/all/{user}", f"ask what {one.login} may do", _level)
+            # A bot may approve as well, and any branch's job can be one.
+            if level is None or level < _MAY_WRITE or self._users.get(f"users/{user}", f"read {one.login}", _is_bot):
+                continue
+            before = [version.commit for version in versions if version.at <= one.at]
+            found.append(replace(one, tree=self._trees.of(before[-1]) if before else ""))
+        return found
+
+    def _comment(self, at: str, number: int) -> Comment | None:
+        """Return the caller's oldest note that begins with the mark."""
+        me, doing, asked = self._me(), f"read the notes of !{number}", {"sort": "asc", "order_by": "created_at"}
+        for note in self._rest.listed(f"{at}/notes", doing, dict, most=_MOST, fix=_ANEW, params=asked):
+            if (note["author"] or {}).get("id") == me and note["body"].startswith(self._mark):
+                return _comment(note)
+        return None
+
+
+def _became(body: Json) -> str:
+    """Return the commit that the branch got by a merge: a merge commit, a squash, or the newest commit of a
+    fast-forward."""
+    return str(body.get("merge_commit_sha") or body.get("squash_commit_sha") or body["sha"])
+
+
+def _approved(body: Json) -> tuple[tuple[int, Approval], ...]:
+    """Return approvals with their users' ids. Raises LookupError for a GitLab that does not tell their times."""
+    people = body["approved_by"]
+    return tuple(
+        (int(one["user"]["id"]), Approval(one["user"]["username"], "", _at(one["approved_at"]))) for one in people
+    )
+
+
+def _version(body: Json) -> _Version:
+    return _Version(_at(body["created_at"]), body["head_commit_sha"])
+
+
+def _level(body: Json) -> int:
+    return int(body["access_level"]) if body["state"] == "active" else 0
+
+
+def _is_bot(body: Json) -> bool:
+    """Tell whether a user is not a person; an unknown user is taken for a bot."""
+    return body.get("bot") is not False
+
+
+def _comment(body: Json) -> Comment:
+    return Comment.read(str(body["id"]), body["body"], _at(body["updated_at"]))
+
+
+def _issue(body: Json) -> Issue:
+    return Issue(int(body["iid"]), body["state"] == "opened", body["description"] or "")
+
+
+def _at(text: str) -> str:
+    """Return RFC 3339 in UTC with all digits, which sorts as text: answers may have a server's own time zone."""
+    found = parse_timestamp(text)
+    if found is None:
+        raise ValueError("a time is empty")
+    return found.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _inert(body: str) -> str:
+    """Return Markdown in which GitLab finds neither a command like `/close` nor a reference like `!3`."""
+    return _REFERENCE.sub(f"!{_BREAK}", _COMMAND.sub(f"{_BREAK}/", body))

@@ -1,0 +1,79 @@
+"""A forge's REST API: JSON objects, lists page by page, and refusals with their fix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from slipway.base.errors import ResourceError
+from slipway.google.answers import Json, json_list, shaped
+from slipway.google.failures import Call, CloudError, NotFound
+from slipway.google.session import Params, Session
+
+Found = TypeVar("Found")
+
+_PAGE = 100
+"""The items of a page: the most that GitHub and GitLab give."""
+
+
+@dataclass(frozen=True)
+class Rest:
+    """A client. `url` is the beginning of all paths; `fix` mends a refusal."""
+
+    session: Session
+    url: str
+    fix: str
+
+    def get(self, path: str, doing: str, read: Callable[[Json], Found]) -> Found:
+        """Return an object, as `read` reads it. `doing` continues "could not …"."""
+        call = Call(doing)
+        with _Refused(self.fix):
+            return shaped(call, read, self.session.get(self._at(path), call))
+
+    def maybe(self, path: str, doing: str, read: Callable[[Json], Found]) -> Found | None:
+        """Return what `get` does; None for a missing object, or one hidden from the caller."""
+        call = Call(doing)
+        with _Refused(self.fix):
+            try:
+                return shaped(call, read, self.session.get(self._at(path), call))
+            except NotFound:
+                return None
+
+    def listed(
+        self, path: str, doing: str, read: Callable[[Json], Found], *, most: int, fix: str, params: Params | None = None
+    ) -> Iterator[Found]:
+        """Yield each item, as `read` reads it. Raises ResourceError, with this `fix`, where there are `most` or more, a
+        number of whole pages."""
+        call = Call(doing)
+        for page in range(1, 1 + most // _PAGE):
+            asked = {**(params or {}), "per_page": _PAGE, "page": page}
+            with _Refused(self.fix):
+                items = json_list(self.session.download(self._at(path), call, asked), call)
+                yield from [shaped(call, read, one) for one in items]
+            if len(items) < _PAGE:
+                return
+        raise ResourceError(f"could not {doing}", why=f"there are {most:,} or more", fix=fix)
+
+    def write(self, method: str, path: str, doing: str, body: Json, read: Callable[[Json], Found]) -> Found:
+        """Send an object once, by POST, PUT or PATCH."""
+        call = Call(doing)
+        with _Refused(self.fix):
+            return shaped(call, read, self.session.write(method, self._at(path), call, body))
+
+    def _at(self, path: str) -> str:
+        return f"{self.url.rstrip('/')}/{path}"
+
+
+class _Refused:
+    """A context that raises the API's refusal as a forge's, without Google's roles."""
+
+    def __init__(self, fix: str) -> None:
+        self._fix = fix
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, problem: object, trace: object) -> None:
+        if isinstance(problem, CloudError):
+            raise ResourceError(problem.what, why=problem.message, fix=self._fix) from problem

@@ -1,0 +1,37 @@
+"""The forges: a row for each, which alone tells them apart. A new one is a row, and a module with its adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ForgeRow:
+    """A forge. Its module in `slipway.reviewing.forges` has its name, with the class `adapter` and its `WORDS`.
+
+    `ci`: the variable that its CI sets to `true`. `files`: the prefixes of files that it reads, at the root of a
+    repository. `jobs`: the starter's files that its pipelines include; a forge without them calls workflows.
+    """
+
+    name: str
+    adapter: str
+    ci: str
+    files: tuple[str, ...]
+    jobs: tuple[str, ...] = ()
+
+
+GITHUB = ForgeRow("github", "GitHub", "GITHUB_ACTIONS", (".github/",))
+GITLAB = ForgeRow("gitlab", "GitLab", "GITLAB_CI", (".gitlab/", ".gitlab-ci.yml"), ("slipway.yml", "slipway-up.yml"))
+FORGES: Mapping[str, ForgeRow] = {row.name: row for row in (GITHUB, GITLAB)}
+FILES = tuple(one for row in FORGES.values() for one in row.files)
+
+
+def running(environ: Mapping[str, str]) -> ForgeRow:
+    """Return the forge whose CI runs this; the first one outside of all."""
+    return next((row for row in FORGES.values() if environ.get(row.ci) == "true"), GITHUB)
+
+
+def of_file(name: str) -> ForgeRow | None:
+    """Return the forge that reads this file at the root of a repository."""
+    return next((row for row in FORGES.values() if name.startswith(row.files)), None)

@@ -1,0 +1,68 @@
+"""Git trees of commits, as a CI job's checkout knows them: GitLab's API does not tell a commit's tree."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from slipway.base.errors import ConfigError
+
+_ID = re.compile(r"[0-9a-f]{40,64}")
+_PATIENCE = 120.0
+
+
+@dataclass(frozen=True)
+class Trees:
+    """The trees of a checkout. `checkout` is a git checkout whose origin is the forge."""
+
+    checkout: Path
+
+    @property
+    def here(self) -> str:
+        """The tree of the checked-out commit. Raises ConfigError where there is none."""
+        found = self._tree("HEAD")
+        if not found:
+            fix = "run this in the job's checkout"
+            raise ConfigError("the merge result is not known", why=f"git finds no commit in {self.checkout}", fix=fix)
+        return found
+
+    def of(self, commit: str) -> str:
+        """Return the tree of a commit, fetched where the checkout lacks it; empty where origin no longer has it."""
+        if not _ID.fullmatch(commit):
+            return ""
+        found = self._tree(commit)
+        if not found and self._git("fetch", "--quiet", "--no-tags", "--depth=1", "origin", commit) is not None:
+            found = self._tree(commit)
+        return found
+
+    def _tree(self, commit: str) -> str:
+        return (self._git("rev-parse", "--quiet", "--verify", f"{commit}^{{tree}}") or "").strip()
+
+    def _git(self, *words: str) -> str | None:
+        """Return git's answer, None for a refusal."""
+        # A checkout's own settings may name programs, which must not run here.
+        command = (
+            "git",
+            "-C",
+            str(self.checkout),
+            "-c",
+            "core.fsmonitor=false",
+            "-c",
+            "core.hooksPath=/dev/null",
+            *words,
+        )
+        try:
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=_PATIENCE,
+                env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return done.stdout if done.returncode == 0 else None

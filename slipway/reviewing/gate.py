@@ -1,0 +1,233 @@
+"""The gate: the parts of a review that need an approval, the approvers, and whether an approval still holds. Pure;
+`slipway.reviewing.forges` reads the forge.
+
+An approval is of a git tree, by somebody who has read the comment. Any writer to a repository can edit the comment and
+set a check of any name, so neither is an approval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import join
+from slipway.model.findings.finding import Finding, Grade
+from slipway.model.findings.grades import is_announced
+from slipway.model.prices import Price, dollars
+from slipway.reviewing.rendering.comment import contents
+from slipway.reviewing.rendering.redaction import hidden
+from slipway.reviewing.review import Review
+
+TOLERANCE = Decimal(1)
+"""USD an hour by which a deployment may cost more than approved: prices and rounding move."""
+_SHOWN = 12
+"""The displayed digits of a git tree."""
+
+
+@dataclass(frozen=True)
+class GateObstacle:
+    """A reason why the gate stays shut. `kind` and `subject` are the consequence's, empty for money and for unknown
+    parts."""
+
+    stack: str
+    sentence: str
+    kind: str = ""
+    subject: str = ""
+
+
+def _consequence(review: Review, one: Finding, how: str = "") -> GateObstacle:
+    return GateObstacle(review.stack, f"{one.sentence or f'{one.kind}, {one.subject}'}{how}", *one.key)
+
+
+def _unknown(review: Review, known: tuple[str, ...] = ()) -> Iterator[GateObstacle]:
+    return (GateObstacle(review.stack, f"Incomplete: {one}") for one in review.incomplete if one not in known)
+
+
+def unapproved(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
+    """Yield what needs an approval: blocking consequences of this change, and unknown parts."""
+    for review in reviews:
+        yield from _unknown(review)
+        yield from (_consequence(review, one) for one in review.yours if one.grade is Grade.BLOCKING)
+
+
+def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
+    """Yield what a scheduled deployment must not do: another commit than the deployed one, manual changes, and all
+    unknown parts. It may continue a deployment of the same commit."""
+    for review in reviews:
+        if review.stray:
+            yield GateObstacle(review.stack, review.stray)
+        yield from _unknown(review)
+        for one in review.consequences:
+            is_edit = one.kind == "cluster-created" and one.subject.name in review.added
+            announced = is_announced(one) and not is_edit
+            if not (announced or _begun(one, review)):
+                yield _consequence(review, one)
+
+
+def _begun(one: Finding, review: Review) -> bool:
+    """Tell whether a deployment that was cut short began it. A blocking effect may concern live clusters, except for
+    the machines of a cluster that is being replaced in place: those are as good as gone."""
+    if review.begun is None or one.kind == "drift":
+        return False
+    own = one.subject.cluster in review.begun and one.kind != "jobs-cancelled"
+    return one.grade is not Grade.BLOCKING or own
+
+
+def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal = TOLERANCE) -> Iterator[GateObstacle]:
+    """Yield what goes beyond the approval: a blocking consequence of a subject that had none, a subject that is hit
+    harder, USD an hour beyond `tolerance`. The number of jobs on a retiring cluster is in no subject, and moves all the
+    time."""
+    before = {review.stack: review for review in approved}
+    for review in now:
+        known = before.get(review.stack, Review(review.stack))
+        yield from _graver(review, known)
+        yield from _dearer(review, known, tolerance)
+        yield from _unknown(review, known.incomplete)
+
+
+def _graver(now: Review, approved: Review) -> Iterator[GateObstacle]:
+    graded: dict[tuple[str, str], list[Grade]] = {}
+    for one in approved.consequences:
+        graded.setdefault(one.key, []).append(one.grade)
+    for one in now.consequences:
+        # A comment that hides people's addresses has several equal subjects: each stands for one.
+        known = graded.get(one.key) or graded.get((one.kind, hidden(one.subject)))
+        was = known.pop(0) if known else None
+        if (was is None and one.grade is Grade.BLOCKING) or (was is not None and one.grade > was):
+            told = "nothing of it was approved" if was is None else f"approved as {was.review_word} only"
+            yield _consequence(now, one, f" ({told})")
+
+
+def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[GateObstacle]:
+    if now.money is None:
+        return
+    told, known = now.money, approved.money
+    for when, amount, allowed in (
+        ("with nothing running", told.idle, known.idle.after if known else told.idle.before),
+        ("with every pool at its maximum", told.most, known.most.after if known else told.most.before),
+    ):
+        more = amount.after.known - allowed.known
+        if more > tolerance:
+            than = f"{dollars(amount.after)}, where {dollars(allowed)} was approved"
+            yield GateObstacle(now.stack, f"It costs {dollars(Price(more))} more {when}: {than}")
+
+
+@dataclass(frozen=True)
+class Words:
+    """A forge's words: for a change, for its number, for deploying without an approval, and for deploying by hand.
+    `approved_late`: whether a merged change may still be approved."""
+
+    change: str = "pull request"
+    sign: str = "#"
+    insist: str = "insist (docs/review.md, 'Insisting')"
+    by_hand: str = "Actions → up → Run workflow"
+    approved_late: bool = True
+
+
+@dataclass(frozen=True)
+class Approval:
+    """The newest approval of a person who may write. `tree`: of its commit, empty where that is gone. `at` is RFC 3339
+    in UTC, and sorts as text."""
+
+    login: str
+    tree: str
+    at: str
+
+
+@dataclass(frozen=True)
+class Comment:
+    """The review's own comment; `changed`: the time of the last edit, as `Approval.at`. `reviews` are its contents, of
+    `tree`; both empty where it was damaged."""
+
+    id: str
+    body: str
+    changed: str
+    tree: str = ""
+    reviews: tuple[Review, ...] = ()
+
+    @classmethod
+    def read(cls, id_: str, body: str, changed: str) -> Comment:
+        try:
+            reviews, tree = contents(body, "the comment")
+        except ConfigError:
+            reviews, tree = (), ""
+        return cls(id_, body, changed, tree, reviews)
+
+
+@dataclass(frozen=True)
+class PullRequest:
+    id: str
+    number: int
+    author: str
+    approvals: tuple[Approval, ...] = ()
+    comment: Comment | None = None
+
+
+@dataclass(frozen=True)
+class MergeResult:
+    """The merge result to be deployed: `tree`, which `pull_request` makes, or has made where it is `merged`; None where
+    it came to the branch without one."""
+
+    tree: str
+    pull_request: PullRequest | None
+    merged: bool
+    words: Words = Words()
+
+    @property
+    def approvers(self) -> tuple[str, ...]:
+        """The people who approved this very tree, not their own, after the last edit of the comment."""
+        comment = self.pull_request.comment if self.pull_request else None
+        written = comment.changed if comment else ""
+        return tuple(one.login for one in self._of_this_tree if one.at >= written)
+
+    @property
+    def objection(self) -> tuple[str, str]:
+        """The reason why no approval is enough, and the way out."""
+        pull, insist = self.pull_request, self.words.insist
+        if pull is None:
+            return f"no {self.words.change} was merged as this commit", f"revert it and open one, or {insist}"
+        asked, others = f"{self.words.sign}{pull.number}", join(one.login for one in self._others)
+        approve = f"have {asked} approved by somebody else who may write, having read its comment"
+        if self.merged:
+            late = f"{approve}, and run this again" if self.words.approved_late else "revert it and open one"
+            approve = f"{late}; or {insist}"
+        if self.approvers:
+            told = "tells less" if pull.comment else "is gone, so nobody can tell what was approved"
+            return f"{join(self.approvers)} approved {asked}, and its comment {told}", insist
+        if self._of_this_tree:
+            early = join(one.login for one in self._of_this_tree)
+            return f"the comment of {asked} was changed after {early} approved it", approve
+        if self._others:
+            trees = join(dict.fromkeys(one.tree[:_SHOWN] or "one that is gone" for one in self._others))
+            why = f"{others} approved {asked} as another tree, {trees}, than this one, {self.tree[:_SHOWN]}"
+            return why, insist if self.merged else f"bring the branch up to date, and {approve}"
+        return f"nobody else who may write has approved {asked}", approve
+
+    @property
+    def _of_this_tree(self) -> tuple[Approval, ...]:
+        return tuple(one for one in self._others if one.tree == self.tree)
+
+    @property
+    def _others(self) -> tuple[Approval, ...]:
+        pull = self.pull_request
+        return tuple(one for one in pull.approvals if one.login != pull.author) if pull else ()
+
+
+def obstacles(reviews: Iterable[Review], result: MergeResult, tolerance: Decimal) -> Iterator[GateObstacle]:
+    """Yield the obstacles: before the merge, what needs an approval and has none; after it, also what goes beyond the
+    comment."""
+    pull = result.pull_request
+    if pull is None or not result.merged:
+        yield from () if result.approvers else unapproved(reviews)
+        return
+    told = pull.comment.reviews if pull.comment and pull.comment.tree == result.tree else ()
+    if not result.approvers:
+        told = tuple(
+            replace(
+                one, consequences=tuple(each for each in one.consequences if each.grade < Grade.BLOCKING), incomplete=()
+            )
+            for one in told
+        )
+    yield from worse(reviews, told, tolerance)

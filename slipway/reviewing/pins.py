@@ -1,0 +1,79 @@
+"""Files of requirements, as pip reads them, and the packages that differ between two of them. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from slipway.authoring.stack.secrets import looks_secret
+from slipway.base.formatting import last_part, short
+from slipway.base.installation import NAME
+
+PINS, LAPTOP = "requirements.txt", "requirements-local.txt"
+"""Files of pins: the deployment's, and those of the laptop, from which people deploy too."""
+_INCLUDE = re.compile(r"(?:-r|--requirement|-c|--constraint)[ =]*(\S+)")
+_EDITABLE = re.compile(r"(?:-e|--editable)[ =]+")
+_EXTRAS = re.compile(r"\[[^]]*\]$")
+_NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(?:\[[^]]*\])?\s*(.*)", re.DOTALL)
+_HASH = re.compile(r"\s*(--hash[ =]\s*\S+|#\S*$)")
+_WHEEL = re.compile(r"[^-]+-([^-]+)-.*\.whl")
+
+
+def changed(before: str, after: str) -> tuple[str, ...]:
+    """Return the packages and options that differ, `click` 8.2.0 → 8.3.0, Slipway first."""
+    old, new = _by_name(before), _by_name(after)
+    names = sorted({*old, *new}, key=lambda name: (name != NAME, name))
+    return tuple(_told(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name))
+
+
+def _by_name(text: str) -> dict[str, str]:
+    """Return what a text asks of each package and option; a package may have several lines, by markers."""
+    found: dict[str, list[str]] = {}
+    for line in lines(text):
+        name = _NAMED.fullmatch(line)
+        key, asked = (package(name[1]), name[2]) if name else line.partition(" ")[::2]
+        found.setdefault(key, []).append(asked)
+    return {key: "\n".join(sorted(some)) for key, some in found.items()}
+
+
+def _told(name: str, before: str | None, after: str | None) -> str:
+    old, new = _version(before), _version(after)
+    return f"`{name}` {old}, from elsewhere or with other hashes" if old == new else f"`{name}` {old} → {new}"
+
+
+def _version(asked: str | None) -> str:
+    """Return `8.2.0`; of a wheel's address its version."""
+    if asked is None:
+        return "none"
+    bare = _HASH.sub("", asked).strip().removeprefix("==")
+    wheel = _WHEEL.fullmatch(last_part(bare))
+    return "hidden" if looks_secret(bare) else f"`{short(wheel[1] if wheel else bare or 'any version')}`"
+
+
+def included(requirements: str) -> tuple[str, ...]:
+    """Return other files of requirements that these name, as written there."""
+    return tuple(found[1] for line in lines(requirements) if (found := _INCLUDE.match(line)))
+
+
+def local_paths(requirements: str) -> tuple[str, ...]:
+    """Return folders and files that requirements are installed from, as written there."""
+    found = []
+    for line in lines(requirements):
+        plain = _EDITABLE.sub("", line)
+        named = plain.partition(" @ ")[2] if " @ " in plain else plain
+        path = _EXTRAS.sub("", named.partition(" ")[0].partition("#")[0])
+        if "://" not in path and not path.startswith("-") and ("/" in path or path in (".", "..")):
+            found.append(path)
+    return tuple(found)
+
+
+def package(name: str) -> str:
+    """Return a package's name as pip compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def lines(requirements: str) -> Iterator[str]:
+    """Yield each requirement and option, without its comment."""
+    for line in requirements.replace("\\\n", " ").splitlines():
+        if bare := re.sub(r"(^|\s)#.*", "", line).strip():
+            yield bare

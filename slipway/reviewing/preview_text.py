@@ -1,0 +1,68 @@
+"""The first lines of `pulumi preview` and `up`: the consequences, as far as the program itself knows them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from slipway.deploying.deployment.deployment import Deployment
+from slipway.deploying.deployment.summary import workspace
+from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
+from slipway.google.live import Unknown
+from slipway.google.quota.report import table
+from slipway.model.catalog.model import Catalog
+from slipway.model.facts import Facts
+from slipway.model.state import State
+from slipway.reviewing.change import Change
+from slipway.reviewing.reading import as_declared
+from slipway.reviewing.rendering.headline import plain_text
+from slipway.reviewing.review import review
+from slipway.reviewing.templates.usage import UNASKED
+
+UNTOUCHED = "clusters, templates, people, quota and prices stay as they are"
+"""The parts that the program can tell. The engine may have steps all the same, which follow below."""
+
+
+def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, *, preview: bool) -> tuple[str, ...]:
+    """Return messages, one after the other. Where nothing is deployed, or that is unknown, the comparison is with
+    nothing."""
+    catalog, plan = deployment.live.deployed, deployment.plan
+    after = replace(deployment.facts, catalog=as_declared(deployment.catalog))
+    before = None
+    if catalog is not None and catalog.stack == deployment.stack.name:
+        state = State() if isinstance(known, Unknown) else known
+        before = _before(as_declared(catalog), after, state, catalog.submitters)
+        before = replace(before, quota=replace(before.quota, requests=_asked(deployment, state)))
+    found = review(Change(deployment.stack.name, before, after, deployment.live, now, recent=UNASKED))
+    old = workspace(plan, now)
+    title = f"{deployment.stack.name} @ {deployment.revision}"
+    said = "\n".join((*plan.notes, title, plain_text(found, UNTOUCHED), *old))
+    idle = found.silent and found.quota == "ok"
+    return (said, table(deployment.report)) if preview and deployment.report.lines and not idle else (said,)
+
+
+def _before(catalog: Catalog, after: Facts, known: State, published: Mapping[str, Collection[str]]) -> Facts:
+    """Return the facts of the deployed stack. Parts in neither catalog nor state (how quota is checked, the policy) are
+    as in `after`: not compared. `published`: the submitters in the catalog; a former one may have roles that another
+    stack needs."""
+    current = {catalog.trainer, *catalog.buckets}
+    clusters = {one.id for one in catalog.clusters.values()}
+    # Without its bucket there is no state: it was lost, or nothing is deployed yet.
+    members = known.submitters if known.catalog_bucket else tuple(after.submitters)
+    may = {member for some in published.values() for member in some}
+    roles = {member: dict(SUBMITTER_ROLES) for member in members if member in may}
+    kept = {
+        id_: one for id_, one in after.kept.items() if id_ not in current | clusters and _known(id_, catalog, known)
+    }
+    return replace(after, catalog=catalog, submitters=roles, kept=kept)
+
+
+def _asked(deployment: Deployment, known: State) -> dict[str, int] | None:
+    by_id = {one.id: one.preferred for one in known.preferences}
+    return {one.metric: by_id[one.id] for one in deployment.report.requests if one.id in by_id} or None
+
+
+def _known(id_: str, catalog: Catalog, known: State) -> bool:
+    listed = (one.name for one in (*known.clusters, *known.buckets, *known.accounts))
+    return id_ in catalog.retiring or id_ in listed

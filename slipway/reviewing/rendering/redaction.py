@@ -1,0 +1,62 @@
+"""People's addresses, hidden where more people read a review than may know them. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+
+from slipway.model.findings.finding import Subject
+from slipway.reviewing.review import Review
+
+_ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]+@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
+_ACCOUNTS = (".gserviceaccount.com", "gserviceaccount.com")
+
+
+def addresses(before: str, after: str) -> frozenset[str]:
+    """Return addresses on lines that one text has and the other lacks, which any diff of the two shows."""
+    lines = {*before.splitlines()} ^ {*after.splitlines()}
+    return frozenset(found[0] for line in lines for found in _ADDRESS.finditer(line))
+
+
+def redacted(review: Review) -> Review:
+    """Replace `ada@acme.example` by `a…@acme.example`, except for addresses in the change's own diff. Service accounts
+    are no people's and stay.
+
+    Two people whose addresses begin alike become equal.
+    """
+    hide = partial(hidden, shown=frozenset(review.addresses))
+    keys: dict[tuple[str, str], set[bool]] = {}
+    for one in review.consequences:
+        keys.setdefault((one.kind, hide(one.subject)), set()).add(one.key in review.on_main)
+    return replace(
+        review,
+        consequences=tuple(
+            replace(
+                one,
+                subject=Subject(*map(hide, (one.subject.what, one.subject.name, one.subject.part))),
+                sentence=hide(one.sentence),
+                clause=hide(one.clause),
+                details=tuple(map(hide, one.details)),
+            )
+            for one in review.consequences
+        ),
+        incomplete=tuple(map(hide, review.incomplete)),
+        standing=tuple(map(hide, review.standing)),
+        plan=tuple(map(hide, review.plan)),
+        quoted=tuple(map(hide, review.quoted)),
+        notes=tuple(map(hide, review.notes)),
+        # Of people whose hidden addresses are equal, none is on main unless all are.
+        on_main=frozenset(key for key, on_main in keys.items() if on_main == {True}),
+        addresses=(),
+    )
+
+
+def hidden(text: str, shown: frozenset[str] = frozenset()) -> str:
+    """Hide people's addresses in a text, except those `shown`."""
+
+    def letter(found: re.Match[str]) -> str:
+        known = found[1].endswith(_ACCOUNTS) or found[0] in shown
+        return found[0] if known else f"{found[0][0]}…@{found[1]}"
+
+    return _ADDRESS.sub(letter, text)

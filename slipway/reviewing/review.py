@@ -1,0 +1,269 @@
+"""A review: all effects of a change, worst first. As JSON it passes from one job of a workflow to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, TypeVar
+
+from slipway.base import codec
+from slipway.base.codec import NOT_WRITTEN, As
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import join, short
+from slipway.deploying.engine.preview import Preview
+from slipway.model.catalog.withdrawal import UNCOMMITTED, replacing
+from slipway.model.findings.finding import Finding, Grade, Section
+from slipway.model.findings.grades import GRADES, regraded
+from slipway.model.findings.kinds import FOLLOWING
+from slipway.model.labels import UNKNOWN_COMMIT, Revision
+from slipway.reviewing.budget import budgets
+from slipway.reviewing.change import Change, added
+from slipway.reviewing.clusters.capacity import capacity
+from slipway.reviewing.clusters.clusters import clusters
+from slipway.reviewing.clusters.engine import deletions, unsaid_clusters
+from slipway.reviewing.clusters.jobs import unfinished
+from slipway.reviewing.clusters.options import adoption, alternatives, modes, standing_alternatives
+from slipway.reviewing.clusters.removals import removals, still_retiring
+from slipway.reviewing.clusters.seasons import due, seasons
+from slipway.reviewing.money import Money, costs, money
+from slipway.reviewing.policy import policy, policy_in_words, standing_violations
+from slipway.reviewing.program import program
+from slipway.reviewing.quota import quota, quota_in_words
+from slipway.reviewing.resources.buckets import buckets
+from slipway.reviewing.resources.data import data
+from slipway.reviewing.resources.people import people
+from slipway.reviewing.resources.resources import exposure, resources
+from slipway.reviewing.resources.trainers import trainers
+from slipway.reviewing.stack_file import deploying, used_later
+from slipway.reviewing.templates.templates import templates
+
+T = TypeVar("T")
+_LONGEST_STEP, _MOST_QUOTED, _MOST_ADDRESSES = 300, 10, 1000
+_ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""The errors of reading a publication that Slipway itself never writes."""
+
+Comparison = Callable[[Change], Iterable[Finding]]
+COMPARISONS: tuple[Comparison, ...] = (
+    clusters,
+    removals,
+    modes,
+    adoption,
+    alternatives,
+    seasons,
+    capacity,
+    deletions,
+    unsaid_clusters,
+    unfinished,
+    costs,
+    budgets,
+    templates,
+    people,
+    trainers,
+    exposure,
+    buckets,
+    data,
+    resources,
+    quota,
+    policy,
+    program,
+    used_later,
+    deploying,
+)
+"""The comparisons, each of one side of the change."""
+
+_PAIRS = As(
+    lambda pairs: frozenset((str(kind), str(subject)) for kind, subject in pairs),
+    lambda keys: sorted(map(list, keys)),
+    "a list of kinds with their subjects",
+)
+
+
+@dataclass(frozen=True)
+class Review:
+    """The review. `consequences` by section, the worst first. `incomplete`: parts that could not be compared, a
+    sentence each.
+
+    `quota` and `policy`: in a few words, the stack's standing once it is deployed. `standing`: existing faults, and
+    events due by themselves, a sentence each. `plan`: the engine's steps, a line each. `notes`: on how it was made.
+    `quoted`: warnings of the program under review, in its words, which decide nothing. `addresses`: of people, in the
+    change's own diff. `on_main`: keys of consequences that main has, and that are not deployed yet. `begun`: where a
+    deployment of this commit was cut short, names of clusters that it was replacing in place. `added`: names of
+    clusters that are not deployed yet. `stray`: why its commit is not the deployed one, nor one under way; empty where
+    it is.
+    """
+
+    stack: str
+    consequences: tuple[Finding, ...] = ()
+    incomplete: tuple[str, ...] = ()
+    money: Money | None = None
+    quota: str = ""
+    policy: str = ""
+    standing: tuple[str, ...] = ()
+    plan: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    quoted: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
+    on_main: Annotated[frozenset[tuple[str, str]], _PAIRS] = frozenset()
+    begun: Annotated[frozenset[str] | None, NOT_WRITTEN] = None
+    added: Annotated[frozenset[str], NOT_WRITTEN] = frozenset()
+    stray: Annotated[str, NOT_WRITTEN] = ""
+
+    @property
+    def yours(self) -> tuple[Finding, ...]:
+        return tuple(one for one in self.consequences if one.key not in self.on_main)
+
+    @property
+    def worst(self) -> Grade | None:
+        return max((one.grade for one in self.consequences), default=None)
+
+    @property
+    def silent(self) -> bool:
+        return not (self.consequences or self.incomplete or self.quoted)
+
+
+def review(change: Change) -> Review:
+    """Return the review. Never raises for a program under review: parts that can't be compared are told."""
+    unable: list[str] = []
+
+    def told(look: Callable[[Change], Iterable[T]]) -> tuple[T, ...]:
+        try:
+            return tuple(look(change))
+        except _ODD as problem:
+            name = look.__name__.replace("_", " ")
+            unable.append(f"{name} could not be compared: the program says what no version of slipway does ({problem})")
+            return ()
+
+    deployed, declared = (one.policy.get(GRADES, {}) if one else {} for one in (change.before, change.after))
+    graded = regraded((one for compare in COMPARISONS for one in told(compare)), deployed, declared)
+    found = {(one.section, *one.key): one for one in graded}
+    order = list(Section)
+    consequences = sorted(
+        found.values(), key=lambda one: (order.index(one.section), -one.grade, one.kind in FOLLOWING, -one.cost)
+    )
+    preview, begun = change.preview, _begun(change)
+    missing = (preview.why,) if preview and preview.why else ()
+    amounts, stands = told(_amounts), told(_quota)
+    looks = (standing_violations, still_retiring, standing_alternatives, due)
+    standing = [line for look in looks for line in told(look)]
+    cut_short = ("a deployment of this commit did not come to its end, and the next one goes on with it",)
+    return Review(
+        stack=change.stack,
+        consequences=tuple(consequences),
+        incomplete=(*missing, *change.unread, *unable),
+        money=next(iter(amounts), None),
+        quota=next(iter(stands), ""),
+        policy=policy_in_words(change),
+        standing=(*(cut_short if begun is not None else ()), *standing),
+        plan=tuple(planned(preview)) if preview else (),
+        notes=change.notes,
+        quoted=tuple(_quoted(preview)) if preview else (),
+        addresses=tuple(sorted(change.files.addresses))[:_MOST_ADDRESSES],
+        begun=begun,
+        added=added(change),
+        stray=_stray(change),
+    )
+
+
+def _begun(change: Change) -> frozenset[str] | None:
+    published, new = change.published, change.new
+    if published is None or new is None or new.dirty or not new.commit or published.under_way != new.commit:
+        return None
+    return replacing(published)
+
+
+def _stray(change: Change) -> str:
+    published, new = change.published, change.new
+    if published is None or new is None:
+        return ""
+    deployed = Revision(published.under_way, dirty=False) if published.under_way else published.revision
+    if published.under_way == UNCOMMITTED:
+        return "A deployment of what is in no commit was begun, and did not come to its end"
+    if new.dirty or new.commit == UNKNOWN_COMMIT:
+        return f"This is {new.revision}, which nobody else has"
+    return "" if new.revision == deployed else f"This is {new.revision}, and {deployed} is deployed"
+
+
+def _amounts(change: Change) -> Iterator[Money]:
+    if change.after is not None:
+        yield money(change)
+
+
+def _quota(change: Change) -> Iterator[str]:
+    yield quota_in_words(change)
+
+
+def beside(yours: Review, main: Review) -> Review:
+    """Mark consequences that are on main already; `main` is the review of the base branch alone.
+
+    A consequence that this change makes worse, or different, is this change's.
+    """
+    there = {one.key: one for one in main.consequences}
+    both = (
+        one.key
+        for one in yours.consequences
+        # Sentences are short, and details have unshortened names.
+        if (known := there.get(one.key))
+        and one.grade <= known.grade
+        and (one.sentence, one.details) == (known.sentence, known.details)
+    )
+    new = tuple(one for one in yours.quoted if one not in main.quoted)
+    return replace(yours, on_main=frozenset(both), quoted=new)
+
+
+def _quoted(preview: Preview) -> Iterator[str]:
+    """Return the program's warnings, which may say anything: they are cut, and few."""
+    more = len(preview.warnings) - _MOST_QUOTED
+    yield from (short(" ".join(one.split()), _LONGEST_STEP) for one in preview.warnings[:_MOST_QUOTED])
+    if more > 0:
+        yield f"and {more} more, in the log of the preview"
+
+
+def planned(preview: Preview) -> Iterator[str]:
+    """Yield `create gcp:storage/bucket:Bucket work`; components are nothing in the cloud."""
+    done = (step for step in preview.steps if not step.component)
+    ordered = sorted(done, key=lambda one: (one.op, one.type, one.name))
+    return (short(" ".join(f"{step.op} {step.type} {step.name}".split()), _LONGEST_STEP) for step in ordered)
+
+
+SCHEMA = 1
+KIND, KINDS = "review", "reviews"
+_BEFORE = ("schema", "kind", "stack", "worst", "incomplete", "money", "quota", "policy")
+_KEYS = (*_BEFORE, "consequences", "standing", "plan", "notes", "onMain")
+"""The keys in their order, which is part of the interface. All are required: a truncated review would hide
+consequences."""
+
+
+def write(review: Review) -> dict[str, Any]:
+    """Return the JSON. Amounts are USD an hour."""
+    worst = review.worst and review.worst.review_word
+    return {**dict.fromkeys(_KEYS), "schema": SCHEMA, "kind": KIND, "worst": worst, **codec.document(review)}
+
+
+def write_all(reviews: Sequence[Review]) -> dict[str, Any]:
+    """Return one review's JSON as such, several in a list."""
+    documents = [write(one) for one in reviews]
+    return documents[0] if len(documents) == 1 else {"schema": SCHEMA, "kind": KINDS, "reviews": documents}
+
+
+def read_all(bodies: object, source: str) -> tuple[Review, ...]:
+    """Read the reviews of a list. Raises ConfigError as `read` does."""
+    if not isinstance(bodies, list):
+        raise ConfigError(f"{source} is not a whole document", why="it has no list of reviews", fix="make it again")
+    return tuple(read(one, source) for one in bodies)
+
+
+def read(body: object, source: str) -> Review:
+    """Read a review. Raises ConfigError for an invalid document; `source` names it."""
+    told = body if isinstance(body, Mapping) else {}
+    if told.get("kind") != KIND or told.get("schema") != SCHEMA:
+        raise ConfigError(
+            f"{source} is not a review that this version reads",
+            why=f"kind {told.get('kind')!r}, schema {told.get('schema')!r}; it should be {KIND!r} and {SCHEMA}",
+            fix="make it with slipway review --output json",
+        )
+    try:
+        if missing := [key for key in _KEYS if key not in told]:
+            raise codec.MalformedError("is missing", join(missing))
+        return codec.read(Review, told)
+    except codec.MalformedError as problem:
+        raise ConfigError(f"{source} is not a whole review", why=str(problem), fix="make it again") from problem

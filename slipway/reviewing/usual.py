@@ -1,0 +1,119 @@
+"""A template's default submission, without parameters or flags: its machines and its cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from slipway.google.catalog.lookup import usual_offers
+from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
+from slipway.model.catalog.model import Offer, Parameter, Template
+from slipway.model.catalog.placeholders import fill
+from slipway.model.kinds import KINDS
+from slipway.model.prices import dollars
+
+
+def taken(template: Template) -> Mapping[tuple[str, str], tuple[int, Offer]]:
+    """Return by cluster and pool how many of its machines the template takes, and by which offer."""
+    found: dict[tuple[str, str], tuple[int, Offer]] = {}
+    for one in usual_offers(template):
+        of_offer: Counter[str] = Counter()
+        for pool, body in zip(one.pools, worker_pools(one, template), strict=False):
+            of_offer[pool] += whole(body.get("replicaCount"), template) or 0
+        for pool, count in of_offer.items():
+            if pool:
+                found.setdefault((one.cluster, pool), (count, one))
+    return found
+
+
+def largest(template: Template, cluster: str, pool: str) -> int:
+    """Return how many of a pool's machines a submission may ask for."""
+    most = {**_values(template), **{one.name: one.max for one in template.parameters if one.max is not None}}
+    asked = [0]
+    for one in template.offers:
+        if one.cluster == cluster:
+            bodies = zip(one.pools, fill(job_spec(one).get("workerPoolSpecs", []), most), strict=False)
+            counts = [str(body.get("replicaCount", "")) for name, body in bodies if name == pool]
+            asked.append(sum(int(one) for one in counts if one.isdigit()))
+    return max(asked)
+
+
+def worker_pools(offer: Offer, template: Template) -> list[Mapping[str, Any]]:
+    spec = job_spec(offer)
+    filled = fill(spec.get("workerPoolSpecs", []), _values(template))
+    return list(filled) if isinstance(filled, list) else []
+
+
+def job_spec(offer: Offer) -> Mapping[str, Any]:
+    """Return the CustomJobSpec of the request; empty for a kind unknown to this version."""
+    kind = KINDS.get(offer.kind)
+    return kind.spec_of(offer.request) if kind else {}
+
+
+def machine_types(offer: Offer) -> tuple[str, ...]:
+    pools = job_spec(offer).get("workerPoolSpecs") or ()
+    return tuple(dict.fromkeys(str((pool.get("machineSpec") or {}).get("machineType", "")) for pool in pools if pool))
+
+
+_NOUNS: Mapping[str, str] = {SPOT: "Spot", ON_DEMAND: "machines on demand", RESERVATION: "the reservation"}
+
+
+def way(offer: Offer) -> str:
+    """Return the way to run, as a noun: `Spot`, ``pool `h100` ``."""
+    if offer.capacity_type == POOL:
+        return f"pool `{offer.cluster or offer.dormant}`"
+    return _NOUNS.get(offer.capacity_type, offer.capacity_type)
+
+
+def by_hour(offer: Offer) -> str:
+    """Return ``$2.53/h on Spot``, ``nothing more on pool `h100` ``: a pool's machines are paid, used or not."""
+    if offer.capacity_type == POOL:
+        return f"nothing more on {way(offer)}"
+    if offer.price_per_hour.unknown:
+        return f"{'the fee alone' if offer.capacity_type == RESERVATION else 'an unknown price'} {by(offer)}"
+    return f"{dollars(offer.price_per_hour, most='up to')} {by(offer)}"
+
+
+def instead(new: Offer, old: Offer) -> str:
+    """Return ``$4.28/h on demand instead of $2.53/h on Spot``."""
+    before = ", and nothing beyond the pool before" if old.capacity_type == POOL else f" instead of {by_hour(old)}"
+    return f"{by_hour(new)}{before}"
+
+
+def by(offer: Offer) -> str:
+    """Return the way to run, as an adverb: `on Spot`, `by flex-start`."""
+    words = {ON_DEMAND: "on demand", FLEX_START: "by flex-start"}
+    return words.get(offer.capacity_type, f"on {way(offer)}")
+
+
+def secret_in(reference: str) -> str:
+    """Return the name in `projects/P/secrets/NAME/versions/1`; empty for a reference to no secret."""
+    return reference.partition("/secrets/")[2].partition("/")[0]
+
+
+def rounds(template: Template, kind: str = "") -> int:
+    """Return how often a submission takes its machines, one time after another; 1 for a job without trials."""
+    study, known = template.study, KINDS.get(kind or template.kind)
+    if study is None or known is None or not known.has_trials:
+        return 1
+    total, at_once = (whole(count, template) or 1 for count in (study.max_trials, study.parallel_trials))
+    return -(-total // at_once)
+
+
+def whole(value: object, template: Template) -> int | None:
+    """Return a number, or the default of the parameter that stands for it."""
+    found = str(fill(value, _values(template)))
+    return int(found) if found.isdigit() else None
+
+
+def _values(template: Template) -> Mapping[str, Any]:
+    return {one.name: _usual(one) for one in template.parameters}
+
+
+def _usual(parameter: Parameter) -> Any:
+    if parameter.default is not None:
+        return parameter.default
+    if parameter.choices:
+        return parameter.choices[0]
+    return parameter.min if parameter.min is not None else 1 if parameter.kind.number else ""

@@ -1,0 +1,133 @@
+"""A replay of the last days' jobs on other pools: a line in a review, where the replay is trusted.
+
+Only for reviews: a deployment's own preview imports none of it. Most changes leave pools unchanged, so the replay is
+imported only where some differ (`review` of the bench).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from slipway.base.codec import MalformedError
+from slipway.base.formatting import counted, span_or_dash
+from slipway.deploying.engine import events
+from slipway.deploying.engine.preview import Preview
+from slipway.google.connection import Connection
+from slipway.model import facts
+from slipway.model.catalog.model import Catalog
+from slipway.model.cluster_fields import same_pools
+from slipway.model.findings.finding import Finding, Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.model.prices import UNKNOWN_PRICE, Price, bounded
+from slipway.reviewing.change import Change
+from slipway.reviewing.review import Review
+from slipway.using.context import BRIEF
+
+if TYPE_CHECKING:
+    from slipway.operating.history.model import History
+    from slipway.operating.whatif.comparison import Replayer
+    from slipway.operating.whatif.outcome import Outcome
+
+DAYS = 30
+MOST_JOBS = 10_000
+"""The most jobs that are replayed, the newest, in a few seconds."""
+_LEAST = timedelta(days=1)
+"""The least time from which the cost of a month is told."""
+_SECONDS = 20.0
+"""The most seconds that a review waits for the history."""
+
+
+def same_machines(old: Catalog, new: Catalog) -> bool:
+    before, after = ({name: one.pools for name, one in each.clusters.items()} for each in (old, new))
+    return before.keys() == after.keys() and all(same_pools(before[name], pools) for name, pools in after.items())
+
+
+def begin(preview: Preview, connection: Connection, now: datetime) -> HistoryReading | None:
+    """Begin to read the history of a stack whose pools change; None where they don't, or that is unknown."""
+    with suppress(MalformedError):
+        old, new = facts.read(events.deployed(preview)), facts.read(events.declared(preview))
+        if old and new and not same_machines(old.catalog, new.catalog):
+            return HistoryReading(connection, old.catalog, now)
+    return None
+
+
+@dataclass
+class HistoryReading:
+    """A history that is read beside the rest. A late answer is left out: no review waits for it, and none fails for
+    it."""
+
+    connection: Connection
+    catalog: Catalog
+    now: datetime
+    _found: list[History] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        # A daemon, which an executor's threads are not: the process ends without it.
+        self._thread = threading.Thread(target=self._read, name="history", daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        with suppress(Exception):  # A thread's error reaches nobody, and its line is left out.
+            from slipway.operating.history.reader import read_history
+
+            brief, since = self.connection.with_policy(BRIEF), self.now - timedelta(days=DAYS)
+            self._found.append(read_history(brief, self.catalog, since, self.now))
+
+    def result(self) -> History | None:
+        self._thread.join(_SECONDS)
+        return next(iter(self._found), None)
+
+
+def with_replay(found: Review, change: Change, history: History | None) -> Review:
+    """Add the line to a review. A program under review may publish anything, which only leaves the line out."""
+    with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return replace(found, consequences=(*found.consequences, *replays(change.old, change.new, history)))
+    return found
+
+
+def replays(old: Catalog | None, new: Catalog | None, history: History | None) -> Iterator[Finding]:
+    if old is None or new is None or history is None or same_machines(old, new):
+        return
+    from slipway.operating.whatif.comparison import Replayer, jobs_of
+
+    replayer = Replayer.of(lately(history, MOST_JOBS), old)
+    if replayer.time < _LEAST or not replayer.calibration.trusted:
+        return
+    before, after = _outcome(replayer, old), _outcome(replayer.under(new), new)
+    jobs = f"With {jobs_of(replayer.work.counted, replayer.time.total_seconds())}"
+    wait = f"median wait {span_or_dash(before.waits.median)} → {span_or_dash(after.waits.median)}"
+    if span_or_dash(before.waits.median) == span_or_dash(after.waits.median):
+        wait = f"p95 wait {span_or_dash(before.waits.p95)} → {span_or_dash(after.waits.p95)}"
+    hours = Decimal(str(replayer.time.total_seconds())) / 3600
+    money = f"{_monthly(before.cost, hours)} → {_monthly(after.cost, hours)} a month"
+    never = after.never_ran - before.never_ran
+    lost = f", {counted(never, 'job')} could never have run" if never > 0 else ""
+    details = [f"{one.jobs} × {one.template or 'no template'}: {one.why}" for one in after.never[:5]]
+    details.append(f"a replay; that of the stack as it was is {replayer.calibration.words}")
+    yield KINDS["what-if"].of(Subject("stack", "jobs"), f"{jobs}: {wait}, {money}{lost}", details=details)
+
+
+def lately(history: History, most: int) -> History:
+    """Return the part of a history in which its newest jobs were sent, with those that still ran then."""
+    since = history.jobs[-most].created if len(history.jobs) > most else None
+    if since is None:
+        return history
+    there = (job for job in history.jobs if job.ended is None or job.ended > since)
+    return replace(history, since=max(since, history.since), jobs=tuple(there))
+
+
+def _outcome(replayer: Replayer, catalog: Catalog) -> Outcome:
+    return replayer.outcome(replayer.pools(catalog.clusters.values()))
+
+
+def _monthly(cost: Price, hours: Decimal) -> str:
+    if cost.unknown:
+        return UNKNOWN_PRICE
+    return bounded(f"${cost.known * HOURS_OF_A_MONTH / hours:,.0f}", cost)

@@ -1,0 +1,28 @@
+"""What the author of a job template imports: `from slipway.template import JobTemplate, Package, …`."""
+
+from slipway.authoring.template.declaration import NfsMount, Parameter, Scheduling, Variant
+from slipway.authoring.template.job_template import JobTemplate
+from slipway.authoring.template.worker_pool import ANY_RESERVATION, Image, Package, WorkerPool
+from slipway.model.kinds.settings import Condition, Metric, ModelUpload, Search, Stopping, Study
+from slipway.model.machines.spec import Disk
+from slipway.model.rules.code import SCRIPT
+
+__all__ = [
+    "ANY_RESERVATION",
+    "SCRIPT",
+    "Condition",
+    "Disk",
+    "Image",
+    "JobTemplate",
+    "Metric",
+    "ModelUpload",
+    "NfsMount",
+    "Package",
+    "Parameter",
+    "Scheduling",
+    "Search",
+    "Stopping",
+    "Study",
+    "Variant",
+    "WorkerPool",
+]

@@ -1,0 +1,90 @@
+"""A job's account: how long it waited and ran, and what its machines cost meanwhile. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+
+from slipway.google.jobs import VertexJob
+from slipway.model.capacity import POOL, SPOT
+from slipway.model.machines.spec import MachineGroup
+from slipway.model.prices import Price, per_hour
+from slipway.using.jobs.log import JobEvents
+from slipway.using.jobs.waiting import waits
+
+
+@dataclass(frozen=True)
+class JobCost:
+    """Seconds from create to start and from start to end, each up to now while it lasts; None for a time that never
+    began.
+
+    `cost` is None for a job that never ran. Machines of a pool are paid for anyway. A tuning job's machines are those
+    of all concurrent trials, and its cost is that of each trial's own time. `without`: seconds of `run` without
+    machines, as events tell; `untold`: there may be more such seconds, so that the cost is an upper bound. `busy`:
+    seconds that `cost` covers, at `per_hour`; None for a job that never ran.
+    """
+
+    capacity_type: str
+    wait: float | None
+    run: float | None
+    per_hour: Price
+    cost: Price | None
+    without: float = 0.0
+    untold: bool = False
+    busy: float | None = None
+
+    @property
+    def paid_anyway(self) -> bool:
+        return self.capacity_type == POOL
+
+
+def needs_events(job: VertexJob) -> bool:
+    """Tell whether a job's cost depends on its events."""
+    return job.capacity_type == SPOT and job.start_time is not None
+
+
+def job_cost(job: VertexJob, region: str, now: datetime, events: JobEvents | None = None) -> JobCost:
+    """Return a job's account. `events`: those of the service's log, None where they were not read."""
+    end = job.end_time or now
+    wait = _seconds(job.create_time, job.start_time or end)
+    run = _seconds(job.start_time, end)
+    used = (MachineGroup(pool.machine, pool.replicas) for pool in job.worker_pools if pool.replicas)
+    each = per_hour(used, region, job.capacity_type)
+    without, untold = _without_machines(job, end, events) if needs_events(job) else (0.0, False)
+    paid = None if run is None else max(0.0, _with_trials(job, run, end) - without)
+    cost = None if paid is None else each * (Decimal(str(paid)) / 3600)
+    if cost and untold:
+        cost = replace(cost, at_most=True)
+    busy = None if paid is None else paid / job.trials
+    return JobCost(job.capacity_type, wait, run, each * job.trials, cost, without, untold, busy)
+
+
+def _without_machines(job: VertexJob, end: datetime, events: JobEvents | None) -> tuple[float, bool]:
+    """Sum the seconds from each preemption until the job, or a trial of it, ran again; and tell whether some
+    preemptions are unknown."""
+    if events is None or events.why or events.more:
+        return 0.0, True
+    seconds, lost, untold = 0.0, dict[str, datetime](), False
+    for event in events.all:
+        if event.kind == "preemption" and event.at is None:
+            untold = True
+        elif event.kind == "preemption" and event.at:
+            lost.setdefault(event.trial, event.at)
+        elif event.kind == "running" and event.at and event.trial in lost:
+            seconds += _seconds(lost.pop(event.trial), event.at) or 0.0
+    if waits(job):  # The state of a waiting job tells that it has not run since.
+        seconds += sum(_seconds(since, end) or 0.0 for since in lost.values())
+        lost = {}
+    return seconds, untold or bool(lost)
+
+
+def _with_trials(job: VertexJob, run: float, end: datetime) -> float:
+    """Sum the seconds of all trials; where the service tells no times, assume the maximum number of trials from
+    beginning to end."""
+    times = [_seconds(trial.start_time, trial.end_time or end) for trial in job.tried]
+    return run * job.trials if None in times or not times else sum(time or 0.0 for time in times)
+
+
+def _seconds(begin: datetime | None, end: datetime | None) -> float | None:
+    return None if begin is None or end is None else max(0.0, (end - begin).total_seconds())

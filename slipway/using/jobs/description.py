@@ -1,0 +1,129 @@
+"""A job's description: the fields that tables, JSON and Python share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from slipway.google.jobs import VertexJob
+from slipway.model.catalog.model import Template
+from slipway.model.labels import CODE_LABEL, own_labels
+from slipway.model.prices import exact_text
+from slipway.using.context import Context
+from slipway.using.jobs.cost import JobCost, job_cost
+from slipway.using.jobs.log import JobEvents
+from slipway.using.jobs.roles import role_at
+
+
+@dataclass(frozen=True)
+class JobDescription:
+    """A job with its data from the catalog and the price book.
+
+    `cluster`: its name, its id where the catalog has no name for it, empty beside the pools. `source`:
+    `templates/lora.py:5` in the job's commit, without the line where the catalog's commit is another; empty where the
+    catalog lacks the template. `console`: its page there, empty where there is none. `given`: its labels, without those
+    of Slipway and of its template.
+    """
+
+    job: VertexJob
+    account: JobCost
+    cluster: str
+    source: str
+    console: str
+    given: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def on(self) -> str:
+        return self.cluster or self.account.capacity_type
+
+    @property
+    def own_labels(self) -> str:
+        """The labels that somebody gave the job: `ablation=decay, seed=3`."""
+        return told_labels(self.given)
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """The description for JSON: seconds, and USD as text; null for unknown and absent values."""
+        job, account = self.job, self.account
+        code = {"hash": job.labels.get(CODE_LABEL), "commit": job.code.commit or None, "dirty": job.code.dirty}
+        return {
+            "name": job.name,
+            "id": job.id,
+            "region": job.region,
+            "displayName": job.display_name,
+            "kind": job.kind.name,
+            "state": job.state,
+            "ended": job.ended,
+            "error": job.error or None,
+            "template": job.template or None,
+            "templateSource": self.source or None,
+            "requestId": job.request_id or None,
+            "user": job.user or None,
+            "team": job.team or None,
+            "commit": job.revision.commit or None,
+            "dirty": job.revision.dirty,
+            "code": code if CODE_LABEL in job.labels else None,
+            "labels": job.labels,
+            "note": job.note or None,
+            "capacityType": account.capacity_type,
+            "cluster": self.cluster or None,
+            "clusterId": job.persistent_resource_id or None,
+            "output": job.output or None,
+            "experiment": job.experiment or None,
+            "experimentRun": job.experiment_run or None,
+            "webAccess": job.shells,
+            "console": self.console or None,
+            "createTime": job.create_time,
+            "startTime": job.start_time,
+            "endTime": job.end_time,
+            "waitSeconds": account.wait,
+            "runSeconds": account.run,
+            "pricePerHour": exact_text(account.per_hour),
+            "cost": exact_text(account.cost),
+            "costAtMost": bool(account.cost and account.cost.at_most),
+            "priceComplete": account.per_hour.complete,
+            "priceAtMost": account.per_hour.at_most,
+            "costPaidAnyway": account.paid_anyway,
+            "model": job.model or None,
+            "trials": job.tried,
+            "bestTrial": job.best_trial and job.best_trial.id,
+            "workerPools": [
+                {
+                    "role": role_at(job, index),
+                    "machine": pool.machine.type,
+                    "accelerator": pool.machine.accelerator,
+                    "acceleratorCount": pool.machine.accelerator_count,
+                    "disk": pool.machine.disk,
+                    "replicas": pool.replicas,
+                    "image": pool.image,
+                    "packages": pool.packages,
+                    "args": pool.args,
+                }
+                for index, pool in enumerate(job.worker_pools)
+                if pool.replicas
+            ],
+        }
+
+
+def describe(job: VertexJob, context: Context, events: JobEvents | None = None) -> JobDescription:
+    """Describe a job. `events`: those that its cost depends on, None where they were not read."""
+    template, id_ = context.catalog.templates.get(job.template), job.persistent_resource_id
+    source = template.source if template else ""
+    return JobDescription(
+        job,
+        job_cost(job, job.region, context.now, events),
+        context.cluster_name(id_) if id_ else "",
+        source if job.revision.commit == context.catalog.commit else source.partition(":")[0],
+        context.console_link(job),
+        {key: value for key, value in own_labels(job.labels).items() if not _sets(template, key, value)},
+    )
+
+
+def told_labels(labels: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in sorted(labels.items()))
+
+
+def _sets(template: Template | None, key: str, value: str) -> bool:
+    """Tell whether jobs of a template have this label anyway."""
+    return template is not None and any(one.request.get("labels", {}).get(key) == value for one in template.offers)

@@ -1,0 +1,159 @@
+"""Waits and run times of earlier jobs, from the service's lists alone. Pure; nothing is predicted."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from slipway.base.formatting import span, span_before
+from slipway.google.clusters import PersistentResource
+from slipway.google.jobs import VertexJob
+from slipway.model.capacity import CAPACITY_TYPES
+from slipway.model.labels import CAPACITY_TYPE_LABEL, STACK_LABEL, TEMPLATE_LABEL, label_filter, label_value
+from slipway.using.jobs.demand import Demand, by_pool
+from slipway.using.jobs.verdict import Outcome, Verdict
+
+EARLIER = 100
+"""The number of newest jobs of a template, or of a stack, that are considered."""
+
+SINCE = timedelta(days=30)
+FEWEST = 3
+_MACHINES_COME = frozenset(row.name for row in CAPACITY_TYPES.values() if row.preemptible)
+_POOL = frozenset({Outcome.SCALES, Outcome.FULL})
+_BESIDE = frozenset({Outcome.BESIDE, Outcome.WAITS})
+
+
+@dataclass(frozen=True)
+class Times:
+    """The shortest and the longest time, in seconds, of `count` jobs."""
+
+    shortest: float
+    longest: float
+    count: int
+
+    @property
+    def between(self) -> str:
+        """The range as text: `4–9 min`"""
+        low, high = span(self.shortest), span(self.longest)
+        return low if low == high else f"{span_before(self.shortest, self.longest)}–{high}"
+
+    def __str__(self) -> str:
+        """Return `4–9 min (11 earlier runs in 30 days)`."""
+        return f"{self.between} ({self.count} earlier runs in {SINCE.days} days)"
+
+    @classmethod
+    def of(cls, found: list[float]) -> Times | None:
+        """Return the range of some times; None for fewer than three."""
+        return cls(min(found), max(found), len(found)) if len(found) >= FEWEST else None
+
+
+def earlier_filter(stack: str, template: str) -> str:
+    return label_filter({STACK_LABEL: stack, TEMPLATE_LABEL: label_value(template)})
+
+
+def succeeded_filter(stack: str) -> str:
+    """Return the filter for succeeded jobs of any template, which tell how long the jobs of a full pool run. EARLIER of
+    them are read."""
+    return f'{label_filter({STACK_LABEL: stack})} AND state="JOB_STATE_SUCCEEDED"'
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A job before it is sent by a capacity type, and its verdict; `cluster` is None beside the pools."""
+
+    capacity_type: str
+    demand: Demand
+    outcome: Outcome
+    cluster: PersistentResource | None = None
+
+
+def wait_times(jobs: Iterable[VertexJob], expected: Expected, now: datetime) -> Times | None:
+    """Return the times from createTime to startTime of jobs of the last 30 days that started by the same capacity type
+    on the same machines, in any number: on the same cluster, while its pools were as they are now, as far as `jobs`
+    tell."""
+    known = tuple({job.name: job for job in jobs}.values())
+    cluster = expected.cluster
+    if cluster and expected.outcome not in _POOL:
+        return None
+    return Times.of(
+        [
+            max(0.0, (job.start_time - job.create_time).total_seconds())
+            for job in known
+            if job.labels.get(CAPACITY_TYPE_LABEL) == expected.capacity_type
+            and job.persistent_resource_id == (cluster.id if cluster else "")
+            and job.create_time is not None
+            and job.start_time is not None
+            and now - job.create_time <= SINCE
+            and _machines(Demand.of(job)).keys() == _machines(expected.demand).keys()
+            and (cluster is None or expected.outcome is _outcome(job, job.create_time, cluster, known))
+        ]
+    )
+
+
+def run_times(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: datetime) -> Times | None:
+    """Return the times from start to end of the jobs that `runs` finds."""
+    return Times.of(runs(jobs, capacity_type, demand, now))
+
+
+def runs(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: datetime) -> list[float]:
+    """Return the seconds from start to end of jobs of the last 30 days that succeeded on as many of the same machines,
+    by the same capacity type. Among several jobs of one submission, wherever they went, the unfinished or longest one
+    counts: the others were its copies."""
+    wanted, ran = _machines(demand), dict[str, VertexJob]()
+    for job in jobs:
+        key = job.request_id or job.name
+        ran[key] = max(job, ran.get(key, job), key=_seconds)
+    return [
+        _seconds(job)
+        for job in ran.values()
+        if job.state == "JOB_STATE_SUCCEEDED"
+        and job.start_time is not None
+        and now - job.start_time <= SINCE
+        and job.labels.get(CAPACITY_TYPE_LABEL) == capacity_type
+        and _machines(Demand.of(job)) == wanted
+    ]
+
+
+def _seconds(job: VertexJob) -> float:
+    """Return a job's run time in seconds; infinite for a job that has not ended, which may be the one that runs."""
+    if not job.ended:
+        return math.inf
+    return (job.end_time - job.start_time).total_seconds() if job.start_time and job.end_time else 0.0
+
+
+def _machines(demand: Demand) -> Counter[tuple[str, str | None, int]]:
+    """Count each machine type with its accelerators, which are scarce, whatever the disk."""
+    found = Counter[tuple[str, str | None, int]]()
+    for part in demand.parts:
+        found[part.machine.kind] += part.machines
+    return found
+
+
+def _outcome(job: VertexJob, at: datetime, cluster: PersistentResource, known: tuple[VertexJob, ...]) -> Outcome | None:
+    """Judge a job by the state on the day it was created: a full pool, or one that had to grow unless it had grown
+    before. None where neither is known; jobs beyond `known` may have been there as well."""
+    there = [
+        one
+        for one in known
+        if one is not job
+        and one.persistent_resource_id == cluster.id
+        and one.start_time is not None
+        and one.start_time <= at
+        and (one.end_time is None or one.end_time > at)
+    ]
+    used = sum((Counter(by_pool(Demand.of(one), cluster)) for one in there), Counter[str]())
+    needs = by_pool(Demand.of(job), cluster)
+    asked = [(pool, used[pool.id] + needs[pool.id]) for pool in cluster.pools if pool.id in needs]
+    if any(count > pool.ceiling for pool, count in asked):
+        return Outcome.FULL
+    return Outcome.SCALES if any(count > pool.floor for pool, count in asked) else None
+
+
+def with_wait_times(verdict: Verdict, capacity_type: str, found: Times | None) -> Verdict:
+    awaited = verdict.outcome in _POOL if capacity_type not in _MACHINES_COME else verdict.outcome in _BESIDE
+    if found is None or not awaited:
+        return verdict
+    return replace(verdict, text=f"{verdict.text} (here: {found.between}, {found.count} times in {SINCE.days} days)")

@@ -1,0 +1,151 @@
+"""The reason for a job's failure beyond the service's own message: the last lines of the replica that failed first, or
+its memory use. One call, of bounded time, and a second one where memory was not sampled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from typing import Annotated
+
+from slipway.base.codec import NOT_WRITTEN, At, MaybeText
+from slipway.base.errors import COLOUR
+from slipway.base.formatting import last_part, percent, short
+from slipway.google.failures import CloudError
+from slipway.google.jobs import VertexJob
+from slipway.google.monitoring import MEMORY
+from slipway.google.trials import Trial
+from slipway.using.context import Context
+from slipway.using.jobs.log import job_filter, newest, shown
+from slipway.using.jobs.roles import REPLICA, TRIAL_LABEL, task_filter, who_of
+
+FAILED = ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED")
+_MOST_READ = 8
+"""The number of failed jobs whose log is read, as a project may read it 60 times a minute; the others have the
+service's words."""
+_OUT_OF_MEMORY = re.compile(r"\b(?:out of|low on) memory\b|\bstatus of 137\b", re.IGNORECASE)
+_ERRORS = frozenset({"ERROR", "CRITICAL", "ALERT", "EMERGENCY"})
+_ANY_REPLICA = 'resource.labels.task_name:"workerpool"'
+_LOOKED_AT, _LINES, _LONGEST, _BRIEF = 50, 8, 300, 120
+_MORE_MEMORY = "let it hold less at once, such as a smaller batch, or take a machine with more memory"
+_BEFORE, _LATE = timedelta(hours=1), timedelta(minutes=4)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A failure. `who`: the failed replica by its role's name; empty where the service names none. `lines`: the newest
+    errors that it wrote, else its newest lines, the oldest first. `killed`: it ran out of memory, most likely;
+    `memory` is the peak use of its machine's, 0 to 1, where that was sampled. `why`: the reason why more is not known.
+    """
+
+    who: Annotated[MaybeText, At("role")] = ""
+    lines: tuple[str, ...] = ()
+    memory: float | None = None
+    machine: Annotated[str, NOT_WRITTEN] = ""
+    why: MaybeText = ""
+    killed: Annotated[bool, NOT_WRITTEN] = False
+
+    @property
+    def brief(self) -> str:
+        """The failure in brief: `out of memory (chief, 97 % of its n1-standard-8)` or the replica's last line; empty
+        where nothing is known."""
+        if self.memory is not None:
+            return f"out of memory ({self.who or 'a replica'}, {percent(self.memory)} of its {self.machine})"
+        if self.killed:
+            return f"killed, most likely out of memory ({self.who or 'a replica'})"
+        return f"{_between(self.lines[-1])} ({self.who or 'a replica'})" if self.lines else ""
+
+    @property
+    def words(self) -> list[str]:
+        who = self.who or "a replica"
+        if self.memory is not None:
+            return [f"{who} used {percent(self.memory)} of the memory of its {self.machine}, as far as was sampled"]
+        why = [self.why] if self.why else []
+        return [*why, f"the last lines of {who}:", *(f"  {line}" for line in self.lines)] if self.lines else why
+
+    @property
+    def fix(self) -> str:
+        """What to do, empty where the lines tell."""
+        return _MORE_MEMORY if self.killed else ""
+
+
+def read_causes(context: Context, jobs: Iterable[VertexJob]) -> dict[str, str]:
+    """Return why each failed or expired job did so, in a line, by its full name: as its log tells for the first ones,
+    else in the service's words, empty where it has none yet."""
+    failed = [job for job in jobs if job.state in FAILED]
+    told = read_briefs(context, failed)
+    return {job.name: told.get(job.name) or _between(job.error) for job in failed}
+
+
+def read_briefs(context: Context, failed: Sequence[VertexJob]) -> dict[str, str]:
+    """Return what the logs of the first of these jobs tell, in a line each, by their full names."""
+    with ThreadPoolExecutor(_MOST_READ, thread_name_prefix="causes") as threads:
+        read = threads.map(partial(read_failure, context), failed[:_MOST_READ])
+        return {job.name: failure.brief for job, failure in zip(failed, read, strict=False) if failure}
+
+
+def _between(text: str) -> str:
+    """Return a text as a line with both of its ends: what went wrong stands at the first, or, after a path, at the
+    last."""
+    line = " ".join(text.split())
+    return line if len(line) <= _BRIEF else f"{line[: _BRIEF // 3]}…{line[-2 * _BRIEF // 3 :]}"
+
+
+def read_failure(context: Context, job: VertexJob) -> Failure | None:
+    """Read a failure; None for a job that has not failed, or never ran. What can't be read is reported in the result,
+    not raised."""
+    found = REPLICA.search(job.error)
+    # The service calls a job begun once all its replicas have; a job that failed before the last replica started did
+    # run all the same.
+    ran = job.start_time is not None or found is not None
+    if job.state != "JOB_STATE_FAILED" or not ran or not job.log_ids:
+        return None
+    killed = _OUT_OF_MEMORY.search(job.error) is not None
+    read = _memory if killed else _last_lines
+    try:
+        return read(context, job, _failed_first(job), found[0] if found else "")
+    except CloudError as problem:
+        return Failure(why=f"more is not known: {problem.brief}", killed=killed)
+
+
+def _last_lines(context: Context, job: VertexJob, trial: Trial | None, task: str) -> Failure:
+    wanted = task_filter(task) if task else _ANY_REPLICA
+    if trial:
+        wanted += f' AND labels."{TRIAL_LABEL}"="{trial.id}"'
+    query = job_filter(job.log_ids, only=wanted)
+    entries = newest(context.brief.logging(context.catalog.project), query, _LOOKED_AT)
+    task = task or (entries[-1].task if entries else "")
+    own = [entry for entry in entries if entry.task == task]
+    chosen = [entry for entry in own if entry.severity in _ERRORS] or own
+    lines = [line for entry in chosen for line in COLOUR.sub("", shown(entry.text)).split("\n")]
+    cut = (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in lines[-_LINES:])
+    return Failure(_who(job, trial, task), tuple(cut))
+
+
+def _memory(context: Context, job: VertexJob, trial: Trial | None, task: str) -> Failure:
+    end = job.end_time or context.now
+    begin = max(job.start_time or job.create_time or end, end - _BEFORE)
+    monitoring = context.brief.monitoring(context.catalog.project)
+    ids = (last_part(trial.job),) if trial else job.run_ids
+    series = [one for one in monitoring.series(MEMORY, ids, begin, end + _LATE) if task in ("", one.task)]
+    most = max((point.value, one.task) for one in series for point in one.points) if series else None
+    if most is None:
+        lines = _last_lines(context, job, trial, task)
+        return replace(lines, why="most likely it ran out of memory; how much it used was not sampled", killed=True)
+    pool = REPLICA.fullmatch(most[1])
+    position = int(pool[1]) if pool else len(job.worker_pools)
+    machine = str(job.worker_pools[position].machine) if position < len(job.worker_pools) else "machine"
+    return Failure(_who(job, trial, most[1]), memory=most[0], machine=machine, killed=True)
+
+
+def _failed_first(job: VertexJob) -> Trial | None:
+    failed = [one for one in job.tried if one.state == "INFEASIBLE" and one.job and one.end_time]
+    return min(failed, key=lambda one: (one.end_time, one.id), default=None)
+
+
+def _who(job: VertexJob, trial: Trial | None, task: str) -> str:
+    who = who_of(task, job)
+    return f"{trial.id}/{who}" if trial else short(who)

@@ -1,0 +1,142 @@
+"""A job from the text that a person types: its name, number, full resource name, template, or the id of its request.
+And the listed jobs of a person."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from itertools import islice
+
+from slipway.base.errors import ConfigError, ResourceError
+from slipway.base.formatting import join, nearest, quoted, short
+from slipway.google.answers import region_of
+from slipway.google.failures import CloudError, NotFound
+from slipway.google.jobs import VertexJob, state_word
+from slipway.google.vertex import Vertex
+from slipway.model.kinds import KINDS
+from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter, label_value
+from slipway.using.context import Context
+from slipway.using.jobs.claim import JobGoneError, OtherJobError, original
+from slipway.using.jobs.earlier_jobs import earlier_filter
+
+_RECENT = 100
+
+
+def find_job(context: Context, text: str, *, of_template: bool = True, tell: Callable[[str], None]) -> VertexJob:
+    """Return the job of this name, number, resource name, request id or, with `of_template`, a template's newest; among
+    several the one that has the submission's claim. `tell` is told which was taken. Raises ResourceError."""
+    catalog = context.catalog
+    try:
+        newest, *namesakes = find_jobs(context.vertex, text, stack=catalog.stack, of_template=of_template)
+    except ResourceError as problem:
+        if text not in catalog.templates:
+            raise
+        why = "it is a template, of which there are no jobs yet" if of_template else "it is a template, and no job"
+        fix = f"slipway submit {text}" if of_template else f"slipway jobs list --template {text}"
+        raise ResourceError(problem.what, why=why, fix=fix) from None
+    if newest.display_name != text:
+        about = ", ".join(word for word in (newest.user, state_word(newest.state)) if word)
+        if newest.template and newest.template == label_value(text):
+            tell(f"{text} is a template; this is its newest job, {newest.display_name} ({about})")
+        elif newest.request_id == text:
+            tell(f"{text} is a request; this is its job, {newest.display_name} ({about})")
+    if not namesakes:
+        return newest
+    ran = None
+    with contextlib.suppress(JobGoneError, OtherJobError):
+        ran = original(context.vertex, context.connection.storage, newest)
+    which = f"{ran.id}, which runs the submission" if ran else f"the newest, {newest.id}"
+    tell(f"{len(namesakes) + 1} jobs are called {text}; this is {which}")
+    return ran or newest
+
+
+def find_jobs(vertex: Vertex, text: str, *, stack: str = "", of_template: bool = True) -> list[VertexJob]:
+    """Return the jobs of this name, the newest first where several have it. With a `stack`, and where no job has that
+    name, return the newest job of that stack's template of this name (with `of_template`), or the jobs of the request
+    with this id.
+
+    Raises ResourceError with a suggestion when there is no such job, ConfigError for the name of a job outside the
+    regions.
+    """
+    names = []
+    if "/" in text:
+        names = [_own(vertex, text)]
+    elif text.isdigit():
+        places = [f"projects/{vertex.project}/locations/{region}" for region in vertex.regions]
+        names = [f"{place}/{kind.collection}/{text}" for place in places for kind in KINDS.values()]
+    if names and (found := _first(vertex, names)):
+        return [found]
+    if names or '"' in text or "\\" in text:
+        raise _unknown(vertex, text)
+    named = _named(vertex, text)
+    if not named and stack and of_template and label_value(text):
+        named = list(islice(vertex.jobs_of_every_kind(earlier_filter(stack, text), page_size=1), 1))
+    if not named and stack and label_value(text) == text:
+        named = list(vertex.jobs_of_every_kind(label_filter({STACK_LABEL: stack, REQUEST_LABEL: text})))
+    if not named:
+        raise _unknown(vertex, text)
+    return named
+
+
+def _first(vertex: Vertex, names: list[str]) -> VertexJob | None:
+    """Return the first job found. Raises CloudError where none was found and not all regions answered; each such region
+    is asked once."""
+    failed: dict[str, CloudError] = {}
+    for name in names:
+        region = region_of(name)
+        if region in failed:
+            continue
+        try:
+            return vertex.job(name)
+        except NotFound:
+            continue
+        except CloudError as problem:
+            failed[region] = problem
+    if failed:
+        raise next(iter(failed.values()))
+    return None
+
+
+def _named(vertex: Vertex, text: str) -> list[VertexJob]:
+    """Return the jobs of this name, newest first. One region that has the name is enough where another does not answer:
+    it has the id of the request, and a job that costs money can be cancelled. Raises CloudError where none has it."""
+    wanted = f'display_name="{text}"'
+    try:
+        return list(vertex.jobs_of_every_kind(wanted))
+    except CloudError:
+        for region in vertex.regions if len(vertex.regions) > 1 else ():
+            with contextlib.suppress(CloudError):
+                if found := list(vertex.at(region).jobs_of_every_kind(wanted)):
+                    return found
+        raise
+
+
+def _own(vertex: Vertex, name: str) -> str:
+    """Check a full resource name, which must be in one of the regions. The project may be given by its number."""
+    parts = name.strip("/").split("/")
+    collections = [kind.collection for kind in KINDS.values()]
+    if len(parts) != 6 or parts[0:4:2] != ["projects", "locations"] or parts[4] not in collections:
+        raise ConfigError(
+            f"invalid job name {quoted(name)}",
+            fix=f"projects/PROJECT/locations/REGION/{collections[0]}/NUMBER, or with {' or '.join(collections[1:])}",
+        )
+    project = vertex.project if parts[1].isdigit() else parts[1]
+    for noun, theirs, ours in (("", parts[3], vertex.regions), ("project ", project, (vertex.project,))):
+        if theirs not in ours:
+            raise ConfigError(
+                f"{short(name, 200)} is in {noun}{short(theirs)}, the catalog's stack in {join(ours)}",
+                fix=("choose the catalog of that stack: ", {"catalog": "gs://BUCKET"}),
+            )
+    return "/".join(parts)
+
+
+def _unknown(vertex: Vertex, text: str) -> ResourceError:
+    recent: list[str] = []
+    with contextlib.suppress(CloudError):
+        recent = [job.display_name for job in islice(vertex.jobs_of_every_kind(), _RECENT)]
+    near = nearest(text, recent, cutoff=0.9)  # Jobs of one template differ in eight random letters alone.
+    return ResourceError(
+        f"no job {quoted(text)} in {vertex.project}, {join(vertex.regions, 'or')}",
+        why="none of that name or number is listed there",
+        fix=f"{near}, if that was meant; else slipway jobs list" if near else "slipway jobs list",
+    )

@@ -1,0 +1,194 @@
+"""A job's state, its reason to wait and its log as a stream of events until it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from slipway.base.errors import Timeout
+from slipway.google.failures import Denied, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
+from slipway.google.jobs import VertexJob, state_word
+from slipway.google.logging import LogEntry
+from slipway.google.quotas import Quotas
+from slipway.google.session import HttpPolicy
+from slipway.google.vertex import Vertex
+from slipway.using.context import Clock, Context
+from slipway.using.jobs.contact import Contact
+from slipway.using.jobs.log import LogPolling, Tail, last_word
+from slipway.using.jobs.wait_reader import Why, no_wait, read_why
+from slipway.using.jobs.waiting import waits
+
+TRANSIENT = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
+"""Errors of the service after which it is asked again."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The job as it is now; `why` tells the reason for its wait, while it waits."""
+
+    job: VertexJob
+    why: Why = no_wait
+
+
+@dataclass(frozen=True)
+class LogLine:
+    entry: LogEntry
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A problem that passes: no contact, or logs that may not be read."""
+
+    text: str
+
+
+Event = Progress | LogLine | Trouble
+
+WATCHING = HttpPolicy(connect=5.0, read=15.0, attempts=1)
+"""For repeated looks: a look without an answer by then is reported and repeated."""
+
+
+@dataclass(frozen=True)
+class Polling:
+    """Seconds between looks. The service takes 600 calls a minute and region, from all callers together."""
+
+    state_first: float = 0.5
+    state_steady: float = 2.0
+    state_patient: float = 5.0
+    why: float = 10.0
+    gives_up: float = 3600.0
+    quiet_polls: int = 2
+    drain_every: float = 1.0
+    drain: float = 15.0
+    logs: LogPolling = field(default_factory=LogPolling)
+
+    def state(self, age: float) -> float:
+        return self.state_first if age < 30 else self.state_steady if age < 600 else self.state_patient
+
+
+@dataclass
+class Follower:
+    """A job's follower. With a `tail` the log is read too. `word` returns the service's newest line about a job that
+    waits beside the pools. A follower never cancels anything."""
+
+    vertex: Vertex
+    job: VertexJob
+    cluster_name: str = ""
+    tail: Tail | None = None
+    polling: Polling = field(default_factory=Polling)
+    clock: Clock = field(default_factory=Clock)
+    word: Callable[[VertexJob], str] | None = None
+    quotas: Quotas | None = None
+
+    def __post_init__(self) -> None:
+        self._begin = self.clock.monotonic()
+        self._contact = Contact(self.clock, self.polling.gives_up)
+        self._logs = Contact(self.clock, float("inf"), "logs can't be read now")
+
+    def events(self, timeout: float | None = None) -> Iterator[Event]:
+        """Yield events until the job has ended and its log is quiet.
+
+        Raises Timeout after `timeout` seconds, and CloudError after a long time without contact.
+        """
+        state_at = log_at = why_at = self._begin
+        why: Why = no_wait
+        while True:
+            now = self.clock.monotonic()
+            if timeout is not None and now - self._begin >= timeout and not self.job.ended:
+                raise self._late(timeout)
+            if now >= state_at:
+                yield from self._look()
+                if self.job.ended:
+                    break
+                if not waits(self.job):
+                    why, why_at = no_wait, now
+                elif now >= why_at:
+                    at = self.clock.now()
+                    why = read_why(self.vertex, self.job, self.cluster_name, at, self.word, self.quotas)
+                    why_at = now + self.polling.why
+                yield Progress(self.job, why)
+                state_at = now + self.polling.state(now - self._begin)
+            if self.tail and now >= log_at:
+                yield from self._lines()
+                refusals = self.tail.refusals if self.tail else 0
+                log_at = now + self.polling.logs.interval(now - self._begin, refusals)
+            next_at = min(state_at, log_at) if self.tail else state_at
+            if timeout is not None:
+                next_at = min(next_at, self._begin + timeout)
+            self.clock.sleep(max(0.0, next_at - self.clock.monotonic()))
+        yield from self._drain()
+        yield Progress(self.job)
+
+    def _look(self) -> Iterator[Event]:
+        try:
+            self.job = self.vertex.job(self.job.name)
+            self._contact.there()
+            if self.tail:
+                self.tail.ids = self.job.log_ids
+        except TRANSIENT as problem:
+            if said := self._contact.lost(problem):
+                yield Trouble(said)
+
+    def _lines(self) -> Iterator[Event]:
+        if self.tail is None:
+            return
+        try:
+            for entry in self.tail.more():
+                yield LogLine(entry)
+            self._logs.there()
+        except Denied as problem:
+            self.tail = None
+            yield Trouble(f"logs can't be shown: {problem.brief}")
+        except TRANSIENT as problem:
+            if said := self._logs.lost(problem):
+                yield Trouble(said)
+
+    def _drain(self) -> Iterator[Event]:
+        """Yield the lines that arrive after the end: read on until a few polls bring none."""
+        quiet, begin = 0, self.clock.monotonic()
+        while self.tail and quiet < self.polling.quiet_polls:
+            came = False
+            for event in self._lines():
+                came = came or isinstance(event, LogLine)
+                yield event
+            quiet = 0 if came else quiet + 1
+            if self.clock.monotonic() - begin > self.polling.drain:
+                return
+            if self.tail and quiet < self.polling.quiet_polls:
+                refused = self.tail.refusals
+                self.clock.sleep(self.polling.logs.interval(0, refused) if refused else self.polling.drain_every)
+
+    def _late(self, timeout: float) -> Timeout:
+        name = self.job.called
+        return Timeout(
+            f"job {name} has not ended after {timeout:.0f} s",
+            why=f"it is {state_word(self.job.state)}, and goes on",
+            fix=f"slipway jobs wait {self.job.typed}     or end it: slipway jobs cancel {self.job.typed}",
+        )
+
+
+def follower_of(
+    context: Context,
+    job: VertexJob,
+    *,
+    logs: bool,
+    timeout: float | None = None,
+    severity: str = "",
+    begin: datetime | None = None,
+    only: str = "",
+) -> Follower:
+    """Return a follower that bears with a service that is away for a while."""
+    policy = WATCHING if timeout is None else replace(WATCHING, read=min(WATCHING.read, max(1.0, timeout)))
+    connection = context.connection.with_policy(policy)
+    logging = connection.logging(context.catalog.project)
+    return Follower(
+        context.vertex_by(connection),
+        job,
+        polling=Polling(gives_up=context.no_contact),
+        cluster_name=context.cluster_name(job.persistent_resource_id),
+        tail=Tail(logging, job.log_ids, severity=severity, begin=begin, only=only) if logs else None,
+        clock=context.clock,
+        word=lambda waiting: last_word(logging, waiting),
+        quotas=connection.quotas(context.catalog.project, context.catalog.quotas),
+    )

@@ -1,0 +1,149 @@
+"""A job's idle accelerators: the time that they are idle, and its cost. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from itertools import pairwise
+from statistics import median
+
+from slipway.base.formatting import join, percent, span, span_before
+from slipway.google.jobs import VertexJob, WorkerPool
+from slipway.google.monitoring import ACCELERATOR, Point
+from slipway.model.machines.table import all_accelerators
+from slipway.model.prices import Price, Usd, bounded, hourly
+from slipway.using.jobs.cost import JobCost
+from slipway.using.jobs.roles import REPLICA
+from slipway.using.jobs.utilization import Utilization, UtilizationRow
+
+IDLE_BELOW = 0.05
+"""The share of a sample's time below which an accelerator counts as idle."""
+_USUAL_STEP = 60.0
+_UNTOLD, _UNTOLD_S = 0.05, 90.0
+"""The unmeasured share of a job's time, and the unmeasured seconds, up to which no message tells of them."""
+_MISSED = 2.5
+"""Steps between two samples beyond which the time between them counts as unmeasured."""
+
+
+@dataclass(frozen=True)
+class IdleAccelerators:
+    """A job's accelerators: `count` of them, of the kinds `accelerators` as the API calls them.
+
+    Seconds are those of the average accelerator: it was there for `paid_seconds`, measured for `measured_seconds` of
+    them, and idle for `idle_seconds`, a `share` of the measured; for a tuning job they are those of all trials
+    together. `unused` accelerators were idle in all of their samples; None for a tuning job. `cost` is that of the idle
+    time, out of the job's, `of_cost`; both are known as far as the prices of its machines are.
+    """
+
+    accelerators: tuple[str, ...]
+    count: int
+    paid_seconds: float
+    measured_seconds: float
+    idle_seconds: float
+    share: float
+    unused: int | None
+    cost: Usd
+    of_cost: Usd
+
+    @property
+    def unmeasured_seconds(self) -> float:
+        return max(0.0, self.paid_seconds - self.measured_seconds)
+
+
+@dataclass(frozen=True)
+class _Time:
+    """Seconds of the accelerators that one series is of. `stands_for`: so many, of `machine`'s."""
+
+    pool: WorkerPool
+    stands_for: float
+    measured: float
+    idle: float
+
+    @property
+    def idle_always(self) -> bool:
+        return 0 < self.measured == self.idle
+
+
+def idle_accelerators(usage: Utilization, job: VertexJob, account: JobCost) -> IdleAccelerators | None:
+    """Return a job's idle accelerators; None for a job without any, and where none of them was measured: that is
+    unknown, and not idle."""
+    pools = [pool for pool in job.worker_pools if pool.replicas and pool.machine.accelerator]
+    count = sum(pool.replicas * pool.machine.accelerator_count for pool in pools)
+    times = list(_times(usage, job)) if count else []
+    measured = sum(time.measured * time.stands_for for time in times) / count if count else 0.0
+    if not measured or not account.busy or account.cost is None:
+        return None
+    paid = account.busy * job.trials
+    each = (
+        hourly(time.pool.machine, job.region, job.capacity_type)
+        * Decimal(str(time.idle * time.stands_for / time.pool.machine.accelerator_count / 3600))
+        for time in times
+    )
+    idle = sum(time.idle * time.stands_for for time in times) / count
+    return IdleAccelerators(
+        accelerators=tuple(dict.fromkeys(str(pool.machine.accelerator) for pool in pools)),
+        count=count,
+        paid_seconds=paid,
+        measured_seconds=min(measured, paid),
+        idle_seconds=min(idle, paid),
+        share=idle / measured,
+        unused=None if job.kind.has_trials else round(sum(time.stands_for for time in times if time.idle_always)),
+        cost=sum(each, Price()),
+        of_cost=account.cost,
+    )
+
+
+def idle_words(idle: IdleAccelerators) -> str:
+    """Return `8 H100 idle for 31 of 58 min (53 %): $52 of $98`; `at least` where some of the time was not measured."""
+    models = {one.name: one.model for one in all_accelerators()}
+    names = join(dict.fromkeys(models.get(name, name) for name in idle.accelerators))
+    paid, missing = span(idle.paid_seconds), idle.unmeasured_seconds
+    untold = missing > max(_UNTOLD_S, _UNTOLD * idle.paid_seconds)
+    least = "at least " if untold else ""
+    time = span_before(idle.idle_seconds, idle.paid_seconds)
+    share = f", {span(missing)} not measured" if untold else f" ({percent(idle.share)})"
+    always = f", {idle.unused} of them all the time" if idle.unused and idle.unused < idle.count else ""
+    digits = 0 if idle.of_cost.known >= 10 else 2 if idle.of_cost.known >= 1 else 4
+    money = f"${idle.cost.known:,.{digits}f} of ${idle.of_cost.known:,.{digits}f}"
+    cost = "" if idle.of_cost.unknown else f": {least}{bounded(money, idle.of_cost)}"
+    return f"{idle.count} {names} idle for {least}{time} of {paid}{share}{always}{cost}"
+
+
+def _times(usage: Utilization, job: VertexJob) -> Iterator[_Time]:
+    """Yield the time of each series of a replica's accelerators, which together are all of its machine's."""
+    begin, end = job.start_time, job.end_time
+    replicas: dict[tuple[str, str], list[UtilizationRow]] = defaultdict(list)
+    for row in usage.rows:
+        if row.metric == ACCELERATOR:
+            replicas[row.job, row.replica].append(row)
+    step = usage.period or _step([one.points for some in replicas.values() for one in some])
+    for (_, task), some in replicas.items():
+        found = REPLICA.fullmatch(task)
+        pool = job.worker_pools[int(found[1])] if found and int(found[1]) < len(job.worker_pools) else None
+        if pool is None or begin is None or not pool.machine.accelerator:
+            continue
+        for one in some:
+            known = [point for point in one.points if begin <= point.at and (end is None or point.at <= end)]
+            covered = list(_covered(known, begin, step))
+            idle = sum(seconds for point, seconds in covered if point.value < IDLE_BELOW)
+            stands_for = pool.machine.accelerator_count / len(some)
+            yield _Time(pool, stands_for, sum(seconds for _, seconds in covered), idle)
+
+
+def _step(series: Sequence[Sequence[Point]]) -> float:
+    """Return the seconds between two samples."""
+    gaps = [(after.at - before.at).total_seconds() for points in series for before, after in pairwise(points)]
+    return median(gaps) if gaps else _USUAL_STEP
+
+
+def _covered(points: Sequence[Point], begin: datetime, step: float) -> Iterator[tuple[Point, float]]:
+    """Yield each sample with the seconds before it that it covers: those since the sample before, or one step where
+    samples are missing in between."""
+    before = begin
+    for point in points:
+        since = (point.at - before).total_seconds()
+        yield point, since if since <= _MISSED * step else step
+        before = point.at

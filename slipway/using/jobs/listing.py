@@ -1,0 +1,75 @@
+"""Jobs by template, person, team, sweep and state, of one stack or of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import quoted
+from slipway.google.jobs import VertexJob
+from slipway.google.vertex import Vertex
+from slipway.model.labels import STACK_LABEL, TEAM_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
+from slipway.model.rules.job import label_problems
+from slipway.using.context import Context
+
+STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
+NEWEST = 20
+"""The default number of jobs listed."""
+MOST = 100_000
+_LARGEST_PAGE = 100
+
+
+@dataclass(frozen=True)
+class JobQuery:
+    """The choice of jobs; None means any. `stack` None: jobs of every stack, whoever sent them and by whatever means.
+    `labels`: their own, with None for any value. The newest `limit` jobs are listed."""
+
+    stack: str | None
+    template: str | None = None
+    user: str | None = None
+    team: str | None = None
+    state: str | None = None
+    limit: int = NEWEST
+    labels: Mapping[str, str | None] = field(default_factory=dict)
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether anything but the stack narrows the choice."""
+        return any(one is not None for one in (self.template, self.user, self.team, self.state)) or bool(self.labels)
+
+    def parts(self) -> list[str]:
+        """Return the conditions of the API's filter. Raises ConfigError for a choice that leaves nothing to look for:
+        without its condition everybody's jobs would be listed."""
+        labels = {STACK_LABEL: self.stack}
+        for key, name, value in (
+            (TEMPLATE_LABEL, "template", self.template),
+            (USER_LABEL, "user", self.user),
+            (TEAM_LABEL, "team", self.team),
+        ):
+            labels[key] = None if value is None else label_value(value)
+            if value is not None and not labels[key]:
+                raise ConfigError(
+                    f"no job can be found by the {name} {quoted(value)}",
+                    why="it is looked for among labels, which have letters a to z, digits, - and _, and it has none",
+                    fix="leave it out, and look through all: slipway jobs list --limit 1000",
+                )
+        found = [f'labels.{key}="{value}"' for key, value in labels.items() if value]
+        for key, wanted in self.labels.items():
+            if wrong := next(iter(label_problems(str(key), str(wanted or ""))), ""):
+                raise ConfigError("no job can have such a label", why=wrong, fix="slipway jobs list")
+            found.append(f"labels.{key}:*" if wanted is None else f'labels.{key}="{wanted}"')
+        return [*found, *([f'state="JOB_STATE_{self.state.upper()}"'] if self.state else [])]
+
+
+def listed_jobs(context: Context, query: JobQuery, say: Callable[[str], None], also: str = "") -> list[VertexJob]:
+    """List the newest jobs. `also` is another condition; `say` is told of regions that do not answer and are left out.
+    Raises ConfigError and CloudError."""
+    wanted = " AND ".join(filter(None, (*query.parts(), also)))
+
+    def newest(vertex: Vertex) -> list[VertexJob]:
+        page = min(query.limit, _LARGEST_PAGE)
+        return list(islice(vertex.jobs_of_every_kind(wanted, page_size=page), query.limit))
+
+    return context.looked_up(newest, say)

@@ -1,0 +1,193 @@
+"""Metrics that jobs report: `metrics.json` in a job's output, its run in an experiment, or its best trial.
+
+`metrics.json` is one JSON document: an object of numbers by name, `{"accuracy": 0.98, "loss": 0.07}`, or a list of such
+objects, each with its `step`, a whole number: `[{"step": 1, "loss": 0.9}, {"step": 2, "loss": 0.4}]`. Values that are
+not numbers are passed over. The job is free to write anything, so nothing in the document is trusted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, TypeGuard
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import size, unfit
+from slipway.google.answers import region_of
+from slipway.google.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
+from slipway.google.jobs import VertexJob
+from slipway.google.storage import Location
+from slipway.using.context import BRIEF, Context
+
+FILE = "metrics.json"
+MOST_BYTES = 1_000_000
+MOST_NAMES, LONGEST_NAME = 200, 128
+MOST_STEPS = 1_000
+"""The number of steps kept of a longer series: evenly chosen, with the first and the last among them."""
+
+_STEP = "step"
+_LARGEST_STEP = 2**53
+"""The largest step: beyond it two steps are the same number to readers of JSON, and to charts."""
+_RUN_METRICS = "_metrics"
+"""The key of a run's metadata under which the Vertex SDK keeps logged metrics."""
+_AT_ONCE = 32
+_WITHIN = 60.0
+"""Seconds after which no further job's metrics are asked for."""
+
+
+@dataclass(frozen=True)
+class MetricStep:
+    """Metrics by name at one step."""
+
+    step: int
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Metrics(Mapping[str, float]):
+    """A job's metrics by name; the last values where there are steps. `source` is their origin: `metrics.json`,
+    `experiment digits, run mine`, `trial 3`. `why`: the reason why there are none."""
+
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    steps: tuple[MetricStep, ...] = ()
+    source: str = ""
+    why: str = ""
+
+    def __getitem__(self, name: str) -> float:
+        return self.numbers[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.numbers)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+def parse_metrics(content: bytes) -> Metrics:
+    """Parse the document; `why` tells the mistake in a document without numbers. Pure; raises nothing."""
+    if len(content) > MOST_BYTES:
+        return Metrics(why=f"{FILE} is larger than {size(MOST_BYTES)}")
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):  # Numbers of thousands of digits and bytes that are not text are ValueErrors.
+        return Metrics(why=f"{FILE} is not JSON")
+    if isinstance(found, list):
+        steps = _steps(found)
+        values = {name: value for step in steps for name, value in step.values.items()}
+        metrics = Metrics(dict(list(values.items())[:MOST_NAMES]), _thinned(steps), FILE)
+    else:
+        metrics = Metrics(_numbers(found), source=FILE)
+    return metrics or Metrics(why=f"{FILE} has no numbers by name")
+
+
+def _numbers(body: Any) -> dict[str, float]:
+    if not isinstance(body, Mapping):
+        return {}
+    found = {name: value for name, value in body.items() if _is_number(value) and not _unfit_name(name)}
+    return dict(list(found.items())[:MOST_NAMES])
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and not unfit(value)
+
+
+def _unfit_name(name: object) -> bool:
+    return not isinstance(name, str) or not name or len(name) > LONGEST_NAME or bool(unfit(name))
+
+
+def _steps(entries: Sequence[Any]) -> tuple[MetricStep, ...]:
+    """Sort by step; among entries of one step the later one's numbers count."""
+    merged: dict[int, dict[str, float]] = {}
+    for entry in entries:
+        at = entry.get(_STEP) if isinstance(entry, Mapping) else None
+        if not _is_number(at) or at != int(at) or abs(at) > _LARGEST_STEP:
+            continue
+        numbers = _numbers({name: value for name, value in entry.items() if name != _STEP})
+        if numbers:
+            merged.setdefault(int(at), {}).update(numbers)
+    return tuple(MetricStep(step, merged[step]) for step in sorted(merged))
+
+
+def _thinned(steps: tuple[MetricStep, ...]) -> tuple[MetricStep, ...]:
+    if len(steps) <= MOST_STEPS:
+        return steps
+    last = len(steps) - 1
+    return tuple(steps[round(place * last / (MOST_STEPS - 1))] for place in range(MOST_STEPS))
+
+
+def read_metrics(context: Context, jobs: Sequence[VertexJob]) -> dict[str, Metrics]:
+    """Read the metrics of all jobs at once, by the jobs' full names. A failure to read is told in `why`, not raised;
+    after a minute no further job's metrics are asked for."""
+    reader = _Reader(context)
+    if not jobs:
+        return {}
+    context.connection.session.widen(_AT_ONCE)
+    with ThreadPoolExecutor(min(_AT_ONCE, len(jobs)), thread_name_prefix="metrics") as threads:
+        return dict(zip((job.name for job in jobs), threads.map(reader.read, jobs), strict=True))
+
+
+class _Reader:
+    """A reader shared by threads. A bucket or store that refuses one job's metrics is not asked for another's."""
+
+    def __init__(self, context: Context) -> None:
+        self._clock, self._brief = context.clock, context.connection.with_policy(BRIEF)
+        self._end = self._clock.monotonic() + _WITHIN
+        self._refused: dict[str, str] = {}
+
+    def read(self, job: VertexJob) -> Metrics:
+        if job.kind.has_trials:
+            return _of_trials(job)
+        if job.start_time is None:
+            return Metrics(why="it has not started" if not job.ended else "it never started")
+        of_file = self._of_file(job)
+        of_run = self._of_run(job) if job.experiment_run else Metrics()
+        if of_file and of_run:
+            return Metrics({**of_run, **of_file}, of_file.steps, f"{of_file.source} and {of_run.source}")
+        return of_run or of_file or Metrics(why="; ".join(filter(None, (of_file.why, of_run.why))))
+
+    def _of_file(self, job: VertexJob) -> Metrics:
+        if not job.output:
+            return Metrics(why="it has no output directory")
+        try:
+            at = Location.parse(f"{job.output.rstrip('/')}/{FILE}")
+        except ConfigError:  # The job may be anybody's.
+            return Metrics(why="its output directory is no address of Cloud Storage")
+        return self._asked(at.bucket, f"no {FILE} in its output", lambda: self._file(at))
+
+    def _file(self, at: Location) -> Metrics:
+        return parse_metrics(self._brief.storage.beginning(at, MOST_BYTES + 1))
+
+    def _of_run(self, job: VertexJob) -> Metrics:
+        name = job.experiment_run
+
+        def run() -> Metrics:
+            found = self._brief.metadata(region_of(name)).context(name).metadata.get(_RUN_METRICS)
+            numbers = _numbers(found)
+            return Metrics(numbers, source=f"experiment {job.run_of_experiment}") if numbers else Metrics()
+
+        return self._asked(name.partition("/contexts/")[0], "its run is gone", run)
+
+    def _asked(self, whom: str, missing: str, ask: Callable[[], Metrics]) -> Metrics:
+        if whom in self._refused:
+            return Metrics(why=self._refused[whom])
+        if self._clock.monotonic() > self._end:
+            return Metrics(why=f"not read: the others took longer than {_WITHIN:.0f} s")
+        try:
+            return ask()
+        except NotFound:
+            return Metrics(why=missing)
+        except CloudError as problem:
+            why = f"not read: {problem.brief}"
+            if isinstance(problem, Denied | Unauthenticated | Unreachable):
+                self._refused[whom] = why
+            return Metrics(why=why)
+
+
+def _of_trials(job: VertexJob) -> Metrics:
+    chosen = job.best_trial
+    if chosen is None:
+        several = len(job.goals) > 1
+        return Metrics(why="its trials have several goals, and no one best" if several else "no trial has succeeded")
+    return Metrics(_numbers(chosen.metrics), source=f"trial {chosen.id}")

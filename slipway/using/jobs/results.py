@@ -1,0 +1,270 @@
+"""Results of jobs as rows: the parameters that tell them apart, their metrics, time and cost, and the best row. Pure.
+
+`slipway jobs list --metric`, `Sweep.results()` and the page of `slipway board` all show these rows: each of them lists
+jobs, reads their metrics with `slipway.using.jobs.metrics.read_metrics` and passes both to `result_rows`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import few, nearest, quoted, short
+from slipway.google.jobs import VertexJob
+from slipway.model.catalog import command_line
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.placeholders import render
+from slipway.model.labels import RUN_LABEL, own_labels
+from slipway.model.prices import Price
+from slipway.using.jobs.cost import job_cost
+from slipway.using.jobs.metrics import Metrics
+
+_GOALS = {"MAXIMIZE": True, "MINIMIZE": False}
+_SUCCEEDED = "JOB_STATE_SUCCEEDED"
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]{1,2})?")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A metric and the direction of improvement."""
+
+    metric: str
+    maximize: bool
+
+    @classmethod
+    def parse(cls, text: str) -> Goal:
+        """Parse a goal: `-accuracy` where more is better, `loss` where less is. Raises ConfigError for an invalid
+        name."""
+        if text in ("", "-"):
+            raise ConfigError(
+                "the metric to sort by has no name", fix="give its name, with - before it where more is better"
+            )
+        return cls(text.removeprefix("-"), text.startswith("-"))
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    """A job's result. `name` is its display name, `job` its full name, `run` its number in a sweep, None for a job of
+    no sweep. `parameters` are those that vary among the rows, as far as the job has them. `metrics_why`: the reason why
+    it has no metrics. `wait_seconds` and `run_seconds` are up to now while they last, None for a time that never began;
+    `cost` is None for a job that never ran, and for a pool's machines, `paid_anyway`, it is no separate bill. `error`
+    is the service's, and `cause` the reason for a failure in a line, as its log tells it where that was read. `labels`
+    are people's own."""
+
+    job: str
+    name: str
+    run: int | None
+    state: str
+    ended: bool
+    error: str
+    cause: str
+    template: str
+    user: str
+    capacity_type: str
+    parameters: Mapping[str, Scalar]
+    metrics: Mapping[str, float]
+    metrics_why: str
+    best: bool
+    create_time: datetime | None
+    wait_seconds: float | None
+    run_seconds: float | None
+    cost: Price | None
+    paid_anyway: bool
+    note: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def succeeded(self) -> bool:
+        return self.state == _SUCCEEDED
+
+
+@dataclass(frozen=True)
+class Results:
+    """Rows with the names of the varying parameters, of all metrics and of all labels, each in the order in which jobs
+    first have them. `goal`: the metric that decides which is best, None where none is given."""
+
+    rows: tuple[ResultRow, ...]
+    parameters: tuple[str, ...]
+    metrics: tuple[str, ...]
+    goal: Goal | None = None
+    labels: tuple[str, ...] = ()
+
+    @property
+    def best(self) -> tuple[ResultRow, ...]:
+        """The best row, or several that are equally good; none where no direction is known."""
+        return tuple(row for row in self.rows if row.best)
+
+    def sorted_by(self, metric: str, *, descending: bool) -> Results:
+        """Sort by a metric; rows that lack it come last, and equals stay in their order."""
+        having = sorted(
+            (row for row in self.rows if metric in row.metrics),
+            key=lambda row: row.metrics[metric],
+            reverse=descending,
+        )
+        return replace(self, rows=(*having, *(row for row in self.rows if metric not in row.metrics)))
+
+
+def result_rows(
+    jobs: Sequence[VertexJob],
+    metrics: Mapping[str, Metrics],
+    now: datetime,
+    goal: Goal | None = None,
+    order: Iterable[str] = (),
+    causes: Mapping[str, str] | None = None,
+) -> Results:
+    """Make a row of each job, in the order of `jobs`. `metrics` are by the jobs' full names, as are the `causes` of
+    failures; `order` has parameters that come first, as their template has them. Only jobs that have succeeded can be
+    best."""
+    first = {name: place for place, name in enumerate(dict.fromkeys(order))}
+    apart = dict.fromkeys((*varying_parameters(map(_given, jobs)), *_of_some_commands(jobs)))
+    varying = sorted(apart, key=lambda name: first.get(name, len(first)))
+    told = causes or {}
+    rows = tuple(_row(job, metrics.get(job.name, Metrics()), varying, now, told.get(job.name, "")) for job in jobs)
+    names = tuple(dict.fromkeys(name for row in rows for name in row.metrics))
+    labels = tuple(dict.fromkeys(key for row in rows for key in row.labels))
+    return Results(_marked(rows, goal), tuple(varying), names, goal, labels)
+
+
+def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
+    """Return each row as a plain mapping, all with the same keys: for `pandas.DataFrame`, and the columns of CSV.
+
+    Parameters are `params.NAME`, metrics `metrics.NAME`, and labels likewise, as they may be called alike; None for
+    what a job lacks. Times are ISO 8601 in UTC, spans are seconds, and `cost` is USD, None where its price is not
+    known.
+    """
+    return [
+        {
+            "job": row.name,
+            "run": row.run,
+            "template": row.template,
+            "user": row.user,
+            "note": row.note or None,
+            "state": row.state.removeprefix("JOB_STATE_").lower(),
+            "best": row.best if results.goal else None,
+            **{f"params.{name}": row.parameters.get(name) for name in results.parameters},
+            **{f"metrics.{name}": row.metrics.get(name) for name in results.metrics},
+            **{f"labels.{key}": row.labels.get(key) for key in results.labels},
+            "created": row.create_time.isoformat() if row.create_time else None,
+            "wait_seconds": row.wait_seconds,
+            "run_seconds": row.run_seconds,
+            "cost": round(float(row.cost.known), 6) if row.cost and not row.cost.unknown else None,
+            "cost_at_most": row.cost.at_most if row.cost else None,
+            "paid_anyway": row.paid_anyway,
+            "cause": row.cause or None,
+            "error": row.error or None,
+            "name": row.job,
+        }
+        for row in results.rows
+    ]
+
+
+def require_metrics(results: Results, names: Iterable[str]) -> None:
+    """Raise ConfigError for a metric that no job has, where jobs have others."""
+    for name in names:
+        if results.metrics and name not in results.metrics:
+            near = nearest(name, results.metrics)
+            raise ConfigError(
+                f"none of these jobs has a metric {quoted(name)}",
+                why=f"they have {few(map(short, results.metrics), 12)}",
+                fix=f"{near}, if that was meant" if near else "slipway jobs list --output csv has all of them",
+            )
+
+
+def number(value: float) -> str:
+    """Write a metric: `0.981`, `400`, `1.2e-05`."""
+    return f"{value:,}" if isinstance(value, int) and abs(value) < 10**12 else f"{value:.5g}"
+
+
+def goal_of(jobs: Iterable[VertexJob], metric: str) -> Goal | None:
+    """Return the direction that tuning jobs have for a metric; None where none has one, or they disagree."""
+    goals = {job.goals[metric] for job in jobs if metric in job.goals}
+    (word,) = goals if len(goals) == 1 else ("",)
+    return Goal(metric, _GOALS[word]) if word in _GOALS else None
+
+
+def parameter_order(catalog: Catalog, jobs: Iterable[VertexJob]) -> tuple[str, ...]:
+    """Return the parameters of the jobs' templates in their order, as far as the catalog has these templates."""
+    found = (
+        catalog.templates[name] for name in dict.fromkeys(job.template for job in jobs) if name in catalog.templates
+    )
+    return tuple(parameter.name for template in found for parameter in template.parameters)
+
+
+def varying_parameters(values: Iterable[Mapping[str, Scalar]]) -> tuple[str, ...]:
+    """Return the names of the parameters that have several values, in the order of their first appearance."""
+    seen: dict[str, set[str]] = {}
+    for one in values:
+        for name, value in one.items():
+            seen.setdefault(name, set()).add(render(value))
+    return tuple(name for name, texts in seen.items() if len(texts) > 1)
+
+
+def _of_some_commands(jobs: Iterable[VertexJob]) -> Iterator[str]:
+    """Yield the parameters that the commands of some jobs name, and those of other jobs of their template do not."""
+    of_template: dict[str, list[set[str]]] = {}
+    for job in jobs:
+        values = job.parameters or {}
+        of_template.setdefault(job.template, []).append(_named(values) & {*values})
+    for each in of_template.values():
+        yield from sorted(name for name in set[str]().union(*each) if any(name not in one for one in each))
+
+
+def _named(values: Mapping[str, Scalar]) -> set[str]:
+    return {name for value in values.values() if isinstance(value, str) for name in command_line.names(value)}
+
+
+def _given(job: VertexJob) -> Mapping[str, Scalar]:
+    """Return the parameters of a job that its trials do not choose. Those that only a command names are recorded as
+    texts, and are numbers here where they read so."""
+    values = {name: value for name, value in (job.parameters or {}).items() if name not in job.tuned}
+    named = _named(values)
+    return {
+        name: _number(value) if name in named and isinstance(value, str) else value for name, value in values.items()
+    }
+
+
+def _number(text: str) -> Scalar:
+    return float(text) if _DECIMAL.fullmatch(text) else int(text) if _WHOLE.fullmatch(text) else text
+
+
+def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime, cause: str) -> ResultRow:
+    account, given = job_cost(job, job.region, now), _given(job)
+    run = job.labels.get(RUN_LABEL, "").partition("-")[0]
+    return ResultRow(
+        job=job.name,
+        name=job.typed,
+        run=int(run) if run.isdecimal() else None,
+        state=job.state,
+        ended=job.ended,
+        error=job.error,
+        cause=cause,
+        template=job.template,
+        user=job.user,
+        capacity_type=account.capacity_type,
+        parameters={name: given[name] for name in varying if name in given},
+        metrics=dict(metrics),
+        metrics_why=metrics.why,
+        best=False,
+        create_time=job.create_time,
+        wait_seconds=account.wait,
+        run_seconds=account.run,
+        cost=account.cost,
+        paid_anyway=account.paid_anyway,
+        note=job.note,
+        labels=own_labels(job.labels),
+    )
+
+
+def _marked(rows: tuple[ResultRow, ...], goal: Goal | None) -> tuple[ResultRow, ...]:
+    if goal is None:
+        return rows
+    found = [row.metrics[goal.metric] for row in rows if row.succeeded and goal.metric in row.metrics]
+    if not found:
+        return rows
+    top = max(found) if goal.maximize else min(found)
+    return tuple(replace(row, best=row.succeeded and row.metrics.get(goal.metric) == top) for row in rows)

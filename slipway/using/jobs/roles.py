@@ -1,0 +1,116 @@
+"""The writers of a job's log, by the roles that its template names; and the lines of one of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import join, last_part, nearest, quoted
+from slipway.google.jobs import VertexJob
+from slipway.google.logging import LogEntry
+from slipway.model.labels import ROLES_LABEL, roles_of
+
+SERVICE = "service"
+"""The writer of the service's own lines."""
+TRIAL_LABEL = "ml.googleapis.com/trial_id"
+REPLICA = re.compile(r"\bworkerpool(\d+)-(\d+)\b")
+"""A replica's name in the service's lines."""
+
+
+def prefix(entry: LogEntry, job: VertexJob) -> str:
+    """Return the writer of a line: `scheduler`, `workers-1`; the service's own lines have the log's name. A trial's
+    number comes before it: `3/trial`."""
+    trial = entry.labels.get(TRIAL_LABEL, "")
+    who = who_of(entry.task, job)
+    return f"{trial}/{who}" if trial else who
+
+
+def of_role(who: str, role: str) -> bool:
+    """Tell whether a writer belongs to a role: as its only replica, one of many, or a trial's."""
+    alone = last_part(who)
+    return role in (who, alone, alone.rpartition("-")[0])
+
+
+def who_of(task: str, job: VertexJob) -> str:
+    """Return `workerpool1-0` as `workers-0`, or as `workers` for a single replica; other names unchanged."""
+    found, roles = REPLICA.fullmatch(task), _roles(job)
+    if not found or int(found[1]) >= len(roles):
+        return task
+    position, pools = int(found[1]), job.worker_pools
+    alone = position < len(pools) and pools[position].replicas == 1
+    return roles[position] if alone else f"{roles[position]}-{found[2]}"
+
+
+def role_at(job: VertexJob, index: int) -> str:
+    roles = _roles(job)
+    return roles[index] if index < len(roles) else f"workerpool{index}"
+
+
+def role_names(job: VertexJob) -> list[str]:
+    return [*(role_at(job, index) for index, pool in enumerate(job.worker_pools) if pool.replicas), SERVICE]
+
+
+def replica_names(job: VertexJob) -> list[str]:
+    """Return the replicas of roles that have several: `workers-0`, `workers-1`."""
+    several = [(index, pool) for index, pool in enumerate(job.worker_pools) if pool.replicas > 1]
+    return [f"{role_at(job, index)}-{replica}" for index, pool in several for replica in range(pool.replicas)]
+
+
+def trial_names(job: VertexJob) -> list[str]:
+    """Return the roles of a tuning job's trials that have begun: `1/trial`, `1/service`, `2/trial`."""
+    return [f"{trial.id}/{role}" for trial in job.tried for role in role_names(job)]
+
+
+def role_filter(job: VertexJob, role: str) -> str:
+    """Return Cloud Logging's filter for the lines of a role, a replica or the service (`workers`, `workers-1`,
+    `service`), in a tuning job also of one trial (`3/trial`). The service's own names, such as `workerpool1-0`, are
+    taken as well.
+
+    Raises ConfigError for a name that the job does not have.
+    """
+    trial, slash, name = role.rpartition("/")
+    chosen = list(_filters(job, name))
+    if not chosen or (slash and not _has_trial(job, trial)):
+        raise _unknown(job, role)
+    tasks = chosen[0] if len(chosen) == 1 else f"({' OR '.join(chosen)})"
+    return f'{tasks} AND labels."{TRIAL_LABEL}"="{trial}"' if slash else tasks
+
+
+def task_filter(task: str) -> str:
+    return f'resource.labels.task_name="{task}"'
+
+
+def _filters(job: VertexJob, name: str) -> Iterator[str]:
+    """Yield filters, one of which must hold."""
+    if name == SERVICE or REPLICA.fullmatch(name):
+        yield task_filter(name)
+        return
+    for index, pool in enumerate(job.worker_pools):
+        if not pool.replicas:
+            continue
+        if name in (role_at(job, index), f"workerpool{index}"):
+            yield f'resource.labels.task_name:"workerpool{index}-"'
+            continue
+        tasks = (f"workerpool{index}-{replica}" for replica in range(pool.replicas))
+        yield from (task_filter(task) for task in tasks if of_role(who_of(task, job), name))
+
+
+def _has_trial(job: VertexJob, number: str) -> bool:
+    """Tell whether the job has this trial, even before the trial begins."""
+    return job.kind.has_trials and number.isdecimal() and (not job.max_trials or 1 <= int(number) <= job.max_trials)
+
+
+def _unknown(job: VertexJob, role: str) -> ConfigError:
+    roles, replicas = role_names(job), replica_names(job)
+    near = nearest(role, [*roles, *replicas])
+    trials = "; N/ROLE is that of trial N" if job.kind.has_trials else ""
+    return ConfigError(
+        f"job {job.called} has no role {quoted(role)}",
+        why=f"its lines are of {join(roles)}{trials}",
+        fix=f"slipway jobs logs {job.typed} --role {near or roles[0]}",
+    )
+
+
+def _roles(job: VertexJob) -> tuple[str, ...]:
+    return roles_of(job.labels.get(ROLES_LABEL, ""))

@@ -1,0 +1,207 @@
+"""The verdict before a job is sent to a cluster: starts now, may wait, scales up, pool full, or can never run. Pure.
+
+It rests on the service's data alone, which have no order of the queue and no time of arrival.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from slipway.base.formatting import counted, few, join, span
+from slipway.google.clusters import RUNNING_STATES, PersistentResource, ResourcePool
+from slipway.google.jobs import VertexJob
+from slipway.model.machines.spec import MachineSpec, compared
+from slipway.using.jobs.demand import Demand, Part, by_pool, find_pool
+from slipway.using.jobs.occupancy import machines_on
+
+_NAMED = 3
+_QUEUED, _PENDING = "JOB_STATE_QUEUED", "JOB_STATE_PENDING"
+
+
+class Outcome(StrEnum):
+    STARTS = "starts-now"
+    SCALES = "scales-up"
+    MAY_WAIT = "may-wait"
+    FULL = "pool-full"
+    NEVER = "can-never-run"
+    WAITS = "waits"
+    BESIDE = "beside-the-pool"
+    UNKNOWN = "cannot-tell"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict. `text` is one line that begins with it, `detail` the details of pools that grow or are awaited.
+    `why`: the reasons why a job can never run.
+
+    `grows`: by how many machines each pool would grow, for a job that makes pools scale up. `holder`: the job that has
+    most of a full pool. `lacking`: the quota metrics that are short, each with a sufficient limit. `unread`: some of
+    its data could not be read, so that it is a guess. (Unreadable limits are no limits: they refuse nothing.) `barred`:
+    the caller may not read them, so asking again tells no more. `queue`: the number of jobs that wait for the same
+    pools already, on a cluster where this one would wait as well; None where it is not known.
+    """
+
+    outcome: Outcome
+    text: str
+    why: tuple[str, ...] = ()
+    grows: tuple[tuple[str, int], ...] = ()
+    holder: str = ""
+    lacking: tuple[tuple[str, int], ...] = ()
+    unread: bool = False
+    barred: bool = False
+    queue: int | None = None
+    detail: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class Load:
+    """A pool and the machines that are asked of it. `ahead`: the machines of it that earlier jobs take if they start
+    first."""
+
+    pool: ResourcePool
+    needs: int
+    ahead: int = 0
+
+    @property
+    def asked(self) -> int:
+        return self.pool.used + self.ahead
+
+    @property
+    def grows_to(self) -> int:
+        return min(self.pool.ceiling, self.asked + self.needs)
+
+    @property
+    def outcome(self) -> Outcome:
+        if self.needs > self.pool.ceiling:
+            return Outcome.NEVER
+        if self.pool.used + self.needs > self.pool.ceiling:
+            return Outcome.FULL
+        if self.asked + self.needs > self.pool.ceiling:
+            return Outcome.MAY_WAIT
+        return Outcome.STARTS if self.asked + self.needs <= self.pool.replicas else Outcome.SCALES
+
+
+def on_cluster(
+    name: str, demand: Demand, cluster: PersistentResource, jobs: Iterable[VertexJob] | None, now: datetime
+) -> Verdict:
+    """Return the verdict for a job on `cluster`, called `name` by people.
+
+    `jobs` are those of the region that have not ended, None when they could not be read. The waiting ones among them
+    were created earlier and may start first; the service does not tell their order.
+    """
+    homeless = [part for part in demand.parts if find_pool(part, cluster) is None]
+    if homeless:
+        lines = tuple(line for part in homeless for line in _mismatch(part, cluster))
+        return Verdict(Outcome.NEVER, f"can never run on {name}", lines)
+    mine = [job for job in jobs or () if job.persistent_resource_id == cluster.id]
+    pools, ahead = {pool.id: pool for pool in cluster.pools}, _ahead(cluster, mine)
+    loads = [Load(pools[pool], needs, ahead[pool]) for pool, needs in by_pool(demand, cluster).items()]
+    by_outcome = {outcome: [one for one in loads if one.outcome is outcome] for outcome in Outcome}
+    if never := by_outcome[Outcome.NEVER]:
+        needs = ((one, counted(one.needs, "machine")) for one in never)
+        why = (f"{name}/{one.pool.id}: needs {many}, the pool's maximum is {one.pool.ceiling}" for one, many in needs)
+        return Verdict(Outcome.NEVER, f"can never run on {name}", tuple(why))
+    rivals = [job for job in mine if _waits(job) and any(machines_on(job, one.pool.id, cluster) for one in loads)]
+    queue = None if jobs is None else len(rivals)
+    if cluster.state not in RUNNING_STATES:
+        text = f"waits: cluster {name} is {cluster.state}, and may refuse jobs until it is RUNNING"
+        return Verdict(Outcome.WAITS, text, queue=queue)
+    if full := by_outcome[Outcome.FULL]:
+        held = _held(full[0].pool.id, cluster, mine)
+        text = f"pool full: {_busy(name, full, cluster, mine, now)}"
+        text += waiting(sum(job.state == _QUEUED for job in mine))
+        return Verdict(Outcome.FULL, text, holder=held[0].typed if held else "", queue=queue)
+    rivals = [job for job in rivals if any(machines_on(job, one.pool.id, cluster) for one in loads if one.ahead)]
+    growing, behind = by_outcome[Outcome.SCALES], by_outcome[Outcome.MAY_WAIT]
+    if behind or (not growing and any(_lacks(job, cluster, ahead) for job in rivals)):
+        detail = f"{_busy(name, behind or loads, cluster, mine, now)}{waiting(len(rivals))}, and may start first"
+        return Verdict(Outcome.MAY_WAIT, f"may wait: {detail}", queue=queue, detail=detail)
+    if growing:
+        detail = join(_growth(name, one) for one in growing)
+        grows = tuple((one.pool.id, one.grows_to - max(one.pool.replicas, one.asked)) for one in growing)
+        return Verdict(Outcome.SCALES, f"scales up: {detail}", grows=grows, detail=detail)
+    uses = join(
+        f"{one.needs} of {counted(one.pool.ceiling, 'machine')}{f' of {one.pool.id}' if len(loads) > 1 else ''}"
+        for one in loads
+    )
+    return Verdict(Outcome.STARTS, f"starts now: uses {uses}{waiting(len(rivals))}")
+
+
+def _waits(job: VertexJob) -> bool:
+    return job.state in (_QUEUED, _PENDING) and job.start_time is None
+
+
+def _ahead(cluster: PersistentResource, jobs: list[VertexJob]) -> dict[str, int]:
+    """Sum the machines that jobs have asked for and not been given. Whether the machines of a job that gets ready count
+    as used is not documented: they are taken as used as far as more is used than running jobs can use."""
+    queued = [job for job in jobs if _waits(job) and job.state == _QUEUED]
+    preparing = [job for job in jobs if _waits(job) and job.state == _PENDING]
+    running = [job for job in jobs if not _waits(job)]
+    found = {}
+    for pool in cluster.pools:
+        waiting, soon, now = (
+            sum(machines_on(job, pool.id, cluster) for job in some) for some in (queued, preparing, running)
+        )
+        found[pool.id] = waiting + max(0, soon - max(0, pool.used - now))
+    return found
+
+
+def _lacks(job: VertexJob, cluster: PersistentResource, ahead: dict[str, int]) -> bool:
+    """Tell whether a job waits for machines that are not there now."""
+    asked = by_pool(Demand.of(job), cluster)
+    return any(pool.id in asked and pool.used + ahead[pool.id] > pool.replicas for pool in cluster.pools)
+
+
+def _growth(name: str, one: Load) -> str:
+    beside = f" beside {one.ahead} that others wait for" if one.ahead else ""
+    free = max(0, one.pool.replicas - one.pool.used)
+    return (
+        f"{name}/{one.pool.id} has {free} free, needs {one.needs}{beside}, grows {one.pool.replicas} → "
+        f"{one.grows_to} of {counted(one.pool.ceiling, 'machine')}"
+    )
+
+
+def _busy(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[VertexJob], now: datetime) -> str:
+    """Name the holders of each pool, the largest first."""
+    found = []
+    for one in loads:
+        who = few((holder(job, now) for job in _held(one.pool.id, cluster, jobs)), _NAMED)
+        used = f"{one.pool.used} of {counted(one.pool.ceiling, 'machine')} busy"
+        found.append(f"{name}/{one.pool.id} has {used}{f' with {who}' if who else ''}, this needs {one.needs}")
+    return "; ".join(found)
+
+
+def _held(pool: str, cluster: PersistentResource, jobs: list[VertexJob]) -> list[VertexJob]:
+    held = [(machines_on(job, pool, cluster), job) for job in jobs if job.state != _QUEUED]
+    return [job for count, job in sorted(held, key=lambda one: -one[0]) if count]
+
+
+def holder(job: VertexJob, now: datetime) -> str:
+    """Describe a job that holds machines: `tune-digits-1a (ada, 14 min)`"""
+    facts = [job.user]
+    facts.append(span((now - job.start_time).total_seconds()) if job.start_time else "starting")
+    known = ", ".join(fact for fact in facts if fact)
+    return f"{job.display_name}{f' ({known})' if known else ''}"
+
+
+def waiting(count: int) -> str:
+    """Return `; 2 jobs wait as well`; empty for none."""
+    return f"; {counted(count, 'job')} {'waits' if count == 1 else 'wait'} as well" if count else ""
+
+
+def _mismatch(part: Part, cluster: PersistentResource) -> list[str]:
+    """Compare the fields with those of the nearest pool, side by side."""
+    if not cluster.pools:
+        return [f"{part.role}: the cluster has no pools"]
+    nearest = min(cluster.pools, key=lambda pool: (len(_differences(part.machine, pool.machine)), pool.id))
+    return [
+        f"no pool is what {part.role} needs: {field} {ours}, where the nearest pool {nearest.id} has {theirs}"
+        for field, ours, theirs in _differences(part.machine, nearest.machine)
+    ]
+
+
+def _differences(ours: MachineSpec, theirs: MachineSpec) -> list[tuple[str, str, str]]:
+    return [row for row in compared(ours, theirs) if row[1] != row[2]]

@@ -1,0 +1,138 @@
+"""The reason why a job waits, from the service's data alone. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from slipway.base.formatting import few, join, span
+from slipway.google.clusters import RUNNING_STATES, PersistentResource
+from slipway.google.jobs import VertexJob, state_word
+from slipway.google.live import UNLIMITED
+from slipway.google.quota.metrics import Need, drawn_by, label, namespace
+from slipway.google.quota.usage import usage
+from slipway.model.capacity import DAY, WAIT_BY_THEMSELVES
+from slipway.using.jobs.demand import Demand
+from slipway.using.jobs.verdict import Outcome, holder, on_cluster, waiting
+
+_USUAL_WAIT = float(DAY)
+"""The default wait in seconds, where the request names none."""
+
+_PLAIN = {
+    "JOB_STATE_QUEUED": "queued by the service",
+    "JOB_STATE_PENDING": "accepted, getting ready to run",
+    "JOB_STATE_PAUSED": "paused",
+    "JOB_STATE_UPDATING": "being updated",
+}
+
+
+def wait_reason(
+    job: VertexJob,
+    cluster: PersistentResource | None,
+    cluster_name: str,
+    jobs: Iterable[VertexJob],
+    now: datetime,
+    said: str = "",
+) -> str:
+    """Return the reason why a job waits. `cluster` is the job's, None when it runs beside the pools or the cluster
+    can't be read. `said`: the service's newest line about the job, which is shown beside this."""
+    plain = _PLAIN.get(job.state, state_word(job.state))
+    if not job.persistent_resource_id:
+        if job.state == "JOB_STATE_QUEUED":
+            return "queued by the service: its quota is in use, or there are no machines"
+        if job.state == "JOB_STATE_PENDING" and job.start_time is not None:
+            return "lost its machines, waits for others"
+        if job.state == "JOB_STATE_PENDING" and job.capacity_type in WAIT_BY_THEMSELVES:
+            # No field tells whether the job's machines are there already; once the service has spoken, its words do.
+            queue = f"{job.capacity_type}" if said else f"in the queue of {job.capacity_type}"
+            return f"{queue}: {_left(job, now)}"
+        return plain
+    if cluster is None:
+        return f"{plain} (cluster {cluster_name} can't be read)"
+    if cluster.state not in RUNNING_STATES:
+        detail = f": {cluster.error}" if cluster.error else ""
+        return f"cluster {cluster_name} is {cluster.state}{detail}"
+    if gets_ready(job, cluster):
+        return plain
+    others = [one for one in jobs if one.id != job.id]
+    before = [one for one in others if not waits(one) or _earlier(one, job)]
+    verdict = on_cluster(cluster_name, Demand.of(job), cluster, before, now)
+    if verdict.outcome is Outcome.SCALES:
+        return f"pool {'grows' if cluster.state == 'UPDATING' else 'has to grow'}: {verdict.detail}"
+    if verdict.outcome is Outcome.MAY_WAIT:
+        return f"{plain}: {verdict.detail}"
+    if verdict.outcome is Outcome.STARTS:
+        also = waiting(sum(one.persistent_resource_id == job.persistent_resource_id and waits(one) for one in others))
+        return f"{plain}: machines are free{also}" if also else plain
+    return verdict.text
+
+
+def waits(job: VertexJob) -> bool:
+    """Tell whether a job waits for its first start, or for machines again after it lost them."""
+    return not job.ended and (job.start_time is None or job.state in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING"))
+
+
+def gets_ready(job: VertexJob, cluster: PersistentResource) -> bool:
+    """Tell whether the cluster of a waiting job has accepted it: then it waits for no machines."""
+    return job.state == "JOB_STATE_PENDING" and cluster.state in RUNNING_STATES
+
+
+def _earlier(one: VertexJob, job: VertexJob) -> bool:
+    return bool(one.create_time and job.create_time and one.create_time < job.create_time)
+
+
+def _left(job: VertexJob, now: datetime) -> str:
+    wait = _USUAL_WAIT if job.max_wait is None else job.max_wait
+    if not wait:
+        return "it waits for as long as it takes"
+    left = wait - (now - job.create_time).total_seconds() if job.create_time else wait
+    return f"{span(left)} are left" if left > 0 else "its time is over"
+
+
+_NAMED = 3
+
+
+def draws(job: VertexJob) -> tuple[Need, ...]:
+    return drawn_by(job.capacity_type, job.machines)
+
+
+def quota_reason(
+    job: VertexJob,
+    limits: Mapping[str, int],
+    clusters: Iterable[PersistentResource],
+    jobs: Iterable[VertexJob],
+    now: datetime,
+) -> str:
+    """Return `preemptible quota full: 16 of 24 vCPUs in use with tune (ada, 14 min), this needs 24`.
+
+    `limits` by metric, -1 for none, without those that were not read; `jobs` are those of the region that have not
+    ended. Empty where nothing was read.
+    """
+    others, needs = [one for one in jobs if one.id != job.id], draws(job)
+    there, full = tuple(clusters), []
+    for need in needs:
+        limit = limits.get(need.metric, UNLIMITED)
+        users = _users(need.metric, there, others, now)
+        used = usage(there, tuple(others)).total(need.metric)
+        if limit != UNLIMITED and used + need.amount > limit:
+            who = few((name for _, name in users), _NAMED)
+            amounts = f"{used:,} of {limit:,} {label(need.metric)} in use{f' with {who}' if who else ''}"
+            full.append(f"{namespace(need.metric)} quota full: {amounts}, this needs {need.amount:,}")
+    if full:
+        metrics = {need.metric for need in needs}
+        queued = (one for one in others if not one.persistent_resource_id and one.state == "JOB_STATE_QUEUED")
+        return "; ".join(full) + waiting(sum(any(need.metric in metrics for need in draws(one)) for one in queued))
+    if not any(need.metric in limits for need in needs):
+        return ""
+    unread = [label(need.metric) for need in needs if need.metric not in limits]
+    quota = f"quota of {join(unread)} was not read" if unread else "quota suffices now"
+    return f"queued by the service: {quota}, machines are not promised"
+
+
+def _users(
+    metric: str, clusters: tuple[PersistentResource, ...], jobs: list[VertexJob], now: datetime
+) -> list[tuple[int, str]]:
+    """Return (amount, text) of all users of the metric now, the largest first."""
+    found = [(usage((one,), ()).total(metric), f"cluster {one.id}") for one in clusters]
+    found += [(usage((), (one,)).total(metric), holder(one, now)) for one in jobs]
+    return sorted((one for one in found if one[0]), key=lambda one: -one[0])

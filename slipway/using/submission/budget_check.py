@@ -1,0 +1,84 @@
+"""The budget before a job is sent: the amount that the last hourly run found spent. A spent budget may refuse the
+job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from datetime import datetime
+
+from slipway.base import codec
+from slipway.base.clock import right_time
+from slipway.base.errors import PolicyError
+from slipway.google.failures import CloudError, NotFound
+from slipway.google.storage import Location, Storage
+from slipway.model.budget import NAME, STALE, Budget, Ledger, age_words, month_of, shares
+from slipway.model.labels import USER_LABEL, team_of
+from slipway.using.context import Context
+
+_LARGEST = 1_000_000
+"""The most bytes of a ledger: anybody's bucket may be named."""
+
+
+def read_ledger(storage: Storage, bucket: str) -> Ledger | str:
+    """Return the ledger, or the reason why there is none."""
+    try:
+        content = storage.read(Location(bucket, NAME), doing="read what is spent of the budget")
+        return codec.read(Ledger, codec.from_json(content[:_LARGEST]))
+    except NotFound:
+        return "no hourly run has told yet what is spent"
+    except CloudError as problem:
+        return problem.message
+    except (ValueError, RecursionError):  # A MalformedError is a ValueError.
+        return f"gs://{bucket}/{NAME} can't be read"
+
+
+@dataclass(frozen=True)
+class BudgetCheck:
+    """A look at a stack's budget that has begun; `ledger` is read while other things are."""
+
+    context: Context
+    budget: Budget
+    ledger: Future[Ledger | str]
+
+    @classmethod
+    def begin(cls, context: Context, threads: Executor) -> BudgetCheck | None:
+        """Begin a look; None where the stack has no budget, and nothing is read."""
+        budget = context.catalog.budget
+        if budget is None:
+            return None
+        bucket = context.selected.location.bucket
+        return cls(context, budget, threads.submit(read_ledger, context.hurried.storage, bucket))
+
+    def check(self, labels: Mapping[str, str], tell: Callable[[str], None]) -> None:
+        """Check a job with these labels, as `check_budget` does, by the cloud's month where this machine's clock is
+        wrong."""
+        context, team, user = self.context, team_of(labels), labels.get(USER_LABEL, "")
+        now, stack = right_time(context.now, context.connection.session.time), context.catalog.stack
+        check_budget(self.budget, self.ledger.result(), stack=stack, team=team, user=user, now=now, tell=tell)
+
+
+def check_budget(
+    budget: Budget, found: Ledger | str, *, stack: str, team: str, user: str, now: datetime, tell: Callable[[str], None]
+) -> None:
+    """Tell what a submission has to know of its budget. Raises PolicyError where the budget is spent and enforced.
+    Where the spent amount is not known nothing is refused, except by a limit of 0."""
+    ledger = found if isinstance(found, Ledger) and found.about(now) else None
+    concerned = list(shares(budget, ledger or Ledger(now, month_of(now), spent=0.0), stack, team, user))
+    age = age_words(ledger, now) if ledger else ""
+    for one in concerned:
+        if one.refuses:
+            when, wait = (f"{age}; ", "wait for the next month, or ") if one.limit else ("", "")
+            raise PolicyError(
+                f"nothing was sent: {one.words}",
+                why=f"{when}stack {stack} enforces its budget (slipway:budget)",
+                fix=f"{wait}have slipway:budget raised in the stack file",
+            )
+    told = [f"warning: {one.words}{f' ({age})' if one.limit else ''}" for one in concerned if one.warns or one.spent_up]
+    if ledger is None:
+        told.append(f"budget not checked: {found if isinstance(found, str) else f'what is known is of {found.month}'}")
+    elif concerned and not told and ledger.age(now) > STALE:
+        told = [f"what is spent of the budget is known {age}"]
+    for line in told:
+        tell(line)

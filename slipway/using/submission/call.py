@@ -1,0 +1,116 @@
+"""The arguments of a call from Python, checked against their types and written as the command's flags. Pure."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import unfit
+from slipway.model.catalog.placeholders import render
+from slipway.using.submission.own_labels import checked_labels, checked_note
+from slipway.using.submission.request import RequestOverrides
+
+_NONE = type(None)
+_TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "template": ((str,), "a template's name"),
+    "like": ((str, _NONE), "a job's name, or a Job"),
+    "capacity": ((str, _NONE), "a capacity type's name"),
+    "kind": ((str, _NONE), "a kind's name"),
+    "wait_for": ((Mapping, _NONE), 'times by capacity type: {"pool": "30m"}'),
+    "then": ((Iterable,), "a capacity type's name, or several"),
+    "request_id": ((str, _NONE), "a text"),
+    "catalog": ((str, _NONE), "gs://BUCKET, as a text"),
+    "code": ((str, os.PathLike, _NONE), "a folder's path"),
+    "yes": ((bool,), "True or False"),
+    "labels": ((Mapping, _NONE), 'values by key: {"ablation": "decay"}'),
+    "note": ((str, _NONE), "a line of text"),
+}
+"""The types of each argument of `slipway.submit`, and their description; all other arguments are parameters."""
+
+_OF_SWEEPS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "runs": ((Iterable, os.PathLike), "values by parameter, a list with the parameters of each run, or a file's path"),
+    "retry_failed": ((bool,), "True or False"),
+    "retry_cancelled": ((bool,), "True or False"),
+    "rate": ((int,), "submissions a minute, 0 for no limit"),
+}
+"""The types of the arguments that `slipway.sweep` has in addition."""
+
+_OF_JOBS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "name": ((str,), "a job's name"),
+    "user": ((str, _NONE), "a user's name"),
+    "team": ((str, _NONE), "a team's name"),
+    "sweep": ((str, _NONE), "a sweep's id"),
+    "state": ((str, _NONE), "a state's name"),
+    "limit": ((int, _NONE), "a number of jobs"),
+    "everything": ((bool,), "True or False"),
+    "timeout": ((int, float, _NONE), "seconds, or None to wait for as long as it takes"),
+    "folder": ((str, os.PathLike, _NONE), "a folder's path"),
+}
+_ALL = {**_TAKES, **_OF_SWEEPS, **_OF_JOBS}
+_FAR = 1e15
+
+
+def check(**given: object) -> None:
+    """Raise ConfigError for an argument of a wrong type, and for a text that nothing can write."""
+    for name, value in given.items():
+        _require(name, value, _ALL[name][0])
+        if isinstance(value, str) and (wrong := unfit(value)):
+            raise ConfigError(f"{name} {wrong}", fix=_ALL[name][1])
+        if value == "" and _NONE in _ALL[name][0]:  # In a script an unset variable is empty, which is not the default.
+            raise ConfigError(f"{name} is empty", fix=f"{_ALL[name][1]}, or None")
+
+
+def check_timeout(timeout: float | None) -> None:
+    """Raise ConfigError for a timeout that is not a number of seconds."""
+    check(timeout=timeout)
+    if timeout is not None and not 0 <= timeout < math.inf:
+        raise ConfigError(f"timeout is {timeout}", fix=_ALL["timeout"][1])
+
+
+def waits_as_typed(wait_for: Mapping[str, str | float] | None) -> dict[str, str]:
+    """Return waits as typed. Raises ConfigError for a time that is neither text nor seconds."""
+    found = {}
+    for name, time in (wait_for or {}).items():
+        _require("wait_for", name, (str,))
+        _require("wait_for", time, (str, int, float))
+        found[name] = time if isinstance(time, str) else f"{float(min(time, _FAR)):.15g}"
+    return found
+
+
+def types(then: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the capacity types, given as one or several. Raises ConfigError."""
+    named = (then,) if isinstance(then, str) else tuple(then)
+    for one in named:
+        _require("then", one, (str,))
+    return named
+
+
+def params_as_typed(params: Mapping[str, str | float], *, of_sweep: bool = False) -> dict[str, str]:
+    """Write values as typed: `500`, `true`. Raises ConfigError for a value that is neither text nor number."""
+    taken = {**_TAKES, **_OF_SWEEPS} if of_sweep else _TAKES
+    pairs = {name.removesuffix("_") if name.rstrip("_") in taken else name: one for name, one in params.items()}
+    texts = {}
+    for name, value in pairs.items():
+        _require(name, value, (str, Real), "a string, a number or a bool")
+        try:
+            texts[name] = render(value)
+        except ValueError as problem:  # Python writes no whole number of thousands of digits.
+            what = f"{name} is given a number that is too large to write"
+            raise ConfigError(what, why=str(problem), fix="a smaller one") from problem
+    return texts
+
+
+def overrides_of(labels: Mapping[str, str] | None, note: str | None) -> RequestOverrides:
+    """Return the overrides with labels and a note. Raises ConfigError."""
+    given = dict(labels or {})
+    for one in (*given, *given.values()):
+        _require("labels", one, (str,))
+    return RequestOverrides(labels=checked_labels(given), note="" if note is None else checked_note(note))
+
+
+def _require(name: str, value: object, of: tuple[type, ...], fix: str = "") -> None:
+    if not isinstance(value, of):
+        raise ConfigError(f"{name} is given a {type(value).__name__}", fix=fix or _ALL[name][1])

@@ -1,0 +1,255 @@
+"""The choice of a submission's candidate: the first that can run, with the reasons against each before it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slipway.base.errors import Fix, PolicyError, ResourceError, SlipwayError
+from slipway.base.formatting import join
+from slipway.google.jobs import VertexJob
+from slipway.model.capacity import WAIT_BY_THEMSELVES
+from slipway.model.catalog.model import Catalog
+from slipway.using.jobs.verdict import Outcome, Verdict
+from slipway.using.submission.candidates import Candidate
+
+if TYPE_CHECKING:
+    from slipway.using.jobs.earlier_jobs import Times
+
+_CAN = frozenset({Outcome.STARTS, Outcome.SCALES, Outcome.BESIDE, Outcome.UNKNOWN})
+_WAITS = (Outcome.MAY_WAIT, Outcome.FULL, Outcome.WAITS)
+"""Outcomes of a wait, the nearest to a start first."""
+
+
+@dataclass(frozen=True)
+class JudgedCandidate:
+    """A candidate and its verdict now. `problem`: the fault of its cluster, if any. `times`: the run times of earlier
+    runs of it, where enough are known."""
+
+    candidate: Candidate
+    verdict: Verdict
+    problem: SlipwayError | None = None
+    times: Times | None = None
+
+    @property
+    def can(self) -> bool:
+        return self.verdict.outcome in _CAN
+
+    @property
+    def unsure(self) -> bool:
+        """Whether some data of the verdict could not be read."""
+        return self.verdict.unread or self.verdict.outcome is Outcome.UNKNOWN
+
+    @property
+    def waits(self) -> bool:
+        """Tell whether the candidate would run as soon as other jobs are done."""
+        return self.verdict.outcome in _WAITS
+
+    @property
+    def comes_back(self) -> bool:
+        """Tell whether its cluster takes no jobs now, and will again once it is mended, or its season begins."""
+        return self.problem is not None or bool(self.candidate.offer.dormant and not self.candidate.edit)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        return self.verdict.why or (self.verdict.text,)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The candidate `taken`. `passed`: the candidates before it, and other clusters where it would wait as well, in
+    order. `hopeless`: the later candidates that can never run, as far as they were judged."""
+
+    taken: JudgedCandidate
+    passed: tuple[JudgedCandidate, ...] = ()
+    hopeless: tuple[JudgedCandidate, ...] = ()
+
+    @property
+    def moves(self) -> bool:
+        """Tell whether the next candidate follows when the one taken has not started in time."""
+        return bool(self.taken.candidate.wait)
+
+    @property
+    def starts(self) -> bool:
+        return self.taken.verdict.outcome is Outcome.STARTS
+
+
+@dataclass(frozen=True)
+class NoneCanRun:
+    """The reasons why none of several candidates can run now. `outcomes` by label: equal outcomes are no news, though
+    the words of a reason change with the clock. `unread`: some candidates could not be judged. `again`: another look
+    may tell."""
+
+    outcomes: tuple[tuple[str, Outcome], ...]
+    reasons: tuple[str, ...]
+    unread: bool = False
+    again: bool = False
+
+    def words(self, label: str, job: str, *, ended: bool = False) -> str:
+        """Tell the reasons for a job on the candidate of this label, which stays there or has `ended` without
+        machines."""
+        can = "is sure to run now" if self.unread else "can run now"
+        stays = f"{job} stays there"
+        if ended:
+            stays = f"{job}, which got no machines, was not moved on"
+            stays += " yet; they are looked at again every minute" if self.again else ""
+        return "\n  ".join([f"no capacity type after {label} {can}: {stays}", *self.reasons])
+
+
+def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = False) -> Choice:
+    """Choose the first candidate that can run, judging no more than it needs.
+
+    A candidate whose cluster can't be read is left only for one in another region: its own may not answer at all, and
+    then it takes no jobs either.
+
+    A candidate that waits is taken when a wait was planned for it, or when its capacity type is the only one that can
+    ever run; among several clusters the one with the shortest queue is taken. Where several types would wait, a person
+    chooses between them, unless they `settle` for the first. Raises PolicyError, or the fault of the preferred
+    candidate.
+    """
+    seen: list[JudgedCandidate] = []
+    guess: int | None = None
+    for one in judging:
+        if one.verdict.outcome is Outcome.UNKNOWN:
+            guess = len(seen) if guess is None else guess
+        elif one.can or (one.waits and one.candidate.wait is not None and not one.candidate.waits_by_itself):
+            if guess is None or (not one.unsure and one.candidate.region != seen[guess].candidate.region):
+                return Choice(one, tuple(seen))
+            break
+        seen.append(one)
+    if guess is not None:
+        return Choice(seen[guess], tuple(seen[:guess]))
+    waiting = [one for one in seen if one.waits]
+    if len({one.candidate.offer.capacity_type for one in waiting}) == 1 or (waiting and settle):
+        alike = [
+            one for one in waiting if one.candidate.offer.capacity_type == waiting[0].candidate.offer.capacity_type
+        ]
+        taken = _shortest(alike)
+        named = [*seen[: seen.index(taken)], *alike]
+        return Choice(taken, tuple(one for one in seen if one is not taken and one in named))
+    raise refusal(template, seen, waiting)
+
+
+def _shortest(alike: list[JudgedCandidate]) -> JudgedCandidate:
+    """Return the first candidate where the fewest jobs wait; the first of all where the queue of any is not known. Only
+    candidates with the best outcome are compared: free machines come first, though others may take them."""
+    best = min(_WAITS.index(one.verdict.outcome) for one in alike)
+    equal = [one for one in alike if one.verdict.outcome is _WAITS[best]]
+    known = [(one.verdict.queue, place) for place, one in enumerate(equal) if one.verdict.queue is not None]
+    return equal[min(known)[1]] if len(known) == len(equal) else equal[0]
+
+
+def obstacle(judging: Iterable[JudgedCandidate]) -> NoneCanRun | None:
+    """Return the reasons why none can run, None where one surely can; judges no more than it needs."""
+    seen: list[JudgedCandidate] = []
+    for one in judging:
+        if one.can and not one.unsure:
+            return None
+        seen.append(one)
+    outcomes = tuple((one.candidate.label, one.verdict.outcome) for one in seen)
+    unsure = [one for one in seen if one.unsure]
+    again = any(not one.verdict.barred for one in unsure)
+    return NoneCanRun(outcomes, tuple(_rows(seen)), unread=bool(unsure), again=again)
+
+
+def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCandidate]) -> SlipwayError:
+    """Return the error where nothing is sent."""
+    if not waiting and seen[0].problem is not None:
+        problem = seen[0].problem
+        return type(problem)(problem.what, why="\n".join([problem.why, *map(_row, seen[1:])]), fix=problem.fix)
+    fix = _queueing(template, waiting) if waiting else _remedies(template, seen)
+    if len(seen) == 1:
+        return PolicyError(f"{template} {seen[0].verdict.text}", why="\n".join(seen[0].reasons), fix=fix)
+    what = f"{template} can't run now with any of its capacity types"
+    return PolicyError(what, why="\n".join(_rows(seen)), fix=fix)
+
+
+def not_taken(one: JudgedCandidate) -> str:
+    """Return `pool cpu not taken: full …`."""
+    return f"{one.candidate.label} not taken: {'; '.join(one.reasons)}"
+
+
+def never_runs(one: JudgedCandidate) -> str:
+    """Return `spot can never run: quota …`."""
+    can = "can't run now" if one.candidate.offer.dormant else "can never run"
+    return f"{one.candidate.label} {can}: {'; '.join(one.reasons)}"
+
+
+def quota_commands(one: JudgedCandidate) -> tuple[str, ...]:
+    """Return the commands that ask for the missing quota, one for each metric; for everything that is short where no
+    metric is known."""
+    from slipway.google.quota.metrics import ALL_SHORT_COMMAND, request_command
+
+    return tuple(request_command(*pair) for pair in one.verdict.lacking) or (ALL_SHORT_COMMAND,)
+
+
+def _row(one: JudgedCandidate) -> str:
+    return f"{one.candidate.label}: {'; '.join(one.reasons)}"
+
+
+def _rows(seen: list[JudgedCandidate]) -> list[str]:
+    """Return a row for each reason, without labels where all have the same reason."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for one in seen:
+        alike.setdefault(one.reasons, []).append(one.candidate.label)
+    if len(alike) == 1:
+        return list(seen[0].reasons)
+    return [f"{', '.join(labels)}: {'; '.join(reasons)}" for reasons, labels in alike.items()]
+
+
+def _remedies(template: str, seen: list[JudgedCandidate]) -> str:
+    """Return what helps where no candidate would ever run: other parameters, another pool or more quota."""
+    dormant = {one.candidate.offer.dormant: one.candidate.edit for one in seen if one.candidate.offer.dormant}
+    coming = [name for name, edit in dormant.items() if not edit]
+    ways = [f"wait until {join(coming, 'or')} is there again: slipway pools"] if coming else []
+    ways += [f"have {edit} of {name} put into the stack file" for name, edit in dormant.items() if edit]
+    ways.append(f"ask for less, or for something else: slipway templates show {template}")
+    if any(one.verdict.lacking or one.candidate.offer.lacks_quota for one in seen):
+        ways.append(f"for more quota: {_more_quota(seen)}")
+    if any(one.candidate.offer.cluster for one in seen):
+        ways.append("have the pool changed in the stack file")
+    return "\nor ".join(ways)
+
+
+def _more_quota(seen: list[JudgedCandidate]) -> str:
+    """Return the commands for the first candidate that lacks quota: all of its metrics are needed."""
+    first = next((one for one in seen if one.verdict.lacking), seen[0])
+    return "\nand also: ".join(quota_commands(first))
+
+
+def _queueing(template: str, waiting: list[JudgedCandidate]) -> Fix:
+    names = list(dict.fromkeys(one.candidate.offer.capacity_type for one in waiting))
+    holder = next((one.verdict.holder for one in waiting if one.verdict.holder), "")
+    wait = f"wait for {holder} (slipway jobs wait {holder}), or " if holder else ""
+    more = f"{wait}ask for more: {_more_quota(waiting)}"
+    queue: Fix = (f"{more}\nto queue for one of them: ", {"template": template, "capacity": names[0]})
+    if names[0] in WAIT_BY_THEMSELVES:
+        return queue
+    return (*queue, "\nto wait and move on: ", {"wait_for": {names[0]: "30m"}, "then": ",".join(names[1:])})
+
+
+def broken(candidate: Candidate, problem: ResourceError) -> JudgedCandidate:
+    """Judge a candidate whose cluster can't take jobs."""
+    verdict = Verdict(Outcome.NEVER, problem.what, (f"{problem.what} ({problem.why})",))
+    return JudgedCandidate(candidate, verdict, problem)
+
+
+def replaced(catalog: Catalog, job: VertexJob, candidate: Candidate) -> bool:
+    """Tell whether the job waits on another cluster than its `candidate` has now."""
+    old, name = job.persistent_resource_id, candidate.offer.cluster
+    waits = job.start_time is None and not job.ended
+    return waits and bool(old and name) and catalog.clusters[name].id != old
+
+
+def about_replaced(catalog: Catalog, job: VertexJob, there: JudgedCandidate) -> str:
+    """Say that a job stays on its old cluster; `there` is its candidate as it is now, on the new one."""
+    name = there.candidate.offer.cluster
+    text = (
+        f"cluster {name} was replaced: {job.display_name} waits on the old one, {job.persistent_resource_id}; "
+        f"on the new one, {catalog.clusters[name].id}: {'; '.join(there.reasons)}"
+    )
+    if not there.can or there.unsure:
+        return text
+    again = "submit it again, by another request id where you have chosen one"
+    return f"{text}\n  to move it there: slipway jobs cancel {job.typed}; once it has ended, {again}"

@@ -1,0 +1,163 @@
+"""The costs of a submission before it is sent: an hour, where its stack has that confirmed, and a whole run on machines
+of its own. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from slipway.base.errors import PolicyError
+from slipway.base.formatting import span
+from slipway.google.jobs import VertexJob
+from slipway.model.capacity import POOL, RESERVATION, WEEK
+from slipway.model.catalog.model import Catalog
+from slipway.model.prices import Price, dollars
+from slipway.using.submission.candidates import Candidate, PreparedSubmission, price
+from slipway.using.submission.choice import Choice, JudgedCandidate
+
+if TYPE_CHECKING:
+    from slipway.using.jobs.earlier_jobs import Times
+
+_CENT = Decimal("0.01")
+_PAID_ANYWAY = frozenset({POOL, RESERVATION})
+"""The capacity types whose cost a review has seen: a submission adds no machine beyond it."""
+
+
+@dataclass(frozen=True)
+class Spending:
+    """An hourly `price` of `what` above the `limit` in USD that `stack` sets. An unknown price is above any limit."""
+
+    what: str
+    price: Price
+    stack: str
+    limit: float
+
+    @property
+    def words(self) -> str:
+        """The costs as text: `lora by on-demand: up to $4.25/h; stack prod asks above $4.00/h`"""
+        limit = dollars(Price(Decimal(str(self.limit))))
+        return f"{self.what}: up to {dollars(self.price)}; stack {self.stack} asks above {limit}"
+
+    @property
+    def refusal(self) -> PolicyError:
+        return PolicyError(
+            f"nothing was sent: nobody has confirmed the price of {self.what}",
+            why=f"{self.words} (slipway:workspace.confirmAbove)",
+            fix=("add ", {"yes": True}, ", or take what costs less"),
+        )
+
+
+def spending_of(prepared: PreparedSubmission, choice: Choice) -> Spending | None:
+    """Return the spending on the chosen candidate and those that it may move to; None where nothing has to be
+    confirmed."""
+    taken, hopeless = choice.taken.candidate, [one.candidate for one in choice.hopeless]
+    later = prepared.candidates[prepared.candidates.index(taken) + 1 :] if choice.moves else ()
+    return spending(prepared, [taken, *(one for one in later if one not in hopeless)])
+
+
+def spending(prepared: PreparedSubmission, candidates: Iterable[Candidate]) -> Spending | None:
+    """Return the spending on the dearest of these candidates; None where nothing has to be confirmed."""
+    beside = [one for one in candidates if one.offer.capacity_type not in _PAID_ANYWAY]
+    if not beside or prepared.catalog.confirm_above is None:
+        return None
+    priced = [(price(prepared.catalog, one), one.label) for one in beside]
+    dearest, label = max(priced, key=lambda one: (not one[0].complete, one[0].known))
+    return _confirmed(prepared.catalog, f"{prepared.template.name} by {label}", dearest)
+
+
+def spending_at_once(catalog: Catalog, template: str, runs: Iterable[tuple[Candidate, int]]) -> Spending | None:
+    """Return the spending on `runs` at once, by each of these candidates; None where nothing has to be confirmed."""
+    beside = [(one, count) for one, count in runs if one.offer.capacity_type not in _PAID_ANYWAY]
+    total = sum((price(catalog, one) * count for one, count in beside), Price())
+    return _confirmed(catalog, f"{sum(count for _, count in beside):,} runs of {template} at once", total)
+
+
+def _confirmed(catalog: Catalog, what: str, costs: Price) -> Spending | None:
+    limit = catalog.confirm_above
+    if limit is None or (costs.complete and costs.known <= Decimal(str(limit))):
+        return None
+    return Spending(what, Price(costs.known, costs.complete), catalog.stack, limit)
+
+
+@dataclass(frozen=True)
+class RunTotal:
+    """The cost of a run: `hourly` for all its machines, which with `trials` are not in use all the time. `times` of
+    earlier runs, None where there are too few; `longest`: the seconds after which the service ends it."""
+
+    hourly: Price
+    times: Times | None
+    longest: float
+    trials: bool = False
+
+    @property
+    def usual(self) -> tuple[Price | None, Price] | None:
+        """The costs of the shortest and the longest earlier run; the least is None where only a bound is known."""
+        if self.times is None:
+            return None
+        least = None if self.trials or self.hourly.at_most else self._for(self.times.shortest)
+        return least, self._for(self.times.longest)
+
+    @property
+    def most(self) -> Price:
+        return self._for(self.longest)
+
+    @property
+    def words(self) -> str:
+        """The cost as text: `this run: $0.02 to $0.07 in 4–9 min (11 earlier runs in 30 days), at most $77.11 in 7
+        days`"""
+        parts = []
+        if self.usual is not None:
+            least, most = self.usual
+            low, high = amount(least) if least else "", amount(most)
+            parts.append(f"{'up to ' if not low else '' if low == high else f'{low} to '}{high} in {self.times}")
+        bound = "at most " if self.most.complete else ""
+        parts.append(f"{bound}{amount(self.most)} in {span(self.longest)}, its timeout")
+        return f"this run: {', '.join(parts)}"
+
+    def _for(self, seconds: float) -> Price:
+        return Price(self.hourly.known * Decimal(str(seconds)) / 3600, self.hourly.complete)
+
+
+def amount(price: Price) -> str:
+    """Return an amount as text: `$3.60`, `under $0.01`."""
+    return "under $0.01" if price.known < _CENT and price.complete else dollars(price, per="")
+
+
+def run_total(catalog: Catalog, judged: JudgedCandidate) -> RunTotal | None:
+    """Return a run's cost; None on a pool, whose machines are paid for anyway, and where no price is known."""
+    candidate = judged.candidate
+    hourly = price(catalog, candidate)
+    if candidate.offer.capacity_type == POOL or hourly.unknown:
+        return None
+    return RunTotal(hourly, judged.times, longest_run(candidate), candidate.kind.has_trials)
+
+
+def left_pool(choice: Choice) -> JudgedCandidate | None:
+    """Return the candidate whose machines are paid for anyway, and which the choice leaves for others since the job
+    would only wait there; None where it leaves none."""
+    if choice.taken.candidate.offer.capacity_type in _PAID_ANYWAY:
+        return None
+    left = (one for one in choice.passed if one.candidate.offer.capacity_type in _PAID_ANYWAY)
+    return next((one for one in left if one.waits or one.comes_back), None)
+
+
+def leaving(catalog: Catalog, choice: Choice, runs: int = 1) -> str:
+    """Return `leaves pool cpu for on-demand, which costs $0.46/h extra: pool full: …`; empty where no pool is left.
+    `runs`: how many at once."""
+    left, taken = left_pool(choice), choice.taken.candidate
+    if left is None:
+        return ""
+    extra, at_once = price(catalog, taken) * runs, f" for {runs:,} runs at once" if runs > 1 else ""
+    told = f"costs {dollars(extra)} extra{at_once}" if not extra.unknown else "costs extra, as no list has its price"
+    return f"leaves {left.candidate.label} for {taken.label}, which {told}: {'; '.join(left.reasons)}"
+
+
+def longest_run(candidate: Candidate) -> float:
+    """Return the longest time of a run in seconds; the trials of a tuning job come in rounds, each of which may take
+    the whole timeout."""
+    job = VertexJob.read(candidate.body, candidate.kind)
+    timeout = candidate.kind.spec_of(candidate.body).get("scheduling", {}).get("timeout")
+    rounds = -(-job.max_trials // max(job.trials, 1)) if candidate.kind.has_trials else 1
+    return rounds * (float(str(timeout).removesuffix("s")) if timeout else WEEK)

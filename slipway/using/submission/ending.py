@@ -1,0 +1,232 @@
+"""A job's end: the request for it, its error, and the ways on after a lack of machines: commands that can be typed,
+from the parameters that the job records."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from slipway.base.errors import Cancelled, ConfigError, PolicyError, ResourceError, SlipwayError
+from slipway.base.formatting import few, span
+from slipway.google.catalog.lookup import standing
+from slipway.google.jobs import VertexJob, state_word
+from slipway.google.vertex import Vertex
+from slipway.model.capacity import CAPACITY_TYPES, POOL
+from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
+from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.placeholders import render
+from slipway.model.kinds import JobKind
+from slipway.model.labels import CAPACITY_TYPE_LABEL, CODE_LABEL, label_value
+from slipway.using.context import Context
+from slipway.using.jobs.failure import read_failure
+from slipway.using.submission.parameters import typed, unnamed
+
+_OTHERS = sorted(CAPACITY_TYPES.values(), key=lambda row: not row.waits_by_itself)
+"""The other capacity types in the order of proposal: first the type that waits for its machines by itself."""
+
+_LEFT_TO_FILL = re.compile(r"(\w+=)?…")
+"""A word of a command that a person fills in. Any other word may hold text that somebody else typed, and is quoted."""
+
+
+class Cause(Enum):
+    """The reasons why a job ends for want of machines."""
+
+    STOCK_OUT = "there were no machines for it, and the service has stopped trying"
+    EXPIRED = "its machines did not arrive within its maximum wait"
+    PREEMPTED = "its Spot machines were taken away too often, and the service restarts it no more"
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """A next step. `command` can be typed as it is, except for what is written `…` or `BUCKET`."""
+
+    what: str
+    command: str
+
+
+@dataclass(frozen=True)
+class RecoveredSubmission:
+    """A submission as its job records it, with its `offer`. `unknown`: parameters that the job does not record, or
+    whose values the template no longer takes."""
+
+    template: Template
+    kind: JobKind
+    offer: Offer
+    values: Mapping[str, Scalar]
+    unknown: tuple[str, ...]
+
+    def words(self, **others: Scalar) -> list[str]:
+        """Return the parameters as typed, without defaults: `["-p", "trees=500"]`; `…` for unknown values."""
+        words: list[str] = []
+        for one in self.template.parameters:
+            value = others.get(one.name, self.values.get(one.name))
+            if value is None and one.name in self.unknown:
+                words += ["-p", f"{one.name}=…"]
+            elif value is not None and value != one.default:
+                words += ["-p", f"{one.name}={render(value)}"]
+        declared = {one.name for one in self.template.parameters}
+        free = ((name, value) for name, value in self.values.items() if name not in declared)
+        return [*words, *(word for name, value in free for word in ("-p", f"{name}={render(value)}"))]
+
+
+def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
+    """Ask for the job's end. Raises ResourceError for a job that has ended, and CloudError."""
+    if job.ended:
+        age = f" {span((now - job.end_time).total_seconds())} ago" if job.end_time else ""
+        raise ResourceError(
+            f"job {job.called} has ended, there is nothing to cancel",
+            why=f"{state_word(job.state)}{age}",
+            fix=f"slipway jobs show {job.typed}",
+        )
+    vertex.cancel(job.name)
+
+
+def not_ones_own(jobs: Iterable[VertexJob], user: str, now: datetime) -> PolicyError | None:
+    """Return the refusal to cancel others' jobs without a confirmation, with their owners; None where all that go on
+    are the user's. It is by the labels of jobs, as the service does not tell who made one."""
+    own = label_value(user)
+    theirs = [job for job in jobs if not job.ended and not (own and job.user == own)]
+    if not theirs:
+        return None
+    named = few((f"{job.called} ({job.owner_and_age(now)})" for job in theirs), 3)
+    whose = "not yours" if all(job.user for job in theirs) else "not by its labels yours"
+    return PolicyError(
+        f"{named} {'is' if len(theirs) == 1 else 'are'} {whose}",
+        why=f"you are {own or 'nobody by name'}, and what others run is cancelled when that is confirmed",
+        fix="cancel(yes=True)",
+    )
+
+
+def require_success(context: Context, job: VertexJob) -> None:
+    """Raise the error of an ended job, with the ways on after a lack of machines, or the last lines of its code;
+    nothing for success."""
+    problem, cause = error_of_end(job), cause_of(job)
+    if problem and cause:
+        problem.fix = "\n".join([*advice_lines(cause, next_steps(context, job, cause)), problem.fix])
+    elif problem and (failure := read_failure(context, job)):
+        problem.why = "\n".join([problem.why, *failure.words])
+        problem.fix = "\n".join(filter(None, [failure.fix, problem.fix]))
+    if problem:
+        raise problem
+
+
+def error_of_end(job: VertexJob) -> SlipwayError | None:
+    """Return an ended job's error for those who waited for it, None for success."""
+    name, logs = job.called, f"slipway jobs logs {job.typed}"
+    if job.state == "JOB_STATE_SUCCEEDED":
+        return None
+    if job.state == "JOB_STATE_CANCELLED":
+        return Cancelled(f"job {name} was cancelled", why=job.error, fix=logs)
+    word = {
+        "JOB_STATE_EXPIRED": "expired: it did not get its machines, or did not finish, in time",
+        "JOB_STATE_PARTIALLY_SUCCEEDED": "succeeded in part only",
+    }.get(job.state, "failed")
+    why = job.error or "the service has not said yet (it does about a minute after the end: slipway jobs show)"
+    return ResourceError(f"job {name} {word}", why=why, fix=logs)
+
+
+def next_steps(context: Context, job: VertexJob, cause: Cause) -> tuple[NextStep, ...]:
+    """Return next steps: other capacity types of the template, fewer machines, a longer wait, another region; none for
+    a job of no template of the catalog."""
+    again = recover(context.catalog, job)
+    return () if again is None else tuple(_steps(job, cause, again, context.address))
+
+
+def advice_lines(cause: Cause, found: tuple[NextStep, ...]) -> list[str]:
+    """Return a sentence, then each command on a line with its effect."""
+    width = max((len(step.command) for step in found), default=0)
+    head = f"{cause.value}{'. What to try now:' if found else ''}"
+    return [head, *(f"{step.command:<{width}}   {step.what}" for step in found)]
+
+
+def cause_of(job: VertexJob) -> Cause | None:
+    """Return the cause by the state and the service's words, where it is certain. None for other ends."""
+    capacity_type, error = job.capacity_type, job.error.lower()
+    if capacity_type == POOL or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
+        return None
+    insufficient = "resources are insufficient" in error or "stockout" in error
+    if CAPACITY_TYPES[capacity_type].waits_by_itself:
+        late = insufficient or job.state == "JOB_STATE_EXPIRED"
+        return Cause.EXPIRED if job.start_time is None and late else None
+    if CAPACITY_TYPES[capacity_type].preemptible and insufficient and job.start_time is not None:
+        return Cause.PREEMPTED
+    return Cause.STOCK_OUT if insufficient else None
+
+
+def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, catalog: str | None) -> Iterator[NextStep]:
+    own = ("--capacity", again.offer.capacity_type)
+    if cause is Cause.EXPIRED:
+        longer = [*own, "--wait-for", f"{again.offer.capacity_type}=0"]
+        yield NextStep("waits for as long as it takes", _command(job, again, catalog, *longer))
+    for offer in _others(again):
+        what = CAPACITY_TYPES[offer.capacity_type].instead.format(offer.cluster)
+        yield NextStep(what, _command(job, again, catalog, "--capacity", offer.capacity_type))
+    for name, fewer, machines in _fewer(again):
+        what = f"fewer machines: {again.values[name]} → {fewer} {machines}"
+        yield NextStep(what, _command(job, again, catalog, *own, **{name: fewer}))
+    elsewhere = f"another region than {job.region}, by the catalog of a stack that is there"
+    yield NextStep(elsewhere, _command(job, again, "gs://BUCKET", *own))
+
+
+def _others(again: RecoveredSubmission) -> list[Offer]:
+    """Return an offer of each other capacity type that applies to the same parameters and is available."""
+    offers = standing(again.template, again.kind, again.values)
+    first = {offer.capacity_type: offer for offer in reversed(offers) if offer.available}
+    return [first[row.name] for row in _OTHERS if row.name in first and row.name != again.offer.capacity_type]
+
+
+def _fewer(again: RecoveredSubmission) -> Iterator[tuple[str, int, str]]:
+    """Yield (parameter, half of its value, role) for parameters that count a worker pool's replicas and may be
+    smaller."""
+    roles = again.offer.roles or again.template.roles
+    bounds = {one.name: one.min for one in again.template.parameters}
+    for index, spec in enumerate(again.kind.spec_of(again.offer.request).get("workerPoolSpecs", ())):
+        name = str(spec.get("replicaCount", "")).removeprefix("${").removesuffix("}")
+        value = again.values.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            least = max(1, int(bounds.get(name) or 1))
+            if value > least:
+                yield name, max(least, value // 2), roles[index] if index < len(roles) else name
+
+
+def _command(job: VertexJob, again: RecoveredSubmission, catalog: str | None, *flags: str, **params: Scalar) -> str:
+    words = ["slipway", "submit", again.template.name, *again.words(**params), *flags]
+    if again.kind.name != again.template.kind:
+        words += ["--as", again.kind.name]
+    if CODE_LABEL in job.labels:
+        words += ["--code", "…"]
+    if catalog:
+        words += ["--catalog", catalog]
+    return " ".join(word if _LEFT_TO_FILL.fullmatch(word) else shlex.quote(word) for word in words)
+
+
+def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
+    """Recover a job's submission; None for a job of no template of this catalog, or whose offer the template no longer
+    has."""
+    template, recorded = catalog.templates.get(job.template), job.parameters
+    if template is None:
+        return None
+    found = {} if recorded is None else {one.name: _value(one, recorded) for one in template.parameters}
+    values = {name: value for name, value in found.items() if value is not None}
+    free = {name: value for name, value in (recorded or {}).items() if name not in found}
+    plain = {name: render(value) for name, value in {**values, **free}.items()}
+    values |= {name: value for name, value in free.items() if name not in unnamed(template, plain)}
+    unknown = tuple(one.name for one in template.parameters if one.name not in values)
+    try:
+        offers = standing(template, job.kind, values)
+    except ConfigError:
+        return None
+    sent_by = (offer for offer in offers if offer.capacity_type == job.labels.get(CAPACITY_TYPE_LABEL))
+    return next((RecoveredSubmission(template, job.kind, offer, values, unknown) for offer in sent_by), None)
+
+
+def _value(parameter: Parameter, recorded: Mapping[str, Scalar]) -> Scalar | None:
+    """Return a parameter's recorded value; None for a value that the template no longer takes. Parameters added since
+    are at their defaults."""
+    if parameter.name not in recorded:
+        return parameter.default
+    return typed(parameter, render(recorded[parameter.name]))[0]

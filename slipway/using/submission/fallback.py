@@ -1,0 +1,237 @@
+"""Fallback: giving a waiting attempt up for the next offer, decided from visible state alone, without a memory.
+
+A submission is sent by one offer after the other; each *attempt* has a request id and a claim of its own. A job may be
+given up only while it can't have begun, and the claim decides that: the first to create the object has it. When the
+launcher of a replica was first, the job has just started, and is kept. When `moved` was first, every replica of that
+job ends before any user code, now and later, so the job is cancelled and the next offer is taken. Each step is visible
+from outside afterwards, in the service or in the claim, so after a kill between two steps the next call looks again and
+goes on.
+
+Without a launcher there is no race for the claim, and the object only marks that the job was given up. The service then
+decides: the job is cancelled, and when it has a start time at its end it had begun, and nothing more is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from slipway.base.errors import Cancelled, SlipwayError, Timeout
+from slipway.base.formatting import join
+from slipway.google.failures import CloudError, Conflict, NotFound, Refused, Unauthenticated
+from slipway.google.jobs import VertexJob
+from slipway.model.catalog.withdrawal import ended_between
+from slipway.using.context import Context
+from slipway.using.jobs.claim import Claim, take_claim
+from slipway.using.jobs.verdict import Outcome
+from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.choice import JudgedCandidate, NoneCanRun, obstacle
+from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.submission.fallback_step import AttemptStatus, FallbackStep, next_step
+from slipway.using.submission.later_offers import LaterOffers
+from slipway.using.submission.preflight import AT_ONCE, Preflight
+from slipway.using.submission.request import Request
+from slipway.using.submission.sender import Attempt
+
+if TYPE_CHECKING:
+    from slipway.using.jobs.follower import Event
+
+FOR_EVER = float("inf")
+_STOPPED = frozenset({"JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"})
+_NO_MACHINES = "Resources are insufficient"
+_CLOCK_SLACK = 1.0
+
+
+def got_no_machines(job: VertexJob, candidate: Candidate) -> bool:
+    """Tell whether a job ended because its machines never came: stock-out, or the end of the wait that the service was
+    asked for."""
+    if job.start_time is not None or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
+        return False
+    if job.state == "JOB_STATE_EXPIRED" or _NO_MACHINES in job.error:
+        return True
+    if not candidate.waits_by_itself or not candidate.wait or job.create_time is None or job.end_time is None:
+        return False
+    return (job.end_time - job.create_time).total_seconds() >= candidate.wait - _CLOCK_SLACK
+
+
+@dataclass(frozen=True)
+class WaitingAttempt:
+    """A job that waits for `seconds` more, and the later candidates that are not known to be out of reach. `launcher`:
+    the claim can stop it. `overdue`: it stays as no candidate could run, and they are judged again then."""
+
+    job: VertexJob
+    candidate: Candidate
+    seconds: float
+    later: tuple[Candidate, ...]
+    launcher: bool = True
+    overdue: bool = False
+
+
+class FallbackDisplay(Protocol):
+    """A display of the wait."""
+
+    def note(self, text: str) -> None: ...
+
+    def falling_back(self, waiting: WaitingAttempt) -> None: ...
+
+    def watching(self, waiting: WaitingAttempt) -> AbstractContextManager[Callable[[Event], None]]: ...
+
+
+@dataclass(frozen=True)
+class FallbackLoop:
+    """An attempt that may be given up for one of `later`, by the catalog at the time of judging."""
+
+    context: Context
+    show: FallbackDisplay
+    policy: RetryPolicy
+    request: Request
+    candidate: Candidate
+    later: LaterOffers
+
+    def run(self, sent: Attempt, claim: Claim) -> tuple[Attempt, LaterOffers | None]:
+        """Return the job's last state, and the later offers when it was given up.
+
+        After a kill, another call goes on from there. Raises Cancelled for a job that began while it was being given
+        up.
+        """
+        context, clock, launcher = self.context, self.context.clock, bool(self.request.claim)
+        judge_at, told, failed, later = clock.monotonic(), None, False, self.later
+        until, unread, patient_until = judge_at + self._left(sent), False, None
+        next_is = later.candidates
+        while True:
+            now, job = clock.monotonic(), sent.job
+            overdue, without_machines, next_ = now >= until, got_no_machines(job, self.candidate), False
+            # The job has just ended: the offers are judged now, whenever that was done last.
+            if without_machines and patient_until is None:
+                judge_at, patient_until = now, now + self.policy.no_contact
+            if claim is Claim.FREE and (overdue or without_machines) and now >= judge_at:
+                found = None
+                if job.start_time is None:
+                    later, found, next_is = self._judged(later)
+                    next_ = found is None
+                judge_at, unread = now + self.policy.judge_every, bool(found and found.again)
+                if found and (without_machines, found.outcomes) != told:
+                    told = without_machines, found.outcomes
+                    self.show.note(found.words(self.candidate.label, job.display_name, ended=without_machines))
+            status = AttemptStatus(
+                launcher=launcher,
+                claim=claim,
+                started=job.start_time is not None,
+                ended=job.ended,
+                stopped=job.state in _STOPPED,
+                without_machines=without_machines,
+                overdue=overdue,
+                next=next_,
+                unread=unread and patient_until is not None and now < patient_until,
+            )
+            match next_step(status):
+                case FallbackStep.KEEP:
+                    return sent, None
+                case FallbackStep.NEXT:
+                    return sent, later
+                case FallbackStep.LOST:
+                    raise _lost(job)
+                case FallbackStep.TAKE:
+                    claim = take_claim(context.connection.storage, self.request.mark)
+                    unread = claim is Claim.FREE
+                    if claim is Claim.FREE and not failed:
+                        self.show.note(
+                            f"{job.display_name} could not be given up, as Cloud Storage did not take a note of it; "
+                            "that is tried again every minute; Ctrl-C loses nothing"
+                        )
+                        failed = True
+                    if claim is Claim.GIVEN_UP:
+                        self.show.falling_back(WaitingAttempt(job, self.candidate, 0.0, next_is, launcher=launcher))
+                case FallbackStep.CANCEL:
+                    for name in (job.name, *sent.copies):
+                        with suppress(Refused, Conflict, NotFound):
+                            context.vertex.cancel(name)
+                    sent = replace(sent, job=context.vertex.job(job.name))
+                case FallbackStep.WAIT if without_machines and claim is Claim.FREE:
+                    clock.sleep(judge_at - now)
+                case FallbackStep.WAIT:
+                    left = (judge_at if overdue else until) - now
+                    if claim is Claim.GIVEN_UP:
+                        left = self.policy.look_every
+                    sent = replace(sent, job=self._watched(job, left, later, overdue=overdue))
+
+    def _left(self, sent: Attempt) -> float:
+        """Return the seconds left to wait. Where the service ends the wait, Slipway steps in only when the service
+        fails to."""
+        wait = self.candidate.wait or 0.0
+        if self.candidate.waits_by_itself:
+            wait = wait + self.policy.service_late if wait else FOR_EVER
+        age = 0.0
+        if not sent.fresh and sent.job.create_time:
+            age = max(0.0, (self.context.clock.now() - sent.job.create_time).total_seconds())
+        return max(0.0, wait - age)
+
+    def _judged(self, later: LaterOffers) -> tuple[LaterOffers, NoneCanRun | None, tuple[Candidate, ...]]:
+        """Return the later offers by the catalog as it is now, why none of them can run now, and those not known to be
+        out of reach.
+
+        No job is given up by a catalog that can't be read, or whose next attempt would be another job.
+        """
+        try:
+            newest = later.anew()
+        except SlipwayError as problem:
+            from slipway.using.jobs.follower import TRANSIENT
+
+            reasons, unread = (problem.what, *problem.why.splitlines()), isinstance(problem, CloudError)
+            again = isinstance(problem, (*TRANSIENT, Unauthenticated))  # A user who was logged out may log in again.
+            return later, NoneCanRun(((problem.what, Outcome.UNKNOWN),), reasons, unread=unread, again=again), ()
+        if newest is not later:
+            catalog = newest.context.catalog
+            if ended := ended_between(later.context.catalog, catalog):
+                self.show.note(f"the season of {join(ended)} has ended: nothing more is sent there")
+            else:
+                self.show.note(f"catalog {catalog.revision.short} was published: what is sent next follows that")
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
+            preflight = Preflight(newest.context, newest.candidates, threads, patient=True)
+            seen: list[JudgedCandidate] = []
+            try:
+                found = obstacle(_kept(preflight.judge(newest.candidates), seen))
+            except CloudError as problem:
+                why = f"could not look at the other offers: {problem.why}"
+                return newest, NoneCanRun((), (why,), unread=True, again=True), ()
+        never = [one.candidate for one in seen if one.verdict.outcome is Outcome.NEVER]
+        return newest, found, tuple(one for one in newest.candidates if one not in never)
+
+    def _watched(self, job: VertexJob, seconds: float, later: LaterOffers, *, overdue: bool) -> VertexJob:
+        """Return the job after that many seconds, or as soon as it starts or ends."""
+        from slipway.using.jobs.follower import Follower, Polling, Progress
+
+        context = self.context
+        quotas = context.connection.quotas(context.catalog.project, context.catalog.quotas)
+        name = later.context.cluster_name(job.persistent_resource_id)  # The candidate's cluster may be its successor.
+        polling = Polling(gives_up=self.policy.no_contact)
+        follower = Follower(context.vertex, job, name, polling=polling, clock=context.clock, quotas=quotas)
+        begun = job.start_time is not None
+        try:
+            waiting = WaitingAttempt(job, self.candidate, seconds, later.candidates, overdue=overdue)
+            with self.show.watching(waiting) as tell:
+                for event in follower.events(None if seconds == FOR_EVER else seconds):
+                    tell(event)
+                    if isinstance(event, Progress) and event.job.start_time is not None and not begun:
+                        break
+        except Timeout:
+            pass
+        return follower.job
+
+
+def _kept(judging: Iterable[JudgedCandidate], seen: list[JudgedCandidate]) -> Iterator[JudgedCandidate]:
+    for one in judging:
+        seen.append(one)
+        yield one
+
+
+def _lost(job: VertexJob) -> Cancelled:
+    return Cancelled(
+        f"{job.display_name} began just when its wait ran out, and was cancelled: nothing more is sent",
+        why="its template is an image without a launcher, so only the service could tell, and it shows a start time",
+        fix=f"see what it did (slipway jobs show {job.typed}), then submit it again, by another request id where "
+        "you have chosen one",
+    )

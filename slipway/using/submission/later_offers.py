@@ -1,0 +1,82 @@
+"""The offers after a waiting attempt, by the catalog at that time: in a wait of hours it may be published anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from slipway.base.errors import ConfigError
+from slipway.model.catalog.placeholders import render
+from slipway.using.context import Context
+from slipway.using.submission.candidates import Candidate, PreparedSubmission, prepare
+
+
+@dataclass(frozen=True)
+class LaterOffers:
+    """The candidates of `prepared` after the one at `place`, which is the attempt's. `context` has their catalog.
+
+    `tried`: the labels of the attempt's candidate and those before it, from the time of sending: a later catalog may
+    lack them, and the one after that have them again. `place` is that of the last of them, and -1 where all are gone.
+    """
+
+    context: Context
+    prepared: PreparedSubmission
+    place: int
+    tried: tuple[str, ...]
+
+    @classmethod
+    def after(cls, context: Context, prepared: PreparedSubmission, place: int) -> LaterOffers:
+        return cls(context, prepared, place, tuple(one.label for one in prepared.candidates[: place + 1]))
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        return self.prepared.candidates[self.place + 1 :]
+
+    @property
+    def first(self) -> int:
+        """The place of the first candidate that the next attempt may take."""
+        return min(self.place + 1, len(self.prepared.candidates) - 1)
+
+    def anew(self) -> LaterOffers:
+        """Return the same submission by the catalog as it is published now; itself while the catalog is the same.
+
+        Raises CloudError and ConfigError when the catalog can't be read, and ConfigError or PolicyError when it no
+        longer has anything that was asked for, or makes another job of it.
+        """
+        context = self.context.anew()
+        if context.catalog == self.prepared.catalog:
+            return self
+        then = self.prepared
+        prepared = prepare(context.catalog, replace(then.asked, team=""), then.user).under(then.request_id)
+        _require_same(then, prepared)
+        prepared = replace(prepared, team=then.team)  # A submission counts for one team, by whichever offer it starts.
+        labels = [candidate.label for candidate in prepared.candidates]
+        place = next((labels.index(label) for label in reversed(self.tried) if label in labels), -1)
+        later = LaterOffers(context, prepared, place, self.tried)
+        if not later.candidates:
+            raise ConfigError(
+                f"{prepared.template.name} has no other capacity type any more",
+                why=f"the catalog that was published meanwhile has {', '.join(labels)}",
+                fix="have one added to the template, or wait",
+            )
+        return later
+
+
+def _require_same(then: PreparedSubmission, now: PreparedSubmission) -> None:
+    """Raise ConfigError where the next attempt would be another job, as its template has changed, and PolicyError where
+    the template no longer takes a folder's code."""
+    pairs = [("kind", then.kind.words, now.kind.words)]
+    pairs += [(name, _shown(then, name), _shown(now, name)) for name in dict.fromkeys((*then.values, *now.values))]
+    if then.overrides.package:
+        from slipway.authoring.packages.packing import modules
+
+        pairs.append(("runs", ", ".join(modules(then.template)), ", ".join(modules(now.template))))
+    if others := [f"{name}: {was} then, {is_} now" for name, was, is_ in pairs if was != is_]:
+        raise ConfigError(
+            f"template {now.template.name} was deployed anew, and this submission would be another job by it",
+            why="\n".join(others),
+            fix="cancel it, and submit it again",
+        )
+
+
+def _shown(prepared: PreparedSubmission, name: str) -> str:
+    return render(prepared.values[name]) if name in prepared.values else "none"

@@ -1,0 +1,259 @@
+"""A submission like an existing job's: its template, code and parameters, as far as they still exist."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from slipway.authoring.packages.packing import modules
+from slipway.base.errors import ConfigError, PolicyError, ResourceError
+from slipway.base.formatting import join, last_part, short
+from slipway.google.catalog.lookup import find_template
+from slipway.google.failures import NotFound
+from slipway.google.jobs import VertexJob
+from slipway.google.storage import Location
+from slipway.model.catalog.model import Catalog, Template
+from slipway.model.catalog.placeholders import render
+from slipway.model.kinds import KINDS
+from slipway.model.labels import (
+    CODE_COMMIT_LABEL,
+    CODE_DIRTY_LABEL,
+    CODE_LABEL,
+    STACK_LABEL,
+    SWEEP_LABEL,
+    Revision,
+    label_value,
+)
+from slipway.using.context import Context
+from slipway.using.submission.candidates import SubmissionRequest, prepare
+from slipway.using.submission.parameters import unnamed
+from slipway.using.submission.request import RequestOverrides
+from slipway.using.submission.same_request import Compared, compared, differing
+from slipway.using.submission.submitter import place_of
+
+_SHOWN = 200
+_LATE = timedelta(seconds=5)
+"""The largest difference between the clocks of two services."""
+_TOLD = frozenset({"kind", "template", "code", "parameters"})
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """A submission like a job's. `asked` has the arguments given in addition on top; `code` is the gs:// URI of the
+    package that must still exist, empty for the template's present one; `notes` tell what it takes over, and
+    `differences` what can't be the same any more. `swept`: the job's parameters that a sweep gives in their place."""
+
+    asked: SubmissionRequest
+    code: str
+    notes: tuple[str, ...]
+    differences: tuple[str, ...]
+    swept: Mapping[str, str]
+
+
+def request_like(
+    context: Context, job: VertexJob, given: SubmissionRequest, *, own_code: bool, swept: Collection[str] = ()
+) -> Likeness:
+    """Decide as `like` does, and make sure that the code exists and is the job's. Raises the errors of `like`,
+    ResourceError for missing code, PolicyError for code that was replaced, and CloudError."""
+    found = like(context.catalog, job, given, own_code=own_code, swept=swept)
+    if not found.code:
+        return found
+    template = found.asked.template
+    fix = f"slipway submit {template}, with its own code or a folder's (--code); slipway jobs show {job.typed}"
+    try:
+        age = context.connection.storage.age(Location.parse(found.code))
+    except NotFound:
+        why = f"{found.code} is not there any more: packages that no job needs are deleted after a while"
+        raise ResourceError(f"the code of {job.typed} is gone", why=why, fix=fix) from None
+    now, written = context.connection.session.time or context.now, job.create_time
+    if age is not None and written is not None and now - age > written + _LATE and _is_own(context.catalog, found.code):
+        # Jobs may write into that bucket. Published code is the deployer's alone.
+        why = f"{found.code} was written after {job.typed} was submitted"
+        raise PolicyError(f"the code of {job.typed} is not what it had", why=why, fix=fix)
+    return found
+
+
+def like(
+    catalog: Catalog, job: VertexJob, given: SubmissionRequest, *, own_code: bool, swept: Collection[str] = ()
+) -> Likeness:
+    """Decide what submits a job's like. Pure.
+
+    `given` names no template; its other arguments hold in place of the job's. `own_code`: a folder replaces its code.
+    `swept` are parameters that the points of a sweep give.
+
+    Raises ConfigError for a job of another stack, of no template or of a deleted one, and where the job does not record
+    its parameters; PolicyError for code that may not be submitted.
+    """
+    template = _template(catalog, job)
+    recorded, gone = _recorded(template, job)
+    kind, kinds = _kind(template, job, given)
+    overrides, package = _overrides(catalog, template, job, given.overrides, own_code=own_code)
+    params = {**recorded, **given.params}
+    dropped = unnamed(template, params) - {*given.params}  # Another command may no longer name them.
+    asked = replace(
+        given,
+        template=template.name,
+        params={name: value for name, value in params.items() if name not in swept and name not in dropped},
+        kind=kind,
+        overrides=overrides,
+    )
+    same = replace(asked, params=recorded, capacity_type=None, waits={}, then=(), team="")
+    differences = [*kinds, *gone]
+    if not kinds:
+        differences += _changes(catalog, job, same)
+    if not (swept or given.capacity_type or given.waits or given.then):
+        asked = replace(asked, then=_preferred(catalog, asked, job))
+    on_top = [
+        f"{name}={short(value)} ({short(recorded[name]) if name in recorded else 'the default'} then)"
+        for name, value in given.params.items()
+        if value != recorded.get(name)
+    ]
+    notes = tuple(_notes(job, template, package, on_top))
+    replaced = {name: value for name, value in recorded.items() if name in swept}
+    return Likeness(asked, package, notes, tuple(differences), replaced)
+
+
+def _template(catalog: Catalog, job: VertexJob) -> Template:
+    if not job.template:
+        raise ConfigError(
+            f"nothing can be submitted like {job.typed}",
+            why="it was submitted from no template, so nothing tells its parameters",
+            fix=f"slipway jobs show {job.typed}",
+        )
+    if (stack := job.labels.get(STACK_LABEL, "")) != catalog.stack:
+        raise ConfigError(
+            f"{job.typed} is a job of {f'stack {short(stack)}' if stack else 'no stack'}, and the catalog is that of "
+            f"{catalog.stack}",
+            why="templates and code are published by each stack",
+            fix=("choose the catalog of that stack: ", {"catalog": "gs://BUCKET"}),
+        )
+    name = next((one for one in catalog.templates if label_value(one) == job.template), job.template)
+    return find_template(catalog, name)
+
+
+def _recorded(template: Template, job: VertexJob) -> tuple[dict[str, str], list[str]]:
+    """Return the job's parameters as typed, without those at the template's defaults, and notes on those that the
+    template no longer has."""
+    known = {one.name: one for one in template.parameters}
+    values = job.parameters
+    if values is None:
+        if not known:
+            return {}, []
+        raise ConfigError(
+            f"nothing can be submitted like {job.typed}",
+            why="it does not record its parameters",
+            fix=f"slipway submit {template.name} -p …     slipway jobs show {job.typed} has its arguments",
+        )
+    kept = {
+        name: render(value)
+        for name, value in values.items()
+        if name in known and (type(value), value) != (type(known[name].default), known[name].default)
+    }
+    plain = {name: render(value) for name, value in values.items()}
+    lost = unnamed(template, plain)
+    kept |= {name: text for name, text in plain.items() if name not in known and name not in lost}
+    gone = [f"{short(name)}={short(text)} then" for name, text in plain.items() if name in lost]
+    return kept, [f"{template.name} has no more {join(gone)}"] if gone else []
+
+
+def _kind(template: Template, job: VertexJob, given: SubmissionRequest) -> tuple[str | None, list[str]]:
+    """Return the kind to name, and notes where it is not the job's."""
+    kind = given.kind or (job.kind.name if job.kind.name in template.kinds else template.kinds[0])
+    told = [] if kind == job.kind.name else [f"kind: {job.kind.name} then, {kind} now"]
+    return (given.kind if kind == template.kinds[0] else kind), told
+
+
+def _overrides(
+    catalog: Catalog, template: Template, job: VertexJob, given: RequestOverrides, *, own_code: bool
+) -> tuple[RequestOverrides, str]:
+    """Return the overrides with the job's code, where the template's has changed, and its experiment; and the package's
+    URI, empty for the template's present one."""
+    experiment = given.experiment or _experiment(template, job)
+    overrides = replace(given, experiment=experiment)
+    packages = sorted(job.packages)
+    if own_code or not packages or not template.package or packages == [template.package]:
+        return overrides, ""
+    uri, own = packages[0], CODE_LABEL in job.labels
+    reviewed = f"{template.package.rpartition('/')[0]}/"
+    if len(packages) > 1 or not (uri.startswith(reviewed) or _is_own(catalog, uri)):
+        raise PolicyError(
+            f"the code of {job.typed} can't be submitted again",
+            why=f"{short(join(packages), _SHOWN)} was put there by no deployment, and by no submission with code of "
+            "its own",
+            fix=f"slipway submit {template.name}, with the code that was reviewed",
+        )
+    if not uri.startswith(reviewed):
+        modules(template)
+    revision = job.code if own else job.revision
+    name = last_part(uri).removesuffix(".tar.gz")
+    labels = {
+        CODE_LABEL: job.labels[CODE_LABEL] if own else label_value(name.rpartition("-")[2]),
+        CODE_COMMIT_LABEL: revision.commit,
+        CODE_DIRTY_LABEL: "" if revision.dirty is None else str(revision.dirty).lower(),
+    }
+    told = {key: value for key, value in labels.items() if value}
+    return replace(overrides, package=uri, code=f"package {uri}", labels={**given.labels, **told}), uri
+
+
+def _is_own(catalog: Catalog, uri: str) -> bool:
+    """Tell whether a submission has put the package there, with a folder's own code."""
+    return uri.startswith(f"gs://{catalog.work_bucket}/code/")
+
+
+def _experiment(template: Template, job: VertexJob) -> str:
+    """Return the name of the job's experiment where it is not the template's own."""
+    own = {KINDS[one.kind].spec_of(one.request).get("experiment", "") for one in template.offers if one.kind in KINDS}
+    if not job.experiment or "" in own or job.experiment in own:
+        return ""
+    return last_part(job.experiment)
+
+
+def _changes(catalog: Catalog, job: VertexJob, same: SubmissionRequest) -> list[str]:
+    """Return the differences between the job and the same submission now, compared under the job's own request id."""
+    overrides = replace(same.overrides, sweep=job.labels.get(SWEEP_LABEL, ""), experiment_run=_run(job))
+    try:
+        prepared = prepare(catalog, replace(same, overrides=overrides), "").under(job.request_id)
+    except ConfigError as problem:  # The given arguments may correct it.
+        return [problem.why or problem.what]
+    candidate = prepared.candidates[place_of(prepared, job)]
+    if candidate.offer.capacity_type != job.capacity_type:
+        types = join(dict.fromkeys(offer.capacity_type for offer, _ in prepared.offers))
+        return [f"capacity type: {job.capacity_type} then, {types} now"]
+    return differing(_compared(job), _compared(VertexJob.read(candidate.body, prepared.kind)))
+
+
+def _run(job: VertexJob) -> str:
+    """Return the name of the job's run in its experiment; empty for a run that is named after the job."""
+    experiment, run = (last_part(name) for name in (job.experiment, job.experiment_run))
+    name = run.removeprefix(f"{experiment}-")
+    return "" if name == job.display_name else name
+
+
+def _compared(job: VertexJob) -> dict[str, Compared]:
+    """Return the properties that make a job another one, without those that are decided and told separately."""
+    images = join(dict.fromkeys(pool.image for pool in job.worker_pools if pool.replicas))
+    found = {**compared(job), "image": images, "account": job.service_account}
+    return {name: value for name, value in found.items() if name not in _TOLD}
+
+
+def _preferred(catalog: Catalog, asked: SubmissionRequest, job: VertexJob) -> tuple[str, ...]:
+    """Return the job's capacity type and after it the template's others; empty where it is the first anyway, or the
+    template no longer has it."""
+    try:
+        offers = prepare(catalog, replace(asked, team=""), "").offers
+    except ConfigError:
+        return ()  # The preparation of the submission itself tells it.
+    types = list(dict.fromkeys(offer.capacity_type for offer, _ in offers))
+    if job.capacity_type not in types or types[0] == job.capacity_type:
+        return ()
+    return (job.capacity_type, *(one for one in types if one != job.capacity_type))
+
+
+def _notes(job: VertexJob, template: Template, package: str, on_top: list[str]) -> Iterator[str]:
+    who = f" ({job.user})" if job.user else ""
+    yield f"like {job.typed}{who}: {template.name}, {f'with {join(on_top)}' if on_top else 'with the same parameters'}"
+    if package:
+        revision: Revision = job.code if CODE_LABEL in job.labels else job.revision
+        at = f" @ {revision.short}" if revision.commit else ""
+        yield f"  its code{at}: {package}"

@@ -1,0 +1,74 @@
+"""Labels and a note of a person's own, by which jobs are told apart later. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import counted, join, quoted, short, unfit
+from slipway.model.catalog.model import Offer, Template
+from slipway.model.labels import RESERVED, TEAM, own_labels
+from slipway.model.rules.job import label_problems
+
+MOST = 16
+"""A job may have 64: its template up to 32, and Slipway the rest."""
+LONGEST_NOTE = 500
+
+
+def labels_typed(typed: Iterable[str]) -> dict[str, str]:
+    """Split `key=value` pairs. Raises ConfigError for one that is none, and for a key given twice."""
+    pairs: dict[str, str] = {}
+    for one in typed:
+        key, equals, value = one.partition("=")
+        if not equals or key in pairs:
+            what = f"label {short(key)} is given twice" if equals else f"label {quoted(one)} is not key=value"
+            raise ConfigError(what, fix="--label key=value, each key once")
+        pairs[key] = value
+    return pairs
+
+
+def checked_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the labels unchanged. Raises one ConfigError with all mistakes."""
+    problems = [problem for key, value in labels.items() for problem in _problems(key, value)]
+    problems += [f"{len(labels)} labels, and {MOST} is the most"] if len(labels) > MOST else []
+    if problems:
+        raise ConfigError(
+            f"{counted(len(problems), 'label')} wrong",
+            why="\n".join(problems),
+            fix=("lowercase letters, digits, _ and -; words as they are go into ", {"note": "TEXT"}),
+        )
+    return labels
+
+
+def checked_note(note: str) -> str:
+    """Return the note in one line. Raises ConfigError."""
+    line = " ".join(note.split())
+    wrong = unfit(line) or ("is empty" if not line else "")
+    if not wrong and len(line) > LONGEST_NOTE:
+        wrong = f"has {len(line):,} characters, and {LONGEST_NOTE} is the most"
+    if wrong:
+        raise ConfigError(f"the note {wrong}", fix="one line, for people to read")
+    return line
+
+
+def require_free(template: Template, offers: Iterable[Offer], labels: Mapping[str, str]) -> None:
+    """Raise ConfigError for labels that the template sets itself, as bills go by them."""
+    found = (offer.request.get("labels") for offer in offers)
+    theirs = {key: value for some in found if isinstance(some, Mapping) for key, value in own_labels(some).items()}
+    if taken := [key for key in labels if key in theirs]:
+        raise ConfigError(
+            f"{template.name} sets {join(f'{key}={theirs[key]}' for key in taken)} itself",
+            why="labels of a template were reviewed, and bills go by them",
+            fix="give it another key",
+        )
+
+
+def _problems(key: str, value: str) -> Iterable[str]:
+    if key == TEAM:
+        yield f"label {TEAM}: it decides for whom a job counts, which --team says"
+    elif key.startswith(RESERVED):
+        yield f"label {key}: it begins as those that are set for you"
+    elif not value:
+        yield f"label {key} is empty"
+    else:
+        yield from label_problems(key, value)

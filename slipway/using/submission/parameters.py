@@ -1,0 +1,219 @@
+"""Parameters and waits as a person typed them, with all mistakes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from slipway.base.errors import ConfigError, Fix, together
+from slipway.base.formatting import counted, nearest, quoted, seconds, short, unfit
+from slipway.model.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
+from slipway.model.catalog import command_line
+from slipway.model.catalog.model import Parameter, Template
+from slipway.model.catalog.parameter_types import STR, Scalar
+from slipway.model.catalog.placeholders import names, render
+from slipway.model.kinds import KINDS
+from slipway.model.labels import excess
+
+
+def assignments(typed: Iterable[str]) -> dict[str, str]:
+    """Split `name=value` pairs. Raises ConfigError for an invalid pair and for a name given twice."""
+    values: dict[str, str] = {}
+    problems: list[str] = []
+    for one in typed:
+        name, equals, value = one.partition("=")
+        name = name.strip()
+        if wrong := unfit(one):
+            problems.append(f"{quoted(one)} {wrong}")
+        elif not equals or not name:
+            problems.append(f"{quoted(one)} is not name=value")
+        elif name in values:
+            problems.append(f"{short(name)} is given twice")
+        else:
+            values[name] = value
+    if problems:
+        raise ConfigError(
+            f"{counted(len(problems), 'parameter')} wrong", why="\n".join(problems), fix="-p NAME=VALUE, each name once"
+        )
+    return values
+
+
+def waits(given: Mapping[str, str]) -> dict[str, float]:
+    """Read `{"pool": "30m"}` as seconds, in the same order; `0` for flex-start is forever. Raises ConfigError."""
+    found: dict[str, float] = {}
+    for name, time in given.items():
+        if name not in CAPACITY_TYPES:
+            raise invalid_wait(f"{name}={time}")
+        endless = name in WAIT_BY_THEMSELVES and time.strip() in ("0", "0s")
+        found[name] = 0.0 if endless else seconds(time)
+    return found
+
+
+def invalid_wait(text: str) -> ConfigError:
+    return ConfigError(
+        f"invalid wait {quoted(text)}",
+        why=f"write a capacity type and a time; the types are {', '.join(CAPACITY_TYPES)}",
+        fix=({"wait_for": {"pool": "30m"}}, ", for example"),
+    )
+
+
+class ParameterMistake(NamedTuple):
+    """A mistake in a parameter, or under the empty name in all of them together. `fix` is empty where the template's
+    parameters tell it. `lacks`: the parameter that a command names, and nothing gives."""
+
+    name: str
+    what: str
+    fix: Fix = ""
+    lacks: str = ""
+
+
+def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
+    """Return every parameter's value, typed. Raises one ConfigError that lists all mistakes."""
+    values, problems = judged(template, given)
+    if problems:
+        usual = f"slipway templates show {template.name}"
+        raise ConfigError(
+            f"{template.name}: {counted(len(problems), 'parameter')} wrong",
+            why="\n".join(one.what for one in problems),
+            fix=together(one.fix or usual for one in problems),
+        )
+    return values
+
+
+def judged(template: Template, given: Mapping[str, str]) -> tuple[dict[str, Scalar], list[ParameterMistake]]:
+    """Return every parameter's value, and list all mistakes. Declared parameters are typed; those that only a command
+    names stay as written."""
+    known = {parameter.name: parameter for parameter in template.parameters}
+    named = _named(template, given)
+    free = {name: text for name, text in given.items() if name not in known and name in named}
+    problems = [_unknown(name, template, given) for name in given if name not in known and name not in named]
+    values: dict[str, Scalar] = {}
+    for name, parameter in known.items():
+        if name in given:
+            value, problem = typed(parameter, given[name])
+        elif parameter.required:
+            value, problem = None, ParameterMistake(name, f"{name} is missing: {describe(parameter)}")
+        else:
+            value, problem = parameter.default, None
+        if problem:
+            problems.append(problem)
+        elif value is not None:
+            values[name] = value
+    for name, text in free.items():
+        if STR.read(text) is None:
+            problems.append(ParameterMistake(name, f"{name}={short(text)!a} is not a string"))
+        else:
+            values[name] = text
+    fillers = {*free, *(name for name, one in known.items() if not one.command)}
+    for name, text in _commands(template, given).items():
+        problems += [_lacking(name, one) for one in command_line.names(text) if one not in fillers]
+    problems += [] if problems else _unfit_for_variables(template, texts(template, values))
+    if much := excess(values):
+        what = f"all values together {much}: put a long one into a file, and give its gs:// address"
+        problems.append(ParameterMistake("", what))
+    return values, problems
+
+
+def _unfit_for_variables(template: Template, values: Mapping[str, str]) -> Iterable[ParameterMistake]:
+    """Yield the parameters that become variables of the environment, and whose values these can't have."""
+    if not any("'" in value for value in values.values()):
+        return
+    from slipway.model.rules.code import value_problem
+    from slipway.model.rules.rule import Subject
+
+    pools = (
+        pool for offer in template.offers if offer.kind in KINDS for pool in Subject(offer.kind, offer.request).workers
+    )
+    variables = [one for pool in pools for one in pool.code.get("env") or ()]
+    named = {name: str(one.get("name", "")) for one in variables for name in names(str(one.get("value", "")))}
+    for name, variable in named.items():
+        if problem := value_problem(variable, values.get(name, "")):
+            yield ParameterMistake(name, f"{name}={short(values[name])}: {problem[0]}", problem[1])
+
+
+def texts(template: Template, values: Mapping[str, Scalar]) -> dict[str, str]:
+    """Return the values as a request carries them, and commands with the parameters that they name."""
+    plain = {name: render(value) for name, value in values.items()}
+    return {**plain, **{name: command_line.filled(text, plain) for name, text in _commands(template, plain).items()}}
+
+
+def unnamed(template: Template, given: Mapping[str, str]) -> set[str]:
+    """Return the parameters that the template does not declare, and no command of these names."""
+    return {*given} - {one.name for one in template.parameters} - _named(template, given)
+
+
+def _commands(template: Template, given: Mapping[str, str]) -> dict[str, str]:
+    """Return the commands, given or by default."""
+    commands = {one.name: given.get(one.name, one.default) for one in template.parameters if one.command}
+    return {name: str(text) for name, text in commands.items() if text is not None}
+
+
+def _named(template: Template, given: Mapping[str, str]) -> set[str]:
+    return {name for text in _commands(template, given).values() for name in command_line.names(text)}
+
+
+def describe(parameter: Parameter) -> str:
+    """Return type, bounds and choices as text: `a whole number, 1 to 5000`."""
+    if parameter.command and not parameter.choices:
+        return "a command; {name} in it is any -p name=…"
+    if parameter.choices:
+        return f"one of {', '.join(render(choice) for choice in parameter.choices)}"
+    return ", ".join(word for word in (parameter.kind.words, _bounds(parameter)) if word)
+
+
+def _bounds(parameter: Parameter) -> str:
+    if parameter.min is not None and parameter.max is not None:
+        return f"{_plain(parameter.min)} to {_plain(parameter.max)}"
+    if parameter.min is not None:
+        return f"at least {_plain(parameter.min)}"
+    return f"at most {_plain(parameter.max)}" if parameter.max is not None else ""
+
+
+def typed(parameter: Parameter, text: str) -> tuple[Scalar | None, ParameterMistake | None]:
+    """Return a parameter's value as it was written, typed, or its mistake."""
+    value, name = parameter.kind.read(text), parameter.name
+    said = short(text)
+    if value is None or (parameter.choices and value not in parameter.choices):
+        printed = said if said.isprintable() else ascii(said)
+        return None, ParameterMistake(name, f"{name}={printed} is not {describe(parameter)}")
+    if parameter.command and (wrong := parameter.refusal(value)):
+        return None, ParameterMistake(name, f"{name} {wrong}", _for_a_shell(name, text))
+    if parameter.refusal(value):
+        return None, ParameterMistake(name, f"{name}={said} is out of bounds: {_bounds(parameter)}")
+    return value, None
+
+
+def _for_a_shell(name: str, text: str) -> Fix:
+    """Return what makes a command one that needs no shell."""
+    if command_line.unreadable(text):
+        return "write it in one line, and close every quote"
+    own_file = (
+        {"params": {name: "bash run.sh"}},
+        ", with a file run.sh in the folder; or quote what is meant as it stands",
+    )
+    return ({"params": {name: command_line.with_shell(text)}}, "\nor ", *own_file)
+
+
+def _unknown(name: str, template: Template, given: Mapping[str, str]) -> ParameterMistake:
+    known = [one.name for one in template.parameters]
+    unfilled = sorted(_named(template, given) - {*given})
+    near = nearest(name, [*known, *unfilled])
+    instead = f"did you mean {near}?" if near else f"the template has {', '.join(known) or 'none'}"
+    command = next((one.name for one in template.parameters if one.command), "")
+    if not command:
+        return ParameterMistake(name, f"unknown parameter {short(name)}; {instead}")
+    what = f"unknown parameter {short(name)}, and {command} has no {{{short(name)}}}; {instead}"
+    if near:
+        return ParameterMistake(name, what)
+    if not command_line.can_name(name):
+        return ParameterMistake(name, what, "a name of letters, digits, _, - and . can stand in a command")
+    return ParameterMistake(name, what, ({"params": {command: f"… {{{name}}}"}}, ", which stands for it"))
+
+
+def _lacking(command: str, name: str) -> ParameterMistake:
+    fix = ({"params": {name: "VALUE"}}, f", or for these very characters {{{{{name}}}}}")
+    return ParameterMistake(command, f"{command} has {{{name}}}, and no parameter {name} is given", fix, name)
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() else str(number)

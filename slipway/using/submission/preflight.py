@@ -1,0 +1,263 @@
+"""Preflight: one concurrent reading of all data that the verdicts before sending need. Failures to read are
+reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
+
+from slipway.base.errors import ResourceError
+from slipway.google.catalog.lookup import reason, remedy
+from slipway.google.clusters import PersistentResource
+from slipway.google.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable, needs_role
+from slipway.google.jobs import VertexJob
+from slipway.google.vertex import Vertex
+from slipway.model.cluster import Reservation
+from slipway.model.kinds import CUSTOM_JOB
+from slipway.using.context import Context
+from slipway.using.jobs.earlier_jobs import (
+    EARLIER,
+    Expected,
+    earlier_filter,
+    run_times,
+    succeeded_filter,
+    wait_times,
+    with_wait_times,
+)
+from slipway.using.jobs.verdict import Outcome, Verdict, on_cluster
+from slipway.using.submission.candidates import Candidate, PreparedSubmission
+from slipway.using.submission.choice import Choice, JudgedCandidate, broken, choose, refusal
+
+if TYPE_CHECKING:
+    from slipway.using.submission.quota_verdict import LimitsReader
+
+AT_ONCE = 16
+"""The threads of a preflight: enough that no call waits for another's answer."""
+_FIRST_PAGE = 100
+_STARTED = 'state!="JOB_STATE_QUEUED"'
+
+Read = TypeVar("Read")
+
+
+class Preflight:
+    """A look at the regions of the candidates. Clusters and jobs are read at once; limits too when the first candidate
+    draws quota, else only when a candidate that draws some is judged. With a `template`, its earlier jobs too, for
+    their waits. `patient`: all jobs that draw quota are read, not only the newest, however many pages that takes, and
+    the limits that only a list has. `threads` stay their owner's."""
+
+    def __init__(
+        self,
+        context: Context,
+        candidates: Iterable[Candidate],
+        threads: ThreadPoolExecutor,
+        template: str = "",
+        *,
+        patient: bool = False,
+    ) -> None:
+        self._connection, self._catalog = context.hurried, context.catalog
+        self._now, self._threads, self._patient = context.now, threads, patient
+        self._most = None if patient else _FIRST_PAGE
+        self._options = candidates = [
+            candidate for candidate in candidates if candidate.offer.available or candidate.offer.lacks_quota
+        ]
+        regions = tuple(dict.fromkeys(candidate.region for candidate in candidates))
+        self._vertex = self._connection.vertex(self._catalog.project, self._catalog.region, regions)
+        on_clusters = {one.offer.cluster: one.region for one in candidates if one.offer.cluster}
+        self._jobs = {
+            region: threads.submit(_active, self._vertex.at(region), "", _FIRST_PAGE)
+            for region in dict.fromkeys(on_clusters.values())
+        }
+        self._drawing: dict[str, Future[tuple[VertexJob, ...]]] = {}
+        self._clusters = {
+            name: threads.submit(self._vertex.at(region).persistent_resource, self._catalog.clusters[name].id)
+            for name, region in on_clusters.items()
+        }
+        self._earlier: Future[tuple[VertexJob, ...]] | None = None
+        if template and candidates:
+            # A page of its own, read beside the others: in one page, ended jobs would crowd out unfinished ones.
+            wanted = earlier_filter(self._catalog.stack, template)
+            listed = self._vertex.jobs(candidates[0].kind, wanted, page_size=EARLIER)
+            self._earlier = threads.submit(lambda: tuple(islice(listed, EARLIER)))
+        self._succeeded: dict[str, Future[tuple[VertexJob, ...]]] = {}
+        if template:  # Read before a full pool is known: a submission has three round trips.
+            wanted = succeeded_filter(self._catalog.stack)
+            self._succeeded = {
+                region: threads.submit(_newest, self._vertex.at(region), wanted, EARLIER) for region in self._jobs
+            }
+        self._limits: LimitsReader | None = None
+        self._others: Future[tuple[PersistentResource, ...]] | None = None
+        if candidates and not candidates[0].offer.cluster:
+            self._read_quota(candidates)
+
+    def judge(self, candidates: Iterable[Candidate]) -> Iterator[JudgedCandidate]:
+        """Judge some of the preflight's candidates, in order, on demand.
+
+        Raises Unauthenticated, and Unreachable for the stack's own region: with them nothing can be sent either.
+        """
+        return map(self._judged, candidates)
+
+    def choice(self, prepared: PreparedSubmission, candidates: Sequence[Candidate], *, settle: bool = False) -> Choice:
+        """Return the choice of `choose`, with the candidates that it could never move to. Where the template has
+        planned the waits, these are judged by the last deployment. Where a job starts now, only those are judged anew
+        that could not run at the last deployment.
+
+        Raises the errors of `choose` and `judge`.
+        """
+        found = choose(prepared.template.name, self.judge(candidates), settle=settle)
+        if not found.moves:
+            return found
+        later = candidates[candidates.index(found.taken.candidate) + 1 :]
+        unavailable = [one for one in later if not one.offer.available]
+        if prepared.asked.waits or prepared.asked.then:
+            asked = unavailable if found.starts else later
+            judged = [one for one in self.judge(asked) if one.verdict.outcome is Outcome.NEVER]
+        else:
+            judged = [one for one in map(offline, unavailable) if one]
+        return replace(found, hopeless=tuple(judged))
+
+    def _judged(self, candidate: Candidate) -> JudgedCandidate:
+        impossible = offline(candidate, reserved=self._catalog.reservations, limits_follow=True)
+        if impossible:
+            return impossible
+        try:
+            verdict = self._on_pool(candidate) if candidate.offer.cluster else self._beside(candidate)
+        except ResourceError as problem:
+            return broken(candidate, problem)
+        if self._earlier is None:
+            return JudgedCandidate(candidate, verdict)
+        offer, earlier = candidate.offer, _or_none(self._earlier) or ()
+        cluster = _or_none(self._clusters[offer.cluster]) if offer.cluster else None
+        active = self._jobs if offer.cluster else self._drawing
+        known = (*earlier, *(_or_none(active[candidate.region]) or ()))
+        expected = Expected(offer.capacity_type, candidate.demand, verdict.outcome, cluster)
+        verdict = with_wait_times(verdict, offer.capacity_type, wait_times(known, expected, self._now))
+        if offer.cluster:
+            if verdict.outcome is Outcome.FULL and cluster is not None:
+                verdict = self._with_usual_room(candidate, verdict, cluster)
+            return JudgedCandidate(candidate, verdict)
+        times = run_times(earlier, offer.capacity_type, candidate.demand, self._now)
+        return JudgedCandidate(candidate, verdict, times=times)
+
+    def _with_usual_room(self, candidate: Candidate, verdict: Verdict, cluster: PersistentResource) -> Verdict:
+        from slipway.using.jobs.usual_end import usual_room, with_usual_room
+
+        active, succeeded = _or_none(self._jobs[candidate.region]), _or_none(self._succeeded[candidate.region])
+        room = usual_room(candidate.demand, cluster, active or (), succeeded or (), self._now)
+        return with_usual_room(verdict, room)
+
+    def _on_pool(self, candidate: Candidate) -> Verdict:
+        name, catalog = candidate.offer.cluster, self._catalog
+        id_ = catalog.clusters[name].id
+        try:
+            cluster = self._clusters[name].result()
+        except NotFound as problem:
+            raise ResourceError(
+                f"cluster {name} is gone",
+                why=f"{id_}: {problem.message}",
+                fix=remedy(catalog, id_, ", which makes it again"),
+            ) from problem
+        except CloudError as problem:
+            at_home = candidate.region == catalog.region
+            if isinstance(problem, Unauthenticated) or (at_home and isinstance(problem, Unreachable)):
+                raise
+            text = f"cannot tell whether it starts now: {problem.message}{needs_role(problem)}"
+            return Verdict(Outcome.UNKNOWN, text, barred=isinstance(problem, Denied))
+        if cluster.state in ("ERROR", "STOPPING"):
+            raise ResourceError(
+                f"cluster {name} is in {cluster.state} and takes no jobs",
+                why=f"{id_}: {cluster.error or 'the service gives no reason'}",
+                fix=remedy(catalog, id_, "   (makes a new one)"),
+            )
+        jobs = _or_none(self._jobs[candidate.region])
+        verdict = on_cluster(name, candidate.demand, cluster, jobs, self._now)
+        # Any number of jobs may wait beyond the page.
+        return replace(verdict, queue=None) if jobs and len(jobs) >= _FIRST_PAGE else verdict
+
+    def _beside(self, candidate: Candidate) -> Verdict:
+        from slipway.using.submission.quota_verdict import NotRead, draws, on_own_machines
+
+        limits = self._read_quota(self._options).limits(candidate)
+        clusters = () if self._others is None else _or_none(self._others)
+        known = [limits[need.metric] for need in draws(candidate) if need.metric in limits]
+        if candidate.offer.lacks_quota and (not known or any(isinstance(limit, NotRead) for limit in known)):
+            return _never(candidate, f"{reason(candidate.offer)} (at the last deployment; the limit can't be read now)")
+        active = _or_none(self._drawing[candidate.region])
+        all_read = active is None or self._most is None or len(active) < self._most
+        return on_own_machines(candidate, candidate.region, limits, active, clusters, all_read=all_read)
+
+    def _read_quota(self, candidates: list[Candidate]) -> LimitsReader:
+        """Begin to read the limits that any of the candidates draws, by their ids, and the quota's users, once."""
+        from slipway.using.submission.quota_verdict import LimitsReader, as_clusters_do
+
+        beside = [candidate for candidate in candidates if not candidate.offer.cluster]
+        for candidate in beside:
+            if candidate.region not in self._drawing:
+                # A page of its own: queued jobs draw nothing, and a sweep's would crowd out those that run.
+                at = self._vertex.at(candidate.region)
+                self._drawing[candidate.region] = self._threads.submit(_active, at, _STARTED, self._most)
+        if self._limits is None:
+            quotas = self._connection.quotas(self._catalog.project, self._catalog.quotas)
+            self._limits = LimitsReader(quotas, self._threads, patient=self._patient)
+        self._limits.begin(beside)
+        if self._others is None and any(as_clusters_do(candidate) for candidate in beside):
+            self._others = self._threads.submit(self._vertex.at(self._catalog.region).persistent_resources)
+        return self._limits
+
+
+def offline(
+    candidate: Candidate,
+    *,
+    reserved: Mapping[str, Reservation] | None = None,
+    limits_follow: bool = False,
+) -> JudgedCandidate | None:
+    """Judge by the catalog and the service's rules alone; None where neither speaks against the candidate.
+
+    `reserved`: reservations by path. `limits_follow`: quota will be read, so the catalog's word on it does not count.
+    """
+    if not candidate.offer.available and not (limits_follow and candidate.offer.lacks_quota):
+        return JudgedCandidate(candidate, _never(candidate, reason(candidate.offer)))
+    from slipway.model.rules.table import check
+
+    breaches = check(
+        candidate.kind.name, candidate.offer.capacity_type, candidate.body, region=candidate.region, reserved=reserved
+    )
+    return JudgedCandidate(candidate, _never(candidate, *(str(one) for one in breaches))) if breaches else None
+
+
+def _active(vertex: Vertex, filter: str, most: int | None) -> tuple[VertexJob, ...]:
+    return tuple(islice(vertex.active_jobs(CUSTOM_JOB, filter), most))
+
+
+def _newest(vertex: Vertex, filter: str, most: int) -> tuple[VertexJob, ...]:
+    return tuple(islice(vertex.jobs(CUSTOM_JOB, filter, page_size=most), most))
+
+
+def _never(candidate: Candidate, *why: str) -> Verdict:
+    if candidate.offer.dormant:  # A dormant cluster comes back.
+        return Verdict(Outcome.NEVER, f"can't run now on {candidate.offer.dormant}", why)
+    place = candidate.offer.cluster or f"{candidate.offer.capacity_type} machines"
+    return Verdict(Outcome.NEVER, f"can never run on {place}", why)
+
+
+def _or_none(reading: Future[Read]) -> Read | None:
+    try:
+        return reading.result()
+    except CloudError:
+        return None
+
+
+def offline_candidate(prepared: PreparedSubmission) -> Candidate:
+    """Return the first candidate that no rule forbids; those with quota at the last deployment come before those
+    without. Raises PolicyError when there is none."""
+    impossible: list[JudgedCandidate] = []
+    for limits_follow in (False, True):
+        impossible = []
+        for candidate in prepared.candidates:
+            found = offline(candidate, reserved=prepared.catalog.reservations, limits_follow=limits_follow)
+            if found is None:
+                return candidate
+            impossible.append(found)
+    raise refusal(prepared.template.name, impossible, [])

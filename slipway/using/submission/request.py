@@ -1,0 +1,241 @@
+"""A request: its id, the catalog's body with its `${…}` placeholders filled, and its claim. Pure, but for new ids."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+from slipway.base.errors import ConfigError, Fix
+from slipway.base.formatting import quoted
+from slipway.google.jobs import VertexJob
+from slipway.google.storage import Location
+from slipway.model.catalog import placeholders
+from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.placeholders import DOLLAR, EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP
+from slipway.model.kinds import CUSTOM_JOB, KINDS, JobKind
+from slipway.model.labels import (
+    MARK,
+    NOTE_VARIABLE,
+    ROLES_LABEL,
+    SWEEP_LABEL,
+    TEAM_LABEL,
+    USER_LABEL,
+    escaped,
+    label_value,
+    record,
+    recorded,
+    roles_value,
+)
+from slipway.using.jobs.claim import claim_of
+from slipway.using.submission.parameters import texts as parameter_texts
+
+_EXAMPLE: Fix = ({"request_id": "nightly-2026-11-20"}, ", for example, or leave it out")
+_REQUEST_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+_TASKS, _EXPANDED = ("containerSpec", "pythonPackageSpec"), ("args", "command", "env")
+# An author's `$` that a value would make the beginning of `$(…)`; `$$` before it stands for one `$`.
+_BEFORE_A_VALUE = re.compile(rf"(?<!\$)((?:\$\$)*)\$(?=\$\{{)(?!{re.escape(placeholders.placeholder(DOLLAR))})")
+
+
+def new_request_id() -> str:
+    """Make an id of eighty random bits: enough that no two ids are ever equal."""
+    return _base32(secrets.token_bytes(10))
+
+
+def derived_request_id(*parts: str | int) -> str:
+    """Return an id derived from the parts: equal for equal parts."""
+    return _base32(hashlib.sha256("\0".join(str(part) for part in parts).encode()).digest()[:10])
+
+
+def attempt_id(request_id: str, number: int) -> str:
+    """Return the request id of the n-th attempt of a submission; the first has the submission's own."""
+    return request_id if number == 0 else derived_request_id("sending", request_id, number)
+
+
+def checked_request_id(text: str, noun: str = "request", fix: Fix = _EXAMPLE) -> str:
+    """Return the id unchanged. Raises ConfigError for an id that could not be a label's value."""
+    if not _REQUEST_ID.fullmatch(text):
+        raise ConfigError(
+            f"invalid {noun} id {quoted(text)}",
+            why="it becomes a label: lower-case letters, digits, - and _, at most 63, beginning with a letter or digit",
+            fix=fix,
+        )
+    return text
+
+
+def job_name(template: str, request_id: str) -> str:
+    """Return a job's name: `dask-digits-7k2p3f9a`. The same request always has the same name, so a repetition can't
+    hide as another job."""
+    return f"{template}-{_base32(hashlib.sha256(request_id.encode()).digest())[:8]}"
+
+
+def _base32(raw: bytes) -> str:
+    return base64.b32encode(raw).decode().rstrip("=").lower()
+
+
+@dataclass(frozen=True)
+class Request:
+    """A job to send, with a request id, to a region: empty for the stack's own. `bucket`: where its claim is."""
+
+    id: str
+    stack: str
+    template: str
+    body: Mapping[str, Any]
+    kind: JobKind = CUSTOM_JOB
+    region: str = ""
+    bucket: str = ""
+
+    @property
+    def claim(self) -> str:
+        """The object that the launchers of this request race for. Empty for an image, which has no launcher."""
+        job = VertexJob.read(self.body, self.kind)
+        return claim_of(job) if any(pool.module for pool in job.worker_pools) else ""
+
+    @property
+    def runs_once(self) -> bool:
+        """Whether the claim lets only one job of this request run, should two be made. The trials of a tuning job have
+        claims by their numbers."""
+        return bool(self.claim) and not self.kind.has_trials
+
+    @property
+    def when_twice(self) -> str:
+        """What two jobs of this request would do, should two be made."""
+        if self.runs_once:
+            return "of two jobs only one runs"
+        return "two tuning jobs share the trials out, which spoils both" if self.claim else "two jobs both run"
+
+    @property
+    def mark(self) -> str:
+        """The object that gives an attempt up: its claim, or without a launcher an object that only marks it."""
+        return self.claim or f"gs://{self.bucket}/claims/{self.id}"
+
+    def claimed_in(self, bucket: str) -> Request:
+        """Return the request with its claim in the bucket where it was sent with first, whatever the catalog has now:
+        an earlier job may start at any moment."""
+        if bucket in ("", self.bucket):
+            return self
+        claim = self.claim
+        there = str(Location(bucket, Location.parse(claim).name)) if claim else ""
+        spec = self.kind.spec_of(self.body)
+        pools = [_with_argument(pool, claim, there) for pool in spec.get("workerPoolSpecs", ())] if claim else None
+        body = {**self.body, self.kind.spec: {**spec, "workerPoolSpecs": pools}} if pools else self.body
+        return replace(self, body=body, bucket=bucket)
+
+
+def _with_argument(pool: Mapping[str, Any], argument: str, other: str) -> Mapping[str, Any]:
+    """Return a worker pool with one argument of its package replaced."""
+    package = pool.get("pythonPackageSpec")
+    if not package:
+        return pool
+    args = [other if one == argument else one for one in package.get("args", ())]
+    return {**pool, "pythonPackageSpec": {**package, "args": args}}
+
+
+@dataclass(frozen=True)
+class RequestOverrides:
+    """The additions of one submission to its template's request.
+
+    `package`: gs:// URI in place of the template's, and `code` the digest of the code in it, without the files that
+    Slipway packs beside it. `sweep`: the id of the sweep it belongs to. `experiment` and `experiment_run` in place of
+    the template's and of the job's name. `max_wait`: seconds that the service is to wait for machines, 0 forever.
+    `labels` are added, and so is the `note`, a person's words about the job.
+    """
+
+    package: str = ""
+    code: str = ""
+    sweep: str = ""
+    experiment: str = ""
+    experiment_run: str = ""
+    max_wait: float | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+
+
+def fill(
+    catalog: Catalog,
+    template: Template,
+    offer: Offer,
+    values: Mapping[str, Scalar],
+    *,
+    request_id: str,
+    user: str,
+    team: str = "",
+    overrides: RequestOverrides | None = None,
+) -> dict[str, Any]:
+    """Make the job to post. Raises ConfigError when the catalog names an unknown placeholder.
+
+    A value can't smuggle in another placeholder, nor one of the service's own `$(NAME)` expansions, nor a part of one.
+    """
+    overrides = overrides or RequestOverrides()
+    job = job_name(template.name, request_id)
+    texts = {name: text.replace("$", MARK) for name, text in parameter_texts(template, values).items()}
+    texts |= {
+        JOB: job,
+        REQUEST: request_id,
+        OUTPUT: f"gs://{catalog.work_bucket_in(catalog.region_of(offer.cluster))}/jobs/{job}",
+        PACKAGE: overrides.package or template.package,
+        SWEEP: overrides.sweep,
+        EXPERIMENT_RUN: overrides.experiment_run or job,
+        DOLLAR: "$",
+    }
+    body: dict[str, Any] = {key: _filled(value, (key,), texts, template.name) for key, value in offer.request.items()}
+    spec = KINDS[offer.kind].spec_of(body)
+    record(spec, recorded(values))
+    if overrides.note:
+        record(spec, recorded(overrides.note), NOTE_VARIABLE)
+    if overrides.max_wait is not None:
+        spec["scheduling"] = {**spec.get("scheduling", {}), "maxWaitDuration": f"{overrides.max_wait:.0f}s"}
+    if overrides.experiment:
+        own = spec["experiment"]  # A run's context has its experiment's name in front.
+        spec["experiment"] = f"{own.rpartition('/')[0]}/{overrides.experiment}"
+        spec["experimentRun"] = spec["experiment"] + spec["experimentRun"].removeprefix(own)
+    labels = {
+        **body.get("labels", {}),
+        USER_LABEL: label_value(user),
+        TEAM_LABEL: team,
+        ROLES_LABEL: roles_value(offer.roles or template.roles),
+        SWEEP_LABEL: overrides.sweep,
+        **overrides.labels,
+    }
+    body["labels"] = {key: value for key, value in labels.items() if value}
+    return body
+
+
+def _filled(value: Any, keys: tuple[str, ...], texts: Mapping[str, str], template: str) -> Any:
+    """Fill a value; `keys` lead to it, from the outermost."""
+    if isinstance(value, str):
+        return _text(value, keys, texts, template) if "$" in value else value
+    if isinstance(value, Mapping):
+        return {inner: _filled(one, (*keys, inner), texts, template) for inner, one in value.items()}
+    if isinstance(value, list):
+        return [_filled(one, keys, texts, template) for one in value]
+    return value
+
+
+def _text(value: str, keys: tuple[str, ...], texts: Mapping[str, str], template: str) -> str | int:
+    for name in placeholders.names(value):
+        if name not in texts:
+            raise _inconsistent(template, f"{placeholders.placeholder(name)} is none of its parameters")
+    expanded = any(task in _TASKS and field in _EXPANDED for task, field in pairwise(keys))
+    written = _BEFORE_A_VALUE.sub(rf"\1{MARK}", value) if expanded else value
+    text = escaped(placeholders.fill(written, texts), expanded=expanded)
+    if keys[-1] not in placeholders.NUMERIC or placeholders.whole(value) is None:
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise _inconsistent(template, f"{value} stands for a number, {keys[-1]}, and is {text!r}") from None
+
+
+def _inconsistent(template: str, what: str) -> ConfigError:
+    return ConfigError(
+        f"template {template!r} can't be filled: {what}",
+        why="the catalog is not consistent with itself",
+        fix="publish it again: pulumi up",
+    )

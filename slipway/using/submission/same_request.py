@@ -1,0 +1,80 @@
+"""The comparison of a request with a job that bears its id: the same one, or one for something else. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from slipway.base.formatting import short
+from slipway.google.jobs import VertexJob
+from slipway.model.catalog.placeholders import render
+from slipway.model.labels import CODE_LABEL, RECORDS
+from slipway.using.jobs.claim import OtherJobError, work_buckets
+from slipway.using.submission.request import Request
+
+Compared = str | list[tuple[str, ...]]
+_LONGEST = 200
+
+
+def same(request: Request, job: VertexJob) -> VertexJob:
+    """Return `job` unchanged. Raises OtherJobError when it carries the id and is not the job that is asked for now."""
+    asked = VertexJob.read(request.body, request.kind)
+    ours, theirs = {**compared(asked), "template": request.template}, compared(job)
+    if others := differing(theirs, ours):
+        raise OtherJobError(
+            f"request id {request.id} was used before, for something else ({job.display_name}, {job.numbered})",
+            why="\n".join(others),
+            fix="use another request id, or leave it out",
+        )
+    return job
+
+
+def differing(then: Mapping[str, Compared], now: Mapping[str, Compared]) -> list[str]:
+    """List the differences: `machines: n1-standard-8 × 2 then, n1-standard-8 × 3 now`; both have the same names."""
+    return [
+        f"{name}: {_shown(then[name], value) or 'none'} then, {_shown(value, then[name]) or 'none'} now"
+        for name, value in now.items()
+        if value != then[name]
+    ]
+
+
+def compared(job: VertexJob) -> dict[str, Compared]:
+    """Return the properties that make a job another one, in the order of display. A stack's work bucket does not: it
+    may be another one by now."""
+    busy = [pool for pool in job.worker_pools if pool.replicas]
+    buckets = "|".join(map(re.escape, work_buckets(job)))
+    within = re.compile(rf"(gs://|/gcs/)({buckets})(?=/|$)")
+
+    def plain(texts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(within.sub(r"\1work", one) if buckets else one for one in texts)
+
+    return {
+        "kind": job.kind.name,
+        "template": job.template,
+        "code": job.labels.get(CODE_LABEL, "") or "the template's",
+        "parameters": ", ".join(f"{name}={render(one)}" for name, one in sorted((job.parameters or {}).items())),
+        "machines": ", ".join(f"{pool.machine.type} × {pool.replicas}" for pool in busy),
+        "command": [pool.command for pool in busy],
+        "arguments": [plain(pool.args) for pool in busy],
+        "environment": [plain(filter(_counts, pool.env)) for pool in busy],
+        "trials": f"{job.max_trials}, {job.trials} at once" if job.max_trials else "",
+        "model": job.model_name,
+    }
+
+
+def _counts(variable: str) -> bool:
+    """Tell whether a variable makes a job another one: no record of its submission, as parameters are compared
+    separately and a note changes nothing."""
+    return variable.partition("=")[0] not in RECORDS
+
+
+def _shown(value: Compared, other: Compared) -> str:
+    """Return a value; only the part around the first difference where it is long."""
+    text = _joined(value)
+    alike = next((place for place, (one, two) in enumerate(zip(text, _joined(other), strict=False)) if one != two), 0)
+    begin = max(0, alike - _LONGEST // 2) if len(text) > _LONGEST else 0
+    return f"{'…' if begin else ''}{short(text[begin:], _LONGEST)}"
+
+
+def _joined(value: Compared) -> str:
+    return value if isinstance(value, str) else " | ".join(" ".join(words) for words in value)

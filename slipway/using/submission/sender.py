@@ -1,0 +1,266 @@
+"""The sending of exactly one job through an API that has no idempotency key and whose lists may lag.
+
+A request is recorded, then sent once. It is sent again only after an answer that proves it was not accepted. When the
+answer is lost the job is looked up by its label for a while; when that finds nothing, its fate is unknown, and the
+person is told how to go on. A repeated request id is first looked up, in the journal and at the service; should two
+jobs be made all the same, the claim of their launchers lets only one run, unless they are tuning jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from slipway.base.clock import poll
+from slipway.base.errors import AnswerUnknown
+from slipway.base.formatting import join
+from slipway.google.failures import QUOTA_TOO_SMALL, CloudError, NotFound, Unreachable
+from slipway.google.jobs import VertexJob, state_word
+from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
+from slipway.using.context import Context
+from slipway.using.jobs.claim import JobGoneError, claimant, holder
+from slipway.using.submission.delivery import RetryPolicy, Step, after
+from slipway.using.submission.journal import EntryState, JournalEntry, SubmissionJournal
+from slipway.using.submission.lookup import JobLookup
+from slipway.using.submission.request import Request
+from slipway.using.submission.same_request import same
+
+_NOTED_WITHIN = 2.0
+"""The most seconds between the recorded time, in whole seconds, and the sending."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A job and its request. `fresh` is False for a job that an earlier attempt made. `copies` are the full names of
+    other jobs of the same request."""
+
+    job: VertexJob
+    fresh: bool
+    copies: tuple[str, ...] = ()
+
+    @property
+    def copy_ids(self) -> tuple[str, ...]:
+        return tuple(name.rsplit("/", 1)[-1] for name in self.copies)
+
+
+@dataclass
+class Sender:
+    """A sender of one attempt. `tell` gets a line for every step that takes a while."""
+
+    context: Context
+    journal: SubmissionJournal
+    tell: Callable[[str], None]
+    policy: RetryPolicy
+
+    def __post_init__(self) -> None:
+        self._begun = False
+        self._lookup = JobLookup(self.context, self.tell)
+        self._noted_at = 0.0
+
+    def _look_up(self, request: Request) -> list[VertexJob]:
+        """List the stack's jobs that carry the request's label, oldest first; also those of the kind that it was sent
+        as first, as a deployment may have changed the template's."""
+        wanted = label_filter({STACK_LABEL: request.stack, REQUEST_LABEL: request.id})
+        entry = self.journal.read(request.id)
+        kinds = dict.fromkeys([request.kind, *([entry.asked.kind] if entry and entry.asked else [])])
+        jobs = [job for kind in kinds for job in self._lookup.jobs(kind, wanted, runs_once=request.runs_once)]
+        return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
+
+    def begin(self, request: Request, *, repeated: bool) -> Attempt | None:
+        """Write the request down, unless an earlier attempt made its job; then return that attempt.
+
+        `repeated`: the id was chosen by somebody, so it may have been used before, and is looked up in the journal and
+        at the service. Raises ConfigError when it was used for another request, JobGoneError when its job was deleted
+        since.
+        """
+        sent = self._earlier(request) if repeated else None
+        if sent is None:
+            self._note(request, EntryState.SENDING)
+            self._begun = True
+        return sent
+
+    def sent_before(self, request: Request) -> Attempt | None:
+        """Return the attempt that an earlier call made, as one look tells, and record nothing. Raises ConfigError when
+        the id was used for another request, JobGoneError when the job was deleted since, and CloudError."""
+        entry = self.journal.read(request.id)
+        if entry and entry.state is EntryState.ACCEPTED:
+            return self._accepted(request, entry)
+        found = self._look_up(request)
+        if not found:
+            return None
+        return Attempt(same(request, self._claimant(request, found)), fresh=False)
+
+    def started(self, request: Request) -> Attempt:
+        """Return the job that has taken the claim of a request, where neither the journal nor a list leads to it.
+
+        Raises JobGoneError when the job was deleted since, CloudError, and AnswerUnknown where lists can't be read.
+        """
+        self.tell(f"request {request.id} was submitted before, and has started; looking for its job")
+        context = self.context
+        job = holder(context.vertex, context.connection.storage, request.claim, request.kind, request.id)
+        if job:
+            return self._chosen(request, [job])
+        if not request.kind.runs_itself and (found := self._search(request, self.policy.look_for)):
+            return found
+        raise _gone(
+            request,
+            f"{request.body.get('displayName', 'it')} has started, as {request.claim} tells, and is no longer in "
+            f"{join(context.vertex.regions, 'or')}: nobody can tell how it ended",
+        )
+
+    def withdraw(self, request: Request) -> None:
+        """Note that the request is not sent after all. An earlier attempt's entry stays."""
+        if self._begun:
+            self._note(request, EntryState.REFUSED)
+
+    def send(self, request: Request) -> Attempt:
+        """Send the request that was begun, and return the job.
+
+        Raises AnswerUnknown when its acceptance can't be told, CloudError when it was refused.
+        """
+        try:
+            return self._sent(request)
+        except KeyboardInterrupt as problem:
+            raise self._unknown(request, None) from problem
+
+    def _earlier(self, request: Request) -> Attempt | None:
+        entry = self.journal.read(request.id)
+        if entry and entry.state is EntryState.ACCEPTED:
+            return self._accepted(request, entry)
+        if entry and entry.state is EntryState.SENDING:
+            self.tell(f"request {request.id} was being sent at {entry.when}; looking for its job")
+            age = (self.context.clock.now() - datetime.fromisoformat(entry.when)).total_seconds() - _NOTED_WITHIN
+            return self._search(request, self.policy.look_for - max(age, 0.0))
+        found = self._look_up(request)
+        return self._chosen(request, found) if found else None
+
+    def _accepted(self, request: Request, entry: JournalEntry) -> Attempt:
+        try:
+            job = self.context.vertex.job(entry.job)
+        except NotFound as problem:
+            raise _gone(request, f"{entry.job} was accepted {entry.when} and has been deleted since") from problem
+        return Attempt(same(request, job), fresh=False)
+
+    def _claimant(self, request: Request, found: list[VertexJob]) -> VertexJob:
+        return claimant(self.context.connection.storage, request.claim, found) if found[1:] else found[0]
+
+    def _sent(self, request: Request) -> Attempt:
+        clock, policy = self.context.clock, self.policy
+        begin, wait, unreachable = clock.monotonic(), policy.first_wait, 0
+        while True:
+            if clock.monotonic() - self._noted_at > _NOTED_WITHIN / 2:
+                # The time for which a list may hide its job is counted from here.
+                self._note(request, EntryState.SENDING)
+            try:
+                job = self.context.vertex.at(request.region).create(request.kind, request.body)
+                break
+            except CloudError as problem:
+                unreachable += isinstance(problem, Unreachable)
+                asked = problem.answer.retry_after if problem.answer else None
+                wait = min(policy.longest_wait, max(wait, asked or 0.0))
+                step = after(problem, policy, clock.monotonic() - begin + wait, unreachable)
+                if step is Step.LOOK:
+                    return self._looked_for(request, problem)
+                if step is not Step.RESEND:
+                    self._refused(request, problem)
+                    raise
+                self.tell(f"not accepted yet: {problem.message}; again in {wait:.0f} s")
+                clock.sleep(wait)
+                wait *= 2
+        self._note(request, EntryState.ACCEPTED, job.name)
+        return Attempt(job, fresh=True)
+
+    def _looked_for(self, request: Request, problem: CloudError) -> Attempt:
+        """Return the job whose answer was lost. Raises AnswerUnknown."""
+        self.tell(f"{problem.why}; looking whether the job was made")
+        found = self._search(request, self.policy.look_for)
+        if not found:
+            raise self._unknown(request, problem) from problem
+        return replace(found, fresh=True)
+
+    def _refused(self, request: Request, problem: CloudError) -> None:
+        """Write a refusal down, and give it the fix of its reason."""
+        self._note(request, EntryState.REFUSED)
+        if QUOTA_TOO_SMALL in problem.message:
+            problem.fix = _more_quota(request, problem.message)
+        problem.fix = _lost_account(request, problem) or problem.fix
+
+    def _search(self, request: Request, within: float) -> Attempt | None:
+        """Look for the job for `within` seconds and at least once, because a list may lag behind an answer.
+
+        None means that the job does not exist; AnswerUnknown is raised where a list can't be read at the end.
+        """
+        clock, failed = self.context.clock, None
+        for _ in poll(clock.sleep, self.policy.look_every, within=within, now=clock.monotonic):
+            try:
+                if found := self._look_up(request):
+                    return self._chosen(request, found)
+                failed = None
+            except CloudError as problem:
+                self.tell(f"could not look: {problem.why}")
+                failed = problem
+        if failed:
+            raise self._unknown(request, failed) from failed
+        return None
+
+    def _chosen(self, request: Request, found: list[VertexJob]) -> Attempt:
+        job = self._claimant(request, found)
+        copies = tuple(one.name for one in found if one is not job)
+        self._note(request, EntryState.ACCEPTED, job.name)
+        return Attempt(same(request, job), fresh=False, copies=copies)
+
+    def _note(self, request: Request, state: EntryState, job: str = "") -> None:
+        when, self._noted_at = self.context.clock.now().isoformat(timespec="seconds"), self.context.clock.monotonic()
+        entry = JournalEntry(request.id, request.template, state, when, job, request.body)
+        # Only an entry before its sending must survive a power cut; later states can be looked up again.
+        self.journal.write(entry, durable=state is EntryState.SENDING)
+
+    def _unknown(self, request: Request, problem: CloudError | None) -> AnswerUnknown:
+        why = problem.why if problem else "interrupted while sending"
+        return AnswerUnknown(
+            f"sent, but whether {request.body.get('displayName', 'the job')} was accepted is unknown",
+            why=f"{why}; no job of request {request.id} is listed",
+            risk=f"looks again first; {request.when_twice}",
+        )
+
+
+def _more_quota(request: Request, message: str) -> str:
+    """Return how to ask for the quota that a refusal names, as much of it as the request needs."""
+    from slipway.google.quota.metrics import request_command
+    from slipway.using.jobs.waiting import draws
+
+    drawn = {need.metric: need.amount for need in draws(VertexJob.read(request.body, request.kind))}
+    short = [request_command(metric, amount) for metric, amount in drawn.items() if f"/{metric}" in message]
+    return "\nand ".join(f"ask for more: {command}" for command in short) or "see what is short: slipway quota"
+
+
+def _lost_account(request: Request, problem: CloudError) -> str:
+    """Return what to do where a refusal names the account that the job was to run as; empty for other refusals."""
+    account = request.kind.spec_of(request.body).get("serviceAccount", "")
+    if not account or account not in problem.message:
+        return ""
+    return f"{problem.fix}\nif it was deleted: pulumi up --stack {request.stack}, which makes it again".lstrip()
+
+
+def _gone(request: Request, why: str) -> JobGoneError:
+    return JobGoneError(f"request {request.id} was submitted before, and its job is gone", why=why)
+
+
+def about_earlier(request: Request, attempt: Attempt) -> str:
+    """Say that a job was not sent now; empty for a job that was."""
+    if attempt.fresh:
+        return ""
+    before = f"submitted before with request id {request.id}"
+    if not attempt.job.ended or attempt.job.state == "JOB_STATE_SUCCEEDED":
+        return f"{before}: nothing is sent again"
+    other = f"another request id, such as {request.id[:60]}-2, runs it once more"
+    return f"{before}, and {state_word(attempt.job.state)}: nothing is sent again; {other}"
+
+
+def about_copies(request: Request, attempt: Attempt) -> str:
+    """Say what the other jobs of the request do; empty where there are none."""
+    if not attempt.copies:
+        return ""
+    end = "" if request.runs_once else f"; to end one: slipway jobs cancel {attempt.copy_ids[0]}"
+    return f"other jobs of this request exist, and {request.when_twice}: {', '.join(attempt.copy_ids)}{end}"

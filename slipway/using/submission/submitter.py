@@ -1,0 +1,295 @@
+"""A submission from its request to its job: packing a folder's code, preflight, choosing a candidate, sending, and
+falling back while it waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from slipway.base.errors import AnswerUnknown
+from slipway.base.formatting import counted
+from slipway.google.failures import CloudError, Conflict, Denied, NotFound, Refused
+from slipway.google.jobs import VertexJob
+from slipway.google.storage import Location
+from slipway.model.labels import CAPACITY_TYPE_LABEL
+from slipway.using.context import Context
+from slipway.using.jobs.claim import Claim, JobGoneError, bucket_of, read_claim
+from slipway.using.jobs.verdict import Outcome
+from slipway.using.submission.budget_check import BudgetCheck
+from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, likely
+from slipway.using.submission.choice import Choice, JudgedCandidate, about_replaced, replaced
+from slipway.using.submission.costs import Spending, spending, spending_of
+from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.submission.experiment_run import create_run, end_run, prepare_experiment
+from slipway.using.submission.fallback import FallbackDisplay, FallbackLoop
+from slipway.using.submission.journal import SubmissionJournal
+from slipway.using.submission.later_offers import LaterOffers
+from slipway.using.submission.preflight import AT_ONCE, Preflight
+from slipway.using.submission.request import Request, attempt_id
+from slipway.using.submission.sender import Attempt, Sender
+
+Planned = TypeVar("Planned")
+
+
+@dataclass(frozen=True)
+class SubmissionResult:
+    """An attempt with its request. `choice` is None for a job that was made before. `context` has the attempt's
+    catalog, a later one where the submission fell back after a deployment."""
+
+    request: Request
+    attempt: Attempt
+    choice: Choice | None
+    context: Context
+
+
+class SubmissionDisplay(FallbackDisplay, Protocol):
+    """A display of a submission's progress."""
+
+    def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None: ...
+
+    def sent(self, submitted: SubmissionResult) -> None: ...
+
+    def confirm(self, costs: Spending) -> None:
+        """Ask for a confirmation. Raises PolicyError where nobody can be asked, and KeyboardInterrupt where the answer
+        is no."""
+
+
+@dataclass(frozen=True)
+class Submitter:
+    context: Context
+    journal: SubmissionJournal
+    show: SubmissionDisplay
+    policy: RetryPolicy
+
+    def submit(self, prepared: PreparedSubmission, request_id: str, *, repeated: bool) -> SubmissionResult:
+        """Make exactly one job. `repeated`: the id may have been used before.
+
+        With a wait planned for its candidate, the call lasts until the job starts, or moves it on. Raises ConfigError
+        for an id that was used for another request, JobGoneError for an id whose job was deleted since, PolicyError
+        when no candidate can run or nobody confirms the cost, AnswerUnknown, Cancelled for a job that began while it
+        was being given up, and CloudError.
+        """
+        with self.journal.held(request_id):
+            submitter, number, first = self, 0, 0
+            while True:
+                attempt = under(self.journal, prepared, attempt_id(request_id, number))
+                found = submitter._send(attempt, first, repeated, within_budget=number == 0)
+                if found is not None:
+                    submitted, place, claim = found
+                    self.show.sent(submitted)
+                    settled, later = submitter._wait_or_fall_back(attempt, submitted, place, claim)
+                    if later is None:
+                        return settled
+                    job = replace(settled.attempt.job, state="JOB_STATE_CANCELLED")
+                    if job.experiment_run and (problem := end_run(self.context, job)):
+                        self.show.note(problem)
+                    submitter, prepared, first = replace(self, context=later.context), later.prepared, later.first
+                number += 1
+
+    def _send(
+        self, prepared: PreparedSubmission, first: int, repeated: bool, *, within_budget: bool
+    ) -> tuple[SubmissionResult, int, Claim] | None:
+        """Return the job of this attempt, by a candidate from `first` on or made before, the place of its candidate,
+        and the holder of its claim. `within_budget`: the budget is checked, once for a submission: an attempt that has
+        given up its place in a queue moves on.
+
+        None for an attempt that was given up before and whose job is deleted or not listed: a job that showed up now
+        would not run.
+        """
+        candidates = prepared.candidates[first:]
+        sender = Sender(self.context, self.journal, self.show.note, self.policy)
+        first_choice = likely(candidates)
+        request = first_choice.request
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
+            claimed = threads.submit(self._claim, prepared, request, repeated)
+            beginning = threads.submit(sender.begin, request, repeated=repeated)
+            try:
+                budget = BudgetCheck.begin(self.context, threads) if within_budget else None
+                preflight = Preflight(self.context, candidates, threads, prepared.template.name)
+                earlier, gone = None, None
+                try:
+                    earlier = beginning.result()
+                except JobGoneError as problem:
+                    gone = problem
+                bucket = bucket_of(earlier.job, self.context.catalog) if earlier else ""
+                if bucket not in ("", request.bucket):  # It was sent from another machine, by another catalog.
+                    request = request.claimed_in(bucket)
+                    claimed = threads.submit(self._claim, prepared, request, repeated)
+                try:
+                    claim = claimed.result()
+                except CloudError:
+                    if prepared.moves or not (earlier or gone):
+                        raise
+                    claim = Claim.FREE  # Nothing is sent, and nothing given up.
+                if not earlier and claim is Claim.STARTED and request.claim:
+                    earlier = sender.started(request)
+                if earlier:
+                    place = place_of(prepared, earlier.job)
+                    sent_by, catalog = prepared.candidates[place], prepared.catalog
+                    if sent_by in candidates and replaced(catalog, earlier.job, sent_by):
+                        with suppress(CloudError):
+                            (there,) = preflight.judge([sent_by])
+                            self.show.note(about_replaced(catalog, earlier.job, there))
+                    return SubmissionResult(request, earlier, None, self.context), place, claim
+                if gone and not (claim is Claim.GIVEN_UP and request.claim):
+                    raise gone
+                if claim is Claim.GIVEN_UP:
+                    sender.withdraw(request)
+                    return None
+                choice = preflight.choice(prepared, candidates, settle=first > 0)
+                candidate = choice.taken.candidate
+                if candidate is not first_choice:
+                    request = candidate.request
+                    sender.begin(request, repeated=False)
+                self.show.chosen(prepared, choice)
+                if budget:
+                    budget.check(candidate.body.get("labels", {}), self.show.note)
+                if costs := spending_of(prepared, choice):
+                    self.show.confirm(costs)
+                experiment = threads.submit(prepare_experiment, self.context, request)
+                create_run(self.context, request, experiment.result)
+            except BaseException:
+                sender.withdraw(request)
+                raise
+        try:
+            attempt = sender.send(request)
+        except CloudError as problem:
+            if isinstance(problem, Refused | Conflict | NotFound) and problem.fix == problem.usual:
+                problem.fix = way_on(problem, choice.taken) or problem.fix
+            raise
+        sent = SubmissionResult(request, attempt, choice, self.context)
+        return sent, prepared.candidates.index(candidate), claim
+
+    def _claim(self, prepared: PreparedSubmission, request: Request, repeated: bool) -> Claim:
+        """Return the holder of the claim of an id that may have been used before.
+
+        Where nothing can be given up, a caller who may not read claims can submit all the same. A passing fault does
+        not make the claim free: a job sent under a taken claim ends well without having run.
+        """
+        if not repeated:
+            return Claim.FREE
+        try:
+            return read_claim(self.context.connection.storage, request.mark)
+        except Denied:
+            if prepared.moves:
+                raise
+            return Claim.FREE
+
+    def _wait_or_fall_back(
+        self, prepared: PreparedSubmission, submitted: SubmissionResult, place: int, claim: Claim
+    ) -> tuple[SubmissionResult, LaterOffers | None]:
+        """Stay with a job that may fall back, or was about to; the second value is the later offers after a job given
+        up."""
+        candidate, later = prepared.candidates[place], LaterOffers.after(self.context, prepared, place)
+        if claim is not Claim.GIVEN_UP and (not later.candidates or candidate.wait is None):
+            return submitted, None
+        resumed = submitted.choice is None and not submitted.attempt.job.start_time
+        # The sender may have been asked to confirm less.
+        if resumed and (costs := spending(prepared, later.candidates)):
+            self.show.confirm(costs)
+        loop = FallbackLoop(self.context, self.show, self.policy, submitted.request, candidate, later)
+        attempt, given_up_for = loop.run(submitted.attempt, claim)
+        return replace(submitted, attempt=attempt), given_up_for
+
+
+def under(journal: SubmissionJournal, prepared: PreparedSubmission, request_id: str) -> PreparedSubmission:
+    """Return the submission under a request id, with its claim where the request was sent with first."""
+    entry = journal.read(request_id)
+    asked = entry.asked if entry else None
+    return prepared.under(request_id, bucket_of(asked, prepared.catalog) if asked else "")
+
+
+def way_on(problem: CloudError, taken: JudgedCandidate) -> str:
+    """Return what passes by itself of a refusal that names no way on; empty where nothing is known to. A cluster that
+    is being made or rebooted is tried all the same, as no document says that it takes no jobs."""
+    cluster = taken.candidate.offer.cluster
+    if not problem.not_accepted or not cluster or taken.verdict.outcome is not Outcome.WAITS:
+        return ""
+    return f"wait until cluster {cluster} is RUNNING (slipway pools), then submit it again"
+
+
+def place_of(prepared: PreparedSubmission, job: VertexJob) -> int:
+    """Return the place of the candidate of an earlier job, or of a candidate of its capacity type where its cluster was
+    replaced since; the last place for a job of no candidate that the template still has."""
+    type_, clusters = job.labels.get(CAPACITY_TYPE_LABEL, ""), prepared.catalog.clusters
+    places = [place for place, one in enumerate(prepared.candidates) if one.offer.capacity_type == type_]
+    for place in places:
+        cluster = prepared.candidates[place].offer.cluster
+        if (clusters[cluster].id if cluster else "") == job.persistent_resource_id:
+            return place
+    return places[0] if places else len(prepared.candidates) - 1
+
+
+def with_code(
+    context: Context,
+    asked: SubmissionRequest,
+    folder: Path,
+    plan: Callable[[SubmissionRequest], Planned],
+    *,
+    tell: Callable[[str], None],
+    upload: bool = True,
+) -> Planned:
+    """Return the plan of `asked` with the folder's code packed in place of the template's. The code is uploaded once it
+    is planned, so nothing is written for a submission with a mistake; `tell` is told what was packed.
+
+    Raises PolicyError where that is not allowed, ConfigError, and the errors of `plan`.
+    """
+    from slipway.authoring.packages.packing import modules, pack
+    from slipway.authoring.packages.working_tree import read
+    from slipway.google.catalog.lookup import find_template
+
+    catalog = context.catalog
+    template = find_template(catalog, asked.template)
+    modules(template)
+    code = pack(catalog, template, read(folder), folder.resolve().name)
+    labels = {**asked.overrides.labels, **code.labels}
+    overrides = replace(asked.overrides, package=str(code.location), code=code.digest, labels=labels)
+    planned = plan(replace(asked, overrides=overrides))
+    state = f" @ {code.revision.short}" if code.revision.commit else ", never committed"
+    size = f"{len(code.package.content) / 1000:,.0f} kB with slipway's launcher"
+    tell(f"code {folder}{state}  {counted(code.count, 'file')}, {size}  →  {code.location}")
+    if upload:
+        _upload(context, code.location, code.package.content)
+    return planned
+
+
+def _upload(context: Context, location: Location, content: bytes) -> None:
+    """Upload content that is named by its hash: an existing object is the same, so after a lost answer the upload is
+    repeated."""
+    storage = context.connection.storage
+    for attempt in range(3):
+        try:
+            storage.create(location, content, "application/gzip")
+            return
+        except CloudError as problem:
+            if attempt == 2 or (problem.status and problem.status < 500 and problem.status != 429):
+                raise
+            context.clock.sleep(2.0**attempt)
+
+
+def journal_of(context: Context) -> SubmissionJournal:
+    return SubmissionJournal.find(context.folder, context.environ, context.catalog.project, context.catalog.stack)
+
+
+def deliver(
+    context: Context,
+    show: SubmissionDisplay,
+    prepared: PreparedSubmission,
+    request_id: str,
+    *,
+    repeated: bool,
+    again: str,
+) -> SubmissionResult:
+    """Make exactly one job, as `Submitter.submit` does. `again`: how to submit once more, as a call or a command."""
+    submitter = Submitter(
+        context, journal_of(context), show, RetryPolicy(look_for=context.look_for, no_contact=context.no_contact)
+    )
+    try:
+        return submitter.submit(prepared, request_id, repeated=repeated)
+    except AnswerUnknown as problem:
+        problem.to_go_on(again)
+        raise

@@ -1,0 +1,193 @@
+"""The forecast of a sweep's cost and time: the most that it may cost, by its machines' rates and their timeout; and the
+usual range, by the permitted rate of sending and the times of earlier runs of its template. Pure; unknown parts are
+left out and named, and nothing is guessed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+
+from slipway.base.formatting import join, span
+from slipway.google.jobs import VertexJob
+from slipway.model.capacity import WEEK
+from slipway.model.catalog.model import Catalog
+from slipway.model.prices import Price, dollars
+from slipway.using.jobs.earlier_jobs import FEWEST, SINCE, Times, run_times
+from slipway.using.submission.candidates import Candidate, price
+from slipway.using.submission.costs import amount, longest_run
+
+
+@dataclass(frozen=True)
+class Share:
+    """Runs of a sweep that need the same machines. `hourly`: USD an hour for one run's machines; those of a `pool` are
+    paid for anyway, but for `grows`: USD an hour for those that the pool may have to add for a run. `at_once`: the most
+    runs that the pool takes, None on machines of their own. `times`: None where there are too few earlier runs. With
+    `trials` not all machines of a run are in use all the time. `longest`: the seconds after which the service ends a
+    run."""
+
+    runs: int
+    hourly: Price
+    pool: bool
+    at_once: int | None
+    times: Times | None
+    trials: bool = False
+    longest: float = WEEK
+    grows: Price = field(default_factory=Price)
+
+    @property
+    def paid_anyway(self) -> bool:
+        return self.pool and self.grows == Price()
+
+    @property
+    def bound(self) -> Price:
+        """The most that the runs may cost beyond what is paid for anyway."""
+        return (self.grows if self.pool else self.hourly) * (Decimal(str(self.longest)) / 3600 * self.runs)
+
+    @property
+    def rounds(self) -> int:
+        return 1 if self.at_once is None else -(-self.runs // self.at_once)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Seconds and USD of all runs that are about to be sent, at least and at most, None where not known."""
+
+    runs: int
+    shares: tuple[Share, ...]
+    seconds_to_send: float
+    unread: str = ""
+    """The reason why earlier runs can't be read; empty where they were."""
+
+    @property
+    def bound(self) -> Price:
+        """The most that all runs may cost, each until its timeout, beyond what is paid for anyway."""
+        return sum((share.bound for share in self.shares), Price())
+
+    @property
+    def earlier(self) -> int | None:
+        """The number of earlier runs that tell the time; None when some share has too few."""
+        counts = [share.times.count for share in self.shares if share.times]
+        return sum(counts) if len(counts) == len(self.shares) else None
+
+    @property
+    def least_seconds(self) -> float | None:
+        times = [(share.rounds, share.times.shortest) for share in self.shares if share.times]
+        if self.earlier is None or not times:
+            return None
+        return max(self.seconds_to_send + min(each for _, each in times), max(rounds * each for rounds, each in times))
+
+    @property
+    def most_seconds(self) -> float | None:
+        """The time on whole pools, at their largest and without anybody else's jobs; on machines of their own it is
+        not known."""
+        if self.earlier is None or any(share.at_once is None for share in self.shares):
+            return None
+        return self.seconds_to_send + sum(share.rounds * share.times.longest for share in self.shares if share.times)
+
+    @property
+    def least_cost(self) -> Price | None:
+        vague = any(share.trials or share.hourly.at_most for share in self.shares)
+        return None if vague else self._cost(lambda times: times.shortest)
+
+    @property
+    def most_cost(self) -> Price | None:
+        return self._cost(lambda times: times.longest)
+
+    def _cost(self, seconds: Callable[[Times], float]) -> Price | None:
+        if self.earlier is None or any(share.hourly.unknown for share in self.shares):
+            return None
+        timed = ((share, share.times) for share in self.shares if share.times)
+        costs = (share.hourly * (Decimal(str(seconds(times))) / 3600 * share.runs) for share, times in timed)
+        return sum(costs, Price())
+
+
+def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[VertexJob], now: datetime) -> Share:
+    """Return the share of so many runs by the candidate; `earlier` are jobs of its template."""
+    offer, demand = candidate.offer, candidate.demand
+    at_once, grows = None, Price()
+    if offer.cluster:
+        needs = Counter[str]()
+        for part in demand.parts:
+            needs[part.pool] += part.machines
+        pools = {pool.name: pool for pool in catalog.clusters[offer.cluster].pools}
+        at_once = min((max(1, pools[name].max // count) for name, count in needs.items() if name in pools), default=1)
+        growing = (
+            (pools[name], count) for name, count in needs.items() if name in pools and pools[name].min < pools[name].max
+        )
+        grows = sum((pool.price_per_hour * count for pool, count in growing), Price())
+    times = run_times(earlier, offer.capacity_type, demand, now)
+    return Share(
+        runs,
+        price(catalog, candidate),
+        pool=bool(offer.cluster),
+        at_once=at_once,
+        times=times,
+        trials=candidate.kind.has_trials,
+        longest=longest_run(candidate),
+        grows=grows,
+    )
+
+
+def bound_words(shares: Sequence[Share]) -> str:
+    """Return `at most $3,084.40 for all 40 runs, as each ends after 7 days at the latest`."""
+    paid, runs = [share for share in shares if not share.paid_anyway], sum(share.runs for share in shares)
+    every, most = _every(runs), sum((share.bound for share in paid), Price())
+    if not paid:
+        return f"at most $0 for {every}, beyond the pools' own price"
+    if most.unknown:
+        return f"the most that {every} may cost is not known: no list has the price of such machines"
+    words = f"{'at most ' if most.complete else ''}{amount(Price(most.known, most.complete))} for {every}"
+    if any(share.pool for share in paid):
+        words += ", where a pool grows for them"
+    elif len(paid) < len(shares):
+        words += ", of which those on pools cost nothing extra"
+    latest = span(max(share.longest for share in paid))
+    return f"{words}, as {'it' if runs == 1 else 'each'} ends after {latest} at the latest"
+
+
+def _every(runs: int) -> str:
+    return "the run" if runs == 1 else f"all {runs:,} runs"
+
+
+def forecast_lines(forecast: Forecast) -> list[str]:
+    """Return `each run: $0.25/h while it runs; 4–9 min (11 earlier runs in 30 days)`, the most that all runs may cost,
+    and what is usual for all together."""
+    lines = []
+    if len(forecast.shares) == 1:
+        (one,) = forecast.shares
+        anyway = "paid for anyway" if one.paid_anyway else "paid for anyway where the pool need not grow for it"
+        rate = f"{dollars(one.hourly)}{f', {anyway}' if one.pool else ' while it runs'}"
+        lines = [f"each run: {rate}{f'; {one.times}' if one.times else ''}"]
+    every = _every(forecast.runs)
+    lines.append(bound_words(forecast.shares))
+    if forecast.earlier is None:
+        few = forecast.unread or f"fewer than {FEWEST} earlier runs on such machines succeeded in {SINCE.days} days"
+        do = ("costs", "takes") if forecast.runs == 1 else ("cost", "take")
+        return [*lines, f"what {every} usually {join(do)} is not known: {few}"]
+    pools = any(one.pool for one in forecast.shares)
+    cost = _between(forecast.least_cost, forecast.most_cost)
+    where = " of machine time on pools" if pools else ""
+    return [*lines, f"{every}: {cost}{where}; {_how_long(forecast)}"]
+
+
+def _how_long(forecast: Forecast) -> str:
+    least, most = forecast.least_seconds, forecast.most_seconds
+    assert least is not None, "asked only where earlier runs tell it"
+    if most is None:
+        return f"{span(least)} at least, as quota and machines allow"
+    counts: Sequence[int] = [one.at_once for one in forecast.shares if one.at_once is not None]
+    at_once = f"{counts[0]} at a time" if len(counts) == 1 and counts[0] < forecast.runs else ""
+    alone = ", ".join(word for word in ("on the whole pool", at_once) if word)
+    return f"{span(least)} to {span(most)} {alone}" if span(least) != span(most) else f"about {span(least)} {alone}"
+
+
+def _between(least: Price | None, most: Price | None) -> str:
+    if most is None:
+        return "price unknown"
+    if least is None:
+        return f"at most {amount(Price(most.known, most.complete))}"
+    low, high = amount(Price(least.known)), amount(most)
+    return high if low == high else f"{low} to {high}"

@@ -1,0 +1,154 @@
+"""Runs that were sent and that no list shows. Either the job is younger than the list, or somebody deleted it; then the
+claim tells whether it had started: a job sent again for a started run would succeed at once without having run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+
+from slipway.google.answers import region_of
+from slipway.google.failures import Denied, NotFound
+from slipway.google.jobs import VertexJob
+from slipway.using.context import Context
+from slipway.using.jobs.claim import Claim, holder, read_claim
+from slipway.using.submission.request import Request
+from slipway.using.sweeps.runs import CANCELLED, FAILED, GONE, KnownRuns, Run
+from slipway.using.sweeps.sweep_sender import SECONDS_PER_CALL
+
+_SENT_ONCE_MORE = FAILED | {CANCELLED, GONE}
+_SAMPLE = 8
+_LOOK_EVERY = 2.0
+_AT_ONCE = 100
+"""The number of jobs that are asked for one by one before the calls are spread over time."""
+_CLAIM_STAYS = 20 * 24 * 3600.0
+"""Seconds for which the claim of a started run surely exists: the workspace deletes claims after 30 days."""
+
+
+@dataclass(frozen=True)
+class GoneRuns:
+    """The search for runs that no list shows. `request` returns a run's request, whose claim is the same wherever its
+    job goes; `say` is told the number of runs to look for."""
+
+    context: Context
+    request: Callable[[Run], Request]
+    threads: Executor
+    say: Callable[[int], None]
+
+    def ask_first(self, count: int) -> tuple[Future[bool], ...]:
+        """Begin to ask whether the first few of `count` runs have started."""
+        return tuple(self.threads.submit(self._has_started, Run(index)) for index in range(min(_SAMPLE, count)))
+
+    def with_unlisted(self, known: KnownRuns, sent_at: Mapping[Run, float], skipped: Collection[str]) -> KnownRuns:
+        """Add to `known` the fate of jobs that were accepted here and that no list shows. A run whose job was deleted
+        before it started is forgotten, so that it is sent again under the same id.
+
+        `sent_at`: in seconds of the wall clock. For a run sent so long ago that its claim may be deleted too, it is not
+        known whether it started. Regions in `skipped` are not asked. Raises CloudError.
+        """
+        asked, since = 0, self.context.clock.now().timestamp() - _CLAIM_STAYS
+        while unlisted := [
+            run
+            for run in known.last
+            if run in known.jobs and run not in known.states and region_of(known.jobs[run]) not in skipped
+        ]:
+            if not asked:
+                self.say(len(unlisted))
+            elif asked % _AT_ONCE == 0:
+                self.context.clock.sleep(_AT_ONCE * SECONDS_PER_CALL)
+            some = unlisted[: _AT_ONCE - asked % _AT_ONCE]
+            asked += len(some)
+            found = dict(zip(some, self.threads.map(self._job, [known.jobs[run] for run in some]), strict=True))
+            # The claim is asked for last: a deleted job can't take it any more.
+            recent = [run for run, job in found.items() if job is None and sent_at.get(run, 0.0) > since]
+            fresh = self.threads.map(self._never_started, recent)
+            never = {run for run, is_so in zip(recent, fresh, strict=True) if is_so}
+            known = known.with_found({run: job for run, job in found.items() if run not in never}).without(never)
+        return known
+
+    def with_gone(
+        self,
+        count: int,
+        known: KnownRuns,
+        first: Iterable[Future[bool]],
+        own: Callable[[Iterable[VertexJob]], object],
+    ) -> KnownRuns:
+        """Add to `known` the jobs of those of `count` runs that might be sent and whose claim is taken; as gone where
+        such a job does not exist.
+
+        When nothing else is known of a sweep, all runs are asked about only where one of the `first` has started.
+        `own` gets these jobs: some may be of another sweep. Raises CloudError.
+        """
+        if not known.jobs and not known.open and not any(one.result() for one in first):
+            return known
+        asked: set[Run] = set()
+        while runs := [run for run in _next(count, known) if run not in asked]:
+            asked.update(runs)
+            has = self.threads.map(self._has_started, runs)
+            started = {run: self.request(run) for run, is_so in zip(runs, has, strict=True) if is_so}
+            found = self._runners(started, known.open)
+            own(job for job in found.values() if job)
+            known = known.with_found(found)
+        return known
+
+    def _job(self, name: str) -> VertexJob | None:
+        try:
+            return self.context.vertex.job(name)
+        except NotFound:
+            return None
+
+    def _has_started(self, run: Run) -> bool:
+        """Tell whether a run's claim is taken; False where that can't be told: without a launcher, or for a caller who
+        may not read claims."""
+        request = self.request(run)
+        return bool(request.claim) and self._claim(request) is Claim.STARTED
+
+    def _never_started(self, run: Run) -> bool:
+        """Tell whether a run's claim is free; False where that can't be told: for an image, a tuning job (its trials
+        have the claims), or a caller who may not read claims."""
+        request = self.request(run)
+        return request.runs_once and self._claim(request) is Claim.FREE
+
+    def _claim(self, request: Request) -> Claim | None:
+        try:
+            return read_claim(self.context.connection.storage, request.claim)
+        except Denied:
+            return None
+
+    def _runners(self, started: Mapping[Run, Request], sent_at: Mapping[Run, float]) -> dict[Run, VertexJob | None]:
+        """Return the jobs that have the claims of these runs, as far as they exist: the known list may have been read
+        before they were made. A job that runs in place of another is found by a list alone, and looked for while a list
+        may hide it."""
+        context, found = self.context, dict[Run, VertexJob | None]()
+        missing, begun = list(started), context.clock.now().timestamp()
+        while missing:
+            now, first = context.clock.now().timestamp(), not found
+            for run in missing:
+                request = started[run]
+                found[run] = holder(context.vertex, context.connection.storage, request.claim, request.kind, request.id)
+            missing = [
+                run
+                for run in missing
+                if found[run] is None
+                and not started[run].kind.runs_itself
+                and now < sent_at.get(run, begun) + context.look_for
+            ]
+            if missing:
+                if first:
+                    self.say(len(missing))
+                context.clock.sleep(max(_LOOK_EVERY, len(missing) * SECONDS_PER_CALL))
+        return found
+
+
+def _next(count: int, known: KnownRuns) -> Iterator[Run]:
+    """Yield the attempts that might be sent."""
+    last = {run.index: run for run in known.last}
+    for index in range(count):
+        if index not in last:
+            yield Run(index)
+            continue
+        run = last[index]
+        if run in known.open:
+            yield run
+        elif known.states.get(run) in _SENT_ONCE_MORE:
+            yield run.next

@@ -1,0 +1,234 @@
+"""The points of a sweep: one set of parameters for each run, from a grid, a list, or both. Pure.
+
+Values stay the text that was written (`0.10`, `1e-3`, `yes`), as on the command line; the template's types judge them
+later. `null` leaves a parameter out, which means its default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import product
+from math import prod
+
+from slipway.base.errors import ConfigError, Fix, together
+from slipway.base.formatting import quoted
+
+MOST = 100_000
+"""The most points: a grid multiplies quickly, and nobody means more than this."""
+
+SHAPE = "grid: {NAME: [VALUE, …], …}, or list: [{NAME: VALUE, …}, …], or a CSV with names in its first line"
+_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class PointMistake:
+    """A mistake at a `place`: `grid.yaml:3:14` (line and column, both from 1), `grid.yaml` or `run 3`."""
+
+    place: str
+    what: str
+    fix: Fix = SHAPE
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.what}"
+
+
+def refusal(source: str, mistakes: Sequence[PointMistake], head: str = "") -> ConfigError:
+    """Return the error for at least one mistake in `source`, sorted by line and column. A single mistake stands by
+    itself, unless `head` names what it spoils."""
+    mistakes = sorted(
+        mistakes, key=lambda one: [int(number) for number in one.place.split(":")[1:] if number.isdigit()]
+    )
+    fix = together(one.fix for one in mistakes)
+    if len(mistakes) == 1 and not head:
+        return ConfigError(str(mistakes[0]), fix=fix)
+    more = [f"… and {len(mistakes) - _SHOWN:,} more"] if len(mistakes) > _SHOWN else []
+    why = "\n".join([*map(str, mistakes[:_SHOWN]), *more])
+    return ConfigError(head or f"{source}: {len(mistakes):,} mistakes", why=why, fix=fix)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value with its place: a text, the items of a list, or names with their values. A node without any of them is
+    null."""
+
+    place: str
+    text: str | None = None
+    items: tuple[Node, ...] | None = None
+    entries: tuple[tuple[Node, Node], ...] | None = None
+
+
+@dataclass(frozen=True)
+class Content:
+    """The outermost value of a `source` (a file's name), and the mistakes found while reading it."""
+
+    source: str
+    root: Node | None
+    mistakes: tuple[PointMistake, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A parameter's value as text, its place, and the place of the parameter's name."""
+
+    text: str
+    place: str
+    named: str
+
+
+@dataclass(frozen=True)
+class Point:
+    """The values `given` to one run by parameter; `where` is the run's place, for missing parameters.
+
+    `unread`: parameters whose value is a mistake by itself; None where nothing could be read.
+    """
+
+    given: Mapping[str, Given]
+    where: str
+    unread: frozenset[str] | None = frozenset()
+
+    @property
+    def values(self) -> dict[str, str]:
+        return {name: one.text for name, one in self.given.items()}
+
+
+@dataclass(frozen=True)
+class Points:
+    """The points of a source, in order, without those that are mistakes."""
+
+    source: str
+    each: tuple[Point, ...]
+    mistakes: tuple[PointMistake, ...] = ()
+
+
+def points(content: Content) -> Points:
+    """Combine each entry of the list with each combination of the grid, whose last name varies fastest."""
+    return _PointMaker(content.source, list(content.mistakes)).made(content.root)
+
+
+class _PointMaker:
+    """A maker of points that collects all mistakes."""
+
+    def __init__(self, source: str, mistakes: list[PointMistake]) -> None:
+        self._source, self._mistakes = source, mistakes
+
+    def made(self, root: Node | None) -> Points:
+        each = () if root is None else self._each(root)
+        if not each and not self._mistakes:
+            self._wrong(self._source, "has no point, so there is nothing to run")
+        return Points(self._source, each, tuple(self._mistakes))
+
+    def _wrong(self, place: str, what: str, fix: str = SHAPE) -> None:
+        self._mistakes.append(PointMistake(place, what, fix))
+
+    def _entries(self, node: Node) -> Iterator[tuple[str, Node, Node]]:
+        """Return each name with its key and its first value."""
+        seen: set[str] = set()
+        for key, value in node.entries or ():
+            if key.text is None:
+                self._wrong(key.place, "a name must be a single string")
+            elif key.text in seen:
+                self._wrong(key.place, f"{key.text} appears twice", "name each parameter once")
+            else:
+                seen.add(key.text)
+                yield key.text, key, value
+
+    def _each(self, root: Node) -> tuple[Point, ...]:
+        if root.items is not None:
+            return self._multiplied(self._rows(root), {})
+        if root.entries is None:
+            self._wrong(self._source, "is not a sweep: it holds neither a grid nor a list")
+            return ()
+        parts: dict[str, Node] = {}
+        for name, key, value in self._entries(root):
+            parts[name] = value
+            if name not in ("grid", "list"):
+                self._wrong(key.place, f"{quoted(name)} is neither grid nor list")
+        rows = self._rows(parts["list"]) if "list" in parts else [Point({}, self._source)]
+        axes = self._axes(parts["grid"]) if "grid" in parts else {}
+        return self._multiplied(rows, axes) if "list" in parts or axes else ()
+
+    def _multiplied(self, rows: Sequence[Point], axes: Mapping[str, tuple[Given, ...]]) -> tuple[Point, ...]:
+        both = {name: one.named for row in rows for name, one in row.given.items() if name in axes}
+        for name, place in both.items():
+            self._wrong(place, f"{name} is in both the grid and the list", "leave it in one of them")
+        unread = frozenset(name for name, values in axes.items() if not values)
+        axes = {name: values for name, values in axes.items() if values}
+        count = len(rows) * prod(len(values) for values in axes.values())
+        if count > MOST:
+            self._wrong(self._source, f"makes {_many(count)} runs", f"at most {MOST:,} in one sweep: split it")
+            return ()
+        found: list[Point] = []
+        for row in rows:
+            lacks = None if row.unread is None else row.unread | unread
+            for combination in product(*axes.values()):
+                chosen = dict(zip(axes, combination, strict=True))
+                place = ", ".join(f"{name}={one.text}" for name, one in chosen.items())
+                where = f"{row.where} ({place})" if place and row.where != self._source else row.where
+                found.append(Point({**row.given, **chosen}, where, lacks))
+        return tuple(found)
+
+    def _rows(self, node: Node) -> list[Point]:
+        if node.items is None:
+            self._wrong(node.place, "list: must be a list of points")
+            return []
+        return [self._row(entry) for entry in node.items]
+
+    def _row(self, entry: Node) -> Point:
+        where = entry.place.rpartition(":")[0] or entry.place
+        if entry.entries is None:
+            self._wrong(entry.place, "a point must name its parameters", "- {NAME: VALUE, …}")
+            return Point({}, where, None)
+        found: dict[str, Given] = {}
+        unread = set()
+        for name, key, value in self._entries(entry):
+            if value.items is not None or value.entries is not None:
+                self._wrong(value.place, f"{name} is not one value", "one value for each parameter of a point")
+                unread.add(name)
+            elif value.text is not None:
+                found[name] = Given(value.text, value.place, key.place)
+        return Point(found, where, frozenset(unread))
+
+    def _axes(self, node: Node) -> dict[str, tuple[Given, ...]]:
+        """Return the values of each parameter; none where they are a mistake."""
+        if node.entries is None:
+            self._wrong(node.place, "grid: names parameters with their values")
+        axes: dict[str, tuple[Given, ...]] = {}
+        for name, key, values in self._entries(node):
+            axes[name] = self._range(name, key, values) if values.entries is not None else self._axis(name, key, values)
+        return axes
+
+    def _axis(self, name: str, key: Node, values: Node) -> tuple[Given, ...]:
+        if not values.items:
+            fix = f"{name}: [VALUE, …], or {{from: 0, to: 9}}"
+            self._wrong(values.place, f"grid: {name} has no {'list of ' if values.items is None else ''}values", fix)
+        for one in values.items or ():
+            if one.text is None:
+                self._wrong(one.place, f"grid: {name} holds something that is not one value")
+        return tuple(Given(one.text, one.place, key.place) for one in values.items or () if one.text is not None)
+
+    def _range(self, name: str, key: Node, given: Node) -> tuple[Given, ...]:
+        bounds = {bound: value.text for bound, _, value in self._entries(given)}
+        fix = f"{name}: {{from: 0, to: 9, step: 1}}, both ends included"
+        if not {"from", "to"} <= set(bounds) <= {"from", "to", "step"}:
+            self._wrong(given.place, f"grid: {name} is not a range", fix)
+            return ()
+        try:
+            first, last, step = (Decimal(str(bounds.get(bound, "1"))) for bound in ("from", "to", "step"))
+            count = int((last - first) / step) + 1 if (last - first) * step >= 0 else 0
+        except ArithmeticError:
+            self._wrong(given.place, f"grid: {name} is a range of something that is not a number", fix)
+            return ()
+        if count > MOST:
+            self._wrong(given.place, f"grid: {name} has {_many(count)} values", f"at most {MOST:,} in one sweep")
+        elif count < 1:
+            self._wrong(given.place, f"grid: {name} goes from {first} to {last} and never gets there", fix)
+        else:
+            return tuple(Given(str(first + step * index), given.place, key.place) for index in range(count))
+        return ()
+
+
+def _many(count: int) -> str:
+    """Return a count as text. Python does not write numbers of thousands of digits."""
+    return f"{count:,}" if count < 10**100 else "far too many"

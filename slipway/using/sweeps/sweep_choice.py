@@ -1,0 +1,172 @@
+"""Where the runs of a sweep go: one choice for all runs that need the same machines, made before any is sent.
+
+Many runs on machines of their own cost a lot at once. So they stay on the first capacity type that can ever run them,
+where they may wait, and another one is taken only where somebody has named it, or answers that it may be. Pure, but for
+the verdicts that are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from slipway.base.errors import Fix, PolicyError, ResourceError, SlipwayError
+from slipway.base.formatting import join
+from slipway.model.catalog.model import Catalog
+from slipway.using.jobs.verdict import Outcome
+from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.choice import Choice, JudgedCandidate, choose, refusal
+from slipway.using.submission.costs import Spending, spending_at_once
+from slipway.using.submission.preflight import offline
+from slipway.using.sweeps.forecast import Share, bound_words
+from slipway.using.sweeps.runs import Run, runs_in_words
+from slipway.using.sweeps.sweep_plan import SweepPlan
+
+Judge = Callable[[Iterable[Candidate]], Iterable[JudgedCandidate]]
+
+
+@dataclass(frozen=True)
+class GroupChoice:
+    """The choice for runs that need the same machines. `first`: by the first capacity type that can ever run them, or
+    the error where that takes no jobs now. `sooner`: by a later type that could run now, where they would wait."""
+
+    first: Choice | SlipwayError
+    sooner: Choice | None = None
+
+
+@dataclass(frozen=True)
+class SoonerChoice:
+    """What could run now where runs would wait: the `choices` of these groups by a later type, and their `shares` of
+    the costs. `waits`: what they would wait for. `spending`: None where nobody has to confirm it. `limited`: the stack
+    says up to which price nobody has to."""
+
+    choices: Mapping[int, Choice]
+    shares: tuple[Share, ...]
+    waits: str
+    spending: Spending | None
+    limited: bool
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The capacity types to name for it."""
+        return tuple(dict.fromkeys(one.taken.candidate.offer.capacity_type for one in self.choices.values()))
+
+    @property
+    def words(self) -> str:
+        """What it is: `spot could run now, at most $3,084.40 for all 40 runs, …`"""
+        return f"{join(self.types)} could run now, {bound_words(self.shares)}"
+
+    @property
+    def answered_by_yes(self) -> bool:
+        """Tell whether a yes given beforehand is an answer: it counts up to the stack's limit."""
+        return self.limited and self.spending is None
+
+    def refusal(self, how: str) -> PolicyError:
+        """Return the error where `--yes` would have to confirm a type that nobody has named; `how` names it."""
+        limit = self.spending.words if self.spending else "a yes counts up to a limit, and the stack has none"
+        return PolicyError(
+            f"nothing was sent: a yes alone does not send these runs to {join(self.types)}",
+            why=f"{self.waits}\n{self.words}\n{limit} (slipway:workspace.confirmAbove)",
+            fix=f"to send them there: {how}\nto let them wait: the same without yes",
+        )
+
+    def in_place_of(self, problem: SlipwayError) -> SlipwayError:
+        """Return the error of a first type that takes no jobs now, with this way on."""
+        then: Fix = (f"{problem.fix}\nor send them to {join(self.types)}: ", {"then": ",".join(self.types)})
+        return type(problem)(problem.what, why=f"{problem.why}\n{self.words}", fix=then)
+
+
+def choose_group(template: str, candidates: Sequence[Candidate], judge: Judge, then: Sequence[str]) -> GroupChoice:
+    """Choose for runs that have these candidates. `then`: the capacity types that may be taken where the first one
+    would wait; where none is named, all others are looked at. Judges no more than it needs.
+
+    Raises PolicyError, or ResourceError for a broken cluster, where no type can ever run them.
+    """
+    by_type: dict[str, list[Candidate]] = {}
+    for one in candidates:
+        by_type.setdefault(one.offer.capacity_type, []).append(one)
+    left, seen = list(by_type), list[JudgedCandidate]()
+    while not any(one.verdict.outcome is not Outcome.NEVER or one.comes_back for one in seen):
+        if not left:
+            raise refusal(template, seen, [])
+        seen += judge(by_type[left.pop(0)])
+    first: Choice | SlipwayError
+    try:
+        first = choose(template, seen, settle=True)
+    except (PolicyError, ResourceError) as problem:
+        first = problem
+    if isinstance(first, Choice) and not first.taken.waits:
+        return GroupChoice(first)
+    for name in [one for one in then if one in left] if then else left:
+        later = list(judge(by_type[name]))
+        able = next((one for one in later if one.can and one.verdict.outcome is not Outcome.UNKNOWN), None)
+        if able:
+            return GroupChoice(first, Choice(able, (*seen, *later[: later.index(able)])))
+        seen += later
+    return GroupChoice(first)
+
+
+def choose_groups(plan: SweepPlan, runs: Iterable[Run], judge: Judge) -> dict[int, GroupChoice]:
+    """Choose for each group of these runs. Raises PolicyError, or ResourceError for a broken cluster, with the reasons
+    of every group that can go nowhere now."""
+    groups: dict[int, list[int]] = {}
+    for run in runs:
+        groups.setdefault(plan.of_group[run.index], []).append(run.index)
+    chosen: dict[int, GroupChoice] = {}
+    refused: list[tuple[str, SlipwayError]] = []
+    for group, numbers in sorted(groups.items()):
+        try:
+            found = choose_group(plan.template.name, plan.groups[group].candidates, judge, plan.then)
+            if isinstance(found.first, SlipwayError) and not found.sooner:
+                raise found.first
+        except (PolicyError, ResourceError) as problem:
+            refused.append((runs_in_words(sorted(numbers)), problem))
+        else:
+            chosen[group] = found
+    if refused:
+        first = refused[0][1]
+        if len(plan.groups) > 1:
+            first.why = "\n".join("\n  ".join([f"{runs}: {one.what}", *one.why.splitlines()]) for runs, one in refused)
+            first.what = f"{plan.template.name}: nothing is sent, as some of {plan.count:,} runs can't be"
+        raise first
+    return chosen
+
+
+def sooner_choice(
+    plan: SweepPlan,
+    groups: Mapping[int, GroupChoice],
+    counts: Mapping[int, int],
+    shares: Callable[[Mapping[int, Choice]], tuple[Share, ...]],
+) -> SoonerChoice | None:
+    """Return what could run now in place of the groups that would wait; None where nothing could. `counts`: the runs
+    of each group; `shares` returns those of such choices."""
+    choices = {group: found.sooner for group, found in groups.items() if found.sooner}
+    if not choices:
+        return None
+    waiting = dict.fromkeys(_waits(groups[group].first) for group in choices)
+    runs = [(one.taken.candidate, counts[group]) for group, one in choices.items()]
+    catalog = plan.groups[0].catalog
+    spending, limited = spending_at_once(catalog, plan.template.name, runs), catalog.confirm_above is not None
+    return SoonerChoice(choices, shares(choices), "; ".join(waiting), spending, limited)
+
+
+def _waits(first: Choice | SlipwayError) -> str:
+    if isinstance(first, SlipwayError):
+        return first.what
+    return f"{first.taken.candidate.label} would wait: {'; '.join(first.taken.reasons)}"
+
+
+def check_rules(plan: SweepPlan, candidates: Mapping[Run, Candidate], catalog: Catalog) -> None:
+    """Raise PolicyError when a run breaks a rule of the service, with each reason once; quota was judged before."""
+    broken: dict[str, list[int]] = {}
+    for run, candidate in candidates.items():
+        if judged := offline(candidate, reserved=catalog.reservations, limits_follow=True):
+            for reason in judged.reasons:
+                broken.setdefault(reason, []).append(run.index)
+    if broken:
+        runs = {index for those in broken.values() for index in those}
+        raise PolicyError(
+            f"{len(runs):,} of {plan.count:,} runs can never run",
+            why="\n".join(f"{runs_in_words(those)}: {reason}" for reason, those in broken.items()),
+            fix="correct them",
+        )

@@ -1,0 +1,260 @@
+"""A sweep's end: waiting for its runs, and the error where not all of them were accepted, or succeeded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from operator import itemgetter
+from typing import Protocol
+
+from slipway.base.errors import AnswerUnknown, Cancelled, ConfigError, ResourceError, SlipwayError, Timeout
+from slipway.base.formatting import clock, few, join
+from slipway.google.failures import NotFound
+from slipway.google.jobs import VertexJob, state_word
+from slipway.using.context import Context
+from slipway.using.jobs.contact import Contact
+from slipway.using.jobs.failure import read_briefs
+from slipway.using.jobs.follower import TRANSIENT, Polling
+from slipway.using.submission.ending import error_of_end
+from slipway.using.submission.experiment_run import end_run
+from slipway.using.sweeps.runs import Run, runs_in_words
+from slipway.using.sweeps.sweep_jobs import calls_of
+from slipway.using.sweeps.sweep_sender import SECONDS_PER_CALL
+from slipway.using.sweeps.sweep_submitter import SubmittedSweep
+
+_SHOWN_REASONS = 5
+_AT_A_LOOK = 8
+_POLLING = Polling()
+
+
+@dataclass(frozen=True)
+class Again:
+    """The ways to go on with a sweep, as a command or a call of Python: `same` sends the runs never sent; the others
+    also, or only, the failed and cancelled ones."""
+
+    same: str
+    failed: str
+    cancelled: str
+
+
+class EndDisplay(Protocol):
+    """A display of runs that are waited for."""
+
+    def state(self, text: Callable[[datetime], str]) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+
+def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | None:
+    """Return the error where not all runs were accepted for another reason than an interruption; None when all were."""
+    result = sweep.result
+    if result.stopped is not None:
+        return result.stopped
+    if result.unknown:
+        return AnswerUnknown(
+            f"whether {len(result.unknown):,} runs of sweep {sweep.id} were accepted is unknown",
+            why="their answers were lost, and no list shows their jobs",
+            fix=f"to see:         {_listing(sweep)}\nto look again:  {again.same}\n"
+            f"to send them:   {again.failed}   (should one show up late, {sweep.jobs.when_twice})",
+        )
+    if result.refused:
+        return ResourceError(
+            f"{len(result.refused):,} runs of sweep {sweep.id} were refused",
+            why=_reasons(problem.message for problem in result.refused.values()),
+            fix=f"once that is corrected, this sends them: {again.same}",
+        )
+    return None
+
+
+@dataclass(frozen=True)
+class EndedRuns:
+    """The job of each run, by the runs' numbers, and the numbers of runs whose end is not known. `taken`: runs that
+    have not run, with the jobs of another sweep of this name that ran in their place."""
+
+    jobs: Mapping[int, VertexJob]
+    gone: Sequence[int] = ()
+    taken: Mapping[Run, VertexJob] = field(default_factory=dict)
+
+
+def problem_of_taken(sweep: SubmittedSweep, taken: Mapping[Run, VertexJob]) -> SlipwayError | None:
+    """Return the error for runs in whose place another sweep's ran, None where there are none."""
+    if not taken:
+        return None
+    lost = [run.index for run in taken]
+    by = Counter(job.user or "somebody" for job in taken.values())
+    jobs = few((job.id for job in taken.values()), _SHOWN_REASONS)
+    ran = [run.index for run in sorted(sweep.accepted) if run not in taken]
+    told = [f"in place of {runs_in_words(lost)} ran {'job' if len(lost) == 1 else 'jobs'} {jobs}, sent by {join(by)}"]
+    told += [f"of this one {runs_in_words(ran)} ran, or will"] if ran else []
+    left_out = f"\nand leave out what ran of it: {runs_in_words(ran)}" if ran else ""
+    return ConfigError(
+        f"{len(lost):,} of {sweep.count:,} runs of sweep {sweep.id} do not run: another sweep of that name was sent "
+        "at the same time",
+        why="\n".join(told),
+        fix=("name this one differently: ", {"request_id": "NAME"}, left_out),
+    )
+
+
+def problem_of_gone(sweep: SubmittedSweep, gone: Sequence[int], again: Again) -> SlipwayError | None:
+    """Return the error for runs whose end is not known, None where there are none."""
+    if not gone:
+        return None
+    return ResourceError(
+        f"{len(gone):,} of {sweep.count:,} runs of sweep {sweep.id} were sent, and their jobs are gone",
+        why=f"{runs_in_words(gone)}: deleted, so how that ended is unknown",
+        fix=f"once more: {again.failed}",
+    )
+
+
+def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, timeout: float | None) -> EndedRuns:
+    """Wait until all runs have ended: those that are listed, and all that were accepted, now or before.
+
+    Also ends the experiment runs of jobs that end in the meantime. Raises Timeout after `timeout` seconds (the runs go
+    on), and CloudError after a long time without contact.
+    """
+    going = {run.index for run in sweep.result.accepted}
+    unlisted = UnlistedRuns(context, sweep.accepted, sweep.left.gone)
+    begun = context.clock.monotonic()
+    while True:
+        jobs = _look(context, sweep, unlisted, show)
+        for index in sorted(going & jobs.keys()):
+            if jobs[index].ended and (kept := end_run(context, jobs[index])):
+                show.note(kept)
+        going = {index for index, job in jobs.items() if not job.ended} | unlisted.unseen(jobs)
+        if not going:
+            taken = sweep.jobs.taken(sweep.accepted)
+            left_out = {run.index for run in taken}
+            ran = {index: job for index, job in sorted(jobs.items()) if index not in left_out}
+            return EndedRuns(ran, sorted(unlisted.gone), taken)
+        age = context.clock.monotonic() - begun
+        show.state(_state(sweep, jobs, context.clock.now() - timedelta(seconds=age)))
+        if timeout is not None and age >= timeout:
+            raise Timeout(
+                f"{len(going):,} of {sweep.count:,} runs of sweep {sweep.id} have not ended after {timeout:.0f} s",
+                why="they go on",
+                fix=f"{_listing(sweep)}     or end them: slipway jobs cancel --sweep {sweep.id}",
+            )
+        pause = max(_POLLING.state(age), SECONDS_PER_CALL * (calls_of(len(jobs)) + unlisted.calls))
+        context.clock.sleep(pause if timeout is None else min(pause, timeout - age))
+
+
+def problem_of_runs(context: Context, sweep: SubmittedSweep, ended: EndedRuns, again: Again) -> SlipwayError | None:
+    """Return the error where not all runs succeeded: for runs of another sweep in their place, else for the failed
+    runs, with what their logs tell, else the gone ones, else the cancelled ones."""
+    if taken := problem_of_taken(sweep, ended.taken):
+        return taken
+    problems = {index: problem for index, job in ended.jobs.items() if (problem := error_of_end(job))}
+    failed = {index: problem.why for index, problem in problems.items() if not isinstance(problem, Cancelled)}
+    lost = problem_of_gone(sweep, ended.gone, again)
+    if failed:
+        return ResourceError(
+            f"{len(failed):,} of {len(ended.jobs):,} runs of sweep {sweep.id} did not succeed",
+            why="\n".join([_failures(context, ended.jobs, failed), *([lost.why] if lost else [])]),
+            fix=f"which:      {_listing(sweep)}\nonce more:  {again.failed}",
+        )
+    if lost or not problems:
+        return lost
+    return Cancelled(
+        f"{len(problems):,} of {len(ended.jobs):,} runs of sweep {sweep.id} were cancelled",
+        fix=f"which:     {_listing(sweep)}\nto go on:  {again.cancelled}",
+    )
+
+
+def counted_states(states: Iterable[str]) -> str:
+    """Return `4 succeeded, 1 running`, the most frequent state first."""
+    counts = Counter(map(state_word, states))
+    return ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
+
+
+def _look(context: Context, sweep: SubmittedSweep, unlisted: UnlistedRuns, show: EndDisplay) -> dict[int, VertexJob]:
+    """Return the runs as they are now. Retries for a while when the service is away."""
+    contact = Contact(context.clock, context.no_contact, goes_on="the runs go on")
+    while True:
+        try:
+            return unlisted.look(sweep.jobs.latest())
+        except TRANSIENT as problem:
+            if said := contact.lost(problem):
+                show.note(f"{sweep.id}  {said}")
+            context.clock.sleep(_POLLING.state_steady)
+
+
+def _state(sweep: SubmittedSweep, jobs: Mapping[int, VertexJob], begun: datetime) -> Callable[[datetime], str]:
+    words = counted_states(job.state for job in jobs.values())
+    return lambda now: f"{sweep.id}  waiting {clock((now - begun).total_seconds())}  {words}".rstrip()
+
+
+def _listing(sweep: SubmittedSweep) -> str:
+    return f"slipway jobs list --sweep {sweep.id}"
+
+
+def _failures(context: Context, jobs: Mapping[int, VertexJob], failed: Mapping[int, str]) -> str:
+    """List the service's reasons why runs failed, below each the first runs whose logs tell different ones."""
+    told = read_briefs(context, [jobs[index] for index in failed])
+    briefs = {index: brief for index in failed if (brief := told.get(jobs[index].name))}
+    lines = []
+    for reason, count in Counter(failed.values()).most_common(_SHOWN_REASONS):
+        first = {brief: index for index, brief in reversed(briefs.items()) if failed[index] == reason}
+        lines += [f"{count:,} × {reason}"]
+        lines += [
+            f"  run {index}: {brief}" for brief, index in sorted(first.items(), key=itemgetter(1))[:_SHOWN_REASONS]
+        ]
+    return "\n".join(lines)
+
+
+def _reasons(reasons: Iterable[str]) -> str:
+    """List the most frequent reasons, each with its count."""
+    counts = Counter(reasons).most_common(_SHOWN_REASONS)
+    return "\n".join(f"{count:,} × {reason}" for reason, count in counts)
+
+
+class UnlistedRuns:
+    """Awaited runs that no list shows, yet or any more: their jobs are asked for, a few at each look.
+
+    `gone`: the numbers of runs whose jobs were deleted; `calls`: the number of calls of the last look.
+    """
+
+    def __init__(self, context: Context, accepted: Mapping[Run, str], gone: Iterable[int]) -> None:
+        """Begin with the `accepted` runs: the name of the job of each run's last attempt."""
+        self._context, self._accepted = context, accepted
+        self._ended: dict[int, VertexJob] = {}
+        self.gone, self.calls = set(gone), 0
+
+    def look(self, listed: Mapping[int, VertexJob]) -> dict[int, VertexJob]:
+        """Return jobs by the runs' numbers: those `listed`, and those that were asked for.
+
+        No job is asked for while a listed one goes on: all may be listed by its end. Raises CloudError.
+        """
+        jobs, missing = dict(listed), self._missing(listed)
+        self.calls = 0
+        for run in missing:
+            jobs.pop(run.index, None)  # The job of an earlier attempt.
+            if run.index in self._ended:
+                jobs[run.index] = self._ended[run.index]
+        if all(job.ended for job in jobs.values()):
+            for run in [one for one in missing if one.index not in jobs][:_AT_A_LOOK]:
+                self.calls += 1
+                try:
+                    job = self._context.vertex.job(self._accepted[run])
+                except NotFound:
+                    self.gone.add(run.index)
+                    continue
+                jobs[run.index] = job
+                if job.ended:
+                    self._ended[run.index] = job
+        return {index: job for index, job in jobs.items() if index not in self.gone}
+
+    def unseen(self, jobs: Mapping[int, VertexJob]) -> set[int]:
+        """Return the numbers of the runs not seen yet."""
+        return {run.index for run in self._accepted} - jobs.keys() - self.gone
+
+    def _missing(self, listed: Mapping[int, VertexJob]) -> list[Run]:
+        return sorted(run for run in self._accepted if run.index not in self.gone and not _shown(run, listed))
+
+
+def _shown(run: Run, listed: Mapping[int, VertexJob]) -> bool:
+    """Tell whether a run's job, or that of a later attempt, is listed; a list may have an earlier attempt's alone."""
+    job = listed.get(run.index)
+    seen = Run.of(job) if job else None
+    return seen is not None and seen >= run

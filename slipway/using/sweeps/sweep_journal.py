@@ -1,0 +1,254 @@
+"""A sweep's journal: one file to which each step is appended, so that a kill at any moment loses nothing that the sweep
+needs.
+
+The first line identifies the sweep; it is on the disk before anything is sent, and no sooner: a refused sweep binds no
+name. A line is handed to the system before its request is sent, which survives a kill; a power cut may lose the last
+second of lines. That is enough: request ids follow from the sweep's id, and a resumed sweep looks at the service first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import IO, Any
+
+from slipway.base import codec
+from slipway.base.codec import from_json
+from slipway.base.errors import Arguments, ConfigError, SlipwayError
+from slipway.base.files import make_folder
+from slipway.model.catalog.model import Template
+from slipway.using.context import Context
+from slipway.using.submission.candidates import SubmissionRequest
+from slipway.using.submission.journal import lock, state_folder, unusable
+from slipway.using.sweeps.points import Point
+from slipway.using.sweeps.runs import Run, SendState
+
+
+class SweepDigests:
+    """The digests of sweeps of the same points."""
+
+    def __init__(self, points: Sequence[Point]) -> None:
+        self._points = json.dumps([point.values for point in points], sort_keys=True)
+
+    def of(self, asked: SubmissionRequest) -> str:
+        """Return the hash of the canonical JSON of the request with its points, which are written once: they may be
+        many. Code of one's own is told by itself: what is packed beside it changes with the version."""
+        what: Mapping[str, Any] = {
+            "template": asked.template,
+            "params": dict(asked.params),
+            "kind": asked.kind,
+            "experiment": asked.overrides.experiment,
+            "package": asked.overrides.code or asked.overrides.package,
+            "capacityType": asked.capacity_type,
+        }
+        texts = {"points": self._points, **{key: json.dumps(value, sort_keys=True) for key, value in what.items()}}
+        text = ", ".join(f'"{key}": {texts[key]}' for key in sorted(texts))
+        return hashlib.sha256(f"{{{text}}}".encode()).hexdigest()
+
+
+def siblings(template: Template, kind: str, asked: SubmissionRequest) -> Iterator[SubmissionRequest]:
+    """Yield the same runs, asked for with another capacity type, or with the usual kind named or not."""
+    offered = (offer.capacity_type for offer in template.offers if offer.kind == kind)
+    for capacity_type in (None, *dict.fromkeys(offered)):
+        for named in (None, kind) if kind == template.kinds[0] else (kind,):
+            other = replace(asked, capacity_type=capacity_type, kind=named)
+            if other != asked:
+                yield other
+
+
+def instead(asked: SubmissionRequest, other: SubmissionRequest) -> tuple[str | Arguments, ...]:
+    """Return the arguments to give and to leave out to ask for the other one: parts of a fix."""
+    ours, theirs = ({"capacity": one.capacity_type, "kind": one.kind} for one in (asked, other))
+    given = {name: value for name, value in theirs.items() if value and value != ours[name]}
+    left_out = {name: value for name, value in ours.items() if value and not theirs[name]}
+    if not left_out:
+        return (given,)
+    return (given, ", without ", left_out) if given else ("without ", left_out)
+
+
+@dataclass(frozen=True)
+class SweepHeader:
+    """The identity of a sweep: `digest` covers template, points and flags; `commit` is the catalog's at its beginning,
+    with `-dirty` where the checkout had changes, and `bucket` its work bucket, where the runs' claims are."""
+
+    sweep: str
+    template: str
+    digest: str
+    count: int
+    commit: str
+    when: str
+    bucket: str
+
+
+def journal_of_sweep(context: Context, sweep: str) -> Path:
+    """Return the file that records the sending of a stack's sweep."""
+    state = state_folder(context.folder, context.environ)
+    return state / "sweeps" / context.catalog.project / context.catalog.stack / f"{sweep}.jsonl"
+
+
+def was_begun(file: Path) -> bool:
+    """Tell whether any run of the sweep was sent from here."""
+    try:
+        with file.open("rb") as stream:
+            return bool(stream.readline() and stream.readline())
+    except FileNotFoundError:
+        return False
+
+
+def is_being_sent(file: Path) -> bool | None:
+    """Tell whether a process holds the journal and sends; None without a journal, as the sweep was not begun here."""
+    try:
+        with file.open("rb") as stream:
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return None
+    return False
+
+
+class SweepJournal:
+    """A sweep's journal. One process at a time holds it; the kernel lets go of it when the holder dies. Use as a
+    context.
+
+    `commit` is the catalog's when the sweep began. `sent_at`: when each attempt was sent first, in seconds of the wall
+    clock; `buckets`: where its claim is, as it was sent first.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._stream: IO[str] | None = None
+        self._synced = True
+        self._head: SweepHeader | None = None
+        self.commit = ""
+        self.jobs: dict[Run, str] = {}
+        self.open: dict[Run, float] = {}
+        self.sent_at: dict[Run, float] = {}
+        self.buckets: dict[Run, str] = {}
+        self._bucket = ""
+
+    def begin(self, head: SweepHeader) -> None:
+        """Open the journal, new or existing. Raises ConfigError when the id was used for another sweep, SlipwayError
+        for the disk."""
+        try:
+            make_folder(self._file.parent)
+            stream = self._file.open("a+", encoding="utf-8")
+            self._stream = stream
+            self._lock(stream, head)
+            lines = self._lines(stream)
+        except (OSError, ValueError) as problem:
+            raise self._failed(problem) from problem
+        self._replay(lines, head)
+
+    def _lock(self, stream: IO[str], head: SweepHeader) -> None:
+        try:
+            lock(stream, f"sweep {head.sweep}", self._file)
+        except SlipwayError:
+            self.read(head)  # Waiting does not help where the one that sends has other runs.
+            raise
+
+    def read(self, head: SweepHeader) -> None:
+        """Read what is recorded, as `begin` does, and open nothing for writing: for a sweep that is not sent."""
+        try:
+            text = self._file.read_text(encoding="utf-8") if self._file.exists() else ""
+            lines = [from_json(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+        except (OSError, ValueError) as problem:
+            raise self._failed(problem) from problem
+        self._replay(lines, head)
+
+    def _replay(self, lines: list[Any], head: SweepHeader) -> None:
+        self.commit, self._bucket = head.commit, head.bucket
+        if not lines:
+            self._head = head
+            return
+        try:
+            first = codec.read(SweepHeader, lines[0])
+        except codec.MalformedError as problem:
+            raise self._failed(ValueError("this is not the journal of a sweep")) from problem
+        if first.digest != head.digest:
+            raise ConfigError(
+                f"sweep {head.sweep} was begun with other runs",
+                why=f"{first.count} of {first.template}, begun {first.when} ({self._file})",
+                fix=("name this one differently: ", {"request_id": "NAME"}),
+            )
+        self.commit, self._bucket = first.commit, first.bucket
+        for line in lines[1:]:
+            self._replay_line(line)
+
+    def write(self, run: Run, fate: SendState, when: float, job: str = "", bucket: str = "") -> None:
+        """Append a step; `when` is in seconds of the wall clock, `bucket` that of the claim of a run that is being
+        sent. Raises SlipwayError when the disk does not take it."""
+        if self._head is not None:
+            head, self._head = self._head, None
+            self._append({"schema": 1, **asdict(head)})
+            self.sync()
+        line = {"i": run.index, "a": run.resend, "s": fate.value, "t": round(when, 1)}
+        others = {"j": job, "b": bucket if bucket != self._bucket else ""}
+        self._append({**line, **{key: value for key, value in others.items() if value}})
+        self._settle(run, fate, when, job, bucket)
+
+    def sync(self) -> None:
+        """Flush new lines to the disk, if there are any."""
+        if self._stream is not None and not self._synced:
+            try:
+                os.fsync(self._stream.fileno())
+            except OSError as problem:
+                raise self._failed(problem) from problem
+            self._synced = True
+
+    def __enter__(self) -> SweepJournal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._stream is not None:
+            try:
+                self.sync()
+            finally:
+                with contextlib.suppress(OSError):  # A full disk has raised its error at the writing.
+                    self._stream.close()
+                self._stream = None
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        assert self._stream is not None, "begin() comes first"
+        try:
+            self._stream.write(json.dumps(line, separators=(",", ":")) + "\n")
+            self._stream.flush()
+        except OSError as problem:
+            raise self._failed(problem) from problem
+        self._synced = False
+
+    def _lines(self, stream: IO[str]) -> list[dict[str, Any]]:
+        """Read all whole lines; a line that a kill tore is cut off."""
+        stream.seek(0)
+        text = stream.read()
+        whole = text[: text.rfind("\n") + 1]
+        if whole != text:
+            os.truncate(stream.fileno(), len(whole.encode()))
+        return [from_json(line) for line in whole.splitlines()]
+
+    def _replay_line(self, line: Mapping[str, Any]) -> None:
+        try:
+            run = Run(int(line["i"]), int(line["a"]))
+            job, bucket = str(line.get("j", "")), str(line.get("b", self._bucket))
+            self._settle(run, SendState(line["s"]), float(line["t"]), job, bucket)
+        except (KeyError, ValueError, TypeError) as problem:
+            raise self._failed(problem) from problem
+
+    def _settle(self, run: Run, fate: SendState, when: float, job: str, bucket: str) -> None:
+        self.open.pop(run, None)
+        if fate is SendState.SENDING:
+            self.jobs.pop(run, None)  # The job was deleted before it had started.
+            self.open[run] = when
+            self.sent_at.setdefault(run, when)
+            self.buckets.setdefault(run, bucket)
+        elif fate is SendState.ACCEPTED:
+            self.jobs[run] = job
+
+    def _failed(self, problem: Exception) -> SlipwayError:
+        return unusable("the sweep", self._file, problem)

@@ -1,0 +1,280 @@
+"""The plan of a sweep: every point's parameters are judged, and runs of one shape grouped. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from slipway.base.errors import Fix
+from slipway.base.formatting import counted, short
+from slipway.google.catalog.lookup import find_template, named
+from slipway.google.jobs import VertexJob
+from slipway.model.catalog.model import Catalog, Template
+from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.placeholders import NUMERIC, render, whole
+from slipway.model.kinds import JobKind
+from slipway.model.labels import (
+    CODE_LABEL,
+    RUN_LABEL,
+    RUNS_LABEL,
+    code_revision_of,
+    label_value,
+)
+from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, nothing_after, prepare
+from slipway.using.submission.parameters import ParameterMistake, judged
+from slipway.using.sweeps.points import Point, PointMistake, Points, refusal
+from slipway.using.sweeps.runs import Run
+from slipway.using.sweeps.sweep_journal import SweepDigests, siblings
+
+Values = Mapping[str, Scalar]
+
+
+@dataclass(frozen=True)
+class SweepPlan:
+    """A sweep before anything is sent. `digest` covers all that identifies it. `values` of each run, typed, some from
+    its point and some `shared`. `groups`: runs that ask for the same machines and have the same candidates, by the
+    first of them; `of_group` has each run's place among them. `then`: the capacity types that runs may take where the
+    first one would wait; it does not make them another sweep.
+
+    `siblings`: the ids of the same runs asked for in another way; none for a sweep that was given a name.
+    """
+
+    id: str
+    digest: str
+    values: tuple[Values, ...]
+    points: tuple[Point, ...]
+    shared: frozenset[str]
+    groups: tuple[PreparedSubmission, ...]
+    of_group: tuple[int, ...]
+    then: tuple[str, ...] = ()
+    siblings: Mapping[str, SubmissionRequest] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        return len(self.values)
+
+    @property
+    def template(self) -> Template:
+        return self.groups[0].template
+
+    @property
+    def kind(self) -> JobKind:
+        return self.groups[0].kind
+
+    def under(self, id_: str) -> SweepPlan:
+        """Return the plan under an id, which stands for its runs' request ids until they are decided."""
+        groups = tuple(
+            replace(group, asked=replace(group.asked, overrides=replace(group.overrides, sweep=id_)), request_id=id_)
+            for group in self.groups
+        )
+        return replace(self, id=id_, groups=groups, siblings={})
+
+    def prepared(self, run: Run) -> PreparedSubmission:
+        group = self.groups[self.of_group[run.index]]
+        labels = {RUN_LABEL: run.label, RUNS_LABEL: str(self.count)}
+        overrides = replace(group.overrides, labels={**group.overrides.labels, **labels})
+        asked = replace(group.asked, overrides=overrides)
+        return replace(group, values=self.values[run.index], asked=asked, request_id=run.request_id(self.id))
+
+    def difference(self, job: VertexJob) -> str:
+        """Describe how a job differs from the run whose request id it bears, where somebody used the sweep's name for
+        other runs; empty for no difference, and for a job of no run.
+
+        A parameter that nobody gave is compared only where the job was made from this very template: its default may
+        have changed since.
+        """
+        run = Run.of(job)
+        if run is None or job.request_id != run.request_id(self.id):
+            return ""
+        if run.index >= self.count:
+            return f"run {run.index}: sent then, and none of {self.count:,} now"
+        if (runs := job.labels.get(RUNS_LABEL, "no number")) != str(self.count):
+            return f"run {run.index}: one of {runs} then, of {self.count:,} now"
+        first, ours = self.groups[0], self.values[run.index]
+        pairs: list[tuple[str, Scalar | None, Scalar | None]]
+        pairs = [("template", job.template, label_value(self.template.name))]
+        if self.id != _id(self.template, self.digest) and not _same_code(job.labels, first.overrides.labels):
+            pairs.append(("code", _code(job.labels), _code(first.overrides.labels)))
+        theirs, revision = job.parameters or {}, first.catalog.revision
+        same = revision.exact and job.revision == revision
+        names = {*theirs, *ours} if same else {*self.shared, *self.points[run.index].given}
+        pairs += [(name, theirs.get(name), ours.get(name)) for name in sorted(names)]
+        others = [(name, then, now) for name, then, now in pairs if then != now]
+        before = ", ".join(f"{short(name)}={_shown(then)}" for name, then, _ in others)
+        after = ", ".join(f"{short(name)}={_shown(now)}" for name, _, now in others)
+        return f"run {run.index}: {before} then, {after} now" if others else ""
+
+
+def plan_sweep(
+    catalog: Catalog,
+    asked: SubmissionRequest,
+    given: Points,
+    user: str,
+    name: str | None,
+    shared: str = "-p",
+    team: str = "",
+    then: tuple[str, ...] = (),
+) -> SweepPlan:
+    """Plan a sweep with the id `name`; without one the id follows from the sweep's content, so the same command is the
+    same sweep. `shared` tells how the parameters that all runs share were given; `team` is as in `prepare`.
+    `then`: the capacity types that may be taken where the first one would wait.
+
+    Raises one ConfigError with all mistakes in the points and in their parameters, by their places, and ConfigError for
+    a type that the template does not have.
+    """
+    template, points = find_template(catalog, asked.template), given.each
+    values = _resolved(template, asked, given, shared)
+    shaping = tuple(_shaping(template))
+    shapes = [tuple(one.get(name) for name in shaping) for one in values]
+    firsts: dict[tuple[Scalar | None, ...], PreparedSubmission] = {}
+    for point, shape in zip(points, shapes, strict=True):
+        if shape not in firsts:
+            firsts[shape] = prepare(catalog, replace(asked, params={**asked.params, **point.values}), user, team)
+    place = {shape: index for index, shape in enumerate(firsts)}
+    of_group = tuple(place[shape] for shape in shapes)
+    made = SweepDigests(points)
+    digest = made.of(asked)
+    own = _id(template, digest)
+    groups = tuple(firsts.values())
+    _check_then(template, asked, groups, then)
+    plan = SweepPlan(own, digest, values, points, frozenset(asked.params), groups, of_group, then)
+    if name:
+        return plan.under(name)
+    others = {_id(template, made.of(other)): other for other in siblings(template, plan.kind.name, asked)}
+    return replace(plan.under(own), siblings=others)
+
+
+def _check_then(
+    template: Template, asked: SubmissionRequest, groups: Iterable[PreparedSubmission], then: tuple[str, ...]
+) -> None:
+    if then and asked.capacity_type is not None:
+        raise nothing_after(asked.capacity_type)
+    offered = tuple(offer for group in groups for offer, _ in group.offers)
+    for name in then:
+        named(template, offered, name, "then")
+
+
+def _id(template: Template, digest: str) -> str:
+    name = label_value(template.name)[:40].strip("-_")
+    return f"{name}-{digest[:10]}"
+
+
+def _shown(value: Scalar | None) -> str:
+    return "none" if value is None else short(render(value))
+
+
+def _code(labels: Mapping[str, str]) -> str:
+    return labels.get(CODE_LABEL, "")[:12] or "the template's"
+
+
+def _same_code(then: Mapping[str, str], now: Mapping[str, str]) -> bool:
+    """Compare by a job's labels: files packed beside the code, and so the hash, change with the version."""
+    revision = code_revision_of(now)
+    alike = revision.exact and code_revision_of(then) == revision
+    return alike or then.get(CODE_LABEL) == now.get(CODE_LABEL)
+
+
+def _resolved(template: Template, asked: SubmissionRequest, given: Points, shared: str) -> tuple[Values, ...]:
+    """Return the values of each run. Raises one ConfigError with the mistakes in the points and in their parameters,
+    each once."""
+    judge = ParameterJudge(template, asked.params, shared)
+    found = tuple(judge.values(index, point) for index, point in enumerate(given.each))
+    if mistakes := [*given.mistakes, *judge.mistakes(len(given.each))]:
+        wrong = f"{template.name}: {judge.spoiled:,} of {len(given.each):,} runs are wrong"
+        raise refusal(given.source, mistakes, "" if given.mistakes else wrong)
+    return found
+
+
+def _shaping(template: Template) -> Iterator[str]:
+    """Yield the parameters that decide on machines and offers."""
+    for offer in template.offers:
+        yield from offer.when
+        yield from _counts(offer.request, "")
+
+
+def _counts(value: Any, key: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _counts(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _counts(inner, key)
+    elif key in NUMERIC and isinstance(value, str) and (name := whole(value)) is not None:
+        yield name
+
+
+@dataclass
+class _Found:
+    """A mistake at one place, in a first value and in `others` that come from there too. `lacks`: the parameter that
+    some runs may have, and these do not."""
+
+    what: str
+    fix: Fix
+    where: str
+    lacks: str
+    runs: int = 0
+    others: set[str] = field(default_factory=set)
+
+
+class ParameterJudge:
+    """A judge of points by their template: it tells a mistake once, where it is written.
+
+    `params` are those that all runs share, and `shared` tells how they were given: `-p`.
+    """
+
+    def __init__(self, template: Template, params: Mapping[str, str], shared: str) -> None:
+        self._template, self._params, self._shared = template, params, shared
+        self._known = frozenset(one.name for one in template.parameters)
+        self._found: dict[tuple[str, str, str], _Found] = {}
+        self.spoiled = 0
+
+    def values(self, index: int, point: Point) -> dict[str, Scalar]:
+        """Return the point's values, typed, without the mistaken ones. `index` is its run's, from 0."""
+        values, problems = judged(self._template, {**self._params, **point.values})
+        given = (name for name in point.given if name in self._params)
+        once = "give it once: one value for all runs, or one in each"
+        twice = {name: ParameterMistake(name, f"{name} is given by {self._shared} as well", once) for name in given}
+        # A parameter that could not be read is a mistake already, and not missing.
+        sure = () if point.unread is None else (one for one in problems if one.name not in point.unread)
+        alone = [one for one in sure if one.name not in twice]
+        for name, what, fix, lacks in (*twice.values(), *alone):
+            key = (self._place(index, point, name), name, lacks)
+            found = self._found.setdefault(key, _Found(what, fix, point.where, lacks))
+            found.runs += 1
+            found.others |= {what} - {found.what}
+        self.spoiled += bool(twice or alone)
+        return values
+
+    def mistakes(self, runs: int) -> list[PointMistake]:
+        """List the mistakes of all points; `runs` is the number of points."""
+        usual = f"slipway templates show {self._template.name}"
+        found = ((place, one) for (place, *_), one in self._found.items())
+        return [
+            PointMistake(
+                place,
+                self._told(place, one, runs),
+                f"give {one.lacks} in every run: it has no default"
+                if one.lacks and one.runs < runs
+                else one.fix or usual,
+            )
+            for place, one in found
+        ]
+
+    def _told(self, place: str, one: _Found, runs: int) -> str:
+        """Return a mistake with the runs that it spoils, and their first where only some share it."""
+        first = f" in {one.where}" if place == self._shared and one.runs < runs else ""
+        return f"{one.what}{first}{_many(one, runs)}"
+
+    def _place(self, index: int, point: Point, name: str) -> str:
+        if given := point.given.get(name):
+            return given.place if name in self._known and name not in self._params else given.named
+        if name in self._params:
+            return self._shared
+        return point.where if name else f"run {index}"
+
+
+def _many(one: _Found, runs: int) -> str:
+    """Return the number of runs that a mistake spoils, where that is more than one."""
+    others = f", and {counted(len(one.others), 'other value')}" if one.others else ""
+    return others if one.runs == 1 else f"{others} ({'all' if one.runs == runs else 'in'} {one.runs:,} runs)"

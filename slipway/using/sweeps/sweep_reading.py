@@ -1,0 +1,138 @@
+"""The data that a sweep needs before it is sent, read at once, and the runs that are left of it by these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import cache
+from itertools import islice
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import counted
+from slipway.google.failures import CloudError
+from slipway.google.jobs import VertexJob
+from slipway.google.live import Unknown
+from slipway.using.context import Context
+from slipway.using.jobs.claim import bucket_of
+from slipway.using.jobs.earlier_jobs import EARLIER, earlier_filter
+from slipway.using.submission.budget_check import BudgetCheck
+from slipway.using.submission.candidates import PreparedSubmission
+from slipway.using.submission.preflight import Preflight
+from slipway.using.sweeps.gone_runs import GoneRuns
+from slipway.using.sweeps.runs import (
+    RemainingRuns,
+    Run,
+    RunsAgain,
+    being_cancelled,
+    known_runs,
+    remaining_runs,
+)
+from slipway.using.sweeps.sweep_jobs import SweepJobs
+from slipway.using.sweeps.sweep_journal import SweepJournal, instead, journal_of_sweep, was_begun
+from slipway.using.sweeps.sweep_plan import SweepPlan
+
+WIDTH = 128
+"""The number of concurrent requests: enough to use any permitted rate at a second's latency."""
+_LOOK_EVERY = 2.0
+
+
+class SweepReading:
+    """What a sweep has to know before it is sent, read at once: its jobs, the template's earlier ones, whether its
+    first runs have started, the budget, and what the verdicts need."""
+
+    def __init__(
+        self, context: Context, plan: SweepPlan, note: Callable[[str], None], threads: ThreadPoolExecutor
+    ) -> None:
+        self.context, self.plan, self.note = context, plan, note
+        self.jobs = SweepJobs(context, plan, note)
+        self._as_planned, self._elsewhere = cache(plan.prepared), dict[Run, PreparedSubmission]()
+        self._listing, self.earlier = threads.submit(self.jobs.all), threads.submit(_earlier_jobs, context, plan)
+        self.refuse_siblings = _look_for_siblings(context, plan, self.jobs, threads)
+        self.gone = GoneRuns(context, lambda run: self.prepared(run).candidates[0].request, threads, self._looks_for)
+        self.started = self.gone.ask_first(plan.count)
+        self.budget = BudgetCheck.begin(context, threads)
+        self.preflight = Preflight(context, [one for group in plan.groups for one in group.candidates], threads)
+
+    def sent_by(self, buckets: Mapping[Run, str]) -> None:
+        """Take the buckets where these runs have their claims, as they were sent first, for the catalog's."""
+        for run, bucket in buckets.items():
+            if bucket not in ("", self.context.catalog.work_bucket) and run.index < self.plan.count:
+                found = self._as_planned(run)
+                self._elsewhere[run] = found.under(found.request_id, bucket)
+
+    def prepared(self, run: Run) -> PreparedSubmission:
+        return self._elsewhere.get(run) or self._as_planned(run)
+
+    @property
+    def listed(self) -> tuple[VertexJob, ...]:
+        return self._listing.result()
+
+    def _looks_for(self, count: int) -> None:
+        self.note(f"looks for {counted(f'{count:,}', 'run')} sent before and that no list shows")
+
+
+def begin_reading(
+    context: Context, plan: SweepPlan, note: Callable[[str], None], threads: ThreadPoolExecutor
+) -> SweepReading:
+    """Begin to read for a sweep. Raises ConfigError where its runs were sent as another sweep."""
+    context.connection.session.widen(WIDTH)
+    reading = SweepReading(context, plan, note, threads)
+    begun = reading.listed or was_begun(journal_of_sweep(context, plan.id))
+    if not begun:
+        reading.refuse_siblings()
+    return reading
+
+
+def runs_left(reading: SweepReading, journal: SweepJournal, asks: RunsAgain) -> RemainingRuns:
+    """Return the runs left, by the journal and the service. Raises ConfigError where the name was used for other
+    runs."""
+    context, plan, jobs, gone = reading.context, reading.plan, reading.jobs, reading.gone
+    listed = {run: bucket_of(job, context.catalog) for job in reading.listed if (run := Run.of(job))}
+    reading.sent_by({**listed, **journal.buckets})
+    known = known_runs(plan.id, journal.jobs, journal.open, reading.listed, jobs.settle)
+    if asks.cancelled and asks.waits and (ending := being_cancelled(known)):
+        runs = counted(f"{ending:,}", "run")
+        reading.note(f"waits for the end of {runs} being cancelled, to send what is left")
+        while being_cancelled(known):
+            context.clock.sleep(_LOOK_EVERY)
+            known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
+    known = gone.with_unlisted(known, journal.sent_at, jobs.skipped)
+    known = gone.with_gone(plan.count, known, reading.started, jobs.own)
+    jobs.require_own({*journal.sent_at, *listed})
+    return remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
+
+
+def _look_for_siblings(context: Context, plan: SweepPlan, jobs: SweepJobs, threads: Executor) -> Callable[[], None]:
+    """Begin to look for the same runs asked for in another way. Return a function that waits for the answers, and
+    raises ConfigError where there are some, and CloudError."""
+
+    def begun(id_: str) -> bool:
+        return was_begun(journal_of_sweep(context, id_)) or jobs.any_under(id_)
+
+    found = {id_: threads.submit(begun, id_) for id_ in plan.siblings}
+
+    def refuse() -> None:
+        for id_, other in plan.siblings.items():
+            if found[id_].result():
+                raise ConfigError(
+                    f"these runs were sent before, as sweep {id_}",
+                    why="asked for in another way they are another sweep, and each would run once more",
+                    fix=(
+                        "to go on with that one: ",
+                        *instead(plan.groups[0].asked, other),
+                        "\nto run them all once more: ",
+                        {"request_id": "NAME"},
+                    ),
+                )
+
+    return refuse
+
+
+def _earlier_jobs(context: Context, plan: SweepPlan) -> tuple[VertexJob, ...] | Unknown:
+    """Read the newest jobs of the template."""
+    vertex = context.vertex_by(context.hurried)
+    wanted = earlier_filter(context.catalog.stack, plan.template.name)
+    try:
+        return tuple(islice(vertex.jobs(plan.kind, wanted, page_size=EARLIER), EARLIER))
+    except CloudError as problem:  # A sweep must not fail for want of its forecast.
+        return Unknown(problem.message, "", "")

@@ -1,0 +1,264 @@
+"""The sending of a sweep's runs: many at once, no faster than permitted, each until it is known to be accepted.
+
+One thread decides and writes the journal; the others only wait for answers. A run whose answer was lost is looked for
+among the sweep's jobs. When it does not show up in time it is sent again under the same request id where the claim lets
+only one of two jobs run; elsewhere it is reported as unknown, unless the caller insists.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field
+from typing import Any
+
+from slipway.base.errors import SlipwayError
+from slipway.google.failures import CloudError, Denied, Exhausted, Unauthenticated
+from slipway.google.jobs import VertexJob
+from slipway.using.context import Clock
+from slipway.using.submission.delivery import RetryPolicy, Step, after
+from slipway.using.submission.request import Request
+from slipway.using.sweeps.rate_limit import RateLimiter
+from slipway.using.sweeps.runs import Run, SendState
+from slipway.using.sweeps.sweep_journal import SweepJournal
+
+Look = Callable[[Iterable[Request]], tuple[Mapping[str, str], int]]
+
+_REFUSALS_IN_A_ROW = 10
+_RESENDS = 5
+_SYNC_EVERY = 1.0
+_LONGEST_TURN = 0.25
+SECONDS_PER_CALL = 0.25
+"""Seconds for each call of a search: at most 240 a minute, out of the 600 that the service takes from all callers
+together."""
+
+
+@dataclass
+class SendingResult:
+    """The runs that were accepted now, those refused with the service's words, and those whose fate is not known."""
+
+    accepted: dict[Run, str] = field(default_factory=dict)
+    refused: dict[Run, CloudError] = field(default_factory=dict)
+    unknown: list[Run] = field(default_factory=list)
+    stopped: SlipwayError | None = None
+    interrupted: bool = False
+
+
+@dataclass
+class SendingProgress:
+    """The progress: `before` of `total` runs were accepted earlier, `now` since. `limited`: how often a rate limit was
+    met; `held`: by the last call. `trouble`: why no call gets through, from the last call; empty while calls are
+    answered."""
+
+    total: int
+    before: int = 0
+    now: int = 0
+    missed: int = 0
+    refused: int = 0
+    limited: int = 0
+    held: bool = False
+    trouble: str = ""
+
+    @property
+    def done(self) -> int:
+        return self.before + self.now
+
+
+@dataclass(eq=False)
+class PendingRun:
+    """A run on its way. `lost_at`: when its answer was lost, on the monotonic clock. `insisted`: it is sent again even
+    where a copy would run as well."""
+
+    run: Run
+    lost_at: float = 0.0
+    sent: int = 0
+    insisted: bool = False
+
+
+@dataclass
+class SweepSender:
+    """The sender. `create` makes a job; `look` returns the names of listed jobs by request id, and the number of calls.
+    `request` returns a run's request. `rate`: submissions a minute in each region, 0 for no limit. `tell` gets the
+    progress after every change. `outdated`: why no more may be sent, as of a time on the monotonic clock."""
+
+    create: Callable[[Request], VertexJob]
+    look: Look
+    request: Callable[[Run], Request]
+    journal: SweepJournal
+    rate: int
+    threads: Executor
+    width: int
+    tell: Callable[[SendingProgress], None]
+    policy: RetryPolicy = field(default_factory=RetryPolicy)
+    clock: Clock = field(default_factory=Clock)
+    outdated: Callable[[float], SlipwayError | None] = lambda _: None
+
+    def __post_init__(self) -> None:
+        self._limiters: defaultdict[str, RateLimiter] = defaultdict(lambda: RateLimiter(self.rate))
+        self._todo: defaultdict[str, deque[PendingRun]] = defaultdict(deque)
+        self._flying: dict[PendingRun, Future[VertexJob]] = {}
+        self._missed: dict[str, PendingRun] = {}
+        self._looking: Future[tuple[Mapping[str, str], int]] | None = None
+        self._look_began = self._look_at = self._synced_at = self._good_at = self._heard_at = 0.0
+        self._in_a_row = 0
+        self._result = SendingResult()
+
+    def send(
+        self, send: Iterable[Run], look: Mapping[Run, float], progress: SendingProgress, *, insist: bool = False
+    ) -> SendingResult:
+        """Send all of `send`, and those of `look` (by when they were sent, wall clock) that are not found.
+
+        `insist`: send those also where both jobs would run.
+        """
+        now, wall = self.clock.monotonic(), self.clock.now().timestamp()
+        for run in send:
+            self._todo[self._region(run)].append(PendingRun(run))
+        for run, when in look.items():
+            self._missed[self.request(run).id] = PendingRun(run, lost_at=now - max(0.0, wall - when), insisted=insist)
+        self._good_at = self._synced_at = now
+        try:
+            while self._left:
+                self._turn(progress)
+        except KeyboardInterrupt:
+            self._result.interrupted = True
+            self._todo.clear()
+            self._missed.clear()
+            while self._flying:
+                self._collect(progress, wait_for=_LONGEST_TURN)
+        finally:
+            self.journal.sync()
+        return self._result
+
+    @property
+    def _left(self) -> bool:
+        if self._result.stopped:
+            return bool(self._flying)
+        return bool(any(self._todo.values()) or self._flying or self._missed)
+
+    def _region(self, run: Run) -> str:
+        return self.request(run).region
+
+    def _turn(self, progress: SendingProgress) -> None:
+        now = self.clock.monotonic()
+        if not self._result.stopped and any(self._todo.values()):
+            self._result.stopped = self.outdated(now)
+        stopped = self._result.stopped
+        for region, todo in self._todo.items():
+            limiter = self._limiters[region]
+            while todo and not stopped and len(self._flying) < self.width and limiter.wait(now) <= 0:
+                self._send(todo.popleft(), limiter)
+        self._look(now)
+        rest = _LONGEST_TURN
+        if len(self._flying) < self.width:
+            rest = min([rest, *(self._limiters[region].wait(now) for region, todo in self._todo.items() if todo)])
+        self._collect(progress, wait_for=rest)
+        if now - self._synced_at >= _SYNC_EVERY:
+            self.journal.sync()
+            self._synced_at = now
+
+    def _send(self, pending: PendingRun, limiter: RateLimiter) -> None:
+        request = self.request(pending.run)
+        self.journal.write(pending.run, SendState.SENDING, self.clock.now().timestamp(), bucket=request.bucket)
+        pending.sent += 1
+        limiter.sent()
+        self._flying[pending] = self.threads.submit(self.create, request)
+
+    def _collect(self, progress: SendingProgress, *, wait_for: float) -> None:
+        """Take the answers that have come, after at most `wait_for` seconds."""
+        awaited: list[Future[Any]] = [*self._flying.values(), *([self._looking] if self._looking else [])]
+        if awaited:
+            wait(awaited, wait_for, FIRST_COMPLETED)
+        else:
+            self.clock.sleep(wait_for)
+        for pending in [one for one, future in self._flying.items() if future.done()]:
+            self._answered(pending, self._flying[pending], progress)
+            del self._flying[pending]  # Removed only now: after an interruption meanwhile the answer is taken again.
+        if self._looking is not None and self._looking.done():
+            looking, self._looking = self._looking, None
+            self._looked(looking, progress)
+        progress.now = len(self._result.accepted)
+        progress.missed = len(self._missed)
+        progress.refused = len(self._result.refused)
+        self.tell(progress)
+
+    def _answered(self, pending: PendingRun, future: Future[VertexJob], progress: SendingProgress) -> None:
+        now = self.clock.monotonic()
+        try:
+            job = future.result()
+        except CloudError as problem:
+            self._problem(pending, problem, now, progress)
+            return
+        self._limiters[self._region(pending.run)].answered(now)
+        progress.held, progress.trouble = False, ""
+        self._keep(pending.run, job.name, now)
+
+    def _keep(self, run: Run, job: str, now: float) -> None:
+        self._good_at, self._in_a_row = now, 0
+        self._result.accepted[run] = job
+        self.journal.write(run, SendState.ACCEPTED, self.clock.now().timestamp(), job)
+
+    def _problem(self, pending: PendingRun, problem: CloudError, now: float, progress: SendingProgress) -> None:
+        limiter, limited = self._limiters[self._region(pending.run)], isinstance(problem, Exhausted)
+        step = after(problem, self.policy, 0.0 if limited else now - self._good_at)
+        if step is Step.RESEND:
+            asked = problem.answer.retry_after if problem.answer else None
+            (limiter.refused if limited else limiter.held)(now, asked)
+            progress.limited += limited
+            progress.held, progress.trouble = limited, "" if limited else problem.message
+            self._requeue(pending)
+            return
+        limiter.answered(now)
+        if step is Step.STOP:
+            self._requeue(pending)
+            self._result.stopped = problem
+        elif step is Step.REFUSE:
+            self._result.refused[pending.run] = problem
+            self.journal.write(pending.run, SendState.REFUSED, self.clock.now().timestamp())
+            self._in_a_row += 1
+            if self._in_a_row >= _REFUSALS_IN_A_ROW:
+                self._result.stopped = problem
+        else:
+            pending.lost_at = now
+            self._missed[self.request(pending.run).id] = pending
+            self._look_at = min(self._look_at, now + self.policy.look_every)
+
+    def _requeue(self, pending: PendingRun) -> None:
+        self.journal.write(pending.run, SendState.REQUEUED, self.clock.now().timestamp())
+        self._todo[self._region(pending.run)].appendleft(pending)
+
+    def _look(self, now: float) -> None:
+        if self._missed and self._looking is None and now >= self._look_at and not self._result.stopped:
+            requests = [self.request(pending.run) for pending in self._missed.values()]
+            self._look_began = now
+            self._looking = self.threads.submit(self.look, requests)
+
+    def _looked(self, future: Future[tuple[Mapping[str, str], int]], progress: SendingProgress) -> None:
+        now = self.clock.monotonic()
+        try:
+            found, calls = future.result()
+        except (Unauthenticated, Denied) as problem:
+            self._result.stopped = problem
+            return
+        except CloudError as problem:
+            progress.trouble = problem.message
+            self._look_at = now + self.policy.look_every
+            if now - max(self._good_at, self._heard_at) > self.policy.resend_for:
+                self._result.stopped = problem
+            return
+        except SlipwayError as problem:
+            self._result.stopped = problem
+            return
+        self._heard_at, progress.trouble = now, ""
+        self._look_at = now + max(self.policy.look_every, calls * SECONDS_PER_CALL)
+        for id_, pending in list(self._missed.items()):
+            if id_ in found:
+                del self._missed[id_]
+                self._keep(pending.run, found[id_], now)
+            elif self._look_began - pending.lost_at >= self.policy.look_for:
+                del self._missed[id_]
+                if pending.insisted or (self.request(pending.run).runs_once and pending.sent <= _RESENDS):
+                    pending.insisted = False
+                    self._todo[self._region(pending.run)].append(pending)
+                else:
+                    self._result.unknown.append(pending.run)

@@ -1,0 +1,231 @@
+"""A sweep from its plan to its accepted runs: the runs left of it, an offer for each group, and the sending."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Protocol
+
+from slipway.base.errors import SlipwayError
+from slipway.google.jobs import VertexJob
+from slipway.google.live import Unknown
+from slipway.using.context import Context
+from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.choice import Choice
+from slipway.using.submission.costs import Spending, spending_at_once
+from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.sweeps.catalog_watch import CatalogWatch
+from slipway.using.sweeps.forecast import Forecast, Share, share
+from slipway.using.sweeps.rate_limit import seconds_to_send
+from slipway.using.sweeps.runs import (
+    RemainingRuns,
+    Run,
+    RunsAgain,
+)
+from slipway.using.sweeps.sweep_choice import SoonerChoice, check_rules, choose_groups, sooner_choice
+from slipway.using.sweeps.sweep_jobs import SweepJobs
+from slipway.using.sweeps.sweep_journal import SweepHeader, SweepJournal, journal_of_sweep
+from slipway.using.sweeps.sweep_plan import SweepPlan
+from slipway.using.sweeps.sweep_reading import WIDTH, SweepReading, begin_reading, runs_left
+from slipway.using.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
+
+
+@dataclass(frozen=True)
+class ChosenSweep:
+    """A sweep before its sending. `plan`: as it is sent, possibly under another id. `choices`: by group, for those that
+    send runs. `begun_at`: the commit of the templates that it began with. `forecast`: None where no run is left.
+    `candidate` returns that of a run. `sooner`: what could run now and was not taken, None where nothing could."""
+
+    plan: SweepPlan
+    choices: Mapping[int, Choice]
+    left: RemainingRuns
+    begun_at: str
+    forecast: Forecast | None
+    candidate: Callable[[Run], Candidate]
+    sooner: SoonerChoice | None = None
+
+    @property
+    def spending(self) -> Spending | None:
+        """The costs of all runs at once; None where nobody has to confirm them."""
+        taken = [(self.choices[group].taken.candidate, count) for group, count in self.counts.items()]
+        return spending_at_once(self.plan.groups[0].catalog, self.plan.template.name, taken)
+
+    @property
+    def counts(self) -> Counter[int]:
+        """The number of runs left, by group."""
+        return Counter(self.plan.of_group[run.index] for run in self.left.going)
+
+
+class SweepDisplay(Protocol):
+    """A display of a sweep's progress."""
+
+    def note(self, text: str) -> None: ...
+
+    def takes_sooner(self, sooner: SoonerChoice) -> bool:
+        """Ask whether runs that would wait go where they could run now. Raises PolicyError where that is confirmed
+        without being named, and costs too much for it."""
+
+    def chosen(self, chosen: ChosenSweep) -> None: ...
+
+    def confirm(self, costs: Spending) -> None:
+        """Ask for a confirmation. Raises PolicyError where nobody can be asked, and KeyboardInterrupt where the answer
+        is no."""
+
+    def sending(self, progress: SendingProgress) -> AbstractContextManager[Callable[[SendingProgress], None]]:
+        """Return a context with a function that takes the progress after every change."""
+
+
+@dataclass(frozen=True)
+class SubmittedSweep:
+    """A sweep after sending the runs that were `left`; `jobs` reads the sweep's from the service. `forecast` was made
+    before, None where no run was left."""
+
+    id: str
+    count: int
+    left: RemainingRuns
+    result: SendingResult
+    jobs: SweepJobs
+    forecast: Forecast | None
+
+    @property
+    def accepted(self) -> dict[Run, str]:
+        """The names of the jobs of each run's last attempt, without those that are gone."""
+        return {**self.left.jobs, **self.result.accepted}
+
+
+def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay, asks: RunsAgain) -> SubmittedSweep:
+    """Send the runs left of a sweep at `rate` submissions a minute and region, 0 for no limit, and once more the runs
+    that `asks` names; cancelled ones among these are waited for until they have ended. The sending stops when a cluster
+    that it sends to is replaced.
+
+    Raises ConfigError when its name, or the same runs, were sent as another sweep, PolicyError when a run to be sent
+    can go nowhere, and SlipwayError.
+    """
+    catalog, began = context.catalog, context.clock.monotonic()
+    with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads:
+        reading = begin_reading(context, plan, show.note, threads)
+        jobs = reading.jobs
+        with SweepJournal(journal_of_sweep(context, plan.id)) as journal:
+            journal.begin(_head(context, plan))
+            chosen = _chosen(reading, journal, rate, show, asks)
+            show.chosen(chosen)
+            _check_budget(reading, chosen, show)
+            if costs := chosen.spending:
+                show.confirm(costs)
+            left = chosen.left
+            progress = SendingProgress(total=left.done + len(left.going), before=left.done)
+            names = sorted({one.taken.candidate.offer.cluster for one in chosen.choices.values()} - {""})
+            clusters = {name: catalog.clusters[name].id for name in names}
+            watch = CatalogWatch(lambda: context.anew().catalog, clusters, threads, began)
+            with show.sending(progress) as tell:
+                sender = SweepSender(
+                    jobs.create,
+                    jobs.look,
+                    lambda run: chosen.candidate(run).request,
+                    journal,
+                    rate,
+                    threads,
+                    WIDTH,
+                    tell,
+                    RetryPolicy(look_for=context.look_for, no_contact=context.no_contact),
+                    context.clock,
+                    watch.problem,
+                )
+                result = sender.send(left.send, left.look, progress, insist=asks.failed)
+        return SubmittedSweep(plan.id, plan.count, left, result, jobs, chosen.forecast)
+
+
+def dry_run_sweep(
+    context: Context,
+    plan: SweepPlan,
+    rate: int,
+    show: SweepDisplay,
+    asks: RunsAgain,
+    tell: Callable[[ChosenSweep], None],
+) -> None:
+    """Tell the sweep as `send_sweep` would send it now. Raises its errors, but for those of a confirmation."""
+    with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads:
+        reading = begin_reading(context, plan, show.note, threads)
+        with SweepJournal(journal_of_sweep(context, plan.id)) as journal:
+            journal.read(_head(context, plan))
+            chosen = _chosen(reading, journal, rate, show, replace(asks, waits=False))
+            tell(chosen)
+            _check_budget(reading, chosen, show)
+
+
+def _head(context: Context, plan: SweepPlan) -> SweepHeader:
+    commit, when = context.catalog.revision.short, context.now.isoformat()
+    bucket = context.catalog.work_bucket
+    return SweepHeader(plan.id, plan.template.name, plan.digest, plan.count, commit, when, bucket)
+
+
+def _chosen(
+    reading: SweepReading, journal: SweepJournal, rate: int, show: SweepDisplay, asks: RunsAgain
+) -> ChosenSweep:
+    """Choose what to send, and where to. Raises PolicyError where a run can go nowhere."""
+    context, plan, prepared = reading.context, reading.plan, reading.prepared
+    left = runs_left(reading, journal, asks)
+    choices, sooner = _choices(reading, left.going, show)
+    taken = {group: choice.taken.candidate for group, choice in choices.items()}
+
+    @cache
+    def candidate(run: Run) -> Candidate:
+        offer = taken[plan.of_group[run.index]].offer
+        return next(one for one in prepared(run).candidates if one.offer is offer)
+
+    check_rules(plan, {run: candidate(run) for run in left.going}, context.catalog)
+    counts = Counter(plan.of_group[run.index] for run in left.going)
+    forecast = _forecast(reading, taken, counts, rate) if left.going else None
+    return ChosenSweep(plan, choices, left, journal.commit, forecast, candidate, sooner)
+
+
+def _check_budget(reading: SweepReading, chosen: ChosenSweep, show: SweepDisplay) -> None:
+    """Raise PolicyError where the budget is spent and enforced."""
+    if reading.budget and chosen.left.send:
+        reading.budget.check(chosen.candidate(chosen.left.send[0]).body.get("labels", {}), show.note)
+
+
+def _choices(
+    reading: SweepReading, runs: Sequence[Run], show: SweepDisplay
+) -> tuple[dict[int, Choice], SoonerChoice | None]:
+    """Return the choice for each group of these runs: its first capacity type that can ever run it, or one that could
+    run now, where that is named or answered for; where it is not, also return that one."""
+    plan, counts = reading.plan, Counter(reading.plan.of_group[run.index] for run in runs)
+    found = choose_groups(plan, runs, reading.preflight.judge)
+    sooner = sooner_choice(plan, found, counts, lambda choices: _shares(reading, _taken(choices), counts))
+    moved: Mapping[int, Choice] = {}
+    if sooner and (plan.then or show.takes_sooner(sooner)):
+        moved = sooner.choices
+    chosen: dict[int, Choice] = {}
+    for group, one in found.items():
+        choice = moved.get(group, one.first)
+        if isinstance(choice, SlipwayError):
+            raise sooner.in_place_of(choice) if sooner else choice
+        chosen[group] = choice
+    return chosen, None if moved else sooner
+
+
+def _taken(choices: Mapping[int, Choice]) -> dict[int, Candidate]:
+    return {group: choice.taken.candidate for group, choice in choices.items()}
+
+
+def _forecast(reading: SweepReading, taken: Mapping[int, Candidate], counts: Counter[int], rate: int) -> Forecast:
+    """Return the forecast of the runs that are left, by the candidate that each group has `taken`."""
+    earlier = reading.earlier.result()
+    unread = f"earlier runs can't be read ({earlier.why})" if isinstance(earlier, Unknown) else ""
+    of_region = Counter[str]()
+    for group, runs in counts.items():
+        of_region[taken[group].region] += runs
+    slowest = max((seconds_to_send(runs, rate) for runs in of_region.values()), default=0.0)
+    sent = {group: taken[group] for group in sorted(counts)}
+    return Forecast(counts.total(), _shares(reading, sent, counts), slowest, unread)
+
+
+def _shares(reading: SweepReading, taken: Mapping[int, Candidate], counts: Counter[int]) -> tuple[Share, ...]:
+    earlier, context = reading.earlier.result(), reading.context
+    known: Sequence[VertexJob] = () if isinstance(earlier, Unknown) else earlier
+    return tuple(share(context.catalog, one, counts[group], known, context.now) for group, one in taken.items())

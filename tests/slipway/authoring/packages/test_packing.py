@@ -1,0 +1,165 @@
+"""A tree as the package of a template: the module that it runs must be in it. # N8 # N11"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from typing import Any
+
+import pytest
+
+from slipway.authoring.packages.packing import modules, pack
+from slipway.authoring.packages.working_tree import WorkingTree
+from slipway.base.errors import ConfigError, PolicyError
+from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.placeholders import PACKAGE, placeholder
+from slipway.model.labels import Revision
+from slipway.model.prices import UNKNOWN
+from slipway.model.rules.code import SCRIPT
+
+CATALOG = Catalog("local", "p", "us-central1", "", False, "work", "t", {}, (), {})
+FILES = {"digits/__init__.py": b"", "digits/task.py": b"print(1)\n", "README.md": b"hello"}
+
+
+def template(*, allowed: bool = True, uri: str = placeholder(PACKAGE), module: str = "digits.task") -> Template:
+    args = ["--claim", "gs://work/claims/${slipway.request}", "--module", module, "--", "--trees=5"]
+    package = {"packageUris": [uri], "pythonModule": "slipway_launcher", "args": args}
+    request: dict[str, Any] = {"jobSpec": {"workerPoolSpecs": [{"pythonPackageSpec": package}, {}]}}
+    offer = Offer("pool", True, "", "cpu", (), UNKNOWN, request)
+    return Template("digits", "", "custom-job", (), (), (offer,), package="gs://catalog/p.tar.gz", code_flag=allowed)
+
+
+def tree() -> WorkingTree:
+    return WorkingTree(FILES, Revision("3f9c2e1" * 6, True))
+
+
+def members(content: bytes) -> set[str]:
+    with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
+        return {name.partition("/")[2] for name in archive.getnames()}
+
+
+def test_a_folder_that_has_the_import_package_is_packed_with_it() -> None:
+    code = pack(CATALOG, template(), tree(), "src")
+    assert members(code.package.content) == {
+        "setup.py",
+        "MANIFEST.in",
+        "PKG-INFO",
+        "slipway_launcher.py",
+        "slipway_results.py",
+        "slipway_storage.py",
+        "digits/__init__.py",
+        "digits/task.py",
+    }
+    assert str(code.location) == f"gs://work/code/{code.package.sha256}/{code.package.name}"
+
+
+def test_a_folder_that_is_the_import_package_is_packed_whole() -> None:
+    own = WorkingTree({"__init__.py": b"", "task.py": b"", "words.txt": b"x"}, Revision("", True))
+    found = members(pack(CATALOG, template(), own, "digits").package.content)
+    assert {"digits/__init__.py", "digits/task.py", "digits/words.txt"} <= found
+
+
+@pytest.mark.parametrize(
+    "files",
+    [{"task.py": b"1"}, {"digits/task.py": b"1"}, {"task/__main__.py": b"1"}, {"digits/task/__main__.py": b"1"}],
+)
+def test_a_folder_without_init_files_is_a_package_whatever_it_is_called(files: dict[str, bytes]) -> None:  # N11
+    """An engineer's folder, with a train.py alone: the same goes to a script."""
+    found = members(pack(CATALOG, template(), WorkingTree(files, Revision("", True)), "mine").package.content)
+    own = {name for name in found if name.startswith("digits/")}
+    inner = {f"digits/{name.removeprefix('digits/')}" for name in files}
+    assert own == {"digits/__init__.py", *inner, *(f"{name[:-11]}__init__.py" for name in inner if "__main__" in name)}
+
+
+def test_for_a_script_any_folder_is_packed_as_it_is() -> None:
+    """Without an import package, and with what no job of another template would take."""
+    files = {"train.py": b"", "conf/lr.yaml": b"", "setup.py": b"", "requirements.txt": b"six==1.17.0\n"}
+    code = pack(CATALOG, template(module=SCRIPT), WorkingTree(files, Revision("", True)), "mine")
+    assert {f"{SCRIPT}.py", "slipway_launcher.py", f"{SCRIPT}_folder/folder.tar"} <= members(code.package.content)
+    assert (code.count, code.package.requirements) == (4, ("six==1.17.0",))
+    other = pack(
+        CATALOG, template(module=SCRIPT), WorkingTree({**files, "conf/lr.yaml": b"1"}, Revision("", True)), "mine"
+    )
+    assert other.digest != code.digest and other.location != code.location
+
+
+@pytest.mark.parametrize(
+    ("files", "said"), [({}, "mine has no files"), ({"train.py": b"print('"}, "modules that Python")]
+)
+def test_what_no_script_can_run_is_refused_before_it_costs_a_start(files: dict[str, bytes], said: str) -> None:  # N11
+    with pytest.raises(ConfigError, match=said):
+        pack(CATALOG, template(module=SCRIPT), WorkingTree(files, Revision("", True)), "mine")
+
+
+def test_other_packages_and_modules_beside_it_come_along_and_tests_do_not() -> None:
+    files = {**FILES, "helpers.py": b"", "setup.py": b"raise", "shared/__init__.py": b"", "shared/x/data.json": b"{}"}
+    found = members(
+        pack(CATALOG, template(), WorkingTree({**files, "docs/a.py": b""}, Revision("", False)), "src").package.content
+    )
+    assert {"helpers.py", "shared/__init__.py", "shared/x/data.json"} <= found
+    assert "docs/a.py" not in found and "README.md" not in found
+
+
+def test_the_same_files_are_the_same_package_and_another_byte_is_another() -> None:  # N8
+    first, second = pack(CATALOG, template(), tree(), "src"), pack(CATALOG, template(), tree(), "src")
+    assert first.location == second.location and first.package.content == second.package.content
+    changed = WorkingTree({**FILES, "digits/task.py": b"print(2)\n"}, Revision("", False))
+    assert pack(CATALOG, template(), changed, "src").location != first.location
+
+
+def test_labels_tell_the_hash_the_commit_and_whether_it_differed() -> None:  # N8
+    code = pack(CATALOG, template(), tree(), "src")
+    assert code.labels == {
+        "slipway-code": code.package.sha256[:40],
+        "slipway-code-commit": ("3f9c2e1" * 6)[:40],
+        "slipway-dirty": "true",
+    }
+
+
+@pytest.mark.parametrize("where", ["requirements.txt", "digits/requirements.txt"])
+def test_requirements_are_installed_with_it(where: str) -> None:
+    files = {**FILES, where: b"six==1.17.0  # old\n"}
+    content = pack(CATALOG, template(), WorkingTree(files, Revision("", False)), "src").package.content
+    with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
+        setup = archive.extractfile("digits-1.0/setup.py")
+        assert setup is not None and b"install_requires=['six==1.17.0']" in setup.read()
+    with pytest.raises(ConfigError, match="is an option of pip"):
+        pack(CATALOG, template(), WorkingTree({**FILES, where: b"-r other.txt"}, Revision("", False)), "src")
+
+
+def test_a_tree_without_the_module_is_refused_with_the_folder_that_has_it() -> None:
+    deeper = WorkingTree({f"jobs/{name}": content for name, content in FILES.items()}, Revision("", False))
+    with pytest.raises(ConfigError) as error:
+        pack(CATALOG, template(), deeper, "repository")
+    assert "no module digits.task" in error.value.what and "code='jobs'" in error.value.fix
+    with pytest.raises(ConfigError, match=r"has no module digits\.other"):
+        pack(CATALOG, template(module="digits.other"), tree(), "src")
+
+
+def test_a_package_may_be_run_as_a_module() -> None:
+    files = {**FILES, "digits/train/__init__.py": b"", "digits/train/__main__.py": b""}
+    assert pack(CATALOG, template(module="digits.train"), WorkingTree(files, Revision("", False)), "src").count == 4
+
+
+@pytest.mark.parametrize("made", [template(allowed=False), template(uri="gs://catalog/p.tar.gz")])
+def test_where_it_is_not_allowed_nothing_is_packed(made: Template) -> None:
+    with pytest.raises(PolicyError, match="runs the code that was reviewed with it") as error:
+        modules(made)
+    assert "code_flag=True" in error.value.why and error.value.exit_code == 5
+
+
+def test_what_is_no_python_is_refused_before_it_costs_a_start() -> None:  # N11
+    """All of it at once, and none of it is run. What can't be imported is anybody's business."""
+    wrong = {
+        "digits/task.py": b"import os\nprint('a'\n",
+        "digits/deep/model.py": b"return 1\n",
+        "digits/nulls.py": b"a\0b",
+        "digits/skeletons/{{name}}.py": b"class {{name}}:\n",
+        "digits/data-1/old.py": b"print 1\n",
+        "digits/odd.py": b"'\\d'\nraise SystemExit\n",
+    }
+    with pytest.raises(ConfigError, match="src has modules that Python") as refused:
+        pack(CATALOG, template(), WorkingTree({**FILES, **wrong}, Revision("", True)), "src")
+    told = refused.value.why.splitlines()
+    assert told[0] == "digits/task.py:2: '(' was never closed"
+    assert [one.partition(":")[0] for one in told] == ["digits/task.py", "digits/deep/model.py", "digits/nulls.py"]

@@ -1,0 +1,381 @@
+"""What a job writes to `$SLIPWAY_OUTPUT` is kept: whole files, the newest, in the order of their writing. # X3
+
+Against the storage of the local cloud, with real files that real processes write.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from slipway.authoring.packages.slipway_results import CHIEF, Results
+from slipway.authoring.packages.slipway_storage import Body, Storage, StorageError
+
+from .between import Between
+from .conftest import Bucket
+
+OVERWRITES = """
+import sys, time
+for number in range(10**9):
+    with open(sys.argv[1], "wb") as file:
+        for _ in range(16):
+            file.write(b"%d" % (number % 10) * 4096)
+            file.flush()
+    time.sleep(0.2)
+"""
+OPENS = """
+import sys
+with open(sys.argv[1], sys.argv[2]) as file:
+    for line in sys.stdin:
+        file.seek(0, int(sys.argv[3]))
+        file.write(line)
+        file.flush()
+        print("written", flush=True)
+"""
+
+
+@dataclass
+class Machine:
+    """A replica's machine, which may be lost: then `results` are another's."""
+
+    server: Between
+    bucket: Bucket
+    folder: Path
+    prefix: str
+    count: int = 0
+
+    def results(self, replica: str = CHIEF) -> Results:
+        self.count += 1
+        place = self.folder / str(self.count)
+        place.mkdir()
+        output = f"gs://{self.bucket.name}/{self.prefix}".rstrip("/")
+        return Results(place, output, replica, Storage(self.server.environ))
+
+    @property
+    def kept(self) -> dict[str, bytes]:
+        """Files of the output folder, by their path there."""
+        return self.bucket.contents(self.prefix)
+
+    @property
+    def generations(self) -> dict[str, int]:
+        """The number of each kept file, which grows with their order."""
+        found = self.bucket.objects(self.prefix)
+        return {one["name"].removeprefix(self.prefix): int(one["generation"]) for one in found}
+
+
+@pytest.fixture
+def machine(server: Between, bucket: Bucket, tmp_path: Path, request: pytest.FixtureRequest) -> Machine:
+    return Machine(server, bucket, tmp_path, f"jobs/{request.node.name}/")
+
+
+@dataclass
+class Writer:
+    """A process that has a file open, and writes what it is told: at its end, or at its start (`whence` 0)."""
+
+    process: subprocess.Popen[str]
+
+    @classmethod
+    def of(cls, path: Path, mode: str, whence: int = 2) -> Writer:
+        words = [sys.executable, "-c", OPENS, str(path), mode, str(whence)]
+        return cls(subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+
+    def write(self, text: str) -> None:
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(text)
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == "written\n"
+
+    def close(self) -> None:
+        self.process.communicate()
+
+
+def age(path: Path, seconds: float) -> None:
+    """Let a file be as old as that."""
+    status = path.stat()
+    then = status.st_mtime_ns - int(seconds * 1e9)
+    os.utime(path, ns=(then, then))
+
+
+def test_a_file_that_is_overwritten_in_place_is_kept_whole_at_each_look(machine: Machine) -> None:
+    results = machine.results()
+    process = subprocess.Popen([sys.executable, "-c", OVERWRITES, str(results.folder / "checkpoint")])
+    try:
+        versions: set[bytes] = set()
+        while len(versions) < 5:
+            results.keep()
+            if content := machine.kept.get("checkpoint"):
+                assert len(content) == 65536 and len(set(content)) == 1, "of one version, and all of it"
+                versions.add(content[:1])
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_half_a_file_takes_the_place_of_none(machine: Machine) -> None:
+    results = machine.results()
+    path = results.folder / "checkpoint"
+    path.write_text("the first, whole\n")
+    results.keep()
+    writer = Writer.of(path, "w")
+    writer.write("the second\n")
+    results.keep()
+    assert machine.kept == {"checkpoint": b"the first, whole\n"}
+    assert results.unkept["checkpoint"][1] == "it is still open for writing"
+    writer.write("and its end\n")
+    writer.close()
+    results.keep()
+    assert machine.kept == {"checkpoint": b"the second\nand its end\n"} and not results.unkept
+
+
+@pytest.mark.parametrize(("mode", "whence"), [("a", 2), ("r+", 0)])
+def test_a_file_that_is_never_closed_is_kept_too(machine: Machine, mode: str, whence: int) -> None:
+    """A log, to which lines are added, and one that is written over at its start."""
+    results = machine.results()
+    path = results.folder / "open"
+    path.write_text("0\n")
+    results.keep()
+    writer = Writer.of(path, mode, whence)
+    for line in ("1\n", "2\n"):
+        writer.write(line)
+        results.keep()
+        assert machine.kept["open"] == path.read_bytes() and path.read_text().endswith(line)
+    writer.close()
+
+
+def test_a_file_that_is_open_and_rests_is_kept(machine: Machine) -> None:
+    results = machine.results()
+    writer = Writer.of(results.folder / "table.csv", "w")
+    writer.write("loss\n")
+    results.keep()
+    assert machine.kept == {}
+    age(results.folder / "table.csv", 31)
+    results.keep()
+    assert machine.kept == {"table.csv": b"loss\n"}
+    writer.close()
+
+
+def test_a_rename_is_a_finished_file_and_its_first_name_goes(machine: Machine) -> None:
+    results = machine.results()
+    for number in (1, 2):
+        (results.folder / "checkpoint.new").write_text(str(number))
+        results.keep()
+        (results.folder / "checkpoint.new").replace(results.folder / "checkpoint")
+        results.keep()
+        assert machine.kept["checkpoint"] == b"%d" % number
+    results.keep()
+    assert machine.kept == {"checkpoint": b"2"}
+
+
+def test_what_code_deletes_goes_and_what_is_gone_for_a_moment_stays(machine: Machine) -> None:
+    results = machine.results()
+    for name in ("old", "replaced"):
+        (results.folder / name).write_text(name)
+    results.keep()
+    for path in results.folder.iterdir():
+        path.unlink()
+    results.keep()
+    assert sorted(machine.kept) == ["old", "replaced"]
+    (results.folder / "replaced").write_text("again")
+    results.keep()
+    assert machine.kept == {"replaced": b"again"}
+
+
+def test_files_are_kept_in_the_order_of_their_writing(machine: Machine) -> None:
+    """So that one which names another is never there before that."""
+    results = machine.results()
+    for seconds, name in enumerate(("latest", "weights/2", "weights/10", "a")):
+        path = results.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(name)
+        age(path, 100 * seconds)
+    results.keep()
+    order = machine.generations
+    assert sorted(order, key=order.__getitem__) == ["a", "weights/10", "weights/2", "latest"]
+
+
+def test_what_has_not_changed_is_not_sent_again(machine: Machine) -> None:
+    results = machine.results()
+    for name in ("one", "two"):
+        (results.folder / name).write_text(name)
+    results.keep()
+    before = machine.generations
+    (results.folder / "two").write_text("2")
+    results.keep()
+    assert [name for name, now in machine.generations.items() if before[name] != now] == ["two"]
+
+
+def test_another_machine_finds_what_was_kept_as_old_as_it_was_and_nothing_else(machine: Machine) -> None:
+    """The job's own files in its output are its own: they may be large, and code that writes them can read them."""
+    first = machine.results()
+    for name in ("new", "deep/old"):
+        (first.folder / name).parent.mkdir(exist_ok=True)
+        (first.folder / name).write_text(name)
+    age(first.folder / "deep/old", 1000)
+    first.keep()
+    machine.bucket.put(f"{machine.prefix}model/x", b"x")
+    second = machine.results()
+    assert second.restore() == ["deep/old", "new"]
+    times = [{name: moment.time for name, moment in results.files().items()} for results in (first, second)]
+    assert times[0] == times[1]
+    before = machine.generations
+    second.keep()
+    assert machine.generations == before, "nothing is sent back"
+
+
+def test_each_replica_has_its_own_folder_and_finds_the_chiefs_files(machine: Machine) -> None:
+    chief, other = machine.results(), machine.results("workerpool1-0")
+    for results, text in ((chief, "of the chief"), (other, "of another")):
+        (results.folder / "log").write_text(text)
+    (chief.folder / "checkpoint").write_text("of all")
+    (other.folder / "shard").write_text("1")
+    chief.keep()
+    other.keep()
+    assert machine.kept == {
+        "log": b"of the chief",
+        "checkpoint": b"of all",
+        "replicas/workerpool1-0/log": b"of another",
+        "replicas/workerpool1-0/shard": b"1",
+    }
+    again, third = machine.results("workerpool1-0"), machine.results("workerpool1-1")
+    assert again.restore() == ["checkpoint", "log", "shard"]
+    assert (again.folder / "log").read_text() == "of another"
+    assert third.restore() == ["checkpoint", "log"] and machine.results().restore() == ["checkpoint", "log"]
+    (again.folder / "checkpoint").unlink()
+    again.keep()
+    again.keep()
+    assert "checkpoint" in machine.kept, "it is the chief's"
+
+
+def test_a_link_is_kept_as_what_it_leads_to(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
+    results = machine.results()
+    (results.folder / "checkpoint-1").mkdir()
+    (results.folder / "checkpoint-1" / "model").write_text("1")
+    (results.folder / "last").symlink_to("checkpoint-1/model")
+    (results.folder / "nowhere").symlink_to("gone")
+    (results.folder / "newest").symlink_to("checkpoint-1")
+    (results.folder / "around").symlink_to(".")
+    results.keep()
+    results.keep()
+    assert machine.kept == {"checkpoint-1/model": b"1", "last": b"1"}
+    said = capsys.readouterr().out
+    assert said.count("newest leads to a folder") == 1 and "nowhere" not in said
+
+
+def test_a_name_that_no_object_can_have_keeps_nothing_else_from_being_kept(machine: Machine) -> None:
+    results = machine.results()
+    for name in (os.fsdecode(b"\xff"), "two\nlines", "größe 1 ☃ %2F?#"):
+        (results.folder / name).write_text("x")
+    results.keep()
+    assert machine.kept == {"größe 1 ☃ %2F?#": b"x"}
+    assert ["HTTP 400" in why for _, why in results.unkept.values()] == [True, True]
+
+
+def test_a_disk_without_room_for_copies_is_said_and_files_are_kept_all_the_same(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: Any, **__: Any) -> IO[bytes]:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("slipway.authoring.packages.slipway_results.tempfile.SpooledTemporaryFile", full)
+    results = machine.results()
+    (results.folder / "large").write_bytes(b"1" * 3_000_000)
+    (results.folder / "small").write_bytes(b"")
+    results.keep()
+    results.keep()
+    assert machine.kept == {"large": b"1" * 3_000_000, "small": b""}
+    assert capsys.readouterr().out.count("the disk has no room for copies") == 1
+
+
+@pytest.mark.parametrize("change", ["grow", "rewrite", "shrink"])
+def test_a_file_that_changes_while_it_is_sent_is_no_object_until_it_is_sent_again(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    results = machine.results()
+    path = results.folder / "large"
+    path.write_bytes(b"1" * 3_000_000)
+    changes: dict[str, Callable[[], object]] = {
+        "grow": lambda: path.open("ab").write(b"2"),
+        "rewrite": lambda: path.write_bytes(b"2" * 3_000_000),
+        "shrink": lambda: os.truncate(path, 5),
+    }
+    keep, sizes = results.storage.keep, []
+
+    def kept(uri: str, body: Callable[[str], Body], sleep: Callable[[float], None]) -> None:
+        sizes.append(path.stat().st_size)
+        if len(sizes) == 1:
+            changes[change]()
+        keep(uri, body, sleep)
+
+    monkeypatch.setattr(results, "copy", lambda file, size: None)
+    monkeypatch.setattr(results.storage, "keep", kept)
+    results.keep()
+    assert len(sizes) == 2 and machine.kept == {"large": path.read_bytes()}
+
+
+@pytest.mark.parametrize(("known", "kept"), [(True, b"one"), (False, None)])
+def test_what_a_killed_process_was_writing_takes_the_place_of_nothing(
+    machine: Machine, known: bool, kept: bytes | None
+) -> None:
+    results = machine.results()
+    path = results.folder / "checkpoint"
+    if known:
+        path.write_text("one")
+        results.keep()
+    path.write_text("half of t")
+    (results.folder / "earlier").write_text("x")
+    age(results.folder / "earlier", 10)
+    results.keep(ended=True, killed=True)
+    assert machine.kept.get("checkpoint") == kept and machine.kept["earlier"] == b"x"
+    assert "half" in results.unkept["checkpoint"][1]
+
+
+def test_what_was_whole_at_the_notice_is_kept_whoever_is_killed_then(machine: Machine) -> None:
+    results = machine.results()
+    for name in ("checkpoint", "later"):
+        (results.folder / name).write_text("one")
+    writer = Writer.of(results.folder / "open", "w")
+    writer.write("half\n")
+    results.look()
+    (results.folder / "later").write_text("half of t")
+    writer.process.kill()
+    writer.process.wait()
+    results.keep(ended=True, killed=True)
+    assert machine.kept == {"checkpoint": b"one"} and sorted(results.unkept) == ["later", "open"]
+
+
+def test_what_is_closed_as_its_writer_may_be_ending_is_kept_once_it_is_older(machine: Machine) -> None:
+    """At a look between a writer's death and its parent's knowledge of it."""
+    results = machine.results()
+    path = results.folder / "checkpoint"
+    path.write_text("one")
+    results.keep()
+    results.ending = lambda: True
+    path.write_text("half of t")
+    results.keep()
+    assert machine.kept == {"checkpoint": b"one"} and "half" in results.unkept["checkpoint"][1]
+    age(path, 3)
+    results.keep()
+    assert machine.kept == {"checkpoint": b"half of t"} and not results.unkept, "who lives on had closed it"
+
+
+def test_trouble_that_does_not_pass_is_raised(machine: Machine) -> None:
+    results = machine.results()
+    (results.folder / "model").write_text("x")
+    machine.server.handler.faults = [403]
+    with pytest.raises(StorageError, match="HTTP 403"):
+        results.keep()
+    machine.server.handler.faults = [503] * 8
+    waits: list[float] = []
+    with pytest.raises(StorageError, match="no good answer in 8 tries"):
+        results.keep(waits.append)
+    assert len(waits) == 8 and machine.kept == {}
+    results.keep()
+    assert machine.kept == {"model": b"x"}

@@ -1,0 +1,322 @@
+"""A command in somebody's folder: what it finds, what is kept of it, and how it ends.
+
+Against the storage of the local cloud. Whole jobs of the template are run by tests/templates/test_script.py.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from slipway.authoring.packages import slipway_script, source_package
+
+from .between import Between
+from .conftest import Bucket
+
+HERE = Path(source_package.__file__).parent
+EVERY = ("slipway_launcher.py", "slipway_results.py", "slipway_storage.py")
+SHOWS = "import json, sys\nprint(json.dumps(sys.argv[1:]))\n"
+UNREAD = "$HOME $(date) `date` ${x} $$ *.py ~ | cat > out && x; y #z"
+WRITES = """
+import os, pathlib, sys
+output = pathlib.Path(os.environ["SLIPWAY_OUTPUT"])
+(output / "deep").mkdir(exist_ok=True)
+(output / "metrics.json").write_text("{}")
+(output / "deep" / "größe 1.txt").write_text("a model")
+(output / "empty").touch()
+sys.exit(int(sys.argv[1]))
+"""
+LAST_WORDS = """
+import os, pathlib, signal, sys, time
+def save(*_):
+    pathlib.Path(os.environ["SLIPWAY_OUTPUT"], "saved").write_text("at the notice")
+    sys.exit(5)
+signal.signal(signal.SIGTERM, save)
+print("ready", flush=True)
+time.sleep(600)
+"""
+HALF = """
+import os, pathlib, time
+file = pathlib.Path(os.environ["SLIPWAY_OUTPUT"], "half").open("w")
+print("ready", flush=True)
+while True:
+    print("a line", file=file, flush=True)
+    time.sleep(0.01)
+"""
+COUNTS = """
+import os, pathlib, time
+file = pathlib.Path(os.environ["SLIPWAY_OUTPUT"], "epoch")
+first = int(file.read_text()) if file.exists() else 0
+print("from", first, flush=True)
+for epoch in range(first + 1, 10**6):
+    file.write_text(str(epoch))
+    if first:
+        break
+    time.sleep(0.1)
+"""
+READS = """
+import os, pathlib
+place = pathlib.Path(os.environ["SLIPWAY_DATA"])
+print(sorted((str(one.relative_to(place)), one.read_text()) for one in place.rglob("*.*")))
+"""
+
+
+@dataclass
+class Replica:
+    """A machine that has the package installed. `output` is the job's."""
+
+    folder: Path
+    server: Between
+    bucket: Bucket
+    name: str
+    more: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def output(self) -> str:
+        return f"gs://{self.bucket.name}/jobs/{self.name}"
+
+    def install(self, files: Mapping[str, str]) -> None:
+        sources = source_package.script_sources({name: text.encode() for name, text in files.items()})
+        sources |= {name: (HERE / name).read_bytes() for name in EVERY}
+        for name, content in sources.items():
+            place = self.folder / "site" / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+
+    def start(self, command: str, *more: str, python: str = sys.executable) -> subprocess.Popen[str]:
+        home = self.folder / "home"
+        home.mkdir(exist_ok=True)
+        known = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(self.folder / "site")}
+        known |= {"CLOUD_ML_JOB_ID": "11", "AIP_MODEL_DIR": f"{self.output}/model/"}
+        launched = ("slipway_launcher", "--claim", f"{self.output}-claim", "--module", "slipway_script", "--")
+        return subprocess.Popen(
+            [python, "-m", *launched, f"--command={command}", f"--output={self.output}", *more],
+            env={**known, **self.server.environ, **self.more},
+            cwd=home,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, command: str, *more: str, python: str = sys.executable) -> tuple[int, str, str]:
+        process = self.start(command, *more, python=python)
+        out, err = process.communicate()
+        assert list((self.folder / "home").iterdir()) == [], "nothing is left"
+        return process.returncode, out, err
+
+    def kept(self) -> dict[str, bytes]:
+        """Files of the output folder, by their path there."""
+        return self.bucket.contents(f"jobs/{self.name}/")
+
+
+@pytest.fixture
+def replica(server: Between, bucket: Bucket, tmp_path: Path, request: pytest.FixtureRequest) -> Replica:
+    made = Replica(tmp_path, server, bucket, request.node.name)
+    made.install({"train.py": SHOWS, "write.py": WRITES, "wait.py": LAST_WORDS, "half.py": HALF})
+    return made
+
+
+def test_the_folder_is_where_it_runs_and_its_modules_are_found(replica: Replica) -> None:
+    replica.install(
+        {
+            "scripts/train.py": "import helpers.words, config, pathlib\n"
+            "print(helpers.words.HELLO, config.LR, pathlib.Path('data/in.txt').read_text())\n",
+            "helpers/words.py": "HELLO = 'hello'\n",
+            "config.py": "LR = 0.1\n",
+            "data/in.txt": "from a file",
+            "run.sh": "#!/bin/sh\nexec python scripts/train.py\n",
+        }
+    )
+    for command in ("python scripts/train.py", "python3 -m scripts.train", "./run.sh", "sh run.sh"):
+        code, out, err = replica.run(command)
+        assert (code, err) == (0, "") and "\nhello 0.1 from a file\n" in out
+
+
+WORDS = [
+    ("--lr 0.1", ["--lr", "0.1"]),
+    ("--name 'two words' --name=\"it's\"", ["--name", "two words", "--name=it's"]),
+    (r"--path a\ b 'c\d'", ["--path", "a b", r"c\d"]),
+    ("--json '{\"lr\": [0.1, null]}'", ["--json", '{"lr": [0.1, null]}']),
+    ("'' \"\"", ["", ""]),
+    (UNREAD, UNREAD.split()),
+    ("größe '\u2603 \U0001f40d'", ["größe", "\u2603 \U0001f40d"]),
+    ("--a\n  --b\t--c", ["--a", "--b", "--c"]),
+    ("--command=x -- --output=y", ["--command=x", "--", "--output=y"]),
+]
+
+
+def test_words_arrive_as_a_shell_would_part_them_and_no_shell_reads_them(replica: Replica) -> None:
+    code, out, _ = replica.run(f"python train.py {' '.join(typed for typed, _ in WORDS)}")
+    assert (code, json.loads(out.splitlines()[-2])) == (0, [word for _, words in WORDS for word in words])
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [("python 'train.py", "the command can't be read"), (" ", "the command is empty")],
+)
+def test_what_is_no_command_is_said_with_the_way_out(
+    command: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert slipway_script.main([f"--command={command}"], {}) == 70
+    err = capsys.readouterr().err
+    assert f"error: {said}" in err and "fix: " in err
+
+
+def test_what_can_not_be_run_is_said_with_the_way_out(replica: Replica) -> None:
+    for command, word in (("trian --lr 1", "trian"), ("LR=1 python train.py", "LR=1"), ("./train.py", "./train.py")):
+        code, _, err = replica.run(command)
+        assert code == 70 and f"error: can't run {word!r}" in err and "fix: " in err and "Traceback" not in err
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_what_it_wrote_is_kept_and_its_exit_code_is_the_jobs(replica: Replica, code: int) -> None:
+    ended, out, _ = replica.run(f"python write.py {code}")
+    assert ended == code
+    assert replica.kept() == {"metrics.json": b"{}", "deep/größe 1.txt": b"a model", "empty": b""}
+    assert f"ended with {code}; files kept: 3" in out
+
+
+def test_where_nothing_is_kept_it_says_what_would_be(replica: Replica) -> None:
+    code, out, _ = replica.run("touch model.bin")
+    assert code == 0 and replica.kept() == {}
+    assert "files kept: 0" in out and "$SLIPWAY_OUTPUT" in out
+
+
+def test_a_command_that_a_signal_ends_is_told_as_shells_do(replica: Replica) -> None:
+    code, _, _ = replica.run("sh -c 'cd $SLIPWAY_OUTPUT; echo x > x; touch -d @1 x; kill -KILL $$'")
+    assert code == 128 + signal.SIGKILL and replica.kept() == {"x": b"x\n"}
+
+
+@pytest.mark.parametrize("command", ["python wait.py", "sh -c 'python wait.py; echo never'"])
+def test_a_notice_reaches_the_command_and_what_it_writes_then_is_kept(replica: Replica, command: str) -> None:
+    process = replica.start(command)
+    assert process.stdout is not None
+    assert any(line == "ready\n" for line in process.stdout)
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+    assert process.returncode in (5, 128 + signal.SIGTERM)
+    assert replica.kept() == {"saved": b"at the notice"}
+
+
+def test_what_a_notice_ended_in_the_middle_of_a_file_is_not_kept(replica: Replica) -> None:
+    process = replica.start("sh -c 'python half.py; echo never'")
+    assert process.stdout is not None
+    assert any(line == "ready\n" for line in process.stdout)
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+    assert process.returncode != 0 and replica.kept() == {}
+
+
+def test_data_are_fetched_before_it_starts_and_without_them_it_does_not(replica: Replica) -> None:
+    replica.install({"read.py": READS})
+    replica.bucket.put("data/deep/a b.csv", b"1,2")
+    folder = f"gs://{replica.bucket.name}"
+    assert "[('deep/a b.csv', '1,2')]" in replica.run("python read.py", f"--data={folder}/data")[1]
+    code, out, err = replica.run("python train.py", f"--data={folder}/nowhere")
+    assert code == 70 and "[]" not in out and "can't be fetched" in err and "fix: " in err
+
+
+def test_a_notice_that_ends_the_command_at_once_costs_no_checkpoint(replica: Replica) -> None:  # X3
+    """As it ends whoever knows nothing of signals: most do not."""
+    replica.install({"count.py": COUNTS.replace("time.sleep(0.1)", "print(epoch, flush=True); time.sleep(0.5)")})
+    process = replica.start("python count.py")
+    assert process.stdout is not None and any(line == "3\n" for line in process.stdout)
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+    assert (process.returncode, replica.kept()) == (128 + signal.SIGTERM, {"epoch": b"3"})
+
+
+def test_a_job_whose_machine_goes_without_a_word_goes_on_from_its_last_checkpoint(replica: Replica) -> None:  # X3
+    """One file, overwritten in place ten times a second, and read while it is."""
+    replica.install({"count.py": COUNTS})
+    first = replica.start("python count.py")
+    assert first.stdout is not None and any(line == "from 0\n" for line in first.stdout)
+    said = next(line for line in first.stdout if "keeps the files" in line)
+    assert replica.output in said and "every 5 s" in said
+    for pid in (first.pid, *(int(one.name) for one in Path("/proc").glob("[0-9]*") if child_of(one, first.pid))):
+        os.kill(pid, signal.SIGKILL)
+    first.communicate()
+    kept = int(replica.kept()["epoch"])
+    shutil.rmtree(replica.folder / "home")
+    code, out, _ = replica.run("python count.py")
+    assert code == 0 and f"\nfrom {kept}\n" in out and "goes on with" in out
+    assert int(replica.kept()["epoch"]) == kept + 1
+
+
+def child_of(process: Path, parent: int) -> bool:
+    try:
+        return int((process / "stat").read_text().rpartition(")")[2].split()[1]) == parent
+    except OSError:
+        return False
+
+
+def test_a_restart_that_finds_nothing_says_so(replica: Replica) -> None:
+    _, first, _ = replica.run("python train.py")
+    _, second, _ = replica.run("python train.py")
+    assert "begins anew" in second and "begins anew" not in first
+
+
+def test_replicas_that_come_after_the_first_are_no_restart(replica: Replica) -> None:
+    cluster = {"workerpool0": ["a:1"], "workerpool1": ["b:1"]}
+
+    def said(kind: str) -> str:
+        task = {"type": kind, "index": 0}
+        replica.more["CLUSTER_SPEC"] = json.dumps({"cluster": cluster, "task": task})
+        return replica.run("python train.py")[1]
+
+    assert not any("begins anew" in said(kind) for kind in ("workerpool1", "workerpool0"))
+    assert "begins anew" in said("workerpool0")
+
+
+def test_passing_trouble_is_waited_out(replica: Replica) -> None:
+    """Faults meet the script as it looks for what an earlier start kept, and as it keeps files."""
+    replica.server.handler.faults = [None, 503, None, "lost"]
+    assert replica.run("sh -c 'echo 1 > $SLIPWAY_OUTPUT/one; touch -d @1 $SLIPWAY_OUTPUT/one'")[0] == 0
+    assert replica.kept() == {"one": b"1\n"} and not replica.server.handler.faults
+
+
+@pytest.mark.parametrize(("own", "code"), [(0, 70), (3, 3)])
+def test_what_can_not_be_kept_fails_the_job_and_hides_no_failure_of_its_own(
+    replica: Replica, own: int, code: int
+) -> None:
+    replica.server.handler.faults = [None, None, *[403] * 20]
+    ended, _, err = replica.run(f"python write.py {own}")
+    assert ended == code and "not all" in err and "is kept" in err and "roles/storage.objectUser" in err
+
+
+@pytest.mark.parametrize("name", ["slipway_script.py", *EVERY])
+def test_its_syntax_is_that_of_python_3_8(name: str) -> None:
+    ast.parse((HERE / name).read_text(), feature_version=(3, 8))
+
+
+def test_it_runs_on_the_oldest_python_of_the_prebuilt_images(replica: Replica) -> None:
+    uv = [sys.executable, "-m", "uv", "python", "find", "--no-python-downloads", "--no-project", ">=3.8,<3.11"]
+    found = subprocess.run(uv, capture_output=True, text=True, check=False)
+    if found.returncode:
+        pytest.skip("no Python older than 3.11 on this machine")
+    code, _, err = replica.run("python write.py 0", python=found.stdout.strip())
+    assert code == 0, err
+
+
+def test_it_imports_the_standard_library_alone() -> None:
+    program = "import sys; before = set(sys.modules); import slipway_script; print(*(set(sys.modules) - before))"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", program],
+        env={"PYTHONPATH": str(HERE)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = {name.split(".")[0] for name in done.stdout.split()}
+    own = {"slipway_launcher", "slipway_script", "slipway_results", "slipway_storage"}
+    assert imported - own <= set(sys.stdlib_module_names)

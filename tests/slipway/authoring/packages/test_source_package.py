@@ -1,0 +1,221 @@
+"""Same sources, same bytes; what is built installs and runs what the template names. # D3 # N8"""
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from packaging.version import InvalidVersion, Version
+
+from slipway.authoring.packages.source_package import SourcePackage, build, requirements, short_hash, stored
+from slipway.base.errors import ConfigError
+from slipway.model.rules.code import SCRIPT
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    folder = tmp_path / "greeter"
+    (folder / "data").mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder / "task.py").write_text("import sys\nprint('hello', *sys.argv[1:])\n")
+    (folder / "data" / "words.txt").write_text("hello\n")
+    (folder / "requirements.txt").write_text("# what it needs\nsix==1.17.0  # old\n\n")
+    return folder
+
+
+def members(content: bytes) -> dict[str, bytes]:
+    with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
+        files = [(item.name, archive.extractfile(item)) for item in archive.getmembers()]
+        return {name: file.read() for name, file in files if file}
+
+
+def test_same_sources_give_the_same_bytes(sources: Path, tmp_path: Path) -> None:
+    """Times, modes, owners, order of creation and left-overs of running it do not count."""
+    first = build("greeter", sources)
+    other = tmp_path / "elsewhere" / "greeter"
+    other.mkdir(parents=True)
+    for path in sorted(sources.rglob("*"), reverse=True):
+        target = other / path.relative_to(sources)
+        target.parent.mkdir(exist_ok=True)
+        if path.is_file():
+            shutil.copyfile(path, target)
+            target.chmod(0o777)
+            os.utime(target, (1, 1))
+    (other / "__pycache__").mkdir()
+    (other / "__pycache__" / "task.cpython-311.pyc").write_bytes(b"x")
+    assert build("greeter", other) == first
+
+
+@given(st.text("0123456789abcdef", min_size=64, max_size=64))
+@example("7579a4722846" + "d" * 52)
+@example("7579a4722846" * 5 + "0000")
+def test_no_hash_in_a_name_reads_as_a_version(digest: str) -> None:
+    """uv takes `tune-digits-7579a4722846.tar.gz` for version 7579a4722846, and refuses the other one in it."""
+    short = short_hash(digest)
+    assert len(short) == 12
+    with pytest.raises(InvalidVersion):
+        Version(short)
+
+
+def test_a_hash_that_is_no_version_is_the_digests_beginning() -> None:
+    assert short_hash("d82fcde1de12" + "0" * 52) == "d82fcde1de12"
+
+
+def test_another_byte_gives_another_name_and_version(sources: Path) -> None:
+    first = build("greeter", sources)
+    (sources / "task.py").write_text("print('bye')\n")
+    second = build("greeter", sources)
+    assert first.name != second.name
+    assert first.name == f"greeter-{first.sha256[:12]}.tar.gz"
+    assert f"version='1.0+{first.sha256[:12]}'" in members(first.content)["greeter-1.0/setup.py"].decode()
+
+
+def test_it_holds_the_code_the_launcher_and_the_requirements(sources: Path) -> None:
+    found = members(build("greeter", sources).content)
+    assert set(found) == {
+        f"greeter-1.0/{name}"
+        for name in (
+            "greeter/__init__.py",
+            "greeter/task.py",
+            "greeter/data/words.txt",
+            "greeter/requirements.txt",
+            "slipway_launcher.py",
+            "slipway_results.py",
+            "slipway_storage.py",
+            "setup.py",
+            "MANIFEST.in",
+            "PKG-INFO",
+        )
+    }
+    assert "install_requires=['six==1.17.0']" in found["greeter-1.0/setup.py"].decode()
+    launcher = ROOT / "slipway" / "authoring" / "packages" / "slipway_launcher.py"
+    assert found["greeter-1.0/slipway_launcher.py"] == launcher.read_bytes()
+
+
+def installed(archive: Path, site: Path) -> Path:
+    words = ("pip", "install", "--quiet", "--python", sys.executable, "--target")
+    subprocess.run([sys.executable, "-m", "uv", *words, str(site), str(archive)], check=True)
+    return site
+
+
+def test_it_installs_and_runs(sources: Path, tmp_path: Path) -> None:
+    (sources / "requirements.txt").unlink()
+    site = installed(build("greeter", sources).save(tmp_path / "packages"), tmp_path / "site")
+    assert (site / "greeter" / "data" / "words.txt").read_text() == "hello\n"
+    done = subprocess.run(
+        [sys.executable, "-m", "greeter.task", "you"],
+        env={**os.environ, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "hello you\n"
+    assert (site / "slipway_launcher.py").is_file()
+
+
+def test_a_script_is_installed_with_all_files_of_its_folder(sources: Path, tmp_path: Path) -> None:
+    """Whatever they are called, and though an installer would take them for something else."""
+    for name in ("__init__.py", "requirements.txt"):
+        (sources / name).unlink()
+    odd = {
+        "setup.py": "raise SystemExit",
+        "data/deep/größe 1.csv": "1",
+        ".env": "A=1",
+        "build/x": "x",
+        "run.sh": "#!/bin/sh",
+    }
+    for name, text in odd.items():
+        (sources / name).parent.mkdir(parents=True, exist_ok=True)
+        (sources / name).write_text(text)
+    site = installed(build("greeter", sources, SCRIPT).save(tmp_path / "packages"), tmp_path / "site")
+    assert {f"{SCRIPT}.py", "slipway_results.py", "slipway_launcher.py"} <= {one.name for one in site.iterdir()}
+    with tarfile.open(site / f"{SCRIPT}_folder" / "folder.tar") as packed:
+        modes = {one.name: one.mode for one in packed}
+    assert modes.keys() == {*odd, "task.py", "data/words.txt"}
+    assert {name for name, mode in modes.items() if mode & 0o100} == {"run.sh"}
+
+
+def test_a_script_without_its_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no folder jobs/script"):
+        build("greeter", tmp_path / "jobs" / "script", SCRIPT)
+
+
+def test_saving_twice_keeps_the_file(sources: Path, tmp_path: Path) -> None:
+    package = build("greeter", sources)
+    path = package.save(tmp_path / "packages")
+    before = path.stat().st_mtime_ns
+    assert package.save(tmp_path / "packages") == path
+    assert path.stat().st_mtime_ns == before
+    assert [item.name for item in path.parent.iterdir()] == [package.name]
+
+
+def test_a_folder_that_is_no_package_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no import package in"):
+        build("greeter", tmp_path)
+
+
+def test_a_checkout_that_can_not_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / ".slipway").write_text("in the way")
+    with pytest.raises(ConfigError, match="can't write the package greeter") as error:
+        SourcePackage("greeter", "0" * 64, b"").save(tmp_path / ".slipway" / "packages")
+    assert str(tmp_path / ".slipway" / "packages") in error.value.why
+
+
+def test_a_link_out_of_the_package_is_refused(tmp_path: Path) -> None:
+    """A key beside the checkout would lie in the catalog's bucket, for all who submit."""
+    folder, outside = tmp_path / "greeter", tmp_path / "key"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "again.py").symlink_to("__init__.py")
+    (folder / "loop").symlink_to(folder)
+    outside.write_text("k3y-of-the-person")
+    assert build("greeter", folder).content
+    (folder / "key").symlink_to(outside)
+    with pytest.raises(ConfigError, match="greeter/key is a link out of its package"):
+        build("greeter", folder)
+
+
+@pytest.mark.parametrize("line", ["-r other.txt", "--index-url https://example.com", "-e ."])
+def test_options_of_pip_are_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "requirements.txt").write_text(line)
+    with pytest.raises(ConfigError, match="is an option of pip"):
+        requirements(tmp_path)
+
+
+def test_requirements_are_utf_8_with_or_without_a_mark(tmp_path: Path) -> None:
+    """Windows' shell redirects into UTF-16, which would be installed as nonsense, on machines that are paid for."""
+    file = tmp_path / "requirements.txt"
+    file.write_text("six==1.17.0\n", "utf-8-sig")
+    assert requirements(tmp_path) == ("six==1.17.0",)
+    file.write_text("six==1.17.0\n", "utf-16")
+    with pytest.raises(ConfigError, match="is not valid UTF-8"):
+        requirements(tmp_path)
+
+
+@given(st.binary(max_size=200_000))
+def test_stored_gzip_is_gzip(content: bytes) -> None:
+    import gzip
+
+    assert gzip.decompress(stored(content)) == content
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 131_070, 131_071])
+def test_stored_gzip_at_the_edges_of_its_blocks(size: int) -> None:
+    import gzip
+
+    assert gzip.decompress(stored(b"x" * size)) == b"x" * size
+
+
+@pytest.mark.parametrize("module", ["greeter.tusk", "greeter.task.deeper", "greeter"])
+def test_a_module_that_is_not_there_is_refused_before_a_job_is(sources: Path, module: str) -> None:
+    assert build("greeter", sources, "greeter.task").content
+    with pytest.raises(ConfigError, match=f"no module {module}"):
+        build("greeter", sources, module)

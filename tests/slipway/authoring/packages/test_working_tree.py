@@ -1,0 +1,162 @@
+"""The working tree as git sees it: what is tracked as it is on the disk, and what is new and not ignored. # N11"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from slipway.authoring.packages import working_tree
+from slipway.authoring.packages.working_tree import read
+from slipway.base.errors import ConfigError
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = {
+        f"GIT_{who}_{what}": "ada@company.example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    }
+    environ = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull}
+    done = subprocess.run(["git", *arguments], cwd=folder, env=environ, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    folder = tmp_path / "src"
+    (folder / "digits").mkdir(parents=True)
+    (folder / "digits" / "__init__.py").write_text("")
+    (folder / "digits" / "task.py").write_text("print('one')\n")
+    (folder / ".gitignore").write_text("*.pyc\ndata/\n")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "begin")
+    return folder
+
+
+def test_a_clean_tree_is_its_commit(checkout: Path) -> None:
+    found = read(checkout)
+    assert set(found.files) == {".gitignore", "digits/__init__.py", "digits/task.py"}
+    assert found.revision.commit == git(checkout, "rev-parse", "HEAD") and not found.revision.dirty
+
+
+def test_files_are_as_they_are_on_the_disk(checkout: Path) -> None:
+    (checkout / "digits" / "task.py").write_text("print('two')\n")
+    (checkout / "digits" / "néw file.py").write_text("")
+    (checkout / "digits" / "cache.pyc").write_bytes(b"x")
+    (checkout / "data").mkdir()
+    (checkout / "data" / "large.bin").write_bytes(b"x")
+    (checkout / "digits" / "__init__.py").unlink()
+    found = read(checkout)
+    assert found.files["digits/task.py"] == b"print('two')\n" and found.revision.dirty
+    assert set(found.files) == {".gitignore", "digits/task.py", "digits/néw file.py"}
+
+
+def test_only_the_folder_itself_makes_it_dirty(checkout: Path) -> None:
+    (checkout.parent / "notes.txt").write_text("elsewhere")
+    assert not read(checkout).revision.dirty
+
+
+def test_what_slipway_remembers_in_the_folder_is_no_code(checkout: Path) -> None:
+    for folder in (checkout, checkout / "digits"):
+        (folder / ".slipway").mkdir()
+        (folder / ".slipway" / "catalog").write_text("gs://acme-dev-catalog\n")
+    found = read(checkout)
+    assert set(found.files) == {".gitignore", "digits/__init__.py", "digits/task.py"} and not found.revision.dirty
+    (checkout / "digits" / "new.py").touch()
+    assert read(checkout).revision.dirty
+
+
+def test_before_the_first_commit_there_is_none(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "task.py").write_text("")
+    found = read(tmp_path)
+    assert found.revision.commit == "" and found.revision.dirty and set(found.files) == {"task.py"}
+
+
+@pytest.mark.parametrize("target", ["task.py", "/etc/passwd", "nowhere"])
+def test_a_symbolic_link_is_refused(checkout: Path, target: str) -> None:
+    (checkout / "digits" / "link.py").symlink_to(target)
+    with pytest.raises(ConfigError, match=r"link\.py is a symbolic link, which would not be packed"):
+        read(checkout)
+
+
+def test_a_folder_that_is_a_link_is_read_where_it_leads(checkout: Path, tmp_path: Path) -> None:
+    (tmp_path / "short").symlink_to(checkout)
+    assert read(tmp_path / "short").files == read(checkout).files
+
+
+def test_a_name_that_no_package_can_hold_is_refused(checkout: Path) -> None:
+    (checkout / "digits" / "two\nlines.py").touch()
+    with pytest.raises(ConfigError, match=r"called 'digits/two\\nlines.py'") as error:
+        read(checkout)
+    assert "rename it" in error.value.fix
+
+
+def test_a_submodule_is_refused(checkout: Path) -> None:
+    (checkout / "other").mkdir()
+    git(checkout / "other", "init", "-q")
+    git(checkout / "other", "commit", "-qm", "begin", "--allow-empty")
+    git(checkout, "add", "other")
+    with pytest.raises(ConfigError, match="other is a submodule"):
+        read(checkout)
+
+
+@pytest.mark.parametrize(("bound", "most"), [("MOST_FILES", 2), ("MOST_BYTES", 10)])
+def test_too_much_is_refused(checkout: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int) -> None:
+    monkeypatch.setattr(working_tree, bound, most)
+    with pytest.raises(ConfigError, match="is too large to pack"):
+        read(checkout)
+
+
+def test_what_is_too_large_is_not_even_read(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.truncate(checkout / "digits" / "task.py", working_tree.MOST_BYTES + 1)
+    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} is read") if "task" in str(path) else b"")
+    with pytest.raises(ConfigError, match="too large to pack"):
+        read(checkout)
+
+
+def test_a_folder_in_no_checkout_is_read_as_if_it_were_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    for name in ("train.py", "data/large.bin", "helpers/words.py", ".slipway/catalog", "__pycache__/train.cpython.pyc"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    (tmp_path / ".gitignore").write_text("data/\n")
+    found = read(tmp_path)
+    assert set(found.files) == {".gitignore", "train.py", "helpers/words.py"}
+    assert found.revision.commit == "" and found.revision.dirty
+    assert not (tmp_path / ".git").exists()
+
+
+def test_what_python_and_its_tools_leave_there_is_no_code(checkout: Path) -> None:
+    """A virtual environment is full of links, which are refused."""
+    (checkout / ".gitignore").write_text("data/\n")
+    git(checkout, "commit", "-qam", "ignore less")
+    for name in ("env/pyvenv.cfg", "env/lib/six.py", "digits/__pycache__/task.pyc", ".ipynb_checkpoints/a.ipynb"):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).write_text("")
+    (checkout / "env" / "python").symlink_to(sys.executable)
+    found = read(checkout)
+    assert set(found.files) == {".gitignore", "digits/__init__.py", "digits/task.py"} and not found.revision.dirty
+
+
+def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="is not a folder"):
+        read(tmp_path / "nowhere")
+    with pytest.raises(ConfigError, match="is not a folder"):
+        read(Path("x" * 5000))
+
+
+def test_what_git_refuses_is_told_in_its_words(checkout: Path) -> None:
+    (checkout.parent / ".git" / "config").write_text("[core\n")
+    with pytest.raises(ConfigError, match="git can't list the folder") as error:
+        read(checkout)
+    assert "bad config line 1" in error.value.why and error.value.fix.endswith("status")
+
+
+def test_without_git_it_says_so(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(checkout))
+    with pytest.raises(ConfigError, match="packing code needs git"):
+        read(checkout)

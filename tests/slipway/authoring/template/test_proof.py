@@ -1,0 +1,328 @@
+"""Proofs of a template before anything is deployed, by capacity type."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.authoring.stack.stack import from_config
+from slipway.authoring.template.proof import Placement, StackResources, prove, prove_all
+from slipway.base.errors import ConfigError
+from slipway.model.cluster import Adoption, Reservation
+from slipway.model.machines.spec import Disk
+from slipway.template import ANY_RESERVATION, JobTemplate, Metric, Parameter, Search, Study, Variant, WorkerPool
+from tests.builders.templates import job_template as template
+
+from .conftest import cluster, pool
+
+
+def refused(*clusters: Any, **changes: Any) -> ConfigError:
+    with pytest.raises(ConfigError) as error:
+        prove(template(**changes), StackResources(clusters))
+    return error.value
+
+
+def test_each_worker_pool_finds_its_pool() -> None:  # P2 P4
+    cpu = cluster()
+    offers = prove(template(), StackResources((cpu,)))
+    assert offers == (Placement("pool", cpu, (cpu.pool("head"), cpu.pool("workers"))), Placement("spot"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("type_", ["n4-standard-8", "a4-highgpu-8g", "n2-standard-8"])
+def test_a_disk_left_out_is_the_same_in_a_template_as_in_a_stack_file(type_: str) -> None:
+    config = {
+        "gcp:project": "acme-ml-dev",
+        "gcp:region": "us-central1",
+        "gcp:addPulumiAttributionLabel": "false",
+        "slipway:persistentResources": {"new": {"pools": {"main": {"machine": type_, "replicas": 1}}}},
+    }
+    (new,) = from_config(config, stack="dev").clusters
+    asked = template(worker_pools=(WorkerPool("main", type_),), capacity_types=("pool",), parameters=())
+    (offer,) = prove(asked, StackResources((new,)))
+    assert offer.pools == new.pools
+
+
+def test_every_cluster_that_fits_is_offered_in_order() -> None:
+    first, second = cluster(name="a"), cluster(name="b")
+    other = cluster(pool(type="n1-standard-16"), name="c")
+    offers = prove(template(), StackResources((first, other, second)))
+    assert [offer.cluster.name for offer in offers if offer.cluster] == ["a", "b"]
+
+
+def test_a_template_without_the_capacity_type_pool_needs_none() -> None:
+    assert prove(template(capacity_types=("spot",)), StackResources(())) == (Placement("spot"),)
+
+
+@pytest.mark.parametrize(
+    ("change", "row"),
+    [
+        ({"type": "n1-standard-16"}, "machine n1-standard-8"),
+        ({"accelerator": "NVIDIA_TESLA_T4", "accelerator_count": 1}, "accelerator none"),
+        ({"disk": Disk("pd-standard", 100)}, "disk pd-ssd 100 GB"),
+        ({"disk": Disk("pd-ssd", 200)}, "disk pd-ssd 100 GB"),
+    ],
+)
+def test_a_misfit_is_shown_field_by_field(change: dict[str, Any], row: str) -> None:  # P2
+    error = refused(cluster(pool("head", "n1-standard-4"), pool(**change)))
+    assert error.what.startswith("template dask-digits fits no pool")
+    (line,) = error.why.splitlines()
+    assert line.startswith(f"workers needs {row}, ") and "pool cpu/workers has " in line
+    assert line.count(" needs ") == line.count(" has ") == 1
+    assert "templates/dask_digits.py" in error.fix
+
+
+def test_the_nearest_pool_is_the_one_with_fewest_differences() -> None:  # P2
+    far = pool("far", "e2-standard-4", disk=Disk("pd-standard", 500))
+    near = pool("near", "n1-standard-8", disk=Disk("pd-ssd", 200))
+    error = refused(cluster(far, name="x"), cluster(pool("head", "n1-standard-4"), far, near, name="y"))
+    assert "nearest pool y/near" in error.why
+
+
+def test_the_nearest_pool_is_the_same_whatever_the_order() -> None:
+    """A stack file keeps the order of its keys, Pulumi's configuration has them by name: `check` and preview agree."""
+    head = pool("head", "n1-standard-4")
+    near = [pool(name, "n1-standard-8", disk=Disk("pd-ssd", 200)) for name in ("zebra", "ant")]
+    clusters = [cluster(head, *near, name="y"), cluster(head, *near, name="b")]
+    turned = [cluster(*near[::-1], head, name=one.name) for one in clusters[::-1]]
+    assert "nearest pool b/ant" in refused(*clusters).why
+    assert refused(*clusters).why == refused(*turned).why
+    same = [pool(name, "n1-standard-8", max=1) for name in ("zebra", "ant")]
+    one, two = refused(cluster(head, *same)), refused(cluster(*same[::-1], head))
+    assert "cpu/ant and cpu/zebra" in one.why and one.why == two.why
+
+
+def test_without_a_cluster_there_is_no_pool() -> None:
+    error = refused()
+    assert "the stack has no cluster" in error.what
+    assert "slipway:persistentResources" in error.fix
+
+
+def test_a_cluster_of_googles_service_agent_takes_no_trainer() -> None:
+    error = refused(cluster(custom_service_account=False))
+    assert "service account custom, nearest pool" in error.why
+    assert "serviceAccount.custom: false" in error.why
+    assert "`serviceAccount: {custom: false}` out of" in error.fix
+    theirs = cluster(custom_service_account=False, adopted=Adoption("team-a"))
+    assert "--enable-custom-service-account" in refused(theirs).fix
+    assert "the pool equal" in refused(replace(theirs, pools=(pool("head", "n1-standard-4"),))).fix
+
+
+def test_worker_pools_of_one_shape_share_a_pool_up_to_its_maximum() -> None:  # P3
+    same = (
+        WorkerPool("scheduler", "n1-standard-8", args=("${trees}",)),
+        WorkerPool("workers", "n1-standard-8", replicas=3),
+    )
+    one = Parameter("trees", int, default=1)
+    offers = prove(template(worker_pools=same, parameters=(one,)), StackResources((cluster(pool(max=4)),)))
+    assert [found.name for found in offers[0].pools] == ["workers", "workers"]
+    error = refused(cluster(pool(max=3)), worker_pools=same, parameters=(one,))
+    assert "replicas" in error.why
+    assert "1 + 3 = 4" in error.why
+    assert "max 3" in error.why
+
+
+def test_the_usual_number_of_replicas_must_fit() -> None:  # P3
+    error = refused(cluster(pool("head", "n1-standard-4"), pool(max=1, autoscaled=False)))
+    assert "workers needs " in error.why
+    assert "max 1" in error.why
+    assert prove(template(), StackResources((cluster(pool("head", "n1-standard-4"), pool(max=2)),)))
+
+
+def test_two_pools_of_one_shape_are_used_together() -> None:  # P3
+    same = (
+        WorkerPool("scheduler", "n1-standard-8", args=("${trees}",)),
+        WorkerPool("workers", "n1-standard-8", replicas=3),
+    )
+    asked = template(worker_pools=same, parameters=(Parameter("trees", int, default=1),))
+    offers = prove(asked, StackResources((cluster(pool("a", max=1), pool("b", max=3)),)))
+    assert [found.name for found in offers[0].pools] == ["a", "b"]
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=3), st.lists(st.integers(1, 6), min_size=1, max_size=4))
+def test_an_offer_never_asks_a_pool_for_more_than_its_maximum(wanted: list[int], sizes: list[int]) -> None:  # P3
+    chief = WorkerPool("chief", "n1-standard-8", args=("${trees}",))
+    roles = tuple(WorkerPool(f"r{i}", "n1-standard-8", replicas=count) for i, count in enumerate(wanted))
+    asked = template(
+        worker_pools=(chief, *roles), parameters=(Parameter("trees", int, default=1),), capacity_types=("pool",)
+    )
+    home = cluster(*(pool(f"p{i}", max=size, min=1) for i, size in enumerate(sizes)))
+    counts = [1, *wanted]
+    fits = any(
+        all(sum(n for n, at in zip(counts, places, strict=True) if at == i) <= size for i, size in enumerate(sizes))
+        for places in _placements(len(counts), len(sizes))
+    )
+    if not fits:
+        with pytest.raises(ConfigError):
+            prove(asked, StackResources((home,)))
+        return
+    used: dict[str, int] = {}
+    for count, found in zip(counts, prove(asked, StackResources((home,)))[0].pools, strict=True):
+        used[found.name] = used.get(found.name, 0) + count
+    assert all(used.get(found.name, 0) <= found.max for found in home.pools)
+
+
+def _placements(items: int, places: int) -> list[tuple[int, ...]]:
+    if not items:
+        return [()]
+    return [(at, *rest) for at in range(places) for rest in _placements(items - 1, places)]
+
+
+def test_all_templates_that_fit_nowhere_are_named_together() -> None:
+    first = template()
+    second = template(name="other")
+    with pytest.raises(ConfigError) as error:
+        prove_all((first, second), StackResources(()))
+    assert "2 templates" in error.value.what
+    assert "dask-digits" in error.value.why
+    assert "other" in error.value.why
+
+
+def test_what_names_a_tensorboard_is_offered_on_a_cluster_in_its_own_region_alone() -> None:  # N2 W8
+    """The service takes none of another region, and an alternative may be in one."""
+    home = cluster()
+    far = replace(home, region="europe-west4", alternative=1)
+    assert [one.cluster for one in prove(template(), StackResources((far,))) if one.cluster] == [far]
+    named = template(tensorboard="7")
+    assert [one.cluster for one in prove(named, StackResources((home,))) if one.cluster] == [home]
+    assert "region" in refused(far, tensorboard="7").why and "for its TensorBoard" in refused(far, tensorboard="7").why
+    (asleep,) = [one for one in prove(named, StackResources((far,), absent=(home,))) if one.capacity_type == "pool"]
+    assert asleep.dormant.startswith("fits cluster cpu only")
+
+
+PATH = "projects/acme/zones/us-central1-a/reservations/h100"
+H100 = WorkerPool("chief", "a3-highgpu-8g", reservation="h100")
+SMALL = WorkerPool("chief", "n1-standard-8", args=("${model}",))
+STUDY = Study((Metric("a"),), (Search("rate", "double", 0.1, 1.0),), max_trials=8, parallel_trials=2)
+
+
+def lora(**changes: Any) -> JobTemplate:
+    parts: dict[str, Any] = {
+        "name": "lora",
+        "worker_pools": (SMALL,),
+        "parameters": (Parameter("model", str, default="tiny", choices=("tiny", "27b")),),
+        "variants": (Variant({"model": "27b"}, (H100,), ("pool", "flex-start", "reservation")),),
+        "capacity_types": ("pool", "spot"),
+    }
+    return template(**{**parts, **changes})
+
+
+def labels(offers: tuple[Placement, ...]) -> list[str]:
+    return [offer.label for offer in offers]
+
+
+def test_each_case_has_its_offers_in_its_order() -> None:  # Z1 N3
+    big = cluster(pool("h100", "a3-highgpu-8g", accelerator="NVIDIA_H100_80GB", accelerator_count=8), name="big")
+    offers = prove(
+        lora(), StackResources((cluster(), big), region="us-central1", reservations={"h100": Reservation(PATH)})
+    )
+    assert labels(offers) == [
+        "pool (model=27b)",
+        "flex-start (model=27b)",
+        "reservation (model=27b)",
+        "pool (model=tiny)",
+        "spot (model=tiny)",
+    ]
+    assert [offer.cluster.name for offer in offers if offer.cluster] == ["big", "cpu"]
+    assert not any(offer.refusal for offer in offers)
+
+
+def test_a_case_that_fits_no_pool_leaves_that_capacity_type_and_keeps_the_others(
+    snapshot: SnapshotAssertion,
+) -> None:  # Z1
+    """The same template serves a stack with H100 machines and one without."""
+    largest, *others = prove(
+        lora(), StackResources((cluster(),), region="us-central1", reservations={"h100": Reservation(PATH)})
+    )
+    assert largest.cluster is None
+    assert largest.refusal == snapshot
+    assert not any(offer.refusal for offer in others)
+
+
+def test_a_template_that_fits_no_pool_in_any_case_is_an_error() -> None:
+    with pytest.raises(ConfigError) as error:
+        prove(lora(), StackResources((cluster(pool(disk=Disk("pd-ssd", 500))),)))
+    assert "nearest pool cpu/workers" in error.value.why
+
+
+@pytest.mark.parametrize(
+    ("reservations", "words"),
+    [
+        ({}, "the stack declares no reservation 'h100' under slipway:reservations"),
+        ({"h100": Reservation(PATH, "a3-highgpu-4g")}, "holds a3-highgpu-4g, the job needs a3-highgpu-8g"),
+        ({"h100": Reservation(PATH.replace("central1", "east4"))}, "is in us-east4-a, the job in us-central1"),
+    ],
+)
+def test_a_reservation_that_does_not_serve_leaves_that_capacity_type(
+    reservations: dict[str, Reservation], words: str
+) -> None:  # Z6
+    asked = lora(
+        capacity_types=("spot",), variants=(Variant({"model": "27b"}, (H100,), ("flex-start", "reservation")),)
+    )
+    flex, reserved, _ = prove(asked, StackResources((), region="us-central1", reservations=reservations))
+    assert words in reserved.refusal
+    assert flex.refusal == ""
+
+
+@pytest.mark.parametrize(
+    ("reservations", "words"),
+    [
+        ({}, "the stack declares no reservation of a3-highgpu-8g"),
+        ({"h100": Reservation(PATH, "a3-highgpu-4g")}, "the stack declares no reservation of a3-highgpu-8g"),
+        ({"h100": Reservation(PATH, "a3-highgpu-8g")}, ""),
+        ({"h100": Reservation(PATH)}, ""),
+    ],
+)
+def test_any_reservation_is_no_choice_where_the_stack_has_none(
+    reservations: dict[str, Reservation], words: str
+) -> None:  # Z6
+    """`script` took it where all other types lacked quota; the service would have looked for machines on demand."""
+    anywhere = lora(
+        worker_pools=(replace(H100, args=("${model}",), reservation=ANY_RESERVATION),),
+        capacity_types=("reservation",),
+        variants=(),
+    )
+    (reserved,) = prove(anywhere, StackResources((), region="us-central1", reservations=reservations))
+    assert words in reserved.refusal if words else not reserved.refusal
+
+
+def test_a_region_without_the_accelerator_leaves_the_offers_that_need_it() -> None:
+    offers = prove(
+        lora(), StackResources((cluster(),), region="europe-west1", reservations={"h100": Reservation(PATH)})
+    )
+    assert "europe-west1 has no NVIDIA_H100_80GB" in offers[1].refusal
+    assert offers[-1].refusal == ""
+
+
+def test_a_tuning_job_needs_a_pool_for_all_trials_that_run_at_once() -> None:  # P3 W5
+    asked = template(kinds=("custom-job", "hyperparameter-tuning-job"), study=STUDY, capacity_types=("pool",))
+    narrow = cluster(pool("head", "n1-standard-4", max=2), pool(max=3))
+    custom, tuning = prove(asked, StackResources((narrow,)))
+    assert (custom.cluster, custom.label) == (narrow, "pool")
+    assert tuning.label == "pool as hyperparameter-tuning-job"
+    assert "needs replicas 4" in tuning.refusal and "cpu/workers has max 3" in tuning.refusal
+    wide = cluster(pool("head", "n1-standard-4", max=2), pool(max=4))
+    assert prove(asked, StackResources((wide,)))[1].pools == (wide.pool("head"), wide.pool("workers"))
+
+
+def test_a_network_of_the_templates_own_must_be_the_clusters() -> None:  # P2
+    network = "projects/1/global/networks/training"
+    asked = template(network=network, capacity_types=("pool",))
+    with pytest.raises(ConfigError) as error:
+        prove(asked, StackResources((cluster(),)))
+    assert f"network {network}, " in error.value.why and "pool cpu/head has none" in error.value.why
+    assert prove(asked, StackResources((cluster(network=network),)))[0].cluster
+    assert prove(replace(asked, network=None), StackResources((cluster(network=network),)))[0].cluster
+
+
+def test_values_that_do_not_go_together_are_refused_by_every_offer_with_the_templates_reason() -> None:  # Z1 N3
+    unfit = Variant({"model": "27b"}, refusal="27b is too large for it")
+    pool, spot, *others = prove(lora(variants=(unfit,)), StackResources((cluster(),), region="us-central1"))
+    assert [(offer.label, offer.refusal) for offer in (pool, spot)] == [
+        ("pool (model=27b)", unfit.refusal),
+        ("spot (model=27b)", unfit.refusal),
+    ]
+    assert labels(tuple(others)) == ["pool (model=tiny)", "spot (model=tiny)"]
+    assert not any(offer.refusal for offer in others)

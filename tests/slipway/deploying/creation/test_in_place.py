@@ -1,0 +1,238 @@
+"""A cluster is taken out of the catalog, waited for and deleted, or all is as before. # N1 # N2 # B6"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from slipway.base.errors import PolicyError, ResourceError, SlipwayError, Timeout
+from slipway.deploying.creation.creation_context import CreationContext
+from slipway.deploying.creation.parallel_creation import remove_ahead
+from slipway.deploying.deployment.interim_catalog import InterimCatalog, Offers
+from slipway.deploying.deployment.removal import GracePeriod
+from slipway.google.catalog import document
+from slipway.google.clusters import PersistentResource
+from slipway.google.endpoints import Endpoints
+from slipway.google.failures import Answer, Call, failure
+from slipway.google.jobs import VertexJob
+from slipway.google.live import Unknown, Use
+from slipway.google.session import Session
+from slipway.google.storage import Location, Storage
+from slipway.model.catalog.model import Catalog
+from slipway.model.labels import Revision
+from tests.slipway.deploying.deployment.test_replacement import ALIVE, OLD
+from tests.slipway.deploying.deployment.world import STACK, catalog_with
+
+from .vertex import Script, Step, Waits, cluster, gone, refused, unanswered
+
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+CATALOG = catalog_with(OLD).whole
+assert CATALOG is not None
+PUBLISHED = document.write(CATALOG).encode()
+REVISION = Revision("3f9c2e1", dirty=False)
+
+
+def offers(
+    *, before: Catalog | None = CATALOG, interim: Catalog | None = None, revision: Revision = REVISION
+) -> Offers:
+    """Of a deployment that changes nothing else, unless told."""
+    meanwhile = interim or before or CATALOG
+    assert meanwhile is not None
+    return Offers(before, lambda _: meanwhile, lambda _: meanwhile, "b", (), revision, NOW)
+
+
+JOB = VertexJob("j/1", "tune", "JOB_STATE_QUEUED", {}, persistent_resource_id=ALIVE.id)
+RUNS, STOPS = cluster("RUNNING", id_=ALIVE.id), cluster("STOPPING", id_=ALIVE.id)
+
+
+class Bucket(Storage):
+    """One object, or none."""
+
+    def __init__(self, content: bytes | None) -> None:
+        super().__init__(Session.__new__(Session), Endpoints())
+        self.content, self.refuses = content, False
+        self.created, self.warned = [""][:0], [""][:0]
+
+    def create(self, at: Location, content: bytes, media: str = "") -> bool:
+        self.created.append(str(at))
+        return True
+
+    def write(self, at: Location, content: bytes, media: str) -> None:
+        if self.refuses:
+            raise failure(Call("write", "storage.objects.create"), Answer(403, "", "denied"))
+        self.content = content
+
+    @property
+    def offered(self) -> set[str]:
+        return set(document.read(self.content or b"", "x").clusters)
+
+
+class Deleting(Script):
+    """`ends` raises when a deletion is asked for, where it is an error."""
+
+    def delete_persistent_resource(self, cluster: str) -> None:
+        super().delete_persistent_resource(cluster)
+        if isinstance(self.ends, Exception):
+            raise self.ends
+
+
+class Story:
+    def __init__(
+        self,
+        looks: list[Step],
+        *,
+        uses: list[Use | Unknown] | None = None,
+        grace: float = 25.0,
+        deletion: Exception | None = None,
+    ) -> None:
+        self.vertex, self.waits, self.bucket = Deleting([], looks), Waits(), Bucket(PUBLISHED)
+        self.vertex.ends = deletion
+        self.said, self.warned, self.offered = [""][:0], [""][:0], [{""}][:0]
+        self.uses, self.grace = uses or [Use()], GracePeriod(grace, self.waits.now)
+
+    def use(self, _: str) -> Use | Unknown:
+        self.offered.append(self.bucket.offered)
+        return self.uses.pop(0) if len(self.uses) > 1 else self.uses[0]
+
+    def run(self, clusters: tuple[PersistentResource, ...] = (ALIVE,)) -> Story:
+        cloud = CreationContext(
+            STACK, self.vertex, self.use, self.said.append, self.warned.append, self.waits.now, self.waits.pause
+        )
+        catalog = InterimCatalog(offers(), self.bucket, self.warned.append)
+        cloud.removal(clusters, grace=self.grace, offers=catalog).run()
+        return self
+
+    def fails(self, kind: type[SlipwayError]) -> Any:
+        with pytest.raises(kind) as caught:
+            self.run()
+        return caught.value
+
+
+def test_it_leaves_the_catalog_is_waited_for_and_goes() -> None:
+    story = Story([RUNS, STOPS, STOPS, gone()]).run()
+    assert story.vertex.sent == [f"DELETE {ALIVE.id}"]
+    assert story.bucket.offered == set(), "until its successor runs"
+    assert document.read(story.bucket.content or b"", "x").under_way == "3f9c2e1", "whoever has that may go on"
+    assert story.offered == [{"cpu"}, set(), set(), set(), set()], "asked before, at each look, and at last"
+    assert story.waits.slept[:3] == [10, 10, 5]
+    assert f"{ALIVE.id} is deleted in 25 s" in story.said[0]
+    assert story.said[-1] == f"cluster {ALIVE.id} is deleted"
+
+
+def test_it_uses_up_no_time_of_what_the_catalog_offers_until_the_successors_run() -> None:  # N1
+    story = Story([RUNS, STOPS, gone()]).run()
+    story.waits.pause(600)  # the successors are made
+    assert story.grace.left("gpu-old") == 25, "the catalog without it has just been published"
+    assert story.grace.left(ALIVE.id) == 0, "it is gone"
+    kept = Story([RUNS], uses=[Use(), Use(), Use((JOB,))])
+    kept.fails(PolicyError)
+    assert kept.grace.left(ALIVE.id) == 25, "it is offered again"
+
+
+def test_nothing_is_asked_where_nothing_is_replaced() -> None:
+    story = Story([RUNS]).run(())
+    assert story.vertex.asked == [] and story.bucket.content == PUBLISHED and story.offered == []
+
+
+@pytest.mark.parametrize("uses", [[Use((JOB,))], [Use(), Use(), Use((JOB,))], [Use(), Use(unlisted=(ALIVE.id,))]])
+def test_a_job_that_shows_up_saves_it_and_the_catalog_offers_it_as_before(uses: list[Use | Unknown]) -> None:
+    story = Story([RUNS], uses=uses)
+    error = story.fails(PolicyError)
+    assert f"cluster {ALIVE.id} is not deleted" in error.what
+    assert story.vertex.sent == [] and story.bucket.content == PUBLISHED
+
+
+def test_the_ways_out_are_of_all_its_jobs() -> None:
+    """Who typed the one command that was named met the same refusal for the other job."""
+    two = Use((JOB, VertexJob("j/2", "lora", "JOB_STATE_RUNNING", {}, persistent_resource_id=ALIVE.id)))
+    error = Story([RUNS], uses=[two]).fails(PolicyError)
+    assert [line.partition(",")[0] for line in error.fix.splitlines()] == [
+        "slipway jobs wait tune",
+        "slipway jobs wait lora",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("deletion", "offered"), [(refused(403, "denied"), {"cpu"}), (unanswered(), set())], ids=["refused", "unanswered"]
+)
+def test_one_that_may_be_going_is_not_offered_again(deletion: Exception, offered: set[str]) -> None:
+    story = Story([RUNS], deletion=deletion, grace=0)
+    story.fails(SlipwayError)
+    assert story.bucket.offered == offered
+
+
+def test_one_that_goes_already_is_waited_for() -> None:
+    story = Story([STOPS, STOPS, gone()], grace=0).run()
+    assert story.vertex.sent == []
+    assert Story([gone()], grace=0).run().vertex.sent == []
+    error = Story([STOPS], grace=0).fails(Timeout)
+    assert "within 2 h" in error.what and "pulumi up again" in str(error.fix)
+
+
+def test_a_refusal_for_its_state_is_tried_again_and_one_that_lives_on_is_named() -> None:
+    story = Story([RUNS, RUNS, gone()], deletion=refused(409, "not now"), grace=0).run()
+    assert story.vertex.sent == [f"DELETE {ALIVE.id}"] * 2
+    failed = Story([cluster("ERROR", id_=ALIVE.id)], grace=0)
+    error = failed.fails(ResourceError)
+    assert f"{ALIVE.id} (error) could not be deleted" in error.what and "pulumi up again" in error.fix
+    assert len(failed.vertex.sent) == 5
+
+
+def test_what_cannot_be_told_deletes_nothing() -> None:
+    unknown = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer")
+    error = Story([RUNS], uses=[unknown]).fails(ResourceError)
+    assert "can't tell whether jobs run" in error.what and "roles/aiplatform.viewer" in error.why
+
+
+def test_a_catalog_that_cannot_be_written_back_is_said() -> None:
+    story = Story([RUNS], uses=[Use(), Use((JOB,))])
+    write: Callable[..., None] = story.bucket.write
+
+    def once(at: Location, content: bytes, media: str) -> None:
+        write(at, content, media)
+        story.bucket.refuses = True
+
+    story.bucket.write = once  # type: ignore[method-assign]
+    story.fails(PolicyError)
+    assert f"not offer {ALIVE.id} until" in story.warned[0]
+
+
+class Going(Story):
+    def run(self, clusters: tuple[PersistentResource, ...] = (ALIVE,)) -> Story:
+        cloud = CreationContext(
+            STACK, self.vertex, self.use, self.said.append, self.warned.append, self.waits.now, self.waits.pause
+        )
+        remove_ahead(clusters, cloud, self.grace)
+        return self
+
+
+def test_one_out_of_season_is_waited_for_and_goes() -> None:
+    """The interim catalog has left it out."""
+    story = Going([RUNS, STOPS, gone()]).run()
+    assert story.vertex.sent == [f"DELETE {ALIVE.id}"] and story.waits.slept[:3] == [10, 10, 5]
+    assert story.bucket.content == PUBLISHED and story.grace.left(ALIVE.id) == 0
+    assert f"deleting cluster {ALIVE.id}" in story.said[1]
+
+
+def test_one_that_retired_before_goes_at_once() -> None:
+    story = Going([RUNS, gone()])
+    story.grace.began_with(document.PublishedCatalog({}, (ALIVE.id,), age=timedelta(minutes=9)))
+    story.run()
+    assert story.vertex.sent == [f"DELETE {ALIVE.id}"] and sum(story.waits.slept) < 1
+
+
+@pytest.mark.parametrize("uses", [[Use((JOB,))], [Use(), Use(unlisted=(ALIVE.id,))]])
+def test_a_job_that_shows_up_saves_it(uses: list[Use]) -> None:
+    story = Going([RUNS], uses=[*uses])
+    error = story.fails(PolicyError)
+    assert error.fix.startswith("pulumi up again")
+    assert story.bucket.content == PUBLISHED and story.vertex.sent == []
+
+
+def test_one_that_takes_too_long_to_go_holds_nothing_up() -> None:
+    story = Going([STOPS], grace=0).run()
+    assert "within 30 min" in story.warned[0]
+    assert len(story.warned) == 1

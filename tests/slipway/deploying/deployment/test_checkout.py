@@ -1,0 +1,135 @@
+"""Every deployment names the reviewed commit it is made from. # N8"""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from slipway.base.errors import ConfigError
+from slipway.deploying.deployment.checkout import checkout_revision, commits_since
+from slipway.model.labels import Revision
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / "file").write_text("one")
+    git(tmp_path, "add", "file")
+    git(tmp_path, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "--message", "one")
+    return tmp_path
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_the_commit_of_a_clean_checkout(checkout: Path) -> None:
+    assert checkout_revision(checkout, {}) == Revision(git(checkout, "rev-parse", "HEAD")[:7], dirty=False)
+
+
+@pytest.mark.parametrize("name", ["file", "untracked"])
+def test_changes_beside_the_commit_are_told(checkout: Path, name: str) -> None:
+    (checkout / name).write_text("two")
+    found = checkout_revision(checkout, {})
+    assert found.dirty
+    assert str(found).endswith(" with local changes")
+
+
+def test_untracked_files_count_where_git_is_told_not_to_show_them(checkout: Path) -> None:
+    git(checkout, "config", "status.showUntrackedFiles", "no")
+    (checkout / "untracked").touch()
+    assert checkout_revision(checkout, {}).dirty
+
+
+def test_another_checkout_that_a_git_hook_points_to_is_not_asked(
+    checkout: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = git(checkout, "rev-parse", "HEAD")[:7]
+    other = tmp_path_factory.mktemp("other")
+    git(other, "init", "--quiet")
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    assert checkout_revision(checkout, {}) == Revision(head, dirty=False)
+
+
+@pytest.mark.parametrize("name", ["templates/secret.py", "jobs/digits/secret.csv", "jobs/digits/deep/secret.py"])
+def test_what_is_published_though_git_ignores_it_is_a_change(checkout: Path, name: str) -> None:
+    (checkout / ".git" / "info" / "exclude").write_text("secret.*\n")
+    (checkout / name).parent.mkdir(parents=True)
+    (checkout / name).touch()
+    assert checkout_revision(checkout, {}).dirty
+
+
+@pytest.mark.parametrize("name", ["secret.py", "docs/secret.py", "jobs/digits/__pycache__/secret.pyc"])
+def test_what_git_ignores_and_nobody_publishes_is_none(checkout: Path, name: str) -> None:
+    (checkout / ".git" / "info" / "exclude").write_text("secret.*\n")
+    (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+    (checkout / name).touch()
+    assert not checkout_revision(checkout, {}).dirty
+
+
+class TestWhatTheEnvironmentSays:
+    """`SLIPWAY_COMMIT` is compared where there is git, and believed where there is none."""
+
+    @pytest.mark.parametrize("digits", [7, 12, 40])
+    def test_the_checkouts_own_commit_is_as_if_nothing_was_said(self, checkout: Path, digits: int) -> None:
+        head = git(checkout, "rev-parse", "HEAD")
+        assert checkout_revision(checkout, {"SLIPWAY_COMMIT": head[:digits].upper()}) == Revision(head[:7], dirty=False)
+
+    def test_it_does_not_make_changes_clean(self, checkout: Path) -> None:
+        (checkout / "file").write_text("two")
+        assert checkout_revision(checkout, {"SLIPWAY_COMMIT": git(checkout, "rev-parse", "HEAD")}).dirty
+
+    def test_another_commit_than_the_checkouts_is_refused(self, checkout: Path) -> None:
+        head = git(checkout, "rev-parse", "--short=7", "HEAD")
+        with pytest.raises(ConfigError, match=f"SLIPWAY_COMMIT is 0123456, and the checkout is at {head}") as caught:
+            checkout_revision(checkout, {"SLIPWAY_COMMIT": "0123456789"})
+        assert "git checkout 0123456789" in caught.value.fix
+
+    def test_a_tarball_is_believed(self, tmp_path: Path) -> None:
+        assert checkout_revision(tmp_path, {"SLIPWAY_COMMIT": "0123456789ABCDEF0123456789abcdef01234567"}) == Revision(
+            "0123456", dirty=False
+        )
+
+    def test_a_tarball_in_somebody_elses_checkout_is_not_of_that(self, checkout: Path) -> None:
+        (checkout / ".git" / "info" / "exclude").write_text("unpacked\n")
+        unpacked = checkout / "unpacked"
+        unpacked.mkdir()
+        (unpacked / "file").touch()
+        assert checkout_revision(unpacked, {"SLIPWAY_COMMIT": "0123456"}) == Revision("0123456", dirty=False)
+        assert checkout_revision(unpacked, {}) == Revision("unknown", dirty=False)
+
+    def test_where_there_is_no_git_command_it_is_believed(
+        self, checkout: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PATH", str(checkout))
+        assert checkout_revision(checkout, {"SLIPWAY_COMMIT": "0123456"}) == Revision("0123456", dirty=False)
+
+    def test_a_checkout_that_git_refuses_to_read_is_not_guessed_at(self, checkout: Path) -> None:
+        (checkout / ".git" / "config").write_text("[broken\n")
+        with pytest.raises(ConfigError, match="can't be compared with the checkout: git says 'bad config"):
+            checkout_revision(checkout, {"SLIPWAY_COMMIT": "0123456"})
+        assert checkout_revision(checkout, {}) == Revision("unknown", dirty=False)
+
+
+def test_a_variable_that_is_no_commit_is_refused(checkout: Path) -> None:
+    with pytest.raises(ConfigError, match="SLIPWAY_COMMIT is not a commit: 'main'"):
+        checkout_revision(checkout, {"SLIPWAY_COMMIT": "main"})
+
+
+def test_outside_of_git_it_is_unknown(tmp_path: Path) -> None:
+    assert checkout_revision(tmp_path, {}) == Revision("unknown", dirty=False)
+
+
+def test_before_the_first_commit_it_is_unknown(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet")
+    assert checkout_revision(tmp_path, {}) == Revision("unknown", dirty=False)
+
+
+def test_commits_since_another_are_those_that_touch_what_is_named(checkout: Path) -> None:
+    first = git(checkout, "rev-parse", "HEAD")[:7]
+    (checkout / "file").write_text("two")
+    git(checkout, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "--all", "-m", "Be two")
+    second = git(checkout, "log", "-1", "--format=%h %s")
+    assert commits_since(checkout, first, ("file",)) == (second,)
+    assert commits_since(checkout, first, ("templates",)) == commits_since(checkout, "unknown", ("file",)) == ()

@@ -1,0 +1,130 @@
+"""Clusters that a state lacks, which a destruction would leave and so is refused for. # N1 # N4"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slipway.authoring.stack.stack import Stack, WorkspaceSettings
+from slipway.base.errors import PolicyError, ResourceError
+from slipway.deploying.deployment.destruction import Destruction, lacking
+from slipway.google.catalog import document
+from slipway.google.clusters import PersistentResource
+from slipway.google.live import Unknown
+from slipway.model.catalog.model import Catalog
+from slipway.model.cluster import Alternative
+from slipway.model.fingerprint import cluster_id, fingerprint_of
+from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.model.machines.spec import MachineSpec
+from slipway.model.state import State, StateResource
+
+from . import world
+from .conftest import PATHS, Service
+
+PROJECT, REGION, FAR = "acme", "us-central1", "europe-west4"
+ID = "cpu-1a2b3c4"
+NOTHING = State()
+OURS = {STACK_LABEL: "prod", NAME_LABEL: "cpu", HASH_LABEL: "1a2b3c4"}
+DENIED = (403, {"error": {"code": 403, "message": "denied", "status": "PERMISSION_DENIED"}})
+
+
+def left(id_: str = ID, state: str = "RUNNING", region: str = REGION, **labels: str) -> PersistentResource:
+    name = f"projects/{PROJECT}/locations/{region}/persistentResources/{id_}"
+    return PersistentResource(name, state, {**OURS, **labels}, ())
+
+
+def in_state(id_: str, region: str = REGION) -> State:
+    return State(clusters=(StateResource(id_, id_, PROJECT, region),))
+
+
+CASES = {
+    "the state knows nothing": (left(), State(), True),
+    "the state knows its predecessor": (left(f"{ID}-2"), in_state(ID), True),
+    "one that failed": (left(state="ERROR"), State(), True),
+    "one that is being made": (left(state="PROVISIONING"), State(), True),
+    "one that goes already": (left(state="STOPPING"), State(), False),
+    "the engine deletes what the state has": (left(), in_state(ID), False),
+    "the state has its namesake in another region": (left(), in_state(ID, FAR), True),
+    "another stack's": (left(**{STACK_LABEL: "dev"}), State(), False),
+    "without our labels": (left(**{NAME_LABEL: ""}), State(), False),
+    "with our labels and an id that they do not give": (left("somebody-elses"), State(), False),
+}
+
+
+@pytest.mark.parametrize(("cluster", "known", "is_one"), CASES.values(), ids=CASES)
+def test_what_the_stack_made_and_its_state_lacks_would_be_left(
+    cluster: PersistentResource, known: State, is_one: bool
+) -> None:
+    assert lacking([cluster], known, "prod") == ((cluster,) if is_one else ())
+
+
+def body(id_: str, labels: Mapping[str, str] = OURS) -> dict[str, Any]:
+    return {"name": f"x/persistentResources/{id_}", "state": "RUNNING", "labels": labels}
+
+
+def destruction(environ: dict[str, str], known: State | Unknown = NOTHING, file: Stack | None = None) -> Destruction:
+    return Destruction(environ, known, stack="prod", project=PROJECT, region=REGION, file=file)
+
+
+def refusal(*args: Any, **kwargs: Any) -> PolicyError:
+    with pytest.raises(PolicyError) as caught:
+        destruction(*args, **kwargs).must_leave_none()
+    return caught.value
+
+
+def test_the_refusal_names_them_and_both_ways_out(environ: dict[str, str], service: Service) -> None:
+    destruction(environ).must_leave_none()
+    service["clusters"] = {"persistentResources": [body(ID)]}
+    error = refusal(environ)
+    assert error.what == f"the stack is not taken down: cluster {ID} (running) would be left"
+    assert "an up was killed or failed" in error.why
+    up, _, delete = error.fix.splitlines()
+    assert up == "pulumi up, which takes it over; then again"
+    assert delete == f"gcloud ai persistent-resources delete {ID} --project=acme --region=us-central1"
+    destruction(environ, in_state(ID)).must_leave_none()
+
+
+def test_one_that_no_list_shows_yet_is_found_as_whichever_alternative_it_was_made(
+    environ: dict[str, str], service: Service
+) -> None:  # N2
+    """An up was killed when it had asked for an alternative, a moment ago."""
+    spec = world.spec()
+    spec = replace(spec, alternatives=(Alternative((replace(spec.pools[0], machine=MachineSpec("n1-highmem-8")),)),))
+    other = fingerprint_of("prod", PROJECT, REGION, spec.options[1])
+    id_ = cluster_id(spec.name, other)
+    one = body(id_, {STACK_LABEL: "prod", NAME_LABEL: spec.name, HASH_LABEL: other})
+    service.answers[f"{PATHS['clusters']}/{id_}"] = (200, one)
+    file = Stack("prod", PROJECT, REGION, WorkspaceSettings((), "", "work", "trainer"), (spec,))
+    assert f"cluster {id_} (running) would be left" in refusal(environ, file=file).what
+
+
+def test_one_elsewhere_is_found_by_the_published_catalog_alone(
+    environ: dict[str, str], service: Service
+) -> None:  # N1 # N2
+    """The state was lost, and the alternative by which it was made is taken out of the stack file."""
+    file = Stack("prod", PROJECT, REGION, WorkspaceSettings((), "acme-catalog", "work", "trainer"), ())
+    service["far clusters"] = {"persistentResources": [body(ID)]}
+    destruction(environ, file=file).must_leave_none()
+    there = Catalog("prod", PROJECT, REGION, "", False, "w", "t", {}, (), {}, other_regions=(FAR,))
+    service["catalog"] = json.loads(document.write(there))
+    assert f"--region={FAR}" in refusal(environ, file=file).fix
+
+
+@pytest.mark.parametrize(
+    ("known", "clusters", "why"),
+    [
+        (State(), DENIED, "persistentResources.list"),
+        (Unknown("the engine does not answer", "pulumi", "it"), {}, "does not answer"),
+    ],
+)
+def test_where_that_can_not_be_told_it_is_refused_too(
+    environ: dict[str, str], service: Service, known: State | Unknown, clusters: Any, why: str
+) -> None:
+    service["clusters"] = clusters
+    with pytest.raises(ResourceError, match="is not taken down: can't tell which clusters") as caught:
+        destruction(environ, known).must_leave_none()
+    assert why in caught.value.why

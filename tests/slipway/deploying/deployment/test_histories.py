@@ -1,0 +1,369 @@
+"""Any history of edits, seasons and failures against the plan, and cases that were hard."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.authoring.stack.stack import Stack, WorkspaceSettings
+from slipway.base.clock import right_time, wrong_clock
+from slipway.deploying.deployment.live_plan import read_and_plan
+from slipway.deploying.deployment.plan import Plan
+from slipway.deploying.generations.action import Why
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.connection import Connection
+from slipway.google.live import Live
+from slipway.google.live_reader import LiveScope
+from slipway.model.cluster import Alternative, ClusterSpec
+from slipway.model.season import Season
+
+from .world import PROJECT, REGION, STACK, World, alive, cluster, creates, deleted, hash_of, job, live, planned, spec
+
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+def test_a_rename_makes_another_cluster_and_the_old_one_keeps_its_jobs() -> None:  # N1
+    old, renamed = alive(spec("cpu")), spec("workers")
+    published = PublishedCatalog({"cpu": old.id})
+    busy = planned((renamed,), live(old, jobs=(job(old.id),), catalog=published))
+    assert [one.spec.name for one in busy.current if not one.import_] == ["workers"]
+    assert [(one.id, one.why) for one in busy.retiring] == [(old.id, Why.JOBS)] and not deleted(busy)
+    assert deleted(planned((renamed,), live(old, catalog=published))) == (old.id,)
+    back = planned((spec("cpu"),), live(old, alive(renamed), jobs=(job(old.id),), catalog=published))
+    assert back.current[0].id == old.id and back.current[0].import_
+
+
+def test_a_name_that_looks_like_another_clusters_id_is_never_taken_for_it() -> None:  # N1
+    """`cpu-1a2b3c4`, all of whose own hash may be digits: then its id is one of `cpu` by its form alone."""
+    cpu = spec("cpu")
+    base = alive(cpu).id
+    alike = cluster(f"{base}-1234567", "1234567", name=base)
+    for seen in ((alike,), (alike, alive(cpu)), (alike, alive(cpu, n=2))):
+        decided = planned((cpu,), live(*seen, catalog=PublishedCatalog({"cpu": base, base: alike.id})))
+        assert decided.current[0].id != alike.id and not decided.problems
+        assert deleted(decided) == (alike.id,)
+
+
+@pytest.mark.parametrize("label", ["slipway-stack", "slipway-name", "slipway-hash"])
+def test_labels_that_somebody_edited_stop_it_while_the_cluster_is_offered_or_retires(label: str) -> None:  # N1
+    """Nothing is made beside it, and it is not deleted: the catalog says that it was ours."""
+    one, other = spec("cpu"), spec("cpu", high=6)
+    edited = replace(alive(one), labels={**alive(one).labels, label: "mine"})
+    for published in (PublishedCatalog({"cpu": edited.id}), PublishedCatalog({}, (edited.id,))):
+        for asked in ((one,), (other,), ()):
+            decided = planned(asked, live(edited, catalog=published))
+            assert edited.id in decided.problems[0] and decided.problems[0].endswith("delete it by hand")
+            assert decided.current == () and deleted(decided) == () and decided.retiring == ()
+
+
+def decide(monkeypatch: pytest.MonkeyPatch, one: ClusterSpec, now: datetime, seen: Live) -> tuple[Plan, list[str]]:
+    """Return what a program plans whose clock says `now`, and what it warns of."""
+    settings = WorkspaceSettings((), "acme-catalog", "acme-work", "trainer")
+    stack, warned = Stack(STACK, PROJECT, REGION, settings, clusters=(one,)), [""][:0]
+
+    def read(_: Connection, wanted: LiveScope, **__: object) -> tuple[Live, list[str]]:
+        return seen, []
+
+    monkeypatch.setattr("slipway.deploying.deployment.live_plan.read", read)
+    environ = {"GOOGLE_OAUTH_ACCESS_TOKEN": "t"}
+    _, decided = read_and_plan(stack, environ, False, now, print, warned.append)
+    return decided, warned
+
+
+@pytest.mark.parametrize("off", [-400 * DAY, -5 * HOUR, 5 * HOUR, 400 * DAY], ids=str)
+def test_a_clock_that_is_wrong_ends_no_season_and_gives_nothing_up(
+    off: timedelta, monkeypatch: pytest.MonkeyPatch
+) -> None:  # B6
+    """A cluster stays that is in season by the cloud's own time, or has not idled for so long."""
+    season = Season(NOW - HOUR, NOW + HOUR, 3 * HOUR)
+    one = replace(spec(), season=season, retire_within=7 * DAY)
+    there = alive(one, create_time=NOW - 2 * HOUR)
+    seen = replace(live(there, catalog=PublishedCatalog({"cpu": there.id})), time=NOW)
+    decided, warned = decide(monkeypatch, one, NOW + off, seen)
+    assert decided.current[0].id == there.id and decided.current[0].import_
+    assert not deleted(decided) and not decided.dormant
+    assert "the cloud's (2026-11-21 09:00 UTC)" in warned[0] and "fix: set the clock" in warned[0]
+    assert ("ahead of" in warned[0]) == (off > timedelta())
+    over = replace(one, season=Season(NOW - 2 * HOUR, NOW - HOUR))
+    ended, _ = decide(monkeypatch, over, NOW + off, seen)
+    assert ended.dormant and deleted(ended) == (there.id,), "nor does it keep what is over"
+
+
+def test_a_clock_that_is_right_or_of_which_nobody_can_tell_counts() -> None:
+    for cloud in (None, NOW, NOW + timedelta(minutes=4), NOW - timedelta(minutes=4)):
+        assert right_time(NOW, cloud) == NOW and wrong_clock(NOW, cloud) is None
+    assert right_time(NOW, NOW + HOUR) == NOW + HOUR
+    assert "1 h behind the cloud's" in str(wrong_clock(NOW, NOW + HOUR))
+
+
+DECLARED = st.lists(
+    st.builds(
+        lambda one, mode: replace(one, replacement=mode),
+        st.builds(spec, st.sampled_from(["cpu", "gpu"]), st.integers(2, 4), generation=st.integers(1, 2)),
+        st.sampled_from(["rollover", "in-place"]),
+    ),
+    max_size=2,
+    unique_by=lambda item: item.name,
+).map(tuple)
+STEPS = st.one_of(
+    st.tuples(st.just("up"), DECLARED),
+    st.tuples(st.just("killed"), st.tuples(DECLARED, st.integers(0, 4))),
+    st.tuples(st.just("failed"), DECLARED),
+    st.tuples(st.just("submit"), st.integers(0, 5)),
+    st.tuples(st.just("end"), st.none()),
+    st.tuples(st.just("delete by hand"), st.integers(0, 5)),
+    st.tuples(st.just("lose state"), st.none()),
+    st.tuples(st.just("lose catalog"), st.none()),
+)
+
+
+ALTERNATIVES = st.lists(
+    st.tuples(st.integers(5, 6), st.sampled_from(["", "", "europe-west4"])), max_size=2, unique=True
+).map(lambda others: tuple(Alternative(spec(high=high).pools, region) for high, region in others))
+ANY_MODE = st.lists(
+    st.builds(
+        lambda one, mode, others: replace(one, replacement=mode, alternatives=others),
+        st.builds(spec, st.sampled_from(["cpu", "gpu"]), st.integers(2, 3), generation=st.integers(1, 2)),
+        st.sampled_from(["protect", "protect", "rollover", "in-place"]),
+        ALTERNATIVES,
+    ),
+    max_size=2,
+    unique_by=lambda item: item.name,
+).map(tuple)
+ANY_STEPS = st.one_of(
+    st.tuples(st.just("up"), ANY_MODE),
+    st.tuples(st.just("killed"), st.tuples(ANY_MODE, st.integers(0, 4))),
+    st.tuples(st.just("short"), st.tuples(ANY_MODE, st.integers(1, 3))),
+    st.tuples(st.just("submit"), st.integers(0, 5)),
+    st.tuples(st.just("end"), st.none()),
+    st.tuples(st.just("lose catalog"), st.none()),
+)
+
+
+BEGAN = datetime(2026, 11, 20, tzinfo=UTC)
+HOURS = st.none() | st.integers(0, 12).map(lambda hours: BEGAN + hours * HOUR)
+SEASONS = st.builds(Season, HOURS, HOURS, st.none() | st.integers(1, 4).map(lambda hours: hours * HOUR))
+DATED = st.lists(
+    st.builds(
+        lambda one, season: replace(one, season=season), st.builds(spec, st.sampled_from(["cpu", "gpu"])), SEASONS
+    ),
+    max_size=2,
+    unique_by=lambda item: item.name,
+).map(tuple)
+DATED_STEPS = st.one_of(
+    st.tuples(st.just("up"), DATED),
+    st.tuples(st.just("killed"), st.tuples(DATED, st.integers(0, 4))),
+    st.tuples(st.just("submit"), st.integers(0, 5)),
+    st.tuples(st.just("end"), st.none()),
+    st.tuples(st.just("lose catalog"), st.none()),
+    st.tuples(st.just("wait"), st.integers(0, 4)),
+)
+
+
+def play(world: World, step: tuple[str, Any]) -> None:
+    what, how = step
+    ids = sorted(world.clusters)
+    if what == "up":
+        world.up(how)
+    elif what == "killed":
+        declared, after = how
+        world.up(declared, killed_after=after)
+    elif what == "short":
+        declared, options = how
+        world.up(declared, short=options)
+    elif what == "failed":
+        world.up(how, failing=True)
+    elif what == "submit" and ids:
+        id_ = ids[how % len(ids)]
+        if world.clusters[id_].state == "RUNNING":
+            world.jobs.append(job(id_, f"job-{len(world.jobs)}"))
+    elif what == "end":
+        world.end_jobs()
+    elif what == "delete by hand" and ids:
+        id_ = ids[how % len(ids)]
+        del world.clusters[id_]
+        world.jobs = [one for one in world.jobs if one.persistent_resource_id != id_]
+    elif what == "wait" and world.now is not None:
+        world.now += how * HOUR
+    elif what == "lose state":
+        world.state.clear()
+    elif what == "lose catalog":
+        world.catalog = None
+
+
+@given(st.lists(STEPS, max_size=12), DECLARED)
+def test_no_history_deletes_a_cluster_with_jobs_or_needs_a_taken_id(steps, declared) -> None:  # type: ignore[no-untyped-def] # N1
+    """Green at each step (the model refuses a 409 and an import of nothing), and a plan never lets a busy one go."""
+    world = World()
+    for step in [*steps, ("up", declared)]:
+        play(world, step)
+        busy = {one.persistent_resource_id for one in world.jobs if not one.ended}
+        assert not busy & set(deleted(world.plan(declared)))
+    assert world.deleted_with_jobs == []
+
+
+@given(st.lists(STEPS, max_size=10), DECLARED)
+def test_idle_ups_come_to_rest_with_exactly_what_is_asked_for(steps, declared) -> None:  # type: ignore[no-untyped-def] # N1, B1
+    world = World()
+    for step in steps:
+        play(world, step)
+    world.end_jobs()
+    for _ in range(3):
+        world.up(declared)
+    assert {item.labels["slipway-hash"] for item in world.clusters.values() if item.state == "RUNNING"} == {
+        hash_of(item) for item in declared
+    }
+    assert len(world.clusters) == len(declared)
+    before = dict(world.clusters)
+    decided = world.up(declared)
+    assert not creates(decided) and not deleted(decided) and not decided.retiring  # idempotent
+    assert world.clusters == before
+
+
+@given(st.lists(DATED_STEPS, max_size=12), DATED)
+def test_no_date_and_no_limit_deletes_a_cluster_with_jobs(steps, declared) -> None:  # type: ignore[no-untyped-def] # N1, B6
+    world = World(now=BEGAN)
+    for step in [*steps, ("up", declared)]:
+        play(world, step)
+        busy = {one.persistent_resource_id for one in world.jobs if not one.ended}
+        assert not busy & set(deleted(world.plan(declared)))
+    assert world.deleted_with_jobs == []
+
+
+@given(st.lists(DATED_STEPS, max_size=10), DATED)
+def test_ups_with_dates_come_to_rest_and_what_was_given_up_stays_away(steps, declared) -> None:  # type: ignore[no-untyped-def] # B6
+    world = World(now=BEGAN)
+    for step in steps:
+        play(world, step)
+    world.end_jobs()
+    for _ in range(3):
+        rests = world.up(declared).dormant
+    assert {one.labels["slipway-name"] for one in world.clusters.values()} == {one.name for one in declared} - {
+        one.spec.name for one in rests
+    }
+    again = world.up(declared)
+    assert not creates(again) and not deleted(again) and not again.retiring and again.dormant == rests
+    play(world, ("wait", 3))
+    given_up = {one.spec.name for one in rests if one.why == "idle"}
+    assert not given_up & {one.spec.name for one in world.up(declared).current}
+
+
+@given(ANY_MODE, st.lists(ANY_STEPS, max_size=6), ANY_MODE)
+def test_no_history_ends_what_is_protected_and_each_alternative_is_a_generation(first, steps, declared) -> None:  # type: ignore[no-untyped-def] # N1, N2, B3
+    """Whether edits are killed, meet a stock-out or find the catalog lost. What is let edit comes to rest."""
+    world = World()
+    for step in [("up", first), *steps, ("up", declared), ("end", None), ("short", (declared, 1))]:
+        kept = world.kept
+        play(world, step)
+        assert kept <= set(world.clusters), "nothing but its own deployment drops the protection"
+    assert world.deleted_with_jobs == []
+    decided = [world.up(declared) for _ in range(3)][-1]
+    if not decided.refusals:
+        assert not creates(decided) and len(world.clusters) == len(declared)
+        comes_to_rest_as_one_of_its_options(world, declared)
+
+
+def comes_to_rest_as_one_of_its_options(world: World, declared: tuple[ClusterSpec, ...]) -> None:
+    """It stays what it is, and is made as its alternative where nothing else can be had."""
+    options = {one.name: [hash_of(each) for each in one.options] for one in declared}
+    labels = [one.labels for one in world.clusters.values()]
+    assert {each["slipway-name"] for each in labels} == set(options)
+    assert all(each["slipway-hash"] in options[each["slipway-name"]] for each in labels)
+    for item in declared:
+        if item.alternatives:
+            alone = World()
+            alone.up((item,), short=len(item.alternatives))
+            before = set(alone.clusters)
+            assert len(before) == 1
+            alone.up((item,))
+            assert set(alone.clusters) == before, "one that runs stays, whatever comes before it"
+
+
+@given(st.lists(STEPS, max_size=10), DECLARED)
+def test_the_same_world_gives_the_same_plan_in_any_order(steps, declared) -> None:  # type: ignore[no-untyped-def]
+    world = World()
+    for step in steps:
+        play(world, step)
+    shuffled = World(dict(reversed(world.clusters.items())), list(reversed(world.jobs)), world.state, world.catalog)
+    one, other = world.plan(declared), shuffled.plan(declared)
+    assert (one.current, deleted(one)) == (other.current, deleted(other))
+    assert [item.living for item in one.retiring] == [item.living for item in other.retiring]
+
+
+@given(st.integers(2, 5), st.integers(2, 5), st.booleans(), st.booleans(), st.integers(0, 4))
+def test_reverting_finds_the_old_generation(
+    a: int, b: int, busy: bool, state_lost: bool, killed_after: int
+) -> None:  # N1
+    """A → B (perhaps killed) → A: while A has jobs it is the very same cluster that is current again."""
+    world = World()
+    world.up((spec(high=a),))
+    (first,) = world.clusters
+    if busy:
+        world.jobs.append(job(first))
+    world.up((spec(high=b),), killed_after=killed_after)
+    if state_lost:
+        world.state.clear()
+    alive = first in world.clusters
+    assert alive or not busy
+    decided = world.up((spec(high=a),))
+    assert decided.current[0].id == first and decided.current[0].import_ == alive
+
+
+def test_a_b_a_while_busy_then_idle_then_state_lost_then_deleted_by_hand() -> None:  # N1
+    a, b = (spec(high=4),), (spec(high=6),)
+    world = World()
+    world.up(a)
+    (first,) = world.clusters
+    world.jobs.append(job(first))
+    assert [item.id for item in world.up(b).retiring] == [first]
+    assert world.up(a).current[0].id == first and set(world.clusters) == {first}
+    world.end_jobs()
+    world.up(b)
+    assert first not in world.clusters
+    world.state.clear()
+    assert not creates(world.up(b))
+    world.clusters.clear()
+    assert len(creates(world.up(b))) == 1 and len(world.clusters) == 1
+
+
+def test_a_failed_create_is_mended_and_cleared_by_the_next_up() -> None:  # N2
+    world = World()
+    world.up((spec(),), failing=True)
+    (failed,) = world.clusters
+    assert world.up((spec(),)).current[0].id == f"{failed}-2"
+    assert set(world.clusters) == {f"{failed}-2"}
+    assert world.catalog == PublishedCatalog({"cpu": f"{failed}-2"}, ())
+
+
+def test_one_that_is_replaced_in_place_is_never_there_beside_its_successor() -> None:  # N1
+    """Whether the deployment comes to its end or is killed: before the deletion, after it, while the other is made."""
+    for killed_after in (0, 1, 2, 3, 99):
+        world, asked = World(), replace(spec(high=6), replacement="in-place")
+        world.up((spec(high=4),))
+        (first,) = world.clusters
+        world.jobs.append(job(first))
+        assert world.up((asked,)).refusals and set(world.clusters) == {first}
+        assert world.catalog is not None and world.catalog.lists(first)
+        world.end_jobs()
+        world.up((asked,), killed_after=killed_after)
+        assert len(world.clusters) <= 1 and set(world.catalog.clusters.values()) <= set(world.clusters)
+        world.up((asked,))
+        assert len(world.clusters) == 1 and first not in world.clusters
+        assert set(world.catalog.clusters.values()) == set(world.clusters)
+
+
+def test_an_idle_generation_whose_state_is_lost_goes_too() -> None:  # N1, B1
+    """It is known to the catalog and not to the state: taken up once, then deleted."""
+    world = World()
+    world.up((spec(high=4),))
+    (first,) = world.clusters
+    world.state.clear()
+    world.up((spec(high=6),))
+    assert [item.id for item in world.up((spec(high=6),)).retiring] == [first]
+    decided = world.up((spec(high=6),))
+    assert deleted(decided) == (first,)
+    assert set(world.clusters) == {decided.current[0].id}

@@ -1,0 +1,320 @@
+"""The facts that a plan is made of."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from slipway.authoring.stack.stack import Stack, WorkspaceSettings
+from slipway.base.errors import ConfigError, ResourceError, SlipwayError, Timeout
+from slipway.deploying.deployment.actions import of_current
+from slipway.deploying.deployment.live_plan import read_and_plan, settle
+from slipway.deploying.deployment.plan import Plan
+from slipway.deploying.deployment.workspace_plan import trainer_email
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.connection import Connection
+from slipway.google.credentials import identity
+from slipway.google.live import Live, Unknown
+from slipway.google.live_reader import LiveScope, quota_info
+from slipway.google.quotas import QuotaInfo, ReadQuota
+from slipway.google.snapshot import read
+from slipway.model.catalog.model import Catalog
+from slipway.model.cluster import Alternative, ClusterSpec, CurrentCluster
+from slipway.model.state import State, StateResource
+
+from . import world
+from .conftest import WANTED, Service
+
+STACK = Stack("dev", "acme-dev", "us-central1", WorkspaceSettings((), "acme-catalog", "acme-work", "trainer"))
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+NOBODY = {
+    f"GOOGLE_{name}_CUSTOM_ENDPOINT": "http://127.0.0.1:1/v1/"
+    for name in ("VERTEX_AI", "STORAGE", "IAM", "CLOUD_QUOTAS")
+}
+
+
+ENVIRON = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
+LIVE, NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None), State()
+
+
+def read_plan(
+    stack: Stack = STACK, *, preview: bool = True, known: State | Unknown = NOTHING, **environ: str
+) -> tuple[Live, Plan]:
+    return read_and_plan(stack, {**ENVIRON, **environ}, preview, NOW, print, print, known=known)
+
+
+class Seen:
+    """Reads that give `live`. `asked` are the scopes."""
+
+    def __init__(self) -> None:
+        self.live, self.asked = LIVE, list[LiveScope]()
+
+    def read(self, _: Connection, wanted: LiveScope, **__: object) -> tuple[Live, list[str]]:
+        self.asked.append(wanted)
+        return self.live, []
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
+    found = Seen()
+    monkeypatch.setattr("slipway.deploying.deployment.live_plan.read", found.read)
+    return found
+
+
+def test_skip_reads_nothing_in_preview() -> None:
+    live, plan = read_plan(SLIPWAY_LIVE="skip")
+    assert live.skipped
+    assert "were not read" in plan.notes[0]
+
+
+def test_skip_is_refused_outside_of_preview() -> None:
+    with pytest.raises(ConfigError, match="SLIPWAY_LIVE=skip is only for previews"):
+        read_plan(preview=False, SLIPWAY_LIVE="skip")
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_misspelt_word_is_not_taken_for_none(preview: bool) -> None:
+    with pytest.raises(ConfigError, match="invalid SLIPWAY_LIVE=skipp"):
+        read_plan(preview=preview, SLIPWAY_LIVE="skipp")
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_cloud_that_does_not_answer_stops_it_with_every_reason(preview: bool) -> None:
+    with pytest.raises(ResourceError) as error:
+        read_plan(preview=preview)
+    assert "nothing was changed" in error.value.what
+    reasons = error.value.why.splitlines()
+    assert len(reasons) == 4
+    assert "persistentResources.list" in reasons[0]
+    assert "as the identity of GOOGLE_OAUTH_ACCESS_TOKEN" in reasons[0]
+    assert "token" not in error.value.why.replace("ACCESS_TOKEN", "")
+    assert "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program" in error.value.fix
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_an_identity_without_the_role_is_told_which_api_and_which_role(seen: Seen, preview: bool) -> None:  # N1 P5
+    denied = Unknown(
+        "Permission 'aiplatform.persistentResources.list' denied",
+        "aiplatform.googleapis.com persistentResources.list",
+        "roles/aiplatform.viewer",
+        "ada",
+    )
+    seen.live = replace(LIVE, clusters=denied)
+    with pytest.raises(ResourceError) as error:
+        read_plan(preview=preview)
+    assert "persistentResources.list as ada: Permission" in error.value.why
+    assert error.value.why.endswith("it needs roles/aiplatform.viewer")
+
+
+@pytest.mark.parametrize(("preview", "reader"), [(False, quota_info), (True, QuotaInfo.read)])
+def test_limits_are_read_of_what_is_drawn_alone_and_for_a_deployment_by_the_official_message(
+    seen: Seen, preview: bool, reader: ReadQuota
+) -> None:
+    """D9. A preview does not import that; tests/slipway/deploying/deployment/test_live_quotas.py holds both to each
+    other."""
+    drawn = frozenset({"custom_model_training_cpus"})
+    read_and_plan(STACK, ENVIRON, preview, NOW, print, print, metrics=drawn)
+    assert {(wanted.metrics, wanted.read_quota) for wanted in seen.asked} == {(drawn, reader)}
+
+
+@pytest.mark.parametrize(
+    ("catalog", "fails"),
+    [
+        (None, False),
+        (PublishedCatalog(stack="dev"), False),
+        (PublishedCatalog(), False),
+        (PublishedCatalog(stack="prod"), True),
+    ],
+)
+def test_another_stacks_catalog_is_not_overwritten(seen: Seen, catalog: PublishedCatalog | None, fails: bool) -> None:
+    """Its submitters would be sent to this stack's clusters, and its packages go with this stack."""
+    seen.live = replace(LIVE, catalog=catalog)
+    if not fails:
+        read_plan()
+        return
+    with pytest.raises(ResourceError) as error:
+        read_plan()
+    assert "gs://acme-catalog has the catalog of stack prod" in error.value.why
+    assert "delete gs://acme-catalog/catalog.json" in error.value.why
+
+
+@pytest.mark.parametrize("bucket", ["prod-catalog", STACK.workspace.catalog_bucket])
+def test_the_catalog_of_a_stack_that_was_renamed_is_not_to_be_deleted(seen: Seen, bucket: str) -> None:  # B1
+    """It is the stack's own, and tells which clusters are protected."""
+    seen.live = replace(LIVE, catalog=PublishedCatalog(stack="prod"))
+    known = State(catalog_bucket=bucket)
+    with pytest.raises(ConfigError, match="stack dev was called prod and can't be renamed"):
+        read_plan(known=known)
+
+
+@pytest.mark.parametrize(
+    ("called", "ours", "fails"),
+    [
+        ("Slipway trainer (prod)", False, True),
+        ("Slipway trainer (prod)", True, False),
+        ("Slipway trainer (dev)", False, False),
+        ("made by hand", False, False),
+    ],
+)
+def test_another_stacks_trainer_is_not_adopted(seen: Seen, called: str, ours: bool, fails: bool) -> None:
+    """A destruction of the one stack would take from the other's jobs the account that they run as."""
+    address = trainer_email(STACK.workspace.trainer, STACK.project)
+    seen.live = replace(LIVE, service_accounts={address: called})
+    known = State(accounts=(StateResource("trainer", address, STACK.project),) if ours else ())
+    if not fails:
+        read_plan(known=known)
+        return
+    with pytest.raises(ResourceError) as error:
+        read_plan(known=known)
+    assert address in error.value.why and "trainer of stack prod" in error.value.why
+
+
+def test_a_stack_whose_state_can_not_be_told_is_not_deployed() -> None:
+    """Under a wrong logical name a bucket would be adopted, and deleted under its right one."""
+    known = Unknown("no such function", "the engine", "a newer Pulumi")
+    with pytest.raises(ResourceError) as error:
+        read_plan(known=known)
+    assert "engine: no such function" in error.value.why
+    live, _ = read_plan(known=known, SLIPWAY_LIVE="skip")
+    assert live.skipped
+
+
+def test_an_endpoint_that_is_none_is_an_error_of_configuration() -> None:
+    with pytest.raises(SlipwayError) as error:
+        read_plan(GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT="localhost")
+    assert error.value.exit_code == 2
+
+
+def test_who_asks_is_named_as_far_as_it_is_known() -> None:
+    assert identity({"GOOGLE_IMPERSONATE_SERVICE_ACCOUNT": "preview@acme.iam.gserviceaccount.com"}).startswith(
+        "preview@"
+    )
+    assert identity({}) == "the application default credentials"
+
+
+def test_the_trainers_address_of_a_project_in_a_domain() -> None:
+    assert trainer_email("trainer", "acme-dev") == "trainer@acme-dev.iam.gserviceaccount.com"
+    assert trainer_email("trainer", "example.com:team") == "trainer@team.example.com.iam.gserviceaccount.com"
+
+
+MAKING = CurrentCluster(ClusterSpec("cpu", ()), "cpu-1a2b3c4", "1a2b3c4", import_=True, state="PROVISIONING")
+WAITING = Plan((of_current(MAKING),))
+
+
+class Story:
+    """Each plan in its turn; the last one stays."""
+
+    def __init__(self, *plans: Plan) -> None:
+        self.plans, self.slept, self.said, self.reads = list(plans), [0.0][:0], [""][:0], 0
+
+    def read(self) -> Live:
+        self.reads += 1
+        return LIVE
+
+    def decide(self, _: Live) -> Plan:
+        return self.plans.pop(0) if len(self.plans) > 1 else self.plans[0]
+
+    def run(self, *, wait: bool) -> Plan:
+        return settle(self.read, self.decide, self.said.append, wait=wait, sleep=self.slept.append)[1]
+
+
+def test_nothing_to_wait_for() -> None:
+    story = Story(Plan())
+    assert story.run(wait=True) == Plan()
+    assert (story.reads, story.slept, story.said) == (1, [], [])
+
+
+def test_it_reads_and_plans_again_until_the_cluster_is_made() -> None:
+    ready = Plan(notes=("ready",))
+    story = Story(WAITING, WAITING, ready)
+    assert story.run(wait=True) == ready
+    assert (story.reads, story.slept) == (3, [10, 10])
+    assert len(story.said) == 1 and "waiting for cpu-1a2b3c4" in story.said[0]
+
+
+def test_preview_shows_the_plan_as_it_is() -> None:
+    story = Story(WAITING)
+    assert story.run(wait=False) is WAITING
+    assert story.slept == []
+
+
+def test_it_does_not_wait_for_ever() -> None:
+    with pytest.raises(Timeout, match="cpu-1a2b3c4 is still being made"):
+        Story(WAITING).run(wait=True)
+
+
+def test_other_regions_are_read_beside_the_own_one(connection: Connection, service: Service) -> None:  # N2
+    """And a list that fails in one of them is no empty one."""
+    service["clusters"] = {
+        "persistentResources": [{"name": "projects/1/locations/us-central1/persistentResources/cpu-1a2b3c4"}]
+    }
+    service["jobs"] = {
+        "customJobs": [{"name": "projects/1/locations/us-central1/customJobs/1", "state": "JOB_STATE_RUNNING"}]
+    }
+    far = {"name": "projects/1/locations/europe-west4/persistentResources/cpu-9f8e7d6"}
+    service["far clusters"] = {"persistentResources": [far]}
+    wanted = replace(WANTED, elsewhere=("europe-west4",))
+    found, _ = read(connection, wanted, off_is_empty=False)
+    assert not isinstance(found.clusters, Unknown) and not isinstance(found.jobs, Unknown)
+    assert [(one.id, one.region) for one in found.clusters] == [
+        ("cpu-1a2b3c4", "us-central1"),
+        ("cpu-9f8e7d6", "europe-west4"),
+    ]
+    assert set(found.limits_elsewhere) == {"europe-west4"}
+    alone = found.at("europe-west4", home=False)
+    assert not isinstance(alone.clusters, Unknown) and [one.id for one in alone.clusters] == ["cpu-9f8e7d6"]
+    service["far clusters"] = (403, {"error": {"code": 403, "message": "no", "status": "PERMISSION_DENIED"}})
+    unread = read(connection, wanted, off_is_empty=False)[0].clusters
+    assert isinstance(unread, Unknown) and unread.api.endswith("persistentResources.list in europe-west4")
+
+
+@pytest.mark.parametrize("preview", [True, False])
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ({"acme-work": "us-central1"}, ""),
+        ({"acme-work": "us-central1", "acme-work-us-east4": "us-east4"}, ""),
+        ({"acme-work": "europe-west4"}, "gs://acme-work is in europe-west4, and jobs in us-central1 can't write"),
+        ({"acme-work": "us"}, "gs://acme-work is in us, and jobs in us-central1 can't write"),
+        (
+            {"acme-work-us-east4": "us-west1"},
+            "gs://acme-work-us-east4 is in us-west1, and jobs in us-east4 can't write",
+        ),
+    ],
+)
+def test_a_work_bucket_is_where_its_jobs_are(
+    seen: Seen, where: dict[str, str], said: str, preview: bool
+) -> None:  # N2 N13
+    """An adopted one may be anywhere, and the service refuses a job whose output is in another region."""
+    seen.live = replace(LIVE, buckets=frozenset(where), locations=where)
+    spec = world.spec()
+    stack = replace(STACK, clusters=(replace(spec, alternatives=(Alternative(spec.pools, "us-east4"),)),))
+    if said:
+        with pytest.raises(ConfigError) as error:
+            read_plan(stack, preview=preview)
+        assert said in error.value.what and "slipway:workspace.workBucket" in error.value.why
+    else:
+        read_plan(stack, preview=preview)
+    assert seen.asked[0].buckets == ("acme-catalog", "acme-work", "acme-work-us-east4")
+
+
+@pytest.mark.parametrize(
+    ("file", "known", "published", "regions"),
+    [
+        ("europe-west4", State(), "", [("europe-west4",)]),
+        ("", State(clusters=(StateResource("cpu-1", "cpu-1", "acme-dev", "us-east4"),)), "", [("us-east4",)]),
+        ("", State(), "us-east4", [(), ("us-east4",)]),
+        ("europe-west4", State(), "europe-west4", [("europe-west4",)]),
+    ],
+)
+def test_clusters_are_looked_for_wherever_file_state_or_catalog_know_of_one(
+    seen: Seen, file: str, known: State, published: str, regions: list[tuple[str, ...]]
+) -> None:  # N2
+    """A state that was lost, and an entry that is gone, leave the catalog to tell."""
+    whole = Catalog("dev", "acme-dev", "us-central1", "", False, "acme-work", "", {}, (), {})
+    whole = replace(whole, other_regions=(published,) if published else None)
+    seen.live = replace(LIVE, catalog=PublishedCatalog(stack="dev", whole=whole))
+    spec = world.spec()
+    spec = replace(spec, alternatives=(Alternative(spec.pools, file),)) if file else spec
+    read_plan(replace(STACK, clusters=(spec,)), known=known)
+    assert [one.elsewhere for one in seen.asked] == regions

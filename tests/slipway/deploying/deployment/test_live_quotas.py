@@ -1,0 +1,263 @@
+"""Quota as it is read, granted, and its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from google.protobuf.json_format import MessageToDict, ParseDict
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.base.errors import PolicyError
+from slipway.deploying.creation.creation_context import await_grant
+from slipway.google.connection import Connection
+from slipway.google.live import Increase, QuotaLimit, Unknown
+from slipway.google.live_reader import quota_info
+from slipway.google.messages import message
+from slipway.google.quotas import QuotaInfo, QuotaPreference, ReadQuota
+from slipway.google.snapshot import read
+
+from .conftest import WANTED, Service, live
+
+
+def info(metric: str, locations: list[str], value: str | None, **eligibility: Any) -> dict[str, Any]:
+    details = {} if value is None else {"value": value}
+    return {
+        "metric": f"aiplatform.googleapis.com/{metric}",
+        "dimensionsInfos": [{"details": details, "applicableLocations": locations}],
+        "quotaIncreaseEligibility": eligibility,
+    }
+
+
+@pytest.mark.parametrize("read_quota", [QuotaInfo.read, quota_info], ids=["thin", "official"])
+def test_the_training_limits_of_the_region(connection: Connection, service: Service, read_quota: ReadQuota) -> None:
+    here = ["us-central1"]
+    service["quotas"] = {
+        "quotaInfos": [
+            info("custom_model_training_cpus", here, "2200", isEligible=True),
+            info("custom_model_training_a3_cpus", here, "-1"),
+            info("custom_model_training_nvidia_h100_gpus", here, None, ineligibilityReason="NOT_ENOUGH_USAGE_HISTORY"),
+            info("custom_model_training_c2_cpus", ["europe-west4"], "450"),
+            info("custom_model_serving_cpus", here, "10"),
+        ]
+    }
+    found, _ = read(connection, replace(WANTED, read_quota=read_quota), off_is_empty=False)
+    cpus, a3, h100 = (f"custom_model_training_{name}" for name in ("cpus", "a3_cpus", "nvidia_h100_gpus"))
+    assert found.limits == {
+        cpus: QuotaLimit(cpus, "us-central1", 2200, Increase.POSSIBLE),
+        a3: QuotaLimit(a3, "us-central1", -1, Increase.IMPOSSIBLE),
+        h100: QuotaLimit(h100, "us-central1", 0, Increase.TOO_LITTLE_HISTORY),
+    }
+
+
+@pytest.mark.parametrize("read_quota", [QuotaInfo.read, quota_info], ids=["thin", "official"])
+def test_only_what_is_drawn_is_parsed_of_all_that_is_listed(
+    connection: Connection, service: Service, read_quota: ReadQuota
+) -> None:
+    def many(metric: str) -> dict[str, Any]:
+        return {"quotaInfos": [info("custom_model_training_cpus", ["us-central1"], "7"), info(metric, [], "many")]}
+
+    wanted = replace(WANTED, read_quota=read_quota)
+    service["quotas"] = many("custom_model_training_tpu_v6e")
+    found, _ = read(connection, wanted, off_is_empty=False)
+    assert not isinstance(found.limits, Unknown)
+    assert {metric: limit.limit for metric, limit in found.limits.items()} == {"custom_model_training_cpus": 7}
+    service["quotas"] = many("custom_model_training_a3_cpus")
+    found, _ = read(connection, wanted, off_is_empty=False)
+    assert isinstance(found.limits, Unknown)
+
+
+def preference(region: str = "us-central1", **changes: Any) -> dict[str, Any]:
+    return {
+        "name": "projects/1/locations/global/quotaPreferences/h100",
+        "service": "aiplatform.googleapis.com",
+        "quotaId": "H100",
+        "dimensions": {"region": region},
+        "quotaConfig": {"preferredValue": "16", "grantedValue": "0", "stateDetail": "denied"},
+        "etag": "e1",
+        **changes,
+    }
+
+
+def test_what_was_asked_for_in_this_region(connection: Connection, service: Service) -> None:
+    service["preferences"] = {
+        "quotaPreferences": [
+            preference("europe-west4"),
+            preference(dimensions={}),
+            preference(service="compute.googleapis.com"),
+            preference(),
+            preference(quotaId="A100", reconciling=True, quotaConfig={"preferredValue": "-1"}),
+        ]
+    }
+    assert live(connection).preferences == {
+        "H100": QuotaPreference("h100", "H100", "us-central1", 16, 0, False, "denied", "e1"),
+        "A100": QuotaPreference("h100", "A100", "us-central1", -1, None, True, "", "e1"),
+    }
+
+
+@pytest.mark.parametrize("answer", [(403, "no such luck"), (500, "no such luck"), (403, "is disabled")])
+def test_what_was_asked_for_may_be_unknown(connection: Connection, service: Service, answer: tuple[int, str]) -> None:
+    """Also where the API is switched off, which is said of its limits."""
+    status, message = answer
+    service["preferences"] = (status, {"error": {"code": status, "message": message}})
+    found, warnings = read(connection, WANTED, identity="ada", off_is_empty=True)
+    assert isinstance(found.preferences, Unknown)
+    assert (found.preferences.why, found.preferences.identity, warnings) == (message, "ada", [])
+    assert found.limits == {}
+
+
+def test_a_request_that_can_not_be_read_is_unknown(connection: Connection, service: Service) -> None:
+    service["preferences"] = {"quotaPreferences": [preference(quotaConfig={"preferredValue": "many"})]}
+    assert isinstance(live(connection).preferences, Unknown)
+
+
+REGIONS = ["us-central1", "europe-west4", "asia-east1"]
+REASONS = [
+    "INELIGIBILITY_REASON_UNSPECIFIED",
+    "NO_VALID_BILLING_ACCOUNT",
+    "NOT_SUPPORTED",
+    "NOT_ENOUGH_USAGE_HISTORY",
+    "OTHER",
+]
+
+limits = st.fixed_dictionaries(
+    {},
+    optional={
+        "dimensions": st.dictionaries(st.just("region"), st.sampled_from(REGIONS)),
+        "details": st.fixed_dictionaries({}, optional={"value": st.integers(-1, 2**63 - 1).map(str)}),
+        "applicableLocations": st.lists(st.sampled_from(REGIONS)),
+    },
+)
+infos = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": st.text("abc", max_size=3),
+        "quotaId": st.text("abc", max_size=3),
+        "metric": st.text("abc/.", max_size=9),
+        "dimensionsInfos": st.lists(limits, max_size=3),
+        "quotaIncreaseEligibility": st.fixed_dictionaries(
+            {}, optional={"isEligible": st.booleans(), "ineligibilityReason": st.sampled_from(REASONS)}
+        ),
+    },
+)
+
+
+@given(infos)
+def test_both_read_every_answer_alike(body: dict[str, Any]) -> None:
+    answer = MessageToDict(ParseDict(body, message("google.cloud.cloudquotas_v1", "resources", "QuotaInfo")()))
+    assert QuotaInfo.read(answer) == quota_info(answer)
+    assert QuotaInfo.read(body) == quota_info(body)
+
+
+def test_what_a_newer_api_adds_is_passed_over() -> None:
+    body = {"metric": "m", "added": {"a": 1}, "quotaIncreaseEligibility": {"ineligibilityReason": "ADDED"}}
+    assert quota_info(body) == QuotaInfo("m", (), "INELIGIBILITY_REASON_UNSPECIFIED")
+
+
+@pytest.mark.parametrize(
+    "body", [{"metric": 3}, {"dimensionsInfos": {}}, {"dimensionsInfos": [{"details": {"value": "many"}}]}]
+)
+def test_what_is_no_quota_is_a_value_error(body: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="Failed to parse"):
+        quota_info(body)
+
+
+H100, ID = "custom_model_training_nvidia_h100_gpus", "CustomModelTrainingH100GPUsPerProjectPerRegion"
+
+
+class Cloud:
+    """A service whose answers change while somebody waits: `later` are what happens at each pause, in order."""
+
+    def __init__(self, connection: Connection, service: Service) -> None:
+        self.connection, self.service = connection, service
+        self.later: list[Callable[[], None]] = []
+        self.now, self.said = 0.0, list[str]()
+
+    def limit(self, value: int) -> None:
+        listed = info(H100, ["us-central1"], str(value), isEligible=True)
+        self.service["quotas"] = {"quotaInfos": [{**listed, "quotaId": ID}]}
+
+    def asked(self, preferred: int, granted: int | None, **state: Any) -> None:
+        config = {"preferredValue": str(preferred), "stateDetail": state.pop("detail", "")}
+        config |= {} if granted is None else {"grantedValue": str(granted)}
+        bodies = (preference(one, quotaId=ID, quotaConfig=config, **state) for one in ("us-central1", "europe-west4"))
+        self.service["preferences"] = {"quotaPreferences": [*bodies]}
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        if self.later:
+            self.later.pop(0)()
+
+    def wait(self, enough: int = 16, **clusters: None) -> None:
+        await_grant(
+            self.connection.quotas("acme"),
+            "us-central1",
+            {H100: enough},
+            tuple(clusters) or ("h100-1a2b3c4",),
+            self.said.append,
+            within_s=10,
+            clock=lambda: self.now,
+            sleep=self.sleep,
+        )
+
+
+@pytest.fixture
+def cloud(connection: Connection, service: Service) -> Cloud:
+    return Cloud(connection, service)
+
+
+def test_what_suffices_is_not_waited_for(cloud: Cloud) -> None:
+    cloud.limit(16)
+    cloud.wait()
+    assert cloud.said == []
+    cloud.limit(-1)
+    cloud.wait()
+
+
+def test_nothing_is_read_where_nothing_was_asked_for(cloud: Cloud) -> None:
+    await_grant(cloud.connection.quotas("acme"), "us-central1", {}, ("cpu",), cloud.said.append)
+    assert cloud.service.asked == {}
+
+
+def test_a_grant_within_seconds_is_waited_for_until_it_is_in_force(cloud: Cloud) -> None:
+    cloud.limit(8)
+    cloud.asked(16, 8, reconciling=True)
+    cloud.later = [lambda: cloud.asked(16, 16), lambda: cloud.limit(16)]
+    cloud.wait()
+    assert len(cloud.said) == 1 and "10 s" in cloud.said[0] and H100 in cloud.said[0]
+    assert cloud.now == 4
+
+
+def test_a_request_that_stays_pending_is_told_with_what_to_do_then(cloud: Cloud) -> None:
+    cloud.limit(8)
+    cloud.asked(16, 8, reconciling=True)
+    with pytest.raises(PolicyError) as error:
+        cloud.wait()
+    assert cloud.now == 10
+    assert "h100-1a2b3c4 is not made" in error.value.what
+    assert H100 in error.value.why and "needs 16, limit 8" in error.value.why and "pending" in error.value.why
+    assert "once it is granted" in error.value.fix
+
+
+@pytest.mark.parametrize(("granted", "told"), [(8, "8 granted"), (0, "nothing granted")])
+def test_one_that_was_decided_is_not_waited_for(cloud: Cloud, granted: int, told: str) -> None:
+    cloud.limit(8)
+    cloud.asked(16, granted, detail="machines are scarce")
+    with pytest.raises(PolicyError) as error:
+        cloud.wait(a=None, b=None)
+    assert cloud.now == 0
+    assert error.value.what.endswith("b are not made")
+    assert f" 16: {told} (machines are scarce)" in error.value.why
+    assert f"slipway quota --request {H100}=16" in error.value.fix
+
+
+def test_one_that_was_taken_over_is_raised_by_the_next_deployment(cloud: Cloud) -> None:
+    cloud.limit(8)
+    cloud.asked(8, 8)
+    with pytest.raises(PolicyError) as error:
+        cloud.wait()
+    assert cloud.now == 0
+    assert "which asks for more" in error.value.fix

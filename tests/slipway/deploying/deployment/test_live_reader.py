@@ -1,0 +1,297 @@
+"""What lives is read at once, and a list that fails is never an empty list. # D2 # N1"""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.clusters import PersistentResource, ResourcePool
+from slipway.google.connection import Connection
+from slipway.google.live import Live, Unknown
+from slipway.google.live_reader import Recent
+from slipway.google.snapshot import read
+from slipway.model.machines.spec import MachineGroup, MachineSpec
+
+from .conftest import PATHS, POOL, SPEC, WANTED, Service, live
+
+EVERYTHING = (
+    "clusters",
+    "jobs",
+    "tuning",
+    "pipelines",
+    "quotas",
+    "catalog",
+    "catalog bucket",
+    "work bucket",
+    "account",
+)
+CATALOG = {
+    "schema": 1,
+    "stack": "dev",
+    "project": "acme",
+    "region": "us-central1",
+    "storage": {"work": "acme-work"},
+    "clusters": {"cpu": {"id": "cpu-1a2b3c4", "pools": {}}},
+    "retiring": ["cpu-0000000"],
+    "templates": {},
+}
+
+
+def test_a_project_with_nothing_in_it(connection: Connection) -> None:
+    assert live(connection) == Live(clusters=(), jobs=(), limits={}, catalog=None)
+
+
+def test_clusters_with_their_pools(connection: Connection, service: Service) -> None:
+    name = "projects/1/locations/us-central1/persistentResources/cpu-1a2b3c4"
+    service["clusters"] = {
+        "persistentResources": [
+            {
+                "name": name,
+                "state": "ERROR",
+                "labels": {"a": "b"},
+                "resourcePools": [POOL],
+                "createTime": "2026-11-01T00:00:00.123456789Z",
+                "error": {"code": 8, "message": "no machines"},
+            }
+        ]
+    }
+    workers = ResourcePool("workers", MachineSpec("n1-standard-8"), replicas=2, used=1, min=1, max=4)
+    when = datetime(2026, 11, 1, 0, 0, 0, 123456, UTC)
+    assert live(connection).clusters == (
+        PersistentResource(name, "ERROR", {"a": "b"}, (workers,), when, "no machines", error_code=8),
+    )
+
+
+def test_jobs_of_every_kind(connection: Connection, service: Service) -> None:
+    one = {"name": "j/1", "displayName": "one", "state": "JOB_STATE_QUEUED", "jobSpec": SPEC}
+    service["jobs"] = {"customJobs": [one]}
+    two = {"name": "t/2", "displayName": "two", "state": "JOB_STATE_RUNNING", "trialJobSpec": SPEC}
+    service["tuning"] = {"hyperparameterTuningJobs": [{**two, "parallelTrialCount": 3}]}
+    snake = {"worker_pool_specs": [{"machine_spec": {"machine_type": "n1-standard-8"}, "replica_count": 1}]}
+    service["pipelines"] = {
+        "trainingPipelines": [
+            {
+                "name": "p/3",
+                "displayName": "three",
+                "state": "PIPELINE_STATE_RUNNING",
+                "trainingTaskInputs": {**snake, "persistent_resource_id": "cpu-1a2b3c4"},
+            },
+            {
+                "name": "p/4",
+                "displayName": "four",
+                "state": "PIPELINE_STATE_PENDING",
+                "trainingTaskInputs": {
+                    "trialJobSpec": {**SPEC, "scheduling": {"strategy": "SPOT"}},
+                    "parallelTrialCount": 2,
+                },
+            },
+        ]
+    }
+    found = live(connection).jobs
+    assert isinstance(found, tuple)
+    assert [(job.display_name, job.kind.words, job.persistent_resource_id, job.preemptible) for job in found] == [
+        ("one", "custom job", "cpu-1a2b3c4", False),
+        ("two", "hyperparameter tuning job", "cpu-1a2b3c4", False),
+        ("three", "training pipeline", "cpu-1a2b3c4", False),
+        ("four", "training pipeline", "cpu-1a2b3c4", True),
+    ]
+    group = MachineGroup(MachineSpec("n1-standard-8"), 2)
+    assert [job.machines[0].count for job in found] == [2, 6, 1, 4], "a tuning job is all its trials at once"
+    assert found[0].machines == (group,)
+
+
+def test_what_jobs_of_every_kind_need(connection: Connection, service: Service) -> None:
+    spec = {
+        "serviceAccount": "trainer@acme.iam.gserviceaccount.com",
+        "baseOutputDirectory": {"outputUriPrefix": "gs://acme-work/jobs/1"},
+        "workerPoolSpecs": [
+            {
+                "replicaCount": "1",
+                "pythonPackageSpec": {"packageUris": ["gs://acme-catalog/a.tar.gz"], "args": ["--in=/gcs/acme-data/x"]},
+            }
+        ],
+    }
+    service["jobs"] = {"customJobs": [{"name": "j/1", "state": "JOB_STATE_QUEUED", "jobSpec": spec}]}
+    service["tuning"] = {
+        "hyperparameterTuningJobs": [{"name": "t/2", "state": "JOB_STATE_RUNNING", "trialJobSpec": spec}]
+    }
+    snake = {
+        "service_account": spec["serviceAccount"],
+        "base_output_directory": {"output_uri_prefix": "gs://acme-work/jobs/1"},
+        "worker_pool_specs": [{"container_spec": {"args": ["gs://acme-catalog/a.tar.gz", "gs://acme-data/x"]}}],
+    }
+    service["pipelines"] = {
+        "trainingPipelines": [{"name": "p/3", "state": "PIPELINE_STATE_RUNNING", "trainingTaskInputs": snake}]
+    }
+    found = live(connection).jobs
+    assert isinstance(found, tuple) and len(found) == 3
+    for job in found:
+        assert job.service_account == "trainer@acme.iam.gserviceaccount.com", job.kind
+        assert job.buckets == {"acme-work", "acme-catalog", "acme-data"}, job.kind
+        assert job.needs("acme-work") and job.needs("trainer@acme.iam.gserviceaccount.com")
+        assert not job.needs("acme")
+
+
+def test_only_jobs_that_have_not_ended_are_asked_for_and_kept(connection: Connection, service: Service) -> None:
+    states = ("JOB_STATE_RUNNING", "JOB_STATE_SUCCEEDED", "JOB_STATE_PARTIALLY_SUCCEEDED", "JOB_STATE_NEW_WORD")
+    service["jobs"] = {"customJobs": [{"name": state, "displayName": state, "state": state} for state in states]}
+    found = live(connection).jobs
+    assert isinstance(found, tuple)
+    assert [job.state for job in found] == ["JOB_STATE_RUNNING", "JOB_STATE_NEW_WORD"]
+    (asked,) = service.asked[PATHS["jobs"]]["filter"]
+    assert 'state!="JOB_STATE_SUCCEEDED"' in asked
+    assert "RUNNING" not in asked, "a state that nobody has heard of counts as not ended"
+
+
+def test_the_published_catalog_and_what_exists_already(connection: Connection, service: Service) -> None:
+    service["catalog"] = CATALOG
+    service["catalog bucket"] = {"name": "acme-catalog"}
+    service["account"] = {"email": WANTED.accounts[0], "displayName": "Slipway trainer (prod)"}
+    found = live(connection)
+    assert found.catalog == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
+    assert found.buckets == found.by_hand == frozenset({"acme-catalog"})
+    assert found.service_accounts == {"trainer@acme.iam.gserviceaccount.com": "Slipway trainer (prod)"}
+    flags = ("--uniform-bucket-level-access", "--public-access-prevention", "--versioning")
+    assert found.lacking == {"acme-catalog": flags}
+
+
+def test_a_bucket_that_slipway_made_is_told_by_the_rule_that_each_has(  # N13
+    connection: Connection, service: Service
+) -> None:
+    """Also one that a killed deployment left, and that no state knows."""
+    rule = {"action": {"type": "Delete"}, "condition": {"age": 730, "matchesPrefix": ["packages/"]}}
+    service["catalog bucket"] = {"name": "acme-catalog", "lifecycle": {"rule": [rule]}}
+    found = live(connection)
+    assert found.buckets == frozenset({"acme-catalog"}) and not found.by_hand
+
+
+def test_the_accounts_of_all_trainers_are_looked_at(connection: Connection, service: Service) -> None:
+    """One that can't be read leaves nobody sure of any."""
+    service["account"] = {"email": WANTED.accounts[0], "displayName": "Slipway trainer (prod)"}
+    evals, tuning = (f"{name}@acme.iam.gserviceaccount.com" for name in ("evals", "tuning"))
+    path = "/iam/projects/acme/serviceAccounts/"
+    service.answers |= {f"{path}{evals}": (200, {"email": evals}), f"{path}{tuning}": (404, {})}
+    wanted = replace(WANTED, accounts=(*WANTED.accounts, evals, tuning))
+    found, _ = read(connection, wanted, off_is_empty=False)
+    assert found.service_accounts == {WANTED.accounts[0]: "Slipway trainer (prod)", evals: ""}
+    service.answers[f"{path}{tuning}"] = (403, {"error": {"code": 403, "message": "no"}})
+    assert isinstance(read(connection, wanted, off_is_empty=False)[0].service_accounts, Unknown)
+
+
+def test_how_long_the_catalog_has_been_published_is_told_by_the_storages_own_clock(
+    connection: Connection, service: Service
+) -> None:
+    """This machine's clock may be wrong by more than what is waited for."""
+    service.date = "Fri, 20 Nov 2026 12:05:00 GMT"
+    service["catalog"] = {**CATALOG, "timeCreated": "2026-11-20T12:00:00.500Z", "updated": "2026-11-20T12:04:00Z"}
+    found = live(connection).catalog
+    assert isinstance(found, PublishedCatalog)
+    assert found.age == timedelta(seconds=299.5)
+    service["catalog"] = CATALOG
+    found = live(connection).catalog
+    assert isinstance(found, PublishedCatalog)
+    assert found.age is None
+
+
+def test_a_catalog_of_a_newer_schema_says_what_a_deployment_needs(connection: Connection, service: Service) -> None:
+    service["catalog"] = {**CATALOG, "schema": 99, "templates": "elsewhere"}
+    assert live(connection).catalog == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
+
+
+def test_a_damaged_catalog_is_neither_missing_nor_unreadable(connection: Connection, service: Service) -> None:
+    service["catalog"] = {"schema": 1}
+    found = live(connection).catalog
+    assert isinstance(found, PublishedCatalog)
+    assert found.damage.startswith("gs://acme-catalog/catalog.json: clusters is not")
+
+
+def test_a_catalog_that_was_cut_off_on_its_way_is_not_damaged(connection: Connection, service: Service) -> None:
+    service["catalog"] = CATALOG
+    service.cut.add("catalog")
+    found = live(connection).catalog
+    assert isinstance(found, Unknown)
+    assert found.role == "the API to answer"
+
+
+SILENT = ((401, "a fresh login"), (500, "the API to answer"), (429, "the API to answer"))
+
+
+@pytest.mark.parametrize(
+    ("what", "status", "role"),
+    [
+        *((what, 403, "roles/") for what in EVERYTHING),
+        *((what, *why) for what in ("clusters", "quotas", "catalog") for why in SILENT),
+    ],
+)
+def test_what_can_not_be_read_is_unknown(
+    connection: Connection, service: Service, what: str, status: int, role: str
+) -> None:
+    service[what] = (status, {"error": {"code": status, "message": "no such luck"}})
+    found = live(connection)
+    part = {
+        "clusters": found.clusters,
+        "quotas": found.limits,
+        "catalog": found.catalog,
+        "account": found.service_accounts,
+        "catalog bucket": found.buckets,
+        "work bucket": found.buckets,
+    }.get(what, found.jobs)
+    assert isinstance(part, Unknown)
+    assert (part.why, part.identity) == ("no such luck", "ada")
+    assert part.role.startswith(role)
+    assert "googleapis.com" in part.api
+
+
+@pytest.mark.parametrize("what", EVERYTHING)
+def test_an_api_that_is_switched_off_is_empty_in_preview_alone(
+    connection: Connection, service: Service, what: str
+) -> None:
+    message = "Vertex AI API has not been used in project acme before or it is disabled."
+    service[what] = (403, {"error": {"code": 403, "message": message}})
+    found, warnings = read(connection, WANTED, off_is_empty=True)
+    assert found == Live(clusters=(), jobs=(), limits={}, catalog=None)
+    assert len(warnings) == 1
+    assert "switched off in acme" in warnings[0]
+    found, warnings = read(connection, WANTED, off_is_empty=False)
+    assert found != Live(clusters=(), jobs=(), limits={}, catalog=None)
+    assert warnings == []
+
+
+def test_the_last_end_of_a_job_on_each_cluster_is_read_where_a_limit_needs_it(
+    connection: Connection, service: Service
+) -> None:  # B6
+    def ended(name: str, end: str, on: str = "cpu-1a2b3c4") -> dict[str, Any]:
+        times = {"createTime": "2026-11-01T00:00:00Z", "endTime": end}
+        return {"name": name, "state": "JOB_STATE_FAILED", **times, "jobSpec": {**SPEC, "persistentResourceId": on}}
+
+    service["jobs"] = {
+        "customJobs": [
+            ended("j/3", "2026-11-02T00:00:00Z"),
+            ended("j/2", "2026-11-03T00:00:00Z"),
+            ended("j/1", "2026-11-04T00:00:00Z", on=""),
+            {"name": "j/0", "state": "JOB_STATE_RUNNING", "jobSpec": SPEC},
+        ]
+    }
+    assert live(connection).last_ends == {}
+    wanted = replace(WANTED, now=datetime(2026, 11, 21, tzinfo=UTC), ends_within=timedelta(days=32))
+    found, _ = read(connection, wanted, off_is_empty=False)
+    assert found.last_ends == {"cpu-1a2b3c4": datetime(2026, 11, 3, tzinfo=UTC)}
+    service["tuning"] = (403, {"error": {"code": 403, "message": "no such luck"}})
+    found, _ = read(connection, wanted, off_is_empty=False)
+    assert isinstance(found.last_ends, Unknown)
+
+
+def test_what_was_looked_for_by_a_clock_that_is_wrong_is_looked_for_again(
+    connection: Connection, service: Service
+) -> None:  # B6
+    """Ended jobs and the newest ones are those of the days before the cloud's own time."""
+    service.date = "Fri, 20 Nov 2026 12:00:00 GMT"
+    cloud = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    wanted = replace(WANTED, ends_within=timedelta(days=3), recent=Recent(3, 10, "dev"))
+    found, _ = read(connection, replace(wanted, now=cloud + timedelta(days=9)), off_is_empty=False)
+    (last,) = service.asked[PATHS["tuning"]]["filter"]
+    assert found.time == cloud and "2026-11-17T12:00:00Z" in last
+    near = cloud + timedelta(minutes=1)
+    assert read(connection, replace(wanted, now=near), off_is_empty=False)[0].time == near

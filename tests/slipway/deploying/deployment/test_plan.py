@@ -1,0 +1,317 @@
+"""The table of generations, row by row."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import product
+
+import pytest
+
+from slipway.deploying.deployment.plan import former_regions, regions_of_old
+from slipway.deploying.generations.action import Action, Why
+from slipway.google.catalog import document
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.clusters import PersistentResource
+from slipway.google.live import Live, Unknown
+from slipway.model.catalog.forms import Removed
+from slipway.model.catalog.model import Catalog
+from slipway.model.cluster import ClusterSpec, CurrentCluster
+from slipway.model.kinds import PIPELINE, TUNING_JOB
+from slipway.model.state import State, StateResource
+
+from .world import (
+    PROJECT,
+    REGION,
+    STACK,
+    alive,
+    catalog_with,
+    cleared,
+    cluster,
+    creates,
+    deleted,
+    hash_of,
+    id_of,
+    job,
+    live,
+    planned,
+    spec,
+    waiting,
+)
+
+A, B = spec(high=4), spec(high=6)
+HASH_A, HASH_B = hash_of(A), hash_of(B)
+ID_A, ID_B = id_of(A), id_of(B)
+IN_CATALOG = PublishedCatalog({"cpu": ID_A})
+
+
+@pytest.mark.parametrize("state", ["RUNNING", "UPDATING", "REBOOTING"])
+def test_asked_for_and_running_is_current_and_imported(state: str) -> None:  # N1: a killed up, a lost state, a revert
+    decided = planned((A,), live(cluster(ID_A, HASH_A, state)))
+    assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state=state),)
+    assert creates(decided) == () and waiting(decided) == () and deleted(decided) == ()
+
+
+def test_asked_for_and_still_provisioning_is_current_and_waited_for() -> None:  # N1
+    making = cluster(ID_A, HASH_A, "PROVISIONING")
+    decided = planned((A,), live(making))
+    assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state="PROVISIONING"),)
+    assert waiting(decided) == (making,)
+
+
+def test_a_copy_that_somebody_made_elsewhere_by_hand_is_not_the_cluster_at_home() -> None:  # N1 # N2
+    """Of the same request, id and labels included, where there were no machines at home."""
+
+    def at(region: str, state: str) -> PersistentResource:
+        name = f"projects/{PROJECT}/locations/{region}/persistentResources/{ID_A}"
+        return replace(cluster(ID_A, HASH_A, state), name=name)
+
+    copy = at("europe-west4", "ERROR")
+    for seen in ((at(REGION, "RUNNING"), copy), (copy, at(REGION, "RUNNING"))):
+        decided = planned((A,), live(*seen))
+        assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state="RUNNING"),)
+        assert not (decided.problems or deleted(decided) or cleared(decided))
+
+    # Alone it is no reason to take one over at home that is not there.
+    (made,) = planned((A,), live(at("europe-west4", "RUNNING"))).current
+    assert (made.id, made.import_) == (f"{ID_A}-2", False)
+
+
+def test_where_one_is_that_the_engine_can_not_delete_the_next_deployment_looks_again() -> None:  # N1 # N2
+    """The state was lost, and the entry taken out: no region but its own would be looked at from then on."""
+    name = f"projects/{PROJECT}/locations/europe-west4/persistentResources/{ID_A}"
+    seen = live(replace(cluster(ID_A, HASH_A), name=name), catalog=IN_CATALOG)
+    decided, has = planned((), seen), StateResource(ID_A, ID_A, PROJECT, "europe-west4")
+    assert deleted(decided) == (ID_A,)
+    assert list(regions_of_old(decided, State())) == ["europe-west4"]
+    assert list(regions_of_old(decided, State(clusters=(has,)))) == []
+    later = planned((), replace(seen, catalog=None))
+    assert [one.id for one in later.retiring] == [ID_A]
+    assert list(regions_of_old(later, State())) == ["europe-west4"]
+
+
+def test_a_region_that_is_not_asked_for_any_more_is_where_jobs_were() -> None:  # N2
+    """It may have one still: of a cluster that a job came to while its deletion was waited for."""
+    whole = Catalog(STACK, PROJECT, REGION, "", False, "w", "t", {}, (), {}, other_regions=("europe-west4",))
+    whole = replace(whole, former_regions=("us-east5",))
+    seen = live(catalog=replace(IN_CATALOG, whole=whole))
+    assert former_regions(seen, (REGION,)) == ("europe-west4", "us-east5")
+    assert former_regions(seen, (REGION, "us-east5")) == ("europe-west4",)
+    assert former_regions(live(), (REGION,)) == ()
+
+
+@pytest.mark.parametrize("state", ["ERROR", "STOPPING"])
+def test_asked_for_but_failed_or_stopping_spends_the_id(state: str) -> None:  # N1, N2
+    decided = planned((A,), live(cluster(ID_A, HASH_A, state)))
+    assert decided.current == (CurrentCluster(A, f"{ID_A}-2", HASH_A, import_=False),)
+
+
+def test_the_smallest_free_n_is_taken() -> None:
+    spent = [cluster(id_, HASH_A, "ERROR") for id_ in (ID_A, f"{ID_A}-2", f"{ID_A}-4")]
+    assert planned((A,), live(*spent)).current[0].id == f"{ID_A}-3"
+
+
+def test_a_good_cluster_is_current_whatever_its_n() -> None:
+    good = cluster(f"{ID_A}-7", HASH_A)
+    decided = planned((A,), live(cluster(ID_A, HASH_A, "ERROR"), good))
+    assert decided.current == (CurrentCluster(A, good.id, HASH_A, import_=True, state="RUNNING"),)
+
+
+def test_of_several_good_ones_the_published_one_stays_and_the_running_one_comes_first() -> None:
+    second = cluster(f"{ID_A}-2", HASH_A)
+    published = PublishedCatalog({"cpu": second.id})
+    assert planned((A,), live(cluster(ID_A, HASH_A), second, catalog=published)).current[0].id == second.id
+    decided = planned((A,), live(cluster(ID_A, HASH_A, "PROVISIONING"), second))
+    assert decided.current[0].id == second.id and waiting(decided) == ()
+
+
+def test_asked_for_and_not_there_is_created() -> None:  # B1; also one that was deleted by hand
+    decided = planned((A,), live(catalog=IN_CATALOG))
+    assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=False),)
+    assert creates(decided) == (A,)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        job(ID_A),
+        job(ID_A, state="JOB_STATE_QUEUED"),
+        job(ID_A, state="JOB_STATE_CANCELLING"),
+        job(ID_A, kind=TUNING_JOB),
+        job(ID_A, state="PIPELINE_STATE_PENDING", kind=PIPELINE),
+        job(ID_A, state="JOB_STATE_NOBODY_KNOWS"),
+    ],
+    ids=lambda one: f"{one.kind.words}-{one.state}",
+)
+@pytest.mark.parametrize("state", ["RUNNING", "ERROR", "STOPPING", "UPDATING"])
+def test_not_asked_for_with_any_job_that_has_not_ended_retires(one, state: str) -> None:  # type: ignore[no-untyped-def] # N1, B3
+    old = cluster(ID_A, HASH_A, state)
+    for declared in ((B,), ()):
+        decided = planned(declared, live(old, jobs=(one,), catalog=IN_CATALOG))
+        assert [(item.living, item.jobs, item.why) for item in decided.retiring] == [(old, (one,), Why.JOBS)]
+        assert deleted(decided) == ()
+
+
+@pytest.mark.parametrize("state", ["RUNNING", "ERROR", "UPDATING"])
+def test_not_asked_for_with_machines_in_use_retires_whatever_the_lists_say(state: str) -> None:  # N1
+    """A list may lag by minutes; the cluster itself knows."""
+    old = cluster(ID_A, HASH_A, state, used=1)
+    for declared, catalog in product(((B,), ()), (IN_CATALOG, PublishedCatalog({"cpu": ID_B}, retiring=(ID_A,)))):
+        decided = planned(declared, live(old, jobs=(), catalog=catalog))
+        assert [(item.living, item.jobs, item.why) for item in decided.retiring] == [(old, (), Why.IN_USE)]
+        assert deleted(decided) == ()
+
+
+def test_not_asked_for_idle_and_published_goes() -> None:  # B1
+    ended = job(ID_A, state="JOB_STATE_SUCCEEDED")
+    elsewhere = job("cpu-other")
+    for catalog in (IN_CATALOG, PublishedCatalog({"cpu": ID_B}, retiring=(ID_A,))):
+        decided = planned((B,), live(cluster(ID_A, HASH_A), jobs=(ended, elsewhere), catalog=catalog))
+        assert deleted(decided) == (ID_A,) and decided.retiring == ()
+
+
+@pytest.mark.parametrize("catalog", [None, PublishedCatalog(), PublishedCatalog({"cpu": ID_B})])
+def test_not_asked_for_idle_and_in_no_catalog_retires_this_once(catalog: PublishedCatalog | None) -> None:  # N1
+    decided = planned((B,), live(cluster(ID_A, HASH_A), catalog=catalog))
+    assert [(item.id, item.why) for item in decided.retiring] == [(ID_A, Why.UNPUBLISHED)]
+
+
+def test_a_failed_one_in_no_catalog_is_cleared_before_its_successor_is_made() -> None:  # N2: it holds nothing
+    failed = cluster(ID_A, HASH_A, "ERROR")
+    for declared in ((A,), (B,)):
+        decided = planned(declared, live(failed))
+        assert (cleared(decided), decided.retiring, deleted(decided)) == ((failed,), (), ())
+        assert creates(decided) == declared
+    assert deleted(planned((A,), live(failed, catalog=PublishedCatalog({}, (ID_A,))))) == (ID_A,)
+
+
+def test_a_failed_one_with_a_job_that_waits_is_not_cleared() -> None:  # N1
+    decided = planned((A,), live(cluster(ID_A, HASH_A, "ERROR"), jobs=(job(ID_A),)))
+    assert cleared(decided) == () and decided.retiring[0].why == Why.JOBS
+
+
+def test_a_failed_one_that_nothing_follows_goes_by_the_idle_rows() -> None:  # N2
+    failed, good = cluster(ID_A, HASH_A, "ERROR"), cluster(f"{ID_A}-2", HASH_A)
+    for declared in ((A,), ()):
+        decided = planned(declared, live(failed, *([good] if declared else [])))
+        assert decided.retiring[0].why == Why.UNPUBLISHED and cleared(decided) == ()
+
+
+@pytest.mark.parametrize("state", ["PROVISIONING", "REBOOTING", "STATE_UNSPECIFIED"])
+def test_what_the_api_would_not_delete_waits(state: str) -> None:
+    decided = planned((B,), live(cluster(ID_A, HASH_A, state), catalog=IN_CATALOG))
+    assert decided.retiring[0].why == Why.BUSY_STATE
+
+
+def test_one_that_is_going_already_is_not_imported() -> None:
+    assert planned((B,), live(cluster(ID_A, HASH_A, "STOPPING"))).retiring == ()
+
+
+def test_the_predecessor_is_let_go_only_when_its_successor_runs() -> None:  # B3, N1
+    old, new = cluster(ID_A, HASH_A), cluster(ID_B, HASH_B, "PROVISIONING")
+    decided = planned((B,), live(old, new, catalog=IN_CATALOG))
+    assert [(item.living, item.why) for item in decided.retiring] == [(old, Why.SUCCESSOR)]
+    assert deleted(planned((B,), live(old, replace(new, state="RUNNING"), catalog=IN_CATALOG))) == (ID_A,)
+
+
+def test_reverting_takes_the_old_generation_back() -> None:  # N1
+    old, new = cluster(ID_A, HASH_A), cluster(ID_B, HASH_B)
+    seen = live(old, new, jobs=(job(ID_A),), catalog=PublishedCatalog({"cpu": ID_B}, (ID_A,)))
+    decided = planned((A,), seen)
+    assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state="RUNNING"),)
+    assert deleted(decided) == (ID_B,)
+
+
+def test_an_id_of_ours_without_our_labels_is_a_problem() -> None:  # N1
+    for stranger in (
+        PersistentResource(ID_A, "RUNNING", {}, ()),
+        PersistentResource(f"{ID_A}-2", "RUNNING", {}, ()),
+        cluster(ID_A, "0000000"),
+        cluster(ID_A, HASH_A, stack="dev"),
+    ):
+        decided = planned((A,), live(stranger))
+        assert stranger.id in decided.problems[0] and "labels" in decided.problems[0]
+        assert decided.current == () and deleted(decided) == ()
+    assert planned((), live(PersistentResource(ID_A, "RUNNING", {}, ()), catalog=IN_CATALOG)).problems
+
+
+def test_strangers_and_other_stacks_are_left_alone() -> None:
+    seen = live(
+        PersistentResource("notebook", "RUNNING", {}, ()),
+        PersistentResource("cpu-notahash", "ERROR", {}, ()),
+        cluster("cpu-0000000", "0000000", stack="dev"),
+    )
+    decided = planned((A,), seen)
+    assert not decided.problems and not decided.retiring and not deleted(decided)
+
+
+def test_a_list_that_fails_is_never_an_empty_list() -> None:  # P5
+    unknown = Unknown("403 denied", "persistentResources.list", "roles/aiplatform.viewer", "deployer@acme")
+    seen = Live(clusters=unknown, jobs=unknown, limits={}, catalog=None)
+    decided = planned((A,), seen)
+    assert len(decided.problems) == 2 and decided.current == ()
+    for word in ("persistentResources.list", "deployer@acme", "roles/aiplatform.viewer", "403 denied"):
+        assert word in decided.problems[0]
+
+
+def test_an_unreadable_catalog_matters_only_where_it_decides() -> None:
+    unknown = Unknown("403 denied", "storage.objects.get", "roles/storage.objectViewer")
+    assert not planned((A,), live(cluster(ID_A, HASH_A), catalog=unknown)).problems
+    problems = planned((B,), live(cluster(ID_A, HASH_A), catalog=unknown)).problems
+    assert "storage.objects.get" in problems[0] and ID_A in problems[0]
+
+
+def test_a_damaged_catalog_stops_nothing_and_costs_no_cluster() -> None:  # N1
+    damaged = PublishedCatalog(damage="gs://acme-catalog/catalog.json: it is not JSON")
+    decided = planned((B,), live(cluster(ID_A, HASH_A), catalog=damaged))
+    assert not decided.problems and deleted(decided) == ()
+    assert [(item.id, item.why) for item in decided.retiring] == [(ID_A, Why.DAMAGED)]
+    words = "the published catalog is damaged; pulumi up publishes it anew"
+    assert decided.notes == (f"{words} (gs://acme-catalog/catalog.json: it is not JSON)",)
+    published = PublishedCatalog({"cpu": ID_B}, retiring=(ID_A,))
+    after = planned((B,), live(cluster(ID_A, HASH_A), cluster(ID_B, HASH_B), catalog=published))
+    assert deleted(after) == (ID_A,) and not after.notes
+
+
+def test_skipped_reading_declares_what_is_asked_for_and_says_so() -> None:
+    unread = Unknown("SLIPWAY_LIVE=skip", "none", "none")
+    decided = planned((A,), Live(unread, unread, unread, unread, skipped=True))
+    assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=False),)
+    assert not decided.problems and "were not read" in decided.notes[0]
+
+
+def test_an_id_never_grows_beyond_what_the_api_takes() -> None:
+    longest, longer = (spec("a" * length) for length in (53, 54))
+    assert not planned((longest,), live(alive(longest, "ERROR"))).problems
+    assert "63" in planned((longer,), live(alive(longer, "ERROR"))).problems[0]
+
+
+def test_a_predecessor_that_stays_too_long_is_marked_and_kept() -> None:  # B6
+    now = datetime(2026, 11, 20, tzinfo=UTC)
+    asked = replace(B, retire_within=timedelta(days=7))
+    new = replace(cluster(ID_B, HASH_B), create_time=now - timedelta(days=8))
+    seen = live(cluster(ID_A, HASH_A), new, jobs=(job(ID_A),), catalog=IN_CATALOG)
+    late = planned((asked,), seen, now)
+    assert late.retiring[0].overdue and deleted(late) == ()
+    early = planned((asked,), seen, now - timedelta(days=2))
+    assert not early.retiring[0].overdue
+
+
+def test_one_whose_entry_is_gone_is_late_by_the_limit_that_this_had() -> None:  # B6
+    """The catalog remembers it from the deployment on that removes it; what had none is never late."""
+    now, week = datetime(2026, 11, 20, tzinfo=UTC), timedelta(days=7)
+    catalog = catalog_with(replace(A, retire_within=week))
+    assert catalog.whole is not None
+
+    def at(when: datetime, known: PublishedCatalog | None, *declared: ClusterSpec) -> Action:
+        seen = live(cluster(ID_A, HASH_A), jobs=(job(ID_A),), catalog=known)
+        (found,) = planned(declared, seen, when).retiring
+        return found
+
+    first = at(now, catalog)
+    assert first.removed == Removed(week, now) and not first.overdue
+    after = replace(catalog.whole, clusters={}, retiring=(ID_A,), removed={ID_A: first.removed})
+    published = document.published(document.write(after).encode(), "x")
+    assert not at(now + timedelta(days=6), published).overdue
+    late = at(now + timedelta(days=8), published)
+    assert late.overdue and late.removed == first.removed
+    assert at(now, published, B).removed is None, "it is asked for again, by another"
+    assert at(now, catalog_with(A)).removed is None and at(now, None).removed is None

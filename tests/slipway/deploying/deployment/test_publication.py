@@ -1,0 +1,317 @@
+"""Publication of a catalog: of alternatives and while clusters are being made, too. # N1 # N2 # P2"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.authoring.stack.stack import Stack, TrainerSettings, WorkspaceSettings
+from slipway.authoring.template.proof import StackResources, prove
+from slipway.base.errors import ConfigError
+from slipway.deploying.deployment.actions import of_current, resting
+from slipway.deploying.deployment.deployment import Deployment, build_packages, plan_deployment, prove_stack
+from slipway.deploying.deployment.interim_catalog import interim
+from slipway.deploying.deployment.plan import Plan, as_made
+from slipway.deploying.deployment.publication import (
+    asleep,
+    catalog_of,
+    compile_context,
+    draws,
+    readable,
+    template_entry,
+)
+from slipway.deploying.deployment.summary import made_otherwise
+from slipway.deploying.generations.action import What, Why
+from slipway.deploying.generations.dormant import Dormancy
+from slipway.google.catalog import document
+from slipway.google.catalog.document import read, write
+from slipway.google.live import Live, QuotaLimit
+from slipway.google.quota.assessment import assess
+from slipway.google.quota.report import QuotaReport
+from slipway.model.catalog.model import Catalog, Parameter
+from slipway.model.catalog.withdrawal import withdrawn
+from slipway.model.cluster import ClusterSpec, CurrentCluster
+from slipway.model.labels import Revision
+from slipway.model.season import Season
+from tests.builders.templates import job_template as template
+from tests.slipway.authoring.stack.files import read as parsed
+from tests.slipway.authoring.stack.files import with_config
+from tests.slipway.authoring.template.conftest import cluster
+from tests.slipway.model.catalog.test_document import published
+
+from .test_season_quota import DAY, NOW, Story, begun, proven
+from .world import ROOT, job, planned_for
+
+
+def catalog(**changes: Any) -> Catalog:
+    found = read(published(), "gs://acme-dev-catalog/catalog.json")
+    template = replace(found.templates["dask-digits"], **changes)
+    return replace(found, templates={template.name: template})
+
+
+def test_what_everybody_can_read_is_published_as_it_is() -> None:
+    good = catalog()
+    assert readable(good) is good
+
+
+UNREADABLE = {
+    "summary": ({"summary": 5}, "templates.dask-digits.summary is 5, where a string is expected"),
+    "half a character": ({"summary": "\ud800"}, "surrogates not allowed"),
+    "bound": ({"parameters": (Parameter("t", "float", max=float("inf")),)}, "Infinity is not finite"),
+    "default": (
+        {"parameters": (Parameter("t", "int", "x"),)},
+        "parameters[0].default is 'x', which is not of type int",
+    ),
+    "large": ({"parameters": (Parameter("t", "int", 10**5000),)}, "digits"),
+    "object": ({"code_why": object()}, "JSON serializable"),
+}
+
+
+@pytest.mark.parametrize(("changes", "why"), UNREADABLE.values(), ids=UNREADABLE)
+def test_what_nobody_could_read_is_refused_before_it_is_published(changes: dict[str, Any], why: str) -> None:
+    with pytest.raises(ConfigError, match="nobody could read the catalog that this would publish") as error:
+        readable(catalog(**changes))
+    assert why in error.value.why and "templates/" in error.value.fix
+
+
+STACK = Stack("dev", "acme", "us-central1", WorkspaceSettings((), "acme-dev-catalog", "acme-dev-work", "trainer"))
+REVISION = Revision("3f9c2e1", dirty=False)
+JANUARY = datetime(2027, 1, 10, tzinfo=UTC)
+RESTING = "cluster cpu is out of season until 2027-01-10"
+
+
+def deployed(*capacity_types: str, beside: tuple[ClusterSpec, ...] = ()) -> tuple[Catalog, QuotaReport]:
+    """A template on a cluster that is out of season, and on those beside it: as everybody reads it, with the report."""
+    asked = template(capacity_types=capacity_types)
+    rests = cluster(season=Season(begins=JANUARY), kms_key="projects/p/locations/r/keyRings/r/cryptoKeys/k")
+    current = tuple(CurrentCluster(one, f"{one.name}-1111111", "1111111", import_=False) for one in beside)
+    dormant = (Dormancy(rests, "cpu-1a2b3c4", "season"),)
+    placements = asleep(prove(asked, StackResources((rests, *beside), region=STACK.region)), dormant)
+    live = Live(clusters=(), jobs=(), limits={}, catalog=None)
+    offers = draws(asked, placements)
+    report = assess(current, live, region=STACK.region, offers=offers, strict=True, preview=True)
+    plan = Plan((*map(of_current, current), *map(resting, dormant)))
+    context = compile_context(STACK, REVISION, plan)
+    packages = dict.fromkeys(asked.packages, "packages/p.tar.gz")
+    entry = template_entry(asked, placements, report.offers[asked.name], context, packages)
+    return read(write(readable(catalog_of(context, STACK, plan, {asked.name: entry}))), "gs://c/catalog.json"), report
+
+
+def test_an_offer_on_a_dormant_cluster_is_unavailable_in_words_and_others_are_taken() -> None:  # B6
+    catalog, report = deployed("pool", "spot")
+    pool, spot = catalog.templates["dask-digits"].offers
+    assert (pool.available, pool.why, pool.cluster, pool.dormant, pool.pools) == (False, RESTING, "", "cpu", ())
+    assert (spot.available, spot.dormant) == (True, "")
+    assert pool.label("custom-job", with_cluster=True) == "pool cpu"
+    assert pool.request["jobSpec"]["persistentResourceId"] == "cpu-1a2b3c4" and "encryptionSpec" in pool.request
+    assert catalog.clusters == {} and catalog.dormant["cpu"].words == RESTING
+    assert catalog.dormant["cpu"].pools[-1].price_per_hour.known
+    assert not any("cpu" in line and "unavailable" in line for line in report.errors), "which is meant so"
+
+
+def test_the_accounts_of_all_trainers_are_published() -> None:  # P5 N1
+    """By what a submission needs: an account that is still offered is not deleted before its time."""
+    stack = replace(STACK, trainers={"evals": TrainerSettings("evals-1")})
+    found = catalog_of(compile_context(stack, REVISION, Plan()), stack, Plan(), {})
+    evals = "evals-1@acme.iam.gserviceaccount.com"
+    assert read(write(found), "gs://c/catalog.json").trainers == {"evals": evals}
+    assert document.published(write(found), "gs://c/catalog.json").offers(evals)
+    assert not document.published(write(replace(found, trainers={})), "gs://c/catalog.json").offers(evals)
+
+
+def test_a_template_that_fits_only_a_dormant_cluster_is_no_error() -> None:  # B6
+    catalog, report = deployed("pool")
+    assert [one.why for one in catalog.templates["dask-digits"].offers] == [RESTING]
+    assert report.errors == () and report.warnings == ()
+
+
+def test_the_same_capacity_type_on_another_cluster_stays_available() -> None:  # B6
+    catalog, _ = deployed("pool", beside=(cluster(name="big"),))
+    offers = catalog.templates["dask-digits"].offers
+    assert [(one.cluster, one.dormant, one.available) for one in offers] == [("", "cpu", False), ("big", "", True)]
+
+
+IN_NOVEMBER = datetime(2026, 11, 1, tzinfo=UTC)
+OPEN = parsed(
+    with_config(
+        """
+        slipway:templates: [crew]
+        slipway:persistentResources:
+          cpu:
+            pools:
+              head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 1 }
+              workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: { min: 1, max: 4 } }
+            alternatives:
+              - pools: { workers: { machine: n1-standard-16, replicas: { min: 1, max: 2 } } }
+        """
+    )
+)
+PROVEN = prove_stack(OPEN, ROOT / "templates")
+SHORT = "custom_model_training_cpus"
+LIMITS = {one: QuotaLimit(one, OPEN.region, 15 if one == SHORT else 10_000) for one in PROVEN.metrics}
+LIVE = Live(clusters=(), jobs=(), limits=LIMITS, catalog=None)
+
+
+def decided() -> Plan:
+    return planned_for(OPEN, LIVE, IN_NOVEMBER)
+
+
+def deployment_of(of: Plan) -> Deployment:
+    packages = build_packages(PROVEN, ROOT)
+    return plan_deployment(PROVEN, packages, Revision("3f9c2e1", dirty=False), LIVE, of, preview=True, now=IN_NOVEMBER)
+
+
+def test_preview_says_what_may_come_at_what_price_for_whom_and_whether_quota_suffices() -> None:
+    found = deployment_of(decided())
+    (lacking, unfit) = [one for one in found.warnings if "alternative 1" in one]
+    assert "alternative 1 is not for" in unfit and "crew: workers needs" in unfit
+    assert "alternative 1 would be refused" in lacking and "custom_model_training_cpus" in lacking
+    assert found.report.errors == ()
+    published = found.catalog.clusters["cpu"]
+    assert published.alternative == 0
+    assert [one.machine.type for one in published.alternatives[0].pools] == ["n1-standard-4", "n1-standard-16"]
+    assert published.options[1].pools[1].max == 2
+
+
+def test_what_was_made_is_published_and_what_does_not_fit_it_is_no_error() -> None:
+    before = decided()
+    first, other = before.current[0].id, before.current[0].alternatives[0].id
+    after = as_made(before, {first: other})
+    found = deployment_of(after)
+    found.refuse()
+    cluster = found.catalog.clusters["cpu"]
+    assert (cluster.id, cluster.alternative, cluster.alternatives) == (other, 1, ())
+    assert cluster.pools[-1].machine.type == "n1-standard-16"
+    offer = next(one for one in found.catalog.templates["crew"].offers if one.capacity_type == "pool")
+    assert (offer.available, offer.cluster, offer.dormant) == (False, "", "cpu")
+    assert "only as asked for first" in offer.why
+    (line,) = made_otherwise(before, after, PROVEN.templates.values(), OPEN.region)
+    assert f"{other} as its alternative 1, $" in line
+    assert "not offered on it: crew" in line
+    assert tuple(made_otherwise(before, before, (), OPEN.region)) == ()
+
+
+def test_of_the_catalog_alone_the_same_cluster_follows() -> None:
+    """`slipway schedule` plans by it."""
+    before = decided()
+    for made in (before, as_made(before, {before.current[0].id: before.current[0].alternatives[0].id})):
+        one = made.current[0]
+        read_back = deployment_of(made).catalog.clusters["cpu"]
+        again = planned_for(OPEN, replace(LIVE, clusters=()), IN_NOVEMBER, (read_back,))
+        assert again.current[0].id == one.id
+
+
+OF = "machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas"
+ONE, TWO = (f"pools: {{ all: {{ {OF}: {count} }} }}" for count in (1, 2))
+LARGER = "pools: { all: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 1 } }"
+
+
+def having(*entries: str) -> Story:
+    story = Story(proven(*entries, templates="alone"), limit=99)
+    story.up()
+    return story
+
+
+def edited(story: Story, *entries: str) -> Story:
+    story.proven = proven(*entries, templates="alone")
+    return story
+
+
+def during(story: Story, *made: str) -> Catalog:
+    """Return the catalog as people read it. `made`: names of the new clusters that run."""
+    whole, seen = story.decided().plan, story.seen()
+    packages, revision = build_packages(story.proven, ROOT), Revision("4a0d3f2", dirty=False)
+
+    def catalog_of(plan: Plan) -> Catalog:
+        return plan_deployment(story.proven, packages, revision, seen, plan, preview=False, now=story.now).catalog
+
+    catalog = interim(whole, seen, catalog_of)({one.id: one.id for one in whole.current if one.spec.name in made})
+    return document.read(document.write(catalog), "x")
+
+
+def pools(catalog: Catalog) -> dict[str, bool]:
+    """By cluster whether the template can be sent there."""
+    (template,) = catalog.templates.values()
+    pool = [one for one in template.offers if one.capacity_type == "pool"]
+    return {one.cluster or one.dormant: one.available for one in pool}
+
+
+def test_a_new_one_is_said_to_come_and_all_else_is_deployed() -> None:
+    story = edited(having(f"cpu: {{ {ONE} }}"), f"cpu: {{ {ONE}, retireWithin: 7d }}", f"late: {{ {ONE} }}")
+    found = during(story)
+    assert found.commit == "4a0d3f2" and found.clusters["cpu"].retire_within == timedelta(days=7)
+    assert set(found.clusters) == {"cpu"} and pools(found) == {"cpu": True, "late": False}
+    assert "late is not there yet" in found.dormant["late"].words
+    assert pools(during(story, "late")) == {"cpu": True, "late": True}
+
+
+def test_it_comes_by_no_date_so_that_a_deployment_that_lacks_it_fails() -> None:
+    story = edited(having(f"cpu: {{ {ONE} }}"), f"cpu: {{ {ONE} }}", f"late: {{ {ONE} }}")
+    story.catalog = document.published(document.write(during(story)), "catalog.json")
+    (late,) = story.decided().plan.of(What.CREATE)
+    assert late.why is Why.AWAITED
+
+
+def test_one_that_follows_another_is_offered_as_that_until_it_runs() -> None:
+    story = edited(having(f"cpu: {{ {ONE} }}"), f"cpu: {{ {TWO} }}")
+    (old,) = story.clusters
+    assert during(story).clusters == story.whole.clusters and pools(during(story)) == {"cpu": True}
+    runs = during(story, "cpu")
+    assert runs.clusters["cpu"].id != old and runs.retiring == (old,), "else the next deployment would not delete it"
+
+
+def test_a_template_that_fits_only_what_is_made_goes_on_as_it_was(tmp_path: Path) -> None:
+    """Both were edited in one change: until the new cluster runs, people submit to the old one."""
+    story = having(f"cpu: {{ {ONE} }}")
+    before = story.whole.templates
+    text = (ROOT / "templates" / "alone.py").read_text()
+    (tmp_path / "alone.py").write_text(text.replace("n1-standard-4", "n1-standard-8"))
+    story.proven = prove_stack(replace(proven(f"cpu: {{ {LARGER} }}").stack, templates=("alone",)), tmp_path)
+    found = during(story)
+    assert found.templates == before and pools(found) == {"cpu": True}
+    assert during(story, "cpu").templates != before
+
+
+def test_one_whose_entry_is_gone_stays_as_another_may_come_in_its_place() -> None:
+    story = edited(having(f"cpu: {{ {ONE} }}"), f"other: {{ {ONE} }}")
+    (old,) = story.clusters
+    assert pools(during(story)) == {"cpu": True, "other": False} and not during(story).retiring
+    story.jobs = [job(old)]
+    assert pools(during(story)) == {"cpu": True, "other": False} and not during(story).retiring
+
+
+def test_one_whose_season_is_over_goes_before_what_is_made() -> None:
+    story = having(f"cpu: {{ {ONE}, until: 2026-11-21 }}")
+    story.now = NOW + DAY
+    (old,) = story.clusters
+    edited(story, f"cpu: {{ {ONE}, until: 2026-11-21 }}", f"late: {{ {ONE} }}")
+    found = during(story)
+    assert not found.clusters and set(found.dormant) == {"cpu", "late"}
+    story.jobs = [job(old)]
+    assert during(story).retiring == (old,)
+
+
+def test_a_season_that_comes_is_as_it_was_and_one_that_could_not_be_made_says_so() -> None:
+    story = begun(f"second: {{ {ONE}, from: 2026-11-21 }}")
+    words = "cluster second waits for machines since its season began on 2026-11-21"
+    assert during(story).dormant["second"].words == words
+    assert story.decided().plan.actions[0].why is Why.SEASON
+
+
+def test_what_an_earlier_deployment_withdrew_to_replace_it_is_not_forgotten() -> None:
+    story = edited(having(f"cpu: {{ {ONE} }}"), f"cpu: {{ {TWO}, replacement: in-place }}")
+    before = withdrawn(story.whole, list(story.clusters), NOW)
+    story.catalog = document.published(document.write(before), "catalog.json")
+    story.clusters.clear()
+    assert during(story).dormant == before.dormant
+
+
+@pytest.mark.parametrize("catalog", [None, document.PublishedCatalog(damage="gone bad")])
+def test_a_first_deployment_offers_what_runs(catalog: document.PublishedCatalog | None) -> None:
+    story = Story(proven(f"a: {{ {ONE} }}", f"b: {{ {ONE} }}", templates="alone"), limit=99, catalog=catalog)
+    assert pools(during(story)) == {"a": False, "b": False}
+    assert pools(during(story, "a")) == {"a": True, "b": False}

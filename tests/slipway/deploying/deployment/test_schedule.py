@@ -1,0 +1,276 @@
+"""Steps that deployments take by themselves, when, and what they cost until then; a season to come is prepared.
+# B6 D2 Z2"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.base import codec
+from slipway.deploying.deployment.published_schedule import upcoming
+from slipway.deploying.deployment.schedule import Due, schedule
+from slipway.deploying.generations.action import Why
+from slipway.deploying.generations.dormant import Dormancy
+from slipway.front.cli.terminal.documents import dates_document
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.live import Live, QuotaLimit, Unknown
+from slipway.google.quota.increases import all_short
+from slipway.google.quota.report import table
+from slipway.google.quota.seasons import judge
+from slipway.google.quotas import QuotaPreference
+from slipway.model.cluster import ClusterSpec
+from slipway.model.findings.finding import Grade
+from slipway.model.prices import Price
+from slipway.model.season import Season
+from slipway.model.state import State
+from slipway.operating.notices.notice import Notices, of_document
+from slipway.reviewing.preview_text import preview_text
+from tests.slipway.deploying.generations.test_dormant import CPU, HASH, HOUR, ID, LIMITED, NOW, alive, in_season
+from tests.slipway.operating.doctor.picture import found
+from tests.slipway.operating.doctor.picture import published as seen_as_published
+
+from .test_season_quota import NOW as TODAY
+from .test_season_quota import Story, proven, requests
+from .world import REGION, cluster, job, live, planned, remembering
+
+EACH = Price(Decimal("0.463786"))
+
+
+def due(declared: ClusterSpec, seen: Live, now: datetime = NOW) -> list[Due]:
+    decided = planned((declared,), seen, now)
+    assert not decided.problems
+    return list(schedule(decided, seen, REGION, now))
+
+
+def test_nothing_is_due_of_a_cluster_without_dates() -> None:
+    assert due(CPU, alive()) == []
+
+
+def test_a_season_ends() -> None:
+    (one,) = due(in_season(ends=10), alive())
+    assert (one.name, one.id, one.what, one.at, one.now) == ("cpu", ID, "season-ends", NOW + 10 * HOUR, False)
+    assert one.until(NOW) == one.per_hour * 10
+    assert one.words(NOW).split(": ")[1] == "$0.46/h, $4.64 until then" and "in 10 h" in one.words(NOW)
+
+
+def test_a_season_begins() -> None:
+    (one,) = due(in_season(begins=12), live())
+    assert (one.what, one.at, one.per_hour) == ("season-begins", NOW + 12 * HOUR, Price())
+    assert one.words(NOW).startswith("season begins 2026-11-21, in")
+    assert "$0.46/h idle, $1.86/h at most" in one.words(NOW)
+    assert due(in_season(ends=-1), live()) == []
+
+
+def test_an_idle_limit_comes_near(snapshot: SnapshotAssertion) -> None:
+    (one,) = due(LIMITED, alive(ended=1))
+    assert (one.what, one.at) == ("idle-limit", NOW + 3 * HOUR)
+    assert one.words(NOW) == snapshot
+    assert due(LIMITED, alive(job(ID), ended=1)) == []
+
+
+def test_one_that_still_lives_when_its_season_begins_is_taken_back() -> None:
+    """Nothing was said of it but when its season ends, and its jobs seemed to keep an old cluster."""
+    declared = in_season(begins=-1, ends=9)
+    whole = replace(remembering(Dormancy(declared, ID, "season")), retiring=(ID,))
+    seen = alive(job(ID), catalog=PublishedCatalog({}, (ID,), whole=whole))
+    back, ends = due(declared, seen)
+    assert (back.what, back.now, back.id, ends.what) == ("take-back", True, ID, "season-ends")
+    assert back.words(NOW).startswith("is taken back: ")
+    assert [one.what for one in due(declared, alive(job(ID)))] == ["season-ends"], "it is offered as it is"
+
+
+def test_a_date_that_has_come_is_in_the_past() -> None:
+    """For who looks at what was published before: `in 0 s: $1.17/h, $0.00 until then` was said."""
+    for what, told in (
+        ("season-begins", "season begins, due 1 min ago: made with the next deployment"),
+        ("season-ends", "season ends, due 1 min ago: $0.46/h, goes with the next deployment that finds no job on it"),
+        (
+            "idle-limit",
+            "is given up, due 1 min ago: $0.46/h, goes with the next deployment that finds no job on it (idle)",
+        ),
+    ):
+        why = "idle" if what == "idle-limit" else ""
+        one = Due("cpu", ID, what, why, NOW - timedelta(seconds=62), per_hour=EACH)  # type: ignore[arg-type]
+        assert one.words(NOW) == told
+
+
+def test_what_the_next_deployment_does_comes_first() -> None:
+    (one,) = due(LIMITED, alive(ended=9))
+    assert (one.what, one.now, one.at) == ("delete", True, None) and "on 2026-11-20 07:00 UTC" in one.why
+    assert one.per_hour.known and one.until(NOW) is None
+    made, ends = due(in_season(ends=9), live())
+    assert (made.what, made.now, ends.what) == ("create", True, "season-ends")
+    failed = live(cluster(ID, HASH, "ERROR"))
+    assert [(one.what, one.now) for one in due(CPU, failed)] == [("delete", True), ("create", True)]
+
+
+def test_what_retires_waits_for_its_jobs() -> None:
+    (one,) = due(in_season(ends=-1), alive(job(ID), job(ID, "eval")))
+    assert (one.what, one.at, one.now) == ("retire", None, False)
+    assert one.words(NOW).endswith("train and eval have ended")
+    (unlisted,) = due(in_season(ends=-1), alive(catalog=PublishedCatalog()))
+    assert "the deployment after the next" in unlisted.why
+    (used,) = due(in_season(ends=-1), alive(used=1))
+    assert used.why == Why.IN_USE.words
+    late = in_season(ends=-200, retire_within=timedelta(days=7))
+    assert due(late, alive(job(ID)))[0].overdue
+
+
+def test_what_a_killed_deployment_was_making_does_not_retire() -> None:
+    """Nobody knows whether the next deployment asks for it."""
+    (one,) = due(in_season(ends=-1), live(cluster(ID, HASH, "PROVISIONING")))
+    assert (one.what, one.at, one.now) == ("unfinished", None, False)
+    assert one.words(NOW).startswith("is unfinished: still being made")
+    (rebooting,) = due(in_season(ends=-1), live(cluster(ID, HASH, "REBOOTING")))
+    assert rebooting.words(NOW).endswith("while it is REBOOTING")
+
+
+def test_a_cluster_that_has_both_an_end_and_a_limit_has_two_lines_the_first_first() -> None:
+    both = replace(CPU, season=Season(None, NOW + 4 * HOUR, 4 * HOUR))
+    assert [one.what for one in due(both, alive(ended=1))] == ["idle-limit", "season-ends"]
+
+
+def test_an_idle_limit_that_the_season_does_not_reach_is_none() -> None:
+    for hours, told in ((2, ["season-ends"]), (3, ["season-ends"]), (4, ["idle-limit", "season-ends"])):
+        both = replace(CPU, season=Season(None, NOW + hours * HOUR, 4 * HOUR))
+        assert [one.what for one in due(both, alive(ended=1))] == told
+
+
+GPUS, QUOTA = "custom_model_training_nvidia_a100_gpus", "CustomModelTrainingA100GPUsPerProjectPerRegion"
+TWO = "two: { pools: { all: { machine: a2-highgpu-1g, replicas: 2 } }, from: 2026-11-26 }"
+LACKS = f"quota {GPUS} in us-central1 is short by 1 (limit 1; "
+PENDING = QuotaPreference("x", QUOTA, "us-central1", 2, reconciling=True)
+HOPELESS = replace(PENDING, reconciling=False, granted=0, detail="quota is scarce")
+
+
+class FiveDays(Story):
+    """Deployed five days before a season that needs two A100s."""
+
+    gpus = 1
+
+    def seen(self) -> Live:
+        live = super().seen()
+        assert not isinstance(live.limits, Unknown)
+        limit = replace(live.limits[GPUS], limit=self.gpus, quota_id=QUOTA)
+        limits: Mapping[str, QuotaLimit] = {**live.limits, GPUS: limit}
+        return replace(live, limits=limits)
+
+
+def five_days(mode: str = "enforce", *entries: str, gpus: int = 1) -> FiveDays:
+    made = FiveDays(proven(TWO, *entries, quota=f"mode: {mode}"), now=TODAY)
+    made.gpus = gpus
+    return made
+
+
+def previewed(made: Story) -> str:
+    done = made.decided(preview=True)
+    return "\n".join(preview_text(done, State(), made.now, preview=True))
+
+
+def test_a_preview_and_an_up_say_that_it_is_not_ready_and_hold_up_nothing() -> None:
+    made = five_days()
+    assert f"2026-11-26, is not ready, because {LACKS}" in previewed(made)
+    done = made.up()
+    assert not done.report.errors and not done.facts.quota.lines
+    assert f"until 2026-11-26; not ready, because {LACKS}" in previewed(made), "and on the days before"
+    made.gpus = 2
+    assert "until 2026-11-26; ready" in previewed(made)
+
+
+def test_where_more_is_asked_for_it_is_asked_for_at_once_and_the_answer_told() -> None:
+    made = five_days("request")
+    assert f"{LACKS}this deployment asks for 2)" in previewed(made)
+    assert requests(made.up()) == {GPUS: 2}
+    for answer, outlook in ((PENDING, "asked for 2: pending"), (HOPELESS, "asked for 2: nothing granted (quota is")):
+        made.preferences = {QUOTA: answer}
+        assert f"{LACKS}{outlook}" in previewed(made)
+    made.gpus, made.preferences = 2, {QUOTA: replace(PENDING, reconciling=False, granted=2)}
+    assert "until 2026-11-26; ready" in previewed(made)
+
+
+def test_two_that_take_turns_are_ready() -> None:
+    turn = "one: { pools: { all: { machine: a2-highgpu-1g, replicas: 2 } }, until: 2026-11-26 }"
+    made = five_days("enforce", turn, gpus=2)
+    made.up()
+    assert "season until 2026-11-26; ready" in previewed(made)
+
+
+def test_each_season_is_told_in_the_order_of_their_dates() -> None:
+    made = five_days(
+        "enforce",
+        TWO.replace("two", "later", 1).replace("2026-11-26", "2026-12-26").replace("replicas: 2", "replicas: 3"),
+    )
+    made.up()
+    report = judge(made.whole, made.seen(), made.now)
+    assert [one.subject for one in report.findings] == ["cluster two", "cluster later"]
+    (line,) = (one for one in report.lines if one.metric == GPUS)
+    assert line.verdict.index("2026-11-26") < line.verdict.index("2026-12-26")
+
+
+def test_quota_has_it_and_asks_for_what_it_takes() -> None:
+    made = five_days()
+    made.up()
+    report = judge(made.whole, made.seen(), made.now)
+    (line,) = (one for one in report.lines if one.metric == GPUS)
+    assert (line.now, line.short, line.enough, line.state) == (0, 0, 2, "tight"), "it draws nothing yet"
+    assert "by 1 from 2026-11-26 on" in table(report)
+    assert [(one.metric, one.preference.preferred) for one in all_short(report.lines, made.seen())] == [(GPUS, 2)]
+    (told,) = report.findings
+    assert (told.kind, told.subject, told.grade) == ("season-awaits-quota", "cluster two", Grade.WARNING)
+    made.gpus = 2
+    ready = judge(made.whole, made.seen(), made.now)
+    assert not ready.findings and GPUS in {one.metric for one in ready.lines}
+
+
+def due_and_told(made: Story) -> tuple[Due, Notices]:
+    (due,) = upcoming(made.whole, made.seen(), made.now)
+    body = {"kind": "schedule", "stack": "dev", "time": made.now, **dates_document([due], [], made.now)}
+    return due, of_document(codec.document(body), "schedule.json")
+
+
+def test_the_schedule_and_a_notice_say_that_it_is_not_ready_until_it_is() -> None:
+    made = five_days()
+    made.up()
+    due, told = due_and_told(made)
+    assert due.what == "season-begins" and due.why.startswith(f"not ready, because {LACKS}")
+    assert due.readiness and due.readiness.ready is False
+    assert [(one.kind, one.subject) for one in told.notices] == [("season-awaits-quota", "two")]
+    shapes = [told.notices[0].shape]
+    for answer in (PENDING, HOPELESS):
+        made.preferences = {QUOTA: answer}
+        shapes.append(due_and_told(made)[1].notices[0].shape)
+    assert len(set(shapes)) == 3, "told anew with each answer"
+    made.gpus = 2
+    due, told = due_and_told(made)
+    assert due.readiness and due.readiness.ready and due.why.startswith("ready; ") and not told.notices
+
+
+def test_who_may_read_no_limits_is_told_that() -> None:
+    made = five_days()
+    made.up()
+    unread = replace(made.seen(), limits=Unknown("denied", "cloudquotas.googleapis.com", "roles/cloudquotas.viewer"))
+    (due,) = upcoming(made.whole, unread, made.now)
+    assert due.readiness and due.readiness.ready is None and "roles/cloudquotas.viewer" in due.why
+    (line,) = (one for one in judge(made.whole, unread, made.now).lines if one.metric == GPUS)
+    assert (line.state, line.verdict) == ("unknown", "cannot tell"), "`slipway quota` said that it suffices"
+
+
+def test_doctor_warns_and_where_the_answer_is_still_to_come_only_notes_it() -> None:
+    made = five_days()
+    made.up()
+
+    def told() -> tuple[Grade, str]:
+        report = judge(made.whole, made.seen(), made.now)
+        one = found(published=seen_as_published(made.whole), clusters=(), jobs=(), quota=report)["season-awaits-quota"]
+        return one.grade, one.fix
+
+    grade, fix = told()
+    assert grade is Grade.WARNING and f"slipway quota --request {GPUS}=2" in fix
+    made.preferences = {QUOTA: PENDING}
+    assert told() == (Grade.NOTE, "slipway quota")
+    made.preferences = {QUOTA: HOPELESS}
+    assert told() == (Grade.WARNING, "slipway quota")

@@ -1,0 +1,81 @@
+"""The stack files that ship: one program takes each of them, and each keeps the rules that it sets itself. # D6 # N5
+
+Those that a team has renamed, dropped or made its own are looked at no more.
+"""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.authoring.policy.rule import LEVELS
+from slipway.authoring.stack.stack import Stack, parse
+from slipway.authoring.stack.yaml_file import load
+from slipway.deploying.deployment.deployment import Deployment, build_packages, plan_deployment, prove_stack
+from slipway.deploying.deployment.live_plan import read_and_plan
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.live import QuotaLimit, Unknown
+from slipway.model.kinds import KINDS
+from slipway.model.labels import Revision
+from tests import shipped
+from tests.slipway.authoring.stack.files import read, with_pool
+
+ROOT = Path(__file__).resolve().parents[4]
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+STACKS = shipped.stacks()
+
+
+@cache
+def deployment(name: str) -> Deployment:
+    """A preview of the stack where nothing is deployed yet."""
+    return deployment_of(parse(load(ROOT / "stacks" / f"Pulumi.{name}.yaml")))
+
+
+def deployment_of(stack: Stack, **lives: Any) -> Deployment:
+    """The same, or with what lives else."""
+    proven = prove_stack(stack, ROOT / "templates")
+    skip = {"SLIPWAY_LIVE": "skip"}
+    live, plan = read_and_plan(stack, skip, True, NOW, lambda said: None, lambda said: None, metrics=proven.metrics)
+    packages, there = build_packages(proven, ROOT), replace(live, **lives)
+    return plan_deployment(proven, packages, Revision("3f9c2e1", dirty=False), there, plan, preview=True, now=NOW)
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_a_stack_that_ships_keeps_its_own_rules(name: str) -> None:
+    assert deployment(name).violations == ()
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_each_package_of_a_template_is_started_with_a_folder_whose_files_are_kept(name: str) -> None:
+    """By the launcher, in the job's own output."""
+    offers = [(one.name, offer) for one in deployment(name).catalog.templates.values() for offer in one.offers]
+    specs = [(template, KINDS[offer.kind].spec_of(offer.request)) for template, offer in offers if offer.request]
+    pools = [(template, spec, pool) for template, spec in specs for pool in spec["workerPoolSpecs"] if pool]
+    assert pools
+    for template, spec, pool in pools:
+        package = pool.get("pythonPackageSpec")
+        assert package and package["pythonModule"] == "slipway_launcher", template
+        assert spec["baseOutputDirectory"] == {"outputUriPrefix": "${slipway.output}"}, template
+
+
+@pytest.mark.skipif(not {"staging", "prod"} <= {*STACKS}, reason="needs both")
+def test_staging_publishes_what_prod_does_and_is_held_to_its_rules() -> None:
+    staging, prod = deployment("staging"), deployment("prod")
+    assert staging.stack.templates == prod.stack.templates
+    for level in LEVELS:
+        assert staging.facts.policy[level].keys() == prod.facts.policy[level].keys()
+
+
+def test_the_ids_of_the_quota_that_jobs_draw_are_published_and_stay_when_they_can_not_be_read() -> None:  # P5
+    """Else a submission knows no id of the quota for disks, and for CPUs on demand."""
+    metrics = ("custom_model_training_cpus", "custom_model_training_pd_ssd")
+    listed = {one: QuotaLimit(one, "us-central1", -1, quota_id=f"Id-of-{one.replace('_', '-')}") for one in metrics}
+    stack = read(with_pool("machine: n1-standard-4\nreplicas: 1"))
+    first = deployment_of(stack, limits=listed).catalog
+    assert first.quotas == {metric: limit.quota_id for metric, limit in listed.items()}
+    denied = Unknown("denied", "cloudquotas.googleapis.com quotaInfos.list", "roles/cloudquotas.viewer")
+    assert deployment_of(stack, limits=denied, catalog=PublishedCatalog(whole=first)).catalog.quotas == first.quotas
+    assert deployment_of(stack, limits=denied).catalog.quotas is None

@@ -1,0 +1,339 @@
+"""Decisions about each cluster, their order, and what preview and up say of it. # N1 # N2 # B6 # D2 # D7"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.base.errors import PolicyError
+from slipway.deploying.deployment.actions import of_catalog, of_current
+from slipway.deploying.deployment.deployment import build_packages, plan_deployment, prove_stack
+from slipway.deploying.deployment.plan import Plan
+from slipway.deploying.deployment.summary import (
+    made_otherwise,
+    outliving,
+    overdue,
+    shared_grants,
+    untold_grants,
+    workspace,
+)
+from slipway.deploying.deployment.workspace_plan import (
+    RetiringWorkspaceResource,
+    SharedGrant,
+    WorkspacePlan,
+    trainer_display_name,
+)
+from slipway.deploying.generations.action import DELETE, Action, What, Why
+from slipway.deploying.generations.published_clusters import published_dormant
+from slipway.google.catalog.document import PublishedCatalog, as_published
+from slipway.google.clusters import PersistentResource
+from slipway.google.jobs import VertexJob
+from slipway.google.live import Live, QuotaLimit, Unknown
+from slipway.model.catalog.withdrawal import over
+from slipway.model.cluster import Adoption, ClusterSpec, CurrentCluster, PoolSpec
+from slipway.model.labels import Revision
+from slipway.model.machines.spec import Disk, MachineSpec
+from slipway.model.prices import price_in_words, total
+from slipway.model.season import Season
+from slipway.model.state import State, StateGrant, StateResource
+from slipway.reviewing.preview_text import preview_text
+from tests.slipway.authoring.stack.files import read, with_config
+
+from .world import (
+    EPOCH,
+    REGION,
+    ROOT,
+    World,
+    ahead,
+    alive,
+    catalog_with,
+    cluster,
+    deleted,
+    hash_of,
+    id_of,
+    job,
+    live,
+    planned,
+    planned_for,
+    published_by,
+    remembering,
+    spec,
+)
+
+OLD, NEW, OTHER = spec(high=4), spec(high=6), spec("gpu")
+ALIVE = cluster(id_of(OLD), hash_of(OLD))
+SOON = replace(OTHER, season=Season(begins=EPOCH - timedelta(days=1)))
+CATALOG = catalog_with(OLD)
+
+
+def told(decided: Plan) -> list[tuple[str, What, Why]]:
+    return [(one.cluster, one.what, one.why) for one in decided.actions]
+
+
+def test_each_has_what_and_why() -> None:
+    busy = planned((NEW,), live(ALIVE, jobs=(job(ALIVE.id),), catalog=CATALOG))
+    assert told(busy) == [("cpu", What.CREATE, Why.ASKED), ("cpu", What.RETIRE, Why.JOBS)]
+    in_place = replace(NEW, replacement="in-place")
+    idle = planned((in_place,), live(ALIVE, catalog=CATALOG))
+    assert told(idle) == [("cpu", What.CREATE, Why.ASKED), ("cpu", What.DELETE_FIRST, Why.IN_PLACE)]
+    assert idle.of(What.DELETE_FIRST)[0].instead == (id_of(in_place),)
+    held = planned((in_place,), live(ALIVE, jobs=(job(ALIVE.id),), catalog=CATALOG))
+    assert told(held)[1:] == [("cpu", What.RETIRE, Why.JOBS), ("cpu", What.REFUSE, Why.JOBS)]
+    gone = planned((OTHER,), live(ALIVE, catalog=CATALOG))
+    assert told(gone)[1:] == [("cpu", What.DELETE_LAST, Why.IDLE)], "people are sent to it until the catalog is written"
+    spent = planned((OTHER,), live(ALIVE, catalog=catalog_with(retiring=(ALIVE.id,))))
+    assert told(spent)[1:] == [("cpu", What.DELETE_FIRST, Why.IDLE)]
+    assert told(planned((OLD,), live(ALIVE, catalog=CATALOG))) == [("cpu", What.KEEP, Why.DEPLOYED)]
+    assert told(planned((OLD,), live(ALIVE))) == [("cpu", What.TAKE, Why.ASKED)]
+
+
+def test_what_time_alone_brings_says_so_and_an_edit_does_not() -> None:  # B6
+    rests = planned((replace(SOON, season=Season(begins=EPOCH)),), live(), EPOCH - timedelta(days=1))
+    catalog = as_published(remembering(*rests.dormant))
+    same, edited = (replace(SOON, season=Season(begins=EPOCH)), SOON)
+    assert told(planned((same,), live(catalog=catalog), EPOCH)) == [("gpu", What.CREATE, Why.SEASON)]
+    assert told(planned((edited,), live(catalog=catalog), EPOCH)) == [("gpu", What.CREATE, Why.ASKED)]
+
+
+@pytest.mark.parametrize("declared", [(), (OLD,), (NEW,), (replace(NEW, replacement="in-place"), SOON), (OTHER,)])
+@pytest.mark.parametrize("busy", [True, False])
+@pytest.mark.parametrize("state", ["RUNNING", "ERROR", "UPDATING"])
+def test_by_its_catalog_a_review_decides_as_the_deployment_does(declared, busy: bool, state: str) -> None:  # type: ignore[no-untyped-def]
+    seen = live(replace(ALIVE, state=state), jobs=(job(ALIVE.id),) * busy, catalog=CATALOG)
+    decided = planned(declared, seen, EPOCH)
+    found = of_catalog(published_by(decided), CATALOG.whole, seen, EPOCH)
+    assert [(one.cluster, one.id, one.what, one.why) for one in found] == [
+        (one.cluster, one.id, one.what, one.why) for one in decided.actions
+    ]
+
+
+def test_where_nobody_could_look_nothing_is_said_of_what_goes() -> None:
+    unread = Unknown("denied", "list", "roles/aiplatform.viewer")
+    for seen in (Live(unread, (), {}, CATALOG), Live((ALIVE,), unread, {}, CATALOG)):
+        found = of_catalog(published_by(planned((NEW,), live(), EPOCH)), CATALOG.whole, seen, EPOCH)
+        assert [(one.cluster, one.what) for one in found] == [("cpu", What.CREATE)]
+
+
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+A1, A2, A3 = (spec("a", high) for high in (2, 3, 4))
+ENDED = Season(ends=NOW - timedelta(hours=1))
+X, C = spec("x"), spec("c")
+OVER = replace(X, season=ENDED)
+
+
+def there(one: ClusterSpec, state: str = "RUNNING") -> PersistentResource:
+    return alive(one, state, create_time=NOW)
+
+
+def ids(decided: Plan) -> set[str]:
+    return {one.id for one in ahead(decided)}
+
+
+def published(*clusters: ClusterSpec, retiring: tuple[ClusterSpec, ...] = ()) -> PublishedCatalog:
+    return catalog_with(*clusters, retiring=tuple(map(id_of, retiring)))
+
+
+def test_what_retired_idle_and_what_is_out_of_season_need_not_wait_for_what_is_made() -> None:
+    seen = live(there(A1), there(A2), there(X), catalog=published(A2, X, retiring=(A1,)))
+    decided = planned((A2, OVER, C), seen, NOW)
+    assert ids(decided) == {id_of(A1), id_of(X)} == set(deleted(decided))
+    assert decided.first == ids(decided) and seen.without(ids(decided)).clusters == (there(A2),)
+    # What is going already, since an earlier deployment was killed, is waited for.
+    going = planned((A2, OVER, C), live(there(A1, "STOPPING"), there(A2), catalog=published(A2, retiring=(A1,))), NOW)
+    assert ids(going) == {id_of(A1)}
+
+
+def test_an_older_generation_goes_while_the_last_one_has_jobs_until_its_successor_is_made() -> None:
+    seen = live(there(A1), there(A2), jobs=(job(id_of(A2)),), catalog=published(A2, retiring=(A1,)))
+    decided = planned((A3,), seen, NOW)
+    assert ids(decided) == {id_of(A1)} and [one.id for one in decided.retiring] == [id_of(A2)]
+
+
+def test_one_given_up_goes_too() -> None:
+    limited = replace(X, season=Season(idle_limit=timedelta(hours=1)))
+    idle = replace(there(X), create_time=NOW - timedelta(hours=2))
+    decided = planned((limited, C), live(idle, catalog=published(limited)), NOW)
+    assert ids(decided) == {id_of(X)} and decided.dormant[0].why == "idle"
+
+
+LISTED = PublishedCatalog({"x": id_of(X)})
+
+
+NEEDED = {
+    "nothing is made": ((A2, OVER), live(there(A1), there(A2), there(X), catalog=published(A2, X, retiring=(A1,)))),
+    "its successor is made": ((A2,), live(there(A1), catalog=published(A1))),
+    "it is made under another name": ((replace(A1, name="renamed"),), live(there(A1), catalog=published(A1))),
+    "its successor is not offered yet": ((A2, C), live(there(A1), there(A2), catalog=published(A1))),
+    "its successor is gone": ((A2,), live(there(A1), catalog=published(A2, retiring=(A1,)))),
+    "its successor failed": ((A2,), live(there(A1), there(A2, "ERROR"), catalog=published(A2, retiring=(A1,)))),
+    "it failed and holds nothing": (
+        (A2, C),
+        live(there(A1, "ERROR"), there(A2), catalog=published(A2, retiring=(A1,))),
+    ),
+    "another version offers it": ((OVER, C), live(there(X), catalog=LISTED)),
+    "a damaged catalog": ((OVER, C), live(there(X, "STOPPING"), catalog=PublishedCatalog(damage="gone bad"))),
+    "no catalog": ((OVER, C), live(there(X, "STOPPING"))),
+}
+
+
+@pytest.mark.parametrize(("declared", "seen"), NEEDED.values(), ids=NEEDED)
+def test_what_may_still_be_needed_goes_after_all_is_made(declared: tuple[ClusterSpec, ...], seen: Live) -> None:
+    decided = planned(declared, seen, NOW)
+    assert deleted(decided) and not ahead(decided) and not decided.problems
+
+
+def test_while_a_stock_out_lasts_nothing_idle_is_left_and_nothing_ended_is_offered() -> None:
+    world = World(now=NOW - timedelta(hours=2))
+    season = Season(ends=NOW)
+    x, busy = replace(X, season=season), replace(spec("y"), season=season)
+    world.up((A1, x, busy))
+    world.jobs = [job(id_of(A1)), replace(job(id_of(busy)), name="long")]
+    world.up((A2, x, busy))
+    world.jobs = world.jobs[1:]
+    world.now = NOW
+    world.up((A2, x, busy, C), short=1)
+    assert set(world.clusters) == {id_of(A2), id_of(busy)} and world.catalog
+    assert set(world.catalog.clusters) == {"a"}, "no more jobs keep what is out of season"
+    world.end_jobs()
+    world.up((A2, x, busy, C), short=1)
+    assert set(world.clusters) == {id_of(A2)}
+    world.up((A2, x, busy, C))
+    assert set(world.clusters) == {id_of(A2), id_of(C)} and world.deleted_with_jobs == []
+    assert world.catalog.retiring == ()
+
+
+def test_a_catalog_says_why_and_keeps_it_as_retiring() -> None:
+    catalog = published(A2, X, retiring=(A1,)).whole
+    assert catalog is not None
+    dormant = {one.spec.name: published_dormant(one, REGION) for one in planned((OVER,), live(), NOW).dormant}
+    after = over(catalog, dormant)
+    assert set(after.clusters) == {"a"} and after.retiring == (id_of(A1), id_of(X))
+    assert "since 2026-11-21 08:00 UTC" in after.dormant["x"].words
+    assert over(after, dormant) == after, "a deployment that was killed does it again"
+    adopted = replace(catalog, clusters={"x": replace(catalog.clusters["x"], adopted=Adoption("team-a"))})
+    assert over(adopted, dormant) == adopted, "somebody else made it"
+
+
+def test_two_seasons_take_turns_on_quota_for_one() -> None:  # D2
+    pool = "pools: { all: { machine: n1-standard-8, replicas: 1 } }"
+    stack = read(
+        with_config(
+            f"""
+            slipway:templates: []
+            slipway:persistentResources:
+              term-a: {{ {pool}, until: 2026-11-21 }}
+              term-b: {{ {pool}, from: 2026-11-21 }}
+            """
+        )
+    )
+    proven = prove_stack(stack, ROOT / "templates")
+    limits = {one: QuotaLimit(one, stack.region, 8 if one.endswith("_cpus") else 10_000) for one in proven.metrics}
+
+    def deployed(decided: Plan, seen: Live) -> str:
+        revision, packages = Revision("3f9c2e1", dirty=False), build_packages(proven, ROOT)
+        found = plan_deployment(proven, packages, revision, seen, decided, preview=False, now=NOW)
+        found.refuse()
+        return "\n".join(preview_text(found, State(), NOW, preview=False))
+
+    (first,) = planned_for(stack, live(), NOW - timedelta(days=1)).current
+    machine = first.spec.pools[0].machine
+    alive = replace(cluster(first.id, first.fingerprint, name="term-a", stack=stack.name), create_time=NOW)
+    alive = replace(alive, pools=(replace(alive.pools[0], id="all", machine=machine),))
+    whole = catalog_with(first.spec).whole
+    catalog = PublishedCatalog({"term-a": first.id}, whole=whole)
+    seen = replace(live(alive, catalog=catalog), limits=limits)
+    decided = planned_for(stack, seen, NOW)
+    words = deployed(decided, seen)
+    assert re.search("term-a.* is deleted.*before term-b-", words)
+    with pytest.raises(PolicyError, match="quota does not suffice"):
+        late = (replace(one, what=What.DELETE_LAST) if one.what in DELETE else one for one in decided.actions)
+        deployed(replace(decided, actions=tuple(late)), seen)
+
+
+TODAY = datetime(2026, 11, 20, 12, tzinfo=UTC)
+WORKERS = PoolSpec("workers", MachineSpec("n1-standard-8"), min=1, max=4, autoscaled=True, replicas=1)
+CPU = ClusterSpec("cpu", (WORKERS,))
+RETIRED = PersistentResource("cpu-0000000", "RUNNING", {"slipway-name": "cpu"}, ())
+RETIRES = Action("cpu", RETIRED.id, What.RETIRE, Why.JOBS, living=RETIRED)
+NOTHING_LIVES = Live(clusters=(), jobs=(), limits={}, catalog=None)
+
+
+def listed(name: str, state: str, minutes: int | None, **labels: str) -> VertexJob:
+    start = TODAY - timedelta(minutes=minutes) if minutes is not None else None
+    created = TODAY - timedelta(hours=2)
+    return VertexJob(
+        name, name, state, labels, persistent_resource_id=RETIRED.id, create_time=created, start_time=start
+    )
+
+
+def page(of: WorkspacePlan) -> list[str]:
+    return list(workspace(Plan(workspace=of), TODAY))
+
+
+def test_what_becomes_of_accounts_and_buckets_and_late_clusters(snapshot: SnapshotAssertion) -> None:
+    """What no job needs goes, but people's results stay."""
+    tune = listed("tune-27b", "JOB_STATE_RUNNING", 14, **{"slipway-user": "ada"})
+    digits = listed("digits", "JOB_STATE_QUEUED", None)
+    retiring = (
+        RetiringWorkspaceResource("trainer", "trainer.old", "old@acme.iam.gserviceaccount.com", (tune, digits)),
+        RetiringWorkspaceResource("work", "work@acme-far", "acme-far", (), Why.IN_USE),
+    )
+    released = (
+        RetiringWorkspaceResource("trainer", "trainer.old", "old@acme.iam.gserviceaccount.com"),
+        RetiringWorkspaceResource("work", "work@acme-far", "acme-far"),
+        RetiringWorkspaceResource("work", "work.theirs", "theirs", adopted=True),
+    )
+    late = replace(RETIRES, jobs=(listed("tune-27b", "JOB_STATE_RUNNING", 14),), overdue=True)
+    said = (*page(WorkspacePlan(retiring=retiring)), *page(WorkspacePlan(released=released)), overdue(late))
+    assert "\n".join(said) == snapshot
+
+
+def test_grants_that_stay_for_another_stack_are_told_and_how_to_end_what_nobody_can_tell(
+    snapshot: SnapshotAssertion,
+) -> None:  # N1 P5
+    team, trainer = "group:ml@acme.example", "serviceAccount:t@acme.iam.gserviceaccount.com"
+    unread = ("gs://acme-prod-catalog/catalog.json: denied; it needs roles/storage.objectViewer",)
+    needed = SharedGrant(StateGrant("submit", "roles/aiplatform.user", team), ("dev", "prod"))
+    untold = [
+        SharedGrant(StateGrant(role, f"roles/{role}", trainer, on), unread=unread)
+        for role, on in (("viewer", ""), ("user", "gs://acme-work"), ("actor", "t@acme.iam.gserviceaccount.com"))
+    ]
+    (later,), (at_the_end,) = untold_grants([needed, *untold]), untold_grants([needed, *untold], "acme")
+    assert "\n\n".join((shared_grants([needed, *untold]), later, at_the_end)) == snapshot
+    assert (shared_grants(untold), untold_grants([needed])) == ("", ())
+
+
+def test_prices_in_words() -> None:
+    gpus = PoolSpec("gpu", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 2, 2, False, 2)
+    assert price_in_words(total((ClusterSpec("h100", (gpus,)),), "europe-nowhere1")) == "price unknown"
+    assert price_in_words(total((ClusterSpec("h100", (gpus,)),), "us-central1")) == "$202.28/h ($147,666 a month)"
+
+
+def test_an_alternative_that_costs_less_has_the_minus_that_all_sums_have() -> None:
+    larger = replace(CPU, pools=(replace(WORKERS, min=2),))
+    made = CurrentCluster(replace(CPU, alternative=1), "cpu-1a2b3c4", "", import_=True)
+    for asked, change in ((larger, "−$0.46/h"), (CPU, "+$0.00/h")):
+        first = CurrentCluster(asked, "cpu-0000000", "", import_=False)
+        (words,) = made_otherwise(Plan((of_current(first),)), Plan((of_current(made),)), (), "us-central1")
+        assert f" a month) ({change} idle)" in words
+
+
+def test_a_destruction_tells_what_it_leaves_and_how_to_delete_results(snapshot: SnapshotAssertion) -> None:  # N13
+    """Buckets, accounts and clusters that somebody else made outlive the stack; its own account does not."""
+    buckets = (
+        StateResource("catalog", "acme-dev-catalog", "acme-dev", "us-central1"),
+        StateResource("work", "acme-dev-work", "acme-dev", "us-central1"),
+    )
+    theirs, own = "ml-training@acme-dev.iam.gserviceaccount.com", "dev-trainer@acme-dev.iam.gserviceaccount.com"
+    adopted = State(
+        buckets=buckets,
+        spared=frozenset({"acme-dev-catalog", "acme-dev-work"}),
+        adopted=("team-a",),
+        called={theirs: "", own: trainer_display_name("dev")},
+    )
+    assert "\n\n".join(map(outliving, (State(buckets=buckets), adopted))) == snapshot
+    assert outliving(State()) == ""

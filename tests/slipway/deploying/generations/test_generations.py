@@ -1,0 +1,234 @@
+"""Choosing the generation of a cluster, from what lives, and one in the catalog, read back. # B6 # N2 # N5"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+
+from slipway.base import codec
+from slipway.deploying.deployment.plan import as_made
+from slipway.deploying.generations.action import Why
+from slipway.deploying.generations.dormant import Dormancy
+from slipway.deploying.generations.published_clusters import published, published_dormant
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.clusters import ResourcePool
+from slipway.model.catalog import clusters
+from slipway.model.cluster import (
+    PROTECT,
+    Alternative,
+    ClusterSpec,
+    CurrentCluster,
+    DnsPeering,
+    PoolSpec,
+    PscInterface,
+)
+from slipway.model.fingerprint import fingerprint_of
+from slipway.model.machines.spec import Disk, MachineSpec
+from slipway.model.season import Season
+from tests.slipway.deploying.deployment.world import (
+    REGION,
+    World,
+    cluster,
+    deleted,
+    hash_of,
+    id_of,
+    job,
+    live,
+    planned,
+    remembering,
+    spec,
+    waiting,
+)
+
+OTHER = PoolSpec("workers", MachineSpec("n1-highmem-8"), 1, 4, autoscaled=True, replicas=1)
+LAST = PoolSpec("workers", MachineSpec("n1-standard-4"), 1, 4, autoscaled=True, replicas=1)
+PLAIN = spec()
+OPEN = replace(PLAIN, alternatives=(Alternative((OTHER,)), Alternative((LAST,))))
+HASHES = [*map(hash_of, OPEN.options)]
+FIRST, SECOND, THIRD = map(id_of, OPEN.options)
+AS_SECOND = replace(
+    cluster(SECOND, HASHES[1]), pools=(ResourcePool("workers", OTHER.machine, 1, 0, 1, 4),)
+)  # as it lives
+
+
+def ids(*declared: ClusterSpec, **seen: object) -> list[str]:
+    return [one.id for one in planned(declared, live(**seen)).current]  # type: ignore[arg-type]
+
+
+def test_where_none_lives_the_first_is_made_and_the_others_may_be() -> None:
+    (one,) = planned((OPEN,), live()).current
+    assert (one.id, one.import_, [other.id for other in one.alternatives]) == (FIRST, False, [SECOND, THIRD])
+    spent = planned((OPEN,), live(cluster(SECOND, HASHES[1], "ERROR"))).current[0]
+    assert [other.id for other in spent.alternatives] == [f"{SECOND}-2", THIRD]
+
+
+def test_an_alternative_that_runs_stays_whatever_comes_before_it() -> None:
+    decided = planned((OPEN,), live(AS_SECOND, catalog=PublishedCatalog({"cpu": SECOND})))
+    (one,) = decided.current
+    assert (one.id, one.import_, one.spec.alternative, one.alternatives) == (SECOND, True, 1, ())
+    assert deleted(decided) == () and decided.retiring == ()
+
+
+def test_of_two_that_run_the_published_one_stays_and_the_other_goes() -> None:
+    for stays, goes in ((SECOND, FIRST), (FIRST, SECOND)):
+        catalog = PublishedCatalog({"cpu": stays}, retiring=(goes,))
+        decided = planned((OPEN,), live(cluster(FIRST, HASHES[0]), AS_SECOND, catalog=catalog))
+        assert [one.id for one in decided.current] == [stays] and deleted(decided) == (goes,)
+
+
+def test_going_back_is_an_edit_and_keeps_the_alternative_until_the_first_runs() -> None:
+    catalog = PublishedCatalog({"cpu": SECOND})
+    back = replace(OPEN, alternatives=(Alternative((LAST,)),))
+    decided = planned((back,), live(AS_SECOND, catalog=catalog))
+    assert [(one.id, one.import_) for one in decided.current] == [(FIRST, False)]
+    making = planned((back,), live(AS_SECOND, cluster(FIRST, HASHES[0], "PROVISIONING"), catalog=catalog))
+    assert [one.why for one in making.retiring] == [Why.SUCCESSOR] and deleted(making) == ()
+    busy = planned((back,), live(AS_SECOND, cluster(FIRST, HASHES[0]), jobs=(job(SECOND),), catalog=catalog))
+    assert [one.why for one in busy.retiring] == [Why.JOBS]
+
+
+def test_one_that_is_being_made_since_a_killed_up_is_waited_for() -> None:
+    making = replace(AS_SECOND, state="PROVISIONING")
+    decided = planned((OPEN,), live(making))
+    assert waiting(decided) == (making,) and [one.id for one in decided.current] == [SECOND]
+
+
+def test_somebody_elses_cluster_under_an_alternatives_id_is_never_touched() -> None:
+    (problem,) = planned((OPEN,), live(replace(AS_SECOND, labels={}))).problems
+    assert f"cluster {SECOND} has an id" in problem
+
+
+def test_a_cluster_whose_machines_are_not_those_of_its_id_is_told_and_left_alone() -> None:
+    odd = replace(AS_SECOND, name=FIRST, labels=cluster(FIRST, HASHES[0]).labels)
+    decided = planned((PLAIN,), live(odd))
+    (problem,) = decided.problems
+    assert FIRST in problem and "n1-highmem-8 as pools.workers.machine" in problem
+    assert "asks for n1-standard-8" in problem and "raise `generation` of cpu" in problem
+    renamed = replace(odd, pools=(replace(odd.pools[0], id="others"),))
+    assert "n1-highmem-8 as pools.others" in planned((PLAIN,), live(renamed)).problems[0]
+    assert decided.current == () and deleted(decided) == ()
+
+
+def test_an_alternative_that_was_given_up_is_not_made_again_as_the_first() -> None:
+    now = datetime(2026, 11, 20, tzinfo=UTC)
+    idle = replace(OPEN, season=Season(idle_limit=timedelta(hours=3)))
+    known = Dormancy(idle, SECOND, "idle", now)
+    seen = live(catalog=PublishedCatalog(whole=remembering(known)))
+    decided = planned((idle,), seen, now)
+    assert decided.current == () and [one.id for one in decided.dormant] == [SECOND]
+    # The deployment that gives it up publishes the same of it as those after that.
+    there = replace(AS_SECOND, create_time=now - timedelta(hours=4))
+    gives_up = planned((idle,), live(there), now)
+    assert gives_up.current == () and [one.spec for one in gives_up.dormant] == [idle]
+
+
+def test_what_was_made_is_what_is_declared() -> None:
+    decided = planned((OPEN, spec("gpu")), live())
+    after = as_made(decided, {FIRST: THIRD, decided.current[1].id: decided.current[1].id})
+    one, other = after.current
+    assert (one.id, one.import_, one.state, one.spec.alternative) == (THIRD, True, "RUNNING", 2)
+    assert other == decided.current[1]
+
+
+def test_a_rollover_that_meets_a_stock_out_leaves_the_old_one_current() -> None:
+    """`up` fails, twice; then there are machines. The catalog lists the old one all the while, with its job."""
+    world, edited = World(), spec(high=6)
+    old = world.up((PLAIN,)).current[0].id
+    world.jobs.append(job(old))
+    for _ in range(2):
+        world.up((edited,), failing=True)
+        assert world.catalog is not None and world.catalog.clusters == {"cpu": old}
+        assert world.clusters[old].state == "RUNNING"
+    made = world.up((edited,))
+    assert (
+        world.catalog is not None
+        and world.catalog.clusters == {"cpu": made.current[0].id}
+        and [one.id for one in made.retiring] == [old]
+    )
+    world.end_jobs()
+    world.up((edited,))
+    assert old not in world.clusters and world.deleted_with_jobs == []
+
+
+def test_a_protected_cluster_that_is_an_alternative_is_not_changed_by_being_one() -> None:
+    kept = replace(OPEN, replacement=PROTECT)
+    made = planned((kept,), live()).current[0].alternatives[0]
+    whole = replace(remembering(), clusters={"cpu": published(made, REGION)})
+    catalog = PublishedCatalog({"cpu": SECOND}, whole=whole)
+    assert planned((kept,), live(AS_SECOND, catalog=catalog)).refusals == ()
+    gone = planned((kept,), live(catalog=catalog))
+    assert gone.refusals == () and [one.id for one in gone.current] == [FIRST]
+    back = replace(kept, alternatives=(Alternative((LAST,)),))
+    (refusal,) = planned((back,), live(AS_SECOND, catalog=catalog)).refusals
+    assert "`pools.workers.machine`" in refusal.why
+    assert planned((kept,), live(AS_SECOND)).refusals == (), "nor where the catalog is lost"
+
+
+GPUS = PoolSpec("gpus", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 1, 4, True, 1)
+FIXED = PoolSpec("fixed", MachineSpec("n1-standard-4"), 2, 2, False, 2)
+FULL = ClusterSpec(
+    "team",
+    (GPUS, FIXED),
+    display_name="Team",
+    network="projects/1/global/networks/n",
+    reserved_ip_ranges=("a", "b"),
+    kms_key="projects/p/locations/us-central1/keyRings/r/cryptoKeys/k",
+    psc=PscInterface("training", (DnsPeering("corp.example.", "net", "shared"),)),
+    custom_service_account=False,
+    labels={"team": "ml"},
+    replacement="protect",
+    generation=3,
+    retire_within=timedelta(days=7),
+    season=Season(datetime(2027, 1, 10, tzinfo=UTC), datetime(2027, 3, 1, 8, 30, tzinfo=UTC), timedelta(hours=4)),
+)
+
+
+def test_it_is_read_back_whole() -> None:
+    plain = ClusterSpec("plain", (FIXED,))
+    for one in (FULL, plain):
+        body = codec.write(published(CurrentCluster(one, "x-1111111", "1111111", import_=True), REGION))
+        found = codec.read(clusters.Cluster, body, one.name)
+        assert fingerprint_of("prod", "acme", REGION, found) == fingerprint_of("prod", "acme", REGION, one)
+        for field in fields(one):
+            if field.name != "pools":  # The catalog's own have a price as well.
+                assert getattr(found, field.name) == getattr(one, field.name), field.name
+
+
+def test_an_alternative_keeps_its_region_and_its_prices_are_of_there() -> None:  # N2
+    others = (Alternative((FIXED,), "europe-west4"), Alternative((GPUS,)))
+    spec = ClusterSpec("open", (FIXED,), alternatives=others)
+    far = spec.options[1]
+    for one in (spec, far):
+        cluster = published(CurrentCluster(one, "x-1111111", "1111111", import_=True), REGION)
+        found = codec.read(clusters.Cluster, codec.write(cluster), "open")
+        assert (found.region, found.alternative) == (one.region, one.alternative)
+        assert [(other.region, len(other.pools)) for other in found.alternatives] == [
+            (other.region, len(other.pools)) for other in one.alternatives
+        ]
+        digests = [fingerprint_of("prod", "acme", REGION, each) for each in (one, found)]
+        assert digests[0] == digests[1]
+    assert fingerprint_of("prod", "acme", REGION, far) != fingerprint_of("prod", "acme", REGION, spec)
+    assert far.place_in_order == "alternative 1 in europe-west4" and spec.other_regions == ("europe-west4",)
+    at_home = published(CurrentCluster(spec, "x-1111111", "1111111", import_=True), REGION)
+    there = published(CurrentCluster(far, "x-2222222", "2222222", import_=True), REGION)
+    assert there.pools[0].price_per_hour != at_home.pools[0].price_per_hour
+    assert there.pools[0].price_per_hour == at_home.alternatives[0].pools[0].price_per_hour
+
+
+def test_a_season_is_three_keys_and_none_where_there_is_none() -> None:
+    body = codec.write(published(CurrentCluster(FULL, "team-1", "1", import_=True), REGION))
+    assert (body["from"], body["until"]) == ("2027-01-10T00:00:00Z", "2027-03-01T08:30:00Z")
+    assert body["idleLimit"] == 14400.0
+    body = codec.write(published(CurrentCluster(ClusterSpec("a", (FIXED,)), "a-1", "1", import_=True), REGION))
+    assert not {"from", "until", "idleLimit", "season"} & body.keys()
+
+
+def test_one_that_is_dormant_says_why_and_since_when() -> None:
+    since = datetime(2027, 2, 1, tzinfo=UTC)
+    for dormant in (Dormancy(FULL, "team-1", "idle", since), Dormancy(FULL, "team-1", "season")):
+        body = codec.write(published_dormant(dormant, REGION))
+        found = codec.read(clusters.DormantCluster, body, "team")
+        assert (found.why, found.since, found.id) == (dormant.why, dormant.since, "team-1")
+        assert found.words == dormant.words
+        for field in fields(FULL):
+            assert field.name == "pools" or getattr(found, field.name) == getattr(FULL, field.name), field.name

@@ -1,0 +1,252 @@
+"""Jobs, metrics, results and sweeps from Python on a real local cloud, and what notebooks show. # N12 # N19"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+import pydoc
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+
+import slipway
+from slipway.base.errors import Cancelled, ConfigError, PolicyError, ResourceError
+from slipway.front.api.job import Jobs
+from slipway.front.api.notebook import facts, table
+from slipway.using.sweeps.points import Points
+from slipway.using.sweeps.sweep_file import Runs, points_of
+from tests.slipway.front.api import test_submit as _fixtures
+from tests.slipway.front.cli import test_sweep as _sweep
+from tests.slipway.front.cli.stack import SLEEP, Stack, counts, held
+from tests.slipway.front.cli.test_fallback import packaged
+from tests.slipway.front.cli.test_sweep_gone import delete
+
+_stack, stack, _token = _fixtures._stack, _fixtures.stack, _sweep._token
+HOSTILE = "<script>alert(1)</script>\x1b[31m"
+
+
+def measured(stack: Stack, name: str, metrics: Any) -> None:
+    stack.write(f"jobs/{name}/metrics.json", json.dumps(metrics).encode())
+
+
+def test_a_job_is_found_by_name_number_and_template_with_its_metrics(stack: Stack) -> None:
+    sent = slipway.submit("hello", code_="print(1)").wait(timeout=120)
+    assert slipway.job(sent.name) == slipway.job(sent.id) == slipway.job("hello") == sent
+    assert dict(sent.metrics) == {} and sent.metrics.why == "no metrics.json in its output"
+    measured(stack, sent.name, [{"step": 1, "loss": 2}, {"step": 2, "loss": 1}])
+    assert sent.metrics["loss"] == 1 and [one.step for one in sent.metrics.steps] == [1, 2]
+    with pytest.raises(ResourceError):
+        slipway.job("nothing")
+    with pytest.raises(ConfigError, match="name is given a int"):
+        slipway.job(7)  # type: ignore[arg-type]
+
+
+def test_jobs_are_listed_by_what_one_asks_for_and_told_beside_each_other(stack: Stack) -> None:
+    first, second = (slipway.submit("hello", code_=f"print({number})").wait(timeout=120) for number in (1, 2))
+    other = slipway.submit("crew", code_="print(3)").wait(timeout=120)
+    assert slipway.jobs() == (other, second, first) and slipway.jobs(limit=1) == (other,)
+    assert slipway.jobs(template="hello", state="succeeded") == (second, first) and slipway.jobs(user="bob") == ()
+    measured(stack, first.name, {"accuracy": 0.9})
+    found = slipway.jobs(template="hello").results("-accuracy")
+    assert [row["job"] for row in found] == [first.name, second.name]
+    assert [row["best"] for row in found] == [True, False] and found.best[0].name == first.name
+    assert found[0].keys() == found[1].keys() and found[1]["metrics.accuracy"] is None
+    assert (found[0]["params.code"], found[0]["metrics.accuracy"]) == ("print(1)", 0.9)
+    assert len(Jobs().results("-accuracy")) == 0
+    with pytest.raises(ConfigError, match="none of these jobs has a metric 'acc'"):
+        slipway.jobs().results("acc")
+    for wrong in ({"state": "asleep"}, {"limit": 0}, {"user": "?"}, {"template": 7}, {"sort": 1}):
+        with pytest.raises((ConfigError, TypeError)):
+            slipway.jobs(**wrong)
+
+
+def test_the_results_of_a_sweep_are_rows_in_the_order_of_its_runs_or_the_best_first(stack: Stack) -> None:
+    sweep = slipway.sweep("hello", {"code": ["print(1)", "print(2)", "raise SystemExit(3)"]})
+    with pytest.raises(ResourceError):
+        sweep.wait(timeout=120)
+    names = [job.name for job in sweep.jobs()]
+    for name, loss in zip(names, (2, 1, 0), strict=True):
+        measured(stack, name, {"loss": loss, HOSTILE: 1})
+    plain, found = sweep.results(), sweep.results("loss")
+    assert [row["run"] for row in plain] == [0, 1, 2] and [row["best"] for row in plain] == [None] * 3
+    assert [row["cause"] for row in plain][:2] == [None, None] and "a non-zero status of 3" in str(plain[2]["cause"])
+    assert [row["job"] for row in found] == [names[2], names[1], names[0]]
+    assert [row.name for row in found.best] == [names[1]], "what failed is not best"
+    assert slipway.jobs(sweep=sweep.id) == sweep.jobs()
+    html = found._repr_html_().lower()
+    assert "<script>" not in html and "\x1b" not in html and "&lt;script&gt;" in html and "★" in html
+    assert sweep.id in sweep._repr_html_() and sweep.jobs()[0].name in sweep.jobs()[0]._repr_html_()
+    assert names[0] in slipway.jobs()._repr_html_()
+
+
+def test_a_job_is_submitted_like_another_with_what_is_given_on_top(
+    stack: Stack, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = slipway.submit("crew", code_="print('like me')", workers=2)
+    with caplog.at_level(logging.INFO, "slipway"):
+        again = slipway.submit(like=first.name, workers=1)
+    assert again.parameters == {"code": "print('like me')", "workers": 1}
+    assert any(line.startswith(f"like {first.name} (ada)") and "workers=1 (2 then)" in line for line in caplog.messages)
+    assert slipway.submit(like=first).parameters == first.parameters
+    for wrong in ({"template": "crew", "like": first}, {}):
+        with pytest.raises(ConfigError):
+            slipway.submit(**wrong)  # type: ignore[arg-type]
+
+
+def test_help_shows_how_it_is_called() -> None:
+    assert {"job", "jobs"} <= set(dir(slipway))
+    assert "resource name or request id" in pydoc.plain(pydoc.render_doc(slipway.job))
+    assert "metrics" in pydoc.plain(pydoc.render_doc(slipway.Job))
+
+
+class _Texts(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags, self.texts = set[str](), list[str]()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.add(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+@given(st.lists(st.tuples(st.text(), st.text())))
+def test_no_text_becomes_a_tag(pairs: list[tuple[str, str]]) -> None:
+    for html in (facts(pairs), table(("A", "B"), pairs)):
+        parser = _Texts()
+        parser.feed(html)
+        assert parser.tags <= {"table", "thead", "tbody", "tr", "th", "td", "p"}
+        assert "\x1b" not in html and len(html) < 1000 + 2000 * len(pairs)
+
+
+def test_a_long_table_says_how_much_is_left_out() -> None:
+    assert "and 800 more" in table(("A",), [("x",)] * 1000)
+
+
+def test_each_run_of_a_grid_is_sent_awaited_and_read(
+    stack: Stack, capfd: pytest.CaptureFixture[str]
+) -> None:  # N7, N12
+    codes = ["print('one')", "print('two')"]
+    sent = slipway.sweep("hello", {"code": codes})
+    assert (sent.count, len(sent.jobs())) == (2, 2) and sent.id.startswith("hello-")
+    assert [job.parameters for job in sent.jobs()] == [{"code": code} for code in codes]
+    done = sent.wait(timeout=120)
+    assert [job.state for job in done] == ["JOB_STATE_SUCCEEDED"] * 2 and "main  two" in list(done[1].logs())
+    assert slipway.sweep("hello", [{"code": code} for code in codes]) == sent, "the same runs are the same sweep"
+    assert len(stack.jobs()) == 2 and capfd.readouterr() == ("", "")
+    (stack.folder / "s.yaml").write_text("grid: {code: [\"print('one')\", \"print('two')\"]}")
+    assert counts(stack.run("submit", "hello", "--sweep", "s.yaml").out.splitlines()[-1]) == (0, 2, 2)
+    assert slipway.sweep("hello", stack.folder / "s.yaml") == sent and len(stack.jobs()) == 2
+
+
+def test_a_full_pool_is_waited_for_unless_another_type_is_named(stack: Stack) -> None:  # N3, N12, W2
+    quota = stack.cloud.rest("GET", "/vertex-local/settings")["quota"]
+    with stack.settings(quota={**quota, "custom_model_training_preemptible_cpus": 64}):
+        held(stack)
+        for name, then, taken in (("waits", (), "pool"), ("moves", "spot", "spot")):
+            (job,) = slipway.sweep("hello", {"code": ["print(1)"]}, then=then, request_id=name).jobs()
+            assert stack.cloud.rest("GET", f"/v1/{job.resource_name}")["labels"]["slipway-capacity-type"] == taken
+        stack.catalog["confirmAbove"] = 0.01
+        stack.publish()
+        with pytest.raises(PolicyError, match="nothing was sent") as refused:
+            slipway.sweep("hello", {"code": ["print(1)"]}, yes=True, request_id="yes")
+        assert "then=['spot']" in refused.value.fix
+
+
+def test_a_cancelled_sweep_goes_on_and_a_failed_run_is_told_with_the_call_that_sends_it(
+    stack: Stack,
+) -> None:  # N7, N12
+    runs = [{"code": SLEEP}, {"code": "raise SystemExit(3)"}]
+    sent = slipway.sweep("hello", runs, capacity="pool")
+    stack.until(lambda: any(job.state == "JOB_STATE_FAILED" for job in sent.jobs()))
+    sent.cancel()
+    with pytest.raises(ResourceError, match="1 of 2 runs of sweep") as failed:
+        sent.wait(timeout=60)
+    assert "the same call with retry_failed=True" in failed.value.fix
+    both = sent.wait(timeout=60, check=False)
+    assert [job.state for job in both] == ["JOB_STATE_CANCELLED", "JOB_STATE_FAILED"], "the loop of docs/python.md"
+    assert repr(both[1]) == f"Job(name={both[1].name!r}, state='JOB_STATE_FAILED')"
+    again = slipway.sweep("hello", runs, capacity="pool", retry_cancelled=True)
+    assert sorted(job["labels"]["slipway-run"] for job in stack.jobs()) == ["0", "0-1", "1"] and again == sent
+    alone = slipway.sweep("hello", runs[:1], capacity="pool", request_id="alone")
+    alone.cancel()
+    with pytest.raises(Cancelled) as stopped:
+        alone.wait(timeout=60)
+    assert alone.id == "alone" and "the same call with retry_cancelled=True" in stopped.value.fix
+
+
+def test_a_sweep_with_a_run_that_is_gone_is_awaited_and_cancelled_all_the_same(stack: Stack) -> None:  # N7, N12
+    packaged(stack)
+    held(stack)
+    runs = [{"code": f"print({index})"} for index in range(2)]
+    slipway.sweep("hello", runs, capacity="pool")
+    delete(stack, "1")
+    again = slipway.sweep("hello", runs, capacity="pool")
+    assert len(again.jobs()) == 1
+    again.cancel()
+    with pytest.raises(ResourceError, match=r"1 of 2 runs of sweep .* are gone") as gone:
+        again.wait(timeout=60)
+    assert gone.value.fix == "once more: the same call with retry_failed=True"
+
+
+def test_everything_wrong_is_said_at_once_and_before_anything_is_sent(
+    snapshot: SnapshotAssertion, stack: Stack
+) -> None:  # P3, N12
+    with pytest.raises(ConfigError, match="crew: 3 of 3 runs are wrong") as error:
+        slipway.sweep("crew", [{"workers": 1}, {"workers": 99}, {"wokers": 2}], code_="x", tres=1)
+    assert error.value.why.splitlines() == snapshot
+    for wrong in ({"runs": 5}, {"rate": "60"}, {"rate": -1}, {"retry_failed": 1}, {"request_id": ""}):
+        given: dict[str, Any] = {"runs": [{"workers": 1}], **wrong}
+        with pytest.raises(ConfigError):
+            slipway.sweep("crew", **given)
+    assert stack.jobs() == []
+
+
+def points(runs: Runs) -> Points:
+    return points_of(runs)
+
+
+def test_values_are_taken_as_a_file_has_them() -> None:
+    grid = points({"trees": (n for n in (100, 200)), "rate": {"from": 0, "to": 1}, "deep": [True]})
+    assert [point.values for point in grid.each] == [
+        {"trees": trees, "rate": rate, "deep": "true"} for trees in ("100", "200") for rate in ("0", "1")
+    ]
+    letters = points({"model": set("hgfedcba")})  # Else its sweep is another one in each process, and all runs twice.
+    assert "".join(point.values["model"] for point in letters.each) == "abcdefgh"
+    listed = points([{"a": 0.1, "b": None, "c": "x"}, {}])
+    assert [point.values for point in listed.each] == [{"a": "0.1", "c": "x"}, {}] and not listed.mistakes
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        ({"trees": "100", "seed": [1, [2]]}, ["trees: grid: trees has no list", "seed[1]: grid: seed holds something"]),
+        ([{"a": [1]}, 5, {"a": 10**5000}], ["run 0: a is not one", "run 1: a point must", "run 2: a is not one"]),
+        ([], ["runs: has no point"]),
+        ({}, ["runs: has no point"]),
+    ],
+)
+def test_what_can_be_no_run_is_told_with_its_number(runs: Any, said: list[str]) -> None:
+    found = [str(one) for one in points(runs).mistakes]
+    assert [one[: len(start)] for one, start in zip(found, said, strict=True)] == said
+
+
+def test_runs_without_an_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("points", "sweep_file"):
+        monkeypatch.setattr(f"slipway.using.sweeps.{module}.MOST", 10)
+    (told,) = points({"a": n} for n in itertools.count()).mistakes
+    assert str(told) == "runs: makes 11 runs"
+
+
+def test_help_shows_how_a_sweep_is_called() -> None:
+    """Whoever has imported the folder `slipway/using/sweeps` before as well."""
+    shown = pydoc.plain(pydoc.render_doc(slipway.sweep))
+    assert "capacity: 'str | None' =" in shown
+    assert "of many sets of parameters" in shown
+    assert {"sweep", "Sweep"} <= set(dir(slipway)) and "wait(" in pydoc.plain(pydoc.render_doc(slipway.Sweep))

@@ -1,0 +1,174 @@
+"""`slipway init` writes a small repository of a team's own, and what is missing of it when it runs again. # D8 # N21"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from slipway.front.cli.terminal.starter_files import TEMPLATES, file_of
+from tests.local.conftest import ROOT
+
+from .commands import FLAGS, GITHUB, killed, run, tree, well
+from .releases import Release, release
+
+
+def test_a_repository_that_checks_itself_is_written(folder: Path) -> None:
+    done = well(folder, "init", "training", *FLAGS)
+    made = folder / "training"
+    files = {".github", ".gitignore", ".starter.json", "Makefile", "Pulumi.yaml", "README.md", "__main__.py"}
+    files |= {"requirements-local.txt", "requirements.txt", "jobs", "stacks", "templates", "tests"}
+    assert {path.split("/")[0] for path in tree(made)} == files
+    assert len((made / "__main__.py").read_text().splitlines()) == 3
+    stack = yaml.safe_load((made / "stacks" / "Pulumi.dev.yaml").read_text())["config"]
+    assert stack["gcp:project"] == "acme-ml-dev" and stack["gcp:region"] == "us-central1"
+    assert stack["slipway:workspace"]["submitters"] == ["group:ml@acme.example"]
+    assert "cd training && make test" in done.err
+    assert "ok  dev" in well(made, "check").out
+    assert not any(b"@" + key + b"@" in text for text in tree(made).values() for key in (b"NAME", b"PROJECT", b"TEAM"))
+
+
+def test_templates_of_this_repository_may_come_with_it(folder: Path) -> None:
+    shipped = [name for name in TEMPLATES if (ROOT / file_of(name)).exists()]  # A fork may have none of them.
+    flags = [word for name in shipped for word in ("--template", name)]
+    well(folder, "init", "training", *FLAGS, *flags, "--prod", "acme-ml-prod")
+    made = folder / "training"
+    stacks = [yaml.safe_load((made / "stacks" / f"Pulumi.{one}.yaml").read_text())["config"] for one in ("dev", "prod")]
+    assert stacks[0]["slipway:templates"] == ["hello", *sorted(shipped)]
+    assert stacks[1]["slipway:templates"] == ["hello", *(one for one in sorted(shipped) if one != "script")]
+    assert stacks[0]["slipway:workspace"].get("code", False) is ("script" in shipped)
+    checked = well(made, "check")
+    assert "ok  dev" in checked.out and "ok  prod" in checked.out and "warning" not in checked.said
+    assert stacks[1]["gcp:project"] == "acme-ml-prod", "production is in a project of its own"
+
+
+def test_one_that_comes_later_is_named_by_hand(folder: Path) -> None:
+    well(folder, "init", "training", *FLAGS)
+    before = tree(folder / "training")
+    for name in (one for one in TEMPLATES if (ROOT / file_of(one)).exists()):
+        done = well(folder, "init", "training", "--template", name)
+        assert f"add to slipway:templates of training/stacks/Pulumi.dev.yaml:  {name}" in done.err
+        assert ("code: true" in done.err) is (name == "script"), "without it script runs nobody's code"
+    after = tree(folder / "training")
+    assert all(after[path] == text for path, text in before.items())
+
+
+def test_a_folder_with_the_name_of_a_number_is_fine(folder: Path) -> None:
+    well(folder, "init", "2024", *FLAGS)
+    assert yaml.safe_load((folder / "2024" / "Pulumi.yaml").read_text())["name"] == "2024"
+
+
+def test_a_folder_with_spaces_is_fine_and_its_makefile_says_what_it_can_do(folder: Path) -> None:
+    done = well(folder, "init", "our training", *FLAGS)
+    made = folder / "our training"
+    assert "cd 'our training' && make test" in done.err
+    assert yaml.safe_load((made / "Pulumi.yaml").read_text())["name"] == "our-training"
+    told = subprocess.check_output(["make", "--no-print-directory", "help"], cwd=made, text=True)
+    targets = ["help", "setup", "check", "test", "demo", "demo-down", "review", "select"]
+    assert [line.split()[1] for line in told.splitlines()] == targets
+
+
+def test_its_own_tests_find_a_template_that_fits_no_pool(folder: Path) -> None:
+    well(folder, "init", "training", *FLAGS)
+    made = folder / "training"
+    test = [sys.executable, "-m", "unittest", "discover", "tests"]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    whole = subprocess.run(test, cwd=made, env=environ, capture_output=True, text=True, check=False)
+    assert whole.returncode == 0 and "ok  dev" in whole.stdout, whole.stderr
+    stack = made / "stacks" / "Pulumi.dev.yaml"
+    stack.write_text(stack.read_text().replace("n1-standard-4", "n1-standard-8"))
+    broken = subprocess.run(test, cwd=made, env=environ, capture_output=True, text=True, check=False)
+    assert broken.returncode == 1 and "hello" in broken.stderr and "!=" not in broken.stderr, broken.stderr
+
+
+# The pins
+
+
+def test_the_wheel_is_named_by_address_and_hash_and_all_it_needs_has_hashes(folder: Path, installed: Release) -> None:
+    well(folder, "init", "training", *FLAGS)
+    for name, extra in (("requirements.txt", "deploy"), ("requirements-local.txt", "local")):
+        lines = (folder / "training" / name).read_text().splitlines()
+        assert lines[1] == f"slipway-vertex[{extra}] @ {installed.wheel.as_uri()}#sha256={installed.sha256}"
+        assert "certifi==2026.10.18 \\" in lines and any("--hash=sha256:" in line for line in lines)
+
+
+def test_a_hash_that_the_installer_noted_is_taken(folder: Path, installed: Release) -> None:
+    address = "https://files.example/s.whl"
+    for origin in (
+        {"url": address, "archive_info": {"hashes": {"sha256": "ab" * 32}}},
+        {"url": f"{address}#sha256={'ab' * 32}", "archive_info": {}},
+    ):
+        installed.came_from(origin)
+        shutil.rmtree(folder / "training", ignore_errors=True)
+        assert "warning" not in well(folder, "init", "training", *FLAGS).err
+        pins = (folder / "training" / "requirements.txt").read_text()
+        assert f"slipway-vertex[deploy] @ {address}#sha256={'ab' * 32}\n" in pins
+
+
+def test_a_commit_of_git_has_no_hash_so_nothing_has_and_that_is_said(folder: Path, installed: Release) -> None:
+    installed.came_from({"url": "https://git.example/s", "vcs_info": {"vcs": "git", "commit_id": "3f" * 20}})
+    done = well(folder, "init", "training", *FLAGS)
+    assert "no hashes" in done.err and "commit of git" in done.err
+    pins = (folder / "training" / "requirements.txt").read_text()
+    assert f"@ git+https://git.example/s@{'3f' * 20}\ncertifi==2026.10.18\nclick==8.1.0\n" in pins
+
+
+def test_a_wheel_that_can_not_be_read_any_more_has_no_hash_and_that_is_said(folder: Path, installed: Release) -> None:
+    installed.wheel.unlink()
+    done = well(folder, "init", "training", *FLAGS)
+    assert "requirements.txt" in done.err and "warning" in done.err
+    assert "--hash" not in (folder / "training" / "requirements.txt").read_text()
+
+
+def test_a_credential_of_the_address_is_neither_sent_nor_shown(folder: Path, installed: Release) -> None:
+    installed.came_from({"url": "https://ada:s3cret@127.0.0.1:9/s.whl", "archive_info": {}})
+    done = well(folder, "init", "training", *FLAGS)
+    assert "https://127.0.0.1:9/s.whl can't be read: it needs a credential" in done.err and "s3cret" not in done.said
+    assert not any(b"s3cret" in text for text in tree(folder).values())
+
+
+def test_another_wheel_at_the_address_is_refused(folder: Path, installed: Release, tmp_path: Path) -> None:
+    installed.wheel.write_bytes(release(tmp_path / "other", "0.1.1").wheel.read_bytes())
+    refused = run(folder, "init", "training", *FLAGS)
+    assert (refused.code, tree(folder)) == (2, {})
+    assert "another wheel than the one that runs" in refused.err
+
+
+# Run again
+
+
+def test_what_is_missing_is_written_again_and_an_edit_is_kept(folder: Path) -> None:
+    well(folder, "init", "training", *FLAGS)
+    made = folder / "training"
+    (made / "README.md").write_text("ours")
+    (made / "Makefile").unlink()
+    again = well(folder, "init", "training", "--yes")
+    assert (made / "README.md").read_text() == "ours"
+    assert again.out.split() == ["training/Makefile"]
+    well(folder, "init", "training", "--yes", "--prod", "acme-ml-prod", *GITHUB)  # They may come later.
+    assert (made / "stacks" / "Pulumi.prod.yaml").is_file() and (made / ".github" / "workflows").is_dir()
+
+
+def test_killed_at_any_point_and_run_again_all_is_there(folder: Path) -> None:
+    command = ("init", "training", *FLAGS, *GITHUB)
+    well(folder, *command)
+    whole = tree(folder)
+    at = 0
+    while True:
+        shutil.rmtree(folder / "training")
+        if not killed(folder, at, *command):
+            break
+        well(folder, *command)
+        assert tree(folder) == whole, at
+        at += 1
+    assert at == len(whole)
+
+
+def test_a_link_to_nowhere_is_there_already(folder: Path) -> None:
+    (folder / "README.md").symlink_to("nowhere")
+    done = well(folder, "init", ".", *FLAGS)
+    assert "left as they are: README.md" in done.err and not (folder / "nowhere").exists()

@@ -1,0 +1,174 @@
+"""`slipway jobs list`: whose, of what, and of which team; and pipelines of others, which every verb reads past."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from local.cloud.identities import HOME as HOME_PROJECT
+from local.cloud.store import Store
+from local.cloud.vertex.pipelines.records import PIPELINES
+from local.cloud.vertex.tables import Entry
+from tests.slipway.front.cli.past import Past
+from tests.slipway.front.cli.stack import PROJECT, REGION, Stack
+
+
+def test_jobs_are_listed_newest_first_and_a_templates_name_is_its_newest(past: Past) -> None:
+    lines = past.stack.well("jobs", "list").out.splitlines()
+    assert lines[0].split() == ["JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN"]
+    assert [line.split()[:4] for line in lines[1:]] == [
+        [past.crew, "succeeded", "ada", "cpu"],
+        [past.failed, "failed", "ada", "cpu"],
+        [past.fine, "succeeded", "ada", "cpu"],
+    ]
+    for verb, code in (("show", 0), ("logs", 0), ("wait", 4)):
+        newest = past.run("jobs", verb, "hello")
+        assert newest.code == code and newest.err.startswith("note: hello is a template")
+        assert f" {past.failed} (ada, failed)\n" in newest.err
+    cancelled = past.run("jobs", "cancel", "hello")
+    assert cancelled.code == 4 and "a template, and no job" in cancelled.err, "one of many is not guessed at"
+
+
+def test_a_list_can_be_narrowed(past: Past) -> None:
+    def names(*words: str) -> list[str]:
+        listed = past.stack.well("jobs", "list", "--output", "json", *words).json["jobs"]
+        return [job["displayName"] for job in listed]
+
+    assert names() == [past.crew, past.failed, past.fine]
+    assert names("--state", "failed") == [past.failed]
+    assert names("--limit", "1") == [past.crew]
+    assert names("--user", "somebody") == [] == names("--template", 'x" OR state!="')
+    assert names("--user", "Ada", "--template", "hello", "--state", "succeeded") == [past.fine]
+    assert {past.fine, past.failed} <= set(names("--all", "--limit", "1000"))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--user", "漢字"), "can be found by the user "),
+        (("--user", '"'), "can be found by the user "),
+        (("--user", ""), "can be found by the user "),
+        (("--template", "***"), "can be found by the template "),
+        (("--template", ""), "can be found by the template "),
+        (("--label", 'a" OR state="x'), "no job can have such a label"),
+        (("--sweep", 'a"'), "invalid sweep id 'a\"'"),
+        (("--sweep", ""), "invalid sweep id"),
+        (("--limit", "99999999999999999999"), "--limit"),
+        (("--limit", "0"), "--limit"),
+        (("--watch",), "leave out --watch"),
+    ],
+)
+def test_what_nobody_can_look_for_is_refused(standing: Stack, words: tuple[str, ...], said: str) -> None:
+    done = standing.run("jobs", "list", *words)
+    assert done.code == 2 and done.out == "" and said in done.err and "--request-id" not in done.err
+
+
+def test_no_jobs_yet_is_no_error(standing: Stack) -> None:
+    done = standing.well("jobs", "list")
+    assert done.out == "" and f"no jobs of stack {standing.name} yet" in done.err
+    assert standing.run("jobs", "list", "--output", "json").json == {"schema": 2, "kind": "jobs", "jobs": []}
+    mistyped = standing.well("jobs", "list", "--template", "helo")
+    assert mistyped.out == ""
+    assert mistyped.err == "no jobs match\n  the catalog has no template 'helo'; did you mean hello?\n"
+    unsent = standing.run("jobs", "show", "crew")
+    assert unsent.code == 4 and "no job 'crew'" in unsent.err and "fix: slipway submit crew" in unsent.err
+
+
+def test_a_team_is_named_told_and_asked_for(stack: Stack) -> None:  # N19
+    stack.catalog["submitters"] = {stack.trainer: ["group:language@acme.example", "group:vision@acme.example"]}
+    stack.publish()
+    sent = [
+        stack.sends("hello", *words, **variables)["displayName"]
+        for words, variables in ((("--team", "language"), {}), ((), {"SLIPWAY_TEAM": "vision"}), ((), {}))
+    ]
+    assert [job["labels"].get("slipway-team") for job in reversed(stack.jobs())] == ["language", "vision", None]
+
+    head, *rows = [line.split() for line in stack.well("jobs", "list").out.splitlines()]
+    assert head[:4] == ["JOB", "STATE", "USER", "TEAM"]
+    assert {row[0]: row[3] for row in rows} == dict(zip(sent, ("language", "vision", "–"), strict=True))
+    alone = stack.well("jobs", "list", "--team", "vision").out
+    assert "TEAM" not in alone.split("\n")[0] and sent[1] in alone and sent[0] not in alone
+    listed = stack.well("jobs", "list", "--team", "language", "--output", "json").json["jobs"]
+    assert [(job["displayName"], job["team"]) for job in listed] == [(sent[0], "language")]
+    assert "\nteam       language\n" in stack.well("jobs", "show", sent[0]).out and stack.shown(sent[2])["team"] is None
+    other = stack.run("submit", "hello", "--team", "judges")
+    assert other.code == 2 and "--team language or --team vision" in other.err and len(stack.jobs()) == 3
+
+
+def test_a_sweep_counts_for_a_team_and_is_the_same_sweep(stack: Stack) -> None:  # N7
+    """Its id is what it was before there were teams."""
+    (stack.folder / "runs.yaml").write_text("grid: {code: [pass, print(1)]}\n")
+    sweep = ("submit", "hello", "--sweep", "runs.yaml")
+    first = stack.well(*sweep, "--output", "json").json
+    stack.catalog["submitters"] = {stack.trainer: ["group:vision@acme.example", "group:language@acme.example"]}
+    stack.publish()
+    again = stack.well(*sweep, "--team", "vision", "--output", "json").json
+    assert again["sweep"] == first["sweep"] and len(stack.jobs()) == 2
+    (stack.folder / "runs.yaml").write_text("grid: {code: [pass, print(2)]}\n")
+    stack.well(*sweep, "--team", "vision")
+    assert [job["labels"].get("slipway-team") for job in stack.jobs()] == ["vision", "vision", None, None]
+
+
+SCHEMAS = "gs://google-cloud-aiplatform/schema/trainingjob/definition"
+NULLS = {
+    "worker_pool_specs": [
+        {
+            "machine_spec": {"machine_type": "n1-standard-4", "accelerator_type": None},
+            "replica_count": 1,
+            "disk_spec": None,
+            "container_spec": {"image_uri": "python:3.11", "command": ["true"], "args": None, "env": None},
+            "python_package_spec": None,
+        }
+    ],
+    "scheduling": None,
+    "base_output_directory": None,
+    "service_account": None,
+}
+ODD = {
+    "table": {"targetColumn": "price", "transformations": None},
+    "texts": {"workerPoolSpecs": "n1-standard-4", "scheduling": "SPOT", "baseOutputDirectory": "gs://b"},
+    "numbers": {"workerPoolSpecs": [{"machineSpec": {"machineType": 4}, "replicaCount": "many"}], "serviceAccount": 7},
+    "objects": {"workerPoolSpecs": {"0": {}}, "scheduling": {"strategy": {}}, "persistentResourceId": {}},
+    "nested": [[{"workerPoolSpecs": []}]],
+    "nothing": None,
+}
+
+
+@pytest.fixture
+def foreign(stack: Stack) -> Iterator[dict[str, str]]:
+    """Pipelines' names by what is odd in them. The cloud takes the first, the others are put where it keeps them: of a
+    task that it does not run, made now, as lists begin with the newest and a cloud may have thousands."""
+    home = f"/v1/projects/{PROJECT}/locations/{REGION}/trainingPipelines"
+    task = {"trainingTaskDefinition": f"{SCHEMAS}/custom_task_1.0.0.yaml", "trainingTaskInputs": NULLS}
+    made = {"nulls": str(stack.cloud.rest("POST", home, {"displayName": "nulls", **task})["name"])}
+    stack.until(lambda: "endTime" in stack.cloud.rest("GET", f"/v1/{made['nulls']}"))
+    store, now = Store(stack.cloud.state / "cloud.sqlite"), datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    for what, inputs in ODD.items():
+        with store.transaction():
+            number, made[what] = PIPELINES.new_name(store, HOME_PROJECT, REGION)
+            pipeline: dict[str, Any] = {
+                "name": made[what],
+                "displayName": what,
+                "state": "PIPELINE_STATE_RUNNING",
+                "createTime": now,
+                "startTime": now,
+                "trainingTaskDefinition": f"{SCHEMAS}/automl_tabular_1.0.0.yaml",
+                "trainingTaskInputs": inputs,
+            }
+            PIPELINES.put(store, Entry(number, pipeline, None))
+    store.close()
+    yield made
+    for name in made.values():
+        stack.cloud.rest("DELETE", f"/v1/{name}")
+
+
+def test_every_verb_reads_past_pipelines_that_others_made(stack: Stack, foreign: dict[str, str]) -> None:
+    table = stack.well("jobs", "list", "--all", "--limit", "1000")
+    assert {line.split()[0] for line in table.out.splitlines()} >= set(foreign)
+    documents = stack.well("jobs", "list", "--all", "--limit", "1000", "--output", "json")
+    assert {job["name"] for job in documents.json["jobs"]} >= set(foreign.values())
+    for words in (("pools",), ("quota",), ("submit", "hello"), *(("jobs", "show", name) for name in foreign.values())):
+        stack.well(*words)

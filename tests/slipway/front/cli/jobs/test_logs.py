@@ -1,0 +1,113 @@
+"""`slipway jobs logs`: by role, followed, and of many thousand lines with how long that takes."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from slipway.front.cli.jobs import logs
+from slipway.front.cli.jobs.logs import how_far
+from slipway.google.connection import Connection
+from slipway.google.endpoints import OVERRIDES, Endpoints
+from slipway.google.failures import Exhausted
+from slipway.google.session import Session
+from slipway.google.transport import Transport
+from slipway.using.jobs.log import WHOLE_LOG
+from tests.slipway.front.cli.past import PRINTS, Past
+from tests.slipway.front.cli.stack import Stack
+from tests.slipway.google.server import Server
+
+BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+def test_logs_are_shown_by_role(past: Past) -> None:  # P4
+    def shown(*words: str) -> list[str]:
+        return past.stack.well("jobs", "logs", past.crew, *words).out.splitlines()
+
+    assert {"scheduler  line of 0", "workers-0  line of 1", "workers-1  line of 2"} <= set(shown())
+    workers = shown("--role", "workers")
+    assert len(workers) >= 2 and all(line.startswith("workers-") for line in workers)
+    assert shown("--role", "workers-1") == ["workers-1  line of 2"]
+    assert len(shown("--tail", "2")) == 2
+    assert shown("--role", "scheduler", "--tail", "1") == ["scheduler  line of 0"], "the last of its lines"
+    documents = [json.loads(line) for line in shown("--output", "json")]
+    (first,) = (one for one in documents if one["role"] == "scheduler")
+    assert first["text"] == "line of 0" and {(one["schema"], one["kind"]) for one in documents} == {(2, "log-line")}
+    for role, said in (("nobody", "has no role 'nobody'"), ("", "'--role': it is empty")):
+        refused = past.run("jobs", "logs", past.crew, "--role", role)
+        assert refused.code == 2 and refused.out == "" and said in refused.err, "no role is not every role"
+
+
+def test_following_takes_the_same_choices_and_ends_with_the_job(stack: Stack) -> None:
+    code = "import os, time; [(print('line', n, flush=True), time.sleep(0.3)) for n in range(8)]"
+    name = stack.sends("crew", "-p", f"code={code}")["displayName"]
+    workers = stack.well("jobs", "logs", name, "--follow", "--role", "workers")
+    assert workers.out.splitlines() == [f"workers  line {n}" for n in range(8)]
+    last = stack.well("jobs", "logs", name, "--follow", "--role", "workers", "--tail", "4", "--output", "json")
+    texts = [json.loads(line)["text"] for line in last.out.splitlines()]
+    assert texts and texts == [f"line {n}" for n in range(8)][-len(texts) :] and len(texts) <= 4
+
+
+def test_without_the_role_for_logs_following_goes_on_and_names_it(past: Past) -> None:  # P5
+    with past.stack.without("roles/logging.viewer"):
+        done = past.run("submit", "hello", "-p", f"code={PRINTS}", "--request-id", "nightly", "--follow")
+        shown = past.run("jobs", "logs", past.fine)
+    assert done.code == 0 and "logs can't be shown" in done.err and "roles/logging.viewer" in done.err
+    assert shown.code == 3 and "ask for roles/logging.viewer" in shown.err
+
+
+def minutes(number: float) -> datetime:
+    return BEGIN + timedelta(minutes=number)
+
+
+def test_how_long_the_rest_takes_follows_from_how_far_the_lines_have_come() -> None:
+    told = how_far(60_000, BEGIN, minutes(10), minutes(40))
+    assert told.startswith("60,000 lines so far; a") and "the rest" in told and " 3 min" in told
+    assert told.endswith("only its end: --tail 1000")
+    for at in (None, BEGIN, minutes(40)):
+        assert "the rest" not in how_far(10_000, BEGIN, at, minutes(40))
+
+
+def test_it_is_said_while_a_long_log_is_printed(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "_LONG", 20)
+    monkeypatch.setattr(logs, "_A_MINUTE", 50)
+    name = stack.ended("hello", "-p", "code=for n in range(120): print('line', n)")
+    done = stack.well("jobs", "logs", name)
+    assert [line.partition(" ")[0] for line in done.err.splitlines()] == ["20", "50", "100"]
+    assert [line for line in done.out.splitlines() if " line " in line] == [f"main  line {n}" for n in range(120)]
+    assert stack.well("jobs", "logs", name, "--tail", "90").err == ""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    running = Server()
+    yield running
+    running.close()
+
+
+def patient(server: Server, slept: list[float]) -> Connection:
+    session = Session(Transport({}), WHOLE_LOG, sleep=slept.append, chance=lambda: 0.5)
+    return Connection(session, Endpoints(overrides=dict.fromkeys(OVERRIDES, server.url)))
+
+
+def test_a_minute_s_limit_is_waited_for_and_no_line_is_left_out(server: Server) -> None:
+    """It ended with as many lines as a minute gives, and exit code 0."""
+    slept: list[float] = []
+    page = {"entries": [{"textPayload": "a"}], "nextPageToken": "next"}
+
+    def answer() -> bytes:
+        server.status = 429 if 1 < len(server.sent) < 9 else 200
+        return json.dumps(page if len(server.sent) == 1 else {"entries": [{"textPayload": "b"}]}).encode()
+
+    server.next_content = answer
+    lines = [entry.text for entry in patient(server, slept).logging("p").entries("")]
+    assert lines == ["a", "b"] and sum(slept) > 45
+
+
+def test_a_limit_that_lasts_is_an_error_and_no_end_of_the_log(server: Server) -> None:
+    server.says({"error": {"status": "RESOURCE_EXHAUSTED", "message": "slowly"}}, 429)
+    slept: list[float] = []
+    with pytest.raises(Exhausted):
+        list(patient(server, slept).logging("p").entries(""))
+    assert sum(slept) > 60

@@ -1,0 +1,152 @@
+"""`slipway board` as people type it, on a real local cloud. # N19 # Z5"""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from slipway.google.connection import connect
+from slipway.google.storage import Location
+
+from .stack import SLEEP, Stack, held
+from .test_fallback import SPOT_CPUS
+from .test_sweep_jobs import swept
+
+
+def data_of(page: str) -> dict[str, Any]:
+    (text,) = re.findall(r'<script type="application/json" id="board">(.*?)</script>', page, re.DOTALL)
+    found: dict[str, Any] = json.loads(text)["data"]
+    return found
+
+
+def jobs_of(board: dict[str, Any]) -> list[dict[str, Any]]:
+    return [dict(zip(board["jobs"]["columns"], row, strict=True)) for row in board["jobs"]["rows"]]
+
+
+def test_the_page_has_what_other_commands_print(stack: Stack, tmp_path: Path) -> None:
+    held(stack, machines=2)
+    stack.well("submit", "hello", "--wait")
+    file = tmp_path / "page.html"
+    done = stack.well("board", "--out", str(file))
+    assert str(file) in done.out and f"{stack.name}, 2 jobs" in done.out
+    board = data_of(file.read_text("utf-8"))
+    assert (board["schema"], board["kind"], board["stack"]) == (2, "board", stack.name)
+
+    listed = {one["id"]: one for one in stack.run("jobs", "list", "--output", "json").json["jobs"]}
+    for job in jobs_of(board):
+        other = listed[job["id"]]
+        for key in ("region", "displayName", "template", "user", "capacityType", "state", "cost"):
+            if key != "cost" or other["ended"]:  # What runs costs more by the second.
+                assert (job[key] or None) == other[key], key
+        for key in ("createTime", "startTime", "endTime"):
+            assert (job[key] or "")[:19] == (other[key] or "")[:19]
+
+    (pool,) = board["now"]["pools"]
+    (other,) = stack.run("pools", "--output", "json").json["pools"]
+    assert pool["name"] == f"{other['cluster']}/{other['pool']}"
+    assert [pool[key] for key in ("state", "busy", "live", "max")] == [
+        other[key] for key in ("state", "busy", "live", "max")
+    ]
+    shares = {"busy": other["busy"], "free": other["live"] - other["busy"], "room": other["max"] - other["live"]}
+    assert {one["what"]: one["machines"] for one in pool["shares"]} == {key: n for key, n in shares.items() if n}
+    assert pool["shares"][0]["user"] == "ada" and len(pool["shares"][0]["jobs"]) == 1
+
+    quota = stack.run("quota", "--output", "json").json["lines"]
+    assert [one["limit"] for one in board["now"]["gauges"]] == [one["limit"] for one in quota if one["now"] is not None]
+    assert board["lives"], "what runs is shown in full"
+
+
+def test_what_waits_is_there_with_its_reason_and_a_job_that_is_named_in_full(small: Stack) -> None:
+    holder = held(small)
+    waiting = small.sends("hello")
+    board = small.well("board", "--job", holder, "--output", "json").json
+    (one,) = board["now"]["waiting"]
+    assert (one["id"], one["on"], one["machines"]) == (waiting["id"], "cpu", 1)
+    assert "1 of 1 machine busy" in one["why"]
+    (life,) = (one for one in board["lives"] if one["id"] != waiting["id"])
+    assert [one["what"] for one in life["phases"]] == ["waiting", "running"]
+
+
+def test_the_runs_of_a_sweep_are_there_with_what_came_of_them(stack: Stack) -> None:
+    sweep = swept(stack, *(f"print({number})" for number in range(3)))
+    for number, job in enumerate(sorted(stack.jobs(), key=lambda one: one["labels"]["slipway-run"])):
+        output = job["jobSpec"]["baseOutputDirectory"]["outputUriPrefix"].partition(f"w-{stack.name}/")[2]
+        steps = [{"step": step, "accuracy": number + step / 10} for step in (1, 2, 3)]
+        stack.write(f"{output.rstrip('/')}/metrics.json", json.dumps(steps).encode())
+    stack.until(lambda: all(job["state"] == "JOB_STATE_SUCCEEDED" for job in stack.jobs()))
+    board = stack.run("board", "--sweep", sweep, "--sort", "-accuracy", "--output", "json").json
+    (found,) = board["sweeps"]
+    assert (found["id"], found["metric"], found["maximize"], found["parameters"]) == (sweep, "accuracy", True, ["code"])
+    assert sorted(run["metrics"]["accuracy"] for run in found["runs"]) == [0.3, 1.3, 2.3]
+    assert [run["metrics"]["accuracy"] for run in found["runs"] if run["best"]] == [2.3]
+    assert [run["run"] for run in found["runs"]] == ["0", "1", "2"] and len(found["curves"]) == 9
+    assert {(point["run"], point["text"]) for point in found["points"] if point["key"] == "code"} == {
+        *(("0", "print(0)"), ("1", "print(1)"), ("2", "print(2)")),
+    }
+    unasked = stack.run("board", "--output", "json").json["sweeps"]
+    assert [one["id"] for one in unasked] == [sweep] and unasked[0]["maximize"] is None, "nobody said what is good"
+    (other,) = stack.run("board", "--sort", "loss", "--output", "json").json["sweeps"]
+    assert (other["metric"], other["maximize"]) == ("accuracy", None), "it has no loss, and is drawn by what it has"
+    for metric in ("loss", "-"):
+        refused = stack.run("board", "--sweep", sweep, "--sort", metric)
+        assert refused.code == 2 and "metric" in refused.err
+
+
+def test_a_run_that_was_sent_once_more_is_one_run_and_says_why_it_failed(stack: Stack) -> None:
+    sweep = swept(stack, "print(1)", "raise ValueError('no such layer')")
+    stack.all_end()
+    stack.well("submit", "hello", "--capacity", "pool", "--sweep", "sweep.csv", "--retry-failed")
+    stack.all_end()
+    (found,) = stack.run("board", "--output", "json").json["sweeps"]
+    assert len(stack.jobs()) == 3 and (found["id"], found["leftOut"]) == (sweep, 0)
+    assert [(run["run"], run["cause"]) for run in found["runs"]] == [
+        ("0", ""),
+        ("1", "ValueError: no such layer (main)"),
+    ]
+
+
+def test_users_are_told_of_jobs_and_of_nothing_that_takes_an_operator(stack: Stack) -> None:
+    with stack.settings(quota=SPOT_CPUS):
+        stack.well("submit", "hello", "--capacity", "spot", "-p", f"code={SLEEP}")
+    found = {one["id"] for one in stack.run("doctor", "--output", "json").json["findings"]}
+    assert found > {"job-beside-pool", "role-missing"}
+    now = stack.run("board", "--output", "json").json["now"]
+    assert [one["id"] for one in now["findings"]] == ["job-beside-pool"] and now["unseen"] == []
+    assert now["due"] is None, "this catalog does not tell"
+
+
+def test_what_is_not_there_is_refused_in_words(standing: Stack, tmp_path: Path) -> None:
+    for words, said in ((("--job", "nobody"), "nobody"), (("--sweep", "none"), "none"), (("--since", "x"), "duration")):
+        done = standing.run("board", "--out", str(tmp_path / "b.html"), *words)
+        assert done.code in (2, 4) and said in done.err and "Traceback" not in done.err
+    assert not (tmp_path / "b.html").exists()
+
+
+def test_the_hourly_run_writes_the_page_only_where_the_stack_asks_for_it(stack: Stack) -> None:  # N20
+    assert stack.run("record", "--output", "json", role="deployer").json["board"] is None
+    stack.well("submit", "hello", "--wait")
+    stack.catalog["board"] = True
+    stack.publish()
+    done = stack.well("record", role="deployer")
+    assert f"board: {stack.address}/board/board.html" in done.out
+    about = stack.cloud.rest("GET", f"/storage/v1/b/c-{stack.name}/o/board%2Fboard.html")
+    assert about["contentType"] == "text/html; charset=utf-8"
+    at = Location(f"c-{stack.name}", "board/board.html")
+    page = connect(stack.env("submitter")).storage.read(at).decode()  # Whoever may read the catalog may read it.
+    assert len(jobs_of(data_of(page))) == 1
+
+
+def test_it_is_served_until_ctrl_c(standing: Stack) -> None:
+    with standing.started("board", "--serve", PYTHONUNBUFFERED="1") as process:
+        assert process.stdout
+        address = process.stdout.readline().strip()
+        with urllib.request.urlopen(address) as answer:
+            page = answer.read().decode()
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 0
+    assert address.startswith("http://127.0.0.1:") and data_of(page)["stack"] == standing.name
+    assert 'data-fresh="60"' in page

@@ -1,0 +1,197 @@
+"""`--code`: the working tree on a reviewed template, labelled with what it is. # N8 # N11"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from slipway.authoring.packages import source_package
+from slipway.model.rules.code import SCRIPT
+
+from .stack import Stack, held
+
+IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"
+TASK = "import sys, hello.words\nprint(hello.words.GREETING, *sys.argv[1:])\n"
+
+
+@pytest.fixture
+def open_to_code(stack: Stack) -> Stack:
+    """`hello` as a package that --code may replace."""
+    template = stack.catalog["templates"]["hello"]
+    template |= {"codeFlag": True, "package": f"gs://c-{stack.name}/packages/reviewed.tar.gz"}
+    for offer in template["offers"]:
+        spec = offer["request"]["jobSpec"]["workerPoolSpecs"][0]
+        del spec["containerSpec"]
+        claim = f"gs://w-{stack.name}/claims/${{slipway.request}}"
+        spec["pythonPackageSpec"] = {
+            "executorImageUri": IMAGE,
+            "packageUris": ["${slipway.package}"],
+            "pythonModule": "slipway_launcher",
+            "args": ["--claim", claim, "--module", "hello.task", "--", "--say=${code}"],
+        }
+    stack.publish()
+    return stack
+
+
+@pytest.fixture
+def source(stack: Stack) -> Path:
+    """A checkout with the import package in `src`, one file of it new."""
+    package = stack.folder / "src" / "hello"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "task.py").write_text(TASK)
+    (stack.folder / ".git").rmdir()
+    git(stack.folder, "init", "-q")
+    git(stack.folder, "add", "src")
+    git(stack.folder, "-c", "user.name=ada", "-c", "user.email=ada@company.example", "commit", "-qm", "begin")
+    (package / "words.py").write_text("GREETING = 'hello from the working tree'\n")
+    return package
+
+
+def git(folder: Path, *words: str) -> str:
+    environ = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+    done = subprocess.run(["git", *words], cwd=folder, env=environ, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def head(folder: Path) -> str:
+    return git(folder, "rev-parse", "HEAD")
+
+
+def uploaded(stack: Stack) -> list[str]:
+    listed = stack.cloud.rest("GET", f"/storage/v1/b/w-{stack.name}/o?prefix=code/")
+    return [one["name"] for one in listed.get("items", [])]
+
+
+@pytest.mark.journey
+def test_the_working_tree_is_what_runs(open_to_code: Stack, source: Path) -> None:
+    done = open_to_code.well("submit", "hello", "--code", "./src", "-p", "code=again", "--follow")
+    assert "main  hello from the working tree --say=again" in done.out.splitlines()
+    (name,) = uploaded(open_to_code)
+    assert f"src @ {head(source)[:7]}-dirty  3 files, " in done.err and name in done.err
+    assert "kB with slipway's launcher  →  gs://" in done.err, "which is most of it, of a single file"
+    labels = open_to_code.jobs()[0]["labels"]
+    assert labels["slipway-code"] == name.split("/")[1][:40]
+    assert labels["slipway-code-commit"] == head(source) and labels["slipway-dirty"] == "true"
+
+
+def test_the_same_code_is_put_there_once(open_to_code: Stack, source: Path) -> None:
+    for _ in range(2):
+        open_to_code.well("submit", "hello", "--code", "src")
+    assert len(uploaded(open_to_code)) == 1
+    (source / "words.py").write_text("GREETING = 'and another'\n")
+    open_to_code.well("submit", "hello", "--code", "src")
+    assert len(uploaded(open_to_code)) == 2
+    packages = {
+        pool["pythonPackageSpec"]["packageUris"][0]
+        for job in open_to_code.jobs()
+        for pool in job["jobSpec"]["workerPoolSpecs"]
+    }
+    assert packages == {f"gs://w-{open_to_code.name}/{name}" for name in uploaded(open_to_code)}
+
+
+def test_a_job_tells_the_tree_it_ran_and_the_commit_of_its_template_apart(
+    open_to_code: Stack, source: Path
+) -> None:  # N8
+    commit = head(source)
+    open_to_code.well("submit", "hello", "--code", "src")
+    (job,) = open_to_code.jobs()
+    lines = open_to_code.run("jobs", "show", job["displayName"]).out.splitlines()
+    (code,) = [line for line in lines if line.startswith("code ")]
+    assert code.endswith(f"  @ {commit[:7]} with local changes") and "commit     3f9c2e1" in lines
+    found = open_to_code.shown(job["displayName"])
+    assert found["code"] == {"hash": job["labels"]["slipway-code"], "commit": commit, "dirty": True}
+    assert (found["commit"], found["dirty"]) == ("3f9c2e1", None), "the template's, whose catalog does not tell"
+
+
+def test_a_command_without_its_folder_is_refused(open_to_code: Stack, source: Path) -> None:  # N11
+    """Without the folder, the reviewed example would run and succeed."""
+    template = open_to_code.catalog["templates"]["hello"]
+    template["parameters"][0]["name"] = "command"
+    for offer in template["offers"]:
+        package = offer["request"]["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]
+        package["args"] = [*package["args"][:3], SCRIPT, "--", "--command=${command}"]
+    open_to_code.publish()
+    words = ("submit", "hello", "-p", "command=python train.py")
+    (open_to_code.folder / "s.csv").write_text("command\npython train.py\n")
+    for refused in (words, (*words, "--dry-run"), ("submit", "hello", "--sweep", "s.csv")):
+        done = open_to_code.run(*refused)
+        assert done.code == 2 and "hello is given a command, and no folder to run it in" in done.err, done.err
+        assert "  fix: add --code .\n" in done.err
+    assert open_to_code.jobs() == []
+    open_to_code.well(*words, "--code", "src")
+    open_to_code.well("submit", "hello")
+
+
+def test_without_it_the_reviewed_package_runs(open_to_code: Stack) -> None:
+    open_to_code.well("submit", "hello")
+    (job,) = open_to_code.jobs()
+    (pool,) = job["jobSpec"]["workerPoolSpecs"]
+    assert pool["pythonPackageSpec"]["packageUris"] == [f"gs://c-{open_to_code.name}/packages/reviewed.tar.gz"]
+    assert not {"slipway-code", "slipway-dirty"} & set(job["labels"])
+
+
+def test_neither_a_mistake_nor_a_dry_run_puts_code_there(open_to_code: Stack, source: Path) -> None:
+    words = ("submit", "hello", "--code", "src")
+    (open_to_code.folder / "s.csv").write_text("cod\na\n")
+    for wrong in (("-p", "cod=a"), ("--sweep", "s.csv"), ("--capacity", "spt")):
+        done = open_to_code.run(*words, *wrong)
+        assert done.code == 2 and done.err.startswith("error: "), done.err
+    done = open_to_code.run(*words[:-1], "nowhere")
+    assert done.code == 2 and "nowhere is not a folder" in done.err and "fix: --code ./src, for example" in done.err
+    done = open_to_code.well(*words, "--dry-run")
+    (uri,) = done.json["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]["packageUris"]
+    assert uri.startswith(f"gs://w-{open_to_code.name}/code/") and uri in done.err
+    (open_to_code.folder / "s.csv").write_text("code\na\nb\n")
+    assert open_to_code.well(*words, "--sweep", "s.csv", "--dry-run").json["count"] == 2
+    assert uploaded(open_to_code) == [] and open_to_code.jobs() == []
+
+
+def test_an_id_that_ran_other_code_is_refused(open_to_code: Stack, source: Path) -> None:
+    words = ("submit", "hello", "--code", "src", "--request-id", "nightly-1")
+    open_to_code.well(*words)
+    (source / "words.py").write_text("GREETING = 'changed'\n")
+    done = open_to_code.run(*words)
+    assert done.code == 2 and "used before, for something else" in done.err and "code: " in done.err
+
+
+def test_where_it_is_not_allowed_it_is_refused(stack: Stack, source: Path) -> None:
+    done = stack.run("submit", "hello", "--code", "src")
+    assert done.code == 5 and "code that was reviewed with" in done.err
+    assert uploaded(stack) == [] and stack.jobs() == []
+
+
+def test_a_sweep_runs_it_too_and_a_lost_answer_to_the_upload_is_asked_again(open_to_code: Stack, source: Path) -> None:
+    (open_to_code.folder / "s.csv").write_text("code\na\nb\n")
+    with open_to_code.faults({"kind": "lost-answer", "match": r"^POST /upload/.*/o$", "times": 1}):
+        open_to_code.well("submit", "hello", "--code", "src", "--sweep", "s.csv")
+    assert len({job["labels"]["slipway-code"] for job in open_to_code.jobs()}) == 1 and len(open_to_code.jobs()) == 2
+    assert len(uploaded(open_to_code)) == 1
+
+
+def test_a_name_of_a_sweep_that_ran_other_code_is_refused(  # N7
+    open_to_code: Stack, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On another machine, which has no journal. What a version packs beside the code is no other code."""
+    held(open_to_code)
+    (open_to_code.folder / "s.csv").write_text("code\na\n")
+    words = ("submit", "hello", "--capacity", "pool", "--code", "src", "--sweep", "s.csv")
+    for name in ((), ("--request-id", "nightly")):
+        open_to_code.well(*words, *name)
+    sent = len(open_to_code.jobs())
+    shutil.rmtree(open_to_code.folder / ".slipway" / "sweeps")
+    git(open_to_code.folder, "add", "src")
+    (source / "words.py").write_text("GREETING = 'changed'\n")
+    refused = open_to_code.run(*words, "--request-id", "nightly")
+    assert refused.code == 2 and "nightly was begun with other runs" in refused.err, refused.err
+    assert "why: run 0: code=" in refused.err
+    (source / "words.py").write_text("GREETING = 'hello from the working tree'\n")
+    open_to_code.well(*words, "--request-id", "nightly")
+    with monkeypatch.context() as upgraded:
+        upgraded.setattr(source_package, "_EVERY", ("source_package",))  # Any other file of the version's own.
+        again = open_to_code.well(*words, "--output", "json")
+    assert again.json["accepted"] == [] and len(open_to_code.jobs()) == sent

@@ -1,0 +1,217 @@
+"""The command itself: its verbs, their help and what they need, mistakes, streams, and what is drawn on a terminal."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import slipway.front.cli
+import slipway.front.cli.jobs
+from slipway.front.cli import main
+from slipway.front.cli.terminal.watching import display
+from slipway.using.context import Context
+from tests.local.conftest import ROOT
+
+from .stack import Stack
+
+VERB = '''"""Greet somebody.
+
+Politely.
+"""
+
+import click
+
+
+@click.command()
+@click.argument("name")
+def command(name: str) -> None:
+    click.echo(f"good morning, {name}")
+'''
+
+
+def python(program: str, folder: Path = ROOT) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_help_names_every_command_and_imports_none_of_them_and_submitting_no_sdk() -> None:
+    done = python(
+        "import sys\nfrom slipway.front.cli import main\nmain(['--help'])\n"
+        "wanted = {'requests', 'rich', 'pydantic', 'google.auth', 'pulumi', 'slipway.front.cli.submit'}\n"
+        "heavy = wanted & set(sys.modules)\n"
+        "import slipway.front.cli.submit\n"
+        "sdks = {'google.cloud.aiplatform', 'google.cloud.aiplatform_v1', 'pulumi', 'pydantic', 'rich', 'yaml'}\n"
+        "heavy |= sdks & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    assert done.returncode == 0, done.stderr
+    for command in ("submit", "templates", "jobs", "pools", "quota", "use", "check", "completion"):
+        assert f"\n  {command} " in done.stdout
+
+
+def test_every_command_has_help_and_what_commands_share_is_no_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    verbs = slipway.front.cli.slipway.list_commands(None)  # type: ignore[arg-type]
+    assert "terminal" not in verbs and main(["terminal"]) == 2
+    jobs = ("list", "show", "logs", "wait", "cancel", "open", "download", "compare")
+    for words in (*((verb,) for verb in verbs), *(("jobs", verb) for verb in jobs), ("templates", "show")):
+        capsys.readouterr()
+        assert main([*words, "--help"]) == 0 and "Usage: slipway" in capsys.readouterr().out
+    assert main(["--version"]) == 0 and capsys.readouterr().out.startswith("slipway 0.")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder whose files are found as if they lay in `slipway/front/cli`, and those in its `jobs` beside
+    `show.py`."""
+    (tmp_path / "jobs").mkdir()
+    monkeypatch.setattr(slipway.front.cli, "__path__", [*slipway.front.cli.__path__, str(tmp_path)])
+    monkeypatch.setattr(slipway.front.cli.jobs, "__path__", [*slipway.front.cli.jobs.__path__, str(tmp_path / "jobs")])
+    return tmp_path
+
+
+@pytest.mark.parametrize("group", [(), ("jobs",)])
+def test_a_file_is_a_verb_and_its_docstring_the_help(
+    folder: Path, group: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder.joinpath(*group, "greet_kindly.py").write_text(VERB)
+    assert main([*group, "greet-kindly", "Ada"]) == 0
+    assert capsys.readouterr().out == "good morning, Ada\n"
+    assert main([*group, "--help"]) == 0
+    assert "  greet-kindly  Greet somebody." in capsys.readouterr().out
+    assert main([*group, "greet-kindly", "--help"]) == 0
+    assert "Usage: " + " ".join(["slipway", *group, "greet-kindly"]) in (said := capsys.readouterr().out)
+    assert "  Greet somebody.\n\n  Politely." in said
+
+
+def test_a_folder_is_a_group_of_verbs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "people").mkdir()
+    (folder / "people" / "__init__.py").write_text('"""Look after people."""\n')
+    (folder / "people" / "greet.py").write_text(VERB)
+    assert main(["people", "greet", "Ada"]) == 0
+    assert main(["people", "gret"]) == 2
+    assert capsys.readouterr() == (
+        "good morning, Ada\n",
+        "error: unknown command 'gret'\n  fix: slipway people greet\n",
+    )
+
+
+def test_an_unknown_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
+    for typed, meant in (
+        ("sbmit", "slipway submit"),
+        ("logs", "slipway jobs logs"),
+        ("list", "slipway jobs list"),
+        ("show", "slipway jobs show or slipway templates show"),
+        ("status", "slipway jobs list, slipway jobs show JOB, slipway pools or slipway doctor"),
+        ("version", "slipway --version"),
+        ("ui", "slipway jobs open JOB, for its page in the console"),
+    ):
+        assert main([typed, "dask-digits"]) == 2
+        assert capsys.readouterr().err == f"error: unknown command '{typed}'\n  fix: {meant}\n"
+    assert main(["nothing-like-it"]) == 2
+    assert capsys.readouterr().err == "error: unknown command 'nothing-like-it'.\n  fix: slipway --help\n"
+
+
+WITHOUT = """
+import sys
+sys.modules[{missing!r}] = None
+from slipway.front.cli import main
+sys.exit(main({arguments!r}))
+"""
+
+
+NOT_INSTALLED = (
+    "error: this command needs packages that are not installed\n|there is no pydantic|"
+    "\n  fix: make setup, then .venv/bin/slipway\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("missing", "arguments", "said"),
+    [
+        ("pydantic", ["check"], NOT_INSTALLED),
+        ("pydantic", ["check", "--debug"], "Traceback|make setup"),
+        ("jinja2", ["board"], "there is no jinja2|a page"),
+    ],
+)
+def test_a_command_that_needs_more_than_is_installed_says_what_to_type(  # N18
+    tmp_path: Path, missing: str, arguments: list[str], said: str
+) -> None:
+    done = python(WITHOUT.format(missing=missing, arguments=arguments), tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert all(part in done.stderr for part in said.split("|")), done.stderr
+
+
+@pytest.mark.parametrize("module", ["slipway.front.cli.check", "slipway"])
+def test_a_module_of_slipways_own_that_is_missing_is_a_fault_of_ours(
+    module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_: str) -> None:
+        raise ModuleNotFoundError("no module", name=module)
+
+    monkeypatch.setattr("importlib.import_module", broken)
+    assert main(["check"]) == 1 and "is a fault of slipway" in capsys.readouterr().err
+
+
+def test_a_terminal_gets_one_state_line_that_is_kept_up_to_date(stack: Stack) -> None:
+    """The job runs until two states of it have been shown, however slow the machine is."""
+    seen = stack.folder / "seen"
+    code = f"import pathlib, time; print('a line')\nwhile not pathlib.Path({str(seen)!r}).exists(): time.sleep(0.1)"
+
+    def enough(drawn: str) -> bool:
+        if "main  a line" in drawn and len(set(re.findall(r"running (0:\d\d)", drawn))) > 1:
+            seen.touch()
+        return False
+
+    done = stack.watched("submit", "hello", "-p", f"code={code}", "--follow", enough=enough)
+    assert done.code == 0 and "main  a line" in done.out and re.search(r"running 0:(?!00)\d\d", done.out)
+    assert "\x1b[2K" in done.out and "succeeded: started after" in done.out
+
+
+def test_a_traceback_is_shown_only_when_asked_for(standing: Stack) -> None:
+    plain = standing.run("submit", "helo")
+    asked = standing.run("submit", "helo", "--debug")
+    assert "Traceback" not in plain.err and "Traceback" in asked.err
+    assert asked.code == plain.code == 2
+
+
+def test_colour_only_where_it_is_wanted(standing: Stack) -> None:
+    assert "\x1b[" not in standing.run("templates").out
+    assert "\x1b[" in standing.run("templates", FORCE_COLOR="1").out
+    assert "\x1b[" not in standing.run("templates", FORCE_COLOR="1", NO_COLOR="1").out
+
+
+def test_a_reader_that_goes_away_is_no_fault(standing: Stack) -> None:
+    with standing.started("templates", "--output", "json") as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait() == 1
+        assert process.stderr is not None and "Traceback" not in process.stderr.read()
+
+
+def test_a_log_is_followed_no_longer_than_it_is_read(stack: Stack) -> None:
+    """`slipway jobs logs JOB --follow | grep --max-count=1 WORD` ends at the word, whatever the job says after it."""
+    left = stack.folder / "left"
+    code = f"import pathlib, time; print('a line')\nwhile not pathlib.Path({str(left)!r}).exists(): time.sleep(0.1)"
+    job = stack.sends("hello", "-p", f"code={code}")
+    with stack.started("jobs", "logs", job["name"], "--follow") as process:
+        assert process.stdout is not None
+        while "a line" not in process.stdout.readline():
+            pass
+        process.stdout.close()
+        assert process.wait() == 1
+        assert process.stderr is not None and "Traceback" not in process.stderr.read()
+    assert stack.cloud.rest("GET", f"/v1/{job['name']}")["state"] == "JOB_STATE_RUNNING"
+    left.touch()
+
+
+def test_beside_a_terminal_time_that_passes_is_no_news(capsys: pytest.CaptureFixture[str]) -> None:
+    with display(Context(environ={}), quiet=True) as show:
+        for second in range(3):
+            said = f"nap-x  waiting 0:0{second}  pool full: 1 of 1 busy  (then spot in 0:{59 - second})"
+            show.state(said.format)
+        show.state("nap-x  running".format)
+    assert capsys.readouterr().err.splitlines() == [
+        "nap-x  waiting 0:00  pool full: 1 of 1 busy  (then spot in 0:59)",
+        "nap-x  running",
+    ]

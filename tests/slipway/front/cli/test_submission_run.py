@@ -1,0 +1,250 @@
+"""Exactly one job for a request: through lost answers, lagging lists, rate limits, kills and repetitions."""
+
+import json
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.google.connection import connect
+from slipway.using.submission.request import job_name
+
+from .stack import JOBS, SLEEP, Stack
+from .test_fallback import FETCHING, packaged
+
+CREATE = r"^POST .*/customJobs$"
+
+
+def lost(times: int = 1) -> dict[str, Any]:
+    return {"kind": "lost-answer", "match": CREATE, "times": times}
+
+
+def lagging(seconds: float) -> dict[str, Any]:
+    return {"kind": "lagging-list", "match": "customJobs", "seconds": seconds}
+
+
+def test_a_lost_answer_is_looked_up_and_found(stack: Stack) -> None:
+    with stack.faults(lost()):
+        done = stack.well("submit", "hello", "--request-id", "lost-1", "--output", "json")
+    assert "request and gave no answer" in done.err and "looking whether the job was" in done.err
+    assert [job["name"] for job in stack.jobs()] == [done.json["job"]["name"]]
+
+
+def test_an_answer_that_stays_unknown_is_said_with_the_way_on_and_going_on_makes_no_second_job(stack: Stack) -> None:
+    words = ("submit", "hello", "-p", "code=print('a b')")
+    with stack.faults(lost(), lagging(3600)):
+        done = stack.run(*words, "--request-id", "unknown-1", SLIPWAY_LOOK_FOR="2s")
+    assert done.code == 75
+    assert "whether hello-" in done.err and "was accepted is unknown" in done.err
+    assert "-p 'code=print('\"'\"'a b'\"'\"')' --request-id unknown-1" in done.err
+    again = stack.well(*words, "--request-id", "unknown-1", "--output", "json", SLIPWAY_LOOK_FOR="2s")
+    assert again.json["fresh"] is False and len(stack.jobs()) == 1
+
+
+def test_an_unavailable_service_proves_nothing_so_it_is_looked_up_and_not_sent_again(stack: Stack) -> None:
+    with stack.faults({"kind": "unavailable", "match": CREATE, "times": 1}):
+        done = stack.run("submit", "hello", "--request-id", "busy-1", SLIPWAY_LOOK_FOR="1s")
+    assert done.code == 75 and stack.jobs() == []
+    stack.well("submit", "hello", "--request-id", "busy-1", SLIPWAY_LOOK_FOR="1s")
+    assert len(stack.jobs()) == 1
+
+
+def test_a_rate_limit_is_waited_for_and_the_job_is_sent_once(stack: Stack) -> None:
+    body = stack.well("submit", "hello", "--dry-run").json
+    with stack.settings(submissions_per_minute=1):
+        stack.cloud.call("POST", JOBS, json=body)  # Accepted or not: then nothing more is in this minute.
+        with stack.started("submit", "hello", "--request-id", "patient-1") as sending:
+            assert sending.stderr is not None
+            assert "not accepted yet" in sending.stderr.readline()
+            stack.cloud.rest("POST", "/vertex-local/settings", {"submissions_per_minute": 0})
+            assert sending.wait() == 0
+    assert [job["labels"]["slipway-request"] for job in stack.jobs()].count("patient-1") == 1
+
+
+def test_the_same_request_twice_is_one_job_from_another_machine_too(stack: Stack, tmp_path: Path) -> None:
+    words = ("submit", "hello", "--request-id", "nightly-1")
+    first, second = (stack.well(*words, "--output", "json").json for _ in range(2))
+    assert (first["fresh"], second["fresh"]) == (True, False) and first["job"]["name"] == second["job"]["name"]
+    stack.folder = tmp_path / "another"
+    (stack.folder / ".git").mkdir(parents=True)
+    again = stack.well(*words)
+    assert "with request id nightly-1: nothing" in again.out and "is sent again" in again.out
+    assert len(stack.jobs()) == 1
+
+
+def test_an_id_whose_job_was_cancelled_names_another_way(stack: Stack) -> None:
+    """It was said for ever that it was cancelled, and how to cancel it."""
+    words = ("submit", "hello", "-p", f"code={SLEEP}", "--request-id", "nightly-1")
+    name = stack.run(*words, "--output", "json").json["job"]["displayName"]
+    stack.run("jobs", "cancel", name)
+    assert stack.run("jobs", "wait", name).code == 8
+    again = stack.run(*words, "--wait")
+    assert again.code == 8 and "nightly-1, and cancelled: nothing" in again.out
+    assert "request id, such as nightly-1-2," in again.out
+    assert "slipway jobs cancel" not in again.err and len(stack.jobs()) == 1
+    assert stack.run(*words[:-1], "nightly-1-2").code == 0 and len(stack.jobs()) == 2
+
+
+def test_a_dry_run_ends_as_sending_by_the_same_id_would(stack: Stack) -> None:
+    """It planned a job for an id that was used before."""
+    words = ("submit", "hello", "--request-id", "nightly-1")
+    stack.run(*words)
+    known = stack.well(*words, "--dry-run")
+    assert "nightly-1: nothing is sent again" in known.err and known.json["displayName"]
+    entry = stack.journal("nightly-1").read_text()
+    for flags in ((), ("--dry-run",)):
+        other = stack.run(*words, "-p", "code=print(2)", *flags)
+        assert other.code == 2 and "used before, for something else" in other.err
+        assert "arguments: print('hello') then, print(2) now" in other.err
+    assert stack.journal("nightly-1").read_text() == entry and len(stack.jobs()) == 1
+    stack.run(*words, "--wait")
+    stack.cloud.rest("DELETE", f"/v1/{stack.jobs()[0]['name']}")
+    for flags in (("--dry-run",), ()):
+        gone = stack.run(*words, *flags)
+        assert gone.code == 4 and "its job is gone" in gone.err and stack.jobs() == [], "it is not run again unasked"
+
+
+def test_what_ran_and_was_deleted_is_not_run_again_from_another_machine_either(stack: Stack) -> None:  # N7
+    """Another job was sent, which ended well without having run: what had failed was told as succeeded."""
+    packaged(stack)
+    stack.write("claims/nightly-2", b"4711")
+    done = stack.run("submit", "hello", "--request-id", "nightly-2", "--wait")
+    assert done.code == 4 and stack.jobs() == []
+    name = job_name("hello", "nightly-2")
+    told = f"{name} has started, as gs://w-{stack.name}/claims/nightly-2 tells, and is no longer in us-central1"
+    assert done.err.splitlines()[1:] == [
+        "error: request nightly-2 was submitted before, and its job is gone",
+        f"  why: {told}: nobody can tell how it ended",
+        "  fix: use another request id to run it again",
+    ]
+
+
+def test_killed_before_the_answer_and_run_again_is_one_job(stack: Stack) -> None:
+    words = ("submit", "hello", "--request-id", "killed-1")
+    with stack.faults(lost(), lagging(3600)), stack.started(*words) as sending:
+        assert sending.stderr is not None and "gave no answer" in sending.stderr.readline()
+        sending.kill()
+    again = stack.well(*words)
+    assert "was being sent at" in again.err and len(stack.jobs()) == 1
+
+
+def test_killed_before_it_reached_the_service_and_run_again_is_one_job(stack: Stack) -> None:
+    words = ("submit", "hello", "--request-id", "killed-3")
+    with stack.faults({"kind": "delay", "match": CREATE, "seconds": 60.0}), stack.started(*words) as sending:
+        stack.until(stack.journal("killed-3").is_file)
+        sending.kill()
+    stack.well(*words, SLIPWAY_LOOK_FOR="1s")
+    assert len(stack.jobs()) == 1
+
+
+def test_interrupted_while_it_looks_says_that_it_is_unknown(stack: Stack) -> None:
+    words = ("submit", "hello", "--request-id", "interrupted-1")
+    with stack.faults(lost(), lagging(3600)), stack.started(*words) as sending:
+        assert sending.stderr is not None and "gave no answer" in sending.stderr.readline()
+        sending.send_signal(signal.SIGINT)
+        assert sending.wait() == 75
+        assert "interrupted while sending" in sending.stderr.read()
+    stack.well(*words)
+    assert len(stack.jobs()) == 1
+
+
+def test_two_at_once_with_one_id_are_one_job(stack: Stack) -> None:
+    codes: list[int] = []
+
+    def send() -> None:
+        with stack.started("submit", "hello", "--request-id", "twins-1") as sending:
+            codes.append(sending.wait())
+
+    with stack.faults({"kind": "delay", "match": CREATE, "seconds": 1.0}):
+        threads = [threading.Thread(target=send) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(stack.jobs()) == 1 and 0 in codes
+
+
+def test_of_two_jobs_of_one_request_the_one_that_has_the_claim_counts(stack: Stack) -> None:
+    """Two machines at once can both send; the launchers' claim decides, and so does whoever comes later."""
+    packaged(stack)
+    body = stack.well("submit", "hello", "--request-id", "twice-1", "--dry-run").json
+    with stack.faults(FETCHING):  # without its package a job fails
+        first, winner = (stack.cloud.rest("POST", JOBS, body)["name"].rsplit("/", 1)[-1] for _ in range(2))
+        stack.write("claims/twice-1", winner.encode())
+        done = stack.well("submit", "hello", "--request-id", "twice-1", "--output", "json")
+    assert done.json["job"]["id"] == winner and done.json["copies"] == [first]
+
+
+def claimed(stack: Stack, request_id: str) -> Any:
+    """A run that fails and has the claim of a request: a job of that request is a copy, which ends well at once. It is
+    made of a template that failed with the same parameters."""
+    task = stack.spec()["workerPoolSpecs"][0]["containerSpec"]
+    args = task["args"]
+    task["args"] = [one.replace("${code}", "import sys, time; time.sleep(1); sys.exit(3)") for one in args]
+    stack.publish()
+    runs = stack.sends("hello")
+    task["args"] = args
+    for place in range(2):
+        task = stack.spec(place=place)["workerPoolSpecs"][0]["containerSpec"]
+        task["args"] += ["--claim", f"gs://w-{stack.name}/claims/${{slipway.request}}"]
+    stack.publish()
+    stack.write(f"claims/{request_id}", runs["id"].encode())
+    return runs
+
+
+def test_who_waits_for_a_copy_waits_for_the_job_that_runs_the_submission(stack: Stack) -> None:
+    runs = claimed(stack, "copy-1")
+    for _ in range(2):
+        done = stack.run("submit", "hello", "--request-id", "copy-1", "--wait", "--output", "json")
+        assert done.code == 4 and f"{runs['displayName']} failed" in done.err, done.err
+        assert done.json["job"]["id"] == runs["id"] and f"was a copy of {runs['id']}" in done.err
+
+
+def test_of_two_jobs_of_one_name_the_one_that_ran_is_shown(stack: Stack) -> None:
+    runs = claimed(stack, "copy-2")
+    body = json.loads(stack.run("submit", "hello", "--request-id", "copy-2", "--dry-run").out)
+    copy = stack.cloud.rest("POST", JOBS, {**body, "displayName": runs["displayName"]})
+    stack.until(lambda: all(job["state"] in ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED") for job in stack.jobs()))
+    shown = stack.run("jobs", "show", runs["displayName"], "--output", "json")
+    assert shown.json["job"]["id"] == runs["id"]
+    assert f"2 jobs are called {runs['displayName']}; this is {runs['id']}, which runs the submission" in shown.err
+    number = copy["name"].rsplit("/", 1)[-1]
+    assert stack.shown(number)["id"] == number
+    stack.cloud.rest("POST", JOBS, {**body, "displayName": runs["displayName"]})
+    stack.cloud.rest("DELETE", f"/v1/{runs['name']}")
+    stack.until(lambda: all(job["state"] == "JOB_STATE_SUCCEEDED" for job in stack.jobs()))
+    shown = stack.well("jobs", "show", runs["displayName"])
+    assert f"2 jobs are called {runs['displayName']}; this is the newest" in shown.err
+    waited = stack.run("jobs", "logs", number, "--follow")
+    assert waited.code == 4 and f"was a copy of {runs['id']}, which is gone" in waited.err
+
+
+def test_reads_are_tried_again_while_the_service_is_busy(standing: Stack) -> None:
+    with standing.faults({"kind": "unavailable", "match": "^GET .*catalog.json", "times": 2}):
+        standing.well("templates")
+    with standing.faults({"kind": "lost-answer", "match": "^GET .*catalog.json", "times": 1}):
+        standing.well("templates")
+
+
+@pytest.mark.parametrize("kind", ["unavailable", "lost-answer"])
+def test_a_verdict_that_cannot_be_had_stops_no_submission(stack: Stack, kind: str) -> None:
+    with stack.faults({"kind": kind, "match": "^GET .*/persistentResources/"}):
+        done = stack.well("submit", "hello")
+    assert "cannot tell whether it starts" in done.out
+
+
+def test_clients_may_be_shared_by_threads(standing: Stack) -> None:
+    connection = connect(standing.env())
+    vertex = connection.vertex(standing.project, "us-central1")
+    found: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(vertex.persistent_resource(standing.cluster).state))
+        for _ in range(16)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == ["RUNNING"] * 16

@@ -1,0 +1,126 @@
+"""What `slipway what-if` prints of a replay, and of one that can't be trusted. # N16"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import replace
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.front.cli.terminal import comparison_table, screen
+from slipway.operating.whatif import report
+from slipway.operating.whatif.comparison import Comparison, Replayer
+from slipway.operating.whatif.model import PoolDelays
+from slipway.operating.whatif.replay import replay
+from tests.slipway.operating.whatif.month import DAY, month
+from tests.slipway.operating.whatif.past import CPU, catalog, cluster, history, offer, pool, replayed, told
+
+from .stack import Stack
+from .test_sweep import points
+
+NOW, THEN = cluster("cpu", pool("workers", 2, 12)), cluster("cpu", pool("workers", 1, 4))
+HEADS = ("NOW", "WITH THIS CHANGE")
+
+
+def comparison(jobs: int = 412) -> Comparison:
+    happened = replay(month(jobs, CPU), replayed(NOW, PoolDelays(20.0, 240.0, 900.0)), 30 * DAY)
+    offers = {f"template-{number}": [offer("pool", "cpu")] for number in range(5)}
+    here = Replayer.of(history(told(happened, NOW), [NOW]), catalog([NOW], offers))
+    return here.comparison([NOW], [THEN])
+
+
+def test_both_outcomes_stand_side_by_side(capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:
+    comparison_table.show(comparison(), HEADS)
+    assert "\n".join(capsys.readouterr()) == snapshot
+
+
+def test_a_replay_that_is_too_far_off_tells_no_waits_and_no_dollars(
+    capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    found = comparison()
+    off = replace(found, calibration=replace(found.calibration, error=0.4))
+    comparison_table.show(off, HEADS)
+    assert "\n".join(capsys.readouterr()) == snapshot
+    told = report.document(off, "prod")
+    assert told.before is None and told.after is None and told.never_ran and not told.trusted
+
+
+def test_what_programs_get(capsys: pytest.CaptureFixture[str]) -> None:
+    screen.out_json("what-if", report.document(comparison(), "prod"))
+    found = json.loads(capsys.readouterr().out)
+    assert (found["kind"], found["stack"], found["trusted"], found["suggestion"]) == ("what-if", "prod", True, None)
+    assert found["before"]["waits"]["p95"] < found["after"]["waits"]["p95"]
+    assert float(found["before"]["cost"]) > float(found["after"]["cost"]) and found["neverRan"][0]["jobs"] > 0
+    assert found["delays"]["scaleUp"]["count"] > 0 and found["delays"]["idle"]["count"] == 0
+
+
+FILE = """\
+config:
+  gcp:project: local-project
+  gcp:region: us-central1
+  gcp:addPulumiAttributionLabel: "false"
+  slipway:persistentResources:
+    cpu:
+      pools:
+        workers: {{ machine: n1-standard-4, disk: {{ type: pd-ssd, sizeGb: 100 }}, replicas: {} }} # for all
+"""
+"""Of the stack that tests have on a local cloud."""
+
+
+def test_jobs_that_ran_are_replayed_on_the_pools_of_a_file(stack: Stack) -> None:
+    file = stack.folder / f"Pulumi.{stack.name}.yaml"
+    file.write_text(FILE.format("{ min: 1, max: 3 }"))
+    empty = stack.run("what-if", str(file))
+    assert empty.code == 4 and "nothing to replay" in empty.err
+    stack.well("submit", "hello", "--sweep", points(stack, 3))
+    stack.all_end()
+    done = stack.well("what-if", str(file), "--output", "json")
+    assert (done.json["jobs"], done.json["calibration"]["jobs"], done.json["neverRan"]) == (3, 3, [])
+    assert "nothing differs" in stack.run("what-if", str(file)).err
+    assert "Connection pool" not in done.err
+    offers = stack.catalog["templates"]["hello"]["offers"]
+    stack.catalog["templates"]["hello"]["offers"] = [one for one in offers if one["capacityType"] == "pool"]
+    stack.publish()
+    file.write_text(FILE.replace("n1-standard-4", "n1-standard-8").format(2))
+    (never,) = stack.run("what-if", str(file), "--output", "json").json["neverRan"]
+    assert (never["template"], never["jobs"]) == ("hello", 3)
+    shown = stack.run("what-if", str(file))
+    assert "no pool has n1-standard-4" in shown.out and "first come, first served" in shown.err
+    assert "nothing differs" not in shown.err
+
+
+def test_what_can_not_be_replayed_is_refused_in_words(standing: Stack) -> None:
+    missing = standing.run("what-if")
+    assert missing.code == 2 and f"no stack file of stack {standing.name}" in missing.err
+    file = standing.folder / "Pulumi.x.yaml"
+    file.write_text(FILE.format(2))
+    assert standing.run("what-if", str(file), "--base", "main").code == 2, "it is in no checkout of git"
+    assert standing.run("what-if", str(file), "--target", "5m").code == 2, "nothing would hold it"
+    assert standing.run("what-if", str(file), "--suggest", "--target", "soon").code == 2
+
+
+def test_the_cheapest_bounds_are_suggested_as_a_diff_that_git_applies(stack: Stack) -> None:
+    """A pool of three, where one machine would do for who can wait for an hour."""
+    stack.catalog["clusters"]["cpu"]["pools"]["workers"].update(min=3, max=3, autoscaled=False)
+    stack.publish()
+    file, other = stack.folder / f"Pulumi.{stack.name}.yaml", stack.folder / "Pulumi.other.yaml"
+    file.write_text(FILE.format(3))
+    commit = ("-c", "user.name=a", "-c", "user.email=a@a", "commit", "-qm", "x")
+    for words in (("init", "-q"), ("add", file.name), commit):
+        subprocess.run(("git", *words), cwd=stack.folder, check=True)
+    stack.well("submit", "hello", "--capacity", "pool", "--sweep", points(stack, 10))
+    stack.all_end()
+    done = stack.well("what-if", file.name, "--suggest", "--target", "1h")
+    assert "-        workers:" in done.out and "replicas: 1 }" in done.out and "git apply" in done.err
+    assert file.read_text() == FILE.format(3)
+    subprocess.run(("git", "apply"), cwd=stack.folder, input=done.out, text=True, check=True)
+    assert file.read_text() == FILE.format(1)
+    found = stack.run("what-if", str(file), "--base", "HEAD", "--output", "json").json
+    assert found["trusted"] and float(found["before"]["poolsCost"]) > float(found["after"]["poolsCost"])
+    assert "HEAD" in stack.run("what-if", str(file), "--base", "HEAD").out
+    other.write_text(FILE.format(3))
+    assert "no Pulumi.other.yaml at" in stack.run("what-if", str(other), "--base", "HEAD").err.replace(
+        str(stack.folder) + "/", ""
+    )

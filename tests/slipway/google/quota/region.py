@@ -1,0 +1,93 @@
+"""A region with limits, clusters and jobs, for the quota tests."""
+
+from __future__ import annotations
+
+import re
+
+from slipway.google.clusters import PersistentResource, ResourcePool
+from slipway.google.jobs import VertexJob, WorkerPool
+from slipway.google.live import Increase, Live, QuotaLimit, Unknown
+from slipway.google.quota.assessment import assess
+from slipway.google.quota.report import OfferDraw, QuotaReport
+from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec
+from slipway.model.kinds import CUSTOM_JOB, JobKind
+from slipway.model.labels import NAME_LABEL
+from slipway.model.machines.spec import Disk, MachineGroup, MachineSpec
+
+REGION = "us-central1"
+M = "custom_model_training_"
+CPUS, A3, H100, SSD = f"{M}cpus", f"{M}a3_cpus", f"{M}nvidia_h100_gpus", f"{M}pd_ssd"
+SPOT_CPUS, SPOT_H100 = f"{M}preemptible_cpus", f"{M}preemptible_nvidia_h100_gpus"
+LIMITS = {CPUS: 2200, A3: -1, H100: 32, SSD: 75_000, SPOT_CPUS: 1, SPOT_H100: 8}
+DENIED = Unknown("403 denied", "cloudquotas.googleapis.com", "roles/cloudquotas.viewer", "me")
+
+
+def h100(low: int = 1, high: int = 4, name: str = "workers") -> PoolSpec:
+    return PoolSpec(
+        name, MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), low, high, True, low
+    )
+
+
+def cpu(low: int = 1, high: int = 4, name: str = "workers") -> PoolSpec:
+    return PoolSpec(name, MachineSpec("n1-standard-8"), low, high, True, low)
+
+
+def wanted(name: str, *pools: PoolSpec, lives: bool = False) -> CurrentCluster:
+    return CurrentCluster(ClusterSpec(name, pools), f"{name}-1a2b3c4", "1a2b3c4", lives, "RUNNING" if lives else "")
+
+
+def cluster(id_: str, *pools: PoolSpec, replicas: int = 1, state: str = "RUNNING") -> PersistentResource:
+    alive = tuple(ResourcePool(pool.name, pool.machine, replicas, used=0, min=pool.min, max=pool.max) for pool in pools)
+    return PersistentResource(id_, state, {NAME_LABEL: id_.split("-")[0]}, alive)
+
+
+def machines(pool: PoolSpec, replicas: int) -> MachineGroup:
+    return MachineGroup(pool.machine, replicas)
+
+
+def job(
+    pool: PoolSpec,
+    replicas: int,
+    *,
+    spot: bool = False,
+    state: str = "JOB_STATE_RUNNING",
+    on: str = "",
+    kind: JobKind = CUSTOM_JOB,
+) -> VertexJob:
+    workers, strategy = (WorkerPool(pool.machine, replicas),), "SPOT" if spot else ""
+    return VertexJob("j", "j", state, worker_pools=workers, persistent_resource_id=on, strategy=strategy, kind=kind)
+
+
+def region(
+    *clusters: PersistentResource, jobs: tuple[VertexJob, ...] = (), increase: Increase = Increase.UNTOLD, **limits: int
+) -> Live:
+    amounts = {**LIMITS, **{f"{M}{metric}": amount for metric, amount in limits.items()}}
+    listed = {metric: QuotaLimit(metric, REGION, amount, increase) for metric, amount in amounts.items()}
+    return Live(clusters=clusters, jobs=jobs, limits=listed, catalog=None)
+
+
+def judge(
+    *current: CurrentCluster,
+    live: Live,
+    offers: tuple[OfferDraw, ...] = (),
+    mode: str = "enforce",
+    strict: bool = False,
+    preview: bool = False,
+    old: frozenset[str] = frozenset(),
+) -> QuotaReport:
+    return assess(current, live, region=REGION, offers=offers, mode=mode, strict=strict, preview=preview, old=old)
+
+
+def row(report: QuotaReport, metric: str) -> tuple[int | None, int, int | None, int | None, str]:
+    (line,) = (line for line in report.lines if line.metric == metric)
+    return line.now, line.ceiling, line.limit, line.others, line.verdict
+
+
+def state(report: QuotaReport, metric: str) -> tuple[str, list[int]]:
+    """Return the state by key, and the numbers of how far pools can grow."""
+    (line,) = (line for line in report.lines if line.metric == metric)
+    return line.state, [int(number) for number in re.findall("[0-9]+", line.at_most)]
+
+
+SPOT = OfferDraw("train", "spot", "spot", (machines(h100(), 1),), preemptible=True)
+POOL = OfferDraw("train", "pool", "pool")

@@ -1,0 +1,277 @@
+"""More quota asked for: what a stack declares, what became of it, and what waits for it. # Z2 # N6 # D2 # W6"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slipway.google.live import Increase, Live, QuotaLimit, Unknown
+from slipway.google.quota.assessment import assess
+from slipway.google.quota.increases import became_of, preference_id
+from slipway.google.quota.report import OfferDraw, QuotaReport, table
+from slipway.google.quota.request import QuotaRequest, Requested
+from slipway.google.quotas import QuotaPreference
+from slipway.model.cluster import CurrentCluster
+from slipway.model.machines.spec import MachineGroup
+from slipway.model.state import StatePreference
+
+from .region import CPUS, DENIED, H100, REGION, SPOT, SPOT_CPUS, SPOT_H100, M, cluster, cpu, h100, region, wanted
+
+ID = "CustomModelTrainingH100GPUsPerProjectPerRegion"
+SPOT_CPU_ID = "CustomModelTrainingPreemptibleCPUsPerProjectPerRegion"
+NAME = preference_id(ID, REGION)
+NEW = wanted("h100", h100())
+"""A cluster that is to be made: 8 GPUs now, 32 at most."""
+
+
+def there(preferred: int, granted: int | None = None, *, id: str = NAME, **state: Any) -> QuotaPreference:
+    return QuotaPreference(id, ID, REGION, preferred, granted, **state)
+
+
+def living(gpus: int, *preferences: QuotaPreference, increase: Increase = Increase.POSSIBLE) -> Live:
+    found = region(increase=increase, nvidia_h100_gpus=gpus)
+    return replace(found, preferences={one.quota_id: one for one in preferences})
+
+
+def judged(live: Live, *known: StatePreference, strict: bool = False, mode: str = "request") -> QuotaReport:
+    return assess((NEW,), live, region=REGION, mode=mode, strict=strict, preview=False, known=known)
+
+
+def ours(preferred: int, id: str = NAME) -> StatePreference:
+    return StatePreference(id, ID, REGION, preferred)
+
+
+# What is declared.
+
+
+def test_what_is_short_is_asked_for_under_a_name_that_stays() -> None:
+    (asked,) = judged(living(4)).requests
+    assert asked == QuotaRequest(H100, REGION, ID, NAME, value=32, wanted=32)
+    assert (asked.sends, asked.adopts, asked.open) == (True, False, True)
+    assert f"aiplatform_googleapis_com-{ID}_us-central1" == NAME
+
+
+def test_what_pools_take_at_most_is_asked_for_although_it_suffices_now() -> None:
+    report = judged(living(16))
+    assert [(one.metric, one.value) for one in report.requests] == [(H100, 32)]
+    assert report.awaited == {}, "nothing that is made now waits for it"
+
+
+def test_what_suffices_is_not_asked_for() -> None:
+    assert judged(living(32)).requests == ()
+    assert judged(living(-1)).requests == ()
+
+
+@pytest.mark.parametrize("mode", ["enforce", "warn"])
+def test_the_other_modes_ask_for_nothing(mode: str) -> None:
+    assert judged(living(4), ours(16), mode=mode).requests == ()
+
+
+def test_others_use_is_added() -> None:
+    found = replace(living(32), clusters=(cluster("lab", h100(), replicas=2),))
+    assert [one.value for one in judged(found).requests] == [48]
+
+
+def test_what_was_granted_stays_declared() -> None:
+    """It can't be deleted; a deployment that forgot it would adopt it again when it is short once more."""
+    (kept,) = judged(living(32, there(32, 32)), ours(32)).requests
+    assert (kept.value, kept.sends, kept.adopts) == (32, False, False)
+
+
+def test_it_is_let_go_with_the_last_pool_that_draws_it() -> None:
+    live = living(32, there(32, 32))
+    report = assess((wanted("cpu", cpu()),), live, region=REGION, mode="request", preview=False, known=(ours(32),))
+    assert report.requests == ()
+
+
+def test_a_higher_request_is_never_lowered() -> None:
+    for known in ((), (ours(64),)):
+        (asked,) = judged(living(16, there(64, 16, reconciling=True)), *known).requests
+        assert (asked.value, asked.sends) == (64, False)
+
+
+def test_one_that_was_raised_by_hand_stays_so() -> None:
+    (asked,) = judged(living(16, there(48, 16)), ours(24)).requests
+    assert (asked.value, asked.sends) == (48, False)
+
+
+def test_ours_is_raised_when_more_is_needed() -> None:
+    (asked,) = judged(living(8, there(8, 8)), ours(8)).requests
+    assert (asked.value, asked.sends, asked.adopts) == (32, True, False)
+
+
+def test_what_others_use_raises_ours_only_where_nothing_goes_on_without() -> None:
+    """Else a job of somebody's beside the pools would raise the limit for good."""
+    here = wanted("h100", h100(), lives=True)
+    own, lab = cluster(here.id, h100()), cluster("lab", h100(), replicas=2)
+    granted = replace(living(32, there(32, 32)), clusters=(own, lab))
+
+    def asked(*current: CurrentCluster, live: Live = granted, strict: bool = False) -> QuotaRequest:
+        report = assess(current, live, region=REGION, mode="request", strict=strict, preview=False, known=(ours(32),))
+        assert report.errors == ()
+        (one,) = report.requests
+        return one
+
+    stays = asked(here)
+    assert (stays.value, stays.sends, stays.open) == (32, False, False)
+    assert (asked(NEW).value, asked(NEW).sends) == (32, False), "there is room for what is made"
+    more = wanted("h100", h100(high=5), lives=True)
+    assert (asked(more).value, asked(more).sends) == (56, True), "the pools' own maximum has grown"
+    full = replace(granted, clusters=(own, cluster("lab", h100(), replicas=3)))
+    spare = wanted("spare", h100(low=1, high=1))
+    assert asked(replace(here, spec=replace(here.spec, pools=(h100(high=3),))), spare, live=full).value == 56
+    assert asked(here, strict=True).value == 48, "it would be refused"
+
+
+def test_somebody_elses_is_adopted_as_it_is_and_raised_by_the_next_deployment() -> None:
+    """The engine takes over only what is as declared."""
+    (asked,) = judged(living(8, there(8, 8, id="by-hand"))).requests
+    assert (asked.id, asked.value, asked.adopts, asked.sends, asked.open) == ("by-hand", 8, True, False, True)
+    (then,) = judged(living(8, there(8, 8, id="by-hand")), ours(8, "by-hand")).requests
+    assert (then.id, then.value, then.adopts, then.sends) == ("by-hand", 32, False, True)
+
+
+def test_one_of_which_nobody_can_tell_is_left_as_the_engine_has_it() -> None:
+    for unread in (replace(living(4), preferences=DENIED), replace(living(4), skipped=True)):
+        assert judged(unread).requests == ()
+        (kept,) = judged(unread, ours(16)).requests
+        assert (kept.value, kept.sends, kept.adopts) == (16, False, False)
+    found = judged(replace(living(4), preferences=DENIED)).findings
+    assert ("quota-unknown", "quota requests") in {one.key for one in found}
+
+
+def test_limits_that_can_not_be_read_ask_for_nothing() -> None:
+    assert judged(replace(living(4), limits=DENIED)).requests == ()
+
+
+def test_pools_and_offers_that_draw_the_same_ask_once_for_the_most() -> None:
+    big = OfferDraw("train", "on-demand", "on-demand", (MachineGroup(h100().machine, 6),))
+    report = assess((NEW,), living(4), region=REGION, offers=(big,), mode="request", preview=False)
+    assert [(one.metric, one.value) for one in report.requests] == [(H100, 48)]
+
+
+def test_an_offer_asks_for_the_preemptible_quota_of_gpu_and_cpus() -> None:  # W6
+    live = region(increase=Increase.POSSIBLE, preemptible_nvidia_h100_gpus=0)
+    report = assess((), live, region=REGION, offers=(SPOT,), mode="request", preview=False)
+    assert {one.metric: one.value for one in report.requests} == {SPOT_H100: 8, SPOT_CPUS: 208}
+    assert report.errors == (), "the template can run once that is granted"
+    (said,) = (one for one in report.warnings if "can't run by any" in one)
+    assert "short by 207" in said
+
+
+def test_the_services_own_id_counts() -> None:
+    """For CPUs and disks no pattern is known."""
+    listed = {CPUS: QuotaLimit(CPUS, REGION, 8, Increase.POSSIBLE, "TheirCPUs")}
+    live = replace(region(), limits={**listed, f"{M}pd_ssd": QuotaLimit(f"{M}pd_ssd", REGION, -1)})
+    report = assess((wanted("cpu", cpu()),), live, region=REGION, mode="request", preview=False)
+    assert [(one.quota_id, one.value) for one in report.requests] == [("TheirCPUs", 32)]
+    nameless = replace(live, limits={**live.limits, CPUS: QuotaLimit(CPUS, REGION, 4, Increase.POSSIBLE)})  # type: ignore[dict-item]
+    refused = assess((wanted("cpu", cpu()),), nameless, region=REGION, mode="request", preview=False)
+    assert (refused.requests, len(refused.errors)) == ((), 1)
+
+
+# What stops a deployment, and what waits.
+
+
+def test_clusters_wait_for_what_is_asked_for_and_the_rest_goes_on() -> None:
+    report = judged(living(4))
+    assert report.errors == ()
+    assert report.awaited == {H100: 8}, "what is made now, not the maximum"
+    (said,) = (one for one in report.findings if one.kind == "quota-short-now")
+    assert "h100 needs 8, limit 4" in said.sentence and not said.fix
+
+
+def test_what_is_pending_still_waits() -> None:
+    report = judged(living(4, there(32, 4, reconciling=True)), ours(32))
+    assert (report.errors, report.awaited) == ((), {H100: 8})
+
+
+@pytest.mark.parametrize("granted", [4, 0])
+def test_what_was_not_granted_stops_it_as_without_a_request(granted: int) -> None:
+    report = judged(living(granted, there(32, granted, detail="denied")), ours(32))
+    assert len(report.errors) == 1 and f"is short by {8 - granted}:" in report.errors[0]
+    assert report.errors[0].endswith(f"32: {granted or 'nothing'} granted (denied)"), "in place of the hope"
+    assert report.awaited == {}
+
+
+def test_offers_that_lack_quota_are_told_with_what_was_asked_for() -> None:
+    pending = QuotaPreference("x", SPOT_CPU_ID, REGION, 208, 1, reconciling=True)
+    live = replace(region(increase=Increase.POSSIBLE), preferences={SPOT_CPU_ID: pending})
+    report = assess((), live, region=REGION, offers=(SPOT,), preview=True)
+    assert report.warnings[-1].endswith(" asked for 208: pending")
+
+
+def test_what_can_not_be_raised_stops_it() -> None:
+    why = Increase.TOO_LITTLE_HISTORY
+    report = judged(living(4, increase=why))
+    assert (report.requests, len(report.errors)) == ((), 1)
+    assert report.lines[0].requested == Requested("hopeless", None, None, why)
+
+
+def test_one_that_is_short_of_two_stops_where_one_of_them_can_not_be_had() -> None:
+    live = living(4)
+    assert not isinstance(live.limits, Unknown)
+    a3 = QuotaLimit(f"{M}a3_cpus", REGION, 8, Increase.IMPOSSIBLE)
+    report = judged(replace(live, limits={**live.limits, a3.metric: a3}))
+    assert [one.split()[1] for one in report.errors] == [a3.metric]
+
+
+def test_with_strict_the_maximum_is_waited_for() -> None:
+    report = judged(living(16), strict=True)
+    assert (report.errors, report.awaited) == ((), {H100: 32})
+    assert len(judged(living(16), strict=True, mode="enforce").errors) == 1
+
+
+def test_nothing_waits_where_nothing_is_made() -> None:
+    here = wanted("h100", h100(), lives=True)
+    live = replace(living(16), clusters=(cluster(here.id, h100()),))
+    report = assess((here,), live, region=REGION, mode="request", strict=True, preview=False)
+    assert (report.awaited, [one.value for one in report.requests]) == ({}, [32])
+
+
+# What people read.
+
+
+@pytest.mark.parametrize(
+    ("preference", "state", "words"),
+    [
+        (there(32, None, reconciling=True), "pending", "asked for 32: pending"),
+        (there(32, 16, reconciling=True), "pending", "asked for 32: pending"),
+        (there(32, 32), "granted", "asked for 32: granted"),
+        (there(32, 64), "granted", "asked for 32: granted"),
+        (there(-1, -1), "granted", "asked for no limit: granted"),
+        (there(32, 16, detail="scarce."), "partly", "asked for 32: 16 granted (scarce.)"),
+        (there(-1, 16), "partly", "asked for no limit: 16 granted (the service gives no reason)"),
+        (there(32, 0, detail="denied"), "hopeless", "asked for 32: nothing granted (denied)"),
+        (there(32, None), "hopeless", "asked for 32: nothing granted (the service gives no reason)"),
+    ],
+)
+def test_what_became_of_a_request(preference: QuotaPreference, state: str, words: str) -> None:
+    found = became_of(preference)
+    assert (found.state, str(found)) == (state, words)
+
+
+@pytest.mark.parametrize(
+    ("live", "mode", "verdict"),
+    [
+        (living(4), "request", "short by 4 · this deployment asks for 32"),
+        (living(4), "enforce", "short by 4 · increase can be requested"),
+        (living(4, there(32, 4, reconciling=True)), "enforce", "short by 4 · asked for 32: pending"),
+        (
+            living(16, there(32, 16, detail="scarce")),
+            "enforce",
+            "ok now; at most 2 of 4 machines · asked for 32: 16 granted (scarce)",
+        ),
+        (living(32, there(32, 32)), "enforce", "ok · asked for 32: granted"),
+        (
+            living(4, increase=Increase.TOO_LITTLE_HISTORY),
+            "enforce",
+            "short by 4 · no increase: too little usage history",
+        ),
+    ],
+)
+def test_the_table_says_so(live: Live, mode: str, verdict: str) -> None:
+    (row,) = (line for line in table(judged(live, mode=mode)).splitlines() if "H100 GPUs" in line)
+    assert " ".join(row.split()).endswith(f" 0 {verdict}")

@@ -1,0 +1,378 @@
+"""Quota that offers draw, by metric, and how it is told."""
+
+from dataclasses import replace
+from textwrap import dedent
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.base.errors import PolicyError
+from slipway.google.live import Increase
+from slipway.google.quota.assessment import assess
+from slipway.google.quota.metrics import Need, label, namespace, needs, needs_of, quota_id
+from slipway.google.quota.report import OfferDraw, QuotaReport, refuse_shortage, table
+from slipway.model.findings.finding import Grade, Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.model.kinds import TUNING_JOB
+from slipway.model.machines.spec import Disk, MachineGroup, MachineSpec
+from slipway.model.machines.table import accelerators, machine, machine_types
+
+from .region import (
+    CPUS,
+    H100,
+    POOL,
+    REGION,
+    SPOT,
+    SPOT_CPUS,
+    SPOT_H100,
+    SSD,
+    M,
+    cluster,
+    cpu,
+    h100,
+    job,
+    judge,
+    machines,
+    region,
+    row,
+    wanted,
+)
+
+NO_DISK = Disk("hyperdisk-balanced", 100)
+
+
+def one(type_: str, accelerator: str | None = None, count: int | None = None, disk: Disk | None = None) -> MachineGroup:
+    return MachineGroup(MachineSpec(type_, accelerator, count or 0, disk or Disk("pd-ssd")), 1)
+
+
+def metrics(type_: str, accelerator: str | None = None, count: int | None = None, *, spot: bool = False) -> list[str]:
+    found = needs(one(type_, accelerator, count, NO_DISK), preemptible=spot)
+    return [need.metric.removeprefix(M) for need in found]
+
+
+@pytest.mark.parametrize(
+    ("type_", "accelerator", "count", "metric", "infix", "preemptible"),
+    [
+        ("n1-standard-8", "NVIDIA_TESLA_T4", 1, "nvidia_t4_gpus", "T4GPUs", True),
+        ("n1-standard-8", "NVIDIA_TESLA_V100", 1, "nvidia_v100_gpus", "V100GPUs", True),
+        ("n1-standard-8", "NVIDIA_TESLA_P100", 1, "nvidia_p100_gpus", "P100GPUs", True),
+        ("n1-standard-8", "NVIDIA_TESLA_P4", 1, "nvidia_p4_gpus", "P4GPUs", True),
+        ("g2-standard-4", None, None, "nvidia_l4_gpus", "L4GPUs", True),
+        ("a2-highgpu-1g", None, None, "nvidia_a100_gpus", "A100GPUs", True),
+        ("a2-ultragpu-1g", None, None, "nvidia_a100_80gb_gpus", "A10080GBGPUs", True),
+        ("a3-highgpu-8g", None, None, "nvidia_h100_gpus", "H100GPUs", True),
+        ("a3-megagpu-8g", None, None, "nvidia_h100_mega_gpus", "H100MEGAGPUs", True),
+        ("a3-ultragpu-8g", None, None, "nvidia_h200_gpus", "H200GPUs", True),
+        ("a4-highgpu-8g", None, None, "nvidia_b200_gpus", "B200GPUs", True),
+        ("a4x-highgpu-4g", None, None, "nvidia_gb200_gpus", "GB200GPUs", False),
+        ("g4-standard-48", None, None, "nvidia_rtx_pro_6000_gpus", "RTXPRO6000GPUs", True),
+        ("ct5lp-hightpu-4t", None, None, "tpu_v5e", "V5ETPU", False),
+        ("ct6e-standard-8t", None, None, "tpu_v6e", "V6ETPU", False),
+        ("cloud-tpu", "TPU_V3", 8, "tpu_v3", "V3TPUs", False),
+        ("tpu7x-standard-4t", None, None, "tpu7x", "7XTPU", False),
+    ],
+)
+def test_each_accelerator_has_its_metrics_and_quotas(
+    type_: str, accelerator: str | None, count: int | None, metric: str, infix: str, preemptible: bool
+) -> None:  # D2, W6
+    """The rows of vertex-rules 4.3: a machine with each, and its quota id's infix."""
+    assert metrics(type_, accelerator, count)[0] == metric
+    assert quota_id(f"{M}{metric}") == f"CustomModelTraining{infix}PerProjectPerRegion"
+    spot = [one for one in metrics(type_, accelerator, count, spot=True) if one != "preemptible_cpus"]
+    assert spot == ([f"preemptible_{metric}"] if preemptible else [])
+    if preemptible:
+        assert quota_id(f"{M}{spot[0]}") == f"CustomModelTrainingPreemptible{infix}PerProjectPerRegion"
+
+
+@pytest.mark.parametrize(
+    ("type_", "accelerator", "count", "metric", "amount"),
+    [
+        ("ct5lp-hightpu-4t", None, 0, "tpu_v5e", 8),
+        ("ct6e-standard-8t", None, 0, "tpu_v6e", 16),
+        ("tpu7x-standard-4t", None, 0, "tpu7x", 8),
+        ("cloud-tpu", "TPU_V3", 8, "tpu_v3", 16),
+    ],
+)
+def test_tpus_are_counted_in_chips(type_: str, accelerator: str | None, count: int, metric: str, amount: int) -> None:
+    group = MachineGroup(MachineSpec(type_, accelerator, count), 2)
+    chips, disk = needs_of((group,))
+    assert (chips.metric, chips.amount) == (f"{M}{metric}", amount)
+    assert (disk.metric, disk.amount) == (SSD, 200)
+    assert [need.metric for need in needs_of((group,), preemptible=True)] == [SSD]
+    assert label(chips.metric).endswith(" chips")
+
+
+def test_gb200_has_no_preemptible_metric() -> None:
+    assert metrics("a4x-highgpu-4g") == ["nvidia_gb200_gpus", "a4x_cpus"]
+    assert metrics("a4x-highgpu-4g", spot=True) == ["preemptible_cpus"]
+
+
+@pytest.mark.parametrize(
+    ("type_", "metric"),
+    [
+        ("n1-standard-8", "cpus"),
+        ("e2-standard-4", "cpus"),
+        ("n2-standard-4", "n2_cpus"),
+        ("n4-standard-4", "n4_cpus"),
+        ("c2-standard-4", "c2_cpus"),
+        ("m1-megamem-96", "m1_cpus"),
+        ("a2-highgpu-1g", "a2_cpus"),
+        ("a3-megagpu-8g", "a3_cpus"),
+        ("g2-standard-8", "g2_cpus"),
+    ],
+)
+def test_cpu_metrics_by_family_and_one_for_all_that_is_preemptible(type_: str, metric: str) -> None:  # D2
+    assert metrics(type_)[-1] == metric
+    assert metrics(type_, spot=True)[-1] == "preemptible_cpus"
+
+
+def test_amounts_are_gpus_vcpus_and_gb_over_all_replicas() -> None:  # D2, N6
+    assert needs(MachineGroup(MachineSpec("a3-highgpu-8g", disk=Disk("pd-ssd", 500)), 3)) == (
+        Need(H100, 24),
+        Need(f"{M}a3_cpus", 624),
+        Need(SSD, 1500),
+    )
+    assert needs_of((machines(h100(), 1), machines(cpu(), 2)), preemptible=True) == (
+        Need(SPOT_H100, 8),
+        Need(SPOT_CPUS, 208 + 16),
+        Need(SSD, 700),
+    )
+    assert needs_of(()) == ()
+
+
+def test_inferred_names_are_marked_so() -> None:
+    assert [need.documented for need in needs(one("a4-highgpu-8g", disk=Disk("pd-standard", 100)))] == [False] * 3
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        (H100, "H100 GPUs"),
+        (SPOT_H100, "H100 GPUs"),
+        (f"{M}nvidia_a100_80gb_gpus", "A100 80GB GPUs"),
+        (SPOT_CPUS, "vCPUs"),
+        (CPUS, "N1/E2 vCPUs"),
+        (f"{M}a3_cpus", "A3 vCPUs"),
+        (SSD, "PD SSD GB"),
+    ],
+)
+def test_a_metric_in_words(metric: str, words: str) -> None:
+    assert label(metric) == words
+    assert namespace(metric) == ("preemptible" if "preemptible" in metric else "on-demand")
+
+
+def test_of_cpus_and_disks_only_the_preemptible_have_an_id_by_a_pattern() -> None:
+    assert quota_id(SPOT_CPUS) == "CustomModelTrainingPreemptibleCPUsPerProjectPerRegion"
+    assert not any(map(quota_id, (CPUS, f"{M}a3_cpus", SSD)))
+
+
+def test_every_machine_and_accelerator_has_its_metrics() -> None:
+    seen = set()
+    for type_ in machine_types():
+        shape = machine(type_)
+        seen |= {shape.accelerator}
+        assert needs(one(type_))[-1].metric == SSD
+    for accelerator in set(accelerators()) - seen:
+        assert label(metrics("n1-highcpu-64", accelerator, 8 if "V100" in accelerator else 4)[0]) is not None
+
+
+def test_an_offer_without_quota_is_unavailable_in_words_and_the_deployment_goes_on() -> None:  # D2, W6, N3
+    live = region(increase=Increase.TOO_LITTLE_HISTORY)
+    report = judge(live=live, offers=(POOL, SPOT))
+    assert report.errors == ()
+    assert report.offers["train"]["pool"].available
+    spot = report.offers["train"]["spot"]
+    assert not spot.available
+    assert spot.lacks_quota
+    lacking = f"{SPOT_CPUS} {REGION}: needs 208, limit 1, short by 207"
+    assert lacking in spot.why and spot.why.endswith("too little usage history")
+    (warning,) = report.findings
+    assert warning.key == ("offer-unavailable", f"quota {SPOT_CPUS}")
+    assert "train needs 208 with spot" in warning.sentence and warning.sentence.endswith("too little usage history")
+    assert row(report, SPOT_CPUS) == (None, 208, 1, 0, "spot unavailable: short by 207")
+    assert row(report, SPOT_H100) == (None, 8, 8, 0, "ok")
+    assert judge(live=live, offers=(POOL, SPOT), strict=True).errors
+
+
+def test_a_metric_that_is_too_small_is_one_line_whatever_draws_it(snapshot: SnapshotAssertion) -> None:  # N3, N6
+    machine = machines(h100(), 1)
+    cases = [f"{name} (model={model})" for name in ("spot", "flex-start") for model in ("2b", "9b")]
+    large = tuple(OfferDraw("tune", case.split()[0], case, (machine,), preemptible=True) for case in cases)
+    small = OfferDraw("train", "spot", "spot (model=2b)", (machines(cpu(), 1),), preemptible=True)
+    report = judge(
+        live=region(preemptible_nvidia_h100_gpus=0), offers=(POOL, OfferDraw("tune", "pool", "pool"), *large, small)
+    )
+    gpus, cpus = report.findings
+    assert (gpus.subject, cpus.subject) == (f"quota {SPOT_H100}", f"quota {SPOT_CPUS}")
+    assert gpus.sentence == snapshot
+    assert cpus.sentence == snapshot
+
+
+def test_any_other_reason_is_one_line_as_well() -> None:  # N3
+    why = "the stack declares no reservation 'h100'"
+    ruled_out = tuple(OfferDraw(name, "reservation", "reservation", refusal=why) for name in ("train", "tune"))
+    report = judge(live=region(), offers=(POOL, OfferDraw("tune", "pool", "pool"), *ruled_out))
+    (warning,) = report.findings
+    assert warning.key == ("offer-unavailable", "offers") and warning.sentence.endswith(why)
+    assert "train" in warning.sentence and "tune" in warning.sentence
+
+
+def test_what_a_template_refuses_by_itself_is_no_warning() -> None:
+    refused = OfferDraw("train", "spot", "spot (model=27b)", refusal="27b needs an A100", intended=True)
+    report = judge(live=region(), offers=(POOL, refused))
+    assert report.warnings == () and not report.offers["train"]["spot (model=27b)"].available
+
+
+def test_preemptible_gpus_cpus_and_disks_are_all_checked() -> None:  # D2, W6
+    live = region(preemptible_nvidia_h100_gpus=0, pd_ssd=100)
+    why = judge(live=live, offers=(POOL, SPOT)).offers["train"]["spot"].why
+    assert SPOT_H100 in why and SPOT_CPUS in why and SSD in why
+
+
+def test_a_template_that_no_capacity_type_can_run_is_an_error() -> None:  # D2, N3
+    (error,) = (one for one in judge(live=region(), offers=(SPOT,)).findings if one.grade is Grade.BLOCKING)
+    assert error.key == ("no-offer-left", "template train") and "spot: quota:" in error.sentence
+
+
+def test_the_trials_of_a_tuning_job_are_counted_once() -> None:  # W5
+    tuning = job(h100(), 3, kind=TUNING_JOB)
+    trial, other = replace(job(h100(), 1), display_name="j-trial-1"), replace(job(h100(), 1), display_name="k")
+    report = judge(wanted("h100", h100()), live=region(jobs=(tuning, trial, other)))
+    assert row(report, H100)[3] == 32
+    ended = replace(tuning, state="JOB_STATE_SUCCEEDED")
+    report = judge(wanted("h100", h100()), live=region(jobs=(ended, trial, other)))
+    assert row(report, H100)[3] == 16
+
+
+def test_what_runs_now_makes_no_offer_unavailable() -> None:
+    live = region(jobs=(job(h100(), 1, spot=True),), preemptible_cpus=500)
+    report = judge(live=live, offers=(SPOT,))
+    assert report.offers["train"]["spot"].available
+    assert row(report, SPOT_H100) == (None, 8, 8, 8, "ok")
+
+
+def test_many_offers_make_one_row() -> None:
+    offers = tuple(OfferDraw(f"t{n}", "spot", "spot", (machines(cpu(), n),), preemptible=True) for n in range(1, 5))
+    (line,) = (
+        line for line in judge(live=region(preemptible_cpus=500), offers=offers).lines if line.metric == SPOT_CPUS
+    )
+    assert line.who.startswith("t4 spot, t3 spot") and line.ceiling == 32
+
+
+def test_an_offer_that_the_stack_rules_out_says_why_and_draws_nothing() -> None:  # N3
+    why = "the stack declares no reservation 'h100'"
+    refused = OfferDraw("train", "reservation", "reservation", refusal=why)
+    report = judge(live=region(), offers=(POOL, refused))
+    assert report.offers["train"]["reservation"].why == why
+    assert not report.offers["train"]["reservation"].available
+    assert report.lines == ()
+    (error,) = judge(live=region(), offers=(refused,)).errors
+    assert error.endswith(f"reservation: {why}")
+
+
+def test_an_offer_is_short_by_what_it_lacks_itself_not_by_what_a_reservation_may_draw() -> None:
+    reserved = OfferDraw("train", "reservation", "reservation", (machines(h100(), 5),), doubtful=True)
+    own = OfferDraw("train", "on-demand", "on-demand", (machines(h100(), 2),))
+    report = judge(live=region(nvidia_h100_gpus=8), offers=(POOL, reserved, own))
+    (line,) = (line for line in report.lines if line.metric == H100)
+    assert line.verdict == "on-demand unavailable: short by 8"
+    assert (line.ceiling, line.enough) == (40, 16)
+
+
+def test_lacking_quota_of_a_reservation_is_told_and_no_hindrance() -> None:  # Z6: no page says whether it draws any
+    reserved = OfferDraw("train", "reservation", "reservation", (machines(h100(), 5),), doubtful=True)
+    report = judge(live=region(), offers=(reserved,))
+    assert report.errors == ()
+    found = report.offers["train"]["reservation"]
+    assert found.available
+    assert found.why.startswith("it may not start: Google does not say ")
+    assert "needs 40, limit 32" in found.why
+    assert row(report, H100) == (None, 40, 32, 0, "ok")
+
+
+def test_the_stacks_own_pools_are_no_others_of_its_offers() -> None:  # D2
+    own, name = h100(), OfferDraw("train", "on-demand", "on-demand", (machines(h100(), 1),))
+    alive = region(cluster("h100-1a2b3c4", own, replicas=2), cluster("theirs", own, replicas=1))
+    report = judge(wanted("h100", own, lives=True), live=alive, offers=(name,))
+    assert [line.others for line in report.lines if line.metric == H100] == [8, 8]
+
+
+# What can't be told.
+
+
+# fmt: off
+EXPECTED = """
+    us-central1                                                NOW  CEILING   LIMIT  USED BY OTHERS  VERDICT
+    on-demand    H100 GPUs  pool h100/workers, 1–4 machines     24       32      32               0  ok
+                 A3 vCPUs   pool h100/workers, 1–4 machines    624      832       ∞               –  ok
+                 PD SSD GB  pool h100/workers, 1–4 machines  1,500    2,000  75,000             500  ok
+                 PD SSD GB  lora spot                            –      500  75,000             500  ok
+    preemptible  H100 GPUs  lora spot                            –        8       8               0  ok
+                 vCPUs      lora spot                            –      208       1               0  spot unavailable: short by 207 · increase can be requested
+"""  # noqa: E501 - the screen is as wide as it is
+# fmt: on
+
+
+def test_the_table() -> None:  # N6
+    live = region(
+        cluster("h100-1a2b3c4", h100(), replicas=3),
+        cluster("lab", replace(cpu(), autoscaled=False), replicas=5),
+        increase=Increase.POSSIBLE,
+    )
+    offers = (
+        OfferDraw("lora", "pool", "pool"),
+        OfferDraw("lora", "spot", "spot", (machines(h100(), 1),), preemptible=True),
+    )
+    report = assess((wanted("h100", h100(), lives=True),), live, region=REGION, offers=offers, preview=True)
+    assert table(report) == dedent(EXPECTED).strip("\n")
+
+
+RETIRING = """
+    us-central1                                               NOW  RETIRING  CEILING   LIMIT  USED BY OTHERS  VERDICT
+    on-demand  H100 GPUs  pool h100/workers, 1–4 machines       8         8       32      32               0  ok now; at most 3 of 4 machines until what retires is gone
+               A3 vCPUs   pool h100/workers, 1–4 machines     208         –      832       ∞               –  ok
+               PD SSD GB  pool h100/workers, 1–4 machines     500       500    2,000  75,000               0  ok
+"""  # noqa: E501 - the screen is as wide as it is
+
+
+def test_what_retires_has_a_column_of_its_own_while_there_is_any() -> None:  # N1, N6
+    live = region(cluster("h100-1a2b3c4", h100()), cluster("h100-0000000", h100()))
+    current = (wanted("h100", h100(), lives=True),)
+    report = assess(current, live, region=REGION, preview=True, old=frozenset({"h100-0000000"}))
+    assert [" ".join(line.split()) for line in table(report).splitlines()] == [
+        " ".join(line.split()) for line in dedent(RETIRING).strip("\n").splitlines()
+    ]
+
+
+def test_cases_of_parameters_are_not_told_apart_in_a_line() -> None:
+    offers = [
+        f"{name} (model={model}, gpu=A100 or L4) as custom-job" for name in ("spot", "flex") for model in ("2b", "9b")
+    ]
+    draws = tuple(
+        OfferDraw("lora", label.split()[0], label, (machines(h100(), 1),), preemptible=True) for label in offers
+    )
+    shown = table(assess((), region(), region=REGION, offers=draws, preview=True))
+    assert "model" not in shown and "as custom-job" not in shown
+    assert " lora spot and lora flex " in shown
+    assert "flex and spot unavailable: " in shown
+
+
+def test_what_is_not_known_is_a_question_mark() -> None:
+    unknown = assess((wanted("h100", h100()),), replace(region(), skipped=True), region=REGION, preview=True)
+    assert table(unknown).splitlines()[1].split()[-4:] == ["?", "?", "cannot", "tell"]
+
+
+def test_nothing_drawn_is_an_empty_table() -> None:
+    assert table(QuotaReport()) == ""
+
+
+SHORT = KINDS["quota-short-now"].of(Subject("quota", "x"), "quota x is short by 5")
+
+
+def test_errors_stop_the_deployment() -> None:  # D2
+    refuse_shortage(QuotaReport(findings=(replace(SHORT, grade=Grade.WARNING),)), REGION)
+    with pytest.raises(PolicyError) as error:
+        refuse_shortage(QuotaReport(findings=(SHORT, replace(SHORT, sentence="quota y is short by 6"))), REGION)
+    assert f"not suffice in {REGION}," in error.value.what
+    assert [one.split()[1] for one in error.value.why.splitlines()] == ["x", "y"]
+    assert error.value.exit_code == 5

@@ -1,0 +1,220 @@
+"""What people's networks ask of a client: proxies, certificate authorities of their own, redirections."""
+
+import base64
+import gzip
+import io
+import json
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import urllib3
+
+from slipway.base.errors import AuthError, ConfigError
+from slipway.google.credentials import authorised
+from slipway.google.failures import Call, Garbled, NoAnswer, Unauthenticated, Unreachable
+from slipway.google.session import HttpPolicy, Session
+from slipway.google.transport import Transport
+from slipway.model.kinds import CUSTOM_JOB
+from tests.slipway.google.server import Server, certificate, connection
+
+TOKEN = {"GOOGLE_OAUTH_ACCESS_TOKEN": "ya29.token"}
+FAR = "http://storage.example/v1/b"
+CALL = Call("look")
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Server]]:
+    running: list[Server] = []
+
+    def start(*arguments: Any, **more: Any) -> Server:
+        running.append(Server(*arguments, **more))
+        return running[-1]
+
+    yield start
+    for one in running:
+        one.close()
+
+
+def session(environ: Mapping[str, str]) -> Session:
+    return Session(authorised({**TOKEN, **environ}), HttpPolicy(1.0, 5.0, attempts=1))
+
+
+def proxied(server: Server, scheme: str = "HTTP") -> dict[str, str]:
+    return {f"{scheme}_PROXY": server.url.replace("//", "//anna:p%40ss@")}
+
+
+def test_a_proxy_is_asked_with_its_password_and_for_the_whole_url(server: Server) -> None:
+    session(proxied(server)).post(FAR, CALL, {"a": 1}, {"name": "a b"})
+    (heard,) = server.heard
+    assert server.sent == [f"POST {FAR}?name=a+b"]
+    assert heard["Proxy-Authorization"] == f"Basic {base64.b64encode(b'anna:p@ss').decode()}"
+    assert heard["Authorization"] == "Bearer ya29.token"
+
+
+def test_what_no_proxy_names_is_asked_itself_and_learns_no_password(serve: Callable[..., Server]) -> None:
+    proxy, service = serve(), serve()
+    session({**proxied(proxy), "NO_PROXY": "127.0.0.1"}).get(service.url, CALL)
+    assert proxy.sent == [] and len(service.sent) == 1
+    assert service.heard[0]["Proxy-Authorization"] is None
+
+
+def test_a_proxy_that_refuses_has_sent_nothing_and_its_password_shows_nowhere(server: Server) -> None:  # N7
+    server.says(b"", 407)
+    with pytest.raises(Unreachable) as error:
+        session(proxied(server, "HTTPS")).post("https://vertex.example/v1", CALL, {})
+    assert error.value.not_accepted and "p@ss" not in str(error.value) and "p%40ss" not in str(error.value)
+    assert server.sent == ["CONNECT vertex.example:443"] and server.heard[0]["Proxy-Authorization"]
+    assert server.heard[0]["Authorization"] is None
+
+
+def test_a_proxy_that_can_not_be_used_is_an_error_in_words() -> None:
+    with pytest.raises(ConfigError, match="proxy") as error:
+        session({"HTTP_PROXY": "http://anna:secret@[::1"}).get(FAR, CALL)
+    assert "NO_PROXY" in error.value.fix and "secret" not in str(error.value)
+
+
+def test_logins_get_their_tokens_through_the_proxy(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    login = {"type": "authorized_user", "client_id": "c", "client_secret": "s", "refresh_token": "r"}
+    file = tmp_path / "login.json"
+    file.write_text(json.dumps(login))
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
+    server.says(b"", 407)
+    with pytest.raises(Unreachable):
+        Session(authorised(proxied(server, "HTTPS")), HttpPolicy(attempts=1)).get(server.url, CALL)
+    assert {*server.sent} == {"CONNECT oauth2.googleapis.com:443"}
+
+
+def test_a_token_that_a_login_gets_is_shown(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    login = {"type": "external_account", "audience": "a", "subject_token_type": "urn:ietf:params:oauth:token-type:jwt"}
+    subject, file = tmp_path / "subject", tmp_path / "login.json"
+    subject.write_text("subject")
+    source = {"token_url": f"{server.url}token", "credential_source": {"file": str(subject)}}
+    file.write_text(json.dumps({**login, **source}))
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
+    server.says({"access_token": "ya29.new", "token_type": "Bearer", "expires_in": 3600, "issued_token_type": "t"})
+    Session(authorised({})).get(server.url, CALL)
+    assert server.sent[-2:] == ["POST /token", "GET /"]
+    assert server.heard[-1]["Authorization"] == "Bearer ya29.new"
+
+
+def test_authorities_of_ones_own_are_trusted_and_nobody_elses(serve: Callable[..., Server], tmp_path: Path) -> None:
+    own = certificate(tmp_path)
+    server = serve(own)
+    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+        assert session({name: str(own)}).get(server.url, CALL) == {}
+    with pytest.raises(Unreachable) as error:
+        session({}).post(server.url, CALL, {})
+    assert error.value.not_accepted and "certificate verify failed" in error.value.why
+    with pytest.raises(ConfigError, match="REQUESTS_CA_BUNDLE names no certificate authorities"):
+        session({"REQUESTS_CA_BUNDLE": str(tmp_path / "gone.pem")}).get(server.url, CALL)
+
+
+def test_a_workloads_certificate_is_shown(
+    serve: Callable[..., Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = certificate(tmp_path)
+    server = serve(own, mutual=True)
+    config = tmp_path / "certificate_config.json"
+    key, _, public = own.read_text().partition("-----BEGIN CERT")
+    (tmp_path / "key.pem").write_text(key)
+    (tmp_path / "public.pem").write_text(f"-----BEGIN CERT{public}")
+    paths = {"cert_path": str(tmp_path / "public.pem"), "key_path": str(tmp_path / "key.pem")}
+    config.write_text(json.dumps({"cert_configs": {"workload": paths}}))
+    monkeypatch.setenv("GOOGLE_API_CERTIFICATE_CONFIG", str(config))
+    monkeypatch.setenv("GOOGLE_API_USE_CLIENT_CERTIFICATE", "true")
+    environ = {"GOOGLE_API_USE_CLIENT_CERTIFICATE": "true", "REQUESTS_CA_BUNDLE": str(own)}
+    assert session(environ).get(server.url, CALL) == {}
+    (tmp_path / "key.pem").write_text("no key")
+    with pytest.raises(AuthError, match="no usable Google Cloud credentials"):
+        session(environ).get(server.url, CALL)
+
+
+def test_what_is_read_is_followed_and_another_host_does_not_learn_the_token(serve: Callable[..., Server]) -> None:
+    first, other = serve(), serve()
+    first.says(b"", 302, Location=f"{other.url}there")
+    assert session({}).get(first.url, CALL) == {}
+    assert other.sent == ["GET /there"]
+    assert first.heard[0]["Authorization"] == "Bearer ya29.token" and other.heard[0]["Authorization"] is None
+
+
+def test_a_circle_of_redirections_ends(server: Server) -> None:
+    server.says(b"", 302, Location="/again")
+    with pytest.raises(NoAnswer):
+        session({}).get(server.url, CALL)
+    assert len(server.sent) == 11
+    server.says(b"", 302, Location="http://[::1")
+    with pytest.raises(Unreachable):
+        session({}).get(server.url, CALL)
+
+
+def test_no_cookie_is_kept_and_no_password_read(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".netrc").write_text("default login anna password secret")
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+    server.says({}, Set_Cookie="a=b")
+    vertex = connection(server.url).vertex("p", "us-central1")
+    for _ in range(2):
+        with pytest.raises(Garbled):
+            vertex.create(CUSTOM_JOB, {})
+    assert [(one["Cookie"], one["Authorization"]) for one in server.heard] == [(None, None)] * 2
+
+
+def test_the_connection_and_each_part_of_the_answer_have_their_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[urllib3.Timeout] = []
+
+    def urlopen(*_: Any, timeout: urllib3.Timeout, **__: Any) -> urllib3.HTTPResponse:
+        asked.append(timeout)
+        return urllib3.HTTPResponse(io.BytesIO(b"{}"), status=200, preload_content=False)
+
+    monkeypatch.setattr(urllib3.PoolManager, "urlopen", urlopen)
+    session({}).get(FAR, CALL)
+    assert [(one.total, one.connect_timeout, one._read) for one in asked] == [(None, 1.0, 5.0)]
+
+
+def test_packed_answers_are_unpacked(server: Server) -> None:
+    server.says(gzip.compress(b'{"a": 1}'), Content_Encoding="gzip")
+    assert session({}).get(server.url, CALL) == {"a": 1}
+
+
+class Renewing:
+    """Asks with the number of its token."""
+
+    token = 0
+
+    def headers(self, method: str, url: str) -> Mapping[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
+
+    def renewed(self) -> bool:
+        self.token += 1
+        return True
+
+
+def test_a_token_that_is_refused_is_renewed_twice_and_no_more(server: Server) -> None:
+    server.says({}, 401)
+    with pytest.raises(Unauthenticated):
+        Session(Transport({}, Renewing())).post(server.url, CALL, {})
+    assert [one["Authorization"] for one in server.heard] == ["Bearer 0", "Bearer 1", "Bearer 2"]
+
+
+def test_a_person_may_have_less_patience_with_an_answer_and_not_more() -> None:
+    # N2
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1/b"
+        for variable, usual in (("0.05s", 60.0), ("2m", 0.05)):
+            http = Transport({"SLIPWAY_TIMEOUT": variable})
+            with pytest.raises(NoAnswer):
+                Session(http, HttpPolicy(1.0, usual, attempts=1)).get(url, CALL)
+    with pytest.raises(ConfigError, match="invalid SLIPWAY_TIMEOUT: 'soon'"):
+        Transport({"SLIPWAY_TIMEOUT": "soon"})
+
+
+def test_a_header_that_can_not_be_sent_was_not_sent(server: Server) -> None:
+    with pytest.raises(Unreachable) as error:
+        Session(Transport({}, headers={"x-goog-user-project": "p\nX-Evil: 1"})).post(server.url, CALL, {})
+    assert error.value.not_accepted and server.sent == []

@@ -1,0 +1,268 @@
+"""Whatever stands in a catalog, a submission can be made of it, or it is refused in words: never a fault of ours."""
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.authoring.template.proof import StackResources, prove
+from slipway.base.codec import write as written
+from slipway.base.errors import ConfigError, SlipwayError
+from slipway.deploying.deployment.actions import of_current
+from slipway.deploying.deployment.plan import Plan
+from slipway.deploying.deployment.publication import catalog_of, draws, template_entry
+from slipway.google.catalog.document import published, read, write
+from slipway.google.catalog.lookup import find_template
+from slipway.google.quota.report import OfferVerdict
+from slipway.model.catalog.model import Catalog, Template
+from slipway.model.cluster import Reservation
+from slipway.template import Image, Metric, Parameter, Search, Study, Variant, WorkerPool
+from slipway.using.submission.candidates import SubmissionRequest, prepare, price, summary
+from slipway.using.submission.preflight import offline
+from tests.builders.templates import job_template as template
+from tests.slipway.authoring.template.conftest import CONTEXT
+
+from .test_document import CPU, CURRENT, STACK
+
+SOURCE = "gs://c/catalog.json"
+HERE = replace(CONTEXT, project="acme-dev")
+PACKAGED = template(
+    kinds=("custom-job", "hyperparameter-tuning-job", "training-pipeline"),
+    study=Study((Metric("loss"),), (Search("rate", "discrete", values=(0.1, 0.5)),), "${trials}", 2),
+    capacity_types=("pool", "spot"),
+    experiment="digits",
+    env={"A": "${name}"},
+    parameters=(
+        Parameter("workers", int, default=2, min=1, max=16),
+        Parameter("trees", int, default=200, min=1),
+        Parameter("trials", int, default=4, min=1, max=9),
+        Parameter("name", str, default="a", choices=("a", "b")),
+        Parameter("fast", bool, default=False),
+        Parameter("rate", float, default=1),
+    ),
+    variants=(Variant({"fast": True}, capacity_types=("on-demand",)),),
+    worker_pools=(
+        WorkerPool("scheduler", "n1-standard-4", args=("--trees=${trees}", "--rate=${rate}")),
+        WorkerPool("workers", "n1-standard-8", replicas="${workers}"),
+    ),
+)
+IMAGE = template(
+    name="image", code=Image(f"a/b@sha256:{'0' * 64}", ("run",)), capacity_types=("pool", "on-demand"), env={"A": "1"}
+)
+
+
+def document() -> dict[str, Any]:
+    """What a deployment publishes of two templates."""
+    entries = {}
+    for asked in (PACKAGED, IMAGE):
+        placements = prove(asked, StackResources((CPU,)))
+        verdicts = {one.label: OfferVerdict(True) for one in draws(asked, placements)}
+        packages = dict.fromkeys(asked.packages, "packages/p.tar.gz")
+        entries[asked.name] = template_entry(asked, placements, verdicts, HERE, packages)
+    text = write(catalog_of(CONTEXT, STACK, Plan((of_current(CURRENT),)), entries))
+    body: dict[str, Any] = json.loads(text)
+    return body
+
+
+DOCUMENT = document()
+OFFER = ("templates", "dask-digits", "offers", 0)
+SPEC = (*OFFER, "request", "jobSpec")
+PARAMETERS = ("templates", "dask-digits", "parameters")
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of everything in a document."""
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in inner:
+        yield from places(child, (*path, key))
+
+
+def changed(path: tuple[Any, ...], value: Any) -> str:
+    body = copy.deepcopy(DOCUMENT)
+    place: Any = body
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return json.dumps(body)
+
+
+def templates_in(content: str) -> list[Template]:
+    catalog = read(content, SOURCE)
+    return [find_template(catalog, name) for name in catalog.templates]
+
+
+def submit_all(content: str) -> None:
+    """As far as each submission goes without asking anybody. Raises SlipwayError."""
+    catalog = read(content, SOURCE)
+    problem = None
+    for name, found in catalog.templates.items():
+        for kind in (None, *found.kinds):
+            for params in ({}, {"fast": "true"}, {"rate": "0.5"}):
+                try:
+                    submit_one(catalog, SubmissionRequest(name, params, kind=kind))
+                except SlipwayError as error:
+                    problem = error
+    if problem is not None:
+        raise problem
+
+
+def submit_one(catalog: Catalog, asked: SubmissionRequest) -> None:
+    prepared = prepare(catalog, asked, "ada")
+    for candidate in prepared.candidates:
+        if offline(candidate) is None:
+            assert summary(candidate, catalog.region) and price(catalog, candidate) is not None
+        json.dumps(candidate.body, allow_nan=False, ensure_ascii=False).encode()
+        assert candidate.request.mark
+
+
+PATH = "projects/acme/zones/us-central1-a/reservations/three"
+RESERVED = template(
+    capacity_types=("reservation",),
+    worker_pools=(
+        WorkerPool("chief", "n1-standard-8", args=("--trees=${trees}",), reservation="three"),
+        WorkerPool("workers", "n1-standard-8", replicas="${workers}", reservation="three"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("workers", "why"),
+    [
+        ("2", ()),
+        ("5", (f"worker pool 1: {PATH} holds 3 machines, the job needs 6; lower the replicas [reservation-fits]",)),
+    ],
+)
+def test_a_reservation_gives_no_more_machines_than_the_stack_says_it_holds(
+    workers: str, why: tuple[str, ...]
+) -> None:  # Z6
+    reservations = {"three": Reservation(PATH, "n1-standard-8", machines=3)}
+    context, stack = replace(HERE, reservations=reservations), replace(STACK, reservations=reservations)
+    placements = prove(RESERVED, StackResources((), region="us-central1", reservations=reservations))
+    packages = dict.fromkeys(RESERVED.packages, "packages/p.tar.gz")
+    entry = template_entry(RESERVED, placements, {"reservation": OfferVerdict(True)}, context, packages)
+    made = catalog_of(context, stack, Plan(), {RESERVED.name: entry})
+    catalog = read(write(made), SOURCE)
+    (candidate,) = prepare(catalog, SubmissionRequest(RESERVED.name, {"workers": workers}), "ada").candidates
+    found = offline(candidate, reserved=catalog.reservations)
+    assert (found.reasons if found else ()) == why
+
+
+def test_what_is_published_can_be_submitted() -> None:
+    submit_all(json.dumps({**DOCUMENT, "templates": {"dask-digits": DOCUMENT["templates"]["dask-digits"]}}))
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(st.characters(), max_size=5)
+    | st.sampled_from(["${name}", "${trees}", "${nothing}", "${slipway.job}", "1e999s", "\ud800", 10**400, 0, ""]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(path=st.sampled_from([*places(DOCUMENT)][1:]), value=JSON)
+def test_a_catalog_changed_anywhere_is_submitted_by_or_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
+    try:
+        submit_all(changed(path, value))
+    except SlipwayError as error:
+        assert str(error)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        ((*PARAMETERS, 1, "default"), "lots; rm", "parameters[1].default is 'lots; rm', which is not of type int"),
+        ((*PARAMETERS, 0, "default"), 99, "parameters[0].default is 99, which is above max 16"),
+        ((*PARAMETERS, 3, "default"), "c", "parameters[3].default is 'c', which is none of the choices a, b"),
+        ((*PARAMETERS, 3, "choices", 1), "a\0", "parameters[3].choices[1] is 'a\\x00', which has a null character"),
+        ((*PARAMETERS, 0, "name"), "$(rm)", "parameters[0].name is '$(rm)', where a parameter's name is expected"),
+        ((*PARAMETERS, 0, "max"), 10**400, "parameters[0].max is 1000"),
+        ((*PARAMETERS, 0, "name"), "\ud800", "not valid JSON"),
+        ((*OFFER, "kind"), "a; rm", "offers[0].kind is 'a; rm', where a name is expected"),
+        ((*OFFER, "request", "labels"), [], "request.labels is [], where an object is expected"),
+        ((*SPEC, "scheduling"), None, "offers[0].request.jobSpec.scheduling is None, where an object is expected"),
+        ((*SPEC, "scheduling", "maxWaitDuration"), "1e999s", "scheduling.maxWaitDuration is not finite"),
+        (
+            (*SPEC, "workerPoolSpecs", 0, "pythonPackageSpec", "env"),
+            None,
+            "Spec.env is None, where a list of objects",
+        ),
+        ((*SPEC, "workerPoolSpecs", 0, "diskSpec", "bootDiskSizeGb"), float("inf"), "not valid JSON: Infinity is not"),
+    ],
+)
+def test_the_place_of_what_is_wrong_is_named(path: tuple[Any, ...], value: Any, said: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        templates_in(changed(path, value))
+    assert said in error.value.why and SOURCE in error.value.what
+
+
+def test_a_template_has_a_name_that_a_shell_takes_for_one() -> None:
+    body = {**DOCUMENT, "templates": {"x; rm": DOCUMENT["templates"]["image"]}}
+    with pytest.raises(ConfigError) as error:
+        read(json.dumps(body), SOURCE)
+    assert "'x; rm', where a name" in error.value.why
+
+
+def test_a_request_is_not_deeper_than_its_readers_go() -> None:
+    deep: Any = "x"
+    for _ in range(200):
+        deep = {"inner": deep}
+    with pytest.raises(ConfigError) as error:
+        templates_in(changed((*OFFER, "request", "deep"), deep))
+    assert "more than 100 levels" in error.value.why
+
+
+@pytest.mark.parametrize(
+    ("change", "strange"),
+    [({"kind": "notebook-job"}, "kind notebook-job"), ({"capacityType": "calendar"}, "capacity type calendar")],
+)
+def test_what_only_a_newer_version_knows_is_read_and_not_available(change: dict[str, str], strange: str) -> None:
+    offers = DOCUMENT["templates"]["dask-digits"]["offers"]
+    catalog = read(changed(OFFER, {**offers[0], **change}), SOURCE)
+    first, *others = catalog.templates["dask-digits"].offers
+    assert not first.available and f" {strange}; update slipway" in first.why
+    assert len(others) == len(offers) - 1 and all(offer.available for offer in others if offer.kind == "custom-job")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"type": "list", "default": ["a", "b"], "choices": [["a"]]}, "parameters[1].type is 'list', where one of int"),
+        ({"max": {"per": "machine"}}, "parameters[1].max is {'per': 'machine'}, where a number is expected"),
+        ({"default": {"uri": "gs://b/x"}}, "parameters[1].default is {'uri': 'gs://b/x'}, where a value is expected"),
+    ],
+)
+def test_a_template_that_only_a_newer_version_understands_leaves_the_others_as_they_are(
+    change: dict[str, Any], said: str
+) -> None:
+    parameter = DOCUMENT["templates"]["dask-digits"]["parameters"][1]
+    content = changed((*PARAMETERS, 1), {**parameter, **change})
+    catalog = read(content, SOURCE)
+    submit_one(catalog, SubmissionRequest("image"))
+    with pytest.raises(ConfigError) as error:
+        prepare(catalog, SubmissionRequest("dask-digits"), "ada")
+    assert said in error.value.why and SOURCE in error.value.what and "update slipway" in str(error.value.fix)
+    whole = published(content.encode(), SOURCE).whole
+    assert whole is not None and whole.templates["image"] == catalog.templates["image"]
+
+
+def test_a_cluster_that_is_dormant_for_a_reason_of_a_newer_version_is_dormant() -> None:
+    entry = DOCUMENT["clusters"]["cpu"] | {"why": "maintenance", "since": "2026-11-20T10:00:00+00:00"}
+    dormant = read(json.dumps({**DOCUMENT, "dormant": {"gpu": entry}}), SOURCE).dormant["gpu"]
+    assert not dormant.comes and not dormant.edit
+    assert "does not exist (maintenance)" in dormant.words and "update slipway" in dormant.words
+
+
+@pytest.mark.parametrize("form", [str.encode, lambda text: b"\xef\xbb\xbf" + text.encode()])
+def test_an_editor_may_have_put_a_mark_before_it(form: Callable[[str], bytes]) -> None:
+    catalog = read(form(json.dumps(DOCUMENT)), SOURCE)
+    assert written(catalog) == written(read(json.dumps(DOCUMENT), SOURCE))

@@ -1,0 +1,81 @@
+"""Commands without a shell: what only a shell would read, and the parameters that a command names."""
+
+import shlex
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.model.catalog.command_line import filled, names, refusal, unreadable, with_shell
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("python a.py && python b.py", "has && for a shell"),
+        ("python a.py || true", "has || for a shell"),
+        ("python a.py | tee log", "has | for a shell"),
+        ("cd src; python a.py", "has ; for a shell"),
+        ("python a.py > log 2>&1", "has > for a shell"),
+        ("python a.py < set.csv", "has < for a shell"),
+        ("python a.py &", "has & for a shell"),
+        ("python a.py --out $SLIPWAY_OUTPUT", "has $SLIPWAY_OUTPUT for a shell"),
+        ('python a.py --out "${SLIPWAY_OUTPUT}/a"', "has ${SLIPWAY_OUTPUT} for a shell"),
+        ('python a.py "$(date)"', "has $( for a shell"),
+        ("python a.py `date`", "has ` for a shell"),
+        ("CUDA_VISIBLE_DEVICES=0 python a.py", "begins with CUDA_VISIBLE_DEVICES=…"),
+        ("python a.py \\\n  --lr 0.1", "a backslash at the end of a line"),
+        ("python a.py 'one", "no closing quotation"),
+        ("python a.py \\", "no escaped character"),
+    ],
+)
+def test_what_only_a_shell_reads_is_refused(text: str, why: str) -> None:
+    assert why in refusal(text)
+    if not unreadable(text):
+        assert refusal(with_shell(text)) == "" and shlex.split(with_shell(text)) == ["bash", "-c", text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "python train.py --lr 0.1",
+        "bash -c 'python a.py && echo $HOME > x'",
+        "python a.py 'a && b' \"c | d\" \\; e\\&f",
+        'python a.py "costs 5$" $ 5$ "\\$HOME"',
+        "python train.py optimizer.lr=0.1 --pattern=*.csv",
+        "env NAME=value python a.py",
+        "python train.py\n  --lr 0.1\n",
+        "",
+    ],
+)
+def test_what_means_the_same_without_a_shell_is_a_command(text: str) -> None:
+    assert refusal(text) == ""
+
+
+def test_a_command_names_parameters() -> None:
+    text = "python t.py --lr {lr} --name 'run {name}-{lr}' '{\"a\": 1}' ${no} '{{literal}}' {} {1}"
+    assert names(text) == ("lr", "name")
+    sent = filled(text, {"lr": "1e-3", "name": 'two words\' "$x"'})
+    assert shlex.split(sent) == [
+        *("python", "t.py", "--lr", "1e-3", "--name", 'run two words\' "$x"-1e-3'),
+        *('{"a": 1}', "${no}", "{literal}", "{}", "{1}"),
+    ]
+    assert names("python t.py optim.lr={optim.lr} --weight-decay {weight-decay}") == ("optim.lr", "weight-decay")
+    assert names("bash -c 'for i in {a..c}; do echo {-x} {x-} {a b}; done'") == ()
+    with pytest.raises(KeyError, match="lr"):
+        filled("{lr}", {})
+
+
+def test_a_command_that_names_none_is_sent_as_it_was_written() -> None:
+    assert filled("python  't.py'  {}", {"lr": "1"}) == "python  't.py'  {}"
+
+
+@given(st.text(), st.text())
+def test_a_value_stays_within_its_word(value: str, other: str) -> None:
+    words = shlex.split(filled("run a{x}b {y}", {"x": value, "y": other}))
+    assert words == ["run", f"a{value}b", other]
+
+
+@given(st.text())
+def test_a_shell_reads_any_text_that_can_be_quoted(text: str) -> None:
+    assert refusal(with_shell(text)) == ""

@@ -1,0 +1,186 @@
+"""Reading a catalog: the values of a good one, and where a bad one is wrong."""
+
+import copy
+import json
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.base.errors import ConfigError, SlipwayError
+from slipway.google.catalog.document import read, write
+from slipway.google.catalog.lookup import find_template
+from slipway.model.prices import UNKNOWN, Price
+from slipway.using.jobs.demand import Demand
+from slipway.using.submission.parameters import resolve
+from slipway.using.submission.request import fill
+
+from .conftest import CATALOG
+
+SOURCE = "gs://c/catalog.json"
+
+
+def test_a_catalog_is_read_into_values(body: dict[str, Any]) -> None:
+    catalog = read(json.dumps(body), SOURCE)
+    assert (catalog.stack, catalog.project, catalog.region) == ("local", "local-project", "us-central1")
+    assert catalog.clusters["cpu"].pools[-1].price_per_hour == Price(Decimal("0.4370"))
+    template = catalog.templates["digits"]
+    assert template.parameters[0].default == 200 and not template.parameters[0].required
+    assert template.offers[0].request["displayName"] == "${slipway.job}"
+    named = catalog.cluster_named("cpu-1a2b3c4")
+    assert named is not None and named.name == "cpu"
+    assert catalog.cluster_named("cpu-0000000") is None
+
+
+def test_a_parameter_without_a_default_is_required(body: dict[str, Any]) -> None:
+    del body["templates"]["digits"]["parameters"][0]["default"]
+    assert read(json.dumps(body), SOURCE).templates["digits"].parameters[0].required
+
+
+def test_no_price_is_price_unknown(body: dict[str, Any]) -> None:
+    body["clusters"]["cpu"]["pools"]["workers"]["pricePerHour"] = None
+    assert read(json.dumps(body), SOURCE).clusters["cpu"].pools[-1].price_per_hour == UNKNOWN
+
+
+def test_a_price_that_lacks_a_part_says_so(body: dict[str, Any]) -> None:
+    body["clusters"]["cpu"]["pools"]["workers"]["priceComplete"] = False
+    found = read(json.dumps(body), SOURCE).clusters["cpu"].pools[-1].price_per_hour
+    assert found == Price(Decimal("0.4370"), complete=False)
+
+
+def test_a_price_of_which_a_bound_is_known_is_unknown_to_a_version_that_knows_no_bounds(body: dict[str, Any]) -> None:
+    catalog = read(json.dumps(body), SOURCE)
+    template = catalog.templates["digits"]
+    bound = Price(Decimal("4.2500"), at_most=True)
+    offers = tuple(replace(one, price_per_hour=bound) for one in template.offers)
+    text = write(replace(catalog, templates={"digits": replace(template, offers=offers)}))
+    written = json.loads(text)["templates"]["digits"]["offers"][0]
+    assert (written["pricePerHour"], written["priceComplete"], written["priceAtMost"]) == (None, False, "4.2500")
+    assert read(text, SOURCE).templates["digits"].offers[0].price_per_hour == bound
+    with pytest.raises(ConfigError, match="can't be read") as error:
+        find_template(read(text.replace('"4.2500"', '"much"'), SOURCE), "digits")
+    assert "priceAtMost" in error.value.why
+
+
+def test_a_newer_schema_says_to_update(body: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError) as error:
+        read(json.dumps({**body, "schema": 3}), SOURCE)
+    assert "newer" in error.value.what and SOURCE in error.value.what
+    assert "update slipway" in error.value.fix
+    assert error.value.exit_code == 2
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"schema": "2"}', '{"schema": 1}', "{}"])
+def test_what_is_no_catalog_is_named_with_its_address(content: str) -> None:
+    with pytest.raises(ConfigError, match="can't be read") as error:
+        read(content, SOURCE)
+    assert SOURCE in error.value.what and error.value.why
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (("project",), None, "project is None, where a string is expected"),
+        (("clusters", "cpu", "id"), 7, "clusters.cpu.id is 7"),
+        (("clusters", "cpu", "pools", "workers", "max"), "4", "clusters.cpu.pools.workers.max is '4'"),
+        (("clusters", "cpu", "pools", "workers", "pricePerHour"), "cheap", "pricePerHour is 'cheap'"),
+        (("templates", "digits", "parameters", 0, "type"), "date", "parameters[0].type is 'date'"),
+        (("templates", "digits", "offers", 0, "available"), "yes", "offers[0].available is 'yes'"),
+        (("templates", "digits", "offers"), {}, "templates.digits.offers is {}"),
+    ],
+)
+def test_the_place_of_a_wrong_value_is_named(
+    body: dict[str, Any], path: tuple[Any, ...], value: Any, said: str
+) -> None:
+    place: Any = body
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(ConfigError) as error:
+        find_template(read(json.dumps(body), SOURCE), "digits")
+    assert said in error.value.why
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(key=st.sampled_from(["stack", "storage", "clusters", "retiring", "templates", "trainer", "dirty"]), value=JSON)
+def test_whatever_stands_in_a_catalog_is_read_or_refused_in_words(key: str, value: Any) -> None:
+    try:
+        read(json.dumps({**CATALOG, key: value}), SOURCE)
+    except ConfigError as error:
+        assert error.why
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The paths of everything in a document."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(found for key, child in inner for found in places(child, (*path, key)))]
+
+
+@given(path=st.sampled_from(places(CATALOG)[1:]), value=JSON)
+def test_what_is_read_can_be_filled_and_counted(path: tuple[Any, ...], value: Any) -> None:
+    body = copy.deepcopy(CATALOG)
+    place: Any = body
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    try:
+        catalog = read(json.dumps(body), SOURCE)
+        for template in catalog.templates.values():
+            for offer in template.offers:
+                filled = fill(catalog, template, offer, resolve(template, {}), request_id="r", user="ada")
+                Demand.read(filled, template.roles, offer.pools)
+    except SlipwayError as error:
+        assert str(error)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("region",), "evil.example/"),
+        (("region",), "us-central1\n"),
+        (("project",), "../../elsewhere"),
+        (("project",), "p?alt=x"),
+        (("stack",), "../../../tmp"),
+        (("stack",), "/tmp/elsewhere"),
+        (("storage", "work"), "bucket/../other"),
+        (("clusters", "cpu", "id"), "x/../y"),
+        (("clusters", "cpu", "region"), "evil.example/x"),
+        (("otherRegions",), ["evil.example/x"]),
+        (("otherRegions",), ["us-east4"] * 10_000),
+        (("formerRegions",), ["evil.example/x"]),
+        (("quotas", "custom_model_training_cpus"), "../../elsewhere"),
+    ],
+)
+def test_what_becomes_a_host_a_path_or_a_file_can_be_nothing_else(
+    body: dict[str, Any], path: tuple[Any, ...], value: str | list[str]
+) -> None:
+    """A catalog may come from anybody's bucket: a region with a slash would send the person's token elsewhere."""
+    place: Any = body
+    for key in path[:-1]:
+        place = place.setdefault(key, {}) if isinstance(place, dict) else place[key]
+    place[path[-1]] = value
+    with pytest.raises(ConfigError) as error:
+        read(json.dumps(body), SOURCE)
+    assert path[-1] in error.value.why
+
+
+@pytest.mark.usefixtures("no_garbage")
+def test_a_catalog_nested_beyond_reading_is_no_catalog() -> None:
+    with pytest.raises(ConfigError, match="can't be read"):
+        read("[" * 100_000 + "]" * 100_000, SOURCE)
+
+
+def test_an_offer_to_a_cluster_that_is_not_there_is_named(body: dict[str, Any]) -> None:
+    body["templates"]["digits"]["offers"][0]["cluster"] = "gpu"
+    with pytest.raises(ConfigError) as error:
+        find_template(read(json.dumps(body), SOURCE), "digits")
+    assert "offers[0].cluster is 'gpu'" in error.value.why

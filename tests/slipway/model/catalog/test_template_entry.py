@@ -1,0 +1,160 @@
+"""A template's entry of the catalog: every kind, offer and case, with what it draws and costs. # N3 W6 W7 Z1 Z8 N11"""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from slipway.authoring.template.proof import StackResources, prove
+from slipway.base.codec import write
+from slipway.deploying.deployment.publication import draws, template_entry
+from slipway.google.quota.report import OfferDraw, OfferVerdict
+from slipway.model.cluster import Reservation
+from slipway.template import (
+    Disk,
+    Image,
+    JobTemplate,
+    Metric,
+    ModelUpload,
+    Parameter,
+    Search,
+    Study,
+    Variant,
+    WorkerPool,
+)
+from tests.builders.templates import job_template as template
+from tests.slipway.authoring.template.conftest import CONTEXT, cluster
+
+HERE = replace(
+    CONTEXT, project="acme-dev", reservations={"h100": Reservation("projects/p/zones/us-central1-a/reservations/r")}
+)
+H100 = WorkerPool("chief", "a3-highgpu-8g", Disk("pd-ssd", 2000), reservation="h100")
+STUDY = Study((Metric("accuracy"),), (Search("rate", "double", 0.1, 1.0),), max_trials="${trials}", parallel_trials=3)
+
+
+def lora(**changes: Any) -> JobTemplate:
+    parts: dict[str, Any] = {
+        "name": "lora",
+        "worker_pools": (WorkerPool("chief", "n1-standard-8", args=("${model}",)),),
+        "parameters": (
+            Parameter("model", str, default="tiny", choices=("tiny", "27b")),
+            Parameter("trials", int, default=8, min=1, max=20),
+        ),
+        "variants": (Variant({"model": "27b"}, (H100,), ("flex-start", "on-demand", "reservation")),),
+        "kinds": ("custom-job", "hyperparameter-tuning-job", "training-pipeline"),
+        "study": STUDY,
+        "model": ModelUpload("lora", "serve"),
+        "capacity_types": ("pool", "spot"),
+        "waits": {"pool": 1800},
+    }
+    return template(**{**parts, **changes})
+
+
+def entry(asked: JobTemplate, **changes: Any) -> dict[str, Any]:
+    context = replace(HERE, **changes)
+    offers = prove(asked, StackResources((cluster(),), region=context.region, reservations=context.reservations))
+    verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(asked, offers)}
+    found = write(template_entry(asked, offers, verdicts, context, dict.fromkeys(asked.packages, "packages/p.tar.gz")))
+    assert json.loads(json.dumps(found)) == found
+    return found
+
+
+def standing(found: dict[str, Any], kind: str, **values: Any) -> list[str]:
+    """The offers that a reader offers for these values: no order of variants to keep."""
+    return [
+        offer["capacityType"]
+        for offer in found["offers"]
+        if offer["kind"] == kind and all(values[name] in allowed for name, allowed in offer["when"].items())
+    ]
+
+
+def test_for_given_values_the_offers_of_one_variant_stand() -> None:  # Z1 N3
+    found = entry(lora())
+    assert found["kinds"] == ["custom-job", "hyperparameter-tuning-job", "training-pipeline"]
+    for kind in found["kinds"]:
+        assert standing(found, kind, model="27b") == ["flex-start", "on-demand", "reservation"]
+        assert standing(found, kind, model="tiny") == ["pool", "spot"]
+
+
+def test_each_kind_has_the_body_that_it_is_posted_as() -> None:
+    keys = {offer["kind"]: set(offer["request"]) - {"displayName", "labels"} for offer in entry(lora())["offers"]}
+    assert keys["custom-job"] == {"jobSpec"}
+    assert keys["hyperparameter-tuning-job"] == {"studySpec", "maxTrialCount", "parallelTrialCount", "trialJobSpec"}
+    assert keys["training-pipeline"] == {"trainingTaskDefinition", "trainingTaskInputs", "modelToUpload"}
+
+
+def test_waits_study_and_notes_are_published() -> None:
+    found = entry(lora())
+    assert [offer["wait"] for offer in found["offers"] if offer["capacityType"] == "pool"] == [1800] * 3
+    assert found["study"] == {
+        "maxTrials": "${trials}",
+        "parallelTrials": 3,
+        "algorithm": "bayesian",
+        "metrics": [{"id": "accuracy", "goal": "maximize"}],
+        "parameters": ["rate"],
+    }
+    notes = {offer["capacityType"]: offer["note"] for offer in found["offers"]}
+    assert "below the on-demand one" in notes["flex-start"]
+    assert notes["pool"] == ""
+
+
+def test_prices_by_capacity_type() -> None:  # Z8 W7
+    prices = {(offer["kind"], offer["capacityType"]): offer["pricePerHour"] for offer in entry(lora())["offers"]}
+    assert prices["custom-job", "flex-start"] == "52.0306"  # 51.4950 and 2,000 GB of disk
+    assert prices["custom-job", "on-demand"] == "101.5429"
+    assert prices["hyperparameter-tuning-job", "on-demand"] == "304.6288"  # three trials at once
+    assert prices["custom-job", "reservation"] is None
+    assert prices["custom-job", "spot"] == "0.2178"  # the small one: an n1-standard-8
+
+
+def test_what_each_offer_draws() -> None:  # W6
+    asked = lora()
+    found = {
+        draw.label: draw for draw in draws(asked, prove(asked, StackResources((cluster(),), region="us-central1")))
+    }
+    assert found["pool (model=tiny)"] == OfferDraw("lora", "pool", "pool (model=tiny)")
+    assert found["flex-start (model=27b)"].preemptible
+    assert [group.count for group in found["flex-start (model=27b)"].machines] == [1]
+    assert [group.count for group in found["on-demand (model=27b) as hyperparameter-tuning-job"].machines] == [3]
+    assert not found["on-demand (model=27b)"].preemptible
+    assert "declares no reservation 'h100'" in found["reservation (model=27b)"].refusal
+    known = draws(asked, prove(asked, StackResources((cluster(),), reservations=HERE.reservations)))
+    assert next(draw for draw in known if draw.label == "reservation (model=27b)").doubtful
+
+
+def test_an_offer_that_the_stack_rules_out_is_published_with_its_reason() -> None:  # Z6
+    found = entry(lora(), reservations={})
+    reserved = [offer for offer in found["offers"] if offer["capacityType"] == "reservation"]
+    assert len(reserved) == 3
+    assert not any(offer["available"] for offer in reserved)
+    assert "declares no reservation 'h100'" in reserved[0]["why"]
+    assert reserved[0]["request"]["jobSpec"]["workerPoolSpecs"]
+
+
+def test_roles_and_pools_have_a_value_for_each_place_of_the_request() -> None:
+    pools = (WorkerPool("chief", "n1-standard-8"), WorkerPool("judge", "n1-standard-8", position="evaluators"))
+    found = entry(lora(worker_pools=pools, variants=(), parameters=lora().parameters[1:], capacity_types=("pool",)))
+    offer = found["offers"][0]
+    assert len(offer["request"]["jobSpec"]["workerPoolSpecs"]) == 4
+    assert offer["roles"] == found["roles"] == ["chief", "", "", "judge"]
+    assert offer["pools"] == ["workers", "", "", "workers"]
+
+
+def test_other_code_needs_the_template_and_the_stack() -> None:  # N11
+    assert entry(template(code_flag=True, capacity_types=("spot",)), code_allowed=True)["codeFlag"] is True
+    stack = entry(template(code_flag=True, capacity_types=("spot",)))
+    assert (stack["codeFlag"], "slipway:workspace: {code: true}" in stack["codeWhy"]) == (False, True)
+    neither = entry(template(capacity_types=("spot",)), code_allowed=True)
+    assert (neither["codeFlag"], "code_flag=True" in neither["codeWhy"]) == (False, True)
+
+
+def test_an_image_has_no_package() -> None:
+    uri = f"us-docker.pkg.dev/p/r/i@sha256:{'0' * 64}"
+    found = entry(template(code=Image(uri), capacity_types=("spot",)))
+    assert (found["package"], found["image"]) == ("", uri)
+    assert (
+        entry(template(capacity_types=("spot",)))["package"],
+        entry(template(capacity_types=("spot",)))["image"],
+    ) == (
+        "gs://acme-dev-catalog/packages/p.tar.gz",
+        "",
+    )

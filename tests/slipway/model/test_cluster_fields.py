@@ -1,0 +1,213 @@
+"""Every field that makes another cluster of one, and the fingerprint that follows. # N1 # N10 # N14"""
+
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import yaml
+
+from slipway.base.codec import camel
+from slipway.model.cluster import Alternative, ClusterSpec, DnsPeering, PoolSpec, PscInterface
+from slipway.model.cluster_fields import CLUSTER, POOL, as_asked, compare, compare_pools, strays
+from slipway.model.fingerprint import fingerprint_of
+from slipway.model.machines.spec import Disk, MachineSpec
+from slipway.model.season import Season
+
+T4 = MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)
+WORKERS = PoolSpec("workers", T4, 1, 4, autoscaled=True, replicas=1)
+FIXED = PoolSpec("fixed", T4, 2, 2, autoscaled=False, replicas=2)
+PEERED = (DnsPeering("a.", "p", "n"), DnsPeering("b.", "p", "n"))
+SPEC = ClusterSpec("cpu", (FIXED, WORKERS), reserved_ip_ranges=("s", "r"), psc=PscInterface("training", PEERED))
+NO_OTHER_CLUSTER = {
+    *("replacement", "retire_within", "deletion_policy", "season", "create_within"),
+    *("alternatives", "alternative", "adopted"),
+}
+NOT_OF_ITSELF = {"name", "region"}
+"""Whoever compares two looks at those of one name, in one region."""
+
+OF_CLUSTER: dict[str, Any] = {
+    "pools": (WORKERS,),
+    "display_name": "another",
+    "network": "n",
+    "reserved_ip_ranges": ("r",),
+    "kms_key": "k",
+    "psc": None,
+    "custom_service_account": False,
+    "labels": {"team": "a"},
+    "generation": 2,
+}
+OF_POOL: dict[str, Any] = {"machine": MachineSpec("n1-standard-4"), "min": 2, "max": 9, "autoscaled": False}
+OF_MACHINE: dict[str, Any] = {
+    "type": "n1-standard-16",
+    "accelerator": "NVIDIA_TESLA_V100",
+    "accelerator_count": 4,
+    "disk": Disk("pd-standard", 100),
+}
+
+
+OF_DISK: dict[str, Any] = {"type": "pd-standard", "size_gb": 200}
+
+
+def of_pool(**changed: Any) -> ClusterSpec:
+    return replace(SPEC, pools=(FIXED, replace(WORKERS, **changed)))
+
+
+def test_no_field_is_forgotten() -> None:
+    assert {one.name for one in fields(ClusterSpec)} == {*OF_CLUSTER, *NO_OTHER_CLUSTER, *NOT_OF_ITSELF}
+    # A pool that grows by itself has as many machines as it needs.
+    assert {one.name for one in fields(PoolSpec)} == {*OF_POOL, "name", "replicas"}
+    assert {one.name for one in fields(MachineSpec)} == {*OF_MACHINE}
+    assert {one.name for one in fields(Disk)} == {*OF_DISK}
+
+
+def test_no_field_of_the_service_s_disk_is_forgotten() -> None:
+    """The machine's other fields in the API are of TPUs, reservations and parts of GPUs, which no pool here has."""
+    from google.cloud.aiplatform_v1 import DiskSpec
+
+    service = {camel(name) for name in DiskSpec.meta.fields}
+    assert {*T4.disk.request()} == service
+    assert Disk.read(T4.disk.request()) == T4.disk
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        *(replace(SPEC, **{key: value}) for key, value in OF_CLUSTER.items()),
+        *(of_pool(**{key: value}) for key, value in OF_POOL.items()),
+        *(of_pool(machine=replace(T4, **{key: value})) for key, value in OF_MACHINE.items()),
+        *(of_pool(machine=replace(T4, disk=replace(T4.disk, **{key: value}))) for key, value in OF_DISK.items()),
+        of_pool(name="others"),
+        replace(SPEC, psc=PscInterface("another", PEERED)),
+        replace(SPEC, psc=PscInterface("training", PEERED[:1])),
+        replace(SPEC, pools=(replace(FIXED, replicas=3, min=3, max=3), WORKERS)),
+    ],
+)
+def test_what_makes_another_cluster_is_named_with_a_key_of_the_table(other: ClusterSpec) -> None:
+    hashed = [fingerprint_of("prod", "acme", "us-central1", one) for one in (SPEC, other)]
+    found = compare(SPEC, other)
+    assert found and hashed[0] != hashed[1]
+    keys = {*(one.key for one in CLUSTER), *(f"pools.workers.{one.key}" for one in POOL)}
+    keys |= {f"pools.{name}" for name in ("fixed", "workers", "others")} | {"labels.team", "pools.fixed.replicas"}
+    assert {one.key for one in found} <= keys
+    assert [(one.key, one.before, one.after) for one in compare(other, SPEC)] == [
+        (one.key, one.after, one.before) for one in found
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(SPEC, replacement="protect", retire_within=timedelta(days=1)),
+        replace(SPEC, pools=(WORKERS, FIXED)),
+        of_pool(replicas=3),
+    ],
+)
+def test_what_makes_no_other_cluster_is_no_difference(other: ClusterSpec) -> None:
+    assert compare(SPEC, other) == ()
+
+
+def test_what_lives_is_told_as_it_was_asked_for() -> None:
+    full = PscInterface("projects/p/regions/r/networkAttachments/training", PEERED[::-1])
+    lives = replace(SPEC, psc=full, reserved_ip_ranges=("r", "s"), labels={"goog-managed": "x"})
+    assert compare(SPEC, lives) and compare(SPEC, as_asked(lives, SPEC)) == ()
+    elsewhere = replace(lives, psc=replace(full, network_attachment="projects/p/other"))
+    (one,) = compare(SPEC, as_asked(elsewhere, SPEC))
+    assert (one.key, one.after) == ("pscInterface.networkAttachment", "projects/p/other")
+    labelled = replace(SPEC, labels={"goog-own": "x"})
+    assert [one.key for one in compare(labelled, as_asked(SPEC, labelled))] == ["labels.goog-own"]
+
+
+def test_numbers_that_move_mean_nothing_and_bounds_do() -> None:
+    moving = replace(SPEC, pools=(replace(FIXED, replicas=1), replace(WORKERS, replicas=9)))
+    assert [one.key for one in compare(SPEC, as_asked(moving, SPEC))] == ["pools.fixed.replicas"]
+    assert compare(SPEC, as_asked(moving, SPEC, steady=False)) == ()
+    assert [(one.key, one.after) for one in strays(SPEC, moving)] == [("pools.workers.replicas", "more than 4")]
+    assert list(strays(SPEC, SPEC)) == []
+
+
+def test_a_pool_under_another_name_is_the_same_pool() -> None:
+    assert compare_pools("", WORKERS, replace(WORKERS, name="others")) == ()
+    (gone,) = compare_pools("workers", WORKERS, None)
+    assert (gone.key, gone.before, gone.after) == ("pools.workers", "1–4 n1-standard-8 with 2 NVIDIA_TESLA_T4", "")
+    (come,) = compare_pools("workers", None, WORKERS)
+    assert yaml.safe_load(come.written) == {
+        "machine": "n1-standard-8",
+        "accelerator": {"type": "NVIDIA_TESLA_T4", "count": 2},
+        "disk": {"type": "pd-ssd", "sizeGb": 100},
+        "replicas": {"min": 1, "max": 4},
+    }
+
+
+H100 = PoolSpec("workers", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 1, 4, True, 1)
+HEAD = PoolSpec("head", MachineSpec("n1-standard-4"), 2, 2, False, 2)
+PLAIN = ClusterSpec("h100", (H100,))
+FULL = ClusterSpec(
+    "team-a",
+    (H100, HEAD),
+    display_name="Team A",
+    network="projects/123456789012/global/networks/training",
+    reserved_ip_ranges=("vertex",),
+    kms_key="projects/p/locations/us-central1/keyRings/r/cryptoKeys/k",
+    psc=PscInterface("attachment", (DnsPeering("corp.example.", "net", "shared"),)),
+    custom_service_account=False,
+    labels={"team": "a", "cost": "42"},
+    generation=3,
+)
+
+
+def hashed(spec: ClusterSpec, stack: str = "prod", project: str = "acme-ml-prod", region: str = "us-central1") -> str:
+    return fingerprint_of(stack, project, region, spec)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(FULL, name="team-b"),
+        replace(FULL, display_name="Team B"),
+        replace(FULL, network=""),
+        replace(FULL, reserved_ip_ranges=()),
+        replace(FULL, kms_key=""),
+        replace(FULL, psc=None),
+        replace(FULL, psc=PscInterface("other", FULL.psc.dns_peerings if FULL.psc else ())),
+        replace(FULL, psc=PscInterface("attachment")),
+        replace(FULL, custom_service_account=True),
+        replace(FULL, labels={"team": "a"}),
+        replace(FULL, generation=4),
+        replace(FULL, pools=(H100,)),
+        replace(FULL, pools=(replace(H100, name="w"), HEAD)),
+        replace(FULL, pools=(replace(H100, machine=replace(H100.machine, type="a3-megagpu-8g")), HEAD)),
+        replace(FULL, pools=(replace(H100, machine=replace(H100.machine, accelerator="NVIDIA_H200_141GB")), HEAD)),
+        replace(FULL, pools=(replace(H100, machine=replace(H100.machine, accelerator_count=4)), HEAD)),
+        replace(FULL, pools=(replace(H100, machine=replace(H100.machine, disk=Disk("pd-ssd", 501))), HEAD)),
+        replace(FULL, pools=(replace(H100, machine=replace(H100.machine, disk=Disk("pd-standard", 500))), HEAD)),
+        replace(FULL, pools=(replace(H100, min=2), HEAD)),
+        replace(FULL, pools=(replace(H100, max=5), HEAD)),
+        replace(FULL, pools=(H100, replace(HEAD, replicas=3, min=3, max=3))),
+        replace(FULL, pools=(H100, replace(HEAD, autoscaled=True, max=3))),
+    ],
+)
+def test_every_field_that_cannot_change_on_a_living_cluster_makes_a_new_generation(changed: ClusterSpec) -> None:  # N1
+    assert hashed(changed) != hashed(FULL)
+
+
+def test_stack_project_and_region_are_in_it() -> None:
+    assert len({hashed(PLAIN), hashed(PLAIN, "dev"), hashed(PLAIN, "prod", "p2-acme"), hashed(PLAIN, region="x")}) == 4
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(FULL, retire_within=timedelta(days=7)),
+        replace(FULL, create_within=timedelta(hours=2)),
+        replace(FULL, season=Season(datetime(2027, 1, 10, tzinfo=UTC), idle_limit=timedelta(hours=4))),
+        replace(FULL, alternatives=(Alternative((HEAD,)),)),
+        replace(FULL, deletion_policy="PREVENT"),
+        replace(FULL, pools=(HEAD, H100)),
+        replace(FULL, labels={"cost": "42", "team": "a"}),
+        # The autoscaler moves the number of machines: what a pool began with is history.
+        replace(FULL, pools=(replace(H100, replicas=3), HEAD)),
+    ],
+)
+def test_what_may_change_keeps_the_generation(changed: ClusterSpec) -> None:  # B3
+    assert hashed(changed) == hashed(FULL)

@@ -1,0 +1,249 @@
+"""What components publish: numbers and keys, by name, so that a review compares them and no sentence. # D6 # N1"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from slipway.authoring.stack.stack import Stack, WorkspaceSettings
+from slipway.deploying.deployment.actions import of_current
+from slipway.deploying.deployment.deployment import facts
+from slipway.deploying.deployment.plan import Plan
+from slipway.deploying.deployment.publication import catalog_of, compile_context
+from slipway.deploying.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan
+from slipway.deploying.generations.action import Action, What, Why
+from slipway.deploying.generations.dormant import Dormancy
+from slipway.google.jobs import VertexJob
+from slipway.google.quota.report import QuotaReport, QuotaRow
+from slipway.model.catalog.model import Offer, Parameter, Template
+from slipway.model.cluster import Alternative, ClusterSpec, CurrentCluster, PoolSpec
+from slipway.model.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts, TrainerFacts, read
+from slipway.model.labels import Revision
+from slipway.model.machines.spec import Disk, MachineSpec
+from slipway.model.prices import UNKNOWN, Price
+from slipway.model.season import Season
+
+TEAM, TRAINER = "group:ml@acme.example", "trainer@acme-dev.iam.gserviceaccount.com"
+H100 = PoolSpec("h100", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 0, 2, True, 1)
+WORKERS = PoolSpec("workers", MachineSpec("n1-standard-8"), min=1, max=4, autoscaled=True, replicas=1)
+CPU = ClusterSpec("cpu", (WORKERS, H100))
+STACK = Stack("dev", "acme-dev", "us-central1", WorkspaceSettings((TEAM,), "acme-catalog", "acme-work", "trainer"))
+JOB = VertexJob("j/1", "tune", "JOB_STATE_RUNNING", persistent_resource_id="cpu-0000000")
+OLD = Action("cpu", "cpu-0000000", What.RETIRE, Why.JOBS, (JOB,))
+RESULTS = RetiringWorkspaceResource("work", "work", "acme-results", (), Why.IN_USE)
+PLAN = Plan(
+    (of_current(CurrentCluster(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=False)), OLD),
+    workspace=WorkspacePlan(retiring=(RESULTS,)),
+)
+POOL = Offer("pool", True, "", "cpu", (), Price(Decimal("1.5")), {}, wait=60.0)
+SPOT = Offer("spot", False, "short by 7", "", (), UNKNOWN, {}, lacks_quota=True)
+NAP = Template("nap", "sleeps", "custom-job", (), (Parameter("n", "int", 3, 1, 9),), (POOL, SPOT), package="gs://c/nap")
+LINE = QuotaRow("cpus", "us-central1", "cpu/workers", 8, 32, 40, 0, "ok")
+
+
+def told(plan: Plan = PLAN, template: Template = NAP, report: QuotaReport | None = None, of: Stack = STACK) -> Facts:
+    context = compile_context(of, Revision("3f9c2e1", dirty=True), plan)
+    catalog = catalog_of(context, of, plan, {"nap": template})
+    return facts(of, plan, catalog, report or QuotaReport((LINE,)))
+
+
+def components(told: Facts) -> list[tuple[str, str, Mapping[str, Any]]]:
+    """As a preview has them."""
+    return [
+        (QUOTA, "quota", told.quota_check),
+        (WORKSPACE, "workspace", told.workspace),
+        *((CLUSTER, id_, one) for id_, one in told.clusters.items()),
+        *((TEMPLATE, name, one) for name, one in told.templates.items()),
+        (CATALOG, "catalog", told.published),
+    ]
+
+
+def test_a_cluster_by_its_id_with_its_pools_by_name() -> None:
+    found = told().clusters["cpu-1a2b3c4"]
+    assert (found["cluster"], found["id"], found["replacement"], found["generation"]) == (
+        "cpu",
+        "cpu-1a2b3c4",
+        "rollover",
+        1,
+    )
+    assert found["pools"]["workers"] == {
+        "machine": "n1-standard-8",
+        "disk": {"type": "pd-ssd", "sizeGb": 100},
+        "acceleratorCount": 0,
+        "min": 1,
+        "max": 4,
+        "autoscaled": True,
+        "pricePerHour": "0.4638",
+        "priceComplete": True,
+    }
+    assert (found["pools"]["h100"]["accelerator"], found["pools"]["h100"]["acceleratorCount"]) == (
+        "NVIDIA_H100_80GB",
+        8,
+    )
+
+
+def test_what_retires_says_why_by_key_and_which_jobs() -> None:
+    found = told()
+    assert found.clusters["cpu-0000000"] == {
+        "cluster": "cpu",
+        "id": "cpu-0000000",
+        "kind": "cluster",
+        "role": "cpu",
+        "retiring": "jobs",
+        "overdue": False,
+        "jobs": {"j/1": "tune"},
+    }
+    assert found.workspace["retiring"] == {
+        "acme-results": {
+            "id": "acme-results",
+            "kind": "bucket",
+            "role": "work",
+            "retiring": "in-use",
+            "jobs": {},
+            "overdue": False,
+        }
+    }
+
+
+def test_who_may_submit_with_which_roles_and_where_jobs_write() -> None:  # P5
+    found = told().workspace
+    assert (found["catalog"], found["work"], found["trainer"]) == ("acme-catalog", "acme-work", TRAINER)
+    assert found["submitters"][TEAM]["submit"] == "roles/aiplatform.user"
+
+
+def test_a_bucket_for_jobs_in_another_region_is_told_and_read_back() -> None:  # N2
+    assert "workElsewhere" not in told().workspace, "a stack without any says nothing"
+    far = replace(STACK, clusters=(replace(CPU, alternatives=(Alternative(CPU.pools, "us-east4"),)),))
+    meant = told(of=far)
+    assert meant.workspace["workElsewhere"] == {"us-east4": "acme-work-us-east4"}
+    found = read(components(meant))
+    assert found is not None and found.catalog.work_elsewhere == {"us-east4": "acme-work-us-east4"}
+    assert found.catalog.work_bucket_in("us-east4") == "acme-work-us-east4"
+    assert found.catalog.work_bucket_in("us-central1") == found.catalog.work_bucket == "acme-work"
+
+
+def test_another_trainer_with_who_may_act_as_it_is_told_and_read_back() -> None:  # P5
+    assert "trainers" not in told().workspace, "a stack without any says nothing"
+    evals, eva = "evals@acme-dev.iam.gserviceaccount.com", "user:eva@acme.example"
+    plain = told()
+    meant = replace(
+        plain,
+        catalog=replace(plain.catalog, trainers={"evals": evals}),
+        trainers={"evals": TrainerFacts("evals", evals, {eva: "roles/iam.serviceAccountUser"})},
+    )
+    assert meant.workspace["trainers"]["evals"]["account"] == evals
+    found = read(components(meant))
+    assert found is not None
+    assert (found.trainers, found.catalog.trainers) == (meant.trainers, {"evals": evals})
+    assert found.people == (TEAM, eva)
+
+
+def test_a_template_by_its_parameters_and_offers() -> None:
+    found = told().templates["nap"]
+    assert (found["kinds"], found["package"], found["image"], found["codeFlag"]) == (
+        ["custom-job"],
+        "gs://c/nap",
+        "",
+        False,
+    )
+    assert found["parameters"] == {
+        "n": {"type": "int", "default": 3, "min": 1, "max": 9, "choices": [], "command": False}
+    }
+    pool, spot = found["offers"]["pool cpu"], found["offers"]["spot"]
+    assert (pool["place"], pool["available"], pool["wait"], pool["pricePerHour"]) == (1, True, 60.0, "1.5000")
+    assert (spot["place"], spot["available"], spot["lacksQuota"], spot["priceComplete"]) == (2, False, True, False)
+
+
+def test_a_request_is_whole_but_for_what_every_deployment_changes() -> None:  # N8
+    labels = {"slipway-commit": "3f9c2e1", "slipway-commit-dirty": "true", "team": "ml"}
+    pool = replace(POOL, request={"jobSpec": {"serviceAccount": "a"}, "labels": labels})
+    found = told(template=replace(NAP, offers=(pool,))).templates["nap"]["offers"]["pool cpu"]
+    assert found["request"] == {"jobSpec": {"serviceAccount": "a"}, "labels": {"team": "ml"}}
+
+
+def test_a_review_reads_back_what_components_publish() -> None:  # N5
+    meant = told()
+    found = read(reversed(components(meant)))
+    assert found is not None
+    assert components(found) == components(meant)
+    assert [one.capacity_type for one in found.catalog.templates["nap"].offers] == ["pool", "spot"]
+
+
+def test_a_dormant_cluster_is_told_with_the_catalog_and_read_back() -> None:  # B6
+    season = Season(idle_limit=timedelta(hours=4))
+    dormant = Dormancy(replace(CPU, season=season), "cpu-1a2b3c4", "idle", datetime(2026, 11, 20, tzinfo=UTC))
+    meant = told(PLAN.with_clusters((), (dormant,)))
+    assert meant.published["dormant"]["cpu"]["why"] == "idle"
+    found = read(components(meant))
+    assert found is not None
+    assert components(found) == components(meant)
+    assert found.catalog.dormant["cpu"].season == season
+
+
+def test_without_a_catalog_there_are_no_facts() -> None:
+    assert read(one for one in components(told()) if one[0] != CATALOG) is None
+
+
+def test_kinds_and_cases_are_told_apart() -> None:
+    offers = (replace(SPOT, when={"model": ("2b", "9b")}), replace(SPOT, kind="training-pipeline"))
+    found = told(template=replace(NAP, offers=offers)).templates["nap"]["offers"]
+    assert set(found) == {"spot (model=2b or 9b)", "spot as training-pipeline"}
+
+
+def test_quota_line_by_line_in_numbers() -> None:  # D2
+    short = replace(LINE, now=None, state="short", short=7, drawn={"nap spot": 39}, limit=None)
+    found = told(report=QuotaReport((LINE, short))).quota_check
+    assert (found["region"], found["mode"], found["strict"]) == ("us-central1", "enforce", False)
+    assert found["lines"] == {
+        "cpus": {"state": "ok", "short": 0, "drawn": {}, "ceiling": 32, "limit": 40},
+        "cpus offers": {"state": "short", "short": 7, "drawn": {"nap spot": 39}, "ceiling": 32},
+    }
+
+
+def test_what_is_published() -> None:
+    assert told().published == {
+        "stack": "dev",
+        "project": "acme-dev",
+        "region": "us-central1",
+        "commit": "3f9c2e1",
+        "dirty": True,
+        "clusters": {"cpu": "cpu-1a2b3c4"},
+        "retiring": {"cpu-0000000": "cpu"},
+        "templates": {"nap": "gs://c/nap"},
+        "policy": {},
+    }
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "key"), [("confirm_above", 4.0, "confirmAbove"), ("board", True, "board")]
+)
+def test_what_a_stack_sets_of_its_workspace_is_published_and_compared(setting: str, value: Any, key: str) -> None:
+    """# D6 # N20"""
+    changed: dict[str, Any] = {setting: value}
+    asking = told(of=replace(STACK, workspace=replace(STACK.workspace, **changed)))
+    assert getattr(asking.catalog, setting) == asking.published[key] == value
+    back = read(components(asking))
+    assert back is not None and getattr(back.catalog, setting) == value
+    assert key not in told().published, "of a stack that does not ask nothing new is published"
+
+
+def test_grants_that_stay_for_other_stacks_are_told_by_member() -> None:  # P5
+    shared = {"user:ada@acme.example": ("prod",), "user:bob@acme.example": ()}
+    back = read(components(replace(told(), shared=shared)))
+    assert back is not None and back.shared == shared
+    assert "shared" not in told().workspace
+
+
+def test_all_of_it_is_json() -> None:
+    for _, _, part in components(told()):
+        assert json.loads(json.dumps(part)) == part
+
+
+def test_a_template_is_written_once_however_many_components_ask() -> None:
+    facts_of_many = told()
+    assert facts_of_many.templates is facts_of_many.templates
+    assert facts_of_many.clusters is facts_of_many.clusters

@@ -1,0 +1,140 @@
+"""What the engine answers when it is asked for a stack's resources, read. # N1"""
+
+from typing import Any
+
+import pytest
+
+from slipway.base.errors import ConfigError
+from slipway.model.state import State, StateGrant, StatePreference, StateResource, read, refuse_move
+
+HEAD = "urn:pulumi:prod::slipway::"
+CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+
+
+def resource(types: str, logical: str, /, **outputs: Any) -> dict[str, Any]:
+    """`types`: a component of ours, `$` and the type of its resource."""
+    whole = types if types.startswith("pulumi:") else f"slipway:components:{types}"
+    return {f"{HEAD}{whole}::{logical}": {"type": whole.rpartition("$")[2], "outputs": outputs}}
+
+
+STACK = {
+    **resource("pulumi:pulumi:Stack", "slipway-prod", clusters={"cpu": "cpu-1a2b3c4"}),
+    **resource("PersistentResource", "cpu-1a2b3c4", id="cpu-1a2b3c4"),
+    **resource(
+        f"PersistentResource${CLUSTER}", "cpu-1a2b3c4", name="cpu-1a2b3c4", project="acme", location="us-central1"
+    ),
+    **resource("Workspace$gcp:storage/bucket:Bucket", "work", name="acme-work", project="acme", location="US-CENTRAL1"),
+    **resource(
+        "Workspace$gcp:serviceaccount/account:Account",
+        "trainer",
+        email="trainer@acme.iam.gserviceaccount.com",
+        displayName="Slipway trainer (prod)",
+        project="acme",
+    ),
+    **resource(
+        "JobTemplate$gcp:storage/bucketObject:BucketObject",
+        "nap-0123456789ab",
+        bucket="acme-catalog",
+        name="packages/nap-0123456789ab.tar.gz",
+    ),
+    **resource("Catalog$gcp:storage/bucketObject:BucketObject", "catalog", bucket="acme-catalog", name="catalog.json"),
+    **resource(
+        "Workspace$gcp:storage/bucketObject:BucketObject",
+        "creation",
+        bucket="acme-catalog",
+        name="clusters/asked-for.json",
+    ),
+    **resource("Workspace$gcp:projects/iAMMember:IAMMember", "submit-group::of@acme.example"),
+    **resource(
+        "Workspace$gcp:projects/iAMMember:IAMMember",
+        "trainer-viewer",
+        role="roles/viewer",
+        member="serviceAccount:trainer@acme.iam.gserviceaccount.com",
+    ),
+}
+
+
+def test_a_bucket_that_may_not_be_emptied_is_told() -> None:  # N13
+    bucket = "Workspace$gcp:storage/bucket:Bucket"
+    stack: dict[str, Any] = {}
+    for name, may in (("catalog", True), ("work", False)):
+        stack |= resource(bucket, name, name=f"acme-{name}", forceDestroy=may)
+    assert read(stack).spared == {"acme-work"}
+
+
+def test_a_work_bucket_elsewhere_does_not_tell_where_the_stack_is() -> None:  # N2
+    bucket = "Workspace$gcp:storage/bucket:Bucket"
+    places = {"work": "US-CENTRAL1", "work@acme-work-us-east4": "US-EAST4"}
+    stack: dict[str, Any] = {}
+    for name, location in places.items():
+        stack |= resource(bucket, name, name=f"acme-{name[:4]}", project="acme", location=location)
+    known = read(stack)
+    assert [(one.project, one.region) for one in known.buckets] == [("acme", "us-central1"), ("acme", "")]
+    refuse_move(known, stack="prod", project="acme", region="us-central1")
+    with pytest.raises(ConfigError, match="can't move to us-east4"):
+        refuse_move(known, stack="prod", project="acme", region="us-east4", others=["us-east4"])
+
+
+def test_a_stack_is_read_by_roles_and_places() -> None:
+    assert read(STACK) == State(
+        clusters=(StateResource("cpu-1a2b3c4", "cpu-1a2b3c4", "acme", "us-central1"),),
+        buckets=(StateResource("work", "acme-work", "acme", "us-central1"),),
+        accounts=(StateResource("trainer", "trainer@acme.iam.gserviceaccount.com", "acme"),),
+        catalog_bucket="acme-catalog",
+        creation=True,
+        grants=(StateGrant("trainer-viewer", "roles/viewer", "serviceAccount:trainer@acme.iam.gserviceaccount.com"),),
+        submitters=("group::of@acme.example",),
+        called={"trainer@acme.iam.gserviceaccount.com": "Slipway trainer (prod)"},
+    )
+
+
+def test_a_grant_tells_what_it_is_on() -> None:  # P5
+    trainer, of = "trainer@acme.iam.gserviceaccount.com", {"role": "roles/a", "member": "user:ada@acme.example"}
+    stack = resource("Workspace$gcp:projects/iAMMember:IAMMember", "p", project="acme", **of)
+    for name, bucket in (("b", "b/acme-work"), ("c", "acme-work")):
+        kind = "gcp:storage/bucketIAMMember:BucketIAMMember"
+        stack |= resource(f"Workspace${kind}", name, bucket=bucket, **of)
+    account = f"projects/acme/serviceAccounts/{trainer}"
+    kind = "gcp:serviceaccount/iAMMember:IAMMember"
+    stack |= resource(f"Workspace${kind}", "s", serviceAccountId=account, **of)
+    places = {"p": "", "b": "gs://acme-work", "c": "gs://acme-work", "s": trainer}
+    assert {one.name: one.on for one in read(stack).grants} == places
+
+
+def test_requests_for_quota_are_read_with_what_they_ask_for() -> None:
+    body = {
+        "name": "projects/1/locations/global/quotaPreferences/h100",
+        "quotaId": "H100",
+        "dimensions": {"region": "us-central1"},
+        "quotaConfig": {"preferredValue": "16", "grantedValue": "8"},
+    }
+    types = "QuotaCheck$gcp:cloudquota/sQuotaPreference:SQuotaPreference"
+    assert read(resource(types, "gpus", **body)).preferences == (StatePreference("h100", "H100", "us-central1", 16),)
+    assert read(resource(types, "gpus")).preferences == (StatePreference("", "", "", 0),)
+
+
+def test_before_anything_is_deployed_there_is_nothing() -> None:
+    assert read({}) == State()
+
+
+def test_a_component_whose_cluster_was_never_made_has_none() -> None:
+    known = read(resource("PersistentResource", "cpu-1a2b3c4"))
+    assert known.clusters == ()
+
+
+def test_a_cluster_is_known_in_its_place_alone() -> None:
+    known = read(STACK)
+    assert known.has("acme", "us-central1", "cpu-1a2b3c4")
+    assert not known.has("acme", "europe-west4", "cpu-1a2b3c4")
+    assert not known.has("acme", "us-central1", "cpu-1a2b3c4-2")
+
+
+def test_what_is_protected_is_told_by_its_name() -> None:  # B3
+    generation = "PersistentResource"
+    stack = resource(generation, "a-1a2b3c4", id="a-1a2b3c4", protected="a") | resource(generation, "b-1", id="b-1")
+    assert read(stack).protected == {"a-1a2b3c4": "a"}
+
+
+def test_regions_where_clusters_were_asked_for_are_told_before_there_is_one() -> None:  # N2
+    asked = resource("OtherRegions", "other-regions", regions=["europe-west4", "us-east4"])
+    assert read({**STACK, **asked}).other_regions == {"europe-west4", "us-east4"}

@@ -1,0 +1,191 @@
+"""Bands of machines: generations together, jobs in lanes of their own, and days that add up. # N19 # Z5"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench import month
+from slipway.model.prices import Price
+from slipway.operating.board.band import MOST_BANDS, Band, Span, bands, most_used, places
+from slipway.operating.board.days import Days, days
+from slipway.operating.board.lanes import Stay, arrange
+from slipway.operating.history.model import History, PoolKey
+from slipway.operating.history.timeline import PoolSpan, PoolTimeline, timelines
+from slipway.operating.history.usage import usage
+
+HOUR = timedelta(hours=1)
+
+
+def timeline(id_: str, *spans: tuple[int, int, int | None, int]) -> PoolTimeline:
+    listed = tuple(
+        PoolSpan(month.SINCE + b * HOUR, month.SINCE + e * HOUR, live, 0, most) for b, e, live, most in spans
+    )
+    return PoolTimeline(PoolKey(id_, "workers"), "h100", month.H100, month.REGION, Price(), listed)
+
+
+def spans_of(*timelines: PoolTimeline) -> list[tuple[float, float, int | None, int | None]]:
+    (band,) = bands(timelines, ())
+    return [((s.begin - month.SINCE) / HOUR, (s.end - month.SINCE) / HOUR, s.live, s.max) for s in band.spans]
+
+
+def test_generations_that_are_there_at_once_are_added_up() -> None:
+    assert spans_of(timeline("a", (0, 4, 2, 3)), timeline("b", (2, 6, 1, 3))) == [
+        (0, 2, 2, 3),
+        (2, 4, 3, 6),
+        (4, 6, 1, 3),
+    ]
+
+
+def test_one_that_nobody_recorded_makes_the_sum_unknown() -> None:
+    assert spans_of(timeline("a", (0, 4, None, 3)), timeline("b", (2, 6, 1, 3))) == [
+        *((0, 2, None, 3), (2, 4, None, 6), (4, 6, 1, 3)),
+    ]
+
+
+def test_a_dormant_time_is_a_gap_and_neighbours_alike_are_one() -> None:
+    assert spans_of(timeline("a", (0, 1, 2, 3), (1, 2, 2, 3)), timeline("b", (5, 6, 2, 3))) == [
+        (0, 2, 2, 3),
+        (5, 6, 2, 3),
+    ]
+
+
+def test_every_job_of_the_month_is_somewhere_and_waits_without_lanes() -> None:
+    history = month.history(300)
+    drawn = bands((), history.jobs)
+    assert [one.name for one in drawn] == ["flex-start", "on-demand", "spot"]
+    where = places(history, drawn)
+    for job in history.jobs:
+        beside = not job.cluster_id
+        assert len(where[job.name]) == beside
+        assert all(bool(place.lanes) == (job.started is not None) for place in where[job.name])
+
+
+def test_a_band_has_its_newest_generations_machine_and_each_ones_beginning() -> None:
+    older, newer = timeline("a", (0, 4, 2, 3)), replace(timeline("b", (2, 6, 1, 3)), machine=month.CPU)
+    (band,) = bands((newer, older), ())
+    came, went = month.SINCE + 2 * HOUR, month.SINCE + 4 * HOUR
+    assert band.machine == month.CPU
+    assert band.clusters == {"b": (came, None), "a": (month.SINCE, went)}
+    assert (band.usual_max, band.most_live) == (3, 3)
+    assert band.spans[0] == Span(month.SINCE, month.SINCE + 2 * HOUR, 2, 3)
+
+
+def test_of_hundreds_of_pools_those_with_the_most_jobs_are_drawn_in_their_order() -> None:
+    history = month.history(300)
+    many = [*bands((), history.jobs), *(Band(f"idle{number}/workers") for number in range(100))]
+    kept = most_used([*many[3:], *many[:3]], history.jobs)
+    assert len(kept) == MOST_BANDS
+    assert [one.name for one in kept][-3:] == ["flex-start", "on-demand", "spot"]
+
+
+BEGIN = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def stay(begin: int, hours: int, count: int) -> Stay:
+    return Stay(BEGIN + timedelta(hours=begin), BEGIN + timedelta(hours=begin + hours), count)
+
+
+STAYS = st.lists(st.builds(stay, st.integers(0, 50), st.integers(1, 20), st.integers(1, 5)), max_size=40).map(
+    lambda some: sorted(some, key=lambda one: one.begin)
+)
+
+
+def most_at_once(stays: Sequence[Stay]) -> int:
+    return max((sum(o.count for o in stays if o.begin <= one.begin < o.end) for one in stays), default=0)
+
+
+@given(STAYS, st.integers(0, 12))
+def test_each_has_its_machines_and_nobody_elses(stays: list[Stay], most: int) -> None:
+    lanes = arrange(stays, most)
+    taken = [{lane for low, high in one for lane in range(low, high)} for one in lanes]
+    for place, one in enumerate(stays):
+        assert len(taken[place]) == one.count
+        others = [taken[at] for at, o in enumerate(stays) if at != place and o.begin < one.end and one.begin < o.end]
+        assert not any(taken[place] & other for other in others)
+
+
+@given(STAYS)
+def test_a_pool_that_suffices_is_not_left(stays: list[Stay]) -> None:
+    most = most_at_once(stays)
+    assert all(high <= most for one in arrange(stays, most) for _, high in one)
+
+
+def test_machines_lie_together_where_they_can() -> None:
+    stays = [stay(0, 1, 1), stay(0, 5, 1), stay(0, 5, 2), stay(2, 1, 1), stay(2, 1, 2)]
+    assert arrange(stays, 6) == [((0, 1),), ((1, 2),), ((2, 4),), ((0, 1),), ((4, 6),)]
+
+
+def test_a_job_that_finds_no_room_together_is_drawn_in_parts() -> None:
+    stays = [stay(0, 1, 1), stay(0, 9, 1), stay(0, 1, 1), stay(2, 1, 2)]
+    assert arrange(stays, 3)[-1] == ((0, 1), (2, 3))
+
+
+@cache
+def past() -> History:
+    return month.history(600)
+
+
+@cache
+def pools() -> Any:
+    return timelines(past())
+
+
+@cache
+def the_bands() -> Any:
+    return bands(pools(), past().jobs)
+
+
+@cache
+def by_day() -> Days:
+    return days(past(), pools(), the_bands())
+
+
+def test_hours_and_dollars_of_all_days_are_those_of_usage() -> None:
+    of_pools = usage(past(), "pool")
+    used = {row.name: row.machine_hours for row in of_pools.rows}
+    idle = {row.pool: (row.machine_hours, row.unknown_hours) for row in of_pools.idle}
+    for band, of_band in zip(the_bands(), by_day().bands, strict=True):
+        assert sum(one.used for one in of_band.values()) == pytest.approx(used[band.name], rel=1e-6), band.name
+        both = sum(one.idle for one in of_band.values()), sum(one.unknown for one in of_band.values())
+        assert both == pytest.approx(idle.get(band.name, (0.0, 0.0))), band.name
+    money = by_day().money.values()
+    assert sum(one.used + one.idle for one in money) == pytest.approx(float(of_pools.total.pool_cost.known))
+    assert sum(one.beside for one in money) == pytest.approx(float(of_pools.total.beside_cost.known))
+
+
+def test_what_still_runs_is_counted_once() -> None:
+    """Each of its days had the whole run up to then."""
+    until = past().until
+    running = (
+        replace(job, ended=None, busy=(until - job.started).total_seconds()) for job in past().jobs[-40:] if job.started
+    )
+    now = replace(past(), jobs=(*past().jobs[:-40], *running))
+    money, total = days(now, pools(), the_bands()).money.values(), usage(now).total
+    assert sum(one.used + one.idle for one in money) == pytest.approx(float(total.pool_cost.known))
+    assert sum(one.beside for one in money) == pytest.approx(float(total.beside_cost.known))
+
+
+def test_a_pool_of_a_fixed_size_is_used_or_idle_all_the_time() -> None:
+    cpu = next(of_band for band, of_band in zip(the_bands(), by_day().bands, strict=True) if band.name == "cpu/workers")
+    assert sum(one.used + one.idle for one in cpu.values()) == pytest.approx(30 * 24 * 10)
+    assert all(one.unknown == 0 for one in cpu.values())
+
+
+def test_the_most_that_was_waited_for_is_told_of_each_day_that_it_lasted() -> None:
+    job = next(job for job in past().jobs if job.cluster == "h100" and job.machines[0].count == 1)
+    begin = past().since + timedelta(hours=1)
+    waited = [
+        replace(job, name=f"{job.name}{number}", created=begin, started=begin + timedelta(days=number))
+        for number in (1, 2)
+    ]
+    history: History = replace(past(), jobs=tuple(waited))
+    found = days(history, pools(), the_bands()).bands[0]
+    assert [one.waited for one in found.values()][:4] == [2, 2, 1, 0]

@@ -1,0 +1,160 @@
+"""The page's file: what may run in it, what it holds, and how large it is. # Z5"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import slipway.operating.board
+from bench import month
+from slipway.base.errors import HARMFUL
+from slipway.model.budget import Budget
+from slipway.operating.board.document import as_json, board_of
+from slipway.operating.board.page import page
+from slipway.operating.history.model import History
+from tests.slipway.operating.board.moment import now_of
+
+FOLDER = Path(slipway.operating.board.__file__).parent
+VENDORED = json.loads((FOLDER / "vendor" / "vendor.json").read_text("utf-8"))
+
+
+class Parts(HTMLParser):
+    """Texts of scripts and styles, and every attribute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[tuple[str, str]] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self._inside = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        kind = dict(attrs).get("type") or tag
+        self._inside = kind if tag in ("script", "style") else ""
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if self._inside:
+            self.texts.append((kind, ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            kind, text = self.texts[-1]
+            self.texts[-1] = (kind, text + data)
+
+
+@cache
+def past() -> History:
+    return month.history(300)
+
+
+@cache
+def data() -> dict[str, Any]:
+    return as_json(board_of(past(), now_of(past())), 2)
+
+
+@cache
+def html() -> str:
+    return page(data())
+
+
+@pytest.fixture(scope="module")
+def parts() -> Parts:
+    found = Parts()
+    found.feed(html())
+    return found
+
+
+def digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def test_the_policy_lets_run_what_the_page_brings_and_nothing_else(parts: Parts) -> None:
+    policy = next(value for tag, name, value in parts.attributes if tag == "meta" and value.startswith("default-src"))
+    rules = {key: values for key, *values in (one.split() for one in policy.split("; "))}
+    assert rules.pop("default-src") == rules.pop("base-uri") == rules.pop("form-action") == ["'none'"]
+    assert rules.pop("script-src") == [digest(text) for kind, text in parts.texts if kind == "script"]
+    assert rules.pop("style-src") == [digest(text) for kind, text in parts.texts if kind == "style"]
+    assert rules == {}
+
+
+def test_nothing_is_loaded_from_anywhere(parts: Parts) -> None:
+    loads = {"src", "srcset", "data", "action", "poster", "background", "style"}
+    assert [one for one in parts.attributes if one[1] in loads or one[1].startswith("on")] == []
+    assert {value[:1] for tag, name, value in parts.attributes if name == "href"} == {"#"}
+
+
+@pytest.mark.parametrize("one", VENDORED, ids=lambda one: one["name"])
+def test_what_others_wrote_is_what_was_fetched(one: dict[str, str]) -> None:
+    content = (FOLDER / "vendor" / one["file"]).read_bytes()
+    assert hashlib.sha256(content).hexdigest() == one["sha256"]
+    assert re.search(rb"</script|<!--|sourceMappingURL", content) is None
+    assert one["licence"] == "BSD-3-Clause"
+    assert f"{one['name']} {one['version']}" in (FOLDER / "vendor" / "LICENSES.txt").read_text("utf-8")
+
+
+def test_every_script_of_the_folder_is_described() -> None:
+    files = {path.name for path in (FOLDER / "vendor").iterdir()}
+    assert files == {"vendor.json", "LICENSES.txt", *(one["file"] for one in VENDORED)}
+
+
+def test_the_data_is_one_versioned_document_under_the_keys_of_other_commands(parts: Parts) -> None:
+    (text,) = (text for kind, text in parts.texts if kind == "application/json")
+    told = json.loads(text)["data"]
+    assert (told["schema"], told["kind"], told["stack"]) == (2, "board", "prod")
+    assert len(told["jobs"]["rows"]) == len(past().jobs)
+    assert all(len(row) == len(told["jobs"]["columns"]) for row in told["jobs"]["rows"])
+    assert told == json.loads(json.dumps(data()))
+
+
+def test_no_text_turns_what_is_read_and_none_is_endless() -> None:
+    text = json.dumps(data(), ensure_ascii=False)
+    assert re.search(f"[{HARMFUL}]", text) is None
+    assert max(map(len, re.findall(r'"((?:[^"\\]|\\.)*)"', text))) <= 500
+
+
+def test_a_month_of_3000_jobs_is_a_page_of_2_mb_at_most() -> None:
+    history = month.history(3000)
+    assert len(history.jobs) == 3000
+    assert len(page(as_json(board_of(history, now_of(history)), 2)).encode()) <= 2_000_000
+
+
+def test_a_stack_without_any_past_has_a_page_too() -> None:
+    empty = History("dev", "acme-ml-dev", month.REGION, month.SINCE, month.NOW, ())
+    assert "<h1>dev</h1>" in page(as_json(board_of(empty), 2))
+
+
+def test_idle_machines_that_nobody_recorded_are_unknown_and_cost_not_nothing() -> None:
+    html = page(as_json(board_of(replace(past(), samples=()), now_of(past())), 2))
+    rows = re.findall(r"<tr><th scope=\"row\">idle h100/workers</th>(.*?)</tr>", html)
+    assert rows and all(re.findall(r">([^<>]+)</td>", row) == ["?"] * 4 for row in rows)
+
+
+def test_idle_machines_are_at_most_those_that_were_up_where_jobs_could_not_be_read() -> None:
+    html = page(as_json(board_of(replace(past(), jobs_unread=frozenset({month.REGION}))), 2))
+    rows = re.findall(r"<tr><th scope=\"row\">idle h100/workers</th>(.*?)</tr>", html)
+    cells = [re.findall(r">([^<>]+)</td>", row) for row in rows]
+    assert cells and all(len(row) == 4 and all(cell.startswith("≤ ") for cell in row) for row in cells)
+
+
+def test_the_forecast_of_a_month_that_is_not_wholly_known_is_a_least_one() -> None:
+    html = page(as_json(board_of(replace(past(), samples=()), budget=Budget(0)), 2))
+    (told,) = re.findall(r"November: (.*?)\. List prices", html)
+    assert re.fullmatch(r"≥ \$[\d,]+, ≥ \$[\d,]+ by its end, budget \$0.00", told)
+
+
+def test_of_very_many_users_the_page_says_how_many_it_leaves_out() -> None:
+    many = tuple(replace(job, user=f"user-{number}") for number, job in enumerate(past().jobs))
+    found = board_of(replace(past(), jobs=many))
+    rows = found.usage["user"].rows
+    assert len(rows) + found.names_left_out["user"] == len(many) > len(rows) and not found.names_left_out["team"]
+    assert f"and {found.names_left_out['user']} more" in page(as_json(found, 2))

@@ -1,0 +1,152 @@
+"""Parts of a stack that are read, and those that can't be, each a finding: catalog, quota, roles. # N10 N6 P5"""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import Future
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.live import Live, Unknown
+from slipway.google.quota.seasons import judge
+from slipway.model.catalog.withdrawal import withdrawn
+from slipway.model.findings.finding import Finding, Grade, shape_of
+from slipway.operating.doctor.access import NEEDS
+from slipway.operating.doctor.examination import examine
+from slipway.operating.doctor.picture import Backend, Need
+from slipway.operating.doctor.reading import awaited
+from tests.slipway.operating.doctor.picture import BUSY, CPU, found, lives, picture, published, state
+from tests.slipway.reviewing.builders import H100, NOW, catalog, cluster, limits, pool
+
+GUIDE = (Path(__file__).resolve().parents[4] / "docs" / "cli.md").read_text(encoding="utf-8")
+DENIED = Unknown("denied", "aiplatform.googleapis.com persistentResources.list", "roles/aiplatform.viewer", "ada@acme")
+OFF = Unknown("Vertex AI API has not been used", "aiplatform.googleapis.com x", "role", off=True)
+
+
+def test_what_can_not_be_read_names_api_identity_and_role_and_hides_nothing(snapshot: SnapshotAssertion) -> None:
+    findings = found(clusters=DENIED, commits=("1234567 x",))
+    one = findings["unread"]
+    assert one.sentence == snapshot
+    assert (one.grade, one.fix) == snapshot
+    assert set(findings) == {"unread", "catalog-older"}
+    assert found(quota=DENIED)["unread-part"].grade is Grade.WARNING
+
+
+def test_an_api_that_is_off_is_told_once() -> None:
+    one = found(clusters=OFF, jobs=OFF, recent=OFF)["api-off"]
+    assert one.sentence == "the API aiplatform.googleapis.com is switched off"
+    assert one.fix == "gcloud services enable aiplatform.googleapis.com --project=acme-prod"
+
+
+def test_a_missing_role_is_a_note_with_the_commands_that_need_it() -> None:
+    one = found(gaps=(Need("project acme-prod", "", "roles/logging.viewer", "slipway jobs logs"),))["role-missing"]
+    assert one.grade is Grade.NOTE
+    assert one.sentence == "you don't have roles/logging.viewer on project acme-prod, which slipway jobs logs needs"
+
+
+def test_the_guide_has_every_role_that_is_asked_about() -> None:
+    section = GUIDE.partition("## What each verb needs")[2]
+    assert {one.role for one in NEEDS} <= set(re.findall(r"roles/[\w.]+", section))
+
+
+def test_the_shape_is_of_what_is_found_and_not_of_when_or_how_much() -> None:
+    older = examine(picture(lives(days=34, used=1)))
+    assert shape_of(older) == shape_of(examine(picture(lives(days=35, used=1))))
+    assert shape_of(older) != shape_of(examine(picture(lives(used=1))))
+    note = Need("project acme-prod", "", "roles/logging.viewer", "slipway jobs logs")
+    assert shape_of(older) == shape_of(examine(picture(lives(days=34, used=1), gaps=(note,))))
+
+
+def test_the_worst_comes_first() -> None:
+    findings = examine(picture(lives(days=34, used=1), published=None, gaps=(Need("p", "", "r", "v"),)))
+    assert [one.grade for one in findings] == sorted((one.grade for one in findings), reverse=True)
+    assert findings[0].kind == "catalog-missing" and CPU.id
+
+
+def test_whatever_takes_long_is_named_once() -> None:
+    late, done, said = Future[None](), Future[None](), list[str]()
+    done.set_result(None)
+
+    def say(text: str) -> None:
+        said.append(text)
+        late.set_result(None)
+
+    awaited({"clusters": late, "quota": done}, say, patience=0)
+    awaited({"quota": done}, say, patience=0)
+    assert said == ["still reading clusters …"]
+
+
+CPUS = "custom_model_training_cpus"
+
+
+def test_without_a_catalog_nobody_can_submit() -> None:
+    one = found(published=None)["catalog-missing"]
+    assert one.grade is Grade.BLOCKING and one.sentence == "stack prod has no catalog: nobody can submit"
+    damaged = found(published=PublishedCatalog(damage="not valid JSON"))["catalog-damaged"]
+    assert "(not valid JSON)" in damaged.sentence and damaged.fix == "pulumi up --stack prod"
+
+
+def test_a_catalog_older_than_the_stack_names_the_newest_commit(snapshot: SnapshotAssertion) -> None:
+    one = found(commits=("1234567 Give the pool more machines", "89abcde Earlier"))["catalog-older"]
+    assert one.sentence == snapshot
+    assert "1 commit since then changes" in found(commits=("1234567 x",))["catalog-older"].sentence
+
+
+def test_a_deployment_with_local_changes_is_a_note() -> None:
+    assert found(published=published(catalog(CPU, dirty=True)))["catalog-dirty"].grade is Grade.NOTE
+
+
+def test_a_state_ahead_of_the_catalog_tells_of_a_deployment_that_ended_early() -> None:
+    new = cluster("cpu", generation=2)
+    backend = Backend("gs://state", state(CPU.id, new.id))
+    one = found(backend=backend)["deployment-unfinished"]
+    assert f"the state has {new.id}," in one.sentence
+    assert set(found(backend=replace(backend, pending=("work",)))) == {"operation-pending"}, "it is under way"
+
+
+def test_a_replacement_in_place_that_was_killed_is_told_once_nobody_is_at_work_on_it() -> None:  # B3
+    def told(hours: float, backend: Backend | None = None) -> dict[str, Finding]:
+        going = withdrawn(catalog(CPU), (CPU.id,), NOW - timedelta(hours=hours))
+        return found(published=replace(published(going), clusters={}), jobs=(), backend=backend)
+
+    assert told(4)["deployment-unfinished"].sentence.endswith("for 4 h")
+    assert told(1) == {}
+    assert "deployment-unfinished" not in told(1, Backend("gs://s", state(CPU.id), pending=("work",)))
+
+
+def test_a_cluster_that_a_deployment_could_not_make_is_told_once_nobody_is_at_work_on_it() -> None:  # N2
+    going = withdrawn(catalog(CPU), (CPU.id,), NOW)
+    awaited = replace(going, dormant={"cpu": replace(going.dormant["cpu"], why="season", since=None)})
+    known = replace(published(awaited), clusters={})
+    one = found(published=known, jobs=(), backend=Backend("gs://s", state()))["deployment-unfinished"]
+    assert one.sentence == "a deployment ended before cpu was made: no job can be sent to it"
+    busy = Backend("gs://s", state(), pending=("work",))
+    assert "deployment-unfinished" not in found(published=known, jobs=(), backend=busy)
+
+
+def test_quota_that_is_nearly_used_says_by_whom_and_how_to_ask_for_more() -> None:
+    def report(limit: int) -> object:
+        other = replace(lives(replicas=1), name="other", labels={})
+        live = Live((lives(used=1), other), (BUSY,), limits({CPUS: limit, "custom_model_training_pd_ssd": -1}), None)
+        return judge(catalog(CPU), live, NOW)
+
+    one = found(quota=report(17))["quota-nearly-used"]
+    assert one.sentence == "on-demand N1/E2 vCPUs in us-central1: 16 of 17 in use, 1 left (8 by others)"
+    assert one.fix == "ask for more: slipway quota --request custom_model_training_cpus=40, with --contact"
+    assert one.means == "increase can be requested"
+    assert "quota-nearly-used" not in found(quota=report(18))
+    assert "quota-nearly-used" not in found(quota=report(-1))
+
+
+def test_more_is_asked_for_in_whole_machines() -> None:  # N6
+    """A quarter more than 16 GPUs is 20, which buys no machine of eight."""
+    two = cluster("h100", pool("workers", H100, 2, None))
+    unlimited = {"custom_model_training_pd_ssd": -1, "custom_model_training_a3_cpus": -1}
+    gpus = "custom_model_training_nvidia_h100_gpus"
+    live = Live((lives(two, replicas=2),), (), limits({gpus: 16, **unlimited}), None)
+    told = found(published=published(catalog(two)), quota=judge(catalog(two), live, NOW))["quota-nearly-used"]
+    assert told.fix == "ask for more: slipway quota --request custom_model_training_nvidia_h100_gpus=24, with --contact"

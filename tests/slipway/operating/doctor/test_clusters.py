@@ -1,0 +1,160 @@
+"""Clusters that are broken, that nobody keeps, or that are there for too long. # N10 N1 N2"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.model.catalog.clusters import DormantCluster
+from slipway.model.findings.finding import Finding, Grade
+from slipway.model.labels import STACK_LABEL
+from slipway.operating.doctor.picture import Backend
+from tests.slipway.operating.doctor.picture import BUSY, CPU, FILE, found, lives, published, state
+from tests.slipway.reviewing.builders import NOW, PROJECT, REGION, STACK, catalog, cluster, job
+
+OLD = cluster("cpu", generation=7)
+"""An earlier generation of the same name."""
+
+
+def test_a_stack_that_is_well_has_no_findings() -> None:
+    assert found() == {}
+    assert found(backend=Backend("file:///state", state(CPU.id))) == {}
+
+
+def test_a_cluster_in_error_says_since_when_and_why_and_what_clears_it(snapshot: SnapshotAssertion) -> None:  # N2
+    failed = lives(state="ERROR", error="no machines in us-central1", update_time=NOW - timedelta(hours=3))
+    one = found(failed)["cluster-failed"]
+    assert one.sentence == snapshot
+    assert (one.grade, one.fix, one.means) == snapshot
+
+
+def test_a_spent_name_beside_a_cluster_that_runs_is_a_warning() -> None:
+    one = found(lives(used=1), lives(OLD, state="ERROR"))["name-blocked"]
+    assert one.grade is Grade.WARNING and f"; {CPU.id} is there" in one.sentence
+
+
+def test_a_name_that_somebody_else_holds_is_never_ours_to_delete() -> None:  # N2
+    foreign = replace(lives(), labels={})
+    one = found(foreign, jobs=())["name-taken"]
+    # The catalog offers its id, so no deployment goes on, whatever `generation` says.
+    delete = f"gcloud ai persistent-resources delete {CPU.id} --project={PROJECT} --region={REGION}"
+    assert one.fix == delete and "left alone" in one.sentence
+    assert "cluster-in-no-stack" not in found(foreign)
+
+
+def test_a_cluster_deleted_by_hand_is_gone(snapshot: SnapshotAssertion) -> None:
+    one = found(lives(OLD, used=1), published=published(catalog(CPU, retiring=(OLD.id,))), jobs=(), recent=())
+    assert one["cluster-gone"].sentence == snapshot
+
+
+def test_what_the_state_lacks_is_in_no_state_unless_it_is_being_made() -> None:
+    backend = Backend("gs://state", state())
+    one = found(backend=backend)["cluster-in-no-state"]
+    assert one.sentence == "cluster cpu-11ece8d is in no state, so no deployment ends it by itself: $0.46/h"
+    assert one.grade is Grade.WARNING
+    busy = replace(backend, pending=("work",))
+    assert found(backend=busy)["cluster-in-no-state"].grade is Grade.NOTE
+
+
+def test_where_no_state_was_read_the_catalog_tells() -> None:
+    one = found(lives(used=1), lives(OLD))["cluster-in-no-catalog"]
+    assert one.subject == f"cluster {OLD.id}" and "$0.46/h" in one.sentence
+    assert "cluster-in-no-catalog" not in found(lives(used=1), lives(OLD), published=None, jobs=())
+
+
+@pytest.mark.parametrize(("labels", "words"), [({}, "is in no stack"), ({STACK_LABEL: "lab"}, "belongs to stack lab")])
+def test_a_cluster_of_nobody_is_told_with_its_price(labels: dict[str, str], words: str) -> None:
+    stray = replace(lives(OLD), name="scratch", labels=labels)
+    one = found(lives(used=1), stray)["cluster-in-no-stack"]
+    assert words in one.sentence and "$0.46/h" in one.sentence
+    assert one.fix == "gcloud ai persistent-resources delete scratch --project=acme-prod --region=us-central1"
+    # One that has another stack's label can't be adopted.
+    assert ("adopt it by `id: scratch`" in one.means) is (not labels)
+    # Without a checkout nobody knows which stacks there are.
+    assert ("cluster-in-no-stack" in found(lives(used=1), stray, stacks=())) is (not labels)
+
+
+@pytest.mark.parametrize("labels", [{}, {STACK_LABEL: "lab"}])
+def test_no_deletion_is_named_while_somebody_elses_cluster_is_at_work(labels: dict[str, str]) -> None:  # N10
+    """The command that deletes it stood first, though a job of theirs ran on it."""
+    stray = replace(lives(OLD, used=1), name="team-a", labels=labels)
+    theirs = replace(job("sleeper", on=OLD), persistent_resource_id="team-a")
+    one = found(lives(used=1), stray, jobs=(BUSY, theirs))["cluster-in-no-stack"]
+    assert one.sentence.endswith("sleeper is on it") and one.fix == "slipway jobs show sleeper"
+    assert one.means.startswith("ask whoever uses it") and ("adopt it by `id: team-a`" in one.means) is (not labels)
+    unlisted = found(lives(used=1), stray)["cluster-in-no-stack"]
+    assert unlisted.sentence.endswith("its machines are in use")
+    assert unlisted.fix == "leave team-a alone until nothing uses its machines"
+    taken = found(replace(lives(used=1), labels={}))["name-taken"]
+    assert taken.fix == "slipway jobs show train-1" and "nothing is deployed" in taken.means
+
+
+RETIRING = published(catalog(CPU, retiring=(OLD.id,)))
+
+
+def test_a_generation_that_retires_for_long_names_its_jobs_or_says_that_it_is_idle() -> None:  # N1
+    stays = job("tune-27b-x1", on=OLD)
+    one = found(lives(days=6, used=1), lives(OLD, used=1), jobs=(BUSY, stays), published=RETIRING)[
+        "cluster-retires-long"
+    ]
+    assert one.sentence == "cluster cpu-12e063a has been retiring for 6 days: tune-27b-x1 is on it, $0.46/h"
+    assert one.fix == "slipway jobs show tune-27b-x1"
+    one = found(lives(days=6, used=1), lives(OLD), published=RETIRING)["cluster-retires-long"]
+    assert one.sentence.endswith("it is idle, $0.46/h") and one.fix == f"pulumi up --stack {STACK}"
+
+
+def test_retire_within_decides_how_long_is_too_long() -> None:
+    patient = cluster("cpu", retire_within=timedelta(days=7))
+    told = published(catalog(patient, retiring=(OLD.id,)))
+    assert patient.id == CPU.id
+    assert found(lives(days=6, used=1), lives(OLD, used=1), published=told) == {}
+    assert "cluster-retires-long" in found(lives(days=8, used=1), lives(OLD, used=1), published=told)
+
+
+@pytest.mark.parametrize(
+    ("age", "grade", "words"),
+    [
+        (timedelta(seconds=40), Grade.NOTE, "for 40 s or longer"),
+        (timedelta(hours=23), Grade.NOTE, "for 23 h or longer"),
+        (timedelta(hours=25), Grade.WARNING, "for 25 h or longer"),
+        (None, Grade.NOTE, "for an unknown time"),
+    ],
+)
+def test_of_one_that_is_named_no_more_and_had_no_limit_only_what_is_known_is_an_alarm(
+    age: timedelta | None, grade: Grade, words: str
+) -> None:  # N1, N10
+    """Without `retireWithin` the catalog does not remember since when: seconds after the `up` that took the entry out,
+    a person was told that the cluster should have retired by now."""
+    gone = cluster("big")
+    told = replace(published(catalog(CPU, retiring=(gone.id,))), age=age)
+    stays = job("tune-27b-x1", on=gone)
+    one = found(lives(used=1), lives(gone, used=1), jobs=(BUSY, stays), published=told)["cluster-retires-long"]
+    assert gone.id in one.sentence and f" {words}: tune-27b-x1 " in one.sentence and "$0.46/h" in one.sentence
+    assert (one.grade, one.fix) == (grade, "slipway jobs show tune-27b-x1")
+
+
+def test_a_cluster_whose_season_is_over_retires_since_then() -> None:  # B6
+    def told(days: float) -> Mapping[str, Finding]:
+        rests = DormantCluster(**vars(OLD) | {"why": "season", "since": NOW - timedelta(days=days)})
+        whole = catalog(CPU, retiring=(OLD.id,), dormant={"cpu": rests})
+        return found(lives(used=1), lives(OLD, used=1), published=published(replace(whole, clusters={})), jobs=())
+
+    assert "cluster-retires-long" not in told(0.5)
+    assert "machines are in use" in told(3)["cluster-retires-long"].sentence
+
+
+def test_a_cluster_older_than_the_cloud_advises(snapshot: SnapshotAssertion) -> None:
+    assert found(lives(days=30, used=1)) == {}
+    one = found(lives(days=34, used=1))["cluster-old"]
+    assert one.sentence == "cluster cpu-11ece8d is 34 days old; the cloud advises 30"
+    assert "`generation` of cpu" in one.fix and one.fix.endswith(f"{FILE}:4")
+    assert found(lives(days=34, used=1), document=None)["cluster-old"].fix == snapshot
+
+
+def test_a_cluster_that_is_being_made_for_hours() -> None:
+    assert found(lives(days=0.05, state="PROVISIONING"), jobs=()) == {}
+    assert "3 h" in found(lives(days=0.125, state="PROVISIONING"), jobs=())["cluster-slow"].sentence

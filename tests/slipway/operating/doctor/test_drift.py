@@ -1,0 +1,258 @@
+"""What a person did is drift, field by field, and what the autoscaler does within bounds is none. # N10"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.deploying.engine.drift import Then, drift
+from slipway.deploying.engine.preview import EngineStep, Preview, Resource
+from slipway.front.cli.drift import document
+from slipway.google.permissions import Bound
+from slipway.model.catalog.withdrawal import withdrawn
+from slipway.model.findings.finding import Finding, Subject
+from slipway.model.labels import HASH_LABEL
+from slipway.operating.doctor.drift import (
+    by_hand,
+    of_clusters,
+    of_engine,
+    of_labels,
+    of_policies,
+    shape_of,
+    together,
+)
+from slipway.operating.doctor.picture import Policy
+from slipway.operating.doctor.reading import drifted
+from tests.checkouts.shell import slipway
+from tests.slipway.operating.doctor.picture import CPU, lives
+from tests.slipway.reviewing.builders import STACK, TRAINER, asked_for, catalog, cluster, pool
+from tests.slipway.reviewing.recordings import FOLDER, preview
+
+TEAM = "group:ml-engineers@company.example"
+EVE = "user:eve@acme.example"
+WORK = "bucket local-project-local-work"
+
+
+def said(found: Iterable[Finding]) -> dict[tuple[str, str], str]:
+    return {(one.subject, one.field): one.sentence for one in found}
+
+
+def test_what_the_refresh_found_is_told_field_by_field(snapshot: SnapshotAssertion) -> None:
+    """A stream that the engine wrote, after rules, versioning and two grants of a bucket were changed by hand."""
+    found = tuple(of_engine(preview("by_hand")))
+    assert said(found) == snapshot
+    assert {one.facts["then"] for one in found} == {Then.PUT_BACK}
+
+
+def refreshed(type_: str, name: str, old: Resource, new: Resource | None, parent: str = "") -> Preview:
+    urn = f"urn:pulumi:{STACK}::slipway::{type_}::{name}"
+    return Preview(standing={urn: EngineStep("refresh", urn, type_, name, parent, old, new)}, stack=STACK)
+
+
+def test_a_field_that_the_program_leaves_to_the_cloud_is_seen_too() -> None:
+    before = Resource({"name": "acme-work"}, {"name": "acme-work"})
+    after = Resource({"name": "acme-work"}, {"name": "acme-work", "retentionPolicy": {"retentionPeriod": 86400}})
+    (one,) = of_engine(refreshed("gcp:storage/bucket:Bucket", "work", before, after))
+    assert (one.subject, one.field, one.facts["then"]) == ("bucket acme-work", "retentionPolicy", Then.STAYS)
+
+
+def test_an_account_that_was_disabled_and_things_that_were_deleted(snapshot: SnapshotAssertion) -> None:
+    account = "gcp:serviceaccount/account:Account"
+    old = Resource({"accountId": "trainer", "disabled": False}, {"email": TRAINER})
+    (one,) = of_engine(refreshed(account, "trainer", old, replace(old, inputs={**old.inputs, "disabled": True})))
+    assert (one.subject, one.sentence) == (f"account {TRAINER}", "disabled false → true")
+    (gone,) = of_engine(refreshed(account, "trainer", old, None))
+    assert (gone.sentence, gone.facts["then"]) == ("somebody deleted it", Then.STAYS)
+    package = refreshed(
+        "gcp:storage/bucketObject:BucketObject",
+        "p",
+        Resource({"name": "packages/p"}),
+        None,
+        "slipway:components:JobTemplate",
+    )
+    assert said(of_engine(package)) == snapshot
+
+
+def test_a_catalog_that_somebody_overwrote(snapshot: SnapshotAssertion) -> None:
+    old = Resource({"name": "catalog.json", "bucket": "acme-catalog"}, {"md5hash": "a"})
+    seen = refreshed(
+        "gcp:storage/bucketObject:BucketObject",
+        "catalog",
+        old,
+        replace(old, outputs={"md5hash": "b"}),
+        "slipway:components:Catalog",
+    )
+    assert said(of_engine(seen)) == snapshot
+
+
+def test_what_a_deployment_did_that_did_not_come_to_its_end_is_nobody_s_hand() -> None:  # N1, N10
+    """It took `old` and `ended` away before it made others, which it could not, and wrote the catalog."""
+    told = [
+        "catalog gs://acme-catalog/catalog.json",
+        "cluster old",
+        "cluster ended",
+        "cluster h100",
+        "bucket acme-work",
+    ]
+    found = [
+        drift(Subject.read(on), "content" * on.startswith("catalog"), "somebody did that", Then.STAYS) for on in told
+    ]
+    rests = withdrawn(catalog(cluster("ended", id="ended")), ["ended"], datetime(2026, 11, 21, tzinfo=UTC))
+    unfinished = replace(rests, retiring=("old",), under_way="3f9c2e1")
+    assert [one.subject for one in by_hand(found, unfinished)] == ["cluster h100", "bucket acme-work"]
+    done = replace(unfinished, dormant={}, under_way=None)
+    assert list(by_hand(found, done)) == found
+
+
+def test_a_deleted_catalog_is_named_by_its_address() -> None:
+    old = Resource({"name": "catalog.json", "bucket": "acme-catalog"})
+    type_ = "gcp:storage/bucketObject:BucketObject"
+    seen = refreshed(type_, "catalog", old, None, "slipway:components:Catalog")
+    assert said(of_engine(seen)) == {("catalog gs://acme-catalog/catalog.json", ""): "somebody deleted it"}
+
+
+def test_a_cluster_that_comes_under_another_id_is_made_anew_and_not_left_as_it_is() -> None:
+    """An alternative that somebody deleted: the engine's next step is of another resource, and says nothing of it."""
+    gone = Resource({"name": CPU.id})
+    engine = tuple(of_engine(refreshed("gcp:vertex/aiPersistentResource:AiPersistentResource", CPU.id, gone, None)))
+    live = tuple(of_clusters(catalog(CPU), ()))
+    assert [one.facts["then"] for one in engine] == [Then.STAYS]
+    assert [(one.subject, one.facts["then"]) for one in together(engine, live)] == [
+        (f"cluster {CPU.id}", Then.MADE_ANEW)
+    ]
+    assert together(engine, ()) == engine, "a retiring one stays away"
+
+
+def test_a_grant_beside_the_stack_s_own_is_drift_and_what_google_grants_is_none(snapshot: SnapshotAssertion) -> None:
+    grants = preview("by_hand")
+    bound = frozenset(
+        {
+            Bound("roles/storage.objectCreator", TEAM),
+            Bound("roles/storage.objectAdmin", "user:eve@acme.example"),
+            Bound("roles/storage.legacyBucketOwner", "projectOwner:local-project"),
+        }
+    )
+    assert said(of_policies(grants, [Policy(Subject.read(WORK), bound)])) == snapshot
+    (foreign,) = of_policies(grants, [Policy(Subject.read(WORK), bound)])
+    assert foreign.facts["then"] is Then.STAYS and foreign.fix == snapshot
+    trainer = f"serviceAccount:{TRAINER}"
+    project = frozenset({Bound("roles/editor", trainer), Bound("roles/owner", "user:boss@acme.example")})
+    assert [
+        one.field for one in of_policies(grants, [Policy(Subject("project", "p"), project, frozenset({trainer}))])
+    ] == [f"roles/editor {trainer}"]
+
+
+@pytest.mark.parametrize(
+    ("on", "bound", "mend"),
+    [
+        (
+            "project acme",
+            {Bound("roles/editor", f"serviceAccount:{TRAINER}")},
+            f"gcloud projects remove-iam-policy-binding acme --member=serviceAccount:{TRAINER} --role=roles/editor",
+        ),
+        (
+            f"account {TRAINER}",
+            {Bound("roles/iam.serviceAccountUser", f"deleted:{EVE}?uid=1", "in May")},
+            (
+                f"gcloud iam service-accounts remove-iam-policy-binding {TRAINER} --member='deleted:{EVE}?uid=1' "
+                "--role=roles/iam.serviceAccountUser --all"
+            ),
+        ),
+        (
+            "bucket b",
+            {Bound("roles/a", "allUsers"), Bound("roles/b", "@gcp-sa-x", "in May")},
+            "gcloud storage buckets remove-iam-policy-binding gs://b --member=allUsers --role=roles/a --condition=None",
+        ),
+    ],
+)
+def test_a_foreign_grant_has_the_command_that_takes_it_away(on: str, bound: set[Bound], mend: str) -> None:
+    (one,) = of_policies(preview("by_hand"), [Policy(Subject.read(on), frozenset(bound))])
+    assert one.fix == mend
+
+
+def test_a_label_that_was_added_to_a_bucket_is_seen_though_the_provider_hides_it_from_its_inputs() -> None:
+    """All of a bucket's labels are secret to the engine's events."""
+    has = Resource({"name": "acme-work", "labels": {"team": "ml"}})
+    seen = refreshed("gcp:storage/bucket:Bucket", "work", has, has)
+    provider = refreshed("pulumi:providers:gcp", "default", Resource({"defaultLabels": '{"owner": "ada"}'}), None)
+    seen = replace(seen, standing={**seen.standing, **provider.standing})
+    labels = {"team": "ml", "cost": "7", "goog-x": "y", "owner": "ada"}
+    (one,) = of_labels(seen, {"acme-work": labels, "another": labels})
+    assert (one.subject, one.field, one.sentence) == ("bucket acme-work", "labels.cost", "label cost '7' was added")
+    assert one.fix == "gcloud storage buckets update gs://acme-work --remove-labels=cost"
+
+
+def test_labels_and_grants_of_an_adopted_bucket_are_its_owner_s() -> None:  # N10, N13
+    has = Resource({"name": "theirs"})
+    seen = refreshed("gcp:storage/bucket:Bucket", "work.theirs", has, has)
+    assert not list(of_labels(seen, {"theirs": {"team": "a"}}))
+    reads = frozenset({Bound("roles/storage.objectViewer", EVE)})
+    assert not list(of_policies(seen, [Policy(Subject("bucket", "theirs"), reads)]))
+    assert list(of_policies(seen, [Policy(Subject("bucket", "another"), reads)]))
+
+
+@pytest.mark.parametrize("replicas", [1, 2, 4])
+def test_the_autoscaler_s_work_within_bounds_is_no_drift(replicas: int) -> None:
+    assert not list(of_clusters(catalog(CPU), (lives(replicas=replicas),)))
+
+
+def test_what_a_person_did_to_a_cluster_is_told_field_by_field(snapshot: SnapshotAssertion) -> None:
+    live = lives(replicas=5)
+    (workers,) = live.pools
+    live = replace(
+        live,
+        labels={**{k: v for k, v in live.labels.items() if k != HASH_LABEL}, "team": "x", "goog-managed": "y"},
+        pools=(replace(workers, max=8), replace(workers, id="extra")),
+    )
+    on = f"cluster {CPU.id}"
+    assert said(of_clusters(catalog(CPU), (live,))) == snapshot
+    beyond = (replace(lives(), pools=(replace(workers, replicas=9),)),)
+    assert said(of_clusters(catalog(CPU), beyond)) == snapshot
+    growing = tuple(replace(one, state="UPDATING") for one in beyond)
+    assert not list(of_clusters(catalog(CPU), growing))
+    assert said(of_clusters(catalog(CPU), ())) == {(on, ""): "somebody deleted it"}
+
+
+def test_what_the_engine_sees_of_a_cluster_is_told_as_what_lives_is() -> None:
+    """With nothing but the events, and once where both are read."""
+    type_ = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+    old = Resource(asked_for(CPU))
+    new = Resource({**asked_for(CPU, network="projects/1/global/networks/n"), "labels": {}})
+    engine = tuple(of_engine(refreshed(type_, CPU.id, old, new)))
+    live = tuple(of_clusters(catalog(CPU), (replace(lives(), network="projects/1/global/networks/n"),)))
+    assert engine == live == together(engine, live)
+    assert [one.field for one in live] == ["network"] and live[0].facts["then"] is Then.STAYS
+    assert not list(of_engine(refreshed(type_, CPU.id, old, Resource(asked_for(CPU)))))
+    (odd,) = of_engine(refreshed(type_, CPU.id, old, Resource(asked_for(CPU, resourcePools="x"))))
+    assert odd.field == "resourcePools"
+
+
+def test_a_fixed_pool_has_one_size() -> None:
+    fixed = cluster("cpu", pool(high=None))
+    assert not list(of_clusters(catalog(fixed), (lives(fixed),)))
+    (one,) = of_clusters(catalog(fixed), (lives(fixed, replicas=3),))
+    assert one.sentence == "pools.workers.replicas is 3, and was deployed with 1"
+
+
+def test_the_shape_follows_what_was_changed() -> None:
+    found = tuple(of_engine(preview("by_hand")))
+    assert shape_of(found) == shape_of(reversed(found)) != shape_of(found[1:])
+    assert shape_of(found) != shape_of(found, ["clusters: denied"])
+
+
+def test_the_command_reads_events_and_says_what_it_did_not_compare(tmp_path: Path) -> None:
+    done = slipway(["drift", str(FOLDER / "by_hand.jsonl"), "--no-live"], {"NO_COLOR": "1"}, tmp_path)
+    assert done.code == 4
+    assert f"! {WORK}: it no longer deletes" in done.out and "clusters and policies" in done.err
+    seen = preview("by_hand")
+    body = document("local", drifted(seen, None, "ada"))
+    assert set(body) == {"stack", "shape", "drift", "unread"}
+    assert body["drift"][0]["nextDeployment"] == "put_back" and len(body["shape"]) == 12
+    (tmp_path / "nothing").write_text("")
+    done = slipway(["drift", "nothing"], {}, tmp_path)
+    assert done.code == 2 and "no events" in done.err

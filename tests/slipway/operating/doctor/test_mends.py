@@ -1,0 +1,232 @@
+"""A mend is a command to be pasted as it stands, or says in words what a person must do; for every kind, a budget's
+too. # N10 N19"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import cache
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.authoring.stack.yaml_file import from_text
+from slipway.google.live import Increase, Live, Unknown
+from slipway.google.monitoring import CPU as CPU_USE
+from slipway.google.monitoring import Point, Series
+from slipway.google.permissions import Bound
+from slipway.google.quota.seasons import judge
+from slipway.model.budget import Budget, Ledger, month_of
+from slipway.model.catalog.model import Parameter
+from slipway.model.findings.finding import Finding, Grade, Section, Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.model.labels import CAPACITY_TYPE_LABEL, CODE_LABEL, recorded
+from slipway.operating.doctor.examination import examine
+from slipway.operating.doctor.picture import Backend, Need, Picture, Policy, Submission, UnseenPolicy
+from tests.slipway.operating.doctor.picture import (
+    BUSY,
+    CPU,
+    DOCUMENT,
+    FILE,
+    found,
+    lives,
+    package,
+    picture,
+    published,
+    state,
+)
+from tests.slipway.reviewing.builders import NOW, STACK, catalog, cluster, job, limits, offer, template
+
+COMMANDS = frozenset({"pulumi", "slipway", "gcloud", "find", "cp", "mv"})
+WORDS = re.compile(r"(raise|remove|lower|ask for|set|submit|free|leave|type again) ")
+PLACEHOLDER = re.compile(r"…|<[^>]*>|\b[A-Z]{4,}\b(?!_)")
+CPUS = "custom_model_training_cpus"
+OFF = Unknown("Vertex AI API has not been used", "aiplatform.googleapis.com x", "role", off=True)
+DENIED = Unknown("denied", "aiplatform.googleapis.com customJobs.list", "roles/aiplatform.viewer", "ada")
+OTHER = replace(lives(), name="projects/p/locations/r/persistentResources/theirs", labels={})
+SENT = job("alone", strategy="STANDARD", env={"SLIPWAY_PARAMETERS": recorded({"name": "my run"})})
+ALONE = replace(SENT, labels={**SENT.labels, CAPACITY_TYPE_LABEL: "on-demand"})
+LORA = template("lora", offer(), offer("on-demand"), parameters=[Parameter("name", "str")])
+FAILED = lives(state="ERROR", error="no machines")
+OLD = cluster("cpu", generation=7)
+
+HEALTH = [word for word, kind in KINDS.items() if kind.section is Section.HEALTH]
+
+
+def quota(limit: int, increase: Increase = Increase.POSSIBLE) -> object:
+    other = replace(lives(replicas=1), name="other", labels={})
+    return judge(catalog(CPU), Live((lives(used=1), other), (BUSY,), limits({CPUS: limit}, increase), None), NOW)
+
+
+def pictures() -> Iterator[Picture]:
+    """One at least for each kind."""
+    yield picture(FAILED)
+    yield picture(lives(used=1), lives(OLD, state="ERROR"))
+    yield picture(replace(lives(), labels={}))
+    yield picture(OTHER)
+    yield picture(replace(OTHER, pools=lives(used=1).pools))
+    yield picture(lives(used=1, days=1, state="PROVISIONING"), jobs=())
+    yield picture(backend=Backend("gs://s", state()))
+    yield picture(lives(used=1), lives(OLD))
+    for jobs, used in (((job("tune", on=OLD),), 1), ((), 1), ((), 0)):
+        yield picture(
+            lives(days=3, used=1),
+            lives(OLD, used=used),
+            jobs=(BUSY, *jobs),
+            published=published(catalog(CPU, retiring=(OLD.id,))),
+        )
+    for spent in (990.0, 500.0, None):
+        ledger = None if spent is None else Ledger(NOW, month_of(NOW), spent, 2000.0)
+        yield picture(published=published(replace(catalog(CPU), budget=Budget(1000))), ledger=ledger)
+    yield picture(lives(days=34, used=1))
+    yield picture(lives(), jobs=(), recent=())
+    yield picture(lives(replicas=2), jobs=(), recent=(), document=None)
+    told = published(catalog(CPU, LORA))
+    for beside in (ALONE, replace(ALONE, labels={**ALONE.labels, CODE_LABEL: "x"}), replace(ALONE, labels={})):
+        for of_catalog in ("", " --catalog gs://acme"):
+            yield picture(lives(used=1), jobs=(beside,), published=told, of_catalog=of_catalog)
+    named = from_text("config:\n  slipway:quota: { contactEmail: ml@acme.example }\n", FILE)
+    for document in (named, DOCUMENT):
+        for increase in (Increase.POSSIBLE, Increase.IMPOSSIBLE):
+            yield picture(quota=quota(17, increase), document=document)
+    yield picture(published=None)
+    yield picture(published=replace(told, whole=None, damage="not valid JSON"))
+    yield picture(commits=("1234567 x",))
+    yield picture(published=published(catalog(CPU, dirty=True)))
+    yield picture(backend=Backend("gs://s", state(CPU.id, OLD.id)))
+    yield picture(backend=Backend("gs://s", None))
+    yield picture(backend=Backend("file:///s", state(CPU.id), pending=("work",)))
+    yield picture(backend=Backend("file:///s", state(CPU.id), pending=("work",), deletes=True), published=None)
+    sent = Submission("lora-1", "lora", NOW - timedelta(hours=2), ("-p", "name=my run"))
+    yield picture(submissions=(sent, replace(sent, words=None)))
+    for many in (1, 9):
+        packages = (package(f"gs://b/packages/{n}.tar.gz", 10, NOW - timedelta(days=100 + n)) for n in range(many))
+        yield picture(packages=tuple(packages))
+    everybody = frozenset({Bound("roles/storage.objectViewer", "allUsers"), Bound("roles/x", "user:a@b", "in May")})
+    yield picture(policies=(Policy(Subject("bucket", "acme-work"), everybody),))
+    slept = tuple(Point(NOW - timedelta(minutes=minute), 0.0) for minute in (16, 5))
+    yield picture(lives(used=4), jobs=(ALONE,), use=(Series(CPU_USE, ALONE.id, "workerpool0-0", "", slept),))
+    yield picture(
+        policies=(
+            UnseenPolicy("no such account", "", "r", of=Subject("account", "t@p.iam.gserviceaccount.com"), gone=True),
+        )
+    )
+    yield picture(jobs=DENIED, recent=DENIED, quota=replace(DENIED, role=""))
+    yield picture(clusters=OFF)
+    yield picture(gaps=(Need("project acme-prod", "", "roles/logging.viewer", "slipway jobs logs"),))
+    yield picture(lives(), published=published(catalog(CPU, cluster("gone"))))
+
+
+@cache
+def every() -> tuple[Finding, ...]:
+    return tuple(dict.fromkeys(one for seen in pictures() for one in examine(seen)))
+
+
+def test_there_is_an_example_of_every_kind() -> None:
+    assert {one.kind for one in every()} == set(HEALTH)
+
+
+@pytest.mark.parametrize("kind", HEALTH)
+def test_what_mends_can_be_pasted_or_is_said_in_words(kind: str) -> None:
+    for one in (one for one in every() if one.kind == kind):
+        assert one.fix, one
+        if one.fix.partition(" ")[0] in COMMANDS:
+            shlex.split(one.fix)
+            assert not PLACEHOLDER.search(one.fix), one.fix
+        else:
+            assert WORDS.match(one.fix), one.fix
+
+
+def test_a_job_beside_a_pool_is_submitted_there_with_its_own_parameters() -> None:
+    told = published(catalog(CPU, LORA))
+    one = found(lives(used=1), jobs=(ALONE,), published=told, of_catalog=" --catalog gs://acme")["job-beside-pool"]
+    assert one.fix == "slipway submit lora -p 'name=my run' --capacity pool --catalog gs://acme"
+
+
+def test_quota_is_asked_for_by_whom_the_stack_file_names_and_as_much_as_is_drawn() -> None:
+    named = from_text("config:\n  slipway:quota: { contactEmail: ml@acme.example }\n", FILE)
+    one = found(quota=quota(17), document=named)["quota-nearly-used"]
+    assert one.fix == f"slipway quota --request {CPUS}=40 --contact ml@acme.example"
+
+
+def test_packages_are_named_and_no_more_of_them_than_a_line_holds() -> None:
+    packages = tuple(package(f"gs://b/packages/{n}.tar.gz", 10, NOW - timedelta(days=200 - n)) for n in range(9))
+    one = found(packages=packages)["package-left"]
+    assert one.fix == "gcloud storage rm " + " ".join(f"gs://b/packages/{n}.tar.gz" for n in range(5))
+    assert one.means.startswith("the oldest 5;")
+
+
+def test_what_everybody_may_do_is_an_exposure_with_the_command_that_ends_it(snapshot: SnapshotAssertion) -> None:
+    everybody = Bound("roles/storage.objectViewer", "allUsers")
+    limited = Bound("roles/storage.objectAdmin", "allAuthenticatedUsers", "in May")
+    seen = (
+        Policy(Subject("bucket", "acme-work"), frozenset({everybody, Bound("roles/viewer", "user:ada@acme.example")})),
+    )
+    one = found(policies=seen)["exposed"]
+    assert one.sentence == "anybody on the internet has roles/storage.objectViewer on bucket acme-work (allUsers)"
+    assert one.fix == snapshot
+    two = found(policies=(Policy(Subject("bucket", "acme-work"), frozenset({limited})),))["exposed"]
+    assert two.sentence.startswith("anybody with a Google account") and two.fix.endswith(" --all")
+    assert (
+        found(policies=(Policy(Subject("bucket", "acme-work"), frozenset({Bound("r", "user:ada@acme.example")})),))
+        == {}
+    )
+    assert f"--stack {STACK}" in found(published=None)["catalog-missing"].fix
+
+
+LEDGER = Ledger(NOW - timedelta(hours=1), month_of(NOW), 500.0, 900.0, {"vision": 95.0}, {"ada": 10.0})
+
+
+def said(budget: Budget | None, ledger: Ledger | str | None = LEDGER) -> dict[str, Finding]:
+    whole = replace(catalog(CPU), budget=budget)
+    return {kind: one for kind, one in found(published=published(whole), ledger=ledger).items() if "budget" in kind}
+
+
+def test_a_stack_within_its_budget_or_without_one_is_well() -> None:
+    assert said(None, None) == {} and said(Budget(1000, {"vision": 200})) == {}
+
+
+@pytest.mark.parametrize(
+    ("budget", "grade"), [(Budget(600), Grade.WARNING), (Budget(500, enforce=True), Grade.BLOCKING)]
+)
+def test_a_budget_that_is_nearly_or_wholly_spent_is_told(budget: Budget, grade: Grade) -> None:
+    assert said(budget)["budget-spent"].grade is grade
+
+
+def test_a_team_that_may_spend_nothing_and_has_not_is_well() -> None:
+    assert said(Budget(teams={"nlp": 0}, enforce=True)) == {}
+    assert said(Budget(teams={"vision": 0}, enforce=True))["budget-spent"].grade is Grade.BLOCKING
+
+
+def test_a_team_s_budget_is_told_as_the_stack_s() -> None:
+    assert said(Budget(teams={"Vision": 100}))["budget-spent"].subject == "budget team Vision"
+
+
+def test_a_budget_that_will_not_last_is_told_before_it_is_spent() -> None:
+    assert set(said(Budget(800))) == {"budget-short"}
+    assert said(Budget(800), replace(LEDGER, forecast=None)) == {}
+
+
+@pytest.mark.parametrize(
+    "ledger",
+    [None, "no hourly run has told", replace(LEDGER, month="2020-01"), replace(LEDGER, at=NOW - timedelta(days=3))],
+)
+def test_a_budget_of_which_nothing_is_known_is_told(ledger: Ledger | str | None) -> None:
+    assert set(said(Budget(1), ledger)) == {"budget-unknown"}
+
+
+def test_a_month_that_is_younger_than_the_last_run_is_no_finding() -> None:
+    """Notices of the first hour of each month opened an issue, which the second hour closed."""
+    ended = NOW.replace(day=1, hour=0, minute=0, second=0, microsecond=0) - timedelta(minutes=10)
+    last = replace(LEDGER, at=ended, month=month_of(ended))
+    whole = replace(catalog(CPU), budget=Budget(1))
+
+    def said_at(now: datetime) -> set[str]:
+        kinds = found(published=published(whole), ledger=last, now=now)
+        return {kind for kind in kinds if "budget" in kind}
+
+    assert said_at(ended + timedelta(minutes=40)) == set()
+    assert said_at(ended + timedelta(hours=25)) == {"budget-unknown"}

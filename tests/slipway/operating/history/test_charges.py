@@ -1,0 +1,143 @@
+"""Shares of a pool's cost: what jobs had and what nobody had are all of it. # N19"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.model.cluster import Adoption
+from slipway.model.prices import Price, hourly
+from slipway.operating.history.charges import IdleCharge, idle_charges, job_charges
+from slipway.operating.history.model import History, MachinesUsed, PastJob, Sample
+from slipway.operating.history.timeline import timelines
+from tests.slipway.operating.whatif.past import CPU, SINCE, cluster, history, job, pool, sampled
+
+EACH = hourly(CPU, "us-central1")
+FIXED = cluster("cpu", replace(pool("all", 4, 4), price_per_hour=EACH))
+GROWING = cluster("cpu", replace(pool("all", 1, 4), price_per_hour=EACH))
+HOUR = 3600.0
+DAY = timedelta(days=1)
+
+
+def ran(begin: float, hours: float | None, machines: int = 1, *, on: object = FIXED, **more: object) -> PastJob:
+    """A job on the pool, in hours since SINCE; with None it goes on."""
+    end = None if hours is None else hours * HOUR
+    busy = (24 - begin) * HOUR if hours is None else end
+    used = (MachinesUsed(CPU, machines, "all"),)
+    return job(f"j{begin}", begin * HOUR, 0, end, on=on, machines=used, **{"busy": busy, **more})  # type: ignore[arg-type]
+
+
+def day(jobs: Iterable[PastJob], of: object = FIXED, samples: tuple[Sample, ...] = ()) -> History:
+    return history(jobs, (of,), days=1, samples=samples)  # type: ignore[arg-type]
+
+
+def idle(of: History, begin: datetime | None = None, end: datetime | None = None) -> IdleCharge:
+    (found,) = idle_charges(timelines(of), of.jobs, begin or of.since, end or of.until, of.until)
+    return found
+
+
+def hours(of: History, begin: datetime | None = None, end: datetime | None = None) -> float:
+    return sum(one.hours for one in job_charges(of.jobs, begin or of.since, end or of.until, of.until))
+
+
+def test_machines_that_no_job_had_are_idle() -> None:
+    past = day([ran(2, 10, 3), ran(4, 2)])
+    found = idle(past)
+    assert (found.hours, found.live, found.known, found.unknown) == (96 - 30 - 2, 96, 24, 0)
+    assert found.cost == EACH * Decimal(64)
+    assert hours(past) == 32
+
+
+def test_a_job_that_goes_on_has_its_machines_until_now() -> None:
+    past = day([ran(20, None, 4)])
+    assert idle(past).hours == 80 and hours(past) == 16
+
+
+def test_of_a_run_that_began_before_only_the_part_within_counts() -> None:
+    past = day([ran(-6, 12, 2)])
+    assert hours(past) == 12 and idle(past).hours == 96 - 12
+    (charge,) = job_charges(past.jobs, past.since, past.until, past.until)
+    assert charge.cost == EACH * 2 * Decimal(6)
+
+
+def test_where_nobody_recorded_machines_idle_ones_are_unknown() -> None:
+    past = day([ran(1, 1, on=GROWING)], GROWING, sampled(((0, 2), (HOUR, 3)), GROWING))
+    found = idle(past)
+    assert (found.live, found.known, found.unknown) == (2 + 3 * 2, 3, 21), "a record holds for two hours"
+    assert found.hours == 2 + 2 + 3
+
+
+def test_a_cost_lacks_what_nobody_recorded_where_that_is_noticed() -> None:
+    seen = sampled([(hour * HOUR, 2) for hour in range(24)], GROWING)
+    assert idle(day([], GROWING, seen)).cost == EACH * 48
+    found = idle(day([], GROWING, seen[1:]))
+    assert found.unknown == 1 and found.cost == replace(EACH * 46, complete=False)
+    late = replace(seen[0], at=SINCE + timedelta(minutes=10))
+    assert idle(day([], GROWING, (late, *seen[1:]))).cost.complete, "ten minutes of a day"
+    assert idle(day([], replace(GROWING, adopted=Adoption("team-a")))).cost == Price(), "whoever made it pays for it"
+
+
+def test_jobs_that_could_not_be_read_may_have_had_what_idles() -> None:
+    past = replace(day([ran(0, 24, 3)]), jobs_unread=frozenset({"us-central1"}))
+    found = idle(past)
+    assert found.at_most and found.cost == replace(EACH * 24, at_most=True)
+    assert not idle(replace(past, jobs_unread=frozenset({"us-east4"}))).at_most
+    busy = idle(replace(past, jobs=(ran(0, 24, 4),)))
+    assert not busy.at_most and busy.cost == Price(), "less than none can't be"
+
+
+def test_more_jobs_than_recorded_machines_leave_none_idle() -> None:
+    past = day([ran(0, 2, 4, on=GROWING)], GROWING, sampled(((0, 2),), GROWING))
+    assert idle(past).hours == 0 and hours(past) == 8
+
+
+def test_trials_hold_machines_for_their_own_time() -> None:  # Z3
+    past = day([ran(0, 10, 4, busy=5 * HOUR)])
+    assert hours(past) == 20 and idle(past).hours == 96 - 20
+
+
+def test_a_run_of_which_nobody_knows_its_preemptions_costs_at_most_that() -> None:  # X7
+    spot = replace(ran(0, 1), capacity_type="spot", cluster_id="", cluster="", lost=None)
+    (charge,) = job_charges((spot,), SINCE, SINCE + DAY, SINCE + DAY)
+    assert charge.cost.at_most and charge.cost.known < EACH.known
+
+
+def test_jobs_that_never_ran_cost_nothing() -> None:
+    waiting = replace(ran(0, 1), started=None, ended=None, busy=None)
+    ended = replace(ran(-9, 1), name="before")
+    assert list(job_charges((waiting, ended), SINCE, SINCE + DAY, SINCE + DAY)) == []
+
+
+RUNS = st.lists(
+    st.one_of(
+        st.tuples(st.floats(-20, 30), st.floats(0, 30), st.integers(1, 3)),
+        st.tuples(st.floats(-20, 23), st.none(), st.integers(1, 3)),
+    ),
+    max_size=8,
+)
+
+
+@given(RUNS, st.lists(st.tuples(st.floats(0, 24), st.integers(0, 4)), max_size=6), st.booleans())
+def test_parts_of_a_time_are_the_whole(
+    runs: list[tuple[float, float | None, int]], live: list[tuple[float, int]], fixed: bool
+) -> None:
+    """By day or all at once, the same is charged; and what is idle is never more than what is up."""
+    of = FIXED if fixed else GROWING
+    jobs = [ran(begin, length, count, on=of) for begin, length, count in dict.fromkeys(runs)]
+    past = day(jobs, of, sampled(sorted({at * HOUR: count for at, count in live}.items()), of))
+    cuts = [past.since, *(past.since + timedelta(hours=at) for at in (5, 5.5, 17)), past.until]
+    parts = list(pairwise(cuts))
+    whole = idle(past)
+    assert sum(hours(past, *part) for part in parts) == pytest.approx(hours(past))
+    assert sum(idle(past, *part).hours for part in parts) == pytest.approx(whole.hours, abs=1e-6)
+    assert sum(idle(past, *part).live for part in parts) == pytest.approx(whole.live)
+    assert whole.known + whole.unknown == pytest.approx(24)
+    assert 0 <= whole.hours <= whole.live + 1e-6
+    if fixed and not live:
+        assert whole.hours >= 96 - hours(past) - 1e-6, "nobody pays for less than there was"
+        assert whole.unknown == 0

@@ -1,0 +1,228 @@
+"""Machines that a pool had over time, who used them, and at what cost. # N19 # N20"""
+
+import json
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.base.codec import document
+from slipway.base.errors import ConfigError
+from slipway.model.cluster import Adoption
+from slipway.model.machines.spec import MachineGroup, MachineSpec
+from slipway.model.prices import Price, hourly, per_hour
+from slipway.operating.history.model import (
+    Deployment,
+    History,
+    MachinesUsed,
+    PastJob,
+    PoolKey,
+    PoolSample,
+    Sample,
+)
+from slipway.operating.history.timeline import PoolSpan, timelines
+from slipway.operating.history.usage import Usage, usage
+from tests.slipway.operating.whatif.past import CPU, SINCE, cluster, history, job, pool
+
+GROWING = cluster("gpu", pool("workers", 1, 4))
+FIXED = cluster("cpu", pool("head", 2, 2))
+WORKERS, HEAD = PoolKey(GROWING.id, "workers"), PoolKey(FIXED.id, "head")
+
+
+def hours(count: float) -> datetime:
+    return SINCE + timedelta(hours=count)
+
+
+def sample(at: float, **live: int) -> Sample:
+    keys = {"workers": WORKERS, "head": HEAD}
+    return Sample(hours(at), {keys[name]: PoolSample(count, 0) for name, count in live.items()})
+
+
+def spans(of: History, key: PoolKey) -> list[tuple[float, float, int | None]]:
+    """Hours since SINCE, and machines."""
+    found = next((one.spans for one in timelines(of) if one.key == key), ())
+    return [((one.begin - SINCE) / timedelta(hours=1), one.hours, one.live) for one in found]
+
+
+def day(**more: object) -> History:
+    return replace(history((), (GROWING, FIXED), days=1), **more)  # type: ignore[arg-type]
+
+
+def test_a_pool_that_grows_is_unknown_until_somebody_looked() -> None:
+    assert spans(day(), WORKERS) == [(0, 24, None)]
+
+
+def test_a_pool_of_a_fixed_size_is_known_by_its_deployment() -> None:
+    assert spans(day(), HEAD) == [(0, 24, 2)]
+
+
+def test_a_sample_holds_until_the_next_or_for_two_hours() -> None:
+    looked = (sample(3, workers=1, head=2), sample(4, workers=3, head=2), sample(20, workers=1, head=2))
+    assert spans(day(samples=looked), WORKERS) == [
+        (0, 3, None),
+        (3, 1, 1),
+        (4, 2, 3),
+        (6, 14, None),
+        (20, 2, 1),
+        (22, 2, None),
+    ]
+    assert spans(day(samples=looked), HEAD) == [(0, 24, 2)]
+
+
+def test_a_declared_cluster_that_a_sample_does_not_have_has_no_machines() -> None:
+    assert spans(day(samples=(sample(0, head=2),)), WORKERS) == [(0, 2, 0), (2, 22, None)]
+
+
+def test_a_cluster_is_there_from_its_deployment_to_the_one_without_it_and_while_it_retires() -> None:
+    bigger = cluster("gpu", pool("workers", 1, 8), id="gpu-9999999")
+    edited = Deployment(hours(6), "b", False, {"gpu": bigger}, retiring=(GROWING.id,))
+    gone = Deployment(hours(10), "b", False, {"gpu": bigger})
+    changed = day(deployments=(*day().deployments, edited, gone))
+    assert spans(changed, WORKERS) == [(0, 10, None)]
+    assert spans(changed, PoolKey("gpu-9999999", "workers")) == [(6, 18, None)]
+    assert spans(changed, HEAD) == [(0, 6, 2)]
+
+
+def test_a_sample_sees_what_the_deployments_do_not_tell_yet() -> None:
+    late = Deployment(hours(5), "b", False, {"gpu": GROWING})
+    assert spans(day(deployments=(late,), samples=(sample(4, workers=2),)), WORKERS) == [(4, 2, 2), (6, 18, None)]
+
+
+def test_a_pool_that_no_deployment_named_is_left_out() -> None:
+    stranger = Sample(hours(1), {PoolKey("other-1", "workers"): PoolSample(4, 4)})
+    assert {one.key for one in timelines(day(samples=(stranger,)))} == {WORKERS, HEAD}
+
+
+def test_timelines_are_a_document() -> None:  # N20
+    """The same for whoever draws them: prices as text, and null for what nobody recorded."""
+    first, _ = json.loads(json.dumps(document(timelines(day()))))
+    assert first["key"] == {"clusterId": GROWING.id, "pool": "workers"}
+    assert (first["cluster"], first["perHour"], first["machine"]["type"]) == ("gpu", "0.5", "n1-standard-8")
+    (span,) = first["spans"]
+    assert span == {"begin": SINCE.isoformat(), "end": hours(24).isoformat(), "live": None, "min": 1, "max": 4}
+
+
+@given(st.lists(st.tuples(st.floats(0, 24), st.integers(0, 4)), max_size=12), st.lists(st.floats(-5, 30), max_size=5))
+def test_spans_follow_each_other_and_stay_inside(looked: list[tuple[float, int]], deployed: list[float]) -> None:
+    samples = tuple(sample(at, workers=live) for at, live in sorted(dict(looked).items()))
+    later = tuple(Deployment(hours(at), "c", False, {"gpu": GROWING}) for at in sorted(deployed))
+    past = day(samples=samples, deployments=tuple(sorted((*day().deployments, *later), key=lambda one: one.at)))
+    for one in timelines(past):
+        assert one.spans[0].begin >= past.since
+        assert one.spans[-1].end <= past.until
+        for first, then in zip(one.spans, one.spans[1:], strict=False):
+            assert first.end <= then.begin
+            assert first.end < then.begin or not _alike(first, then)
+
+
+def _alike(first: PoolSpan, then: PoolSpan) -> bool:
+    return (first.live, first.min, first.max) == (then.live, then.min, then.max)
+
+
+L4 = MachineSpec("g2-standard-4", "NVIDIA_L4", 1)
+GPU = cluster(
+    "gpu",
+    replace(pool("head", 1, 1), price_per_hour=hourly(CPU, "us-central1")),
+    replace(pool("workers", 2, 2, L4), price_per_hour=hourly(L4, "us-central1")),
+)
+BOTH = (MachinesUsed(CPU, 1, "head"), MachinesUsed(L4, 2, "workers"))
+HOUR, REGION = 3600.0, "us-central1"
+
+
+def told(one: PastJob) -> PastJob:
+    """With the cost that the service's times make."""
+    used = [MachineGroup(each.machine, each.count) for each in one.machines]
+    price = per_hour(used, one.region, one.capacity_type)
+    return replace(one, per_hour=price, cost=price * (Decimal(str(one.busy)) / 3600))
+
+
+def month() -> History:
+    ada = told(job("a", 0, 60, HOUR, on=GPU, machines=BOTH, user="ada", team="vision", busy=HOUR))
+    grace = told(job("b", HOUR, 600, HOUR, on=GPU, machines=BOTH[:1], user="grace", team="language", busy=HOUR))
+    beside = (MachinesUsed(L4, 4),)
+    spot = told(job("c", 0, 30, HOUR / 2, machines=beside, capacity_type="spot", user="grace", busy=HOUR / 2))
+    never = job("d", HOUR, None, None, on=GPU, machines=BOTH, user="ci", template="tune", labels={"cost-center": "7"})
+    return history((ada, spot, grace, never), (GPU,), days=1)
+
+
+def sums(of: Usage) -> dict[str, tuple[int, float]]:
+    return {one.name: (one.jobs, round(one.machine_hours, 6)) for one in of.rows}
+
+
+@pytest.mark.parametrize(
+    ("by", "expected"),
+    [
+        ("user", {"ada": (1, 3), "grace": (2, 3), "ci": (1, 0)}),
+        ("team", {"vision": (1, 3), "language": (1, 1), "": (2, 2)}),
+        ("template", {"t": (3, 6), "tune": (1, 0)}),
+        ("pool", {"gpu/head": (3, 2), "gpu/workers": (2, 2), "spot": (1, 2)}),
+        ("label:cost-center", {"7": (1, 0), "": (3, 6)}),
+    ],
+)
+def test_each_job_counts_where_it_belongs(by: str, expected: dict[str, tuple[int, float]]) -> None:
+    found = usage(month(), by)
+    assert sums(found) == expected
+    assert found.total.jobs == 4
+    assert found.total.machine_hours == pytest.approx(6 + sum(one.machine_hours for one in found.idle))
+
+
+@pytest.mark.parametrize("by", ["user", "team", "template", "pool", "label:x"])
+def test_dollars_are_those_of_the_jobs_and_of_what_nobody_used(by: str) -> None:
+    past = month()
+    found = usage(past, by)
+    of_jobs = sum((one.cost for one in past.jobs if one.cost), Price())
+    assert float(sum(one.cost.known for one in found.rows)) == pytest.approx(float(of_jobs.known))
+    idle = {one.pool: one for one in found.idle}
+    assert (idle["gpu/head"].machine_hours, idle["gpu/workers"].machine_hours) == pytest.approx((22, 46))
+    whole = (hourly(CPU, "us-central1") + hourly(L4, "us-central1") * 2) * 24
+    assert float(found.total.pool_cost.known) == pytest.approx(float(whole.known)), "all that the pools cost"
+    spot = next(one for one in past.jobs if one.capacity_type == "spot").cost
+    assert spot and float(found.total.beside_cost.known) == pytest.approx(float(spot.known))
+
+
+def test_a_sum_is_not_complete_where_idle_machines_are_unknown() -> None:
+    past = month()
+    assert usage(past).total.cost_complete
+    grows = replace(GPU, pools=(GPU.pools[0], replace(GPU.pools[1], max=4, autoscaled=True)))
+    (deployment,) = past.deployments
+    unknown = usage(replace(past, deployments=(replace(deployment, clusters={"gpu": grows}),)))
+    assert not unknown.total.cost_complete and not unknown.total.pool_cost.complete
+    assert [(one.partly_unknown, one.cost_complete) for one in unknown.idle] == [(False, True), (True, False)]
+    assert all(one.cost_complete for one in unknown.rows)
+    adopted = replace(grows, adopted=Adoption("team-a"))
+    assert usage(replace(past, deployments=(replace(deployment, clusters={"gpu": adopted}),))).total.cost_complete
+
+
+def test_jobs_that_could_not_be_read_idle_in_the_sum_or_are_missing_from_it() -> None:
+    past = month()
+    found, whole = (usage(replace(past, jobs=past.jobs[1:], jobs_unread=frozenset(some))) for some in ({REGION}, ()))
+    assert [one.at_most for one in found.idle] == [True, True] and not any(one.at_most for one in whole.idle)
+    total = found.total
+    assert total.pool_cost == usage(past).total.pool_cost, "machines were up, whoever had them"
+    assert not total.beside_cost.complete and not total.cost_complete and not total.cost_at_most
+
+
+def test_waits_are_of_jobs_that_were_sent_within_the_time_and_started() -> None:
+    found = usage(month()).total.waits
+    assert (found.jobs, found.median, found.p95) == (3, 60, 600)
+    earlier = job("e", -HOUR, 10 * HOUR, 60, on=GPU, busy=60.0)
+    assert usage(replace(month(), jobs=(earlier, *month().jobs))).total.waits.jobs == 3
+
+
+def test_what_nothing_can_be_counted_by_is_refused_with_what_was_meant() -> None:
+    with pytest.raises(ConfigError) as refused:
+        usage(month(), "teams")
+    assert "--by team" in refused.value.render()
+    with pytest.raises(ConfigError):
+        usage(month(), "label:")
+
+
+def test_the_document_has_dollars_as_text_and_null_for_no_name() -> None:
+    body = document(usage(month(), "team"))
+    nobody = next(one for one in body["rows"] if one["name"] is None)
+    assert nobody["besideCost"] == nobody["cost"] and Decimal(nobody["cost"]) > 0
+    assert body["rows"][0]["waits"].keys() == {"jobs", "median", "p95", "longest"}
+    assert {"pool", "machineHours", "liveMachineHours", "unknownHours", "cost"} <= body["idle"][0].keys()

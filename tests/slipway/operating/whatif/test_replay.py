@@ -1,0 +1,247 @@
+"""The replay of jobs on pools: what holds for all jobs and pools, single cases as a table would have them, and the
+month that is made for it. # N16"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import cache
+from statistics import mean, median
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.model.machines.spec import Disk, MachineGroup, MachineSpec
+from slipway.model.prices import Price
+from slipway.operating.whatif.model import PoolBounds, PoolDelays, Replay, ReplayedJob, ReplayedPool, Route
+from slipway.operating.whatif.replay import replay
+from tests.slipway.operating.whatif.month import DAY, month
+
+CPU, HEAD = MachineSpec("n1-standard-8"), MachineSpec("n1-standard-4")
+AT_ONCE = PoolDelays(0, 0, 0)
+ON_POOL = (Route("pool"),)
+BEGINNING = float("-inf")
+
+
+def pool(
+    most: int, least: int = 0, *, name: str = "workers", machine: MachineSpec = CPU, delays: PoolDelays = AT_ONCE
+) -> ReplayedPool:
+    """A pool of cluster `cpu`, of a fixed size unless it has a least one."""
+    bounds = (PoolBounds(BEGINNING, least or most, most),)
+    return ReplayedPool("cpu", name, machine, "us-central1", Price(Decimal(1)), bounds, delays)
+
+
+def job(
+    name: str,
+    created: float,
+    run: float,
+    machines: int = 1,
+    *,
+    heads: int = 0,
+    routes: tuple[Route, ...] = ON_POOL,
+    **more: float,
+) -> ReplayedJob:
+    groups = (*((MachineGroup(HEAD, heads),) if heads else ()), MachineGroup(CPU, machines))
+    return ReplayedJob(name, "t", created, run, groups, routes, more)
+
+
+def starts(found: Replay) -> dict[str, float | None]:
+    return {one.job.name: one.started for one in found.runs}
+
+
+def test_jobs_start_in_the_order_in_which_they_came() -> None:
+    jobs = [job("a", 0, 100, 2), job("b", 10, 50, 2), job("c", 20, 5)]
+    assert starts(replay(jobs, [pool(3)], 200)) == {"a": 0, "b": 100, "c": 100}  # c could have overtaken b.
+
+
+def test_nobody_waits_for_a_pool_that_it_does_not_need() -> None:
+    jobs = [job("a", 0, 100, 1, heads=1), job("b", 10, 50, 1, heads=1), job("c", 20, 5)]
+    there = [pool(1, name="head", machine=HEAD), pool(3)]
+    assert starts(replay(jobs, there, 200)) == {"a": 0, "b": 100, "c": 100}
+    assert starts(replay(jobs[:1] + jobs[2:], there, 200)) == {"a": 0, "c": 20}
+
+
+def test_a_machine_or_a_disk_that_differs_is_another_one() -> None:
+    other = pool(3, machine=replace(CPU, disk=Disk("pd-ssd", 500)))
+    assert starts(replay([job("a", 0, 100)], [other], 200)) == {"a": None}
+
+
+def test_a_job_that_is_too_large_never_runs_and_holds_nobody_up() -> None:
+    found = replay([job("a", 0, 100, 4), job("b", 1, 1)], [pool(3)], 200)
+    assert starts(found) == {"a": None, "b": 1} and [one.job.name for one in found.never] == ["a"]
+
+
+def test_a_pool_grows_for_who_waits_and_shrinks_when_it_has_been_idle() -> None:
+    elastic = pool(4, 1, delays=PoolDelays(start=5, scale_up=60, idle=30))
+    found = replay([job("a", 0, 100, 3), job("b", 10, 10)], [elastic], 1000)
+    assert starts(found) == {"a": 65, "b": 75}  # b waits behind a, whose machines come at 60; its own come at 70.
+    # 1 until 60, 3 until 70, 4 until b ends at 85 and 30 more; then 3 until a ends at 165 and 30 more.
+    assert found.pools[0].live == 60 + 10 * 3 + 45 * 4 + 80 * 3 + (1000 - 195)
+    assert found.pools[0].held == 105 * 3 + 15 and found.pools[0].most == 4
+
+
+def test_a_job_moves_on_after_its_wait_and_not_before() -> None:
+    moves = (Route("pool", wait=30), Route("spot"))
+    jobs = [job("a", 0, 100), job("b", 10, 50, routes=moves, spot=7), job("c", 60, 1)]
+    found = replay(jobs, [pool(1)], 200)
+    assert starts(found) == {"a": 0, "b": 47, "c": 100}
+    assert [one.capacity_type for one in found.runs] == ["pool", "spot", "pool"]
+
+
+def test_without_a_wait_a_job_takes_what_can_have_it_now() -> None:
+    jobs = [job("a", 0, 100), job("b", 10, 50, routes=(Route("pool"), Route("spot")), spot=7)]
+    assert starts(replay(jobs, [pool(1)], 200)) == {"a": 0, "b": 17}
+    assert starts(replay(jobs, [pool(2)], 200)) == {"a": 0, "b": 10}
+
+
+def test_machines_beside_the_pools_that_come_too_late_are_given_up() -> None:
+    flex = (Route("flex-start", wait=60), Route("on-demand"))
+    one = replace(job("a", 0, 1, routes=flex), delays={"flex-start": 500.0, "on-demand": 20.0})
+    assert starts(replay([one], [], 200)) == {"a": 80}
+    assert starts(replay([replace(one, routes=flex[:1])], [], 200)) == {"a": 500}
+
+
+def test_bounds_change_with_deployments_and_kill_no_job() -> None:
+    changing = replace(pool(2), bounds=(PoolBounds(BEGINNING, 2, 2), PoolBounds(50, 1, 1), PoolBounds(150, 0, 0)))
+    jobs = [job("a", 0, 100), job("b", 10, 100), job("c", 20, 10), job("d", 160, 1)]
+    found = replay(jobs, [changing], 200)
+    assert starts(found) == {"a": 0, "b": 10, "c": 110, "d": None}
+    assert found.pools[0].live == 2 * 100 + 1 * 50
+
+
+MACHINES = st.tuples(st.integers(0, 2), st.integers(0, 4)).filter(any)
+
+
+@st.composite
+def traces(draw: st.DrawFn, *, elastic: bool = True) -> tuple[list[ReplayedJob], list[ReplayedPool]]:
+    """Jobs and two pools, in whole seconds; jobs fit unless `elastic`, and then may take another capacity type."""
+    sizes = [draw(st.integers(2 if at == 0 else 4, 6)) for at in range(2)]
+    delays = st.builds(PoolDelays, *[st.integers(0, 40).map(float)] * 3) if elastic else st.just(AT_ONCE)
+    pools = [
+        pool(most, draw(st.integers(1, most)) if elastic else 0, name=name, machine=machine, delays=draw(delays))
+        for most, name, machine in zip(sizes, ("head", "workers"), (HEAD, CPU), strict=True)
+    ]
+    other = st.sampled_from([ON_POOL, (Route("pool", wait=20), Route("spot")), (Route("pool"), Route("spot"))])
+    jobs = []
+    for number in range(draw(st.integers(0, 25))):
+        heads, workers = draw(MACHINES)
+        extra = draw(st.integers(0, 4)) if elastic else 0
+        groups = [MachineGroup(HEAD, heads)] * bool(heads) + [MachineGroup(CPU, workers + extra)] * bool(workers)
+        routes = draw(other) if elastic else ON_POOL
+        made = (float(draw(st.integers(-50, 300))), float(draw(st.integers(0, 80))))
+        jobs.append(ReplayedJob(f"j{number}", "t", *made, tuple(groups), routes, {"spot": 9.0}))
+    return jobs, pools
+
+
+def held(found: Replay, at: int) -> list[tuple[float, int]]:
+    """Changes of the machines that jobs hold of a pool, in the order of their times."""
+    changes = []
+    for run in found.runs:
+        count = dict(run.pools).get(at, 0)
+        if run.started is not None and count:
+            delay = max(found.pools[place].pool.delays.start for place, _ in run.pools)
+            changes += [(run.started - delay, count), (run.started + run.job.run, -count)]
+    return sorted(changes)
+
+
+@given(traces())
+def test_pools_give_what_they_have_to_all_that_fit_and_machine_time_is_neither_lost_nor_made(
+    trace: tuple[list[ReplayedJob], list[ReplayedPool]],
+) -> None:
+    jobs, pools = trace
+    found = replay(jobs, pools, 400)
+    assert found == replay(jobs, pools, 400), "the same comes of the same"
+    assert [one.job for one in found.runs] == jobs
+    assert all(one.wait is None or one.wait >= 0 for one in found.runs)
+    for at, use in enumerate(found.pools):
+        now = most = 0
+        for _, change in held(found, at):  # At one moment machines are freed before they are given.
+            now += change
+            most = max(most, now)
+        assert now == 0 and most <= use.most <= use.pool.bounds[0].max
+        level, last, seconds = 0, 0.0, 0.0
+        for moment, change in [*held(found, at), (400.0, 0)]:
+            inside = min(max(moment, 0.0), 400.0)
+            seconds, last, level = seconds + level * (inside - last), inside, level + change
+        assert use.held == pytest.approx(seconds)
+        bounds = use.pool.bounds[0]
+        assert max(use.held, bounds.min * 400) <= use.live <= bounds.max * 400
+    for run in found.runs:
+        needs = {group.machine: group.count for group in run.job.machines}
+        fits = all(needs.get(one.machine, 0) <= one.bounds[0].max for one in pools)
+        assert (run.started is None) == (run.job.routes == ON_POOL and not fits)
+
+
+@given(traces(elastic=False), st.integers(0, 2), st.integers(0, 3))
+def test_more_machines_of_fixed_pools_make_nobody_wait_longer(
+    trace: tuple[list[ReplayedJob], list[ReplayedPool]], heads: int, workers: int
+) -> None:
+    """Elastic pools promise no such thing: who ends earlier may let them shrink before the next one comes."""
+    jobs, pools = trace
+    more = [
+        replace(one, bounds=(PoolBounds(BEGINNING, size, size),))
+        for one, size in zip(pools, (pools[0].bounds[0].max + heads, pools[1].bounds[0].max + workers), strict=True)
+    ]
+    before, after = starts(replay(jobs, pools, 400)), starts(replay(jobs, more, 400))
+    assert all(after[name] <= before[name] for name in before)  # type: ignore[operator]  # All fit.
+
+
+@given(traces(), st.integers(-3, 3))
+def test_times_that_are_scaled_scale_what_comes_of_them(
+    trace: tuple[list[ReplayedJob], list[ReplayedPool]], power: int
+) -> None:
+    jobs, pools = trace
+    by = 2.0**power  # What is exact in binary, so that no two moments change their order.
+
+    def route(one: Route) -> Route:
+        return replace(one, wait=None if one.wait is None else one.wait * by)
+
+    scaled_jobs = [
+        replace(
+            one,
+            created=one.created * by,
+            run=one.run * by,
+            delays={"spot": 9.0 * by},
+            routes=tuple(map(route, one.routes)),
+        )
+        for one in jobs
+    ]
+    scaled_pools = [
+        replace(one, delays=PoolDelays(*(seconds * by for seconds in vars(one.delays).values()))) for one in pools
+    ]
+    before, after = replay(jobs, pools, 400), replay(scaled_jobs, scaled_pools, 400 * by)
+    assert [wait * by for wait in before.waits] == pytest.approx(after.waits)
+    assert _seconds(after) == pytest.approx([seconds * by for seconds in _seconds(before)])
+
+
+def _seconds(found: Replay) -> Sequence[float]:
+    return [seconds for one in found.pools for seconds in (one.live, one.held)]
+
+
+@cache
+def jobs() -> list[ReplayedJob]:
+    return month(5000, MachineSpec("n1-standard-8"))
+
+
+def test_run_times_have_a_long_tail() -> None:
+    runs = [one.run for one in jobs()]
+    assert 9 * 60 < median(runs) < 15 * 60 and mean(runs) > 3 * median(runs) and max(runs) > DAY / 2
+
+
+def test_days_are_busier_than_nights_and_weekends() -> None:
+    hours = Counter(int(one.created % DAY // 3600) for one in jobs())
+    assert sum(hours[hour] for hour in range(10, 18)) > 2 * sum(hours[hour] for hour in range(8))
+    weekend = sum(int(one.created // DAY) % 7 >= 5 for one in jobs())
+    assert weekend / len(jobs()) < 0.2
+
+
+def test_most_jobs_take_one_machine() -> None:
+    sizes = Counter(one.machines[0].count for one in jobs())
+    assert sizes[1] > 0.65 * len(jobs()) and sizes[1] > sizes[2] > sizes[4] > sizes[8] > 0
+
+
+def test_a_seed_gives_the_same_month() -> None:
+    assert jobs() == month(5000, MachineSpec("n1-standard-8")) != month(5000, MachineSpec("n1-standard-8"), seed=2)

@@ -1,0 +1,136 @@
+"""Small parts of a change with sensible defaults, so that a test names only its subject: tests.builders and more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
+from slipway.deploying.engine.preview import EngineStep, Preview, Resource
+from slipway.google.clusters import PersistentResource
+from slipway.google.jobs import VertexJob
+from slipway.google.live import Increase, Live, QuotaLimit, Unknown
+from slipway.google.quotas import QuotaPreference
+from slipway.model.catalog.clusters import Cluster
+from slipway.model.catalog.model import Template
+from slipway.model.facts import Facts, Kept, QuotaFacts, QuotaLine
+from slipway.model.findings.finding import Finding
+from slipway.model.prices import Price
+from slipway.reviewing.change import Change
+from tests.builders.catalogs import catalog, offer, request, template, worker_pool
+from tests.builders.clusters import asked_for, cluster, living
+from tests.builders.jobs import job
+from tests.builders.place import CATALOG_BUCKET, NOW, PROJECT, REGION, STACK, TEAM, TRAINER, WORK_BUCKET
+from tests.builders.pools import CPU, H100, pool
+
+__all__ = ["CATALOG_BUCKET", "CPU", "H100", "NOW", "PROJECT", "REGION", "STACK", "TEAM", "TRAINER", "UNREAD"]
+__all__ += [
+    "WORK_BUCKET",
+    "asked_for",
+    "by_kind",
+    "catalog",
+    "change",
+    "cluster",
+    "facts",
+    "job",
+    "kept",
+    "limits",
+    "living",
+]
+__all__ += ["offer", "pool", "priced", "quota", "request", "step", "template", "worker_pool"]
+
+UNREAD = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer")
+
+
+def quota(*lines: QuotaLine, mode: str = "enforce", strict: bool = False) -> QuotaFacts:
+    return QuotaFacts(REGION, mode, strict, {one.key: one for one in lines})
+
+
+def facts(
+    *parts: Cluster | Template | Kept,
+    members: Iterable[str] = (TEAM,),
+    code: bool = False,
+    quota: QuotaFacts | None = None,
+    grades: Mapping[str, str] | None = None,
+    **fields: Any,
+) -> Facts:
+    """Return facts; `fields` are the catalog's."""
+    kept = {one.id: one for one in parts if isinstance(one, Kept)}
+    fields.setdefault("retiring", tuple(one.id for one in kept.values() if one.kind == "cluster"))
+    return Facts(
+        catalog=catalog(*(one for one in parts if not isinstance(one, Kept)), **fields),
+        submitters={member: dict(SUBMITTER_ROLES) for member in members},
+        code=code,
+        quota=quota or QuotaFacts(REGION, "enforce", strict=False),
+        kept=kept,
+        policy={"grades": grades} if grades else {},
+    )
+
+
+def kept(what: Cluster | str, *jobs: VertexJob, why: str = "", role: str = "", overdue: bool = False) -> Kept:
+    """Return a cluster, or by its name a bucket (an account, where that is an address), that is no longer declared."""
+    reason = why or ("jobs" if jobs else "unpublished")
+    named = {one.name: one.display_name for one in jobs}
+    if isinstance(what, Cluster):
+        return Kept(what.id, "cluster", what.name, reason, named, overdue)
+    kind = "account" if "@" in what else "bucket"
+    return Kept(what, kind, role or ("trainer" if kind == "account" else "work"), reason, named, overdue)
+
+
+def limits(by_metric: Mapping[str, int], increase: Increase = Increase.POSSIBLE) -> Mapping[str, QuotaLimit]:
+    return {metric: QuotaLimit(metric, REGION, limit, increase) for metric, limit in by_metric.items()}
+
+
+def step(
+    op: str,
+    type: str,
+    name: str,
+    *,
+    old: Mapping[str, Any] | None = None,
+    new: Mapping[str, Any] | None = None,
+    id: str = "",
+    parent: str = "",
+    diffs: Iterable[str] = (),
+    replaces: Iterable[str] = (),
+    retained: bool = False,
+) -> EngineStep:
+    """Return a step. `old` and `new` are inputs. `id` and `retained` are the old resource's."""
+    urn = f"urn:pulumi:{STACK}::slipway::{type}::{name}"
+    before = None if old is None else Resource(old, {}, id, retained)
+    after = None if new is None else Resource(new)
+    return EngineStep(op, urn, type, name, parent, before, after, tuple(diffs), tuple(replaces))
+
+
+def change(
+    before: Facts | None,
+    after: Facts | None,
+    *,
+    clusters: Iterable[PersistentResource] | Unknown = (),
+    jobs: Iterable[VertexJob] | Unknown = (),
+    limits: Mapping[str, QuotaLimit] | Unknown | None = None,
+    steps: Iterable[EngineStep] | None = None,
+    preferences: Mapping[str, QuotaPreference] | Unknown | None = None,
+    **fields: Any,
+) -> Change:
+    """Return a change. `steps` are the engine's; None where it was not asked. `fields` are the change's own."""
+    live = Live(
+        clusters=clusters if isinstance(clusters, Unknown) else tuple(clusters),
+        jobs=jobs if isinstance(jobs, Unknown) else tuple(jobs),
+        limits={} if limits is None else limits,
+        catalog=None,
+        preferences={} if preferences is None else preferences,
+    )
+    preview = None if steps is None else Preview(tuple(steps))
+    return Change(STACK, before, after, live, NOW, **{"preview": preview, **fields})
+
+
+def by_kind(found: Iterable[Finding]) -> dict[str, Finding]:
+    """Return findings by kind. Of each kind and subject there has to be one."""
+    listed = list(found)
+    assert len({one.key for one in listed}) == len(listed), "the same is said twice"
+    return {one.kind: one for one in listed}
+
+
+def priced(known: str, *, complete: bool = True) -> Price:
+    return Price(Decimal(known), complete)

@@ -1,0 +1,243 @@
+"""GitLab asked who approved a merge result, and written to, by a stand-in after its documentation. # N14"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from slipway.base.errors import ConfigError, ResourceError
+from slipway.operating.notices.issues import Issue, IssueStep
+from slipway.reviewing.forges.gitlab import GitLab
+from slipway.reviewing.forges.trees import Trees
+from slipway.reviewing.gate import MergeResult
+from slipway.reviewing.rendering.comment import MARKER
+from tests.ci import gitlab as stand_in
+from tests.ci.gitlab import ADA, ALAN, APPROVED, BOT, GRACE, LATER, MALLORY, NUMBER, WRITTEN, Note, Version
+
+GONE = "e" * 40
+
+
+@dataclass
+class Checkout:
+    """A job's checkout. `pushed`: the commits of the branch, oldest first, the last of which is checked out."""
+
+    folder: Path
+    pushed: list[str]
+
+    def git(self, *words: str) -> str:
+        who = ("-c", "user.name=ci", "-c", "user.email=ci@company.example")
+        done = subprocess.run(["git", *who, *words], cwd=self.folder, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def push(self, text: str) -> None:
+        (self.folder / "file").write_text(text)
+        self.git("add", ".")
+        self.git("commit", "-qm", text)
+        self.pushed.append(self.git("rev-parse", "HEAD"))
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    made = Checkout(tmp_path, [])
+    made.git("init", "-q", "-b", "main")
+    for text in ("first", "second"):
+        made.push(text)
+    return made
+
+
+@pytest.fixture
+def server(checkout: Checkout) -> Iterator[stand_in.GitLab]:
+    with stand_in.served() as gitlab:
+        gitlab.versions = [Version(checkout.pushed[0]), Version(checkout.pushed[1], "2026-11-21T09:04:00.000Z")]
+        gitlab.notes = [Note(f"{MARKER}\n### words")]
+        yield gitlab
+
+
+def asked(server: stand_in.GitLab, checkout: Checkout, *, merged: bool = False) -> GitLab:
+    return GitLab(server.variables(checkout.pushed[-1], merged=merged), checkout.folder)
+
+
+def approvers(server: stand_in.GitLab, checkout: Checkout) -> Sequence[str]:
+    return asked(server, checkout).merge_result().approvers
+
+
+class TestApprovals:
+    def test_a_writer_s_counts(self, server: stand_in.GitLab, checkout: Checkout) -> None:
+        server.approved = {GRACE: APPROVED, ALAN: APPROVED}
+        assert approvers(server, checkout) == ("grace", "alan")
+
+    @pytest.mark.parametrize("who", [ADA, MALLORY, BOT, 99], ids=["their own", "a reader", "a bot", "no member"])
+    def test_nobody_else_s_does(self, server: stand_in.GitLab, checkout: Checkout, who: int) -> None:
+        stand_in.NAMES.setdefault(99, "stranger")
+        server.levels[BOT] = 40
+        server.approved = {who: APPROVED}
+        assert approvers(server, checkout) == ()
+
+    def test_a_blocked_member_s_does_not(self, server: stand_in.GitLab, checkout: Checkout) -> None:
+        server.approved, server.blocked = {GRACE: APPROVED}, {GRACE}
+        assert approvers(server, checkout) == ()
+
+    def test_one_that_outlives_a_push_is_of_what_was_there_before(
+        self, server: stand_in.GitLab, checkout: Checkout
+    ) -> None:
+        """GitLab resets approvals on a push only where it is told to."""
+        server.approved = {GRACE: "2026-11-21T09:03:59.000Z"}
+        result = asked(server, checkout).merge_result()
+        assert result.approvers == () and "as another tree" in result.objection[0]
+        (one,) = result.pull_request.approvals if result.pull_request else ()
+        assert one.tree == checkout.git("rev-parse", f"{checkout.pushed[0]}^{{tree}}")
+
+    def test_one_before_the_comment_was_changed_does_not(self, server: stand_in.GitLab, checkout: Checkout) -> None:
+        server.approved, server.notes[0].at = {GRACE: APPROVED}, LATER
+        result = asked(server, checkout).merge_result()
+        assert result.approvers == () and "!3 was changed after grace" in result.objection[0]
+
+    def test_of_a_commit_that_is_gone_it_is_of_no_tree(self, server: stand_in.GitLab, checkout: Checkout) -> None:
+        server.approved, server.versions = {GRACE: APPROVED}, [Version(GONE)]
+        result = asked(server, checkout).merge_result()
+        assert result.approvers == () and "one that is gone" in result.objection[0]
+
+    def test_a_branch_that_lacks_commits_of_main_is_another_tree_than_its_merge_result(
+        self, server: stand_in.GitLab, checkout: Checkout
+    ) -> None:
+        server.approved = {GRACE: APPROVED}
+        checkout.push("the merge result, with what main has")
+        result = GitLab(server.variables(checkout.pushed[1], merged=False), checkout.folder).merge_result()
+        assert result.approvers == () and "branch up to date" in result.objection[1]
+
+    @pytest.mark.parametrize("zone", ["2026-11-21T10:20:00.123+01:00", "2026-11-21T09:20:00Z"])
+    def test_times_of_any_zone_are_compared(self, server: stand_in.GitLab, checkout: Checkout, zone: str) -> None:
+        server.approved = {GRACE: zone}
+        server.notes[0].at = "2026-11-21T11:19:59.999+02:00"
+        assert approvers(server, checkout) == ("grace",)
+        server.notes[0].at = "2026-11-21T11:20:01.000+02:00"
+        assert approvers(server, checkout) == ()
+
+    def test_a_gitlab_that_does_not_say_when_is_an_error_and_no_approval(
+        self, server: stand_in.GitLab, checkout: Checkout
+    ) -> None:
+        server.approved, server.knows_when = {GRACE: APPROVED}, False
+        with pytest.raises(ResourceError, match="who approved !3"):
+            asked(server, checkout).merge_result()
+
+
+class TestMerged:
+    @pytest.fixture(autouse=True)
+    def approved(self, server: stand_in.GitLab) -> None:
+        server.approved = {GRACE: APPROVED}
+
+    def result(self, server: stand_in.GitLab, checkout: Checkout) -> MergeResult:
+        return asked(server, checkout, merged=True).merge_result()
+
+    @pytest.mark.parametrize("by", ["merge_commit_sha", "squash_commit_sha"])
+    def test_by_a_merge_or_a_squash(self, server: stand_in.GitLab, checkout: Checkout, by: str) -> None:
+        server.merged_as = {by: checkout.pushed[-1]}
+        assert self.result(server, checkout).approvers == ("grace",)
+
+    def test_by_going_forward(self, server: stand_in.GitLab, checkout: Checkout) -> None:
+        server.merged_as = {"merged_at": LATER}
+        assert self.result(server, checkout).approvers == ("grace",)
+
+    @pytest.mark.parametrize("fields", [{}, {"merge_commit_sha": GONE}], ids=["open", "as another commit"])
+    def test_not_as_this_commit(self, server: stand_in.GitLab, checkout: Checkout, fields: dict[str, str]) -> None:
+        server.merged_as = fields
+        result = self.result(server, checkout)
+        assert result.pull_request is None and "was merged as this" in result.objection[0]
+
+    def test_into_another_branch_is_no_merge_into_this_one(self, server: stand_in.GitLab, checkout: Checkout) -> None:
+        server.merged_as, server.target = {"merge_commit_sha": checkout.pushed[-1]}, "mine"
+        assert self.result(server, checkout).pull_request is None
+
+    def test_nobody_is_told_to_approve_what_is_merged(self, server: stand_in.GitLab, checkout: Checkout) -> None:
+        server.merged_as, server.approved = {"merge_commit_sha": checkout.pushed[-1]}, {}
+        way_on = self.result(server, checkout).objection[1]
+        assert way_on.startswith("revert it ") and "insist (docs/gitlab.md" in way_on
+
+
+class TestComment:
+    def test_it_is_added_once_replaced_when_it_differs_and_else_left_alone(
+        self, server: stand_in.GitLab, checkout: Checkout
+    ) -> None:
+        server.notes = [Note(f"{MARKER}\nforged", by=MALLORY)]
+        gitlab = asked(server, checkout)
+        result = gitlab.tell(gitlab.merge_result(), f"{MARKER}\none")
+        assert server.written == [f"POST /projects/20/merge_requests/{NUMBER}/notes"]
+        assert gitlab.tell(result, f"{MARKER}\none\n") == result and len(server.written) == 1
+        again = gitlab.tell(gitlab.merge_result(), f"{MARKER}\ntwo")
+        assert server.written[1:] == [f"PUT /projects/20/merge_requests/{NUMBER}/notes/301"]
+        assert [one.by for one in server.notes] == [MALLORY, BOT]
+        assert again.pull_request and again.pull_request.comment and "two" in again.pull_request.comment.body
+
+    def test_it_is_found_among_many_and_too_many_are_said(self, server: stand_in.GitLab, checkout: Checkout) -> None:
+        mine = server.notes
+        server.notes = [Note(str(n), by=ALAN) for n in range(450)] + mine
+        pull = asked(server, checkout).merge_result().pull_request
+        assert pull and pull.comment and pull.comment.id == str(300 + 450)
+        server.notes = [Note(str(n), by=ALAN) for n in range(2000)] + mine
+        with pytest.raises(ResourceError, match="another merge request"):
+            asked(server, checkout).merge_result()
+
+    def test_no_line_of_it_is_a_command_or_a_reference(self, server: stand_in.GitLab, checkout: Checkout) -> None:
+        server.notes = []
+        gitlab = asked(server, checkout)
+        gitlab.tell(gitlab.merge_result(), f"{MARKER}\n````\n/close\n````\nsee !7 and a!7")
+        lines = server.notes[0].body.splitlines()
+        assert not any(one.startswith("/") for one in lines) and "see !7" not in server.notes[0].body
+
+
+class TestIssues:
+    def test_those_of_the_token_s_user_are_read_and_written(self, server: stand_in.GitLab, checkout: Checkout) -> None:
+        somebody = {"iid": 1, "state": "opened", "author": {"id": ADA}, "description": "<!-- slipway-notice {} -->"}
+        server.issues = [somebody]
+        gitlab = asked(server, checkout, merged=True)
+        gitlab.write(IssueStep(0, "opens", "a title", "/close\nbody"))
+        (issue,) = gitlab.issues()
+        assert (issue.number, issue.open) == (2, True) and not issue.body.startswith("/")
+        gitlab.write(IssueStep(2, "says", comment="It is over."))
+        gitlab.write(IssueStep(2, "closes", body="over", open=False))
+        assert gitlab.issues() == (Issue(2, False, "over"),)
+        gitlab.write(IssueStep(2, "again", "a title", "again", open=True))
+        assert gitlab.issues() == (Issue(2, True, "again"),)
+        assert server.issues[0] == somebody
+        assert server.written[1] == "POST /projects/20/issues/2/notes"
+
+
+class TestRefusals:
+    def test_without_a_token_it_says_where_one_goes(self, server: stand_in.GitLab, checkout: Checkout) -> None:
+        environ = server.variables(checkout.pushed[-1], merged=False)
+        del environ["GITLAB_TOKEN"]
+        with pytest.raises(ConfigError, match="GITLAB_TOKEN is not set"):
+            GitLab(environ, checkout.folder)
+
+    def test_a_wrong_token_says_what_it_has_to_be(self, server: stand_in.GitLab, checkout: Checkout) -> None:
+        environ = server.variables(checkout.pushed[-1], merged=False) | {"GITLAB_TOKEN": "stale"}
+        with pytest.raises(ResourceError, match="scope `api`"):
+            GitLab(environ, checkout.folder).merge_result()
+
+    def test_a_busy_moment_is_waited_out(self, server: stand_in.GitLab, checkout: Checkout) -> None:
+        server.failing = [502]
+        assert asked(server, checkout).merge_result().pull_request
+
+    def test_outside_of_a_checkout_it_says_so(
+        self, server: stand_in.GitLab, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        gitlab = GitLab(server.variables(GONE, merged=False), tmp_path_factory.mktemp("empty"))
+        with pytest.raises(ConfigError, match="git finds no commit"):
+            gitlab.merge_result()
+
+
+def test_a_commit_that_the_checkout_lacks_is_fetched(
+    checkout: Checkout, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    origin, job = checkout.folder, tmp_path_factory.mktemp("job")
+    subprocess.run(["git", "-C", origin, "config", "uploadpack.allowAnySHA1InWant", "true"], check=True)
+    subprocess.run(["git", "clone", "-q", "--depth=1", origin.as_uri(), job], check=True)
+    trees = Trees(job)
+    assert trees.here == checkout.git("rev-parse", "HEAD^{tree}")
+    assert trees.of(checkout.pushed[0]) == checkout.git("rev-parse", f"{checkout.pushed[0]}^{{tree}}")
+    assert trees.of(GONE) == trees.of("--upload-pack=touch /tmp/x") == ""
+    assert WRITTEN < APPROVED

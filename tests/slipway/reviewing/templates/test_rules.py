@@ -1,0 +1,199 @@
+"""Rules for what a template says: each of its fields has one, in words of at most thirty. # N8"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any
+
+import pytest
+
+from slipway.model.findings.finding import Section
+from slipway.model.kinds.settings import Study
+from slipway.reviewing.templates.leaves import flat
+from slipway.reviewing.templates.requests import SILENT
+from slipway.reviewing.templates.rules import OTHER, RULES
+from slipway.reviewing.words import LONGEST
+from slipway.template import JobTemplate, Parameter, Scheduling, WorkerPool
+from tests.review.case import Case, Edit, stack, template
+from tests.review.checkout import BASE
+from tests.review.play import change_of, play
+
+TIMEOUT = "    timeout_s=7200,\n"
+UPLOAD = 'ModelUpload("judge", "us-docker.pkg.dev/acme-ml/serve@sha256:{}")'
+TRAINERS = "  slipway:trainers:\n    judges:\n      submitters: [user:ada@acme.example]\n  slipway:policy:\n"
+EVALS, LORA, DIGITS, TUNE = (partial(template, name) for name in ("evals", "lora", "digits", "tune"))
+
+
+@dataclass(frozen=True)
+class Field:
+    """An edit of a field, and what is deployed already."""
+
+    of: type[Any]
+    name: str
+    edits: tuple[Edit, ...]
+    given: tuple[Edit, ...]
+
+
+def field(of: type[Any], name: str, *edits: Edit, given: tuple[Edit, ...] = ()) -> Field:
+    return Field(of, name, edits, given)
+
+
+def more(text: str) -> Edit:
+    """Fields more of `evals`."""
+    return EVALS(TIMEOUT, TIMEOUT + text)
+
+
+def imports(name: str, more: str) -> Edit:
+    return template(name, "from slipway.template import ", f"from slipway.template import {more}, ")
+
+
+def study(text: str) -> Edit:
+    last = '        parallel_trials="${parallel}",\n'
+    return TUNE(last, last + text)
+
+
+def fixed(parameter: str, field: str, value: int) -> tuple[Edit, ...]:
+    """The study's count, which is a parameter's, as a number."""
+    lines = (BASE / "templates/tune.py").read_text().splitlines(keepends=True)
+    (line,) = (one for one in lines if f'Parameter("{parameter}"' in one)
+    return TUNE(line, ""), TUNE(f'{field}="${{{parameter}}}"', f"{field}={value}")
+
+
+def scheduling(text: str) -> tuple[Edit, ...]:
+    return imports("evals", "Scheduling"), more(f"    scheduling=Scheduling({text}),\n")
+
+
+MACHINE = '"judge", "n1-standard-8", Disk("pd-ssd", 100), '
+GPU = EVALS(MACHINE, f'{MACHINE}accelerator="NVIDIA_TESLA_T4", accelerator_count=1, ')
+LAST = '"--batch=${batch}")),\n'
+HELPERS = EVALS(LAST, f'{LAST}        WorkerPool("helpers", "n1-standard-8", Disk("pd-ssd", 100), replicas=1),\n')
+TPU = EVALS(MACHINE, '"judge", "ct5lp-hightpu-4t", Disk("pd-ssd", 100), tpu_topology="2x2", ')
+LARGER = EVALS('"n1-standard-8"', '"n1-standard-16"')
+BATCH = 'Parameter("batch", int, default=8, min=1, max=512'
+UPLOADS = more(f'    kinds=("custom-job", "training-pipeline"),\n    model={UPLOAD.format("a" * 64)},\n')
+NETWORK = 'network="projects/123/global/networks/train",\n'
+OWN_CODE = (
+    stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),
+    stack("      reviewedCodeOnly: true\n", ""),
+)
+NEXT = (
+    "    next: { path: projects/acme-ml/zones/us-central1-a/reservations/next,"
+    " machine: a3-highgpu-8g, machines: 2 }\n\n"
+)
+FLEX = '    waits={"flex-start": 7200},\n'
+ACCOUNT = 'service_account="evals@acme-ml.iam.gserviceaccount.com"'
+
+FIELDS = (
+    field(JobTemplate, "name", stack("    - evals\n", "")),
+    field(JobTemplate, "code", EVALS("1" * 64, "2" * 64)),
+    field(JobTemplate, "worker_pools", LARGER),
+    field(JobTemplate, "kinds", more('    kinds=("custom-job", "training-pipeline"),\n')),
+    field(JobTemplate, "parameters", EVALS(BATCH, BATCH.replace("512", "256"))),
+    field(JobTemplate, "capacity_types", EVALS('("spot", "on-demand")', '("on-demand", "spot")')),
+    field(JobTemplate, "timeout_s", EVALS("timeout_s=7200", "timeout_s=3600")),
+    field(JobTemplate, "env", EVALS('"us-central1"}', '"us-east1"}')),
+    field(JobTemplate, "study", TUNE('Metric("accuracy")', 'Metric("accuracy", "minimize")')),
+    field(JobTemplate, "model", EVALS("a" * 64, "b" * 64), given=(imports("evals", "ModelUpload"), UPLOADS)),
+    field(JobTemplate, "scheduling", *scheduling("disable_retries=True")),
+    field(JobTemplate, "waits", LORA("7200", "600")),
+    field(JobTemplate, "variants", LORA('("pool", "reservation", "spot")', '("spot", "pool", "reservation")')),
+    field(JobTemplate, "secrets", EVALS('"judge-key"', '"other-key"')),
+    field(
+        JobTemplate,
+        "nfs_mounts",
+        imports("evals", "NfsMount"),
+        more('    nfs_mounts=(NfsMount("10.0.0.9", "/shared", "data"),),\n'),
+        given=(EVALS('env={"REGION"', f'{NETWORK}    env={{"REGION"'),),
+    ),
+    field(JobTemplate, "network", more(f"    {NETWORK}")),
+    field(JobTemplate, "trainer", EVALS(ACCOUNT, 'trainer="judges"'), given=(stack("  slipway:policy:\n", TRAINERS),)),
+    field(JobTemplate, "service_account", EVALS("evals@acme-ml", "other@acme-ml")),
+    field(JobTemplate, "enable_web_access", more("    enable_web_access=True,\n")),
+    field(JobTemplate, "enable_dashboard_access", more("    enable_dashboard_access=True,\n")),
+    field(JobTemplate, "tensorboard", more('    tensorboard="123",\n')),
+    field(JobTemplate, "experiment", more('    experiment="scores",\n')),
+    field(
+        JobTemplate, "code_flag", DIGITS("    checkpoints=True", "    code_flag=True, checkpoints=True"), given=OWN_CODE
+    ),
+    field(JobTemplate, "checkpoints", EVALS("    checkpoints=True,\n", "")),
+    field(JobTemplate, "labels", more('    labels={"cost-center": "research"},\n')),
+    field(WorkerPool, "role", EVALS('WorkerPool("judge"', 'WorkerPool("referee"')),
+    field(WorkerPool, "machine", LARGER),
+    field(WorkerPool, "disk", EVALS('Disk("pd-ssd", 100)', 'Disk("pd-ssd", 200)')),
+    field(WorkerPool, "accelerator", EVALS("NVIDIA_TESLA_T4", "NVIDIA_TESLA_V100"), given=(GPU,)),
+    field(WorkerPool, "accelerator_count", EVALS("accelerator_count=1", "accelerator_count=2"), given=(GPU,)),
+    field(WorkerPool, "replicas", EVALS("100), replicas=1", "100), replicas=2"), given=(HELPERS,)),
+    field(WorkerPool, "args", EVALS('"--suite=${suite}", ', '"--suite=${suite}", "--fast", ')),
+    field(WorkerPool, "position", DIGITS('"${workers}")', '"${workers}", position="parameter-servers")')),
+    field(WorkerPool, "code", EVALS(MACHINE, f'{MACHINE}code=Image("docker.io/acme/other@sha256:{"3" * 64}"), ')),
+    field(
+        WorkerPool,
+        "reservation",
+        LORA('"bought"', '"next"'),
+        given=(stack("  slipway:workspace:\n", f"{NEXT}  slipway:workspace:\n"),),
+    ),
+    field(WorkerPool, "env", EVALS(MACHINE, f'{MACHINE}env={{"LEVEL": "2"}}, ')),
+    field(
+        WorkerPool,
+        "tpu_topology",
+        EVALS('"2x2"', '"2x4"'),
+        given=(TPU, EVALS('("spot", "on-demand")', '("on-demand",)')),
+    ),
+    field(Parameter, "name", EVALS('"batch"', '"size"'), EVALS("${batch}", "${size}")),
+    field(Parameter, "type", EVALS(BATCH, 'Parameter("batch", float, default=8.0, min=1, max=512')),
+    field(Parameter, "default", EVALS("default=8", "default=16")),
+    field(Parameter, "min", EVALS("min=1", "min=2")),
+    field(Parameter, "max", EVALS("max=512", "max=256")),
+    field(Parameter, "choices", EVALS('("core", "full")', '("core",)')),
+    field(Parameter, "command", EVALS('("core", "full"), ', '("core", "full"), command=True, ')),
+    field(
+        Scheduling,
+        "max_wait_s",
+        imports("lora", "Scheduling"),
+        LORA(FLEX, f"{FLEX}    scheduling=Scheduling(max_wait_s=60),\n"),
+    ),
+    field(Scheduling, "restart_job_on_worker_restart", *scheduling("restart_job_on_worker_restart=True")),
+    field(Scheduling, "disable_retries", *scheduling("disable_retries=True")),
+    field(Study, "metrics", TUNE('Metric("accuracy")', 'Metric("loss", "minimize")')),
+    field(Study, "parameters", TUNE("max=16", "max=8")),
+    field(Study, "max_trials", TUNE("max_trials=8", "max_trials=80"), given=fixed("trials", "max_trials", 8)),
+    field(
+        Study,
+        "parallel_trials",
+        TUNE("parallel_trials=2", "parallel_trials=4"),
+        given=fixed("parallel", "parallel_trials", 2),
+    ),
+    field(Study, "algorithm", study('        algorithm="random",\n')),
+    field(Study, "max_failed_trials", study("        max_failed_trials=3,\n")),
+    field(Study, "measurement", study('        measurement="last",\n')),
+    field(Study, "stopping", imports("tune", "Stopping"), study('        stopping=Stopping("median"),\n')),
+    field(Study, "trials_without_progress", study("        trials_without_progress=3,\n")),
+    field(Study, "seconds_without_progress", study("        seconds_without_progress=1800,\n")),
+)
+FOR_PEOPLE = {(JobTemplate, "summary"), (Parameter, "help")}
+"""What no job sees."""
+
+
+def test_every_field_is_edited_here() -> None:
+    known = {(of, one.name) for of in (JobTemplate, WorkerPool, Parameter, Scheduling, Study) for one in fields(of)}
+    assert known == {(one.of, one.name) for one in FIELDS} | FOR_PEOPLE
+
+
+@pytest.mark.parametrize("one", FIELDS, ids=lambda one: f"{one.of.__name__}.{one.name}")
+def test_a_field_has_a_rule(one: Field) -> None:
+    case = Case("", one.edits, given=one.given)
+    found = [each for each in play(case).consequences if each.section is not Section.PROGRAM]
+    assert found, play(case)
+    for each in found:
+        assert len(each.sentence.split()) <= LONGEST, each.sentence
+        assert "`: `" not in each.sentence and not each.sentence.startswith("`"), each.sentence
+    new = change_of(case).new
+    assert new
+    posted = {path for each in new.templates.values() for offer in each.offers for path in flat(offer, new)}
+    ruled = (path for path in posted if any(rule.path.fullmatch(path) for rule in RULES) or SILENT.fullmatch(path))
+    assert posted - set(ruled) == set()
+
+
+def test_what_is_not_of_ours_is_told_as_it_stands() -> None:
+    assert all(rule.kind == "request-changed" for rule in OTHER)

@@ -1,0 +1,273 @@
+"""The engine's events, as it wrote them, and what becomes of a resource by them: nothing secret is kept. # N5 # D7"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.deploying.engine.events import declared, deployed, read
+from slipway.deploying.engine.preview import SECRET, UNKNOWN, EngineStep, Objection, Preview
+from slipway.deploying.engine.touched import Fate, InputDifference, Touched, differences
+from slipway.reviewing.gate import unapproved
+from slipway.reviewing.rendering.comment import comment
+from slipway.reviewing.review import review
+from tests.slipway.reviewing.builders import change, step
+from tests.slipway.reviewing.recordings import lines as recorded_lines
+from tests.slipway.reviewing.recordings import recorded
+
+RECORDED = (Path(__file__).parent / "recorded" / "edit.jsonl").read_text().splitlines()
+"""pools.workers.max 4 → 6, a submitter more, and a template less. Requests and most outputs are left out."""
+
+
+def steps(preview: Preview) -> dict[tuple[str, str], EngineStep]:
+    return {(step.type.rpartition(":")[2], step.name): step for step in preview.steps}
+
+
+def event(**body: Any) -> str:
+    return json.dumps({"sequence": 1, **body})
+
+
+def test_what_would_be_done_is_told_apart_from_what_stays() -> None:
+    found = steps(read(RECORDED))
+    assert {key: step.op for key, step in found.items()} == {
+        ("Workspace", "workspace"): "update",
+        ("IAMMember", "submit-user:new@x.example"): "create",
+        ("BucketObject", "catalog"): "update",
+        ("AiPersistentResource", "cpu-36f6ae9"): "delete",
+        ("BucketObject", "tune-digits-55514ce4b303"): "delete",
+        ("JobTemplate", "tune-digits"): "delete",
+    }
+    assert found["IAMMember", "submit-user:new@x.example"].parent == "slipway:components:Workspace"
+    assert found["BucketObject", "catalog"].diffs[0] == "content"
+
+
+def test_what_stays_in_the_cloud_is_known() -> None:
+    found = steps(read(RECORDED))
+    package = found["BucketObject", "tune-digits-55514ce4b303"].old
+    cluster = found["AiPersistentResource", "cpu-36f6ae9"].old
+    assert package is not None and package.retained
+    assert cluster is not None and not cluster.retained
+
+
+def test_what_a_refresh_writes_among_inputs_is_no_input() -> None:
+    """gcp-provider.md, seen again: the hash of an object, and the bucket of a grant by its path. # N10"""
+    declared = {"bucket": "acme-catalog", "name": "catalog.json", "detectMd5hash": "different hash"}
+    now = {**declared, "bucket": "b/acme-catalog", "detectMd5hash": "mZFLkyvTelC5g8XnyQrpOw=="}
+    urn = "urn:pulumi:dev::slipway::gcp:storage/bucketObject:BucketObject::catalog"
+    told = {"urn": urn, "op": "refresh", "old": {"inputs": declared}, "new": {"inputs": now}}
+    step = read([event(resOutputsEvent={"metadata": told})]).standing[urn]
+    assert step.old is not None and step.new is not None
+    assert step.old.inputs == step.new.inputs == {"bucket": "acme-catalog", "name": "catalog.json"}
+
+
+def test_inputs_of_components_before_and_after_also_of_those_that_stay() -> None:
+    preview = read(RECORDED)
+    before = {(type_.rpartition(":")[2], name): inputs for type_, name, inputs in deployed(preview)}
+    after = {(type_.rpartition(":")[2], name): inputs for type_, name, inputs in declared(preview)}
+    assert list(before["Workspace", "workspace"]["submitters"]) == ["group:ml-engineers@company.example"]
+    assert "user:new@x.example" in after["Workspace", "workspace"]["submitters"]
+    assert after["JobTemplate", "spot-digits"] == before["JobTemplate", "spot-digits"]
+    assert ("JobTemplate", "tune-digits") in before and ("JobTemplate", "tune-digits") not in after
+
+
+def test_secrets_in_both_shapes_and_the_configuration_are_not_kept() -> None:
+    preview = read(RECORDED)
+    catalog = steps(preview)["BucketObject", "catalog"].new
+    assert catalog is not None and catalog.inputs["content"] == SECRET
+    assert "owner@company.example" in RECORDED[0], "the prelude has the stack's configuration"
+    assert "owner@company.example" not in repr(preview)
+    assert "1b47061264138c4ac30d75fd1eb44270" not in repr(preview)
+
+
+def test_what_only_the_deployment_tells_is_unknown() -> None:
+    acts_as = steps(read(recorded_lines("workspace")))[
+        "IAMMember", "act-as-trainer-another-trainer-user:bob@company.example"
+    ]
+    assert acts_as.new is not None and acts_as.new.inputs["serviceAccountId"] == UNKNOWN
+
+
+def test_what_the_engine_calls_the_same_is_a_step_where_its_protection_changes() -> None:
+    (protected,) = read(recorded_lines("protect")).steps
+    assert (protected.op, protected.name, protected.component) == ("same", "work", False)
+    assert not any(step.op == "same" for step in read(recorded_lines("moved")).steps)
+
+
+def test_what_was_deleted_by_hand_stands_without_a_present_state() -> None:
+    standing = read(recorded_lines("by_hand")).standing.values()
+    assert {step.name for step in standing if step.new is None} == {
+        "creates-work-group:ml-engineers@company.example",
+        "trainer-writes-work",
+    }
+
+
+def test_objections_of_policy_packs_are_kept_once_and_a_mandatory_one_ends_the_preview() -> None:
+    """As engine 3.259 writes them."""
+    urn = "urn:pulumi:dev::plain::gcp:storage/bucket:Bucket::artifacts"
+    told = {"resourceUrn": urn, "policyPackName": "acme", "policyName": "team-label", "message": "no label\n"}
+    lines = [event(policyEvent={**told, "enforcementLevel": level}) for level in ("mandatory", "advisory", "mandatory")]
+    found = read([*lines, event(summaryEvent={"result": "failed"})])
+    (advisory, mandatory) = found.objections
+    assert mandatory == Objection("acme", "team-label", "artifacts", "no label", mandatory=True)
+    assert advisory == replace(mandatory, mandatory=False)
+    assert "is refused" in found.why
+
+
+def test_a_whole_preview_is_complete() -> None:
+    preview = read(RECORDED)
+    assert (preview.complete, preview.why, preview.errors) == (True, "", ())
+
+
+def test_a_stream_that_is_cut_says_that_something_may_be_missing() -> None:
+    preview = read(RECORDED[:5])
+    assert not preview.complete
+    assert "end before its summary" in preview.why
+
+
+def refused() -> Iterator[str]:
+    yield event(preludeEvent={"config": {}})
+    yield event(diagnosticEvent={"severity": "error", "message": "error: quota does not suffice\n"})
+    yield event(diagnosticEvent={"severity": "error", "message": "error: quota does not suffice\n"})
+
+
+@pytest.mark.parametrize("end", [[], [event(summaryEvent={"result": "failed"})]])
+def test_a_preview_that_failed_says_that_deletions_were_not_computed(
+    snapshot: SnapshotAssertion, end: list[str]
+) -> None:
+    preview = read([*refused(), *end])
+    assert preview.why == snapshot
+    assert preview.errors == ("error: quota does not suffice",)
+
+
+def test_what_another_engine_writes_is_passed_over_and_said(snapshot: SnapshotAssertion) -> None:
+    strange = event(resourcePreEvent={"metadata": {"operation": "create"}})
+    preview = read(["warning: a word of the shell", *RECORDED[:-1], strange, RECORDED[-1]])
+    assert not preview.complete
+    assert preview.why == snapshot
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.text(),
+            st.recursive(
+                st.none() | st.text(),
+                lambda held: st.dictionaries(
+                    st.sampled_from(
+                        ["resourcePreEvent", "metadata", "op", "urn", "old", "new", "diagnosticEvent", "summaryEvent"]
+                    ),
+                    held,
+                ),
+            ).map(json.dumps),
+        )
+    )
+)
+def test_nothing_makes_it_raise(lines: list[str]) -> None:
+    assert not read(lines).complete or not read(lines).steps
+
+
+def test_what_the_program_warns_of_is_quoted_and_decides_nothing() -> None:  # N5
+    said = [{"severity": "warning", "message": f"<b>look</b> {n}\nthere"} for n in range(12)]
+    stream = [json.dumps({"diagnosticEvent": one}) for one in (*said, said[0])]
+    preview = read((*stream, json.dumps({"summaryEvent": {}})))
+    found = review(replace(change(None, None), preview=preview))
+    assert found.quoted[0] == "<b>look</b> 0 there"
+    assert len(found.quoted) == 11 and found.quoted[-1].startswith("and 2 more, ")
+    assert [one.kind for one in unapproved([found])] == []
+    told = comment([found])
+    assert "in its own words" in told and "\n<b>" not in told.partition("```")[0]
+
+
+DATASET = "gcp:bigquery/dataset:Dataset"
+
+
+def only(*ops: str, retained: bool = False, **inputs: object) -> Touched:
+    steps = [
+        step(
+            op,
+            DATASET,
+            "results",
+            old=None if op in ("create", "import") else inputs,
+            new=None if op.startswith("delete") else inputs,
+            retained=retained and op not in ("create", "import"),
+        )
+        for op in ops
+    ]
+    (found,) = change(None, None, steps=steps).touched
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ops", "fate"),
+    [
+        (("create",), Fate.CREATED),
+        (("import",), Fate.ADOPTED),
+        (("import", "update"), Fate.ADOPTED),
+        (("update",), Fate.CHANGED),
+        (("delete",), Fate.DELETED),
+        (("create-replacement", "replace", "delete-replaced"), Fate.REPLACED),
+        (("delete-replaced", "replace", "create-replacement"), Fate.REPLACED),
+        (("replace",), Fate.REPLACED),
+        (("delete-replaced",), Fate.DELETED),
+    ],
+)
+def test_destruction_is_destruction_whatever_the_engine_calls_it(ops: tuple[str, ...], fate: Fate) -> None:
+    assert only(*ops, location="US").fate is fate
+
+
+def test_what_the_engine_retains_or_abandons_stays() -> None:
+    assert only("delete", retained=True).fate is Fate.FORGOTTEN
+    assert only("delete", deletionPolicy="ABANDON").fate is Fate.FORGOTTEN
+
+
+def test_components_providers_and_reads_are_no_resources() -> None:
+    steps = [
+        step("update", "slipway:components:Workspace", "workspace", old={}, new={"code": True}),
+        step("discard", DATASET, "read", old={}),
+    ]
+    assert change(None, None, steps=steps).touched == ()
+
+
+def test_what_somebody_changed_by_hand_is_told_from_what_the_program_changes() -> None:
+    found = {one.name: one for one in recorded("by_hand").touched}
+    work = found["work"]
+    assert (work.edited, work.put_back) == ((), ("lifecycleRules", "versioning"))
+    assert found["trainer-writes-work"].by_hand
+    assert {one.name: one.put_back for one in recorded("buckets").touched} == {"work": (), "catalog": ()}
+
+
+def test_a_protection_that_changes_alone_is_told_though_the_engine_calls_it_the_same() -> None:
+    (work,) = recorded("protect").touched
+    assert work.old is not None and work.new is not None
+    assert (work.fate, work.old.protected, work.new.protected) == (Fate.CHANGED, False, True)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ({"a": 1}, {"a": 1}, []),
+        ({"a": {"b": [1, 2]}}, {"a": {"b": [2, 1]}}, []),
+        ({"a": {"b": True}}, {"a": {"b": False}}, ["`a.b` `true` → `false`"]),
+        ({}, {"a": "x"}, ["`a` none → `x`"]),
+        ({"a": ["x", "y"]}, {"a": ["y", "z"]}, ["`a[0]` `x` → `z`"]),
+        ({"a": ["x", "y"]}, {"a": []}, ["`a` `x, y` → none"]),
+        ({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1, "c": 3}]}, ["`a[0].c` `2` → `3`"]),
+        ({"a": 1}, {"a": UNKNOWN}, ["`a` `1` → what is known once it is deployed"]),
+        ({"rootPassword": "old"}, {"rootPassword": "new"}, ["`rootPassword`, which may be secret"]),
+        ({"env": {"x": "hf"}}, {"env": {"x": SECRET}}, ["`env.x`, which may be secret"]),
+        ({"data": ""}, {"data": "-----BEGIN PRIVATE KEY-----"}, ["`data`, which may be secret"]),
+    ],
+)
+def test_differences_are_leaf_by_leaf_and_never_secret(
+    before: dict[str, object], after: dict[str, object], found: list[str]
+) -> None:
+    assert [str(one) for one in differences(before, after)] == found
+
+
+def test_a_difference_is_short() -> None:
+    assert len(str(InputDifference("schema", "x" * 10_000, None))) < 120

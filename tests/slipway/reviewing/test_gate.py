@@ -1,0 +1,165 @@
+"""The gate: what needs an approval, and whether what was approved still holds. # N14"""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.model.findings.finding import Finding, Grade, Section, Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.model.prices import Price
+from slipway.reviewing.gate import (
+    Approval,
+    Comment,
+    MergeResult,
+    PullRequest,
+    obstacles,
+    unannounced,
+    unapproved,
+    worse,
+)
+from slipway.reviewing.money import Amount, Money
+from slipway.reviewing.rendering.redaction import redacted
+from slipway.reviewing.review import Review
+
+
+def one(kind: str = "cluster-deleted", subject: str = "cluster x", grade: Grade = Grade.BLOCKING) -> Finding:
+    return Finding(Section.CLUSTERS, kind, Subject.read(subject), grade, f"`{subject}` {kind}")
+
+
+def costs(idle: str, most: str) -> Money:
+    was = Price(Decimal(1))
+    return Money(Amount(was, Price(Decimal(idle))), Amount(was, Price(Decimal(most))), Price())
+
+
+DELETES = Review("prod", (one(),), money=costs("1", "2"))
+
+
+def test_blocking_consequences_ask_for_an_approval_and_others_do_not() -> None:
+    told = Review("prod", (one(), one("cluster-created", "cluster y", Grade.NOTE), one("drift", "z", Grade.WARNING)))
+    assert [(shut.kind, shut.subject) for shut in unapproved([told])] == [("cluster-deleted", "cluster x")]
+
+
+def test_what_is_on_main_already_was_approved_there() -> None:
+    assert not list(unapproved([replace(DELETES, on_main=frozenset({one().key}))]))
+
+
+def test_what_nobody_could_tell_needs_an_approval() -> None:
+    assert [shut.sentence for shut in unapproved([Review("prod", incomplete=("jobs can't be read",))])] == [
+        "Incomplete: jobs can't be read"
+    ]
+
+
+MORE, MILDER = one(subject="cluster y"), one(grade=Grade.WARNING)
+BLIND = replace(DELETES, incomplete=("jobs can't be read",))
+
+
+@pytest.mark.parametrize(
+    ("now", "approved", "shut"),
+    [
+        (DELETES, DELETES, []),
+        (replace(DELETES, consequences=(one(), MORE)), DELETES, [f"{MORE.sentence} (nothing of it was approved)"]),
+        (replace(DELETES, consequences=(one(), replace(MORE, grade=Grade.WARNING))), DELETES, []),
+        (DELETES, replace(DELETES, consequences=(MILDER,)), [f"{MILDER.sentence} (approved as warning only)"]),
+        (replace(DELETES, consequences=(MILDER,)), DELETES, []),
+        (BLIND, DELETES, ["Incomplete: jobs can't be read"]),
+        (BLIND, BLIND, []),
+    ],
+    ids=["the same", "a subject more", "one that blocks nothing", "graver", "milder", "less known", "as little known"],
+)
+def test_what_is_worse_than_what_was_approved(now: Review, approved: Review, shut: list[str]) -> None:
+    assert [one.sentence for one in worse([now], [approved])] == shut
+
+
+def test_money_beyond_the_tolerance_is_worse(snapshot: SnapshotAssertion) -> None:
+    dearer = replace(DELETES, money=costs("2.5", "2"))
+    (shut,) = worse([dearer], [DELETES])
+    assert shut.sentence == snapshot
+    assert not list(worse([dearer], [DELETES], tolerance=Decimal("1.5")))
+
+
+def test_a_stack_that_nobody_reviewed_is_held_to_what_it_was() -> None:
+    assert [shut.kind for shut in worse([DELETES], [])] == ["cluster-deleted"]
+    assert len(list(worse([replace(DELETES, consequences=(), money=costs("5", "9"))], []))) == 2
+
+
+def test_what_was_approved_with_hidden_addresses_is_approved_for_as_many_people() -> None:
+    goes = [one("submitter-gone", f"member user:{name}@acme.example") for name in ("ada", "alice", "anna", "bob")]
+    asked = redacted(Review("prod", tuple(goes[:2])))
+    assert not list(worse([Review("prod", tuple(goes[:2]))], [asked]))
+    found = [shut.subject for shut in worse([Review("prod", tuple(goes))], [asked])]
+    assert found == ["member user:anna@acme.example", "member user:bob@acme.example"]
+
+
+def test_a_person_whom_the_comment_named_is_approved_by_name_and_others_by_number() -> None:
+    goes = [one("submitter-gone", f"member user:{name}@acme.example") for name in ("ada", "alice", "anna")]
+    asked = redacted(Review("prod", tuple(goes[:2]), addresses=("ada@acme.example",)))
+    assert not list(worse([Review("prod", tuple(goes[:2]))], [asked]))
+    assert not list(worse([Review("prod", (goes[0], goes[2]))], [asked])), "as before: one whose name begins alike"
+    assert [shut.subject for shut in worse([Review("prod", tuple(goes))], [asked])] == [goes[2].subject]
+    assert [shut.subject for shut in worse([Review("prod", tuple(goes[1:]))], [asked])] == [goes[2].subject]
+
+
+def test_a_scheduled_deployment_goes_on_with_what_was_begun_and_with_no_more() -> None:  # N1, N2
+    """The same commit: its edits, and what it takes from the cluster that is being replaced in place already."""
+    edits = (
+        one("cluster-new-generation", "cluster cpu", Grade.WARNING),
+        one("default-changed", "template nap", Grade.WARNING),
+        one("cluster-in-place", "cluster cpu"),
+        one("pool-gone", "pool cpu/all"),
+    )
+    others = (
+        one("drift", "bucket b", Grade.WARNING),
+        one("jobs-cancelled", "cluster cpu"),
+        one("cluster-retires", "cluster gpu"),
+        one("template-gone", "template cpu"),
+    )
+    told = Review("prod", (*edits, *others), incomplete=("jobs can't be read",), begun=frozenset({"cpu"}))
+    assert [shut.kind for shut in unannounced([told])] == ["", *(other.kind for other in others)]
+    stock_out = replace(told, consequences=edits, incomplete=(), begun=frozenset())
+    assert [shut.kind for shut in unannounced([stock_out])] == ["cluster-in-place", "pool-gone"]
+    assert len(list(unannounced([replace(stock_out, begun=None)]))) == len(edits)
+
+
+GOES = KINDS["cluster-deleted"].of(Subject("cluster", "h100"), "`h100` goes")
+MAY_HURT = replace(GOES, kind="drift", grade=Grade.WARNING)
+DEARER = Amount(Price(Decimal(1)), Price(Decimal(9)))
+COSTS = Money(DEARER, DEARER, Price())
+APPROVED = Approval("grace", "tree", "2026-11-21T09:20:00Z")
+
+
+def merged(*told: Review, approvals: tuple[Approval, ...] = (), merged: bool = True) -> MergeResult:
+    comment = Comment("1", "", "2026-11-21T09:05:00Z", "tree", told)
+    return MergeResult("tree", PullRequest("1", 3, "ada", approvals, comment), merged)
+
+
+def stopped(now: Review, result: MergeResult) -> list[str]:
+    return [one.kind or one.sentence for one in obstacles([now], result, Decimal(1))]
+
+
+@pytest.mark.parametrize("now", [Review("prod", (GOES,)), Review("prod", incomplete=("jobs can't be read",))])
+def test_what_needs_an_approval_needs_one_though_the_comment_told_it(now: Review) -> None:
+    assert len(stopped(now, merged(now))) == 1
+    assert stopped(now, merged(now, approvals=(APPROVED,))) == []
+
+
+def test_what_needs_none_was_told() -> None:
+    """A warning and its money, beside what nobody approved."""
+    told = Review("prod", (MAY_HURT,), money=COSTS)
+    assert stopped(told, merged(told)) == []
+    assert stopped(replace(told, consequences=(GOES, MAY_HURT)), merged(told)) == ["cluster-deleted"]
+    assert len(stopped(told, merged())) == 2, "money that no comment told"
+    graver = replace(told, consequences=(replace(MAY_HURT, grade=Grade.BLOCKING),))
+    assert stopped(graver, merged(told, approvals=(APPROVED,))) == ["drift"]
+
+
+def test_before_it_is_merged_an_approval_is_of_all_that_the_comment_tells() -> None:
+    now = Review("prod", (GOES,), money=COSTS)
+    assert stopped(now, merged(now, merged=False)) == ["cluster-deleted"]
+    assert stopped(now, merged(now, approvals=(APPROVED,), merged=False)) == []
+
+
+def test_what_came_without_a_pull_request_may_cost_and_not_block() -> None:
+    pushed = MergeResult("tree", None, merged=True)
+    assert stopped(Review("prod", (GOES, MAY_HURT), money=COSTS), pushed) == ["cluster-deleted"]

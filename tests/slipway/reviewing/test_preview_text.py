@@ -1,0 +1,147 @@
+"""What `pulumi preview` says first: the consequences, and where nothing is deployed, what will be. # N5 # D7"""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.authoring.stack.stack import Stack, WorkspaceSettings
+from slipway.deploying.deployment.deployment import Deployment
+from slipway.deploying.deployment.plan import Plan
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.live import Live, Unknown
+from slipway.google.quota.report import QuotaReport
+from slipway.google.quota.request import QuotaRequest
+from slipway.model.catalog.clusters import DormantCluster
+from slipway.model.facts import Facts
+from slipway.model.labels import Revision
+from slipway.model.season import Season
+from slipway.model.state import State, StatePreference
+from slipway.reviewing.preview_text import UNTOUCHED, preview_text
+from tests.slipway.reviewing.builders import (
+    H100,
+    NOW,
+    PROJECT,
+    REGION,
+    STACK,
+    TEAM,
+    cluster,
+    facts,
+    kept,
+    living,
+    offer,
+    pool,
+    quota,
+    template,
+)
+
+SETTINGS = WorkspaceSettings((TEAM,), "acme-catalog", "acme-work", "trainer")
+KNOWN = State(submitters=(TEAM,), catalog_bucket="acme-catalog")
+OLD, NEW = (cluster("h100", pool("h100", H100, 1, high)) for high in (4, 6))
+
+
+def deployment(before: Facts | None, after: Facts, used: int = 0) -> Deployment:
+    published = None
+    if before is not None:
+        published = PublishedCatalog(whole=replace(before.catalog, submitters={"trainer": tuple(before.submitters)}))
+    return Deployment(
+        stack=Stack(STACK, PROJECT, REGION, SETTINGS),
+        revision=Revision("3f9c2e1", dirty=False),
+        live=Live((living(OLD, used=used),), (), {}, published),
+        plan=Plan(),
+        report=QuotaReport(),
+        catalog=after.catalog,
+        packages={},
+        writers=frozenset(),
+        facts=after,
+        violations=(),
+        warnings=(),
+    )
+
+
+def said(before: Facts | None, after: Facts, known: State | Unknown = KNOWN, used: int = 0) -> str:
+    return "\n".join(preview_text(deployment(before, after, used), known, NOW, preview=True))
+
+
+def test_nothing_changes() -> None:
+    assert said(facts(OLD), facts(OLD)) == f"prod @ 3f9c2e1\n✓ {UNTOUCHED}"
+
+
+def test_consequences_in_place_of_the_state_after(snapshot: SnapshotAssertion) -> None:
+    told = said(facts(OLD), facts(NEW))
+    assert told == snapshot
+
+
+FIRST = "h100 is offered; it is there already"
+
+
+def test_a_first_deployment_is_compared_with_nothing() -> None:
+    assert FIRST in said(None, facts(OLD))
+
+
+def test_without_the_engine_s_state_what_it_alone_knows_is_not_compared() -> None:
+    told = said(facts(OLD), facts(OLD), Unknown("cut", "the engine", "none"))
+    assert told == f"prod @ 3f9c2e1\n✓ {UNTOUCHED}"
+
+
+def test_notes_come_first_and_what_no_catalog_tells_of_is_told(snapshot: SnapshotAssertion) -> None:  # N1
+    lost = replace(deployment(None, facts(NEW, kept(OLD))), plan=Plan(notes=("the catalog is damaged",)))
+    (told,) = preview_text(lost, KNOWN, NOW, preview=True)
+    assert told == snapshot
+
+
+def test_another_stack_s_catalog_is_no_state_before() -> None:
+    foreign = facts(OLD)
+    foreign = replace(foreign, catalog=replace(foreign.catalog, stack="dev"))
+    assert FIRST in said(foreign, facts(OLD))
+
+
+def test_who_may_submit_is_the_engine_s_knowledge() -> None:
+    assert f"{TEAM} can't submit any more" in said(facts(OLD), facts(OLD, members=("user:ada@acme.example",)))
+
+
+def test_a_state_that_was_lost_takes_nobody_s_access() -> None:
+    assert said(facts(OLD), facts(OLD), State()) == f"prod @ 3f9c2e1\n✓ {UNTOUCHED}"
+
+
+def test_nobody_is_said_not_to_have_used_what_a_deployment_does_not_look_at(snapshot: SnapshotAssertion) -> None:  # N5
+    told = said(facts(OLD, template()), facts(OLD))
+    assert told == snapshot
+    assert "nobody" not in told
+
+
+def test_a_turn_of_seasons_is_told_by_its_dates(snapshot: SnapshotAssertion) -> None:
+    """What rests is told in the words that a submission to it meets."""
+    day = replace(OLD, season=Season(ends=NOW))
+    night = replace(NEW, name="night", id="night-0000000", season=Season(begins=NOW + timedelta(days=1)))
+    rests = replace(offer(cluster="", pools=()), available=False)
+    before = facts(day, template("lora", offer(cluster="h100"), offer("spot")))
+    after = facts(
+        cluster("cpu"),
+        template("lora", replace(rests, dormant="h100"), replace(rests, dormant="night"), offer("spot")),
+        dormant={"h100": DormantCluster(**vars(day), since=NOW), "night": DormantCluster(**vars(night))},
+    )
+    told = said(before, after)
+    assert told == snapshot
+    assert "not asked for now" not in told
+
+
+def test_what_retires_already_is_said_apart(snapshot: SnapshotAssertion) -> None:
+    there, gone = cluster("h100", id="h100-0000000"), kept(OLD, why="in-use")
+    told = said(facts(there, retiring=(OLD.id,)), facts(there, gone), used=1)
+    assert "taken over" not in told
+    assert told == snapshot
+
+
+def test_more_quota_is_told_of_once(snapshot: SnapshotAssertion) -> None:  # Z2
+    asked = facts(OLD, quota=replace(quota(mode="request"), requests={"custom_model_training_cpus": 16}))
+    request = QuotaRequest("custom_model_training_cpus", REGION, "CPUs", "cpus", 16)
+    planned = replace(deployment(facts(OLD), asked), report=QuotaReport(requests=(request,)))
+
+    def says(known: State) -> str:
+        return "\n".join(preview_text(planned, known, NOW, preview=True))
+
+    assert says(KNOWN) == snapshot
+    before = replace(KNOWN, preferences=(StatePreference("cpus", "CPUs", REGION, 8),))
+    assert says(before) == snapshot
+    assert UNTOUCHED in says(replace(KNOWN, preferences=(StatePreference("cpus", "CPUs", REGION, 16),)))

@@ -1,0 +1,182 @@
+"""How long a job waited and ran, and what its machines cost."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from slipway.google.jobs import VertexJob
+from slipway.google.trials import Trial
+from slipway.model.kinds import TUNING_JOB
+from slipway.model.machines.spec import MachineSpec
+from slipway.using.jobs.cost import job_cost, needs_events
+from slipway.using.jobs.log import EventKind, JobEvent, JobEvents
+
+A2 = MachineSpec("a2-highgpu-1g")
+BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+JOB = VertexJob.read(
+    {
+        "name": "projects/1/locations/us-central1/customJobs/4711",
+        "displayName": "digits-1",
+        "state": "JOB_STATE_SUCCEEDED",
+        "jobSpec": {
+            "persistentResourceId": "cpu-1",
+            "workerPoolSpecs": [
+                {"machineSpec": {"machineType": "n1-standard-8"}, "replicaCount": "2"},
+                {},
+            ],
+        },
+        "createTime": "2026-11-20T12:00:00.123456789Z",
+        "startTime": "2026-11-20T12:00:02.123456Z",
+        "endTime": "2026-11-20T13:00:02.123456Z",
+    }
+)
+
+
+def test_wait_and_run_are_the_services_own_times() -> None:  # B4
+    found = job_cost(JOB, "us-central1", BEGIN + timedelta(days=1))
+    assert (found.wait, found.run) == (2.0, 3600.0)
+
+
+def test_an_hour_of_two_machines_costs_their_price() -> None:
+    found = job_cost(JOB, "us-central1", BEGIN)
+    assert found.per_hour.complete and found.cost == found.per_hour and found.per_hour.known > 0
+    assert found.paid_anyway and found.capacity_type == "pool"
+
+
+def test_what_still_lasts_is_counted_until_now() -> None:
+    waiting = replace(JOB, state="JOB_STATE_QUEUED", start_time=None, end_time=None)
+    found = job_cost(waiting, "us-central1", BEGIN + timedelta(seconds=60))
+    assert found.wait is not None and 59 < found.wait < 60 and found.run is None and found.cost is None
+
+
+def test_a_job_that_never_started_waited_until_its_end() -> None:
+    found = job_cost(replace(JOB, start_time=None), "us-central1", BEGIN + timedelta(days=9))
+    assert found.wait == 3602.0 and found.run is None
+
+
+def test_spot_costs_less_than_a_pools_machines_and_is_not_paid_anyway() -> None:
+    gpu = replace(JOB, worker_pools=(replace(JOB.worker_pools[0], machine=A2),))
+    spot = job_cost(replace(gpu, persistent_resource_id="", strategy="SPOT"), "us-central1", BEGIN)
+    pool = job_cost(gpu, "us-central1", BEGIN)
+    assert spot.capacity_type == "spot" and not spot.paid_anyway
+    assert spot.cost is not None and pool.cost is not None and spot.cost.known < pool.cost.known
+
+
+SPOT = replace(JOB, persistent_resource_id="", strategy="SPOT")
+"""It ran from 12:00:02 to 13:00:02."""
+
+
+def told(*events: tuple[EventKind, float | None], trial: str = "", **more: Any) -> JobEvents:
+    """Events at minutes after 12:00."""
+    moments = ((kind, None if minute is None else BEGIN + timedelta(minutes=minute)) for kind, minute in events)
+    return JobEvents(tuple(JobEvent(kind, at, "", "", trial, "") for kind, at in moments), **more)
+
+
+@pytest.mark.parametrize(
+    ("events", "without", "untold"),
+    [
+        pytest.param(told(), 0, False, id="never preempted"),
+        pytest.param(None, 0, True, id="nobody looked"),
+        pytest.param(told(why="denied"), 0, True, id="not to be read"),
+        pytest.param(told(("preemption", 10), ("running", 20), more=True), 0, True, id="more than was read"),
+        pytest.param(told(("preemption", 10), ("restart", 10), ("running", 20)), 600, False, id="once"),
+        pytest.param(
+            told(("preemption", 10), ("running", 20), ("preemption", 30), ("preemption", 31), ("running", 35)),
+            900,
+            False,
+            id="twice, of several replicas",
+        ),
+        pytest.param(told(("preemption", 10), ("restart", 11)), 0, True, id="nobody says that it ran again"),
+        pytest.param(told(("preemption", None), ("running", 20)), 0, True, id="nobody says when"),
+        pytest.param(
+            told(("preemption", 10), ("running", 20), ("preemption", 50)), 600, True, id="not since the last one"
+        ),
+    ],
+)
+def test_time_without_machines_is_not_counted_where_events_tell_it(
+    events: JobEvents | None, without: float, untold: bool
+) -> None:  # X2, X7
+    found = job_cost(SPOT, "us-central1", BEGIN, events)
+    assert (found.without, found.untold, found.run) == (without, untold, 3600.0)
+    assert found.cost == replace(found.per_hour * (Decimal(3600 - without) / 3600), at_most=untold)
+
+
+def test_a_job_that_waits_for_machines_again_costs_nothing_meanwhile() -> None:  # X7
+    """Its state tells that, whatever the log says."""
+    waiting = replace(SPOT, state="JOB_STATE_PENDING", end_time=None)
+    found = job_cost(waiting, "us-central1", BEGIN + timedelta(minutes=90), told(("preemption", 10)))
+    assert found.without == 80 * 60 and not found.untold
+
+
+def test_each_trials_time_without_machines_is_its_own() -> None:  # X7
+    trials = tuple(Trial(str(n), "SUCCEEDED", {}, {}, "", BEGIN, BEGIN + timedelta(minutes=30)) for n in (1, 2))
+    tuning = replace(SPOT, kind=TUNING_JOB, trials=2, tried=trials)
+    first, second = told(("preemption", 10), trial="1"), told(("running", 12), trial="2")
+    again = told(("running", 20), trial="1")
+    found = job_cost(tuning, "us-central1", BEGIN, JobEvents((*first.all, *second.all, *again.all)))
+    assert found.without == 600 and not found.untold
+    assert found.cost == job_cost(SPOT, "us-central1", BEGIN).per_hour * (Decimal(3600 - 600) / 3600)
+
+
+@pytest.mark.parametrize("job", [JOB, replace(SPOT, strategy="FLEX_START"), replace(SPOT, strategy="STANDARD")])
+def test_of_machines_that_nobody_takes_away_no_events_are_needed(job: VertexJob) -> None:
+    assert not needs_events(job) and not job_cost(job, "us-central1", BEGIN).untold
+
+
+RESERVED: dict[str, Any] = {
+    "machineSpec": {
+        "machineType": "a2-highgpu-1g",
+        "reservationAffinity": {
+            "reservationAffinityType": "SPECIFIC_RESERVATION",
+            "values": ["projects/p/zones/us-central1-a/reservations/a100"],
+        },
+    },
+    "replicaCount": "1",
+}
+
+
+@pytest.mark.parametrize("labels", [{"slipway-capacity-type": "reservation"}, {}], ids=["ours", "anybody's"])
+def test_a_job_on_reserved_machines_is_called_so_and_shown_no_price(labels: dict[str, str]) -> None:
+    body = {"labels": labels, "startTime": "2026-11-20T12:00:00Z", "jobSpec": {"workerPoolSpecs": [RESERVED]}}
+    found = job_cost(VertexJob.read(body), "us-central1", BEGIN + timedelta(hours=1))
+    assert found.capacity_type == "reservation" and not found.paid_anyway
+    assert found.per_hour.unknown and found.cost is not None and found.cost.unknown
+
+
+def test_a_job_on_machines_of_any_reservation_is_called_so_too() -> None:  # Z6
+    """The trials of a tuning job have no label of ours."""
+    spec = {**RESERVED["machineSpec"], "reservationAffinity": {"reservationAffinityType": "ANY_RESERVATION"}}
+    body = {"startTime": "2026-11-20T12:00:00Z", "jobSpec": {"workerPoolSpecs": [{**RESERVED, "machineSpec": spec}]}}
+    found = job_cost(VertexJob.read(body), "us-central1", BEGIN + timedelta(hours=1))
+    assert found.capacity_type == "reservation" and found.per_hour.unknown
+
+
+def test_a_tuning_job_costs_the_time_of_its_trials_together() -> None:  # Z3
+    one = job_cost(JOB, "us-central1", BEGIN).cost
+    assert one is not None
+    half = BEGIN + timedelta(minutes=30)
+    trials = tuple(Trial(str(n), "SUCCEEDED", {}, {}, "", BEGIN, half) for n in range(3))
+    tuning = replace(JOB, kind=TUNING_JOB, trials=2, tried=trials)
+    assert job_cost(tuning, "us-central1", BEGIN).cost == one * Decimal("1.5")
+    assert job_cost(tuning, "us-central1", BEGIN).per_hour == one * 2
+    assert job_cost(tuning, "us-central1", BEGIN).busy == 2700, "of both trials' machines together"
+    untimed = replace(tuning, tried=(Trial("1", "SUCCEEDED", {}, {}, ""),))
+    assert job_cost(untimed, "us-central1", BEGIN).cost == one * 2
+
+
+def test_an_unknown_machine_has_no_price() -> None:
+    found = job_cost(JOB, "europe-nowhere1", BEGIN)
+    assert found.per_hour.unknown and found.cost is not None and found.cost.unknown
+
+
+@pytest.mark.parametrize("state", ["SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED"])
+def test_these_states_are_final(state: str) -> None:
+    assert replace(JOB, state=f"JOB_STATE_{state}").ended
+
+
+@pytest.mark.parametrize("state", ["QUEUED", "PENDING", "RUNNING", "CANCELLING", "PAUSED", "UPDATING", "UNSPECIFIED"])
+def test_these_are_not(state: str) -> None:
+    assert not replace(JOB, state=f"JOB_STATE_{state}").ended

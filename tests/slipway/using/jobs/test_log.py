@@ -1,0 +1,197 @@
+"""Reading a growing log: every line once, late ones too, at the service's pace; and what the service's own lines tell
+of preemptions, restarts and stock-outs, whatever their exact words.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.google.failures import Answer, Call, Exhausted
+from slipway.google.jobs import VertexJob
+from slipway.google.logging import LogEntry, Logging
+from slipway.using.jobs.log import (
+    LogPolling,
+    Tail,
+    event_kind,
+    events_of,
+    job_filter,
+    line,
+    read_events_of_many,
+)
+
+BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+def entry(second: float, text: str = "", task: str = "workerpool0-0", insert_id: str = "") -> LogEntry:
+    when = BEGIN + timedelta(seconds=second)
+    return LogEntry(when, when.isoformat(), "INFO", task, task, text or f"line {second}", insert_id or f"{second}", {})
+
+
+class Book(Logging):
+    """What the service would answer: its entries since the filter's time, as the service orders them."""
+
+    def __init__(self, *entries: LogEntry) -> None:
+        self.written: list[LogEntry] = list(entries)
+        self.busy = 0
+        self.asked: list[str] = []
+
+    def entries(self, filter: str, *, page_size: int = 1000, newest_first: bool = False) -> Iterator[LogEntry]:
+        self.asked.append(filter)
+        if self.busy:
+            self.busy -= 1
+            raise Exhausted(Call("read"), answer=Answer(429, "RESOURCE_EXHAUSTED", "slowly"))
+        since = filter.partition('timestamp>="')[2].rstrip('"')
+        edge = datetime.fromisoformat(since) if since else BEGIN - timedelta(days=1)
+        yield from sorted(
+            (one for one in self.written if one.timestamp and one.timestamp >= edge), key=lambda one: one.stamp
+        )
+
+
+def texts(entries: Sequence[LogEntry]) -> list[str]:
+    return [one.text for one in entries]
+
+
+def test_lines_come_once_and_in_order() -> None:
+    book = Book(*(entry(second) for second in range(5)))
+    tail = Tail(book, ("4711",))
+    assert texts(list(tail.more())) == [f"line {second}" for second in range(5)]
+    assert list(tail.more()) == []
+    book.written.append(entry(6))
+    assert texts(list(tail.more())) == ["line 6"]
+
+
+def test_a_line_that_arrives_late_is_not_lost() -> None:
+    book = Book(entry(0), entry(30))
+    tail = Tail(book, ("4711",))
+    list(tail.more())
+    book.written.append(entry(15, "late"))
+    assert texts(list(tail.more())) == ["late"]
+
+
+def test_equal_lines_at_one_time_are_told_apart_by_their_ids() -> None:
+    book = Book(entry(1, "same", insert_id="a"), entry(1, "same", insert_id="b"))
+    assert texts(list(Tail(book, ("4711",)).more())) == ["same", "same"]
+
+
+@given(st.lists(st.lists(st.integers(0, 19), max_size=4), max_size=5))
+def test_whatever_comes_when_each_line_is_seen_once(batches: list[list[int]]) -> None:
+    book = Book()
+    tail = Tail(book, ("4711",))
+    seen: list[LogEntry] = []
+    for number, batch in enumerate(batches):
+        book.written += [entry(second, insert_id=f"{number}.{index}") for index, second in enumerate(batch)]
+        seen += tail.more()
+    assert sorted(one.insert_id for one in seen) == sorted(one.insert_id for one in book.written)
+
+
+def test_a_rate_limit_gives_nothing_and_slows_down() -> None:
+    book = Book(entry(1))
+    book.busy = 2
+    tail = Tail(book, ("4711",))
+    assert list(tail.more()) == [] and tail.refusals == 1
+    assert list(tail.more()) == [] and tail.refusals == 2
+    assert texts(list(tail.more())) == ["line 1"] and tail.refusals == 0
+
+
+@given(age=st.floats(0, 1e6), refusals=st.integers(0, 20))
+def test_a_follower_stays_within_the_limit_of_log_queries(age: float, refusals: int) -> None:
+    pace = LogPolling()
+    assert 60 / pace.interval(age, refusals) <= 60
+    assert pace.interval(age, refusals) <= pace.longest
+    assert pace.interval(age, refusals) <= pace.interval(age, refusals + 1)
+
+
+def test_the_filter_is_the_jobs_own(snapshot: SnapshotAssertion) -> None:
+    assert job_filter(("4711",), since=BEGIN, severity="ERROR") == snapshot
+
+
+def said(text: str, task: str = "service", **labels: str) -> LogEntry:
+    named = {f"ml.googleapis.com/{name}": value for name, value in labels.items()}
+    return LogEntry(None, "", "WARNING", task, task, text, text, named)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("The Spot VM of replica workerpool0-0 was preempted.", "preemption"),
+        ("The Spot VM of replica workerpool1-3 was preempted, with a notice of 30 s.", "preemption"),
+        ("Worker pool 0 replica 1: instance has been preempted", "preemption"),
+        ("Restarting the job after preemption (restart 1 of 6) in 60 s, as soon as there are Spot VMs.", "restart"),
+        ("The replica workerpool0-0 ended before its work was done; restarting it (restart 1 of 5).", "restart"),
+        ("Attempt 1 of the job has failed; retrying the job.", "restart"),
+        ("Job was preempted and is being restarted.", "restart"),
+        ("STOCKOUT: 2 g2-standard-4 were not available. Resources are insufficient in region: r. …", "stock-out"),
+        ("STOCKOUT: Spot VMs were preempted; the job was restarted 6 times. Resources are insufficient.", "stock-out"),
+        ("Job is running.", "running"),
+        ("Job is preparing.", None),
+        ("Job completed successfully.", None),
+        ("restart_job_on_worker_restart is set", None),
+    ],
+)
+def test_what_a_line_of_the_service_tells(text: str, kind: str | None) -> None:  # X1, X2
+    assert event_kind(said(text)) == kind
+
+
+def test_that_a_job_runs_again_is_an_event_and_that_it_runs_at_first_is_none() -> None:  # X1, X2
+    """The trials of a tuning job run on while one of them has lost its machines."""
+    runs, lost = "Job is running.", "The Spot VM of replica workerpool0-0 was preempted."
+    lines = [(runs, "1"), (runs, "2"), (lost, "1"), (runs, "2"), ("Restarting the job", "1"), (runs, "1"), (runs, "1")]
+    found = events_of([said(text, trial_id=trial) for text, trial in lines], spot(1))
+    assert [(one.kind, one.trial) for one in found] == [("preemption", "1"), ("restart", "1"), ("running", "1")]
+
+
+def test_what_a_replica_writes_is_no_event() -> None:
+    assert event_kind(said("I was preempted, restarting", task="workerpool0-0")) is None
+
+
+def test_an_event_has_the_services_words_and_the_replica_that_it_names() -> None:  # X2
+    lines = (said("The Spot VM of replica workerpool0-12 was preempted.", trial_id="3"), said("Job is running."))
+    (event,) = events_of((*lines, said("hello", task="workerpool0-0")), spot(1))
+    assert (event.kind, event.replica, event.trial) == ("preemption", "workerpool0-12", "3")
+    assert event.text == "The Spot VM of replica workerpool0-12 was preempted."
+    (nameless,) = events_of([said("A Spot VM was preempted")], spot(1))
+    assert nameless.replica == ""
+
+
+def test_a_bar_is_shown_as_a_terminal_leaves_it() -> None:
+    job = VertexJob("j", "j", "JOB_STATE_RUNNING")
+    text = "\r  0%|    |\r 50%|##  |\r\nnext\r\n"
+    assert line(entry(1, text), job) == "workerpool0-0   50%|##  |\nworkerpool0-0  next"
+
+
+def spot(number: int) -> VertexJob:
+    return VertexJob(f"projects/1/locations/us-central1/customJobs/{number}", "spot", "JOB_STATE_SUCCEEDED")
+
+
+def test_events_of_many_jobs_come_from_one_query() -> None:  # X7, N19
+    book = Book(
+        replace(entry(1, "The Spot VM of replica workerpool0-0 was preempted.", "service"), job="1"),
+        replace(entry(2, "Job is running.", "service"), job="2"),
+        replace(entry(3, "Job is running.", "service"), job="1"),
+        replace(entry(4, "Job is running.", "service"), job="4711"),
+    )
+    found = read_events_of_many(book, (spot(1), spot(2), spot(3)))
+    kinds = {name.rpartition("/")[2]: [event.kind for event in one.all] for name, one in found.items()}
+    assert kinds == {"1": ["preemption", "running"], "2": [], "3": []}
+    assert not any(one.more or one.why for one in found.values()) and len(book.asked) == 1
+
+
+def test_so_many_jobs_as_a_filter_takes_are_asked_about_the_newest_first() -> None:  # X7
+    book = Book()
+    found = read_events_of_many(book, map(spot, range(10**18, 10**18 + 2000)))
+    assert 500 < len(found) < 1000 and spot(10**18).name in found
+    (filter,) = book.asked
+    assert len(filter) <= 20_000, "Cloud Logging's limit"
+
+
+def test_what_may_not_be_read_of_many_jobs_is_said_of_each() -> None:  # X7, D2
+    book = Book()
+    book.busy = 1
+    found = read_events_of_many(book, (spot(1), spot(2)))
+    assert len(found) == 2 and all(one.why for one in found.values())
+    assert read_events_of_many(book, ()) == {} and len(book.asked) == 1

@@ -1,0 +1,120 @@
+"""Rows of results: what varies, the metrics, and which is best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.google.jobs import VertexJob
+from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.labels import VARIABLE, recorded
+from slipway.using.jobs.metrics import Metrics
+from slipway.using.jobs.results import Goal, Results, goal_of, result_rows, varying_parameters
+from tests.builders import jobs
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+def job(number: int, state: str = "SUCCEEDED", **parameters: Scalar) -> VertexJob:
+    made = jobs.job(
+        f"mlp-{number}",
+        state=state,
+        env={VARIABLE: recorded(parameters)},
+        labels={"slipway-run": f"{number}-1", "slipway-template": "mlp"},
+        create_time=NOW - timedelta(minutes=60),
+        start_time=NOW - timedelta(minutes=59),
+        end_time=NOW - timedelta(minutes=29),
+    )
+    return replace(made, name=f"projects/1/locations/us-central1/customJobs/{number}")
+
+
+def results(*rows: tuple[VertexJob, Mapping[str, float]], goal: Goal | None = None) -> Results:
+    metrics = {one.name: Metrics(numbers) for one, numbers in rows}
+    return result_rows([one for one, _ in rows], metrics, NOW, goal)
+
+
+def test_a_row_has_what_varies_with_time_and_cost() -> None:  # N19
+    found = results((job(0, lr=0.1, hidden=64), {"loss": 1}), (job(1, lr=0.2, hidden=64), {"loss": 2, "accuracy": 0.9}))
+    assert found.parameters == ("lr",) and found.metrics == ("loss", "accuracy")
+    first, second = found.rows
+    assert (first.name, first.run, first.parameters, second.metrics) == (
+        "mlp-0",
+        0,
+        {"lr": 0.1},
+        {"loss": 2, "accuracy": 0.9},
+    )
+    assert (first.wait_seconds, first.run_seconds) == (60, 1800) and first.cost and first.cost.known > 0
+    assert found.best == () and not first.best, "nobody said what is better"
+
+
+def test_only_what_succeeded_is_best() -> None:  # N19
+    rows = ((job(0), {"loss": 3.0}), (job(1, "FAILED"), {"loss": 1.0}), (job(2, "RUNNING"), {"loss": 0.5}))
+    assert [row.name for row in results(*rows, goal=Goal("loss", maximize=False)).best] == ["mlp-0"]
+    assert results(*rows[1:], goal=Goal("loss", maximize=False)).best == ()
+
+
+def test_what_is_equally_good_is_best_together() -> None:
+    rows = [(job(number), {"accuracy": value}) for number, value in enumerate((0.9, 0.8, 0.9))]
+    assert [row.run for row in results(*rows, goal=Goal("accuracy", maximize=True)).best] == [0, 2]
+
+
+@pytest.mark.parametrize("descending", [True, False])
+def test_what_lacks_the_metric_comes_last_whichever_way_it_is_sorted(descending: bool) -> None:
+    rows: tuple[tuple[VertexJob, Mapping[str, float]], ...]
+    rows = ((job(0), {}), (job(1), {"loss": 2.0}), (job(2), {"loss": 1.0}))
+    found = results(*rows).sorted_by("loss", descending=descending).rows
+    assert [row.run for row in found] == ([1, 2, 0] if descending else [2, 1, 0])
+
+
+def test_tuning_jobs_tell_the_direction_where_they_agree() -> None:
+    up, down = replace(job(0), goals={"accuracy": "MAXIMIZE"}), replace(job(1), goals={"accuracy": "MINIMIZE"})
+    assert goal_of([up, job(2)], "accuracy") == Goal("accuracy", maximize=True)
+    assert goal_of([down], "accuracy") == Goal("accuracy", maximize=False)
+    assert goal_of([up, down], "accuracy") is None and goal_of([up], "loss") is None
+
+
+def test_parameters_that_trials_choose_tell_no_jobs_apart() -> None:
+    one, two = (replace(job(number, lr=number), tuned=("lr",)) for number in range(2))
+    assert results((one, {}), (two, {})).parameters == ()
+
+
+def test_values_that_are_written_alike_do_not_vary() -> None:
+    assert varying_parameters([{"a": 1, "b": 2}, {"a": 1}, {"b": 3}]) == ("b",)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("ab"), st.floats(allow_nan=False)), max_size=5), st.booleans())
+def test_the_best_is_never_beaten(numbers: list[dict[str, float]], maximize: bool) -> None:
+    found = results(*((job(number), one) for number, one in enumerate(numbers)), goal=Goal("a", maximize=maximize))
+    having = [row.metrics["a"] for row in found.rows if "a" in row.metrics]
+    assert bool(found.best) == bool(having)
+    for row in found.best:
+        assert row.metrics["a"] == (max(having) if maximize else min(having))
+
+
+def test_what_lasts_is_counted_until_now() -> None:
+    running = replace(job(0, "RUNNING"), end_time=None)
+    (row,) = result_rows([running], {}, NOW + timedelta(hours=1)).rows
+    assert row.run_seconds == 7140 and row.metrics == {} and not row.ended
+
+
+def test_what_a_command_names_is_a_number_where_it_reads_so() -> None:  # N19
+    """Whatever is recorded is a text, as it was written."""
+    texts = ("0.10", "1e-3", "-2", "3.", "adam", "1_0", "inf", "0x1")
+    command = "python train.py --lr {lr}"
+    found = results(*((job(place, command=command, lr=text, v="3.10"), {}) for place, text in enumerate(texts)))
+    assert [row.parameters["lr"] for row in found.rows] == [0.1, 0.001, -2, 3.0, "adam", "1_0", "inf", "0x1"]
+    assert found.parameters == ("lr",)
+    others = results((job(0, command=command, v="3.9"), {}), (job(1, command=command, v="3.10"), {}))
+    assert [row.parameters["v"] for row in others.rows] == ["3.9", "3.10"]
+
+
+def test_a_parameter_that_only_some_commands_name_tells_them_apart() -> None:  # N19
+    one, other = job(0, command="python t.py --lr {lr}", lr="0.1"), job(1, command="python t.py")
+    found = results((one, {}), (other, {}))
+    assert found.parameters == ("command", "lr") and [row.parameters.get("lr") for row in found.rows] == [0.1, None]
+    assert results((job(0, lr=0.1), {}), (job(1), {})).parameters == (), "a declared one, before it was declared"

@@ -1,0 +1,142 @@
+"""`slipway submit digits` against the model of the service, with a pool, then Spot, then on-demand machines."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import strategies as st
+
+from slipway.model.catalog.clusters import Cluster
+from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.prices import UNKNOWN
+from slipway.using.submission.candidates import SubmissionRequest, prepare
+from slipway.using.submission.choice import Choice
+from slipway.using.submission.costs import Spending
+from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.submission.fallback import WaitingAttempt
+from slipway.using.submission.submitter import SubmissionDisplay, SubmissionResult, Submitter
+
+from .service import HOME, Context, Journal, Service
+
+FAULTS = st.lists(st.sampled_from(["", "", "lost", "busy", "kill", "killed"]), max_size=6)
+POOL_REGIONS = st.sampled_from([HOME, "europe-west4"])
+STARTS = st.lists(st.none() | st.integers(0, 40), max_size=4)
+
+
+def catalog(*, launcher: bool, pool_region: str = HOME, cluster_id: str = "cpu-1") -> Catalog:
+    claim = ["--claim", "gs://work/claims/${slipway.request}", "--module", "digits.task"]
+    package = {
+        "executorImageUri": "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest",
+        "packageUris": ["gs://catalog/packages/digits.tar.gz"],
+        "pythonModule": "slipway_launcher",
+        "args": claim,
+    }
+    code = {"pythonPackageSpec": package} if launcher else {"containerSpec": {"imageUri": "digits@sha256:1"}}
+    machine = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": 1, **code}
+
+    def offer(name: str, cluster: str, wait: float | None, **scheduling: str) -> Offer:
+        place = {"persistentResourceId": cluster_id} if cluster else {"scheduling": scheduling}
+        labels = {"slipway-request": "${slipway.request}", "slipway-stack": "local", "slipway-template": "digits"}
+        request = {
+            "displayName": "${slipway.job}",
+            "labels": {**labels, "slipway-capacity-type": name},
+            "jobSpec": {"workerPoolSpecs": [machine], **place},
+        }
+        return Offer(name, True, "", cluster, ("workers",) if cluster else (), UNKNOWN, request, wait=wait)
+
+    offers = (
+        offer("pool", "cpu", 60.0),
+        offer("spot", "", 30.0, strategy="SPOT"),
+        offer("on-demand", "", None, strategy="STANDARD"),
+    )
+    template = Template("digits", "", "custom-job", ("main",), (), offers)
+    return Catalog(
+        "local",
+        "p",
+        "us-central1",
+        "",
+        False,
+        "work",
+        "t",
+        {"cpu": Cluster("cpu", (), id=cluster_id, region=pool_region)},
+        (),
+        {"digits": template},
+    )
+
+
+class Quiet:
+    """A display that shows nothing."""
+
+    def note(self, text: str) -> None: ...
+
+    def chosen(self, *_: Any) -> None: ...
+
+    def sent(self, *_: Any) -> None: ...
+
+    def confirm(self, costs: Spending) -> None:
+        raise costs.refusal
+
+    def falling_back(self, *_: Any) -> None: ...
+
+    @contextlib.contextmanager
+    def watching(self, waiting: Any) -> Iterator[Callable[[Any], None]]:
+        yield lambda event: None
+
+
+class Told(Quiet):
+    """A display that records its messages."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.choices: list[Choice] = []
+        self.waits: list[WaitingAttempt] = []
+        self.given_up: list[WaitingAttempt] = []
+
+    def falling_back(self, waiting: WaitingAttempt) -> None:
+        self.given_up.append(waiting)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def chosen(self, _: Any, choice: Choice) -> None:
+        self.choices.append(choice)
+
+    @contextlib.contextmanager
+    def watching(self, waiting: WaitingAttempt) -> Iterator[Callable[[Any], None]]:
+        self.waits.append(waiting)
+        yield lambda event: None
+
+
+def command(
+    service: Service,
+    *,
+    again: bool,
+    asked: SubmissionRequest = SubmissionRequest("digits"),  # noqa: B008 - it is frozen
+    show: SubmissionDisplay | None = None,
+    renewed: bool = False,
+    lacks: str = "",
+    without_quota: str = "",
+    confirm_above: float | None = None,
+) -> SubmissionResult:
+    """Run the command, typed once. `renewed`: the pool's cluster has been rolled over; `lacks`: the template has lost
+    the offer of that capacity type; `without_quota`: that offer lacked quota when it was deployed."""
+    cluster_id = "cpu-2" if renewed else "cpu-1"
+    deployed = catalog(launcher=service.launcher, pool_region=service.pool_region, cluster_id=cluster_id)
+    template = deployed.templates["digits"]
+    offers = tuple(
+        replace(offer, available=False, why="quota: short by 3", lacks_quota=True)
+        if offer.capacity_type == without_quota
+        else offer
+        for offer in template.offers
+        if offer.capacity_type != lacks
+    )
+    templates = {"digits": replace(template, offers=offers)}
+    context: Any = Context(
+        service, replace(deployed, templates=templates, quotas=service.ids, confirm_above=confirm_above)
+    )
+    prepared = prepare(context.catalog, asked, "ada")
+    journal: Any = Journal(service)
+    return Submitter(context, journal, show or Quiet(), RetryPolicy()).submit(prepared, "r1", repeated=again)

@@ -1,0 +1,224 @@
+"""Parameters as typed for a job are known from the parameters that it records, of shipped templates too, and nothing
+else."""
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.authoring.template.jobspec import CompileContext
+from slipway.authoring.template.load import available, load
+from slipway.authoring.template.proof import StackResources, prove
+from slipway.google.catalog import document
+from slipway.google.catalog.document import read
+from slipway.google.jobs import VertexJob
+from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
+from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.kinds import KINDS
+from slipway.model.prices import Price
+from slipway.using.context import Context
+from slipway.using.submission.ending import Cause, RecoveredSubmission, error_of_end, next_steps, recover
+from slipway.using.submission.request import fill
+from tests.builders.catalogs import catalog as made
+from tests.builders.clusters import cluster, cluster_spec
+from tests.builders.pools import HEAD, pool, pool_spec
+from tests.builders.templates import published_template
+
+MACHINE = {"machineType": "n1-standard-4"}
+ENDED = VertexJob("projects/p/locations/r/customJobs/1", "digits-1", "JOB_STATE_SUCCEEDED")
+
+
+def catalog(
+    *parameters: Parameter, args: list[str], replicas: str = "1", when: Mapping[str, Any] | None = None
+) -> Catalog:
+    labels = {"slipway-template": "digits", "slipway-capacity-type": "spot", "slipway-request": "${slipway.request}"}
+    spec = {"machineSpec": MACHINE, "replicaCount": replicas, "containerSpec": {"args": args}}
+    output = {"outputUriPrefix": "${slipway.output}"}
+    job_spec = {"workerPoolSpecs": [spec], "baseOutputDirectory": output}
+    request = {"displayName": "${slipway.job}", "labels": labels, "jobSpec": job_spec}
+    offer = Offer("spot", True, "", "", (), Price(Decimal(1)), request, when=when or {})
+    template = Template("digits", "", "custom-job", ("main",), parameters, (offer,))
+    return Catalog("dev", "p", "r", "", False, "w", "t", {}, (), {"digits": template})
+
+
+def posted(of: Catalog, offer: Offer, **values: Any) -> VertexJob:
+    """The job that these values make, read as the service gives it back: whole numbers as texts."""
+    body = fill(of, of.templates["digits"], offer, values, request_id="r1", user="ada")
+    return VertexJob.read(json.loads(json.dumps(body), parse_int=str))
+
+
+def sent(of: Catalog, **values: Any) -> RecoveredSubmission:
+    found = recover(of, posted(of, of.templates["digits"].offers[0], **values))
+    assert found
+    return found
+
+
+TREES = Parameter("trees", "int", 100, 1, 5000)
+NOTE = Parameter("note", "str", "")
+
+
+def test_what_is_the_default_needs_no_typing() -> None:
+    found = sent(catalog(TREES, NOTE, args=["--trees=${trees}", "--note", "${note}"]), trees=100, note="x y")
+    assert found.words() == ["-p", "note=x y"]
+    assert found.words(trees=50) == ["-p", "trees=50", "-p", "note=x y"]
+
+
+def test_what_somebody_typed_is_quoted_and_only_what_is_left_to_fill_in_is_not() -> None:
+    evil = "see … ; touch pwned #"
+    of = catalog(TREES, NOTE, args=["${trees}", "${note}"])
+    job = posted(of, of.templates["digits"].offers[0], trees=7, note=evil)
+    job = replace(job, labels={**job.labels, "slipway-code": "abc"}, state="JOB_STATE_FAILED")
+    job = replace(job, error="Resources are insufficient in region", strategy="SPOT")
+    context = SimpleNamespace(catalog=of, address="gs://b; echo …")
+    commands = [step.command for step in next_steps(cast(Context, context), job, Cause.STOCK_OUT)]
+    assert commands
+    for command in commands:
+        words = shlex.split(command, comments=True)
+        assert f"note={evil}" in words and words[words.index("--code") + 1] == "…"
+        assert ";" not in shlex.split(command, posix=False)
+    now = catalog(TREES, NOTE, Parameter("path", "str"), args=[])
+    again = recover(now, job)
+    assert again and again.words() == ["-p", "trees=7", "-p", f"note={evil}", "-p", "path=…"]
+
+
+def test_numbers_of_machines_and_texts_beside_the_jobs_own_names() -> None:
+    found = sent(catalog(TREES, args=["${slipway.output}/${trees}/model"], replicas="${trees}"), trees=7)
+    assert found.values == {"trees": 7} and found.unknown == ()
+
+
+@given(note=st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40), trees=st.integers(1, 5000))
+def test_any_text_comes_back_as_it_was(note: str, trees: int) -> None:
+    found = sent(catalog(TREES, NOTE, args=["${note}", "--trees=${trees}"]), trees=trees, note=note)
+    assert found.values == {"trees": trees, "note": note}
+
+
+def test_parameters_that_stand_in_one_text_or_in_none_are_known_too() -> None:
+    found = sent(catalog(TREES, NOTE, args=["${note}-${trees}"]), trees=7, note="a-b")
+    assert found.unknown == () and found.words() == ["-p", "trees=7", "-p", "note=a-b"]
+
+
+def test_a_variants_value_is_the_one_that_was_typed() -> None:
+    size = Parameter("size", "str", "2b", choices=("2b", "9b", "27b"))
+    assert sent(catalog(size, args=[], when={"size": ("27b",)}), size="27b").words() == ["-p", "size=27b"]
+    assert sent(catalog(size, args=[], when={"size": ("9b", "27b")}), size="27b").words() == ["-p", "size=27b"]
+
+
+def test_a_number_chooses_its_variant_however_it_is_written() -> None:
+    rate = Parameter("rate", "float", 1, choices=(1, 2))
+    found = sent(catalog(rate, args=[], when={"rate": (1,)}), rate=1.0)
+    assert found.values == {"rate": 1.0} and found.words() == []
+
+
+def test_variants_with_the_same_machines_are_told_apart() -> None:
+    size = Parameter("size", "str", "2b", choices=("2b", "27b"))
+    fast = Parameter("fast", "bool", False)
+    one = catalog(size, fast, args=["--size=${size}"], when={"size": ("27b",), "fast": (False,)})
+    template, offer = one.templates["digits"], one.templates["digits"].offers[0]
+    other = replace(offer, when={"size": ("2b",), "fast": (True,)})
+    both = replace(one, templates={"digits": replace(template, offers=(offer, other))})
+    found = recover(both, posted(both, other, size="2b", fast=True))
+    assert found and found.offer is other and found.words() == ["-p", "fast=true"]
+
+
+def test_a_value_that_the_template_takes_no_more_is_unknown_and_a_newer_parameter_at_its_default() -> None:
+    old = catalog(TREES, args=["${trees}"])
+    now = catalog(replace(TREES, max=8), NOTE, Parameter("path", "str"), args=[])
+    found = recover(now, posted(old, old.templates["digits"].offers[0], trees=9))
+    assert found and found.values == {"note": ""} and found.unknown == ("trees", "path")
+
+
+def test_nothing_is_inferred_for_a_job_that_records_nothing() -> None:
+    now = catalog(TREES, NOTE, args=["${trees}"])
+    labels = {"slipway-template": "digits", "slipway-capacity-type": "spot"}
+    task = {"args": ["100"], "env": [{"name": "SLIPWAY_PARAMETERS", "value": "no JSON"}]}
+    for spec in ({"args": ["100"]}, task):
+        job = VertexJob.read({"labels": labels, "jobSpec": {"workerPoolSpecs": [{"containerSpec": spec}]}})
+        found = recover(now, job)
+        assert job.parameters is None and found
+        assert found.values == {} and found.words() == ["-p", "trees=…", "-p", "note=…"]
+
+
+def test_a_job_of_no_template_or_by_an_offer_that_is_gone() -> None:
+    now = catalog(TREES, args=[])
+    gone: tuple[dict[str, str], ...] = (
+        {"slipway-template": "other", "slipway-capacity-type": "spot"},
+        {"slipway-template": "digits", "slipway-capacity-type": "pool"},
+        {},
+    )
+    assert [recover(now, VertexJob.read({"labels": labels})) for labels in gone] == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("state", "code"), [("FAILED", 4), ("EXPIRED", 4), ("PARTIALLY_SUCCEEDED", 4), ("CANCELLED", 8)]
+)
+def test_an_end_that_is_no_success_has_its_exit_code(state: str, code: int) -> None:
+    problem = error_of_end(replace(ENDED, state=f"JOB_STATE_{state}", error="because"))
+    assert problem is not None and problem.exit_code == code and problem.why == "because"
+
+
+def test_success_is_no_problem() -> None:
+    assert error_of_end(ENDED) is None
+
+
+def test_a_failure_without_a_reason_yet_says_when_it_comes() -> None:
+    problem = error_of_end(replace(ENDED, state="JOB_STATE_FAILED"))
+    assert problem is not None and "a minute" in problem.why
+
+
+FOLDER = Path(__file__).resolve().parents[4] / "templates"
+CPU = cluster_spec("cpu", pool_spec("head", HEAD), pool_spec())
+CONTEXT = CompileContext("dev", "us-central1", "3f9c2e1", "c-dev", "w-dev", "t@p.iam", {"cpu": "cpu-1"}, project="acme")
+
+
+def catalog_of(name: str) -> Catalog:
+    """Return a catalog with the template as preview would publish it, with quota for all."""
+    (template,) = load((name,), FOLDER)
+    entry = published_template(template, prove(template, StackResources((CPU,), region="us-central1")), CONTEXT)
+    cpu = cluster("cpu", pool("head", HEAD), pool(), id="cpu-1")
+    return read(document.write(made(cpu, stack="dev", work_bucket="w-dev", templates={name: entry})), "test")
+
+
+def unusual(parameter: Parameter, offer: Offer) -> Scalar:
+    """A value that the offer stands for, another than the default where there is one."""
+    if parameter.name in offer.when:
+        return offer.when[parameter.name][-1]
+    if parameter.choices:
+        return parameter.choices[-1]
+    if parameter.type == "bool":
+        return not parameter.default
+    if parameter.type == "str":
+        return parameter.default or "a text"
+    most = parameter.max if parameter.max is not None else 7
+    return int(most) if parameter.type == "int" else most
+
+
+def stands(template: Template, offer: Offer, values: Any) -> Offer:
+    return next(
+        one
+        for one in template.offers
+        if (one.capacity_type, one.kind) == (offer.capacity_type, offer.kind)
+        and all(values[name] in all_ for name, all_ in one.when.items())
+    )
+
+
+@pytest.mark.parametrize("name", available(FOLDER))
+def test_what_is_typed_again_makes_the_same_request(name: str) -> None:
+    catalog = catalog_of(name)
+    template = catalog.templates[name]
+    for offer in template.offers:
+        values = {one.name: unusual(one, offer) for one in template.parameters}
+        body = fill(catalog, template, offer, values, request_id="r1", user="ada")
+        # The service gives whole numbers back as texts.
+        job = VertexJob.read(json.loads(json.dumps(body), parse_int=str), KINDS[offer.kind])
+        found = recover(catalog, job)
+        assert found and not found.unknown, (name, offer.capacity_type, offer.when)
+        again = stands(template, offer, found.values)
+        assert fill(catalog, template, again, found.values, request_id="r1", user="ada") == body

@@ -1,0 +1,251 @@
+"""Sending a request once, whatever a kill or a reboot hides, and the journal that survives both. # N3 # N7 # N9"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any, cast
+
+import pytest
+
+from slipway.base.errors import AnswerUnknown, SlipwayError
+from slipway.google.clusters import PersistentResource
+from slipway.google.failures import Answer, Refused, failure
+from slipway.google.jobs import VertexJob
+from slipway.model.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
+from slipway.using.submission.candidates import SubmissionRequest
+from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.submission.journal import EntryState, JournalEntry, SubmissionJournal
+from slipway.using.submission.request import Request
+from slipway.using.submission.sender import Attempt, Sender, about_copies
+from slipway.using.submission.submitter import way_on
+
+from .fallback_command import Told, command
+from .service import CALL, Context, Journal, Killed, Service
+
+BODY: dict[str, Any] = {
+    "displayName": "digits-1",
+    "labels": {"slipway-request": "r1", "slipway-stack": "dev", "slipway-template": "digits"},
+    "jobSpec": {"workerPoolSpecs": [{"replicaCount": "1", "containerSpec": {"imageUri": "digits@sha256:1"}}]},
+}
+REQUEST = Request("r1", "dev", "digits", BODY)
+
+
+def sender(service: Service) -> Sender:
+    context, journal = cast(Any, Context(service)), cast(Any, Journal(service))
+    return Sender(context, journal, lambda _: None, RetryPolicy(look_for=60.0))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lag"),
+    [
+        pytest.param(100.0, 0.0, 30.0, id="reading pools and quota took long"),
+        pytest.param(0.9, 0.3, 59.5, id="the list lags almost as long as is looked for"),
+        pytest.param(0.9, 30.0, 59.5, id="the same, and gone on with later"),
+    ],
+)
+def test_killed_after_it_was_sent_an_image_is_not_sent_again(before: float, after: float, lag: float) -> None:
+    service = Service(launcher=False, lag=lag, faults={"create": ["killed"]})
+    first = sender(service)
+    assert first.begin(REQUEST, repeated=True) is None
+    service.time += before
+    with pytest.raises(Killed):
+        first.send(REQUEST)
+    service.dead = False
+    service.time += after
+    found = sender(service).begin(REQUEST, repeated=True)
+    assert found is not None and found.job.id == service.jobs[0].id
+
+
+IMAGE = {"containerSpec": {"imageUri": "digits@sha256:1"}}
+LAUNCHER = {"pythonPackageSpec": {"pythonModule": "slipway_launcher", "args": ["--claim", "gs://w/claims/r1"]}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "task", "twice", "ends"),
+    [
+        pytest.param(CUSTOM_JOB, LAUNCHER, "only one runs", True, id="launcher"),
+        pytest.param(CUSTOM_JOB, IMAGE, "two jobs both run", False, id="image"),
+        pytest.param(TUNING_JOB, LAUNCHER, "share the trials out", False, id="trials"),
+    ],
+)
+def test_what_two_jobs_of_a_request_would_do_is_said_as_it_is(
+    kind: JobKind, task: dict[str, Any], twice: str, ends: bool
+) -> None:  # N7
+    """The claims of trials go by their numbers: whichever of two studies is first at a number runs that trial."""
+    body = {**BODY, kind.spec: {"workerPoolSpecs": [{"replicaCount": "1", **task}]}}
+    request = Request("r1", "dev", "digits", body, kind)
+    service = Service(launcher=False, lag=1e9, faults={"create": ["lost"]})
+    sent = sender(service)
+    sent.begin(request, repeated=False)
+    with pytest.raises(AnswerUnknown) as unknown:
+        sent.send(request)
+    unknown.value.to_go_on("again")
+    assert twice in request.when_twice and request.when_twice in unknown.value.fix
+    job, copy = VertexJob.read(body, kind), service.jobs[0].name
+    warning = about_copies(request, Attempt(job, fresh=False, copies=(copy,)))
+    assert request.when_twice in warning and "7000" in warning
+    assert ("slipway jobs cancel 7000" in warning) is not ends
+    assert about_copies(request, Attempt(job, fresh=True)) == ""
+
+
+ON_POOL = SubmissionRequest("digits", capacity_type="pool")
+
+
+@dataclass
+class Rebooting(Service):
+    """Its pool's machines are free, and its cluster is in this `state`."""
+
+    state: str = "REBOOTING"
+    refuses: bool = True
+
+    def persistent_resource(self, cluster: str) -> PersistentResource:
+        found = super().persistent_resource(cluster)
+        return replace(found, state=self.state, pools=tuple(replace(pool, used=0) for pool in found.pools))
+
+    def create_job(self, kind: JobKind, body: Mapping[str, Any], region: str) -> VertexJob:
+        if self.refuses:
+            raise failure(CALL, Answer(400, "FAILED_PRECONDITION", f"it is in state {self.state}"))
+        return super().create_job(kind, body, region)
+
+
+def test_what_is_expected_there_promises_nothing() -> None:
+    show, service = Told(), Rebooting(launcher=True, refuses=False, starts=[0])
+    command(service, again=False, asked=ON_POOL, show=show)
+    (choice,) = show.choices
+    assert "cpu is REBOOTING" in choice.taken.verdict.text
+    assert len(service.jobs) == 1
+
+
+def test_a_refusal_says_what_to_wait_for_and_the_same_id_sends_it_then() -> None:
+    """A submission ended without a way on."""
+    service = Rebooting(launcher=True, starts=[0])
+    with pytest.raises(Refused) as refused:
+        command(service, again=False, asked=ON_POOL)
+    assert refused.value.why == "it is in state REBOOTING"
+    assert "cluster cpu is RUNNING" in refused.value.fix
+    assert service.notes["r1"].state is EntryState.REFUSED
+
+    service.state, service.refuses = "RUNNING", False
+    assert command(service, again=True, asked=ON_POOL).attempt.fresh
+    assert len(service.jobs) == 1
+
+
+def test_what_a_running_cluster_refuses_does_not_pass_by_waiting() -> None:
+    with pytest.raises(Refused) as refused:
+        command(Rebooting(launcher=True, state="RUNNING"), again=False, asked=ON_POOL)
+    assert refused.value.fix == Refused.usual
+
+
+def test_machines_of_its_own_that_wait_for_quota_wait_for_no_cluster() -> None:
+    show = Told()
+    command(Rebooting(launcher=True, refuses=False, starts=[0]), again=False, asked=ON_POOL, show=show)
+    on_pool = show.choices[0].taken
+    beside = replace(on_pool, candidate=replace(on_pool.candidate, offer=replace(on_pool.candidate.offer, cluster="")))
+    refused = failure(CALL, Answer(400, "INVALID_ARGUMENT", "no"))
+    assert way_on(refused, on_pool) and not way_on(refused, beside)
+
+
+ENTRY = JournalEntry("r1", "digits", EntryState.SENDING, "2026-11-20T12:00:00+00:00", body={"displayName": "d"})
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    journal = SubmissionJournal(tmp_path)
+    assert journal.read("r1") is None
+    journal.write(ENTRY)
+    assert journal.read("r1") == ENTRY
+    assert journal.read("r2") is None
+
+
+def test_a_journal_lies_in_the_checkout_else_with_the_users_state(tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    (checkout / ".git").mkdir(parents=True)
+    SubmissionJournal.find(checkout, {}, "p", "dev").write(ENTRY)
+    assert (checkout / ".slipway" / "requests" / "p" / "dev" / "r1.json").is_file()
+    assert (checkout / ".slipway" / ".gitignore").read_text() == "*\n"
+    elsewhere = tmp_path / "elsewhere"
+    assert SubmissionJournal.find(elsewhere, {"XDG_STATE_HOME": str(elsewhere)}, "p", "dev").read("r1") is None
+
+
+def test_a_broken_entry_is_an_error_in_words(tmp_path: Path) -> None:
+    journal = SubmissionJournal(tmp_path)
+    journal.write(ENTRY)
+    (tmp_path / "r1.json").write_text('{"request_id"')
+    with pytest.raises(SlipwayError, match="journal of request r1"):
+        journal.read("r1")
+
+
+def test_nothing_may_be_sent_when_it_could_not_be_written_down(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(SlipwayError, match="could not record request r1"):
+        SubmissionJournal(tmp_path / "file").write(ENTRY)
+
+
+def test_one_process_at_a_time_and_a_dead_one_holds_nothing(tmp_path: Path) -> None:
+    script = (
+        "import sys, os; from pathlib import Path; from slipway.using.submission.journal import SubmissionJournal\n"
+        f"with SubmissionJournal(Path({str(tmp_path)!r})).held('r1'):\n"
+        "    print('held', flush=True); sys.stdin.read()"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[4])}
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ
+    ) as holder:
+        assert holder.stdout and holder.stdout.readline() == b"held\n"
+        with pytest.raises(SlipwayError, match="being sent by another process"), SubmissionJournal(tmp_path).held("r1"):
+            pass
+        with SubmissionJournal(tmp_path).held("r2"):
+            pass
+        holder.kill()
+    with SubmissionJournal(tmp_path).held("r1"):
+        pass
+
+
+def test_two_who_waited_for_the_same_holder_do_not_both_hold_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first opens the file, its holder lets go and takes the file away, the second makes another and locks that."""
+    journal, lock = SubmissionJournal(tmp_path), fcntl.flock
+    late = journal.held("r1")
+    second = SubmissionJournal(tmp_path).held("r1")
+
+    def slowly(stream: IO[str], how: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", lock)
+        (tmp_path / "r1.lock").unlink()
+        second.__enter__()
+        lock(stream, how)
+
+    monkeypatch.setattr(fcntl, "flock", slowly)
+    with pytest.raises(SlipwayError, match="being sent by another process"):
+        late.__enter__()
+    second.__exit__(None, None, None)
+    with journal.held("r1"):
+        pass
+
+
+@pytest.mark.parametrize("when", ["soon", "", "2026-11-20T12:00:00"])
+def test_an_entry_without_a_time_is_a_broken_one(tmp_path: Path, when: str) -> None:
+    journal = SubmissionJournal(tmp_path)
+    journal.write(replace(ENTRY, when=when))
+    with pytest.raises(SlipwayError, match="journal of request r1"):
+        journal.read("r1")
+
+
+def test_a_state_folder_that_depends_on_where_one_stands_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    found = SubmissionJournal.find(tmp_path / "elsewhere", {"XDG_STATE_HOME": "state"}, "p", "dev").folder
+    assert found == tmp_path / "home" / ".local" / "state" / "slipway" / "requests" / "p" / "dev"
+
+
+def test_a_journal_that_can_not_be_locked_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(SlipwayError, match="could not record request r1") as error:
+        SubmissionJournal(tmp_path / "file").held("r1").__enter__()
+    assert "the folder" in error.value.fix

@@ -1,0 +1,238 @@
+"""Cost and duration of a sweep, as a range, and sending as fast as is permitted and no faster. # N7 # W2"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.google.jobs import VertexJob
+from slipway.model.prices import UNKNOWN, Price
+from slipway.using.jobs.demand import Demand
+from slipway.using.jobs.earlier_jobs import Times, run_times
+from slipway.using.sweeps.forecast import Forecast, Share, forecast_lines
+from slipway.using.sweeps.rate_limit import WINDOW, RateLimiter, seconds_to_send
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+TOOK = Times(240.0, 540.0, 11)
+POOL = Share(100, Price(Decimal("0.25")), True, 3, TOOK)
+GROWING = replace(POOL, hourly=Price(Decimal("0.40")), grows=Price(Decimal("0.31")), longest=3600.0)
+SPOT = Share(100, Price(Decimal("0.31")), False, None, TOOK)
+
+
+def earlier(number: int, seconds: float, **changed: Any) -> VertexJob:
+    machine = changed.pop("machine", "n1-standard-4")
+    body = {
+        "name": f"jobs/{number}",
+        "state": "JOB_STATE_SUCCEEDED",
+        "labels": {"slipway-capacity-type": "spot", "slipway-request": f"r{number}"},
+        "startTime": (NOW - timedelta(days=1)).isoformat(),
+        "endTime": (NOW - timedelta(days=1) + timedelta(seconds=seconds)).isoformat(),
+        "jobSpec": {
+            "workerPoolSpecs": [{"machineSpec": {"machineType": machine}, "replicaCount": changed.pop("replicas", 1)}]
+        },
+        **changed,
+    }
+    return VertexJob.read(body)
+
+
+def test_earlier_runs_on_the_same_machines_tell_how_long_one_takes() -> None:
+    jobs = [earlier(1, 60), earlier(2, 300), earlier(3, 90)]
+    demand = Demand.of(jobs[0])
+    assert run_times(jobs, "spot", demand, NOW) == Times(60, 300, 3)
+    copy = earlier(4, 2, labels={**jobs[0].labels})
+    there = {"labels": {"slipway-capacity-type": "pool", "slipway-request": "r10"}}
+    runs = earlier(11, 0, **there, state="JOB_STATE_RUNNING", endTime=None)
+    others = [
+        *(earlier(10, 1, labels={**there["labels"], "slipway-capacity-type": "spot"}), runs),  # Its copy came to Spot.
+        earlier(5, 1, machine="n1-standard-8"),
+        earlier(6, 1, replicas=2),
+        earlier(7, 1, state="JOB_STATE_FAILED"),
+        earlier(8, 1, labels={"slipway-capacity-type": "pool"}),
+        earlier(9, 1, startTime="2026-09-01T00:00:00Z"),
+    ]
+    assert run_times([*jobs, copy, *others], "spot", demand, NOW) == Times(60, 300, 3)
+    assert run_times(jobs[:2], "spot", demand, NOW) is None
+
+
+def test_a_pool_bounds_how_many_run_at_a_time(snapshot: SnapshotAssertion) -> None:
+    forecast = Forecast(100, (POOL,), 60.0)
+    assert (forecast.least_seconds, forecast.most_seconds) == (34 * 240, 60 + 34 * 540)
+    each, bound, together = forecast_lines(forecast)
+    assert each == snapshot and bound.startswith("at most $0 for all 100 runs")
+    money, time = together.split("; ")
+    assert money == snapshot
+    assert time == snapshot
+
+
+def test_beside_the_pools_nobody_knows_when_machines_come(snapshot: SnapshotAssertion) -> None:
+    forecast = Forecast(100, (SPOT,), 60.0)
+    assert (forecast.least_seconds, forecast.most_seconds) == (300, None)
+    assert forecast_lines(forecast)[2] == snapshot
+
+
+def test_shapes_are_told_together() -> None:
+    small = Share(10, Price(Decimal(1), complete=False), True, 10, Times(60, 60, 3))
+    both = Forecast(110, (POOL, small), 0.0)
+    assert (both.least_seconds, both.most_seconds, both.earlier) == (34 * 240, 34 * 540 + 60, 14)
+    (_, line) = forecast_lines(both)
+    assert "$1.83 to $3.92 and more" in line
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ((replace(SPOT, longest=3600.0),), "at most $31.00 for all 100 runs, as each ends after 1 h at the latest"),
+        ((replace(SPOT, runs=1, longest=3600.0),), "at most $0.31 for the run, as it ends after 1 h at the latest"),
+        ((replace(SPOT, times=None, longest=3600.0),), "at most $31.00 for all 100 runs"),
+        (
+            (POOL, replace(SPOT, longest=3600.0)),
+            "at most $31.00 for all 200 runs, of which those on pools cost nothing",
+        ),
+        ((replace(SPOT, hourly=UNKNOWN),), "the most that all 100 runs may cost is not known: no list has the price"),
+        ((replace(SPOT, hourly=Price(Decimal(1), complete=False)),), "$16,800.00 and more for all 100 runs"),
+        ((POOL,), "at most $0 for all 100 runs, beyond the pools' own price"),
+        ((GROWING,), "at most $31.00 for all 100 runs, where a pool grows for them, as each ends after 1 h"),
+        ((POOL, GROWING), "at most $31.00 for all 200 runs, where a pool grows for them"),
+        ((replace(GROWING, grows=UNKNOWN),), "the most that all 100 runs may cost is not known"),
+        ((GROWING,), "each run: $0.40/h, paid for anyway where the pool need not grow for it; 4–9 min"),
+    ],
+)
+def test_the_most_that_all_runs_may_cost_is_always_told(shares: tuple[Share, ...], said: str) -> None:  # W2
+    """It was not, where fewer than three earlier runs told what is usual."""
+    forecast = Forecast(sum(share.runs for share in shares), shares, 0.0)
+    assert any(line.startswith(said) for line in forecast_lines(forecast))
+
+
+@pytest.mark.parametrize(
+    ("forecast", "said"),
+    [
+        (
+            Forecast(1, (Share(1, Price(Decimal(1)), False, None, None),), 0.0),
+            "what the run usually costs and takes is not known",
+        ),
+        (Forecast(1, (Share(1, UNKNOWN, False, None, TOOK),), 0.0), "the run: price unknown; 4 min at least"),
+        (Forecast(1, (Share(1, Price(Decimal(1)), False, None, TOOK, True),), 0.0), "the run: at most $0.15; 4 min"),
+        (Forecast(1, (SPOT, Share(1, UNKNOWN, True, 1, None)), 0.0), "fewer than 3 earlier runs on such machines"),
+        (
+            Forecast(1, (Share(1, UNKNOWN, True, 1, None),), 0.0, "earlier runs can't be read (no)"),
+            "can't be read (no)",
+        ),
+    ],
+)
+def test_what_is_not_known_is_said(forecast: Forecast, said: str) -> None:
+    assert said in forecast_lines(forecast)[-1]
+
+
+class Limit:
+    """The service's rule: so many in any minute, counted when it gets them; refused ones are not counted."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._limit, self._taken = per_minute, deque[float]()
+
+    def take(self, now: float) -> bool:
+        while self._taken and self._taken[0] <= now - WINDOW:
+            self._taken.popleft()
+        if len(self._taken) >= self._limit:
+            return False
+        self._taken.append(now)
+        return True
+
+
+def sent(
+    count: int, pace: RateLimiter, limit: Limit, *, latency: float = 0.1, others: float = 0.0
+) -> tuple[float, int]:
+    """Seconds until `count` are accepted one after the other, and refusals. `others` submit so many a minute."""
+    now, refusals, accepted, other_at = 0.0, 0, 0, 0.0
+    while accepted < count:
+        if others:
+            while other_at <= now:
+                limit.take(other_at)
+                other_at += 60 / others
+        wait = pace.wait(now)
+        if wait > 0:
+            now += min(max(wait, 0.001), 1.0)
+            continue
+        pace.sent()
+        if limit.take(now + latency / 2):
+            accepted += 1
+            pace.answered(now + latency)
+        else:
+            refusals += 1
+            pace.refused(now + latency, None)
+        now += 0.01
+    return now, refusals
+
+
+@pytest.mark.parametrize("limit", [1, 60, 1000])
+def test_alone_it_uses_the_whole_rate_and_is_never_refused(limit: int) -> None:  # N7
+    count = 5 * limit
+    seconds, refusals = sent(count, RateLimiter(limit), Limit(limit))
+    assert refusals == 0
+    assert seconds <= 1.05 * seconds_to_send(count, limit) + 0.02 * count
+
+
+@given(latency=st.floats(0.0, 5.0), limit=st.integers(1, 40))
+def test_whatever_the_latency_it_is_never_refused(latency: float, limit: int) -> None:  # N7
+    assert sent(3 * limit, RateLimiter(limit), Limit(limit), latency=latency)[1] == 0
+
+
+def test_beside_others_it_takes_what_is_left_and_loses_nothing() -> None:  # N7
+    """Others use half of the rate: the other half is used, with a refusal now and then to see whether there is more."""
+    seconds, refusals = sent(300, RateLimiter(60), Limit(60), others=30)
+    assert refusals < 150
+    assert seconds < 1.35 * 300 / 30 * 60
+
+
+def test_when_others_stop_it_takes_the_rate_back() -> None:
+    pace, limit = RateLimiter(60), Limit(60)
+    for _ in range(55):
+        limit.take(0.0)
+    seconds, _ = sent(300, pace, limit)
+    assert seconds < 1.4 * 300
+
+
+def test_the_service_says_when_to_come_back() -> None:
+    pace = RateLimiter(60)
+    pace.sent()
+    pace.refused(10.0, 7.0)
+    assert pace.wait(10.0) == 7.0 and pace.wait(17.0) == 0.0
+
+
+def test_many_refusals_at_once_are_one_piece_of_news() -> None:
+    pace = RateLimiter(0)
+    for _ in range(64):
+        pace.sent()
+    for _ in range(64):
+        pace.refused(10.0, None)
+    assert pace.wait(10.0) == 1.0
+
+
+def test_while_all_that_is_permitted_is_under_way_only_an_answer_can_tell() -> None:
+    pace = RateLimiter(1)
+    pace.sent()
+    assert pace.wait(5.0) == float("inf")
+    pace.answered(6.0)
+    assert WINDOW <= pace.wait(6.0) <= WINDOW + 0.1
+
+
+def test_without_a_limit_nothing_waits() -> None:
+    pace = RateLimiter(0)
+    for _ in range(1000):
+        assert pace.wait(0.0) == 0.0
+        pace.sent()
+
+
+@pytest.mark.parametrize(
+    ("count", "per_minute", "seconds"),
+    [(1, 60, 0), (60, 60, 0), (61, 60, 60), (1000, 60, 960), (1000, 0, 0), (0, 60, 0)],
+)
+def test_what_it_will_take(count: int, per_minute: int, seconds: float) -> None:
+    assert seconds_to_send(count, per_minute) == seconds

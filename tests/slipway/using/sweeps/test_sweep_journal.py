@@ -1,0 +1,173 @@
+"""A sweep's journal survives kills, is one process's at a time, and knows its sweep by what was asked for. # N7"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import resource
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.base.errors import ConfigError, SlipwayError
+from slipway.using.submission.candidates import SubmissionRequest
+from slipway.using.submission.request import RequestOverrides
+from slipway.using.sweeps.points import Given, Point
+from slipway.using.sweeps.runs import Run, SendState
+from slipway.using.sweeps.sweep_journal import SweepDigests, SweepHeader, SweepJournal, instead, was_begun
+
+HEAD = SweepHeader("digits-1", "digits", "abc", 3, "3f9c2e1", "2026-11-20T12:00:00+00:00", "work")
+
+
+def opened(file: Path, head: SweepHeader = HEAD) -> SweepJournal:
+    journal = SweepJournal(file)
+    journal.begin(head)
+    return journal
+
+
+def test_what_was_written_is_known_again(tmp_path: Path) -> None:  # N7
+    with opened(tmp_path / "deep" / "s.jsonl") as journal:
+        for index in range(3):
+            journal.write(Run(index), SendState.SENDING, 5.0)
+        journal.write(Run(0), SendState.ACCEPTED, 6.0, "jobs/1")
+        journal.write(Run(1), SendState.REQUEUED, 6.0)
+    with opened(tmp_path / "deep" / "s.jsonl") as journal:
+        assert journal.jobs == {Run(0): "jobs/1"} and journal.open == {Run(2): 5.0}
+
+
+def test_a_line_that_a_kill_tore_is_cut_off(tmp_path: Path) -> None:  # N7
+    with opened(tmp_path / "s.jsonl") as journal:
+        journal.write(Run(0), SendState.SENDING, 5.0)
+    whole = (tmp_path / "s.jsonl").read_bytes()
+    for length in range(whole.index(b"\n") + 1, len(whole)):
+        (tmp_path / "s.jsonl").write_bytes(whole[:length])
+        with opened(tmp_path / "s.jsonl") as journal:
+            assert journal.open == {}
+            journal.write(Run(1), SendState.SENDING, 7.0)
+        with opened(tmp_path / "s.jsonl") as journal:
+            assert journal.open == {Run(1): 7.0}
+
+
+OTHER = SweepHeader("digits-1", "digits", "def", 4, "3f9c2e1", "2026-11-21T12:00:00+00:00", "work")
+
+
+def test_another_sweep_under_the_same_id_is_refused(tmp_path: Path) -> None:
+    with opened(tmp_path / "s.jsonl") as journal:
+        journal.write(Run(0), SendState.SENDING, 5.0)
+    with pytest.raises(ConfigError) as error:
+        opened(tmp_path / "s.jsonl", OTHER)
+    assert "begun 2026-11-20" in error.value.why and "request_id='NAME'" in error.value.fix
+
+
+def test_a_sweep_of_which_nothing_was_sent_leaves_its_name_to_another(tmp_path: Path) -> None:
+    with opened(tmp_path / "s.jsonl"):
+        assert not was_begun(tmp_path / "s.jsonl")
+    with opened(tmp_path / "s.jsonl", OTHER) as journal:
+        journal.write(Run(0), SendState.SENDING, 5.0)
+    assert was_begun(tmp_path / "s.jsonl") and not was_begun(tmp_path / "none.jsonl")
+    with pytest.raises(ConfigError, match="was begun with other runs"):
+        opened(tmp_path / "s.jsonl")
+
+
+@pytest.mark.parametrize("line", ["no json", '{"i": 0}', '{"i": "x", "a": 0, "s": "sending", "t": 1}'])
+def test_a_journal_that_makes_no_sense_stops_the_sweep(tmp_path: Path, line: str) -> None:
+    with opened(tmp_path / "s.jsonl"):
+        pass
+    with (tmp_path / "s.jsonl").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(SlipwayError, match="could not record the sweep"):
+        opened(tmp_path / "s.jsonl")
+
+
+def test_a_disk_that_takes_nothing_stops_the_sweep(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(SlipwayError, match="nothing is sent unless it is recorded"):
+        opened(tmp_path / "file" / "s.jsonl")
+
+
+def test_a_disk_that_fills_up_meanwhile_stops_the_sweep_and_forgets_nothing_that_was_written(tmp_path: Path) -> None:
+    file = tmp_path / "s.jsonl"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        with pytest.raises(SlipwayError, match="nothing is sent unless it is recorded"), opened(file) as journal:
+            journal.write(Run(0), SendState.SENDING, 5.0)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 10, before[1]))
+            journal.write(Run(1), SendState.SENDING, 5.0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with opened(file) as journal:
+        assert journal.open == {Run(0): 5.0}
+
+
+@pytest.mark.parametrize("head", ["[]", "5", "null"])
+def test_a_file_that_is_no_journal_is_left_alone(tmp_path: Path, head: str) -> None:
+    (tmp_path / "s.jsonl").write_text(f"{head}\n")
+    with pytest.raises(SlipwayError):
+        opened(tmp_path / "s.jsonl")
+    assert (tmp_path / "s.jsonl").read_text() == f"{head}\n"
+
+
+def test_one_process_at_a_time_and_a_dead_one_holds_nothing(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from tests.slipway.using.sweeps.test_sweep_journal import opened\n"
+        f"with opened(Path({str(tmp_path / 's.jsonl')!r})):\n    print('held', flush=True); sys.stdin.read()"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[4])}
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) as holder:
+        assert holder.stdout and holder.stdout.readline() == b"held\n"
+        with pytest.raises(SlipwayError, match="is being sent by another process"):
+            opened(tmp_path / "s.jsonl")
+        holder.kill()
+    opened(tmp_path / "s.jsonl").__exit__()
+
+
+def test_other_runs_of_a_name_that_is_being_sent_are_a_mistake_at_once(tmp_path: Path) -> None:
+    """They were to wait for its end, and were refused then."""
+    with opened(tmp_path / "s.jsonl") as sending:
+        sending.write(Run(0), SendState.SENDING, 5.0)
+        with pytest.raises(SlipwayError, match="is being sent by another process"):
+            opened(tmp_path / "s.jsonl")
+        with pytest.raises(ConfigError, match="was begun with other runs"):
+            opened(tmp_path / "s.jsonl", OTHER)
+
+
+TEXTS = st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=3)
+ASKED = SubmissionRequest("digits")
+
+
+def points(*values: dict[str, str]) -> list[Point]:
+    return [Point({name: Given(text, "", "") for name, text in one.items()}, "") for one in values]
+
+
+def digest(asked: SubmissionRequest) -> str:
+    return SweepDigests(points({"seed": "1"})).of(asked)
+
+
+@given(params=TEXTS, values=st.lists(TEXTS, max_size=3), type_=st.none() | st.text(max_size=5))
+def test_a_digest_is_of_canonical_json(params: dict[str, str], values: list[dict[str, str]], type_: str | None) -> None:
+    asked = SubmissionRequest("digits", params, type_)
+    what = {"template": "digits", "params": params, "kind": None, "package": "", "experiment": "", "points": values}
+    canonical = json.dumps({**what, "capacityType": type_}, sort_keys=True)
+    assert SweepDigests(points(*values)).of(asked) == hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def test_code_of_ones_own_is_told_by_the_code_whatever_is_packed_beside_it() -> None:
+    """A version with another launcher would make another sweep of the same code, and every run once more."""
+    code = RequestOverrides(package="gs://w/code/1/digits-1.tar.gz", code="abc")
+    same, other = replace(code, package="gs://w/code/2/digits-2.tar.gz"), replace(code, code="abd")
+    now, later, others = (digest(replace(ASKED, overrides=one)) for one in (code, same, other))
+    assert now == later != others
+
+
+def test_what_to_give_and_to_leave_out_instead() -> None:
+    spot, named = replace(ASKED, capacity_type="spot"), replace(ASKED, kind="custom-job")
+    assert instead(ASKED, spot) == ({"capacity": "spot"},)
+    assert instead(spot, ASKED) == ("without ", {"capacity": "spot"})
+    assert instead(spot, named) == ({"kind": "custom-job"}, ", without ", {"capacity": "spot"})

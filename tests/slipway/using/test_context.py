@@ -1,0 +1,190 @@
+"""Several regions, one of which does not answer, and a stack's own place, which no edit moves. # N1"""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.base.errors import ConfigError
+from slipway.google.connection import Connection
+from slipway.google.failures import Call, CloudError, Denied
+from slipway.google.session import HttpPolicy, Session
+from slipway.google.vertex import Vertex
+from slipway.model.catalog.clusters import Cluster
+from slipway.model.catalog.model import Catalog
+from slipway.model.season import Season
+from slipway.model.state import State, StateResource, refuse_move, refuse_rename, stack_locations
+from slipway.using.context import HURRIED, Clock, Context
+
+AT_HOME = Catalog("dev", "acme-dev", "us-central1", "", False, "w", "t", {}, (), {}, other_regions=("us-east4",))
+ELSEWHERE = replace(AT_HOME, clusters={"cpu": Cluster("cpu", (), id="cpu-1", region="us-east4")})
+LEFT = replace(ELSEWHERE, former_regions=("europe-west4",))
+
+
+@pytest.mark.parametrize(
+    ("catalog", "down", "seen"),
+    [
+        (LEFT, "", ("us-central1", "us-east4", "europe-west4")),
+        (LEFT, "europe-west4", ("us-central1", "us-east4")),
+        (LEFT, "us-east4", ()),
+        (ELSEWHERE, "us-east4", ()),
+        (AT_HOME, "", ("us-central1", "us-east4")),
+        (AT_HOME, "us-east4", ("us-central1",)),
+        (AT_HOME, "us-central1", ()),
+    ],
+)
+def test_a_region_where_the_stack_offers_no_cluster_is_done_without_and_named(
+    catalog: Catalog, down: str, seen: tuple[str, ...]
+) -> None:  # N2 # N4
+    """Its trouble may be why the stack has left it, or is not there. Of no other is anything unread taken for empty."""
+    context = Context(environ={"GOOGLE_OAUTH_ACCESS_TOKEN": "token"})
+    context.__dict__["catalog"] = catalog
+    said: list[str] = []
+
+    def read(vertex: Vertex) -> tuple[str, ...]:
+        if down in vertex.regions:
+            call = Call("list jobs", "aiplatform.customJobs.list", "project acme-dev")
+            raise Denied(call, "denied")
+        return vertex.regions
+
+    if not seen:
+        with pytest.raises(CloudError):
+            context.looked_up(read, said.append)
+        return
+    assert context.looked_up(read, said.append) == seen
+    assert said == ([f"not looked at {down}, where stack dev offers no cluster: denied"] if down else [])
+
+
+def test_a_region_that_can_be_done_without_is_not_waited_for_as_long(monkeypatch: pytest.MonkeyPatch) -> None:  # N4
+    """One that takes connections and never answers made lists silent for four minutes."""
+    policies: list[HttpPolicy] = []
+
+    def with_policy(self: Connection, policy: HttpPolicy) -> Connection:
+        policies.append(policy)
+        return self
+
+    monkeypatch.setattr(Connection, "with_policy", with_policy)
+    for catalog, tried in ((ELSEWHERE, []), (LEFT, [HURRIED])):
+        context = Context(environ={"GOOGLE_OAUTH_ACCESS_TOKEN": "token"})
+        context.__dict__["catalog"] = catalog
+        assert context.looked_up(lambda vertex: vertex.regions, print) == catalog.regions_ever and policies == tried
+
+
+ENDS = datetime(2026, 11, 22, 9, 18, 30, tzinfo=UTC)
+SEASON = replace(AT_HOME, clusters={"cpu": Cluster("cpu", (), id="cpu-1", season=Season(None, ENDS))})
+
+
+@pytest.mark.parametrize(
+    ("here", "cloud", "takes"),
+    [
+        (ENDS - timedelta(seconds=1), ENDS - timedelta(seconds=1), True),
+        (ENDS, ENDS, False),
+        (ENDS, None, False),
+        (ENDS - timedelta(hours=3), ENDS, False),
+        (ENDS + timedelta(hours=3), ENDS - timedelta(seconds=1), True),
+    ],
+)
+def test_who_submits_has_no_cluster_whose_season_has_ended_by_the_right_clock(
+    monkeypatch: pytest.MonkeyPatch, here: datetime, cloud: datetime | None, takes: bool
+) -> None:  # B6
+    """By the time of the answer that has the catalog: nothing more is asked."""
+    monkeypatch.setattr("slipway.using.context.fetch", lambda storage, choice: SEASON)
+    monkeypatch.setattr(Session, "time", cloud)
+    environ = {"GOOGLE_OAUTH_ACCESS_TOKEN": "token", "SLIPWAY_CATALOG": "gs://acme"}
+    context = Context(environ=environ, clock=Clock(lambda: here), in_season=True)
+    assert [*context.catalog.clusters] == [*context.anew().catalog.clusters] == (["cpu"] if takes else [])
+    assert Context(environ=environ).catalog is SEASON, "who looks sees it as it was published"
+
+
+CLUSTER = StateResource("cpu-1a2b3c4", "cpu-1a2b3c4", "acme", "us-central1")
+BUCKET = StateResource("work", "acme-work", "acme", "us-central1")
+ACCOUNT = StateResource("trainer", "trainer@acme.iam.gserviceaccount.com", "acme")
+WHOLE = State(clusters=(CLUSTER,), buckets=(BUCKET,), accounts=(ACCOUNT,))
+
+
+def refusal(known: State, project: str = "acme", region: str = "us-central1") -> ConfigError:
+    with pytest.raises(ConfigError) as refused:
+        refuse_move(known, stack="prod", project=project, region=region)
+    return refused.value
+
+
+@pytest.mark.parametrize("known", [State(), WHOLE, State(accounts=(ACCOUNT,))])
+def test_where_it_lives_it_may_be_deployed(known: State) -> None:
+    refuse_move(known, stack="prod", project="acme", region="us-central1")
+
+
+@pytest.mark.parametrize(
+    ("project", "region"), [("acme", "europe-west4"), ("acme-new", "us-central1"), ("acme-new", "europe-west4")]
+)
+def test_another_place_is_refused_with_the_ways_to_go(project: str, region: str, snapshot: SnapshotAssertion) -> None:
+    assert str(refusal(WHOLE, project, region)) == snapshot
+
+
+def test_a_stack_that_was_renamed_is_refused_with_the_way_back(snapshot: SnapshotAssertion) -> None:  # B1
+    """Its clusters bear the old name for good, and protected ones among them would be deleted."""
+    with pytest.raises(ConfigError) as refused:
+        refuse_rename(WHOLE, {CLUSTER.name: "trial"}, "prod")
+    assert str(refused.value) == snapshot
+
+
+@pytest.mark.parametrize("alive", [{}, {CLUSTER.name: "prod"}, {CLUSTER.name: ""}, {"cpu-9f8e7d6": "trial"}])
+def test_others_clusters_and_what_is_gone_are_no_sign_of_another_name(alive: dict[str, str]) -> None:
+    refuse_rename(WHOLE, alive, "prod")
+
+
+@pytest.mark.parametrize("known", [State(buckets=(BUCKET,)), State(clusters=(CLUSTER,))])
+def test_one_thing_that_is_left_makes_it_live_there(known: State) -> None:
+    assert "lives in us-central1" in refusal(known, region="europe-west4").what
+
+
+def test_an_account_alone_is_in_a_project_and_in_no_region() -> None:
+    known = State(accounts=(ACCOUNT,))
+    refuse_move(known, stack="prod", project="acme", region="europe-west4")
+    assert "lives in acme and can't" in refusal(known, project="acme-new").what
+
+
+def test_a_place_that_the_state_does_not_tell_is_no_other() -> None:
+    known = State(clusters=(StateResource("cpu-1a2b3c4", "cpu-1a2b3c4", "", ""),))
+    refuse_move(known, stack="prod", project="acme", region="us-central1")
+
+
+def test_clusters_are_looked_for_where_they_were_made_and_where_they_are_asked_for() -> None:
+    assert stack_locations(WHOLE, "acme", "us-central1") == (("acme", "us-central1"),)
+    assert stack_locations(WHOLE, "acme", "europe-west4") == (("acme", "europe-west4"), ("acme", "us-central1"))
+    assert stack_locations(State(), "acme", "europe-west4") == (("acme", "europe-west4"),)
+
+
+FAR = StateResource("cpu-9f8e7d6", "cpu-9f8e7d6", "acme", "europe-west4")
+
+
+@pytest.mark.parametrize(
+    ("known", "others"),
+    [
+        (State(clusters=(CLUSTER, FAR), buckets=(BUCKET,)), ()),
+        (State(clusters=(FAR,)), ("europe-west4",)),
+        (State(clusters=(FAR,), elsewhere=frozenset({"cpu-9f8e7d6"})), ()),
+        (State(clusters=(FAR,), other_regions=frozenset({"europe-west4"})), ()),
+    ],
+)
+def test_a_cluster_that_was_made_elsewhere_on_purpose_is_no_move(known: State, others: tuple[str, ...]) -> None:  # N2
+    """Buckets of its own tell, or the stack file, or the state."""
+    refuse_move(known, stack="prod", project="acme", region="us-central1", others=others)
+    assert "cluster cpu-9f8e7d6" in refusal(replace(known, buckets=()), project="acme-new").why
+
+
+def test_the_regions_of_alternatives_are_looked_at_too() -> None:  # N2
+    assert stack_locations(State(clusters=(FAR,)), "acme", "us-central1", ("us-east4", "europe-west4")) == (
+        ("acme", "us-central1"),
+        ("acme", "us-east4"),
+        ("acme", "europe-west4"),
+    )
+    assert WHOLE.regions_beside("us-central1") == ()
+    assert State(clusters=(CLUSTER, FAR)).regions_beside("us-central1") == ("europe-west4",)
+
+
+def test_a_region_where_a_killed_deployment_asked_for_a_cluster_is_looked_at() -> None:  # N1 # N2
+    """The stack file may name it no more."""
+    killed = State(other_regions=frozenset({"us-central1", "europe-west4"}))
+    assert killed.regions_beside("us-central1") == ("europe-west4",)
+    assert stack_locations(killed, "acme", "us-central1") == (("acme", "us-central1"), ("acme", "europe-west4"))
