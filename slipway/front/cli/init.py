@@ -28,7 +28,7 @@ _FROM_A_FORGE = {".git", ".gitignore", "LICENSE", "README.md"}
 _DERIVED = {"STACKS", "FOLDER", "PATHS", "INCLUDES", *starter_files.published(())}
 _PIPELINE = ".gitlab-ci.yml"
 _DEV = "stacks/Pulumi.dev.yaml"
-_TO_BE_ADDED = {".github/CODEOWNERS", ".gitlab/CODEOWNERS", _PIPELINE}
+_TO_BE_ADDED = {*(f".{name}/CODEOWNERS" for name in FORGES), _PIPELINE}
 """Files that a repository has once, so that their owners add our lines by hand."""
 
 
