@@ -58,7 +58,8 @@ class World:
     the edits that lead back from the deployed generation to the one before it, which lives as well while jobs run on
     it. `states` of clusters by name, by default RUNNING. `gone`: clusters by name that somebody deleted by hand.
     `theirs`: ids of clusters that somebody else made, of one n1-standard-8 that grows to four. `made_as`: by name the
-    clusters that were made as an alternative, with its number."""
+    clusters that were made as an alternative, with its number. `unread`: nobody could read clusters and jobs. `first`:
+    nothing of the stack is deployed. `deployed`: days since its last deployment."""
 
     jobs: tuple[Job, ...] = ()
     limits: Mapping[str, int] = field(default_factory=dict)
@@ -68,6 +69,9 @@ class World:
     gone: tuple[str, ...] = ()
     theirs: tuple[str, ...] = ()
     made_as: Mapping[str, int] = field(default_factory=dict)
+    unread: bool = False
+    first: bool = False
+    deployed: int = 0
 
 
 CALM = World()

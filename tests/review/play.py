@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import cache
 
 from slipway.base.errors import ResourceError, SlipwayError
@@ -15,7 +16,7 @@ from slipway.deploying.engine.preview import Preview
 from slipway.front.cli.terminal.changed_files import same_program
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
-from slipway.google.live import Live, QuotaLimit
+from slipway.google.live import Live, QuotaLimit, Unknown
 from slipway.model.facts import Facts
 from slipway.model.labels import Revision
 from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource, refuse_move
@@ -31,6 +32,7 @@ from tests.slipway.reviewing.recordings import recorded
 OLD, NEW = Revision("3f9c2e1", dirty=False), Revision("81c0ff3", dirty=False)
 _NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
 _AS_ASKED: Mapping[str, int] = {}
+_UNREAD = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer")
 _edits = cache(edits)
 Built = tuple[ProvenStack, Packages]
 
@@ -59,9 +61,9 @@ def change_of(case: Case) -> Change:
     preview = case.preview if steps is None else Preview(tuple(steps))
     return Change(
         stack="prod",
-        before=deployed.facts,
+        before=None if case.world.first else deployed.facts,
         after=after,
-        live=deployed.live,
+        live=replace(deployed.live, clusters=_UNREAD, jobs=_UNREAD) if case.world.unread else deployed.live,
         now=NOW,
         preview=failed or preview,
         recent=deployed.ended,
@@ -100,7 +102,9 @@ def _deployed(given: tuple[Edit, ...], world: World) -> _Deployed:
     there = live((*clusters.values(), *others), jobs, (before or first).catalog, limited)
     known = _state(first, clusters)
     there = replace(there, limits_elsewhere=_elsewhere(built, world))
-    deployment = _deployment(built, there, known, OLD)
+    deployment = _deployment(built, there, known, OLD, since=world.deployed)
+    if world.first:
+        return _Deployed(_NOTHING, State(), _as_told(deployment), ())
     since = since_then(clusters.values(), first.catalog, world)
     there = live((*since, *others), jobs, deployment.catalog, limited)
     ended = tuple(job for job in jobs if job.ended)
@@ -111,7 +115,7 @@ def _deployed(given: tuple[Edit, ...], world: World) -> _Deployed:
 def _first(edits: tuple[Edit, ...], world: World) -> Deployment:
     """Return the first deployment, without any before it."""
     nothing = replace(_NOTHING, clusters=tuple(theirs(world)))
-    return _deployment(_built(edits), nothing, State(), OLD, world.made_as)
+    return _deployment(_built(edits), nothing, State(), OLD, since=world.deployed, made_as=world.made_as)
 
 
 def _read(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) -> _Deployed:
@@ -167,9 +171,16 @@ def _built(edits: tuple[Edit, ...]) -> Built:
 
 
 def _deployment(
-    built: Built, there: Live, known: State, revision: Revision, made_as: Mapping[str, int] = _AS_ASKED
+    built: Built,
+    there: Live,
+    known: State,
+    revision: Revision,
+    since: int = 0,
+    made_as: Mapping[str, int] = _AS_ASKED,
 ) -> Deployment:
+    """Return what was deployed `since` days ago, or is to be deployed now."""
     proven_stack, packages = built
+    now = NOW - timedelta(days=since)
     stack = proven_stack.stack
     decided = plan(
         stack.clusters,
@@ -177,14 +188,14 @@ def _deployment(
         stack=stack.name,
         project=stack.project,
         region=stack.region,
-        now=NOW,
+        now=now,
         known=known,
         workspace=asked_for(stack),
     )
     _refuse(decided)
     asked = ((one, made_as.get(one.spec.name, 0)) for one in decided.current)
     decided = as_made(decided, {one.id: one.alternatives[number - 1].id for one, number in asked if number})
-    return plan_deployment(proven_stack, packages, revision, there, decided, preview=True, now=NOW)
+    return plan_deployment(proven_stack, packages, revision, there, decided, preview=True, now=now)
 
 
 def _refuse(decided: Plan) -> None:

@@ -14,6 +14,11 @@ H100_ENTRY = """    h100:
       retireWithin: 2w
       labels: { team: platform, cost-center: research }
 """
+DISK = (
+    "        workers: { machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas: { min: 2, max: 4 } }\n"
+)
+SPARE = "        spare: { machine: a2-highgpu-1g, replicas: { min: 1, max: 2 } }\n"
+HEAD = "        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n"
 NOT_ON_THE_POOL = template("lora", '("pool", "reservation", "spot")', '("reservation", "spot")')
 TO_NIGHT_LABELS = (stack(LABELS, "labels: { team: night }"),)
 
@@ -276,5 +281,48 @@ CASES = (
         "A cluster goes in a region that no table has, so that nobody looked there",
         names=(stops("cluster-deleted", "cluster h100-far", "mars-east1"),),
         steps=deletes(CLUSTER, "h100-far", {"name": "h100-far", "location": "mars-east1"}),
+    ),
+    Case(
+        "A pool of A100 goes that no template fits any more",
+        (stack(SPARE, ""),),
+        (
+            stops("pool-gone", "h100/spare", "1 `a2-highgpu-1g` may not come again", "1–2 a2-highgpu-1g"),
+            hurts("cluster-new-generation", "cluster h100", "pools"),
+        ),
+        may=ANEW,
+        given=(stack(DISK, DISK + SPARE),),
+        accident="a pool tidied away that could not be had again",
+    ),
+    Case(
+        "A pool of small machines goes with the templates that it was for",
+        (stack(HEAD, ""), template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")')),
+        (
+            hurts("pool-gone", "cpu/head", "Nobody can submit", "2 `n1-standard-4` are given back"),
+            hurts("offer-gone", "digits", "pool"),
+        ),
+        may=(*ANEW, "run-cost", "pool-unused"),
+    ),
+    Case(
+        "A maximum is raised, and nobody could read what lives and what runs on it",
+        (stack(H100, "replicas: { min: 2, max: 6 }"),),
+        (
+            hurts("cluster-new-generation", "cluster h100", "max"),
+            hurts("generations-overlap", "h100", "$202.28/h"),
+        ),
+        may=("capacity-found-anew", "image-cache-empty"),
+        world=World(jobs=BUSY.jobs, unread=True),
+        accident="a preview that saw nothing, taken for nothing",
+    ),
+    Case(
+        "A stack is deployed for the first time",
+        names=(
+            tells("cluster-created", "cluster h100", "is made"),
+            tells("cluster-created", "cluster cpu", "workers", "4–16 n1-standard-8"),
+            tells("idle-cost", "stack", "$0.00/h → $20"),
+            tells("template-added", "template lora"),
+            tells("submitter-added", "group:ml@acme.example"),
+        ),
+        world=World(first=True),
+        may=("capacity-found-anew",),
     ),
 )

@@ -1,0 +1,182 @@
+"""Rules of packs, grades of a team, requests for quota, and needs of jobs that the engine rewrites or deletes."""
+
+from dataclasses import replace
+
+from tests.slipway.review.builders import step
+
+from slipway.deploying.engine.preview import Objection, Preview
+from tests.review.case import BUSY, LARGE, Case, Edit, World, hurts, stack, stops, tells, template
+from tests.review.cases.clusters import ANEW, H100
+from tests.review.engine import (
+    OBJECT,
+    ON_PROJECT,
+    PROJECT,
+    TRAINER,
+    WORKSPACE,
+    deletes,
+    does,
+    grants,
+)
+
+NETWORK, KEY, VERSION = (
+    "gcp:compute/network:Network",
+    "gcp:kms/cryptoKey:CryptoKey",
+    "gcp:secretmanager/secretVersion:SecretVersion",
+)
+TEAM, ADA = "group:ml@acme.example", "user:ada@acme.example"
+NIGHTLY = "serviceAccount:nightly@acme-ml.iam.gserviceaccount.com"
+LABELS = Objection("acme", "team-label", "artifacts", "buckets need the label `team`\n", mandatory=True)
+NAMES = replace(LABELS, rule="names", mandatory=False)
+GRADES = stack("    advisory:\n", "    grades: { submitter-gone: warning }\n    advisory:\n")
+HARSH = stack("    advisory:\n", "    grades: { timeout-changed: blocking }\n    advisory:\n")
+REQUEST = stack("mode: enforce", "mode: request")
+ON_A_NETWORK = stack("retireWithin: 2w\n", "retireWithin: 2w\n      network: projects/123/global/networks/train\n")
+ENCRYPTED = stack(
+    "retireWithin: 2w\n",
+    "retireWithin: 2w\n      encryption:\n"
+    "        kmsKey: projects/acme-ml/locations/us-central1/keyRings/r/cryptoKeys/k\n",
+)
+
+
+def added(member: str) -> Edit:
+    return stack(f"      - {ADA}\n", f"      - {ADA}\n      - {member}\n")
+
+
+CASES = (
+    Case(
+        "A bucket breaks a rule of the company's own pack, and another one is advice",
+        names=(
+            stops("policy-violated", "policy team-label acme", "`artifacts`: buckets need the label `team`"),
+            hurts("policy-advice", "policy names acme"),
+        ),
+        preview=Preview(objections=(LABELS, NAMES)),
+    ),
+    Case(
+        "Thirty buckets break the same rule of a pack: they are told once",
+        names=(stops("policy-violated", "policy team-label acme", "for 30 resources"),),
+        preview=Preview(objections=tuple(replace(LABELS, about=f"bucket-{n}") for n in range(30))),
+        accident="buckets left unguarded by a tidy-up",
+    ),
+    Case(
+        "A robot with a job running is shut out, and the same change says that this needs nobody's approval",
+        (stack(f"      - {NIGHTLY}\n", ""), GRADES),
+        (stops("policy-weaker", "submitter-gone", "needs no approval"), stops("submitter-gone", NIGHTLY)),
+        world=BUSY,
+        accident="a rule switched off by what it forbade",
+    ),
+    Case(
+        "A robot with a job running is shut out, where a deployed rule needs nobody's approval for it",
+        (stack(f"      - {NIGHTLY}\n", ""),),
+        (hurts("submitter-gone", NIGHTLY),),
+        given=(GRADES,),
+        world=BUSY,
+    ),
+    Case(
+        "A shorter timeout needs an approval from now on, and so does this one",
+        (HARSH, template("evals", "timeout_s=7200", "timeout_s=3600")),
+        (tells("policy-added", "timeout-changed", "needs an approval"), stops("timeout-changed", "evals", "1 h")),
+        may=("run-cost",),
+    ),
+    Case(
+        "A maximum beyond the quota, where what is missing is asked for",
+        (stack(H100, "replicas: { min: 2, max: 6 }"),),
+        (
+            tells("quota-requested", "nvidia_h100_gpus", "asked for 48", "limit 32"),
+            hurts("quota-short-at-most", "h100"),
+        ),
+        may=ANEW,
+        given=(REQUEST,),
+        world=World(limits={"nvidia_h100_gpus": 32}),
+    ),
+    Case(
+        "More machines than the quota has are always there, and the rest is asked for",
+        (stack(H100, "replicas: { min: 4, max: 6 }"),),
+        (hurts("quota-short-now", "nvidia_h100_gpus", "no cluster is made before a limit"),),
+        may=(*ANEW, "quota-requested", "quota-short-at-most", "idle-cost"),
+        given=(REQUEST,),
+        world=World(limits={"nvidia_h100_gpus": 24}),
+        accident="quota exhausted in the midst of a deployment",
+    ),
+    Case(
+        "What is missing of quota is asked for no more",
+        (stack("mode: request", "mode: warn"),),
+        (hurts("quota-check-weaker", "quota", "`mode` request → warn"),),
+        given=(REQUEST,),
+        accident="a check turned into a warning",
+    ),
+    Case(
+        "Pools at their maximum have to fit from now on",
+        (stack("slipway:quota: { mode: enforce,", "slipway:quota: { mode: enforce, strict: true,"),),
+        (tells("quota-check-stricter", "quota", "strict"),),
+    ),
+    Case(
+        "The network that a busy cluster is attached to is deleted",
+        names=(stops("jobs-lose-network", "train", "tune-27b-x1"), stops("resource-deleted", "train")),
+        steps=deletes(NETWORK, "train", {"name": "train"}),
+        given=(ON_A_NETWORK,),
+        world=BUSY,
+        accident="a network deleted under what used it",
+    ),
+    Case(
+        "The key of a busy cluster's disks is deleted",
+        names=(stops("jobs-lose-network", "k", "tune-27b-x1", "key"), stops("resource-deleted", "k")),
+        steps=deletes(KEY, "k", {"name": "k"}),
+        given=(ENCRYPTED,),
+        world=BUSY,
+        accident="a key destroyed, and with it the data",
+    ),
+    Case(
+        "The secret that running jobs read gets another value, which a restart reads",
+        names=(hurts("jobs-restart-differently", "hf-token", "another value", "tune-27b-x1"),),
+        may=("resource-created",),
+        steps=does(step("create", VERSION, "hf-token-4", new={"secret": f"projects/{PROJECT}/secrets/hf-token"})),
+        world=BUSY,
+        accident="a rotated key that was still in use",
+    ),
+    Case(
+        "The catalog that everybody submits by is deleted",
+        names=(stops("resource-deleted", "catalog", "gs://acme-catalog/catalog.json"),),
+        steps=does(
+            step(
+                "delete",
+                OBJECT,
+                "catalog",
+                old={"bucket": "acme-catalog", "name": "catalog.json"},
+                parent="slipway:components:Catalog",
+            )
+        ),
+        world=World(jobs=(LARGE,)),
+        accident="an index deleted that every client read",
+    ),
+    Case(
+        "The program takes a role from submitters who are still listed",
+        names=(stops("submitter-gone", TEAM, "stays a submitter", "can no longer submit jobs"),),
+        steps=does(
+            step(
+                "delete",
+                ON_PROJECT,
+                "submit",
+                old={"project": PROJECT, "member": TEAM, "role": "roles/aiplatform.user"},
+                parent=WORKSPACE,
+            )
+        ),
+        accident="a grant removed that was thought unused",
+    ),
+    Case(
+        "A person of a contractor's domain may submit",
+        (added("user:kim@contractor.example"),),
+        (hurts("submitter-added", "user:kim@contractor.example"),),
+        accident="access for a contractor, never taken back",
+    ),
+    Case(
+        "A group of the own domain's branch may submit",
+        (added("group:ml@eu.acme.example"),),
+        (tells("submitter-added", "group:ml@eu.acme.example"),),
+    ),
+    Case(
+        "The trainer gets a role of which nobody here knows what it allows",
+        names=(stops("access-added | role-above-table", TRAINER, "nobody looked what"),),
+        steps=does(grants("create", ON_PROJECT, f"serviceAccount:{TRAINER}", f"projects/{PROJECT}/roles/own")),
+        accident="a role given in haste",
+    ),
+)

@@ -1,0 +1,124 @@
+"""Seasons and idle limits: dates that an edit moves, and what comes by time alone, as was announced. # B6"""
+
+from tests.review.case import BUSY, LARGE, STACK, Case, Edit, Job, World, hurts, silent, stack, tells
+from tests.review.cases.clusters import H100_ENTRY, NOT_ON_THE_POOL, TO_NIGHT_LABELS
+
+LIVES = "retireWithin: 2w\n"
+QUIET = stack("# The stack that the corpus edits:", "# Ours:")
+MONEY = ("idle-cost", "most-cost")
+OFFERS = ("offer-unavailable", "offer-available", "run-cost", "no-offer-left")
+
+
+COMES = "      from: 2026-12-20\n"
+
+
+def dated(*lines: str) -> Edit:
+    return stack(LIVES, LIVES + "".join(f"      {line}\n" for line in lines))
+
+
+def ago(days: int, *jobs: Job) -> World:
+    return World(jobs=jobs, deployed=days)
+
+
+CASES = (
+    Case(
+        "A cluster with a job on it gets an end in a month",
+        (dated("until: 2026-12-20"),),
+        (hurts("season-changed", "h100", "takes no new jobs from 2026-12-20 on", "deleted when its own have ended"),),
+        world=BUSY,
+    ),
+    Case(
+        "A cluster ends a day later than was said",
+        (stack("until: 2026-12-20", "until: 2026-12-21"),),
+        (tells("season-changed", "h100", "`2026-12-20` → `2026-12-21`"),),
+        given=(dated("until: 2026-12-20"),),
+    ),
+    Case(
+        "A cluster ends a day earlier than was said",
+        (stack("until: 2026-12-20", "until: 2026-12-19"),),
+        (hurts("season-changed", "h100", "`2026-12-20` → `2026-12-19`"),),
+        given=(dated("until: 2026-12-20"),),
+        accident="a trial's end that came before its last job's",
+    ),
+    Case(
+        "A cluster has no end any more",
+        (stack("      until: 2026-12-20\n", ""),),
+        (tells("season-changed", "h100", "has no end any more"),),
+        given=(dated("until: 2026-12-20"),),
+    ),
+    Case(
+        "A cluster may idle for longer before it is given up",
+        (stack("idleLimit: 3d", "idleLimit: 9d"),),
+        (tells("season-changed", "h100", "no job for 9 days", "`3 days` → `9 days`"),),
+        given=(dated("idleLimit: 3d"),),
+        world=BUSY,
+    ),
+    Case(
+        "A cluster is made in a month, and there is too little quota for it",
+        (dated("from: 2026-12-20"),),
+        (hurts("season-changed", "h100", "from"), hurts("season-awaits-quota", "h100", "not ready", "2026-12-20")),
+        may=(*MONEY, *OFFERS, "cluster-retires", "cluster-deleted", "pool-unused"),
+        world=World(limits={"nvidia_h100_gpus": 4}),
+        accident="quota that was there when it was planned",
+    ),
+    Case(
+        "A cluster that was to come in a month does not come",
+        (Edit(STACK, H100_ENTRY.replace(LIVES, LIVES + COMES), ""), NOT_ON_THE_POOL),
+        (tells("season-changed", "h100", "is not made any more"), tells("offer-gone", "lora", "27b")),
+        may=MONEY,
+        given=(dated("from: 2026-12-20"),),
+    ),
+    Case(
+        "A cluster that is to come in a month is to be larger",
+        (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 8 }"),),
+        (tells("season-changed", "h100", "max` 4 → 8"),),
+        may=MONEY,
+        given=(dated("from: 2026-12-20"),),
+    ),
+    Case(
+        "A season ended yesterday, as was announced, with a job on the cluster",
+        (QUIET,),
+        (tells("cluster-retires", "h100", "out of season since 2026-11-20"), hurts("offer-unavailable", "lora")),
+        may=(*MONEY, *OFFERS, "jobs-finish-on-old"),
+        given=(dated("until: 2026-11-20"),),
+        world=ago(3, LARGE),
+        accident="a trial's end that came before its last job's",
+    ),
+    Case(
+        "A season ended yesterday, as was announced, and nobody used the cluster",
+        (QUIET,),
+        (tells("cluster-deleted", "h100", "is idle and is deleted at once", "out of season since 2026-11-20"),),
+        may=(*MONEY, *OFFERS),
+        given=(dated("until: 2026-11-20"),),
+        world=ago(3),
+    ),
+    Case(
+        "A season began today, as was announced",
+        (QUIET,),
+        (tells("cluster-created", "h100", "season"), hurts("idle-cost", "stack", "+$202.28/h")),
+        may=(*OFFERS, "capacity-found-anew"),
+        given=(dated("from: 2026-11-20"),),
+        world=ago(3),
+    ),
+    Case(
+        "A cluster that nobody used for six days is given up, as was announced",
+        (QUIET,),
+        (tells("cluster-deleted", "h100", "given up for want of jobs"),),
+        may=(*MONEY, *OFFERS),
+        given=(dated("idleLimit: 6d"),),
+        world=ago(4),
+    ),
+    Case(
+        "A job stays on an old generation for longer than was meant",
+        (QUIET,),
+        (hurts("cluster-overdue", "h100-", "should be gone by now", "old-27b"),),
+        given=(stack("retireWithin: 2w", "retireWithin: 8d"),),
+        world=World(
+            jobs=(Job("old-27b", user="ben", parameters={"model": "27b"}, earlier=True),),
+            earlier=TO_NIGHT_LABELS,
+            deployed=3,
+        ),
+        accident="an old cluster that waited for a forgotten job, and was paid",
+    ),
+    silent("Nothing is edited, and a season has still a month", QUIET, given=(dated("until: 2026-12-20"),)),
+)
