@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-from tests.slipway.review.builders import step
-
 from slipway.deploying.engine.preview import Objection, Preview
 from tests.review.case import BUSY, LARGE, Case, Edit, World, hurts, stack, stops, tells, template
 from tests.review.cases.clusters import ANEW, H100
@@ -17,6 +15,7 @@ from tests.review.engine import (
     does,
     grants,
 )
+from tests.slipway.reviewing.builders import step
 
 NETWORK, KEY, VERSION = (
     "gcp:compute/network:Network",

@@ -3,14 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
-from tests.slipway.review.builders import step
-
 from slipway.deploying.engine.preview import EngineStep, Resource
 from slipway.model.catalog.model import Catalog
 from tests.builders.clusters import asked_for
 from tests.review.case import BUSY, Case, hurts, silent, stops
 from tests.review.cases.adoption import ADOPTED, NEAR
 from tests.review.engine import CLUSTER, Steps, does
+from tests.slipway.reviewing.builders import step
 
 EIGHT = {"machineType": "a3-highgpu-8g", "acceleratorType": "NVIDIA_H100_80GB", "acceleratorCount": 8}
 
