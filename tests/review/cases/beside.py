@@ -174,7 +174,7 @@ CASES = (
     ),
     Case(
         "The trainer gets a role of which nobody here knows what it allows",
-        names=(stops("access-added | role-above-table", TRAINER, "nobody looked what"),),
+        names=(stops("access-added | role-above-table", TRAINER, f"projects/{PROJECT}/roles/own"),),
         steps=does(grants("create", ON_PROJECT, f"serviceAccount:{TRAINER}", f"projects/{PROJECT}/roles/own")),
         accident="a role given in haste",
     ),
