@@ -18,9 +18,8 @@ IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"
 TASK = "import sys, hello.words\nprint(hello.words.GREETING, *sys.argv[1:])\n"
 
 
-@pytest.fixture
-def open_to_code(stack: Stack) -> Stack:
-    """`hello` as a package that --code may replace."""
+def opened(stack: Stack) -> Stack:
+    """Publish `hello` as a package that --code may replace."""
     template = stack.catalog["templates"]["hello"]
     template |= {"codeFlag": True, "package": f"gs://c-{stack.name}/packages/reviewed.tar.gz"}
     for offer in template["offers"]:
@@ -38,8 +37,17 @@ def open_to_code(stack: Stack) -> Stack:
 
 
 @pytest.fixture
+def open_to_code(stack: Stack) -> Stack:
+    return opened(stack)
+
+
+@pytest.fixture
 def source(stack: Stack) -> Path:
-    """A checkout with the import package in `src`, one file of it new."""
+    return checked_out(stack)
+
+
+def checked_out(stack: Stack) -> Path:
+    """Make the stack's folder a checkout with the import package in `src`, one file of it new."""
     package = stack.folder / "src" / "hello"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from .stack import JOBS, Stack
+from .test_code import checked_out, opened
 from .test_code import open_to_code as _open_to_code
-from .test_code import source as _source
 from .test_fallback import SPOT_CPUS
 
-open_to_code, source = _open_to_code, _source
+open_to_code = _open_to_code
 OLD, CPU = "hello-0a1b2c3d4e5f.tar.gz", "n1-standard-4"
 
 
@@ -122,8 +122,9 @@ def test_the_capacity_type_that_it_had_comes_first_unless_another_is_named(stack
 
 
 @pytest.mark.journey
-def test_code_of_ones_own_is_taken_over_while_the_stack_allows_it(open_to_code: Stack, source: Any) -> None:
-    stack = open_to_code
+def test_code_of_ones_own_is_taken_over_while_the_stack_allows_it(moved: Stack) -> None:
+    stack = opened(moved)
+    checked_out(stack)
     first = stack.sends("hello", "--code", "src")["displayName"]
     done = stack.well("submit", "--like", first, "--output", "json", SLIPWAY_USER="Bob")
     mine, theirs = (sent(stack, name) for name in (first, done.json["job"]["displayName"]))
