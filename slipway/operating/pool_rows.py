@@ -16,7 +16,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import CurrentCluster
 from slipway.model.labels import STACK_LABEL
 from slipway.model.prices import Price, hourly
-from slipway.using.jobs.occupancy import last_end, machines_on, on
+from slipway.using.jobs.demand import last_end, machines_on, on
 from slipway.using.jobs.waiting import gets_ready, waits
 
 RECENT = 300

@@ -7,6 +7,8 @@ import posixpath
 import re
 from fnmatch import fnmatchcase
 
+from slipway.reviewing.forges.table import FILES
+
 _GLOBS = (
     ("*", True),
     ("*.md", False),
@@ -20,10 +22,8 @@ _GLOBS = (
     ("*CODEOWNERS", True),
     ("*.gitattributes", True),
     ("*.gitmodules", True),
-    ("*.github/*", True),
     ("*.ci/*", True),
-    ("*.gitlab/*", True),
-    ("*.gitlab-ci.yml", True),
+    *((f"*{one}*" if one.endswith("/") else f"*{one}", True) for one in FILES),
 )
 """Globs of files, and whether these deploy or judge. The last one that matches holds."""
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")

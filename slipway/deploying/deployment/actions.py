@@ -8,8 +8,7 @@ from datetime import datetime
 
 from slipway.deploying.generations.action import Action, What, Why
 from slipway.deploying.generations.dormant import Dormancy
-from slipway.deploying.generations.generations import DELETABLE_STATES, is_ours
-from slipway.deploying.generations.retirement import retirement
+from slipway.deploying.generations.generations import DELETABLE_STATES, is_ours, retirement
 from slipway.google.catalog.document import PublishedCatalog, as_published
 from slipway.google.clusters import RUNNING_STATES, PersistentResource
 from slipway.google.jobs import VertexJob

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime, timedelta
 from itertools import count
 
 from slipway.base.formatting import join
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import RUNNING_STATES, PersistentResource
 from slipway.google.live import Unknown
+from slipway.model.catalog.forms import Removed
 from slipway.model.cluster import ClusterSpec, CurrentCluster
 from slipway.model.cluster_fields import as_asked, compare
 from slipway.model.fingerprint import cluster_id, is_id_of
@@ -139,3 +141,19 @@ def not_withdrawable(ids: Collection[str], catalog: PublishedCatalog | Unknown |
             f"{join(ids)} is to be replaced in place, and another version published the catalog: put the entry back, "
             "pulumi up once with this version, and make the edit after that"
         )
+
+
+def retirement(
+    entry: ClusterSpec | None,
+    successor: PersistentResource | None,
+    rests_since: datetime | None,
+    removed: Removed | None,
+) -> tuple[datetime | None, timedelta | None]:
+    """Return since when a cluster retires and within what time it should be gone, each None where that is not known.
+
+    It retires from its successor's creation on, or since its entry rests; `removed` is for an entry that is gone.
+    """
+    if removed:
+        return removed.since, removed.retire_within
+    since = successor.create_time if successor else rests_since
+    return since, entry.retire_within if entry else None

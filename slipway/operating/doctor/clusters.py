@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from slipway.base.formatting import join, short, span
-from slipway.deploying.generations.generations import is_ours
-from slipway.deploying.generations.retirement import retirement
+from slipway.deploying.generations.generations import is_ours, retirement
 from slipway.google.clusters import RUNNING_STATES, PersistentResource
 from slipway.google.live import Unknown
 from slipway.model.findings.finding import Finding, Grade, Subject

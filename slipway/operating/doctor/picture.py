@@ -24,7 +24,7 @@ from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import Price, per_hour
 from slipway.model.state import State
 from slipway.operating.doctor.place import Place, text_at
-from slipway.using.jobs.occupancy import on
+from slipway.using.jobs.demand import on
 
 _REVOKE = {
     "bucket": "gcloud storage buckets remove-iam-policy-binding gs://",

@@ -24,9 +24,8 @@ from slipway.model.findings.kinds import AWAITS, KINDS
 from slipway.model.labels import CODE_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.prices import dollars
 from slipway.operating.doctor.picture import WAITS, Picture
-from slipway.using.jobs.demand import Demand, by_pool
+from slipway.using.jobs.demand import Demand, by_pool, last_end, machines_on
 from slipway.using.jobs.idle import IDLE_BELOW
-from slipway.using.jobs.occupancy import last_end, machines_on
 from slipway.using.jobs.verdict import Outcome, on_cluster
 from slipway.using.submission.ending import recover
 

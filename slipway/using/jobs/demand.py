@@ -1,9 +1,11 @@
-"""The demand of a job on a cluster: machines by worker pool, and the resource pools that take them. Pure."""
+"""The demand of a job on a cluster: machines by worker pool, the resource pools that take them, and who is on these:
+one reading for every screen and verdict. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from slipway.google.clusters import PersistentResource, ResourcePool
@@ -76,3 +78,20 @@ def by_pool(demand: Demand, cluster: PersistentResource) -> dict[str, int]:
         if pool:
             needs[pool.id] = needs.get(pool.id, 0) + part.machines
     return needs
+
+
+def on(job: VertexJob, cluster: PersistentResource) -> bool:
+    """Tell whether a job runs on a cluster, or waits for it. Clusters of two regions may have the same id."""
+    elsewhere = job.region and cluster.region and job.region != cluster.region
+    return job.persistent_resource_id == cluster.id and not elsewhere
+
+
+def machines_on(job: VertexJob, pool: str, cluster: PersistentResource) -> int:
+    """Return the machines that a job asks of a pool of its cluster; 0 for another pool's job."""
+    return by_pool(Demand.of(job), cluster).get(pool, 0)
+
+
+def last_end(jobs: Iterable[VertexJob], pool: str, cluster: PersistentResource) -> datetime | None:
+    """Return the end of the last job on a pool while its cluster was there; None where none of these jobs was on it."""
+    ends = (job.end_time for job in jobs if on(job, cluster) and machines_on(job, pool, cluster))
+    return max((end for end in ends if end and cluster.was_there(end)), default=None)

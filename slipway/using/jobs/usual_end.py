@@ -14,9 +14,8 @@ from slipway.base.formatting import span
 from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import POOL
-from slipway.using.jobs.demand import Demand, by_pool
+from slipway.using.jobs.demand import Demand, by_pool, machines_on
 from slipway.using.jobs.earlier_jobs import FEWEST, SINCE, runs
-from slipway.using.jobs.occupancy import machines_on
 from slipway.using.jobs.verdict import Verdict
 
 

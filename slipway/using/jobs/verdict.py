@@ -14,8 +14,7 @@ from slipway.base.formatting import counted, few, join, span
 from slipway.google.clusters import RUNNING_STATES, PersistentResource, ResourcePool
 from slipway.google.jobs import VertexJob
 from slipway.model.machines.spec import MachineSpec, compared
-from slipway.using.jobs.demand import Demand, Part, by_pool, find_pool
-from slipway.using.jobs.occupancy import machines_on
+from slipway.using.jobs.demand import Demand, Part, by_pool, find_pool, machines_on
 
 _NAMED = 3
 _QUEUED, _PENDING = "JOB_STATE_QUEUED", "JOB_STATE_PENDING"

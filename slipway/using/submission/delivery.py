@@ -4,7 +4,7 @@ of a job. Pure; the senders wait, write their journals and tell."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, auto
+from typing import Literal
 
 from slipway.google.failures import CloudError, Denied, NotFound, Unauthenticated
 
@@ -29,15 +29,9 @@ class RetryPolicy:
     service_late: float = 300.0
 
 
-class Step(Enum):
-    RESEND = auto()
-    """It was not accepted, for a reason that passes."""
-    LOOK = auto()
-    """It may have been accepted: only its job, once it is listed, can tell."""
-    REFUSE = auto()
-    """It was not accepted, and would not be another time."""
-    STOP = auto()
-    """It was not accepted, and no other request would be now."""
+Step = Literal["resend", "look", "refuse", "stop"]
+"""Not accepted, for a reason that passes; perhaps accepted, as only its job can tell; not accepted, nor another time;
+not accepted, nor would any other request be now."""
 
 
 def after(problem: CloudError, policy: RetryPolicy, trouble: float, unreachable: int = 0) -> Step:
@@ -45,7 +39,7 @@ def after(problem: CloudError, policy: RetryPolicy, trouble: float, unreachable:
     accepted; `unreachable`: attempts without a connection."""
     if problem.worth_again:
         over = trouble > policy.resend_for or unreachable >= policy.resend_unreachable
-        return Step.STOP if over else Step.RESEND
+        return "stop" if over else "resend"
     if isinstance(problem, Unauthenticated | Denied | NotFound):
-        return Step.STOP
-    return Step.REFUSE if problem.not_accepted else Step.LOOK
+        return "stop"
+    return "refuse" if problem.not_accepted else "look"

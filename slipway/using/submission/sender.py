@@ -20,7 +20,7 @@ from slipway.google.jobs import VertexJob, state_word
 from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
 from slipway.using.jobs.claim import JobGoneError, claimant, holder
-from slipway.using.submission.delivery import RetryPolicy, Step, after
+from slipway.using.submission.delivery import RetryPolicy, after
 from slipway.using.submission.journal import EntryState, JournalEntry, SubmissionJournal
 from slipway.using.submission.lookup import JobLookup
 from slipway.using.submission.request import Request
@@ -160,9 +160,9 @@ class Sender:
                 asked = problem.answer.retry_after if problem.answer else None
                 wait = min(policy.longest_wait, max(wait, asked or 0.0))
                 step = after(problem, policy, clock.monotonic() - begin + wait, unreachable)
-                if step is Step.LOOK:
+                if step == "look":
                     return self._looked_for(request, problem)
-                if step is not Step.RESEND:
+                if step != "resend":
                     self._refused(request, problem)
                     raise
                 self.tell(f"not accepted yet: {problem.message}; again in {wait:.0f} s")

@@ -17,7 +17,7 @@ from slipway.base.errors import SlipwayError
 from slipway.google.failures import CloudError, Denied, Exhausted, Unauthenticated
 from slipway.google.jobs import VertexJob
 from slipway.using.context import Clock
-from slipway.using.submission.delivery import RetryPolicy, Step, after
+from slipway.using.submission.delivery import RetryPolicy, after
 from slipway.using.submission.request import Request
 from slipway.using.sweeps.rate_limit import RateLimiter
 from slipway.using.sweeps.runs import Run, SendState
@@ -201,7 +201,7 @@ class SweepSender:
     def _problem(self, pending: PendingRun, problem: CloudError, now: float, progress: SendingProgress) -> None:
         limiter, limited = self._limiters[self._region(pending.run)], isinstance(problem, Exhausted)
         step = after(problem, self.policy, 0.0 if limited else now - self._good_at)
-        if step is Step.RESEND:
+        if step == "resend":
             asked = problem.answer.retry_after if problem.answer else None
             (limiter.refused if limited else limiter.held)(now, asked)
             progress.limited += limited
@@ -209,10 +209,10 @@ class SweepSender:
             self._requeue(pending)
             return
         limiter.answered(now)
-        if step is Step.STOP:
+        if step == "stop":
             self._requeue(pending)
             self._result.stopped = problem
-        elif step is Step.REFUSE:
+        elif step == "refuse":
             self._result.refused[pending.run] = problem
             self.journal.write(pending.run, SendState.REFUSED, self.clock.now().timestamp())
             self._in_a_row += 1
