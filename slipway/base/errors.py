@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 Arguments = Mapping[str, str | bool | Mapping[str, str]]
 """Arguments of `slipway.submit`, or of a sweep, by name, that replace the given ones; parameters are below `params`."""
@@ -59,11 +59,10 @@ class SlipwayError(Exception):
 
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, what: str, *, fix: Fix, why: str = "", found: tuple[Any, ...] = ()) -> None:
+    def __init__(self, what: str, *, fix: Fix, why: str = "") -> None:
         """Make an error. None is without a `fix`: what to do now. Arguments in it are spelled as in a call of Python,
-        until another caller spells them anew. `found`: findings that tell it as data, for other commands."""
+        until another caller spells them anew."""
         super().__init__(what)
-        self.found = found
         self.what = what
         self.why = why
         self._parts = () if isinstance(fix, str) else fix

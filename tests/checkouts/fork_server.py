@@ -62,8 +62,8 @@ esac
 exec {ordinary} "$@"
 """
 _OF_SCRIPTS = (
-    *("front.cli.check", "front.cli.doctor", "front.cli.notices", "front.cli.review", "google.connection"),
-    *("deploying.deployment.deployment", "operating.doctor.examination", "operating.notices.notice"),
+    *("front.cli.check", "front.cli.doctor", "front.cli.review", "google.connection"),
+    *("deploying.deployment.deployment", "operating.doctor.examination"),
     *("reviewing.forges.github", "reviewing.forges.gitlab", "reviewing.rendering.comment"),
 )
 _FORKED_PLUGIN = f'[ -z "${fork_client.SERVER}" ] || exec {{client}} {PLUGIN} "$@"'

@@ -49,7 +49,6 @@ class GitLab:
     versions: list[Version] = field(default_factory=list)
     merged_as: dict[str, str] = field(default_factory=dict)
     target: str = "main"
-    issues: list[dict[str, Any]] = field(default_factory=list)
     failing: list[int] = field(default_factory=list)
     knows_when: bool = True
     written: list[str] = field(default_factory=list)
@@ -90,7 +89,6 @@ class GitLab:
     @property
     def _routes(self) -> dict[str, Callable[[re.Match[str], dict[str, Any]], Any]]:
         change = f"/projects/{PROJECT}/merge_requests/{NUMBER}"
-        issues = f"/projects/{PROJECT}/issues"
         return {
             "GET /user": lambda *_: _user(BOT),
             r"GET /users/(\d+)": lambda found, _: _user(int(found[1])) | {"bot": int(found[1]) in self.bots},
@@ -102,10 +100,6 @@ class GitLab:
             f"POST {change}/notes": lambda _, sent: self._add(sent["body"]),
             rf"PUT {change}/notes/(\d+)": lambda found, sent: self._replace(int(found[1]), sent["body"]),
             rf"GET /projects/{PROJECT}/repository/commits/(\w+)/merge_requests": lambda *_: [self._request],
-            f"GET {issues}": lambda *_: [one for one in self.issues if one["author"]["id"] == BOT],
-            f"POST {issues}": lambda _, sent: self._open(sent),
-            rf"PUT {issues}/(\d+)": lambda found, sent: self._change(int(found[1]), sent),
-            rf"POST {issues}/(\d+)/notes": lambda _, sent: {"id": 9, "body": sent["body"]},
         }
 
     @property
@@ -150,18 +144,6 @@ class GitLab:
     def _replace(self, number: int, body: str) -> dict[str, Any]:
         self.notes[number - 300] = Note(body, at=LATER)
         return self._note(number - 300)
-
-    def _open(self, sent: dict[str, Any]) -> dict[str, Any]:
-        fields = {"iid": 1 + len(self.issues), "state": "opened", "author": _user(BOT)}
-        self.issues.append({**fields, "title": sent["title"], "description": sent["description"]})
-        return self.issues[-1]
-
-    def _change(self, number: int, sent: dict[str, Any]) -> dict[str, Any]:
-        one = self.issues[number - 1]
-        one |= {key: sent[key] for key in ("title", "description") if key in sent}
-        event = sent.get("state_event")
-        one |= {"state": {"close": "closed", "reopen": "opened"}[event]} if event else {}
-        return one
 
 
 def _user(user: int) -> dict[str, Any]:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.ci import tools
 from tests.ci.conftest import EACH, LISTED, STACKS, All
 
 FOLDER = "${{ inputs.folder && inputs.folder != '.' && format('-{0}', inputs.folder) || '' }}"
@@ -96,34 +102,41 @@ class TestSchedule:  # B6
     def test_it_does_what_was_announced_and_says_when_it_can_t(self, workflows: All) -> None:
         names = [step.get("name", step.get("uses")) for step in workflows["schedule-stack"].jobs()["up"]["steps"]]
         assert names.index("Announced") < names.index("Up")
-        steps = workflows["notices"].jobs()["tell"]["steps"]  # Which begins whenever this one has ended, well or not.
-        (stopped,) = [step for step in steps if step.get("name") == "Stopped"]
-        assert stopped["if"].startswith("github.event_name == 'workflow_run' && ")
 
 
-class TestNotices:  # N10
-    def test_after_each_scheduled_deployment_and_weekly(self, workflows: All) -> None:
-        on = workflows["notices"].tree["on"]
-        assert on["workflow_run"] == {"workflows": ["schedule"], "types": ["completed"]}
-        assert [one["cron"].split()[-1] for one in on["schedule"]] == ["1"], "once a week"
-
-    def test_main_alone_is_looked_at_by_the_one_that_reads(self, workflows: All) -> None:
-        jobs = workflows["notices"].jobs()
+class TestDoctor:  # N10
+    def test_each_day_main_alone_is_looked_at_by_the_one_that_reads(self, workflows: All) -> None:
+        assert [one["cron"].split()[2:] for one in workflows["doctor"].tree["on"]["schedule"]] == [["*"] * 3]
+        jobs = workflows["doctor"].jobs()
         assert jobs["look"]["strategy"] == {"fail-fast": False, "matrix": EACH}
-        assert jobs["look"]["if"].startswith("github.ref == 'refs/heads/main' && ")
-        assert "github.event.workflow_run.head_branch == 'main'" in jobs["look"]["if"]
+        assert jobs["look"]["if"] == "github.ref == 'refs/heads/main'"
         (setup,) = [step for step in jobs["look"]["steps"] if step.get("uses") == "$/.github/actions/stack"]
         assert "secrets-provider" not in setup["with"] and "PREVIEW_SERVICE_ACCOUNT" in setup["with"]["service-account"]
         assert "pulumi up" not in str(jobs) and "environment" not in jobs["look"]
 
-    def test_one_stack_that_can_t_be_looked_at_hides_no_other(self, workflows: All) -> None:
-        tell = workflows["notices"].jobs()["tell"]
-        assert tell["needs"] == "look" and tell["if"].startswith("!cancelled()")
-        group = f"notices{FOLDER}"
-        assert tell["concurrency"] == {"group": group, "cancel-in-progress": False}, "no two open the same issue"
+    @pytest.mark.parametrize(("name", "asked"), [("Doctor", "doctor --stack prod --strict"), ("Drift", "drift e")])
+    @pytest.mark.parametrize("ends", [0, 4])
+    def test_a_job_with_findings_fails_and_its_summary_has_them(
+        self, workflows: All, tmp_path: Path, name: str, asked: str, ends: int
+    ) -> None:
+        (step,) = [one for one in workflows["doctor"].jobs()["look"]["steps"] if one.get("name") == name]
+        python = f"import sys; print(*sys.argv[4:]); sys.exit({ends})"
+        environ = {"PATH": tools.put(tmp_path, python=python), "STACK": "prod", "EVENTS": "e"}
+        environ |= {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
+        done = subprocess.run(["bash", "-e", "-c", step["run"]], env=environ, capture_output=True, text=True)
+        assert done.returncode == ends
+        assert (tmp_path / "summary").read_text() == done.stdout == f"````text\n{asked}\n````\n"
 
+    def test_drift_is_looked_for_though_the_doctor_found_something(self, workflows: All) -> None:
+        steps = workflows["doctor"].jobs()["look"]["steps"]
+        after = steps[[one.get("name") for one in steps].index("Doctor") + 1 :]
+        assert len(after) == 2 and all(one["if"].startswith("!cancelled()") for one in after)
+
+
+class TestConcurrency:
     def test_every_group_of_what_others_call_names_their_folder(self, workflows: All) -> None:
         for name, workflow in workflows.items():
             if "folder" in workflow.tree.get("on", {}).get("workflow_call", {}).get("inputs", {}):
                 groups = [job["concurrency"]["group"] for job in workflow.jobs().values() if "concurrency" in job]
-                assert groups and all(one.endswith(FOLDER) for one in groups), name
+                assert groups or name == "doctor", name
+                assert all(one.endswith(FOLDER) for one in groups), name

@@ -73,7 +73,7 @@ class TestPipelines:
 
     def test_no_job_holds_a_key_and_the_one_that_comments_no_identity(self, team: Path) -> None:  # N5
         for name, job in jobs_of(team).items():
-            of_cloud = re.search("preview|review$|-up|look|-stack", name) is not None
+            of_cloud = re.search("preview|review$|-up|doctor|-stack", name) is not None
             assert ("id_tokens" in job) is of_cloud, name
         told = "".join(path.read_text() for path in (team / ".gitlab").glob("*.yml"))
         assert "GITLAB_TOKEN" not in told, "it is the environment's alone"

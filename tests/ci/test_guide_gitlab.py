@@ -81,4 +81,4 @@ def test_the_guide_names_what_there_is() -> None:
     for name in ("slipway-reviewed", "INSIST", "RELEASE_LOCK", "GITLAB_TOKEN"):
         assert f"`{name}`" in GUIDE
     assert "INSIST" in JOBS and "RELEASE_LOCK" in JOBS and "-reviewed" in JOBS
-    assert {one.split("=")[-1] for one in re.findall(r"SLIPWAY[:=]\w+", GUIDE)} == {"SLIPWAY:up", "SLIPWAY:drift"}
+    assert {one.split("=")[-1] for one in re.findall(r"SLIPWAY[:=]\w+", GUIDE)} == {"SLIPWAY:up", "SLIPWAY:doctor"}

@@ -24,7 +24,7 @@ from tests.ci.test_actionlint import lint
 
 OWNED, REF, FOLDER = "acme/slipway", "0123456789abcdef0123456789abcdef01234567", "ml/training"
 VALUES = {"OWNED": OWNED, "REF": REF, "STACKS": '["dev", "prod"]', "FOLDER": FOLDER}
-NAMES = ("preview", "gate", "up", "schedule", "notices")
+NAMES = ("preview", "gate", "up", "schedule", "doctor")
 LONGEST = 24
 
 
@@ -126,19 +126,6 @@ def test_they_begin_when_ours_do(team: All, workflows: All) -> None:
 
 
 class TestWhatOneKnowsTheOtherBy:
-    def test_notices_follow_the_schedule(self, team: All) -> None:
-        followed = team["slipway-notices"].tree["on"]["workflow_run"]
-        assert followed == {"workflows": ["slipway-schedule"], "types": ["completed"]}
-
-    def test_a_stack_is_read_out_of_the_name_of_its_scheduled_job(self, team: All, workflows: All) -> None:
-        """GitHub names a job of a called workflow by both, and one of a matrix by its value."""
-        (stopped,) = [step for step in workflows["notices"].steps() if step.get("name") == "Stopped"]
-        pattern = re.search(r'test\("(.*?)"\)', stopped["run"])
-        assert pattern
-        ((outer, job),) = team["slipway-schedule"].jobs().items()
-        (inner,) = workflows["schedule-stack"].jobs()
-        assert "name" not in job and re.search(pattern[1], f"{outer} (prod) / {inner}")
-
     def test_the_gate_asks_the_preview_again(self, team: All, workflows: All) -> None:
         (gate,) = team["slipway-gate"].jobs().values()
         assert (gate["with"]["preview"]).removesuffix(".yaml") in team

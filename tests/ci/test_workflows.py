@@ -18,7 +18,6 @@ MORE = {
     "up.up": READS,
     **{f"up-stacks.{one}": READS for one in ("first", "second", "third", "fourth", "fifth")},
     "up-stack.up": READS,
-    "notices.tell": {"actions": "read", "issues": "write"},
 }
 
 
@@ -104,7 +103,7 @@ class TestLeastRights:
     def test_a_token_of_an_identity_is_only_where_a_cloud_is_met(self, workflows: All) -> None:
         chain = {f"up-stacks.{name}" for name, job in workflows["up-stacks"].jobs().items() if "uses" in job}
         ups = {"up.up", *chain, "up-stack.up", "schedule.up", "schedule-stack.up"}
-        assert id_token_jobs(workflows) == {"preview.preview", "preview.review", "notices.look", *ups}
+        assert id_token_jobs(workflows) == {"preview.preview", "preview.review", "doctor.look", *ups}
 
     def test_the_checkout_keeps_no_token(self, workflows: All) -> None:
         checkouts = [

@@ -19,7 +19,6 @@ import pytest
 
 from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import FileMistake, from_text
-from slipway.base import codec
 from slipway.deploying.deployment.schedule import Due
 from slipway.deploying.engine.drift import Then
 from slipway.deploying.engine.drift import drift as drift_of
@@ -56,7 +55,6 @@ from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.prices import UNKNOWN, Price, hourly
 from slipway.model.season import Season
 from slipway.operating.doctor.reading import Drifted
-from slipway.operating.notices.notice import Notice, Notices, line
 from slipway.operating.pool_rows import rows
 from slipway.reviewing.money import Amount, Money
 from slipway.reviewing.review import Review, read_all, write_all
@@ -230,12 +228,6 @@ CASES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
             ),
             ("x",),
         ),
-    ),
-    "notices": lambda: codec.document(
-        Notices(
-            (Notice("drift", "dev", "stack", "abc", "T", (line("s"), line("t", "m", "w"))),),
-            frozenset({("drift", "dev"), ("doctor", "dev")}),
-        )
     ),
     "download": lambda: download(
         FULL.name,

@@ -34,7 +34,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "review.md"
 SIDES = (
     "jobs",
     "capacity",
-    *(one.value for one in Section if one not in (Section.CLUSTERS, Section.POLICY, Section.HEALTH, Section.NOTICES)),
+    *(one.value for one in Section if one not in (Section.CLUSTERS, Section.POLICY, Section.HEALTH)),
 )
 _SECTION = re.compile(r"(?<=<!-- corpus -->\n).*?(?=<!-- /corpus -->)", re.DOTALL)
 _HIDDEN = re.compile(r"<!--.*?-->|<details>.*?</details>|<sub>.*?</sub>", re.DOTALL)

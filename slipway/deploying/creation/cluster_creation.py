@@ -21,8 +21,6 @@ from slipway.google.clusters import Operation, PersistentResource
 from slipway.google.failures import CloudError, Conflict, NoAnswer, NotFound, Unreachable
 from slipway.google.vertex import Vertex
 from slipway.model.cluster import CurrentCluster
-from slipway.model.findings.finding import Subject
-from slipway.model.findings.kinds import KINDS
 from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.season import moment_in_words
 
@@ -270,26 +268,19 @@ class ClusterCreation:
             )
         exhausted = all(one.exhausted for one in self.troubles.values())
         ask = "slipway quota shows limits and use; then " if exhausted else ""
-        how, why = f"it {trouble.what}", trouble.why
-        what, told = (
-            f"cluster {last.id} could not be made: {how}",
-            f"cluster `{first.id}` could not be made: {how} ({why})",
-        )
+        what, why = f"cluster {last.id} could not be made: it {trouble.what}", trouble.why
         if len(self.troubles) > 1:
             others = len(self.troubles) - 1
             how = "nor could its alternative" if others == 1 else f"nor could any of its {others} alternatives"
             tried = [(self.options[place], one) for place, one in sorted(self.troubles.items())]
             options = [f"{_called(one)}, {_machines(one)}: it {error.what}: {error.why}" for one, error in tried]
             what, why = f"cluster {first.id} could not be made, {how}", "\n".join(options)
-            told = f"cluster `{first.id}` could not be made, {how}: {'; '.join(one.rstrip('.') for one in options)}"
-        out = KINDS["stock-out"].of(Subject("cluster", first.spec.name), told, id=first.id, how=how)
         return (PolicyError if exhausted else ResourceError)(
             f"{what} ({times})",
             why=why,
             fix=f"{ask}run pulumi up again, which tries again; or give it more time in the stack file "
             "(`createWithin`), or other machines or another region (`alternatives`, or in the place of these); "
             + "\n".join(filter(None, (self._rest(), self.meanwhile))),
-            found=(out,) if trouble.settled else (),
         )
 
     def _rest(self) -> str:

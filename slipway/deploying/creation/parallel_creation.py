@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import copy_context
-from pathlib import Path
 
 from slipway.base.errors import ConfigError, ResourceError, SlipwayError, Timeout
-from slipway.base.files import write_atomically
 from slipway.base.formatting import join, seconds
 from slipway.deploying.creation.cluster_creation import ClusterCreation
 from slipway.deploying.creation.creation_context import WITHIN_S, CreationContext, CreationPolicy, await_grant
@@ -23,16 +20,11 @@ from slipway.google.connection import connect
 from slipway.google.live import Unknown, Use
 from slipway.google.quota.usage import drawn
 from slipway.model.cluster import CurrentCluster
-from slipway.model.findings.finding import Finding
-from slipway.model.findings.kinds import to_document
 
 _AHEAD_S = 30 * 60.0
 PATIENCE = "SLIPWAY_CREATE_PATIENCE"
 """The variable for how long a refused creation is tried again, as in 15m; quota is waited for no longer than that
 either."""
-
-FINDINGS = "SLIPWAY_FINDINGS"
-"""The variable for a file that is written when clusters were made, or could not be for want of machines."""
 
 
 def creator(
@@ -59,14 +51,6 @@ def creator(
     needs = {id_: drawn([item.spec], ()) for id_, item in asked.items()}
     of_all = awaited.keys() - frozenset().union(*needs.values())
 
-    def told(found: tuple[Finding, ...] = ()) -> None:
-        """Write for `slipway notices` which clusters had no machines; none, where all run."""
-        if file := environ.get(FINDINGS):
-            write_atomically(Path(file), json.dumps(to_document(stack, ["stock-out"], found)))
-
-    if not asked:
-        told()
-
     def create(ids: Sequence[str]) -> Mapping[str, str]:
         if not ids:
             return {}
@@ -88,14 +72,8 @@ def creator(
 
         catalog.publish()
         remove_ahead(_living(plan, Why.IDLE), cloud, grace)
-        try:
-            made = create_all(ids, lambda id_: make(asked[id_]), catalog.publish, warn, plan.seasons)
-        except SlipwayError as error:
-            if error.found:
-                told(error.found)
-            raise
+        made = create_all(ids, lambda id_: make(asked[id_]), catalog.publish, warn, plan.seasons)
         catalog.end()
-        told()
         return made
 
     return create
@@ -159,7 +137,6 @@ def create_all(
             f"{len(errors)} clusters were not made or not waited for",
             why="\n".join(f"{id_}: {_brief(error)}" for id_, error in errors.items()),
             fix="correct the first of them, then run pulumi up again: it finds those that are being made, and goes on",
-            found=tuple(one for error in errors.values() for one in getattr(error, "found", ())),
         )
     return made
 

@@ -5,11 +5,12 @@
   slipway doctor --stack prod      one that this checkout has a file of
 
 Reads alone, and changes nothing. The exit code is 4 when something is broken (✗), with --strict also when something
-warns (!).
+warns (!). A webhook, of a chat room for example, is told both where they differ from the last that it was told.
 """
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -25,21 +26,34 @@ if TYPE_CHECKING:
     from slipway.operating.doctor.picture import Picture
 
 EXIT_BROKEN = 4
+VARIABLE = "SLIPWAY_WEBHOOK"
 
 
 @click.command()
 @click.option("--stack", type=WORD, metavar="NAME", help="The stack, by its file in this checkout.")
 @click.option("--strict", is_flag=True, help="Exit code 4 for warnings as well.")
+@click.option(
+    "--webhook",
+    type=WORD,
+    metavar="URL",
+    envvar=VARIABLE,
+    help=f"Post what is found there, where it differs from the last time.  [env: {VARIABLE}, as it may be secret]",
+)
 @catalog_and_output
 @click.pass_context
-def command(context: click.Context, stack: str | None, strict: bool, catalog: str | None, output: str) -> None:
+def command(
+    context: click.Context, stack: str | None, strict: bool, webhook: str | None, catalog: str | None, output: str
+) -> None:
     from slipway.operating.doctor.examination import examine
     from slipway.operating.doctor.place import find
     from slipway.operating.doctor.reading import picture
+    from slipway.operating.doctor.webhook import Webhook
     from slipway.using.context import Context
 
     started = Context(catalog)
-    seen = picture(started, find(started, stack), screen.note)
+    place = find(started, stack)
+    room = Webhook.of(webhook, f"{place.project}-{place.stack}", os.environ) if webhook else None
+    seen = picture(started, place, screen.note)
     if seen.clock:
         screen.note(f"! {seen.clock}")
     findings = examine(seen)
@@ -47,6 +61,8 @@ def command(context: click.Context, stack: str | None, strict: bool, catalog: st
         screen.out_json("doctor", document(seen, findings))
     else:
         _show(seen, findings)
+    if room and room.tell(seen.stack, findings):
+        screen.note("the webhook was told")
     grades = {one.grade for one in findings}
     if Grade.BLOCKING in grades or (strict and Grade.WARNING in grades):
         context.exit(EXIT_BROKEN)

@@ -36,11 +36,6 @@ if TYPE_CHECKING:
     from slipway.reviewing.review import Review
 
 EXIT_SHUT = 5
-_FIX = {
-    False: "have the pull request approved, or mend it",
-    True: "deploy main by hand, or put back what was changed by hand",
-}
-"""The fixes, by --scheduled."""
 
 
 class Dollars(click.ParamType[Decimal]):
@@ -122,11 +117,14 @@ def command(
     reviews = _reviews(sources, touched, now, live=not no_live)
     reviews = _beside(reviews, _reviews(mains, NO_FILES, now, live=not no_live))
     shut = unannounced(reviews) if scheduled else unapproved(reviews)
-    why, fix = "", _FIX[scheduled]
+    words, why = words_of(os.environ), ""
+    fix = f"have the {words.change} approved, or mend it"
+    if scheduled:
+        fix = f"deploy main by hand ({words.by_hand}), or put back what was changed by hand"
     reviews = [located(one, Path(head)) for one in reviews] if head else reviews
     shown = [redacted(one) for one in reviews] if redact else reviews
     in_diff = frozenset[str]().union(*(one.addresses for one in reviews))
-    place = Place(tree, base, words_of(os.environ).change, folder)
+    place = Place(tree, base, words.change, folder)
     result = _commented(shown, place) if forge == "comment" else None
     if output == "json":
         screen.out(screen.json_text(write_all(shown), indent=2))
@@ -143,8 +141,8 @@ def command(
         for one in listed:
             sentence = hidden(one.sentence, in_diff) if redact else one.sentence
             screen.note(f"{one.stack}: {sentence.replace('`', '')}")
-        words = f"{counted(len(listed), 'consequence')} not {'announced' if scheduled else 'approved'}"
-        screen.note("\n".join((words, *([f"  why: {why}"] if why else []), f"  fix: {fix}")))
+        count = f"{counted(len(listed), 'consequence')} not {'announced' if scheduled else 'approved'}"
+        screen.note("\n".join((count, *([f"  why: {why}"] if why else []), f"  fix: {fix}")))
         context.exit(EXIT_SHUT)
     if gate and result and result.approvers:
         screen.note(f"approved by {join(result.approvers)}, of this tree ({result.tree[:12]})")

@@ -1,1 +1,1 @@
-"""Findings: one `Finding` for the doctor, drift, reviews, policy, quota and notices."""
+"""Findings: one `Finding` for the doctor, drift, reviews, policy and quota."""

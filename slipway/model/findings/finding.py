@@ -43,12 +43,11 @@ class Section(StrEnum):
     POLICY = "policy"
     PROGRAM = "the program itself"
     HEALTH = "the stack as it is"
-    NOTICES = "notices"
 
 
 class Subject(str):
     """The subject of a finding: `what` it is (`template`), its `name` (`lora`), and its `part` (`parameter rank`). Its
-    text, all three with spaces between, is its key, by which approvals and issues know it, so nothing that moves by
+    text, all three with spaces between, is its key, by which approvals know it, so nothing that moves by
     itself may be in it."""
 
     what: str

@@ -11,9 +11,7 @@ from slipway.model.findings.kinds import KINDS
 GRADES = "grades"
 """The key of a policy that has a team's own grades."""
 BY_WORD: Mapping[str, Grade] = {grade.review_word: grade for grade in Grade}
-REVIEWED: Mapping[str, FindingKind] = {
-    word: kind for word, kind in KINDS.items() if kind.section not in (Section.HEALTH, Section.NOTICES)
-}
+REVIEWED: Mapping[str, FindingKind] = {word: kind for word, kind in KINDS.items() if kind.section is not Section.HEALTH}
 """The kinds in reviews."""
 
 _ANNOUNCED = frozenset(

@@ -1,12 +1,11 @@
-"""The kinds of findings, a row each: its word, its section, its default grade, its meaning. A kind makes its findings,
-also from a document."""
+"""The kinds of findings, a row each: its word, its section, its default grade, its meaning. A kind makes its
+findings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from slipway.model.findings.finding import Finding, FindingKind, Grade, Section, Subject
+from slipway.model.findings.finding import FindingKind, Grade, Section
 
 _NOTE, _WARNING, _BLOCKING = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
 
@@ -232,15 +231,6 @@ _ALL = (
         ("api-off", _BLOCKING, "an API that Slipway needs is switched off in the project"),
         ("role-missing", _NOTE, "a role that some commands need, and whoever asks does not have"),
     ),
-    *_rows(
-        Section.NOTICES,
-        ("stock-out", _BLOCKING, "`pulumi up` gave up making a cluster: there are no machines, or there is no quota"),
-        ("deployment-stopped", _BLOCKING, "the scheduled deployment stopped for another reason than machines"),
-        ("doctor", _WARNING, "`slipway doctor` finds something else that is broken or warns"),
-        ("retiring-overdue", _WARNING, "an old generation is there after `retireWithin`, or after a day"),
-        ("season-ends", _NOTE, "a season ends within a week"),
-        ("notice", _NOTE, "a line of a notice"),
-    ),
 )
 KINDS: Mapping[str, FindingKind] = {kind.word: kind for kind in _ALL}
 FOLLOWING = frozenset(
@@ -276,21 +266,3 @@ REFUSING = frozenset({"policy-violated", "quota-short-now", "quota-short-in-over
 """Kinds that a deployment is refused for: they tell why, so that the refusal need not."""
 FIRST = frozenset({FAILED, "policy-added", "policy-weaker"}) | REFUSING
 """Kinds that come before all others, whatever their grade."""
-
-
-DOCUMENT = "findings"
-"""The kind of document for the findings of a run, for later commands."""
-
-
-def to_document(stack: str, looked: Iterable[str], findings: Iterable[Finding]) -> dict[str, Any]:
-    """Return the document. `looked`: the kinds that these findings cover completely."""
-    listed = [one.document("kind", "subject", "sentence", "fix", "facts") for one in findings]
-    return {"schema": 1, "kind": DOCUMENT, "stack": stack, "lookedAt": list(looked), "findings": listed}
-
-
-def of_document(body: Mapping[str, Any]) -> tuple[Finding, ...]:
-    """Return the findings of a document. Raises KeyError, TypeError or ValueError."""
-    return tuple(
-        KINDS[one["kind"]].of(Subject.read(one["subject"]), str(one["sentence"]), str(one["fix"]), **one["facts"])
-        for one in body["findings"]
-    )

@@ -1,1 +1,1 @@
-"""The forge: the place of a repository, its changes and its issues, as a CI job reads and writes them."""
+"""The forge: the place of a repository and its changes, as a CI job reads and writes them."""

@@ -1,4 +1,4 @@
-"""The port for a forge: the merge result and its approvals, the comment on a change, and issues for notices.
+"""The port for a forge: the merge result and its approvals, and the comment on a change.
 
 Its adapters are the rows of `table`. They return the same values; `slipway.reviewing.gate` decides the worth of an
 approval.
@@ -12,7 +12,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Protocol
 
-from slipway.operating.notices.issues import Issue, IssueStep
 from slipway.reviewing.forges.table import ForgeRow, running
 from slipway.reviewing.gate import MergeResult, Words
 from slipway.reviewing.rendering.comment import MARKER
@@ -26,12 +25,6 @@ class Forge(Protocol):
 
     def tell(self, result: MergeResult, body: str) -> MergeResult:
         """Make this the change's one comment; an equal comment is left alone, as approvals are older."""
-
-    def issues(self) -> tuple[Issue, ...]:
-        """Read the issues that the caller opened: anybody can write one that looks like Slipway's."""
-
-    def write(self, step: IssueStep) -> None:
-        """Change an issue, or open one."""
 
 
 def forge_of(environ: Mapping[str, str], checkout: Path, mark: str = MARKER) -> Forge:

@@ -1,4 +1,4 @@
-"""GitHub, read from a workflow: its pull request, the approvals, its one comment, and issues.
+"""GitHub, read from a workflow: its pull request, the approvals, and its one comment.
 
 Pull requests are asked for by GraphQL, which tells whose reviews are a writer's; REST's `author_association` knows
 public members alone. https://docs.github.com/en/graphql/reference/pulls#object-pullrequest
@@ -7,10 +7,9 @@ public members alone. https://docs.github.com/en/graphql/reference/pulls#object-
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from slipway.base.errors import ConfigError, ResourceError
 from slipway.base.formatting import join
@@ -18,18 +17,13 @@ from slipway.google.answers import Found, Json, shaped
 from slipway.google.failures import Call, CloudError
 from slipway.google.session import Session
 from slipway.google.transport import Transport
-from slipway.operating.notices.issues import Issue, IssueStep
-from slipway.reviewing.forges.rest import Rest
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest, Words
 from slipway.reviewing.rendering.comment import MARKER
 
-_VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA", "GH_TOKEN")
+_VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA", "GH_TOKEN")
 _OPEN = re.compile(r"refs/pull/(\d+)/merge")
 _BOT = {"__typename": "Bot", "login": "github-actions"}
-_BOT_OF_REST = "github-actions[bot]"
 _MOST = 200
-_MOST_ISSUES = 10_000
-_TOO_MANY = "have the notices of another repository tell it"
 _ASK = """
 query($owner: String!, $name: String!, $commit: GitObjectID!, $number: Int!, $merged: Boolean!) {
   repository(owner: $owner, name: $name) {
@@ -78,13 +72,11 @@ class GitHub:
                 why=f"{join(missing)} {'is' if len(missing) == 1 else 'are'} not set",
                 fix="in a workflow of GitHub all but GH_TOKEN are set: give the step `GH_TOKEN: ${{ github.token }}`",
             )
-        self._url, api, self._repository, ref, self._commit, token = (environ[name] for name in _VARIABLES)
+        self._url, self._repository, ref, self._commit, token = (environ[name] for name in _VARIABLES)
         self._mark = mark
         found = _OPEN.fullmatch(ref)
         self._open = int(found[1]) if found else 0
         self._session = Session(Transport(environ, headers={"Authorization": f"Bearer {token}"}))
-        fix = "give the job `issues: write`, then run it again"
-        self._rest = Rest(self._session, f"{api}/repos/{self._repository}", fix)
 
     def merge_result(self) -> MergeResult:
         """Read the merge result of the commit that the workflow runs for. Raises ResourceError where GitHub does not
@@ -103,15 +95,6 @@ class GitHub:
         query, to = (_REPLACE, pull.comment.id) if pull.comment else (_ADD, pull.id)
         written = self._asked(query, {"to": to, "body": body}, call, _written)
         return replace(result, pull_request=replace(pull, comment=written))
-
-    def issues(self) -> tuple[Issue, ...]:
-        asked = {"state": "all", "creator": _BOT_OF_REST}
-        found = self._rest.listed("issues", "read the issues", _issue, most=_MOST_ISSUES, fix=_TOO_MANY, params=asked)
-        return tuple(one for one in found if one)
-
-    def write(self, step: IssueStep) -> None:
-        sent = request(step)
-        self._rest.write(sent.method, sent.path, "write an issue", sent.body, lambda body: None)
 
     def _asked(
         self, query: str, variables: Json, call: Call, read: Callable[[Json], Found], *, again: bool = False
@@ -178,38 +161,3 @@ def _message(error: object) -> str:
 def _login(body: Json) -> str:
     """Return an account's login; empty for a deleted account."""
     return str((body["author"] or {}).get("login", ""))
-
-
-@dataclass(frozen=True)
-class Request:
-    """A request to GitHub: `path` within the repository, `says` its purpose."""
-
-    method: str
-    path: str
-    body: Mapping[str, str]
-    says: str
-
-
-def request(step: IssueStep) -> Request:
-    """Return the request of a step: https://docs.github.com/en/rest/issues"""
-    if step.comment:
-        return Request("POST", f"issues/{step.number}/comments", {"body": step.comment}, step.says)
-    body = {"title": step.title, "body": step.body} if step.title else {"body": step.body}
-    if not step.number:
-        return Request("POST", "issues", body, step.says)
-    if step.open is not None:
-        body |= {"state": "open"} if step.open else {"state": "closed", "state_reason": "completed"}
-    return Request("PATCH", f"issues/{step.number}", body, step.says)
-
-
-def issues_of(listed: Iterable[Mapping[str, Any]]) -> tuple[Issue, ...]:
-    """Return the issues of a list, from `number`, `state` and `body` of each. Raises ValueError, TypeError or
-    KeyError."""
-    return tuple(Issue(int(one["number"]), one["state"] == "open", one["body"] or "") for one in listed)
-
-
-def _issue(body: Json) -> Issue | None:
-    """Read an item of the list; None for a pull request, which is among them, and for a foreign issue."""
-    if body["user"]["login"] != _BOT_OF_REST or body.get("pull_request") is not None:
-        return None
-    return issues_of([body])[0]

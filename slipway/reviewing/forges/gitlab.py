@@ -1,4 +1,4 @@
-"""GitLab, read from a CI job: its merge request, the approvals, its one note, and issues.
+"""GitLab, read from a CI job: its merge request, the approvals, and its one note.
 
 GitLab tells the time of an approval, and not its commit: it is the merge request's commit at that time, by the times of
 its versions. So an approval that GitLab keeps after a push counts for the commit before it. A user who requests changes
@@ -19,7 +19,6 @@ from slipway.base.formatting import join
 from slipway.google.answers import Json, parse_timestamp
 from slipway.google.session import Session
 from slipway.google.transport import Transport
-from slipway.operating.notices.issues import Issue, IssueStep
 from slipway.reviewing.forges.rest import Rest
 from slipway.reviewing.forges.trees import Trees
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest, Words
@@ -31,7 +30,6 @@ _MAY_WRITE = 30
 """The access level of the role Developer, the least that may push: https://docs.gitlab.com/api/access_requests/"""
 _MOST = 2_000
 _MOST_APPROVALS = 100
-_MOST_ISSUES = 10_000
 _COMMAND = re.compile(r"^/", re.MULTILINE)
 _REFERENCE = re.compile(r"(?<!\w)!(?=\d)")
 _BREAK = "\u200b"
@@ -88,23 +86,6 @@ class GitLab:
         method, path = ("PUT", f"{notes}/{pull.comment.id}") if pull.comment else ("POST", notes)
         written = self._rest.write(method, path, doing, {"body": body}, _comment)
         return replace(result, pull_request=replace(pull, comment=written))
-
-    def issues(self) -> tuple[Issue, ...]:
-        asked: dict[str, str | int] = {"state": "all", "scope": "all", "author_id": self._me()}
-        fix = "have another token write them: a new user's are few"
-        return tuple(self._rest.listed("issues", "read the issues", _issue, most=_MOST_ISSUES, fix=fix, params=asked))
-
-    def write(self, step: IssueStep) -> None:
-        """Do a step: https://docs.gitlab.com/api/issues/"""
-        if step.comment:
-            method, path, body = "POST", f"issues/{step.number}/notes", {"body": _inert(step.comment)}
-        else:
-            method, path = ("PUT", f"issues/{step.number}") if step.number else ("POST", "issues")
-            body = {"title": step.title} if step.title else {}
-            body["description"] = _inert(step.body)
-            if step.open is not None:
-                body["state_event"] = "reopen" if step.open else "close"
-        self._rest.write(method, path, "write an issue", body, lambda _: None)
 
     def _me(self) -> int:
         return self._users.get("user", "ask whose token GITLAB_TOKEN is", lambda body: int(body["id"]))
@@ -187,10 +168,6 @@ def _is_bot(body: Json) -> bool:
 
 def _comment(body: Json) -> Comment:
     return Comment.read(str(body["id"]), body["body"], _at(body["updated_at"]))
-
-
-def _issue(body: Json) -> Issue:
-    return Issue(int(body["iid"]), body["state"] == "opened", body["description"] or "")
 
 
 def _at(text: str) -> str:

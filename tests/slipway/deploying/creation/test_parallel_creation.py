@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from slipway.base.errors import PolicyError, ResourceError, SlipwayError
 from slipway.deploying.creation import parallel_creation
-from slipway.deploying.creation.parallel_creation import FINDINGS, PATIENCE, create_all, creator
+from slipway.deploying.creation.parallel_creation import PATIENCE, create_all, creator
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.removal import GracePeriod
 from slipway.google.live import Unknown, Use
 from slipway.google.quotas import QuotaInfo, QuotaPreference
 from slipway.model.cluster import ClusterSpec, PoolSpec
-from slipway.model.findings.kinds import of_document
 from slipway.model.machines.spec import MachineSpec
 from tests.slipway.deploying.deployment.test_replacement import ALIVE, NEW, OLD
 from tests.slipway.deploying.deployment.world import PROJECT, REGION, STACK, catalog_with, id_of, live, planned, spec
@@ -72,13 +69,12 @@ def play(
     post: Step = OPERATION,
     use: Use | Unknown | None = None,
     awaited: dict[str, int] | None = None,
-    findings: Path | None = None,
 ) -> Played:
     cloud, said = Cloud(Script([post], [RUNS]), Bucket(None)), [""][:0]
     monkeypatch.setattr(parallel_creation, "connect", lambda _: cloud)
     create = creator(
         plan,
-        {PATIENCE: "0.01s", **({FINDINGS: str(findings)} if findings else {})},
+        {PATIENCE: "0.01s"},
         (STACK, PROJECT, REGION),
         lambda _: use or Use(),
         say=said.append,
@@ -125,20 +121,6 @@ def test_what_may_not_go_first_holds_up_what_comes_in_its_place(
 def test_one_that_comes_to_its_end_leaves_the_rest_to_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     played = play(monkeypatch, ADDED)
     assert played.error is None and played.cloud.storage.offered == {"cpu", "edited"}
-
-
-def test_what_there_is_no_room_for_is_written_as_a_finding_and_nothing_else_is(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """`slipway notices` reads it: it took that from the words of the error. # N2"""
-    file = tmp_path / "up.json"
-    assert play(monkeypatch, ADDED, post=refused(403, "denied"), findings=file).error and not file.exists()
-    played = play(monkeypatch, ADDED, post=refused(429, "no quota"), findings=file)
-    assert played.error is not None and of_document(json.loads(file.read_text())) == played.error.found
-    assert [(one.kind, one.subject) for one in played.error.found] == [("stock-out", "cluster gpu")]
-    play(monkeypatch, ADDED, findings=file)
-    body = json.loads(file.read_text())
-    assert (body["stack"], body["lookedAt"], body["findings"]) == (STACK, ["stock-out"], [])
 
 
 def made(*bad: str, seasons: tuple[str, ...] = ()) -> tuple[dict[str, str], list[dict[str, str]], list[str]]:

@@ -10,12 +10,10 @@ from decimal import Decimal
 
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.base import codec
 from slipway.deploying.deployment.published_schedule import upcoming
 from slipway.deploying.deployment.schedule import Due, schedule
 from slipway.deploying.generations.action import Why
 from slipway.deploying.generations.dormant import Dormancy
-from slipway.front.cli.terminal.documents import dates_document
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Live, QuotaLimit, Unknown
 from slipway.google.quota.increases import all_short
@@ -27,7 +25,6 @@ from slipway.model.findings.finding import Grade
 from slipway.model.prices import Price
 from slipway.model.season import Season
 from slipway.model.state import State
-from slipway.operating.notices.notice import Notices, of_document
 from slipway.reviewing.preview_text import preview_text
 from tests.slipway.deploying.generations.test_dormant import CPU, HASH, HOUR, ID, LIMITED, NOW, alive, in_season
 from tests.slipway.operating.doctor.picture import found
@@ -226,27 +223,15 @@ def test_quota_has_it_and_asks_for_what_it_takes() -> None:
     assert not ready.findings and GPUS in {one.metric for one in ready.lines}
 
 
-def due_and_told(made: Story) -> tuple[Due, Notices]:
-    (due,) = upcoming(made.whole, made.seen(), made.now)
-    body = {"kind": "schedule", "stack": "dev", "time": made.now, **dates_document([due], [], made.now)}
-    return due, of_document(codec.document(body), "schedule.json")
-
-
-def test_the_schedule_and_a_notice_say_that_it_is_not_ready_until_it_is() -> None:
+def test_the_schedule_says_that_it_is_not_ready_until_it_is() -> None:
     made = five_days()
     made.up()
-    due, told = due_and_told(made)
+    (due,) = upcoming(made.whole, made.seen(), made.now)
     assert due.what == "season-begins" and due.why.startswith(f"not ready, because {LACKS}")
     assert due.readiness and due.readiness.ready is False
-    assert [(one.kind, one.subject) for one in told.notices] == [("season-awaits-quota", "two")]
-    shapes = [told.notices[0].shape]
-    for answer in (PENDING, HOPELESS):
-        made.preferences = {QUOTA: answer}
-        shapes.append(due_and_told(made)[1].notices[0].shape)
-    assert len(set(shapes)) == 3, "told anew with each answer"
     made.gpus = 2
-    due, told = due_and_told(made)
-    assert due.readiness and due.readiness.ready and due.why.startswith("ready; ") and not told.notices
+    (due,) = upcoming(made.whole, made.seen(), made.now)
+    assert due.readiness and due.readiness.ready and due.why.startswith("ready; ")
 
 
 def test_who_may_read_no_limits_is_told_that() -> None:

@@ -13,8 +13,6 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from slipway.google.transport import Response, Transport
-from slipway.model.findings.finding import Subject
-from slipway.model.findings.kinds import KINDS, to_document
 from tests.checkouts.shell import Done, slipway
 
 from .stack import Stack
@@ -93,11 +91,9 @@ def lines_of(file: Path) -> list[Any]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-OUT = KINDS["stock-out"].of(Subject("cluster", "h100"), "cluster `h100-3e29a36` failed", id="h100", how="in ERROR")
 FILES: Mapping[str, tuple[tuple[str, ...], Any]] = {
     "Pulumi.any.yaml": (("check",), yaml.load(STACK, yaml.BaseLoader)),
     "job.yaml": (("templates", "import"), yaml.load(JOB, yaml.BaseLoader)),
-    "up.json": (("notices",), to_document("prod", ["stock-out"], [OUT])),
     "edit.jsonl": (("review", "--no-live"), lines_of(CASE)),
     "drift.jsonl": (("drift", "--no-live"), lines_of(CASE)),
 }

@@ -111,6 +111,12 @@ def test_a_stack_that_no_file_names(standing: Stack) -> None:
     assert "slipway doctor --catalog gs://" in done.err
 
 
+def test_a_webhook_is_told_after_the_findings_are_shown_and_its_address_is_not(stack: Stack) -> None:
+    done = stack.run("doctor", SLIPWAY_WEBHOOK="http://127.0.0.1:9/T0KEN", XDG_STATE_HOME=str(stack.folder))
+    assert done.code != 0 and done.err.index("1 broken") < done.err.index("the webhook could not be told")
+    assert "T0KEN" not in done.said
+
+
 def test_the_document_has_every_field_of_a_finding(snapshot: SnapshotAssertion) -> None:
     seen = picture(published=None)
     body = codec.document(document(seen, examine(seen)))

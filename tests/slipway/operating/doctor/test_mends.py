@@ -219,7 +219,7 @@ def test_a_budget_of_which_nothing_is_known_is_told(ledger: Ledger | str | None)
 
 
 def test_a_month_that_is_younger_than_the_last_run_is_no_finding() -> None:
-    """Notices of the first hour of each month opened an issue, which the second hour closed."""
+    """The first hour of each month found it, and the second no more."""
     ended = NOW.replace(day=1, hour=0, minute=0, second=0, microsecond=0) - timedelta(minutes=10)
     last = replace(LEDGER, at=ended, month=month_of(ended))
     whole = replace(catalog(CPU), budget=Budget(1))

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from slipway.base.errors import ConfigError, ResourceError
-from slipway.operating.notices.issues import Issue, IssueStep
 from slipway.reviewing.forges.gitlab import GitLab
 from slipway.reviewing.forges.trees import Trees
 from slipway.reviewing.gate import MergeResult
@@ -187,23 +186,6 @@ class TestComment:
         gitlab.tell(gitlab.merge_result(), f"{MARKER}\n````\n/close\n````\nsee !7 and a!7")
         lines = server.notes[0].body.splitlines()
         assert not any(one.startswith("/") for one in lines) and "see !7" not in server.notes[0].body
-
-
-class TestIssues:
-    def test_those_of_the_token_s_user_are_read_and_written(self, server: stand_in.GitLab, checkout: Checkout) -> None:
-        somebody = {"iid": 1, "state": "opened", "author": {"id": ADA}, "description": "<!-- slipway-notice {} -->"}
-        server.issues = [somebody]
-        gitlab = asked(server, checkout, merged=True)
-        gitlab.write(IssueStep(0, "opens", "a title", "/close\nbody"))
-        (issue,) = gitlab.issues()
-        assert (issue.number, issue.open) == (2, True) and not issue.body.startswith("/")
-        gitlab.write(IssueStep(2, "says", comment="It is over."))
-        gitlab.write(IssueStep(2, "closes", body="over", open=False))
-        assert gitlab.issues() == (Issue(2, False, "over"),)
-        gitlab.write(IssueStep(2, "again", "a title", "again", open=True))
-        assert gitlab.issues() == (Issue(2, True, "again"),)
-        assert server.issues[0] == somebody
-        assert server.written[1] == "POST /projects/20/issues/2/notes"
 
 
 class TestRefusals:
