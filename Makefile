@@ -15,9 +15,17 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 PYTEST_ARGS ?=
-# Files of tests with this folder, file or word in their paths; all where it is empty.
+# The suite of vertex-local or slipway alone, or files of tests with this folder, file or word in their paths.
 ONLY ?=
-FILES = $(if $(ONLY),$(or $(shell find tests -name 'test_*.py' -path '*$(ONLY:tests/%=%)*'),$(error No test has '$(ONLY)' in its path)))
+WORD = $(patsubst tests/%,%,$(patsubst vertex-local/%,%,$(filter-out vertex-local slipway,$(ONLY))))
+found = $(if $(WORD),$(shell cd $(1) && find tests -name 'test_*.py' -path '*$(WORD)*'),$(if $(filter $(2),$(ONLY)),,tests))
+OF_SLIPWAY = $(if $(filter vertex-local/%,$(ONLY)),,$(call found,.,vertex-local))
+OF_VERTEX_LOCAL = $(call found,vertex-local,slipway)
+NONE = $(if $(strip $(OF_SLIPWAY) $(OF_VERTEX_LOCAL)),,$(error No test has '$(ONLY)' in its path))
+# Each suite in its project's folder: suite FOLDER,FILES,MARKS.
+suite = $(if $(strip $(2)),(cd $(1) && $(abspath $(PY)) -m pytest -n $(WORKERS) --dist worksteal -m $(3) $(PYTEST_ARGS) $(4) $(2)),true)
+suites = $(call suite,.,$(OF_SLIPWAY),$(1),$(2)) || failed=$$?; $(call suite,vertex-local,$(OF_VERTEX_LOCAL),$(1),$(2)) || failed=$$?
+types = { $(VENV)/bin/mypy || failed=$$?; (cd vertex-local && $(abspath $(VENV))/bin/mypy) || failed=$$?; }
 # Tests wait more than they compute: two workers for each processor, at most eight.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 2)))')
 LOCK ?= --upgrade
@@ -39,30 +47,30 @@ demo-down: setup ## stop and clean all that `make demo` started
 	@$(PY) -m local.demo down
 
 # Types are checked beside the tests.
-test: setup ## format, lint, strict types and every test, the real engine included: make test [ONLY=folder-or-word]
+test: setup ## format, lint, strict types and every test, the real engine included: make test [ONLY=vertex-local|slipway|folder-or-word]
 	@$(VENV)/bin/ruff format --check . && $(VENV)/bin/ruff check .
-	@echo "engine  …"; SLIPWAY_ENGINE= $(PY) -m local.engine >/dev/null
-	@$(VENV)/bin/mypy >$(VENV)/types.log 2>&1 & types=$$!; failed=0; \
-	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not long" $(PYTEST_ARGS) $(FILES) || failed=$$?; \
+	@$(NONE)$(if $(OF_SLIPWAY),echo "engine  …"; SLIPWAY_ENGINE= $(PY) -m local.engine >/dev/null)
+	@(failed=0; $(types); exit $$failed) >$(VENV)/types.log 2>&1 & types=$$!; failed=0; \
+	$(call suites,"not long"); \
 	wait $$types || failed=$$?; cat $(VENV)/types.log; exit $$failed
 
 test-long: setup ## what costs minutes and hardly ever breaks alone: each week, and before a release
-	@$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "long or hypothesis" --hypothesis-profile thorough $(PYTEST_ARGS)
+	@failed=0; $(call suites,"long or hypothesis",--hypothesis-profile thorough); exit $$failed
 
 test-quick: setup ## the tests that need neither the engine nor a job's environment
-	@$(PY) -m pytest -n $(WORKERS) -m "not journey and not long" $(PYTEST_ARGS)
+	@failed=0; $(call suites,"not journey and not long"); exit $$failed
 
 lint: setup ## format, lint, strict types
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/ruff check .
-	@$(VENV)/bin/mypy
+	@failed=0; $(types); exit $$failed
 
 format: setup ## write the format and what the linter can correct
 	@$(VENV)/bin/ruff format .
 	@$(VENV)/bin/ruff check --fix .
 
 fuzz: setup ## many thousands of odd requests to the local cloud, others each time: make fuzz [REQUESTS=20000]
-	@SLIPWAY_FUZZ=$(or $(REQUESTS),20000) $(PY) -m pytest tests/local/cloud/test_fuzz.py $(PYTEST_ARGS)
+	@cd vertex-local && VERTEX_LOCAL_FUZZ=$(or $(REQUESTS),20000) $(abspath $(PY)) -m pytest tests/test_fuzz.py $(PYTEST_ARGS)
 
 bench: setup ## the bars, one JSON line each
 	@$(PY) -m bench
@@ -73,7 +81,7 @@ bench-faults: setup ## an hour of trouble at the calls of every journey: make be
 newest-gcp: setup ## the newest pulumi-gcp of the registry, in an environment of its own: its types, and the stand-in with it
 	@$(VENV)/bin/uv venv --quiet --clear --python $(PY) $(NEWEST)
 	@$(VENV)/bin/uv pip install --quiet --python $(NEWEST) --require-hashes -r requirements-dev.txt
-	@TMPDIR="$(abspath $(NEWEST))" $(VENV)/bin/uv pip install --quiet --python $(NEWEST) --no-deps --config-settings editable_mode=compat --editable .
+	@TMPDIR="$(abspath $(NEWEST))" $(VENV)/bin/uv pip install --quiet --python $(NEWEST) --no-deps --config-settings editable_mode=compat --editable . --editable vertex-local
 	@$(VENV)/bin/uv pip install --quiet --python $(NEWEST) --upgrade-package pulumi-gcp pulumi-gcp
 	@$(VENV)/bin/uv pip list --quiet --python $(NEWEST) | grep -E '^pulumi'
 	@$(NEWEST)/bin/mypy --cache-dir $(NEWEST)/.mypy_cache components
@@ -83,12 +91,12 @@ newest-gcp: setup ## the newest pulumi-gcp of the registry, in an environment of
 
 review: setup ## what this checkout would do, judged by the code of BASE: make review BASE=main [STACK=local] [LAPTOP=1] [ARGS=…]
 	@test -n "$(BASE)" || { echo 'error: BASE says what to compare with'; echo '  fix: make review BASE=main'; exit 2; }
-	@if [ -n "$(LAPTOP)" ]; then environment=$$($(PY) -m local env --as previewer $(OF_STACK)); eval "$$environment"; fi; \
+	@if [ -n "$(LAPTOP)" ]; then environment=$$($(PY) -m local.shell --as previewer $(OF_STACK)); eval "$$environment"; fi; \
 	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"; \
 	$(PY) -m local.pull_request --base "$(BASE)" --stack "$(STACK)" $(ARGS)
 
 select: setup ## select a stack, made where there is none, with its reviewed file left as it is: make select STACK=dev [KEY=gcpkms://…] [LAPTOP=1]
-	@if [ -n "$(LAPTOP)" ]; then environment=$$($(PY) -m local env --as deployer $(OF_STACK)); eval "$$environment"; fi; \
+	@if [ -n "$(LAPTOP)" ]; then environment=$$($(PY) -m local.shell --as deployer $(OF_STACK)); eval "$$environment"; fi; \
 	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"; \
 	$(PY) -m local.select_stack --stack "$(STACK)" --secrets-provider "$(KEY)"
 
@@ -97,9 +105,9 @@ verify-cloud: setup ## the demo's journey, or what documents leave open, on a re
 
 lock: setup ## pin what pyproject.toml names, with hashes, in requirements*.txt
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra deploy -o requirements.txt
-	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra local --extra board --group dev \
+	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra local --extra board --group dev --no-emit-package vertex-local \
 		-o requirements-dev.txt
-	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra local -c requirements-dev.txt \
+	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra local -c requirements-dev.txt --no-emit-package vertex-local \
 		-o slipway/front/starter/requirements-local.lock
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) --group release -o requirements-release.txt
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) --group site -o requirements-site.txt
@@ -116,7 +124,7 @@ setup: $(READY) ## packages, into .venv
 # Editable by path (compat), since by an import hook any folder called slipway beside a person's script would hide it.
 # The mark is written last, so that a killed set-up is begun again and a finished one costs nothing. uv leaves a lock in the
 # temporary folder for each source that it builds.
-$(READY): requirements-dev.txt pyproject.toml
+$(READY): requirements-dev.txt pyproject.toml vertex-local/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "error: Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "\n  fix: make PYTHON=python3.11 …")'
 	@echo "setup   virtual environment in $(VENV)"
 	@rm -f $(READY)
@@ -124,5 +132,5 @@ $(READY): requirements-dev.txt pyproject.toml
 	@echo "setup   packages, pinned with hashes (a minute where nothing is cached, seconds after)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check "$$(sed -n 's/^\(uv==[^ ]*\).*/\1/p' requirements-dev.txt)"
 	@$(VENV)/bin/uv pip install --quiet --python $(PY) --require-hashes -r requirements-dev.txt
-	@TMPDIR="$(abspath $(VENV))" $(VENV)/bin/uv pip install --quiet --python $(PY) --no-deps --config-settings editable_mode=compat --editable .
+	@TMPDIR="$(abspath $(VENV))" $(VENV)/bin/uv pip install --quiet --python $(PY) --no-deps --config-settings editable_mode=compat --editable . --editable vertex-local
 	@touch $(READY)

@@ -25,6 +25,7 @@ from local.environment import apart
 
 CHECKOUT = Path(__file__).parents[1]
 STACK = "local"
+VERTEX_LOCAL = str(Path(sys.executable).with_name("vertex-local"))
 _PREFIX = "slipway-bench-"
 # What the caller's shell says of a local cloud is not the bench's own.
 _FOREIGN = ("VERTEX_LOCAL_",)
@@ -53,15 +54,15 @@ class Cloud:
     def start(self) -> None:
         """Start it, or do nothing when it runs."""
         chosen = [part for name, value in self.settings.items() for part in ("--set", f"{name}={value}")]
-        command([sys.executable, "-m", "local", "up", *chosen], self.shell)
+        command([VERTEX_LOCAL, "up", *chosen], self.shell)
 
     def stop(self) -> None:
-        command([sys.executable, "-m", "local", "down"], self.shell)
+        command([VERTEX_LOCAL, "down"], self.shell)
 
     def role(self, name: str) -> dict[str, str]:
         """Return the environment of a shell that acts as `name`: owner, deployer, previewer or submitter."""
         if name not in self._roles:
-            said = command([sys.executable, "-m", "local", "env", "--as", name], self.shell)
+            said = command([sys.executable, "-m", "local.shell", "--as", name], self.shell)
             exports = [word for line in said.splitlines() for word in shlex.split(line) if word != "export"]
             self._roles[name] = {**self.shell, **dict(word.split("=", 1) for word in exports)}
         return self._roles[name]

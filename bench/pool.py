@@ -15,7 +15,7 @@ from typing import Any
 
 from bench import measure
 from bench.errors import BenchError
-from bench.ground import CHECKOUT, STACK, Cloud, Ground, Tell, command, pulumi
+from bench.ground import CHECKOUT, STACK, VERTEX_LOCAL, Cloud, Ground, Tell, command, pulumi
 from bench.result import Result
 from bench.submit import CATALOG
 
@@ -47,7 +47,7 @@ def starts(ground: Ground, runs: int, tell: Tell) -> list[Result]:
     name, _ = _workers(cloud)
     with cloud.set({"quota.custom_model_training_preemptible_cpus": "100", "machine_seconds": str(MACHINE_S)}):
         for run in range(runs):
-            command([sys.executable, "-m", "local", "images", "clear", name], cloud.shell, CHECKOUT)
+            command([VERTEX_LOCAL, "images", "clear", name], cloud.shell, CHECKOUT)
             first.append(_create_to_start(cloud, ground.folder, "pool"))
             warm.append(_create_to_start(cloud, ground.folder, "pool"))
             own.append(_create_to_start(cloud, ground.folder, "spot"))

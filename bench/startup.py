@@ -26,7 +26,7 @@ def help_text(ground: Ground, runs: int, tell: Tell) -> list[Result]:
 
 
 def local_cloud(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-    """Return the time from the start of `python -m local up`, on an empty state, to the first answer about training."""
+    """Return the time from the start of `vertex-local up`, on an empty state, to the first answer about training."""
     numbers = count()
 
     def start() -> float:

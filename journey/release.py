@@ -1,8 +1,8 @@
 """`make release VERSION=…`: all that is passed on of one commit, in `dist/VERSION`.
 
-Source and wheel, notes from the changelog, a bill of materials and the hashes of all. Built from the commit and nothing
-beside it, so that whoever repeats it with the same Python gets the same bytes. Nothing is published: what to type for
-that is said.
+Sources and wheels of Slipway and of its local cloud, notes from the changelog, a bill of materials and the hashes of
+all. Built from the commit and nothing beside it, so that whoever repeats it with the same Python gets the same bytes.
+Nothing is published: what to type for that is said.
 """
 
 from __future__ import annotations
@@ -43,11 +43,12 @@ def check(repository: Repository, version: str) -> str:
             why="a release is one commit, which anybody can build again",
             fix="commit them, or git stash --include-untracked",
         )
-    declared = tomllib.loads(repository.git("show", "HEAD:pyproject.toml"))["project"]["version"]
-    if declared != version:
-        raise ConfigError(
-            f"pyproject.toml has version {declared}, not {version}", fix=f'set version = "{version}" there, and commit'
-        )
+    for file in ("pyproject.toml", "vertex-local/pyproject.toml"):
+        declared = tomllib.loads(repository.git("show", f"HEAD:{file}"))["project"]["version"]
+        if declared != version:
+            raise ConfigError(
+                f"{file} has version {declared}, not {version}", fix=f'set version = "{version}" there, and commit'
+            )
     if repository.git("tag", "--list", f"v{version}") and f"v{version}" not in repository.git(
         "tag", "--points-at", "HEAD"
     ):
@@ -78,7 +79,8 @@ def release(repository: Repository, version: str) -> Path:
         python = tools / "bin" / "python"
         pinned = source / "requirements-release.txt"
         _run(environment, _UV, "pip", "install", "--python", python, "--require-hashes", "-r", pinned)
-        _run(environment, _UV, "build", "--no-build-isolation", "--python", python, "--out-dir", made, source)
+        for project in (source, source / "vertex-local"):
+            _run(environment, _UV, "build", "--no-build-isolation", "--python", python, "--out-dir", made, project)
         (made / ".gitignore").unlink(missing_ok=True)
         for archive in made.glob("*.tar.gz"):
             archive.write_bytes(_reproducible(archive.read_bytes(), int(environment["SOURCE_DATE_EPOCH"])))

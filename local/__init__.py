@@ -1,4 +1,4 @@
-"""The laptop: Google's APIs on this machine, the provider that speaks to them, the engine, and the demo.
+"""The laptop: what ties Slipway to the local cloud: the provider that speaks to it, the engine, and the demo.
 
 In a checkout it is the package `local`; the wheel has it as `slipway.local`. Its modules import each other relatively.
 """
@@ -9,8 +9,8 @@ from pathlib import Path
 
 PACKAGE = __name__
 _INSTALLED = "." in PACKAGE
-COMMAND = f".venv/bin/python -P -m {PACKAGE}" if _INSTALLED else f"python -m {PACKAGE}"
-"""The command to type, with -P, as a person's folder may have the name of one of ours."""
+SHELL = f".venv/bin/python -P -m {PACKAGE}.shell" if _INSTALLED else f"python -m {PACKAGE}.shell"
+"""The command that prints a shell's variables, with -P, as a person's folder may have the name of one of ours."""
 IMPORTED_FROM = Path(__file__).resolve().parents[PACKAGE.count(".") + 1]
 """The folder that must be on the path of a process that runs one of these modules: a checkout, or site-packages."""
 

@@ -1,4 +1,4 @@
-"""The environment variables that make a shell, a program or a test talk to the local cloud."""
+"""The environment variables with which the engine and Slipway work on the local cloud, apart from a person's own."""
 
 import os
 import sys
@@ -6,10 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from .backend import file_backend
-from .cloud.endpoints import cloud_variables, every
-from .cloud.identities import PROJECT_ID
-from .cloud.nodes.environment import CLIENT_SETTINGS
-from .cloud.server.cloud_file import Record
 
 PASSPHRASE = "slipway-local"
 _OF_A_CLOUD = ("GOOGLE_", "PULUMI_", "CLOUDSDK_", "STORAGE_EMULATOR_", "SLIPWAY_")
@@ -20,9 +16,7 @@ _OF_THIS_MACHINE = (
     "SLIPWAY_USER",
     "SLIPWAY_TEAM",
 )
-_NO_PROXY = ("NO_PROXY", "no_proxy")
 _PYTHON = Path(__file__).resolve().parent / "engine" / "python.sh"
-_THIS_MACHINE = ("127.0.0.1", "localhost", "::1", "127.0.0.0/8")
 
 
 def apart(environ: Mapping[str, str]) -> dict[str, str]:
@@ -60,28 +54,3 @@ def own_things(folder: Path) -> dict[str, str]:
     """Return the folders in which submissions to a cloud with this state folder are noted, and the catalog that a
     person chooses there, both apart from those of real clouds."""
     return {"SLIPWAY_JOURNAL": str(folder / "journal"), "SLIPWAY_CONFIG": str(folder / "config")}
-
-
-def past_proxies(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return variables that keep requests to this machine away from a proxy, which could not send them on and would see
-    tokens.
-
-    The engine's own calls go astray as well. Go bypasses a proxy for loopback by itself; Python and gRPC do not.
-    """
-    known = [word.strip() for name in _NO_PROXY for word in environ.get(name, "").split(",")]
-    value = ",".join(dict.fromkeys([*filter(None, known), *_THIS_MACHINE]))
-    return dict.fromkeys(_NO_PROXY, value)
-
-
-def of_role(record: Record, role: str, project: str = PROJECT_ID) -> Mapping[str, str]:
-    """Return the cloud's variables for `owner`, `deployer`, `previewer` or `submitter` of a project, or for one of its
-    people by email, and every endpoint of the provider. Raises LookupError for somebody unknown there."""
-    token = record.token(project, role)
-    if token is None:
-        raise LookupError(f"{role} of {project}")
-    return {
-        **every(record.url),
-        **cloud_variables(record.url, token, project),
-        **CLIENT_SETTINGS,
-        **past_proxies(os.environ),
-    }

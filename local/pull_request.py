@@ -143,8 +143,9 @@ def own_pack(folder: Path, variables: Mapping[str, str]) -> dict[str, str]:
 def silent(stack: str, why: str) -> SlipwayError:
     fix = f"pulumi preview --stack {stack}"
     if "no stack named" in why:
+        from vertex_local.server.cloud_file import state_folder
+
         from .backend import file_backend
-        from .cloud.server.cloud_file import state_folder
 
         laptop = os.environ.get("PULUMI_BACKEND_URL") == file_backend(state_folder() / "pulumi-state")
         demo = "make demo" if stack == "local" else f"make demo STACK={stack}"

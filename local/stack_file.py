@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from vertex_local.identities import SUBMITTER, Project
+from vertex_local.quotas.metrics import table
+
 from slipway.authoring.stack.stack import Stack, parse
 from slipway.authoring.stack.yaml_file import load
 from slipway.base.errors import ConfigError
 from slipway.google.quota.metrics import needs
 from slipway.model.machines.spec import MachineGroup
-
-from .cloud.identities import SUBMITTER, Project
-from .cloud.quotas.metrics import table
 
 _PEOPLE = ("user:", "serviceAccount:")
 _ADDRESS = re.compile(r"[\w.-]+@[\w.-]+\.gserviceaccount\.com")

@@ -40,7 +40,7 @@ _OF_A_CALLER = (
     *("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"),
     *("COLUMNS", "LINES"),
 )
-_OF_THE_RUN = {"SLIPWAY_CACHE", "VERTEX_LOCAL_CACHE", "SLIPWAY_FUZZ", "SLIPWAY_NEWEST_GCP", "SLIPWAY_RECORD"}
+_OF_THE_RUN = {"SLIPWAY_CACHE", "VERTEX_LOCAL_CACHE", "SLIPWAY_NEWEST_GCP", "SLIPWAY_RECORD"}
 for _name in list(os.environ):
     if _name.startswith((*_OF_A_PERSON, *_OF_A_CALLER)) and _name not in _OF_THE_RUN:
         del os.environ[_name]
@@ -93,7 +93,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
     running: LocalCloud = local.LocalCloud(tmp_path_factory.mktemp("cloud") / "state")
     running.up(*[word for setting in local.FAST for word in ("--set", setting)])
     yield running
-    running.local("down")
+    running.command("down")
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def own_cloud(tmp_path: Path) -> Iterator[LocalCloud]:
     local = pytest.importorskip("tests.local.conftest", reason="needs the local cloud", exc_type=ImportError)
     mine: LocalCloud = local.LocalCloud(tmp_path / "state")
     yield mine
-    mine.local("down")
+    mine.command("down")
 
 
 @pytest.fixture

@@ -22,12 +22,12 @@ from bench.errors import BenchError
 from bench.faults import meetings
 from bench.faults.processes import kill
 from bench.faults.report import Entry
-from bench.faults.rules import MET, OFF, copy
+from bench.faults.rules import MET, OFF, PROJECT, copy
 from bench.ground import CHECKOUT
 
 # Tests that run long, or do not concern rules.
 _LEFT_OUT = ("test_fuzz.py", "test_layout.py", "test_honesty.py", "test_gcloud.py", "sources")
-_TESTS = ("tests/local/cloud", "-m", "not journey", *(f"--ignore=tests/local/cloud/{name}" for name in _LEFT_OUT))
+_TESTS = ("tests", "-m", "not journey", *(f"--ignore=tests/{name}" for name in _LEFT_OUT))
 # The most tests of a rule that are run. A test that waits for the refused result has noticed.
 _MOST = 12
 _LONGEST_S = 60
@@ -59,7 +59,7 @@ class Copy:
         environ = {**os.environ, "PYTHONPATH": str(self.folder)}
         # In a session of its own: Ctrl-C is the bench's, which ends all processes here.
         with subprocess.Popen(
-            command, cwd=self.folder, env=environ, start_new_session=True, text=True,
+            command, cwd=self.folder / PROJECT, env=environ, start_new_session=True, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         ) as process:  # fmt: skip
             try:
@@ -78,7 +78,7 @@ class Copy:
             code, said = self.pytest("-p", meetings.__name__, *_TESTS, patience=patience)
         except subprocess.TimeoutExpired:
             return None
-        file = self.folder / meetings.FILE
+        file = self.folder / PROJECT / meetings.FILE
         if code not in (0, _FAILED) or not file.exists():
             raise BenchError(f"the tests of the local cloud ended with {code}: {said}")
         rows = [json.loads(line) for line in file.read_text().splitlines()]

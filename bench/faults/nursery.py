@@ -17,10 +17,10 @@ from pathlib import Path
 from threading import Lock
 
 import psutil
+from vertex_local.server import client, daemon, main
+from vertex_local.server.cloud_file import read_record
 
 from bench.ground import CHECKOUT
-from local.cloud.server import client, daemon, main
-from local.cloud.server.cloud_file import read_record
 
 _START_S = 60.0
 

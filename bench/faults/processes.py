@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
+from vertex_local.server import daemon
 
-from local.cloud.server import daemon
 from local.demo import leftovers
 
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

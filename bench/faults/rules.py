@@ -12,7 +12,9 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
-_CLOUD = Path("local/cloud")
+PROJECT = Path("vertex-local")
+"""The folder in which its tests are run."""
+_CLOUD = PROJECT / "vertex_local"
 _NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info")
 # Errors that stop the process, parse its own files or shape its own errors are no rules of the service.
 _NOT_RULES = frozenset({"ValueError", "StopError", "ClientDisconnect", "ConnectionAbortedError", "BusyError"})
@@ -63,7 +65,7 @@ def switchable(file: Path, source: str) -> tuple[list[str], str]:
             for number, node in enumerate(tree.body)
             if not isinstance(node, ast.Expr) and not (isinstance(node, ast.ImportFrom) and node.module == "__future__")
         )
-        tree.body[place:place] = ast.parse("from local.cloud.switch import met as _met").body
+        tree.body[place:place] = ast.parse("from vertex_local.switch import met as _met").body
     return found.rules, ast.unparse(ast.fix_missing_locations(tree))
 
 

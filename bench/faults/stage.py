@@ -15,6 +15,10 @@ from pathlib import Path
 from threading import Event
 
 import psutil
+from vertex_local.environment import of_role
+from vertex_local.identities import PROJECT_ID
+from vertex_local.server import daemon
+from vertex_local.server.cloud_file import process_of, read_record
 
 from bench.errors import BenchError
 from bench.faults import folders
@@ -22,9 +26,6 @@ from bench.faults.nursery import Nursery
 from bench.faults.processes import deaf, end_all, kill, part_of, sessions
 from bench.faults.proxy import Proxy, standing_before
 from local import environment
-from local.cloud.identities import PROJECT_ID
-from local.cloud.server import daemon
-from local.cloud.server.cloud_file import process_of, read_record
 from local.demo import leftovers
 from local.engine.engine import ensure
 from local.plugin import installation
@@ -118,7 +119,7 @@ class ProxiedCloud(LocalCloud):
 
     def env(self, role: str = "deployer", project: str = PROJECT_ID) -> dict[str, str]:
         assert self.proxy is not None
-        return {**self.base_env(), **environment.of_role(replace(self.record, url=self.proxy.url), role, project)}
+        return {**self.base_env(), **of_role(replace(self.record, url=self.proxy.url), role, project)}
 
 
 @dataclass

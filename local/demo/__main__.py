@@ -6,15 +6,15 @@ import argparse
 import os
 import sys
 
+from vertex_local.environment import past_proxies
+
 from slipway.base.errors import SlipwayError
 
-from .. import COMMAND
-from ..environment import past_proxies
 from .demo import down, play
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog=f"{COMMAND}.demo", description=__doc__)
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}", description=__doc__)
     parser.add_argument("verb", nargs="?", choices=("play", "down"), default="play")
     parser.add_argument("--stack", default="local", help="which of stacks/ is played")
     os.environ.update(past_proxies(os.environ))

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from vertex_local.images.recipes import recipe_for
+
 from slipway.base.errors import ResourceError
 from slipway.model.capacity import POOL
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.machines.table import machine
 from slipway.reviewing.usual import job_spec, worker_pools
-
-from ..cloud.images.recipes import recipe_for
 
 USUAL = "dask-digits"
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+
+from vertex_local import images
+from vertex_local.environment import of_role
+from vertex_local.identities import PROJECT_ID, folder_of
+from vertex_local.server import daemon, named_project
+from vertex_local.server.cloud_file import Record, read_record, state_folder
 
 from slipway.base.errors import SlipwayError
 from slipway.google.catalog.document import read as read_catalog
@@ -18,15 +23,10 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.labels import REQUEST_LABEL
 
-from .. import PACKAGE, environment, named_project, project_folder
-from ..cloud import images
-from ..cloud.identities import PROJECT_ID, folder_of
-from ..cloud.server import daemon
-from ..cloud.server.client import CloudError
-from ..cloud.server.cloud_file import Record, read_record, state_folder
+from .. import PACKAGE, environment, project_folder
 from ..engine.engine import ensure
-from ..engine.errors import EngineError
 from ..engine.progress import Printer
+from ..errors import as_slipways
 from ..plugin import installation
 from ..stack_copy import copy
 from ..stack_file import LaptopStack, read
@@ -44,7 +44,7 @@ def play(stack: str) -> None:
     """Play the whole journey of a stack. Raises SlipwayError where it can't go on."""
     folder = state_folder()
     played = read(project_folder(), stack)
-    with _laptop():
+    with as_slipways():
         daemon.claim(folder)
     with turn(folder / "demo.lock"):
         _step(1, "the Pulumi engine")
@@ -114,13 +114,8 @@ def _step(number: int, what: str) -> None:
 
 
 def _engine() -> Path:
-    printer = Printer(sys.stderr)
-    try:
+    with as_slipways(), closing(Printer(sys.stderr)) as printer:
         engine = ensure(printer)
-    except EngineError as error:
-        raise SlipwayError(error.what, why=error.why, fix=error.fix) from error
-    finally:
-        printer.close()
     print(f"        pulumi {engine.version} ({engine.source})")
     return engine.bin
 
@@ -141,7 +136,7 @@ def _processes(count: int) -> str:
 
 def _cloud(folder: Path, played: LaptopStack) -> Record:
     """Return a running cloud that has the stack's project."""
-    with _laptop():
+    with as_slipways():
         started = daemon.start(folder, {})
         if started.note:
             print(f"        {started.note}")
@@ -152,18 +147,6 @@ def _cloud(folder: Path, played: LaptopStack) -> Record:
     record = read_record(folder)
     assert record, "it runs"
     return record
-
-
-@contextmanager
-def _laptop() -> Iterator[None]:
-    """Raise the local cloud's errors, whose texts have three lines, as errors of the demo."""
-    try:
-        yield
-    except CloudError as error:
-        text = str(error)
-        parts = {key.strip(): rest for key, _, rest in (line.partition(": ") for line in text.splitlines())}
-        said = SlipwayError(parts.get("error", text), why=parts.get("why", ""), fix=parts.get("fix", ""))
-        raise said from error
 
 
 def _journey(folder: Path, engine: Path, record: Record, played: LaptopStack) -> Play:
@@ -178,7 +161,7 @@ def _journey(folder: Path, engine: Path, record: Record, played: LaptopStack) ->
         **environment.own_things(folder),
     }
     deployer, submitter = (
-        Actor(role, root, {**common, **environment.of_role(record, who, stack.project)})
+        Actor(role, root, {**common, **of_role(record, who, stack.project)})
         for role, who in (("deployer", "deployer"), ("submitter", played.submitter))
     )
     # A stack for the laptop has a file of its own there, with the salt of its state.
@@ -193,7 +176,7 @@ def _catalog(journey: Play) -> Catalog:
 
 def _tell_shell(journey: Play) -> None:
     of = f" --stack {journey.stack.name}" if journey.stack.project != PROJECT_ID else ""
-    print(f'        in a shell of your own: eval "$({_python()} -m {PACKAGE} env --as submitter{of})"')
+    print(f'        in a shell of your own: eval "$({_python()} -m {PACKAGE}.shell --as submitter{of})"')
     print(f"        then: slipway use gs://{journey.stack.workspace.catalog_bucket}; slipway templates; slipway pools")
 
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
-from .. import COMMAND
+from .. import SHELL
 
 TOKEN_VARIABLE = "GOOGLE_OAUTH_ACCESS_TOKEN"
 _PROJECT_VARIABLES = ("GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT")
@@ -77,7 +77,7 @@ def load(given: Mapping[str, Any], environment: Mapping[str, str]) -> Settings:
     token = environment.get(TOKEN_VARIABLE, "")
     if not token:
         raise SettingsError(
-            "", f'no credentials: {TOKEN_VARIABLE} is not set; `eval "$({COMMAND} env)"` sets it for this shell'
+            "", f'no credentials: {TOKEN_VARIABLE} is not set; `eval "$({SHELL})"` sets it for this shell'
         )
     if not token.isascii() or not token.isprintable() or " " in token:
         raise SettingsError("", f"no credentials: {TOKEN_VARIABLE} has characters that no token has; export it again")

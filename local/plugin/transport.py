@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from .. import COMMAND
+from .. import SHELL
 from .pace import Pace
 from .settings import ENDPOINT_VARIABLES, Settings
 
@@ -137,7 +137,7 @@ class Transport:
         base = self._settings.endpoints.get(service)
         if base is None:
             raise CloudError(
-                f"no endpoint for this service: set {ENDPOINT_VARIABLES[service]} (`{COMMAND} env` prints it); "
+                f"no endpoint for this service: set {ENDPOINT_VARIABLES[service]} (`{SHELL}` prints it); "
                 "the local gcp plugin never asks Google Cloud itself"
             )
         if path.startswith("/"):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from importlib.metadata import Distribution
 
 NAME = "slipway-vertex"
+LAPTOP = "vertex-local"
+"""The local cloud's distribution, which is released with this one, and its folder in the repository."""
 PACKAGE = Path(__file__).parents[1]
 
 
@@ -40,8 +42,8 @@ def checkout() -> bool:
 
 
 def laptop() -> str:
-    """Return the beginning of the local cloud's commands."""
-    return ".venv/bin/python -m local" if checkout() else ".venv/bin/python -P -m slipway.local"
+    """Return the command that prints the variables of a shell on the local cloud."""
+    return ".venv/bin/python -m local.shell" if checkout() else ".venv/bin/python -P -m slipway.local.shell"
 
 
 def adding(extra: str) -> str:
@@ -72,7 +74,23 @@ def updating() -> str:
     return f"update slipway: {_install(source, newer=True)}"
 
 
-def requirement(origin: Mapping[str, Any], extra: str = "") -> str:
+def beside(origin: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the source of the local cloud that belongs to slipway from `origin`; empty for a package of an index."""
+    from urllib.parse import urlsplit
+
+    url = PACKAGE.parent.as_uri() if checkout() else str(origin.get("url", ""))
+    if checkout() or "dir_info" in origin:
+        return {"url": f"{url}/{LAPTOP}", "dir_info": {}}
+    if not url or "vcs_info" in origin:
+        within = "/".join(filter(None, (origin.get("subdirectory"), LAPTOP)))
+        return {**origin, "subdirectory": within} if url else {}
+    parts = urlsplit(url)
+    folder, slash, file = parts.path.rpartition("/")
+    wheel = file.replace(NAME.replace("-", "_"), LAPTOP.replace("-", "_"))
+    return {"url": parts._replace(path=f"{folder}{slash}{wheel}", query="", fragment="").geturl(), "archive_info": {}}
+
+
+def requirement(origin: Mapping[str, Any], extra: str = "", name: str = NAME) -> str:
     """Return the source as pip takes it, without credentials.
 
     `origin`: a `direct_url.json` (PEP 610), empty for a package of an index.
@@ -82,19 +100,19 @@ def requirement(origin: Mapping[str, Any], extra: str = "") -> str:
     extras = f"[{extra}]" if extra else ""
     parts = urlsplit(str(origin.get("url", "")))
     if not parts.scheme:
-        return f"{NAME}{extras}"
+        return f"{name}{extras}"
     if "dir_info" in origin:
         return f"{unquote(parts.path)}{extras}"
     user, at, host = parts.netloc.rpartition("@")
     # In other schemes a user name may be a token.
-    name = f"{user.partition(':')[0]}{at}" if parts.scheme == "ssh" else ""
-    url = parts._replace(netloc=f"{name}{host}", query="", fragment="").geturl()  # A query may be a signature.
+    who = f"{user.partition(':')[0]}{at}" if parts.scheme == "ssh" else ""
+    url = parts._replace(netloc=f"{who}{host}", query="", fragment="").geturl()  # A query may be a signature.
     vcs = origin.get("vcs_info", {})
     prefix = f"{vcs['vcs']}+" if vcs else ""
     revision = f"@{vcs['commit_id']}" if vcs.get("commit_id") else ""
     marks = {"subdirectory": origin.get("subdirectory"), "sha256": sha256(origin)}
     fragment = "&".join(f"{key}={value}" for key, value in marks.items() if value)
-    return f"{NAME}{extras} @ {prefix}{url}{revision}" + (f"#{fragment}" if fragment else "")
+    return f"{name}{extras} @ {prefix}{url}{revision}" + (f"#{fragment}" if fragment else "")
 
 
 def sha256(origin: Mapping[str, Any]) -> str:

@@ -176,5 +176,5 @@ def no_credentials(problem: Exception) -> AuthError:
     return AuthError(
         "no usable Google Cloud credentials",
         why=str(problem).splitlines()[0] if str(problem) else type(problem).__name__,
-        fix=f'{LOGIN}   (on the local cloud: eval "$({installation.laptop()} env --as submitter)")',
+        fix=f'{LOGIN}   (on the local cloud: eval "$({installation.laptop()} --as submitter)")',
     )

@@ -29,7 +29,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from slipway.base.errors import SlipwayError
-from slipway.base.installation import laptop
 from slipway.model.kinds import KINDS
 
 ROLES: Mapping[str, str] = {
@@ -210,7 +209,7 @@ class Unreachable(CloudError):
 
     def __init__(self, call: Call, why: str = "") -> None:
         network = "look at your network and the GOOGLE_…_CUSTOM_ENDPOINT variables"
-        super().__init__(call, why, f"{network} (the local cloud is started by: {laptop()} up)")
+        super().__init__(call, why, f"{network} (the local cloud is started by: vertex-local up)")
 
     @property
     def not_accepted(self) -> bool:

@@ -13,7 +13,6 @@ from itertools import islice, takewhile
 from operator import methodcaller
 
 from slipway.base.errors import COLOUR, Fault
-from slipway.base.installation import laptop
 from slipway.google.credentials import LOGIN
 from slipway.google.failures import Answer, Call, Denied, failure
 
@@ -78,7 +77,7 @@ _RULES = (
     (
         rf"{_ANSWER}507\b|[Nn]o space left on device",
         "a disk of this machine is full, where the local cloud or the engine writes",
-        f"make room, as with {{laptop}} cache clear; {_THEN}",
+        f"make room, as with vertex-local cache clear; {_THEN}",
     ),
     (
         rf"{_ANSWER}5\d\d\b",
@@ -159,9 +158,8 @@ def _filled(fix: str, line: str, environ: Mapping[str, str], named: Mapping[str,
     denied = failure(Call("do it"), Answer(403, "", line)).fix
     return fix.format(
         login=login,
-        laptop=laptop(),
         role=denied if denied != Denied.usual else 'give the identity what docs/ci.md names, "The identities"',
-        network=f"start the local cloud: {laptop()} up" if _LOCAL.search(line) else "see that the network is there",
+        network="start the local cloud: vertex-local up" if _LOCAL.search(line) else "see that the network is there",
         **named,
     )
 

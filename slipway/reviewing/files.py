@@ -17,6 +17,7 @@ _GLOBS = (
     ("stacks/*", False),
     ("templates/*", False),
     ("tests/*", False),
+    ("vertex-local/*", False),
     ("../*", False),
     # The forge reads these in the repository's own top folder too.
     ("*CODEOWNERS", True),

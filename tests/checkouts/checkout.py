@@ -14,11 +14,11 @@ from types import MappingProxyType
 from typing import Any
 
 import yaml
+from vertex_local.clock import timestamp
+from vertex_local.store import Store
+from vertex_local.vertex.clusters import records as clusters
 
 from local import environment
-from local.cloud.clock import timestamp
-from local.cloud.store import Store
-from local.cloud.vertex.clusters import records as clusters
 from local.demo import leftovers
 from tests.local.conftest import LocalCloud
 

@@ -118,9 +118,9 @@ def client() -> str:
 
 
 def _import_cloud() -> None:
-    from local.cloud import discovery
-    from local.cloud.server import main
-    from local.cloud.vertex.messages import MESSAGES
+    from vertex_local import discovery
+    from vertex_local.server import main
+    from vertex_local.vertex.messages import MESSAGES
 
     main.load_services()
     for version in MESSAGES.packages:
@@ -223,7 +223,7 @@ def _become(connection: socket.socket) -> None:
     sys.argv = [*map(os.fsdecode, words)]
     program = sys.argv[0]
     if program == CLOUD:
-        from local.cloud.server.main import main as serve
+        from vertex_local.server.main import main as serve
 
         os.setsid()
         connection.send(fork_client.said(os.getpid()))

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import IO
 
-from local.cloud.server import daemon
+from vertex_local.server import daemon
 
 from . import fork_client, fork_server
 from .kept_server import kept

@@ -14,7 +14,7 @@ PATIENCE_S = 900.0
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
     """Return a folder that is made once in a run, by the first worker; the others wait for it."""
-    files = pytest.importorskip("local.cloud.files", reason="needs the local cloud", exc_type=ImportError)
+    files = pytest.importorskip("vertex_local.files", reason="needs the local cloud", exc_type=ImportError)
     mine = factory.getbasetemp()
     folder = (mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine) / name
     whole: Path = folder / "whole"

@@ -43,4 +43,4 @@ def make(folder: Path, new_checkout: NewCheckout) -> None:
     try:
         (folder / "told").write_text(new_checkout(folder, cloud).up())
     finally:
-        cloud.local("down")
+        cloud.command("down")

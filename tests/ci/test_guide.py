@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from vertex_local import identities
 
-from local.cloud import identities
 from tests.ci.conftest import ROOT, Workflow
 
 GUIDE = (ROOT / "docs" / "ci.md").read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -22,8 +23,9 @@ def test_the_set_up_leaves_nothing_in_the_temporary_folder(tmp_path: Path) -> No
     tools = folder / ".venv" / "bin"
     tools.mkdir(parents=True)
     temporary.mkdir()
-    for name in ("Makefile", "pyproject.toml", "requirements-dev.txt"):
-        shutil.copy(ROOT / name, folder)
+    (folder / "vertex-local").mkdir()
+    for name in ("Makefile", "pyproject.toml", "requirements-dev.txt", "vertex-local/pyproject.toml"):
+        shutil.copy(ROOT / name, folder / name)
     for name, text in (("python", "#!/bin/sh\n"), ("uv", UV)):
         (tools / name).write_text(text)
         (tools / name).chmod(0o755)
@@ -38,9 +40,23 @@ def dry_run(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("only", ["slipway/google/quota", "tests/slipway/google/quota", "quota_requests"])
 def test_a_part_of_the_suite_is_named_by_a_folder_or_a_word(only: str) -> None:
-    (tests,) = [line for line in dry_run(f"ONLY={only}").stdout.splitlines() if "-m pytest" in line]
-    files = [word for word in tests.split() if word.endswith(".py")]
+    files = re.findall(r"tests/\S+\.py", dry_run(f"ONLY={only}").stdout)
     assert files and all(only.removeprefix("tests/") in name for name in files)
+
+
+@pytest.mark.parametrize(
+    ("only", "suites"),
+    [
+        ("", [".", "vertex-local"]),
+        ("slipway", ["."]),
+        ("vertex-local", ["vertex-local"]),
+        ("vertex-local/tests/storage", ["vertex-local"]),
+        ("google/quota", ["."]),
+    ],
+)
+def test_each_project_has_a_suite(only: str, suites: list[str]) -> None:
+    run = re.findall(r"cd (\S+) && \S+ -m pytest", dry_run(f"ONLY={only}").stdout)
+    assert run == suites
 
 
 def test_a_part_that_no_test_belongs_to_is_an_error() -> None:

@@ -70,7 +70,18 @@ def test_every_folder_and_every_module_at_the_top_is_on_the_map() -> None:
     wanted |= {f"local/{path.name}/" for path in folders}
     wanted |= {
         f"{name}/"
-        for name in ("components", "stacks", "templates", "jobs", "policy", "journey", "bench", "tests", "docs")
+        for name in (
+            "components",
+            "stacks",
+            "templates",
+            "jobs",
+            "policy",
+            "vertex-local",
+            "journey",
+            "bench",
+            "tests",
+            "docs",
+        )
     }
     assert wanted - shown == set()
 
@@ -100,7 +111,9 @@ def test_every_word_is_used() -> None:
     """A term that nobody says explains nothing."""
     (rows,) = tables(section("Words"))
     words = [word.strip(" `") for row in rows for word in first_cell(row).split(",")]
-    files = [path for folder in ("slipway", "components", "local") for path in (ROOT / folder).rglob("*.py")]
+    files = [
+        path for folder in ("slipway", "components", "local", "vertex-local") for path in (ROOT / folder).rglob("*.py")
+    ]
     said = "\n".join(path.read_text(encoding="utf-8") for path in files)
     assert len(words) > 20
     patterns = {word: re.escape(word).replace(r"\ ", "[ _]?") for word in words}

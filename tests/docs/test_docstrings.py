@@ -15,7 +15,7 @@ import pytest
 from tests.docs.test_architecture import named
 
 ROOT = Path(__file__).resolve().parents[2]
-TOPS = ("slipway", "components", "policy", "local", "journey", "bench")
+TOPS = ("slipway", "components", "policy", "local", "vertex-local", "journey", "bench")
 DOTTED = re.compile(r"`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?:\([^`]*\))?`")
 DATA = re.compile(r"\.(jsonl?|yaml|toml|md|txt|com|example)$")
 OTHERS = re.compile(
@@ -28,7 +28,8 @@ OTHERS = re.compile(
 @cache
 def files() -> tuple[Path, ...]:
     folders = (ROOT / top for top in (*TOPS, "tests/checkouts"))
-    return tuple(path.relative_to(ROOT) for folder in folders for path in sorted(folder.rglob("*.py")))
+    found = (path.relative_to(ROOT) for folder in folders for path in sorted(folder.rglob("*.py")))
+    return tuple(file for file in found if file.parts[:2] != ("vertex-local", "tests"))
 
 
 @cache
@@ -66,7 +67,8 @@ def defined(body: list[ast.stmt], prefix: str = "") -> Iterator[str]:
 @cache
 def modules() -> dict[str, frozenset[str]]:
     """What each module defines, by its full name."""
-    named = ((".".join(file.with_suffix("").parts).removesuffix(".__init__"), file) for file in files())
+    named = ((".".join(file.with_suffix("").parts), file) for file in files())
+    named = ((name.removeprefix("vertex-local.").removesuffix(".__init__"), file) for name, file in named)
     return {name: frozenset(defined(tree(file).body)) for name, file in named}
 
 
@@ -104,7 +106,7 @@ def exists(name: str, file: Path) -> bool:
         return True
     if parts[-1] == "py":
         return any(one.name == name for one in files())
-    if first in TOPS:
+    if first in (*TOPS, "vertex_local"):
         splits = ((".".join(parts[:count]), ".".join(parts[count:])) for count in range(len(parts), 0, -1))
         module, inner = next((module, inner) for module, inner in splits if module in modules())
         return not inner or inner in modules()[module]
@@ -136,7 +138,8 @@ def test_a_path_in_a_docstring_leads_somewhere(top: str) -> None:
         if file.parts[0] == top
         for told in docstrings(file)
         for path, _ in named(str(told.value))
-        if path.partition("/")[0] in (*TOPS, "docs", "tests") and not (ROOT / path).exists()
+        if path.partition("/")[0] in (*TOPS, "docs", "tests")
+        and not any((at / path).exists() for at in (ROOT, ROOT / "vertex-local"))
     ]
     assert gone == []
 

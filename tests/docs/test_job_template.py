@@ -153,7 +153,7 @@ def test_the_placeholders_are_those_that_a_submission_fills() -> None:
 
 
 def test_the_variables_are_those_that_a_job_gets() -> None:
-    environment = pytest.importorskip("local.cloud.nodes.environment", reason="needs the local cloud")
+    environment = pytest.importorskip("vertex_local.nodes.environment", reason="needs the local cloud")
     places = [environment.Place(index, 0, "host", 2222, 8080) for index in (0, 1)]
     spec = {"baseOutputDirectory": {"outputUriPrefix": "gs://work/jobs/j"}, "experiment": "e", "experimentRun": "r"}
     got = environment.variables(places, places[0], project="1", job_id="1", region="us-central1", spec=spec, trial="2")

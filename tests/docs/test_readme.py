@@ -35,7 +35,7 @@ def test_no_page_and_no_printed_text_leads_to_what_google_keeps_no_longer() -> N
     """Google has renamed Vertex AI: pages of the old name are left as they were, and the console has moved."""
     top = README.parent
     written = [*top.glob("*.md"), *DOCS.glob("*.md")]
-    for folder in ("slipway", "components", "policy", "local", "journey", "templates", "jobs"):
+    for folder in ("slipway", "components", "policy", "local", "vertex-local", "journey", "templates", "jobs"):
         written += (
             path for ending in ("py", "md", "json", "html", "yaml") for path in (top / folder).rglob(f"*.{ending}")
         )

@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from vertex_local import identities
+from vertex_local.testing.bodies import cluster_body, job_body
+from vertex_local.testing.calling import JOBS, PARENT, Calling, every_service
+from vertex_local.wire import ApiError
 
 from components.workspace import Workspace
-from local.cloud import identities
-from local.cloud.wire import ApiError
 from slipway.authoring.stack.stack import TrainerSettings, WorkspaceSettings, parse
 from slipway.authoring.stack.yaml_file import from_text
 from slipway.google.live import Live
 from tests.components.conftest import PROJECT as MOCKED
 from tests.components.conftest import declared
-from tests.local.cloud.calling import JOBS, PARENT, Calling, every_service
-from tests.local.cloud.vertex.bodies import cluster_body, job_body
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "security.md").read_text("utf-8")

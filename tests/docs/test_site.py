@@ -65,7 +65,7 @@ def test_each_link_leads_to_a_file_and_to_a_heading_in_it(page: str) -> None:
 
 
 def test_all_that_people_read_is_looked_at() -> None:
-    beside = {ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "local/cloud/README.md")}
+    beside = {ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "vertex-local/README.md")}
     assert beside | set((ROOT / "docs").rglob("*.md")) <= set(PAGES)
 
 
@@ -92,10 +92,9 @@ def test_a_tutorial_takes_ten_minutes_to_read(page: str) -> None:
 def test_what_a_link_leads_to_is_in_the_site_and_a_folder_is_a_list(tmp_path: Path) -> None:
     stage(tmp_path)
     assert (tmp_path / "slipway" / "front" / "starter" / "stacks" / "Pulumi.dev.yaml.in").exists()
-    assert "](images/recipes/README.md)" in (tmp_path / "local" / "cloud" / "README.md").read_text("utf-8")
-    recipes = (tmp_path / "local" / "cloud" / "images" / "recipes" / "README.md").read_text("utf-8")
-    assert all(
-        f"]({file.name})" in recipes for file in (ROOT / "local" / "cloud" / "images" / "recipes").glob("*.toml")
-    )
+    assert "](vertex_local/images/recipes/README.md)" in (tmp_path / "vertex-local" / "README.md").read_text("utf-8")
+    listed = Path("vertex-local", "vertex_local", "images", "recipes")
+    recipes = (tmp_path / listed / "README.md").read_text("utf-8")
+    assert all(f"]({file.name})" in recipes for file in (ROOT / listed).glob("*.toml"))
     assert "[text|markdown|json]" in (tmp_path / "docs" / "commands.md").read_text("utf-8"), "not `\\|`, as on GitHub"
     assert '<details markdown="1">' in (tmp_path / "docs" / "review.md").read_text("utf-8"), "else it is no Markdown"

@@ -47,7 +47,7 @@ def test_each_template_is_run_by_tests_that_carry_its_name() -> None:
 
 
 def test_the_scenarios_told_are_scenarios_for_templates_that_can_be_preempted() -> None:
-    parsing = pytest.importorskip("local.cloud.supply.parsing", reason="needs the local cloud", exc_type=ImportError)
+    parsing = pytest.importorskip("vertex_local.supply.parsing", reason="needs the local cloud", exc_type=ImportError)
     scenarios = blocks(ROOT / "docs" / "templates.md", "toml")
     told = [one.job for block in scenarios for one in parsing.parse(tomllib.loads(block)).preemptions]
     assert told

@@ -31,7 +31,7 @@ def cloud(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[LocalCloud
         request.getfixturevalue("saved_stack").put_cloud(mine.state)
     mine.up(*FAST_FLAGS)
     yield mine
-    mine.local("down")
+    mine.command("down")
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def deployed(
     made: Checkout = new_checkout(folder, mine)
     saved_stack.put(made)
     yield made
-    mine.local("down")
+    mine.command("down")
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def settings(cloud: LocalCloud) -> Callable[..., None]:
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a wheel that was built from a copy: a build leaves its own files beside the built ones."""
+    """Return the wheel, with the local cloud's beside it, built from a copy: a build leaves its own files there."""
     (built,) = once(tmp_path_factory, "wheel", _build).glob("source/dist/slipway_vertex-*.whl")
     return built
 
@@ -103,6 +103,7 @@ def _build(folder: Path) -> None:
     source.mkdir()
     for name in ("pyproject.toml", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    for name in ("slipway", "components", "local", "templates", "jobs"):
+    for name in ("slipway", "components", "local", "templates", "jobs", "vertex-local"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    uv("build", "--wheel", "--out-dir", source / "dist", source)
+    for project in (source, source / "vertex-local"):
+        uv("build", "--wheel", "--out-dir", source / "dist", project)

@@ -31,12 +31,12 @@ def test_a_stack_comes_through_a_full_disk_and_kills_in_the_middle_of_an_up_and_
 
 
 def a_full_disk_fails_an_up_in_words(checkout: Checkout) -> None:
-    checkout.cloud.local("down")
+    checkout.cloud.command("down")
     checkout.cloud.up(VERTEX_LOCAL_FILE_LIMIT=str(taken(checkout) + 60_000))
     failed = checkout.pulumi("up")
     assert failed.code == 1, failed.said
     assert "disk is full" in failed.said
-    assert "Make room, as with `python -m local cache clear`" in failed.said
+    assert "Make room, as with `vertex-local cache clear`" in failed.said
     assert checkout.slipway("submit", "nap", "-p", "say=hello").code != 0
     assert checkout.jobs() == []
 
@@ -47,7 +47,7 @@ def taken(checkout: Checkout) -> int:
 
 
 def killed_in_the_middle_of_an_up_with_room_again(checkout: Checkout) -> None:
-    checkout.cloud.local("down")
+    checkout.cloud.command("down")
     checkout.cloud.up("--set", "create_seconds=600")
     up = checkout.start(*checkout.command("up"), role="deployer", SLIPWAY_CREATE_PATIENCE="2s")
     up.until(checkout.clusters, "the cluster is being made")
@@ -69,7 +69,7 @@ def killed_while_a_job_runs_the_job_ends_well_after_the_restart(checkout: Checko
     asked = checkout.slipway("jobs", "list")
     assert asked.code == 1, asked.said
     assert f"why: nothing answers at {before.url}" in asked.err
-    assert "python -m local up" in asked.err
+    assert "vertex-local up" in asked.err
 
     follower.until(lambda: "no contact" in follower.said, "the follower misses the cloud")
     checkout.cloud.up()

@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 import yaml
+from vertex_local.testing.bodies import job_body
 
 from local.demo.demo import REQUEST_PREFIX
 from local.demo.leftovers import marked
@@ -22,7 +23,6 @@ from slipway.model.labels import REQUEST_LABEL
 from tests.checkouts.checkout import PROJECT, VERTEX
 from tests.checkouts.shell import Done, Started, wait_for
 from tests.docs.console import commands, missing
-from tests.local.cloud.vertex.bodies import job_body
 from tests.local.conftest import ROOT, LocalCloud
 
 pytestmark = pytest.mark.journey
@@ -148,7 +148,7 @@ def test_a_real_stack_is_played_in_its_project_and_its_file_stays(demo: Demo) ->
     before = FILES[name].read_bytes()
     done = ended(demo(*PROGRAM, "--stack", name))
     assert done.code == 0 and "demo finished" in done.out, done.out
-    assert f"it has the project {PROJECTS[name]}" in done.out and f"env --as submitter --stack {name}" in done.out
+    assert f"it has the project {PROJECTS[name]}" in done.out and f"shell --as submitter --stack {name}" in done.out
     assert FILES[name].read_bytes() == before
 
 

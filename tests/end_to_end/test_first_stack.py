@@ -21,7 +21,7 @@ pytestmark = pytest.mark.journey
 PAGE = ROOT / "docs" / "first-stack.md"
 STACK = Path("stacks", "Pulumi.dev.yaml")
 ASKS = "slipway init acme-training"
-PERSON = 'eval "$(.venv/bin/python -P -m slipway.local env --as submitter --stack dev)"; export SLIPWAY_USER=ada'
+PERSON = 'eval "$(.venv/bin/python -P -m slipway.local.shell --as submitter --stack dev)"; export SLIPWAY_USER=ada'
 WHERE = "import slipway.components.program as program; print(program.__file__)"
 
 

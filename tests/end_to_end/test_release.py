@@ -39,8 +39,11 @@ def committed(folder: Path, *packages: str) -> Path:
         shutil.copy(ROOT / name, folder)
     for name in packages:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    project = folder / "pyproject.toml"
-    project.write_text(re.sub(r'(?m)^version = ".*"', f'version = "{VERSION}"', project.read_text()))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        (folder / "vertex-local").mkdir(exist_ok=True)
+        shutil.copy(ROOT / "vertex-local" / name, folder / "vertex-local" / name)
+    for project in (folder / "pyproject.toml", folder / "vertex-local" / "pyproject.toml"):
+        project.write_text(re.sub(r'(?m)^version = ".*"', f'version = "{VERSION}"', project.read_text()))
     (folder / "CHANGELOG.md").write_text(
         f"# Changelog\n\n## [Unreleased]\n\n## [{VERSION}] - 2026-11-23\n\n### Added\n\n- The first.\n"
     )
@@ -70,7 +73,9 @@ def release(folder: Path, version: str = VERSION, umask: int = 0o022) -> Done:
 
 @pytest.mark.long
 def test_whoever_builds_a_commit_again_gets_the_same_bytes(tmp_path: Path) -> None:
-    repository = committed(tmp_path / "repository", "slipway", "components", "local", "templates", "jobs")
+    repository = committed(
+        tmp_path / "repository", "slipway", "components", "local", "templates", "jobs", "vertex-local/vertex_local"
+    )
     here, elsewhere = clone(repository, tmp_path / "here"), clone(repository, tmp_path / "else" / "where")
     done = release(here)
     assert done.code == 0, done.said
@@ -90,6 +95,8 @@ def it_has_sources_wheel_notes_bill_and_hashes(made: Path, commit: str) -> None:
     assert {path.name for path in made.iterdir()} == {
         f"{NAME}.tar.gz",
         f"{NAME}-py3-none-any.whl",
+        f"vertex_local-{VERSION}.tar.gz",
+        f"vertex_local-{VERSION}-py3-none-any.whl",
         "notes.md",
         "sbom.cdx.json",
         "SHA256SUMS",

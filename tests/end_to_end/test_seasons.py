@@ -10,10 +10,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 import pytest
+from vertex_local.clock import timestamp
+from vertex_local.store import Store
+from vertex_local.vertex.clusters import records as clusters
 
-from local.cloud.clock import timestamp
-from local.cloud.store import Store
-from local.cloud.vertex.clusters import records as clusters
 from tests.checkouts.checkout import MACHINE, Checkout
 from tests.checkouts.shell import wait_for
 

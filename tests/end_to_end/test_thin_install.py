@@ -54,7 +54,6 @@ def test_the_wheel_has_the_package_with_its_data_and_nothing_beside_it(wheel: Pa
     here |= {f"slipway/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "local").rglob("*") if path.is_file()}
     examples = [*ROOT.glob("templates/*.py"), *ROOT.glob("jobs/script/*.py"), *ROOT.glob("jobs/tune_digits/*.*")]
     here |= {f"slipway/examples/{path.relative_to(ROOT).as_posix()}" for path in examples}
-    here -= {name for name in here if name.startswith("slipway/local/") and name.endswith(".md")}
     assert {name for name in names if name.startswith("slipway/")} == {
         name for name in here if "__pycache__" not in name
     }
@@ -69,7 +68,7 @@ def test_the_wheel_has_the_package_with_its_data_and_nothing_beside_it(wheel: Pa
 def test_it_brings_neither_pulumi_nor_grpc_and_stays_small(environment: Path) -> None:
     (packages,) = (environment / "lib").glob("python*/site-packages")
     brought = {path.name for path in packages.iterdir()}
-    assert not brought & {"pulumi", "pulumi_gcp", "grpc", "pydantic", "components", "local"}
+    assert not brought & {"pulumi", "pulumi_gcp", "grpc", "pydantic", "components", "local", "vertex_local"}
     assert {path.name for path in (packages / "google").iterdir()} == {"auth", "oauth2"}
     sizes = [(path.suffix == ".pyc", path.lstat().st_size) for path in packages.rglob("*") if path.is_file()]
     size, compiled = (sum(size for is_bytecode, size in sizes if more or not is_bytecode) / 1e6 for more in (0, 1))

@@ -86,7 +86,7 @@ def laptop(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout) 
     done = checkout.pulumi("up", SLIPWAY_COMMIT="0123456789abcdef")
     assert done.code == 0, done.said
     yield checkout
-    cloud.local("down")
+    cloud.command("down")
 
 
 class Reader:

@@ -24,8 +24,8 @@ _DROPPED = ("GOOGLE_", "STORAGE_", "CLUSTER_SPEC", "AIP_", "OMP_", "PYTHONPATH")
 def interpreter(folder: Path, image: str, job: str = "") -> Path:
     """Return the interpreter of this machine's environment of the image, with the job's requirements; `folder` gets a
     link to it."""
-    images = pytest.importorskip("local.cloud.images.cache", reason="needs the images' recipes", exc_type=ImportError)
-    recipes = pytest.importorskip("local.cloud.images.recipes", exc_type=ImportError)
+    images = pytest.importorskip("vertex_local.images.cache", reason="needs the images' recipes", exc_type=ImportError)
+    recipes = pytest.importorskip("vertex_local.images.recipes", exc_type=ImportError)
     recipe = recipes.recipe_for(image)
     assert recipe, "the image has a local recipe"
     shared = replace(recipe, shared=True)
@@ -36,8 +36,8 @@ def interpreter(folder: Path, image: str, job: str = "") -> Path:
 
 def _with_requirements(bare: Path, job: str) -> Path:
     """Return the environment with the job's requirements, kept beside it: compiling takes seconds."""
-    files = pytest.importorskip("local.cloud.files", reason="needs the local cloud", exc_type=ImportError)
-    images = pytest.importorskip("local.cloud.images.cache", reason="needs the images' recipes", exc_type=ImportError)
+    files = pytest.importorskip("vertex_local.files", reason="needs the local cloud", exc_type=ImportError)
+    images = pytest.importorskip("vertex_local.images.cache", reason="needs the images' recipes", exc_type=ImportError)
     needed = requirements(ROOT / "jobs" / job.replace("-", "_"))
     digest = hashlib.sha256("\n".join((bare.name, *needed)).encode()).hexdigest()[:10]
     kept = bare.with_name(f"{job}-{digest}")

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import importlib.util
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import requests
 import yaml
+from vertex_local.identities import SUBMITTER
+from vertex_local.projects import parse
 
 from local.backend import file_backend
-from local.cloud.endpoints import every
-from local.cloud.identities import SUBMITTER
-from local.cloud.projects import parse
-from local.environment import apart, past_proxies
+from local.environment import apart
 from local.select_stack import select
 from local.stack_copy import copy
 from local.stack_file import LaptopStack, read
@@ -33,24 +28,6 @@ import os
 from slipway.google.connection import connect
 print(type(connect(os.environ).vertex("local-project", "us-central1").persistent_resources()).__name__)
 """
-
-
-@pytest.mark.parametrize(
-    ("environ", "kept"),
-    [
-        ({}, ""),
-        ({"NO_PROXY": "corp.example, .svc"}, "corp.example,.svc,"),
-        ({"NO_PROXY": "a", "no_proxy": "b,a"}, "a,b,"),
-    ],
-)
-def test_this_machine_is_reached_past_a_proxy_and_so_is_what_was_before(environ: dict[str, str], kept: str) -> None:
-    assert past_proxies(environ) == dict.fromkeys(
-        ("NO_PROXY", "no_proxy"), f"{kept}127.0.0.1,localhost,::1,127.0.0.0/8"
-    )
-
-
-def test_what_stands_there_twice_is_said_once() -> None:
-    assert past_proxies(past_proxies({"NO_PROXY": "localhost"}))["NO_PROXY"] == "localhost,127.0.0.1,::1,127.0.0.0/8"
 
 
 def test_behind_a_proxy_the_cloud_is_reached_all_the_same_and_its_token_stays_here(cloud: LocalCloud) -> None:
@@ -85,41 +62,6 @@ def test_the_laptop_is_apart_from_the_clouds_and_stacks_of_a_persons_shell() -> 
     assert apart({**own, **dict.fromkeys(theirs, "theirs")}) == own
 
 
-# What `SetEndpointDefaults` of google-beta spells differently from the option, and what it read before.
-ODD = ("CONTAINERAWS", "CONTAINERAZURE", "IAM", "NOTEBOOKS", "ML_ENGINE", "TPU", "CLOUD_IOT", "DATASTORE")
-# The form that the provider asks of a custom endpoint: it ends with a part and a slash.
-FORM = re.compile(r"http://127\.0\.0\.1:\d+/.*[^/]+/")
-
-
-def options() -> set[str]:
-    """The services that the installed SDK knows a custom endpoint of."""
-    # Read, not imported: a process that tests the plugin has entered the package pulumi by path alone.
-    package = importlib.util.find_spec("pulumi_gcp")
-    assert package and package.origin
-    text = (Path(package.origin).parent / "provider.py").read_text(encoding="utf-8")
-    return {name.upper() for name in re.findall(r"(\w+)_custom_endpoint: ", text)}
-
-
-def test_every_endpoint_that_the_provider_knows_is_on_this_machine(cloud: LocalCloud) -> None:
-    """A single one that was left out would be asked at Google, with the token of the local cloud."""
-    assert len(options()) > 190 and {"IAM_BETA", "COMPUTE", "CLOUD_RESOURCE_MANAGER"} <= options()
-    environ = cloud.env("deployer")
-    given = {name: environ.get(f"GOOGLE_{name}_CUSTOM_ENDPOINT", "") for name in sorted({*options(), *ODD})}
-    assert {name: url for name, url in given.items() if not FORM.fullmatch(url)} == {}
-    assert given["IAM_BETA"] == given["IAM"] == f"{cloud.url}/v1/"
-
-
-def test_what_the_local_cloud_does_not_serve_it_refuses_in_words(cloud: LocalCloud) -> None:
-    url = every(cloud.url)["GOOGLE_COMPUTE_CUSTOM_ENDPOINT"]
-    answer = requests.get(
-        f"{url}projects/local-project/regions",
-        headers={"Authorization": f"Bearer {cloud.token('deployer')}"},
-        timeout=10,
-    )
-    assert answer.status_code == 501
-    assert answer.json()["error"]["message"].endswith(": compute.")
-
-
 # --- The engine on the laptop is given a copy of the stack file. # N4
 
 
@@ -137,39 +79,6 @@ def test_the_copy_has_no_key_of_the_real_stack_and_keeps_the_salt_of_its_own(tmp
     again = yaml.safe_load(copy(tmp_path, tmp_path / "state", "dev").read_text())
     assert again == {"config": {"gcp:project": "acme-ml-next"}, "encryptionsalt": "v1:of:the:laptop"}
     assert "secretsprovider" in declared.read_text()
-
-
-# --- `python -m local secret`: a value that nobody types into a command line. # Z3
-
-
-READER = "reads-secrets@local-project.iam.gserviceaccount.com"
-
-
-def test_a_value_from_standard_input_becomes_the_newest_version_for_its_readers(cloud: LocalCloud) -> None:
-    cloud.rest("POST", "/v1/projects/local-project/serviceAccounts", {"accountId": READER.partition("@")[0]})
-
-    def keep(value: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "local", "secret", "hf-token-of-the-shell", "--reader", READER]
-        return subprocess.run(
-            command,
-            cwd=ROOT,
-            env=cloud.base_env(),
-            input=value,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    for number, value in enumerate(("hf_first", "hf_second\n"), 1):
-        done = keep(value)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.endswith(f"/secrets/hf-token-of-the-shell/versions/{number}\n")
-        assert "hf_" not in done.stdout.replace("hf-token", "") + done.stderr
-    secret = "/v1/projects/local-project/secrets/hf-token-of-the-shell"
-    kept = cloud.rest("GET", f"{secret}/versions/latest:access")["payload"]["data"]
-    assert base64.b64decode(kept) == b"hf_second"
-    (binding,) = cloud.rest("GET", f"{secret}:getIamPolicy")["bindings"]
-    assert binding == {"role": "roles/secretmanager.secretAccessor", "members": [f"serviceAccount:{READER}"]}
 
 
 # --- `make select STACK=…` makes and selects a stack on the real engine, and writes nothing into the checkout.

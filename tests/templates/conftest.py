@@ -42,7 +42,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout
     )
     checkout.up()
     yield Stack(checkout)
-    cloud.local("down")
+    cloud.command("down")
 
 
 @pytest.fixture

@@ -166,7 +166,7 @@ class Stack:
         self.cloud.rest("DELETE", "/vertex-local/faults")
 
     def scenario(self, **tables: Any) -> None:
-        """Put a scenario in force (docs/local-cloud.md); the fixture ends it with the test."""
+        """Put a scenario in force (vertex-local/docs/guide.md); the fixture ends it with the test."""
         self.cloud.rest("POST", "/vertex-local/scenario", tables)
 
     def secret(self, name: str, value: str) -> str:

@@ -221,11 +221,14 @@ def _pins(names: list[str]) -> dict[str, str]:
     if not names:
         return {}
     origin, without = pins.source_with_hash()
-    texts = {name: pins.pins(origin, pins.LOCKS[name], hashed=not without) for name in names}
+    written = {name: pins.pins(origin, pins.LOCKS[name], without) for name in names}
+    texts = {name: text for name, (text, _) in written.items()}
+    without = next((why for _, why in written.values() if why), "")
     if re.search(r"^/|file://", next(iter(texts.values())), re.MULTILINE):
         screen.note(f"warning: {join(names)}: a path of this machine; install slipway from the address of a release")
     elif without:
-        screen.note(f"warning: {join(names)}: no hashes, as {without}")
+        bare = [name for name, (_, why) in written.items() if why]
+        screen.note(f"warning: {join(bare)}: no hashes, as {without}")
     return texts
 
 

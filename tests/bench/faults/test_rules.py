@@ -42,9 +42,9 @@ except LookupError as error:
 
 
 def test_a_rule_is_a_condition_that_refuses_and_can_be_off(tmp_path: Path) -> None:
-    cloud = tmp_path / "checkout" / "local" / "cloud"
+    cloud = tmp_path / "checkout" / "vertex-local" / "vertex_local"
     cloud.mkdir(parents=True)
-    for file, text in ((cloud / "rules.py", RULES), (cloud / "__init__.py", ""), (cloud.parent / "__init__.py", "")):
+    for file, text in ((cloud / "rules.py", RULES), (cloud / "__init__.py", "")):
         file.write_text(text)
     few, taken = rules.rules(tmp_path / "checkout")
     assert (few, taken) == ("rules.py:check#1", "rules.py:check#2")
@@ -53,8 +53,10 @@ def test_a_rule_is_a_condition_that_refuses_and_can_be_off(tmp_path: Path) -> No
 
     def said(count: int, name: str) -> str:
         """In a process of its own, with an environment of its own, as those of jobs have."""
-        command = [sys.executable, "-m", "local.cloud.rules", str(count), name]
-        done = subprocess.run(command, cwd=tmp_path / "copy", env={}, capture_output=True, text=True, check=True)
+        command = [sys.executable, "-m", "vertex_local.rules", str(count), name]
+        done = subprocess.run(
+            command, cwd=tmp_path / "copy" / "vertex-local", env={}, capture_output=True, text=True, check=True
+        )
         return done.stdout.strip()
 
     assert (said(0, "a"), said(1, "b"), said(1, "c")) == ("too few", "taken", "fine")

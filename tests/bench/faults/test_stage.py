@@ -1,4 +1,4 @@
-"""Clouds of the bench: a nursery's are as those of `local up`, and a stage ends its own and no other. # N2"""
+"""Clouds of the bench: a nursery's are as those of `vertex-local up`, and a stage ends its own and no other. # N2"""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 
 import psutil
 import pytest
+from vertex_local.server import client, daemon
+from vertex_local.server.cloud_file import Record, process_of, read_record, write_record
 
 from bench.faults.nursery import Nursery
 from bench.faults.stage import Stage
-from local.cloud.server import client, daemon
-from local.cloud.server.cloud_file import Record, process_of, read_record, write_record
 
 
 class OfCloud:
@@ -30,7 +30,7 @@ class OfCloud:
 def process() -> Iterator[subprocess.Popen[bytes]]:
     """Looks like a local cloud."""
     waits = "import sys; sys.stdin.read()"
-    with subprocess.Popen([sys.executable, "-c", waits, "local.cloud.server.main"], stdin=subprocess.PIPE) as one:
+    with subprocess.Popen([sys.executable, "-c", waits, "vertex_local.server.main"], stdin=subprocess.PIPE) as one:
         yield one
         one.kill()
 

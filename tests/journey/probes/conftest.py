@@ -12,19 +12,19 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 import urllib3
+from vertex_local.clock import ManualClock, timestamp
+from vertex_local.nodes.spec import LOG, ReplicaSpec, Status
+from vertex_local.supply import records as scenarios
+from vertex_local.testing.calling import REGION, Calling, every_service
+from vertex_local.vertex.scheduling.scheduler import Scheduler
+from vertex_local.vertex.tuning import work as tuning_work
+from vertex_local.wire import ApiError
 
 from journey.probes.service import Service
-from local.cloud.clock import ManualClock, timestamp
-from local.cloud.nodes.spec import LOG, ReplicaSpec, Status
-from local.cloud.supply import records as scenarios
-from local.cloud.vertex.scheduling.scheduler import Scheduler
-from local.cloud.vertex.tuning import work as tuning_work
-from local.cloud.wire import ApiError
 from slipway.google.connection import Connection
 from slipway.google.endpoints import Endpoints
 from slipway.google.session import HttpPolicy, Session
 from slipway.model.machines.spec import MachineSpec
-from tests.local.cloud.calling import REGION, Calling, every_service
 
 PROJECT = "local-project"
 _VERSIONS = {"vertex": "v1", "quotas": "v1", "logging": "v2", "monitoring": "v3", "iam": "v1", "storage": "storage/v1"}

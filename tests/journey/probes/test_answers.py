@@ -9,6 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from vertex_local import settings
+from vertex_local.settings import Settings
 
 from journey import verify_cloud
 from journey.probes import answers
@@ -17,8 +19,6 @@ from journey.probes.probe import Finding, unknown
 from journey.probes.replica import CODE
 from journey.probes.table import PROBES, chosen
 from journey.probes.unasked import UNASKED
-from local.cloud import settings
-from local.cloud.settings import Settings
 from slipway.base.errors import ConfigError, PolicyError
 from slipway.model.machines.spec import MachineSpec
 from tests.local.conftest import LocalCloud

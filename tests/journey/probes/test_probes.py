@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from vertex_local.testing.calling import REGION
 
 from journey.probes.outputs import bucket_of
 from journey.probes.probe import Finding
@@ -16,7 +17,6 @@ from journey.probes.service import ACCOUNT, STACK
 from journey.probes.table import PROBES
 from journey.sweep import Ours, Sweep
 from tests.journey.probes.conftest import PROJECT, Asked, Killed
-from tests.local.cloud.calling import REGION
 
 _PROBES = {probe.id: probe for probe in PROBES}
 _CASES: tuple[tuple[str, Mapping[str, Any]], ...] = (

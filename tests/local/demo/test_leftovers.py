@@ -14,8 +14,8 @@ from typing import Any
 
 import psutil
 import pytest
+from vertex_local.server import daemon
 
-from local.cloud.server import daemon
 from local.demo.demo import down
 from local.demo.leftovers import MARK, drop_dead_locks, end, marked, repair_backend
 from local.demo.turn import turn

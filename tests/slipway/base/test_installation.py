@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,26 @@ def come_from(site: Path, origin: dict[str, Any]) -> None:
 )
 def test_an_extra_is_added_to_the_source_that_is_installed(origin: dict[str, Any], source: str) -> None:
     assert installation.requirement(origin, "deploy") == source
+
+
+@pytest.mark.parametrize(
+    ("origin", "source"),
+    [
+        ({}, "vertex-local"),
+        (
+            {"url": "https://files.example/slipway_vertex-1-py3-none-any.whl?X-Signature=token", "archive_info": {}},
+            "vertex-local @ https://files.example/vertex_local-1-py3-none-any.whl",
+        ),
+        (BY_TAG, f"vertex-local @ git+{GIT}@{ID}#subdirectory=vertex-local"),
+        ({**FROM_GIT, "subdirectory": "tools/s"}, f"vertex-local @ git+{GIT}@{ID}#subdirectory=tools/s/vertex-local"),
+        ({"url": "file:///my%20own/slipway", "dir_info": {}}, "/my own/slipway/vertex-local"),
+    ],
+)
+def test_the_local_cloud_comes_from_beside_it(
+    monkeypatch: pytest.MonkeyPatch, origin: dict[str, Any], source: str
+) -> None:
+    monkeypatch.setattr(installation, "checkout", lambda: False)
+    assert installation.requirement(installation.beside(origin), name=installation.LAPTOP) == source
 
 
 @pytest.mark.parametrize(
@@ -197,3 +218,11 @@ def test_no_line_of_ours_tells_anybody_to_install_the_indexs_slipway() -> None:
     found = [f"{path.relative_to(ROOT)}: {told[0]}" for path, text in texts for told in install.finditer(text)]
     found += [f"{path.relative_to(ROOT)}: {told[0]}" for path, text in texts for told in extra.finditer(text)]
     assert found == []
+
+
+def test_the_local_cloud_is_released_with_it() -> None:
+    """Its source is derived from slipway's, so that both have one version."""
+    files = (ROOT / "pyproject.toml", ROOT / "vertex-local" / "pyproject.toml")
+    ours, clouds = (tomllib.loads(file.read_text())["project"] for file in files)
+    assert (clouds["name"], clouds["version"]) == (installation.LAPTOP, ours["version"])
+    assert f"{installation.LAPTOP}=={ours['version']}" in ours["optional-dependencies"]["local"]

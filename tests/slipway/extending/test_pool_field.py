@@ -110,9 +110,9 @@ def test_a_field_of_a_pool_is_its_row_for_all_who_compare(tmp_path: Path, edited
 import json
 from dataclasses import replace
 from pathlib import Path
-from local.cloud.vertex.clusters import rules
-from local.cloud.vertex.clusters.records import pool_of
-from local.cloud.vertex.jobs.rules import defaulted
+from vertex_local.vertex.clusters import rules
+from vertex_local.vertex.clusters.records import pool_of
+from vertex_local.vertex.jobs.rules import defaulted
 from local.plugin.comparing import changed
 from local.plugin.resources.persistent_resource import PersistentResource as Provided
 from local.plugin.wire import from_api, to_api

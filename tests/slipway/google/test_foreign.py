@@ -120,7 +120,7 @@ PLUGIN = "was ended in the middle"
             "the connection to the cloud was cut",
             "see that the network is there; then the same command again",
         ),
-        ('* Get "http://127.0.0.1:8470/v1/x": EOF', "the connection to the cloud was cut", "python -m local up"),
+        ('* Get "http://127.0.0.1:8470/v1/x": EOF', "the connection to the cloud was cut", "vertex-local up"),
         (
             "* Error waiting to create PersistentResource: timeout while waiting for state to become 'done: true'",
             "the cloud was not done with it in time",

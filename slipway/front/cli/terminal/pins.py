@@ -48,14 +48,35 @@ def source_with_hash() -> tuple[Mapping[str, Any], str]:
     return {**origin, **found}, ""
 
 
-def pins(origin: Mapping[str, Any], extra: str, *, hashed: bool) -> str:
-    """Return the text of a file of pins."""
+def pins(origin: Mapping[str, Any], extra: str, without: str) -> tuple[str, str]:
+    """Return the text of a file of pins, and why it has no hashes; `without` says why slipway has none."""
     source = installation.requirement(origin, extra) if origin else installation.source(extra)
+    if extra == LOCKS[LAPTOP]:
+        cloud, missing = _cloud_with_hash(origin)
+        source, without = f"{source}\n{cloud}", without or missing
+    hashed = not without
     lock = (installation.PACKAGE / "front" / "starter" / f"requirements-{extra}.lock").read_text(encoding="utf-8")
     told = "their hashes: pip wants one for each" if hashed else "their versions"
     head = "# Written by `slipway init`; `slipway init . --upgrade` renews it.\n"
     # A last line that stays: beside a changed pin, git would see a conflict in a team's own packages.
-    return f"{head}{source}\n{lock if hashed else bare(lock)}# Add packages of your own below, with {told}.\n"
+    return f"{head}{source}\n{lock if hashed else bare(lock)}# Add packages of your own below, with {told}.\n", without
+
+
+def _cloud_with_hash(origin: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the local cloud's source as pip takes it, with the wheel's hash; and why there is none, empty where there
+    is one."""
+    found = installation.beside(origin)
+    named = installation.requirement(found, name=installation.LAPTOP)
+    if not found:
+        return f"{named}=={installation.version()}", "the local cloud comes from a package index"
+    if "archive_info" not in found:
+        return named, "the local cloud comes from a folder or a commit"
+    try:
+        wheel = _read(str(found["url"]))
+    except (OSError, ValueError, HTTPException) as problem:
+        return named, f"{named.partition(' @ ')[2]} can't be read: {problem}"
+    hashed = {**found, "archive_info": {"hashes": {"sha256": hashlib.sha256(wheel).hexdigest()}}}
+    return installation.requirement(hashed, name=installation.LAPTOP), ""
 
 
 def bare(text: str) -> str:

@@ -140,7 +140,7 @@ def test_a_disk_that_nobody_names_is_the_machines_default_and_a_request_says_so(
 
 
 def test_the_local_cloud_has_the_same_default_disks() -> None:
-    supply = pytest.importorskip("local.cloud.supply.machines", reason="needs the local cloud", exc_type=ImportError)
+    supply = pytest.importorskip("vertex_local.supply.machines", reason="needs the local cloud", exc_type=ImportError)
     assert {type_: supply.default_disk_type(type_) for type_ in machine_types()} == {
         type_: default_disk(type_) for type_ in machine_types()
     }

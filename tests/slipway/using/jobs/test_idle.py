@@ -179,6 +179,6 @@ def test_idle_time_is_within_what_was_measured_and_that_within_what_was_paid(cou
 
 
 def test_the_composed_recording_says_what_it_is() -> None:
-    recordings = pytest.importorskip("tests.local.cloud.recordings", reason="needs the local cloud")
+    recordings = pytest.importorskip("vertex_local.recordings", reason="needs the local cloud")
     (file,) = Path(recordings.__file__).parent.glob("*.csv")
     assert file.read_text("utf-8").startswith("# Composed, not recorded")

@@ -38,6 +38,11 @@ class Release:
         return self.site / "slipway" / "front" / "starter"
 
     @property
+    def cloud(self) -> Path:
+        """The wheel of the local cloud, beside the other."""
+        return self.wheel.with_name(f"vertex_local-{self.version}-py3-none-any.whl")
+
+    @property
     def sha256(self) -> str:
         return hashlib.sha256(self.wheel.read_bytes()).hexdigest()
 
@@ -73,6 +78,8 @@ def release(folder: Path, version: str) -> Release:
     rows = f"slipway/__init__.py,sha256={version},0\n"
     with zipfile.ZipFile(made.wheel, "w") as packed:
         packed.writestr(f"{about.name}/RECORD", f"{rows}{about.name}/RECORD,,\n")
+    with zipfile.ZipFile(made.cloud, "w") as packed:
+        packed.writestr("vertex_local/__init__.py", "")
     (about / "RECORD").write_text(f"{rows}{about.name}/RECORD,,\n{about.name}/INSTALLER,sha256=x,3\n")
     made.came_from({"url": made.wheel.as_uri(), "archive_info": {}})
     return made

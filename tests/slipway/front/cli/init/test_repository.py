@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -93,18 +94,21 @@ def test_the_wheel_is_named_by_address_and_hash_and_all_it_needs_has_hashes(fold
     for name, extra in (("requirements.txt", "deploy"), ("requirements-local.txt", "local")):
         lines = (folder / "training" / name).read_text().splitlines()
         assert lines[1] == f"slipway-vertex[{extra}] @ {installed.wheel.as_uri()}#sha256={installed.sha256}"
+        of_cloud = hashlib.sha256(installed.cloud.read_bytes()).hexdigest()
+        assert extra == "deploy" or lines[2] == f"vertex-local @ {installed.cloud.as_uri()}#sha256={of_cloud}"
         assert "certifi==2026.10.18 \\" in lines and any("--hash=sha256:" in line for line in lines)
 
 
 def test_a_hash_that_the_installer_noted_is_taken(folder: Path, installed: Release) -> None:
-    address = "https://files.example/s.whl"
+    address = "https://127.0.0.1:9/slipway_vertex-1.whl"
     for origin in (
         {"url": address, "archive_info": {"hashes": {"sha256": "ab" * 32}}},
         {"url": f"{address}#sha256={'ab' * 32}", "archive_info": {}},
     ):
         installed.came_from(origin)
         shutil.rmtree(folder / "training", ignore_errors=True)
-        assert "warning" not in well(folder, "init", "training", *FLAGS).err
+        said = well(folder, "init", "training", *FLAGS).err
+        assert "requirements-local.txt: no hashes, as https://127.0.0.1:9/vertex_local" in said
         pins = (folder / "training" / "requirements.txt").read_text()
         assert f"slipway-vertex[deploy] @ {address}#sha256={'ab' * 32}\n" in pins
 
@@ -114,7 +118,10 @@ def test_a_commit_of_git_has_no_hash_so_nothing_has_and_that_is_said(folder: Pat
     done = well(folder, "init", "training", *FLAGS)
     assert "no hashes" in done.err and "commit of git" in done.err
     pins = (folder / "training" / "requirements.txt").read_text()
-    assert f"@ git+https://git.example/s@{'3f' * 20}\ncertifi==2026.10.18\nclick==8.1.0\n" in pins
+    at = f"@ git+https://git.example/s@{'3f' * 20}"
+    assert f"{at}\ncertifi==2026.10.18\nclick==8.1.0\n" in pins
+    of_laptop = (folder / "training" / "requirements-local.txt").read_text()
+    assert f"{at}\nvertex-local {at}#subdirectory=vertex-local\ncertifi==2026.10.18\n" in of_laptop
 
 
 def test_a_wheel_that_can_not_be_read_any_more_has_no_hash_and_that_is_said(folder: Path, installed: Release) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
+from vertex_local.recordings import record
 
-from tests.local.cloud.recordings import record
 from tests.slipway.front.cli.stack import PROJECT, Stack
 
 RECORDED = Path(record.__file__).with_name("gemma2-27b-on-8-h100.csv").read_text("utf-8")

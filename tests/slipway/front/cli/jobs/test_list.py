@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from vertex_local.identities import HOME as HOME_PROJECT
+from vertex_local.store import Store
+from vertex_local.vertex.pipelines.records import PIPELINES
+from vertex_local.vertex.tables import Entry
 
-from local.cloud.identities import HOME as HOME_PROJECT
-from local.cloud.store import Store
-from local.cloud.vertex.pipelines.records import PIPELINES
-from local.cloud.vertex.tables import Entry
 from tests.slipway.front.cli.past import Past
 from tests.slipway.front.cli.stack import PROJECT, REGION, Stack
 

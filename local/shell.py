@@ -1,0 +1,90 @@
+"""`eval "$(python -m local.shell [--as WHO] [--stack NAME])"`: what a shell needs to deploy to the local cloud.
+
+It starts the cloud, where none runs, and names the stack's project to it: its people, accounts and quota.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from contextlib import closing
+from pathlib import Path
+
+from vertex_local.environment import of_shell
+from vertex_local.identities import HOME, ROLES, Project
+from vertex_local.server import daemon, named_project
+from vertex_local.server.cloud_file import Record, read_record, state_folder
+
+from slipway.base.errors import ConfigError, SlipwayError
+
+from . import SHELL, environment, project_folder
+from .demo.leftovers import repair_backend
+from .engine.engine import ensure
+from .engine.progress import Printer
+from .errors import as_slipways
+from .plugin import installation
+from .stack_file import LaptopStack, read
+
+
+def variables(who: str, stack: str | None) -> dict[str, str]:
+    """Return the variables of a shell that acts as `who` on a stack of this project's folder. Raises SlipwayError."""
+    played = read(project_folder(), stack) if stack else None
+    folder = state_folder()
+    with as_slipways():
+        record, project = _cloud(folder, played)
+        who = played.submitter if played and who == "submitter" else who
+        if who not in project.principals:
+            raise ConfigError(
+                f"{who} is nobody in project {project.id}",
+                why=f"it has {', '.join(project.principals)}",
+                fix="name one of them with --as, or a stack that names more people with --stack",
+            )
+        engine = _engine(folder)
+        return {**engine, **of_shell(record, folder, project, who), **environment.own_things(folder)}
+
+
+def _cloud(folder: Path, played: LaptopStack | None) -> tuple[Record, Project]:
+    """Return a running cloud, and the stack's project in it."""
+    started = daemon.start(folder, {})
+    word = "started" if started.fresh else "running"
+    print(f"local cloud {word}: {started.record.url}{f' ({started.note})' if started.note else ''}", file=sys.stderr)
+    if played is None:
+        return started.record, HOME
+    project = named_project.name(started.record, played.declaration())
+    record = read_record(folder)
+    assert record, "it runs"
+    people = f"--as {', '.join(project.principals)}"
+    groups = ", ".join(group.partition(":")[2] for group in played.groups)
+    print(f"project {project.id}: {people}{f'; submitter is in {groups}' if groups else ''}", file=sys.stderr)
+    return record, project
+
+
+def _engine(folder: Path) -> dict[str, str]:
+    """Return the variables of an engine that exists by then, with a home and a backend in the state folder."""
+    with closing(Printer(sys.stderr)) as printer:
+        engine = ensure(printer)
+        installation.install(folder / "pulumi-home", Path(sys.executable))
+        (folder / "pulumi-state").mkdir(exist_ok=True)
+        if repair_backend(folder / "pulumi-state"):
+            print("repaired the engine's state, where a write was cut off", file=sys.stderr)
+    return environment.engine_variables(folder, engine.bin, os.environ.get("PATH", ""))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog=SHELL, description=__doc__)
+    parser.add_argument("--as", dest="who", default="deployer", metavar="|".join((*ROLES, "EMAIL")))
+    parser.add_argument("--stack", metavar="NAME", help="the project of a stack file, with the people it names")
+    options = parser.parse_args()
+    try:
+        for name, value in variables(options.who, options.stack).items():
+            print(f"export {name}={shlex.quote(value)}")
+    except SlipwayError as error:
+        print(error.render(), file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

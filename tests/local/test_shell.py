@@ -1,0 +1,109 @@
+"""`python -m local.shell`: the variables of a shell that deploys to the local cloud, as the engine uses them. # N4"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from local import shell
+from local.stack_file import read
+
+from .conftest import ROOT, LocalCloud
+
+REAL = [
+    name
+    for name in sorted(one.name.split(".")[1] for one in (ROOT / "stacks").glob("Pulumi.*.yaml"))
+    if read(ROOT, name).stack.project != "local-project"
+]
+
+
+@pytest.fixture
+def on_cloud(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> LocalCloud:
+    for name, value in cloud.base_env().items():
+        monkeypatch.setenv(name, value)
+    return cloud
+
+
+def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    monkeypatch.setattr(sys, "argv", ["shell", *words])
+    code = shell.main()
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+@pytest.mark.journey
+def test_it_prints_what_a_shell_needs(
+    on_cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = on_cloud.state
+    cut_off = state / "pulumi-state" / ".pulumi" / "stacks" / "slipway" / "local.json.attrs"
+    cut_off.parent.mkdir(parents=True)
+    cut_off.touch()
+    code, out, err = printed(monkeypatch, capsys, "--as", "previewer")
+    assert code == 0, err
+    assert not cut_off.exists(), "an engine of before, killed while it wrote, leaves this; it blocks every command"
+    assert "repaired" in err and "local cloud running" in err
+    found = dict(word.partition("=")[::2] for line in out.splitlines() for word in shlex.split(line)[1:])
+    assert found["GOOGLE_OAUTH_ACCESS_TOKEN"] == on_cloud.token("previewer")
+    assert found["PULUMI_BACKEND_URL"] == f"file://{state}/pulumi-state?metadata=skip"
+    plugin = state / "pulumi-home" / "plugins" / "resource-gcp-v10.2.0" / "pulumi-resource-gcp"
+    assert plugin.stat().st_mode & stat.S_IXUSR
+    done = subprocess.run(
+        ["sh", "-c", "pulumi version && command -v python"],
+        cwd=ROOT,
+        env={**os.environ, **found},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    version, python = done.stdout.split()
+    assert version.startswith("v3.") and python.startswith(found["PATH"].split(":")[0])
+
+
+@pytest.mark.journey
+@pytest.mark.skipif(not REAL, reason="no stack of a real project is there")
+def test_a_stack_file_names_its_project_and_people(
+    on_cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stack = read(ROOT, REAL[0])
+    project, who = stack.stack.project, stack.submitter
+    code, out, err = printed(monkeypatch, capsys, "--as", "submitter", "--stack", REAL[0])
+    assert code == 0 and f"project {project}: --as " in err, err
+    assert f"GOOGLE_CLOUD_PROJECT={project}" in out and "SLIPWAY_JOURNAL=" in out and "SLIPWAY_CONFIG=" in out
+    key = json.loads((on_cloud.state / "projects" / project / "credentials" / f"{who}.json").read_text())
+    assert key["project_id"] == project
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--as", "bob"), "bob is nobody in project local-project"),
+        (("--stack", "nowhere"), "there is no stack nowhere"),
+    ],
+)
+def test_a_mistake_is_told_as_the_command_tells_it(
+    on_cloud: LocalCloud,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    said: str,
+) -> None:
+    code, out, err = printed(monkeypatch, capsys, *words)
+    assert (code, out) == (2, "") and said in err and "fix: " in err
+    assert on_cloud.healthy()
+
+
+def test_a_state_folder_that_is_none_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "state").write_text("in the way")
+    monkeypatch.setenv("VERTEX_LOCAL_STATE", str(tmp_path / "state"))
+    code, _, err = printed(monkeypatch, capsys)
+    assert code == 1 and "can't be used" in err and "VERTEX_LOCAL_STATE" in err

@@ -1,0 +1,293 @@
+"""What jobs use of their machines, and quotas in use, as time series (Z5, D2)."""
+
+import itertools
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from googleapiclient import discovery
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vertex_local import recordings
+from vertex_local.access.policies import project_name
+from vertex_local.clock import timestamp
+from vertex_local.monitoring import process_usage
+from vertex_local.monitoring import records as samples
+from vertex_local.monitoring.process_usage import Reading
+from vertex_local.monitoring.records import Source
+from vertex_local.monitoring.work import Sampler
+from vertex_local.nodes.spec import CLAIM, STARTED
+from vertex_local.supply import records as scenarios
+from vertex_local.testing.bodies import job_body, worker
+from vertex_local.testing.calling import PARENT, START, Calling
+from vertex_local.testing.local_cloud import LocalCloud
+from vertex_local.vertex.jobs import table as jobs
+
+SERIES = "/v3/projects/local-project/timeSeries"
+GPU, CPU = "ml.googleapis.com/training/accelerator/utilization", "ml.googleapis.com/training/cpu/utilization"
+USAGE = "serviceruntime.googleapis.com/quota/allocation/usage"
+T4 = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 2}
+
+
+def asked(calling: Calling, text: str, role: str = "owner", **more: str) -> list[dict[str, Any]]:
+    now = calling.clock.now()
+    query = {
+        "filter": text,
+        "interval.startTime": timestamp(now - timedelta(hours=1)),
+        "interval.endTime": timestamp(now),
+        **more,
+    }
+    path = SERIES + "?" + "&".join(f"{name}={quote(value)}" for name, value in query.items())
+    found: list[dict[str, Any]] = calling.call("GET", path, role=role).get("timeSeries", [])
+    return found
+
+
+def values(series: Mapping[str, Any]) -> list[float]:
+    return [point["value"].get("doubleValue", 0.0) for point in series["points"]]
+
+
+def job(calling: Calling, machine: Mapping[str, Any] | None = None, session: int = 77) -> str:
+    """The id of a job whose one replica runs, as far as its files say."""
+    made = calling.job(spec={"workerPoolSpecs": [worker(machineSpec=machine)]} if machine else {})
+    job_id = str(made["name"]).rpartition("/")[2]
+    folder = calling.world.state_folder / "jobs" / job_id / "1" / "workerpool0-0"
+    folder.mkdir(parents=True)
+    (folder / CLAIM).write_text(json.dumps({"pid": session}))
+    (folder / STARTED).write_text("{}")
+    return job_id
+
+
+@pytest.fixture
+def busy(calling: Calling, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sampler]:
+    """A sampler on a machine of two cores and 1000 bytes, where each look finds one more CPU second in two."""
+    monkeypatch.setattr(process_usage, "own_cores", lambda: 2)
+    monkeypatch.setattr(process_usage, "own_memory", lambda: 1000)
+    seconds = itertools.count(step=2.0)
+
+    def read(session: int, at: float) -> Reading:
+        return Reading(at, {session + 1: at / 2}, 250)
+
+    yield Sampler(calling.world, read, lambda: next(seconds))
+
+
+def test_use_is_a_share_of_the_cores_and_the_memory() -> None:
+    before, after = Reading(10.0, {1: 5.0}, 0), Reading(14.0, {1: 8.0, 2: 1.0}, 300)
+    assert process_usage.between(before, after, cores=2, memory=1000) == process_usage.Use(cpu=0.5, memory=0.3)
+
+
+@given(
+    st.floats(0, 1e6), st.dictionaries(st.integers(1, 9), st.floats(0, 1e6)), st.floats(0, 1e6), st.integers(0, 10**12)
+)
+def test_use_is_always_a_fraction(at: float, cpu: dict[int, float], later: float, memory: int) -> None:
+    found = process_usage.between(Reading(at, {1: later}, 0), Reading(at + later, cpu, memory), cores=3, memory=2**30)
+    assert 0 <= found.cpu <= 1 and 0 <= found.memory <= 1
+
+
+def test_a_replica_is_measured_from_its_second_look_on(calling: Calling, busy: Sampler) -> None:
+    job_id = job(calling)
+    for _ in range(3):
+        busy.step()
+        calling.clock.advance(5)
+    (series,) = asked(calling, f'metric.type="{CPU}" AND resource.labels.job_id="{job_id}"')
+    assert series["resource"] == {
+        "type": "cloudml_job",
+        "labels": {"project_id": "local-project", "job_id": job_id, "task_name": "workerpool0-0"},
+    }
+    assert (series["metricKind"], series["valueType"]) == ("GAUGE", "DOUBLE")
+    assert values(series) == [0.25, 0.25]
+    moments = [point["interval"]["endTime"] for point in series["points"]]
+    # The newest first.
+    assert moments == [timestamp(START + timedelta(seconds=seconds)) for seconds in (10, 5)]
+
+
+def test_each_accelerator_has_series_of_its_own(calling: Calling, busy: Sampler) -> None:
+    calling.world.change_settings({"quota.custom_model_training_nvidia_t4_gpus": 8})
+    job_id = job(calling, T4)
+    busy.step()
+    busy.step()
+    found = asked(calling, f'metric.type="{GPU}" AND resource.label.job_id="{job_id}"')
+    assert [series["metric"]["labels"]["accelerator_id"] for series in found] == ["0", "1"]
+    memory = asked(calling, 'metric.type="ml.googleapis.com/training/accelerator/memory/utilization"')
+    assert values(memory[0]) == [0.25]
+
+
+def test_a_machine_without_accelerators_has_no_series_of_them(calling: Calling, busy: Sampler) -> None:
+    job(calling)
+    busy.step()
+    busy.step()
+    found = asked(calling, 'metric.type=starts_with("ml.googleapis.com/training/")')
+    assert {series["metric"]["type"].removeprefix("ml.googleapis.com/training/") for series in found} == {
+        "cpu/utilization",
+        "memory/utilization",
+    }
+
+
+def keep(calling: Calling, task: str, *measured: float, every_s: float = 60.0) -> None:
+    """Samples of a replica, the last of them now."""
+    now = calling.clock.now()
+    with calling.world.store.transaction():
+        for back, value in enumerate(reversed(measured)):
+            moment = timestamp(now - timedelta(seconds=back * every_s))
+            samples.add(calling.world.store, moment, [(Source("7", task, "cpu/utilization"), value)])
+
+
+def test_points_are_of_the_interval_and_its_start_is_not(calling: Calling) -> None:
+    keep(calling, "workerpool0-0", 0.1, 0.2, 0.3)
+    start = timestamp(calling.clock.now() - timedelta(seconds=60))
+    assert values(asked(calling, f'metric.type="{CPU}"', **{"interval.startTime": start})[0]) == [0.3]
+    assert "points" not in asked(calling, f'metric.type="{CPU}"', view="HEADERS")[0]
+
+
+def test_series_are_aligned_and_reduced(calling: Calling) -> None:
+    keep(calling, "workerpool0-0", 0.2, 0.4, 0.6, 0.8, every_s=30)
+    keep(calling, "workerpool1-0", 0.0, 0.0, 0.0, 0.0, every_s=30)
+    aligned = {"aggregation.perSeriesAligner": "ALIGN_MEAN", "aggregation.alignmentPeriod": "60s"}
+    found = asked(calling, f'metric.type="{CPU}"', **aligned)
+    assert values(found[0]) == pytest.approx([0.7, 0.3])
+    (both,) = asked(calling, f'metric.type="{CPU}"', **aligned, **{"aggregation.crossSeriesReducer": "REDUCE_MEAN"})
+    assert values(both) == pytest.approx([0.35, 0.15])
+    assert "task_name" not in both["resource"]["labels"]
+    grouped = asked(
+        calling,
+        f'metric.type="{CPU}"',
+        **aligned,
+        **{
+            "aggregation.crossSeriesReducer": "REDUCE_MAX",
+            "aggregation.groupByFields": "resource.labels.task_name",
+        },
+    )
+    assert [series["resource"]["labels"]["task_name"] for series in grouped] == ["workerpool0-0", "workerpool1-0"]
+
+
+def quota_use(calling: Calling, metric: str) -> list[tuple[str, int]]:
+    found = asked(
+        calling,
+        f'metric.type="{USAGE}" AND resource.type="consumer_quota" AND '
+        'resource.label.service="aiplatform.googleapis.com" AND '
+        f'metric.label.quota_metric="aiplatform.googleapis.com/{metric}"',
+    )
+    return [(item["resource"]["labels"]["location"], int(item["points"][0]["value"]["int64Value"])) for item in found]
+
+
+def test_quota_in_use_follows_live_jobs(calling: Calling) -> None:
+    assert quota_use(calling, "custom_model_training_cpus") == []
+    job(calling)
+    assert quota_use(calling, "custom_model_training_cpus") == [("us-central1", 4)]
+    calling.world.change_settings({"quota_series": False})
+    assert quota_use(calling, "custom_model_training_cpus") == []
+
+
+def test_a_limit_is_a_series_as_well(calling: Calling) -> None:
+    calling.world.change_settings({"quota.custom_model_training_nvidia_t4_gpus": 3})
+    (series,) = asked(
+        calling,
+        'metric.type="serviceruntime.googleapis.com/quota/limit" AND resource.labels.location="us-central1" AND '
+        'metric.labels.limit_name="CustomModelTrainingT4GPUsPerProjectPerRegion"',
+    )
+    assert series["points"][0]["value"] == {"int64Value": "3"}
+    assert series["metric"]["labels"]["quota_metric"].endswith("/custom_model_training_nvidia_t4_gpus")
+
+
+def test_reading_needs_a_role(calling: Calling) -> None:
+    ada = "user:ada@company.example"
+    path = f"{SERIES}?filter=metric.type={quote(json.dumps(CPU))}&interval.endTime=2026-11-20T10:00:00Z"
+    error = calling.refused("GET", path, role="submitter")
+    assert error.code == 403 and "monitoring.timeSeries.list" in str(error)
+    calling.world.policies.seed(project_name("local-project"), {"roles/monitoring.viewer": (ada,)})
+    assert calling.call("GET", path, role="submitter") == {}
+
+
+def test_old_samples_are_forgotten(calling: Calling) -> None:
+    keep(calling, "workerpool0-0", 0.5)
+    calling.clock.advance(timedelta(days=43).total_seconds())
+    sampler = Sampler(calling.world, lambda session, at: Reading(at, {}, 0))
+    sampler.start()
+    sampler.stop()
+    assert samples.sources(calling.world.store, "", "9") == []
+
+
+RECORDED = (Path(recordings.__file__).parent / "gemma2-27b-on-8-h100.csv").read_text("utf-8")
+
+
+def test_accelerators_of_a_job_show_what_the_scenario_has_recorded(calling: Calling, busy: Sampler) -> None:
+    """Whatever time passes between two looks: each sample of the recording is there once, at its own time."""
+    calling.world.change_settings({"quota.custom_model_training_nvidia_t4_gpus": 8})
+    scenarios.load(calling.world, {"gpus": [{"job": "train", "csv": RECORDED}]})
+    job_id = job(calling, T4)
+    calling.clock.advance(1)
+    busy.step()  # Its replica has begun, and the job has no start yet.
+    (started,) = jobs.started(calling.world.store)
+    assert started.run
+    run = replace(started.run, start_time=timestamp(START))
+    with calling.world.store.transaction():
+        jobs.keep(calling.world, run, replace(started, run=run))
+    calling.clock.advance(1)
+    busy.step()
+    assert [values(series) for series in asked(calling, f'metric.type="{GPU}"')] == [[0.0], [0.0]]
+    for seconds in (600, 5, 1800, 3000):
+        calling.clock.advance(seconds)
+        busy.step()
+    found = asked(
+        calling,
+        f'metric.type="{GPU}" AND resource.labels.job_id="{job_id}"',
+        **{"interval.startTime": timestamp(START)},
+    )
+    assert [series["metric"]["labels"]["accelerator_id"] for series in found] == ["0", "1"]
+    for series in found:
+        use = values(series)
+        assert len(use) >= 58 and sum(one < 0.05 for one in use) >= 31 and max(use) > 0.9
+    memory = asked(calling, f'metric.type="{GPU.replace("utilization", "memory/utilization")}"')
+    assert max(values(memory[0])) == pytest.approx(0.88, abs=0.01)
+    measured = asked(calling, f'metric.type="{CPU}"', **{"interval.startTime": timestamp(START)})
+    assert values(measured[0])[0] != values(found[0])[0], "its CPU is what was measured"
+
+
+def test_other_jobs_show_what_their_processors_do(calling: Calling, busy: Sampler) -> None:
+    calling.world.change_settings({"quota.custom_model_training_nvidia_t4_gpus": 8})
+    scenarios.load(calling.world, {"gpus": [{"job": "gemma2", "csv": RECORDED}]})
+    job(calling, T4)
+    busy.step()
+    busy.step()
+    assert values(asked(calling, f'metric.type="{GPU}"')[0]) == values(asked(calling, f'metric.type="{CPU}"')[0])
+
+
+# --- A real job is measured, and Google's API client for Python reads it (Z5).
+
+
+BURN = "import time; until = time.monotonic() + 600\nwhile time.monotonic() < until: sum(range(10000))"
+
+
+def monitoring(cloud: LocalCloud) -> Any:
+    options = {"api_endpoint": cloud.url}
+    return discovery.build(
+        "monitoring", "v3", credentials=cloud.credentials(), static_discovery=True, client_options=options
+    )
+
+
+@pytest.mark.journey
+def test_a_busy_job_is_seen_to_be_busy(running: LocalCloud) -> None:
+    task = {"imageUri": "python:3.10", "command": ["python", "-c", BURN]}
+    machine = T4 | {"acceleratorCount": 1}
+    body = job_body(worker(machineSpec=machine, containerSpec=task))
+    name = str(running.rest("POST", f"/v1/{PARENT}/customJobs", body)["name"])
+    asked = {
+        "name": "projects/local-project",
+        "filter": f'metric.type="{GPU}" AND resource.type="cloudml_job" '
+        f'AND resource.labels.job_id="{name.rpartition("/")[2]}"',
+        "interval_startTime": "2020-01-01T00:00:00Z",
+        "interval_endTime": "2100-01-01T00:00:00Z",  # whatever the clock of the cloud has been moved to
+    }
+    series, until = monitoring(running).projects().timeSeries(), time.monotonic() + 600
+    points: list[Any] = []
+    while len(points) < 3 or not any(point["value"]["doubleValue"] > 0.1 for point in points):
+        assert time.monotonic() < until, points
+        time.sleep(0.2)
+        points = [point for found in series.list(**asked).execute().get("timeSeries", []) for point in found["points"]]
+    running.cancel(name)

@@ -1,0 +1,248 @@
+"""Source 000, "Dynamic Workload Scheduler": its REST body, its gcloud file, its Python (W1–W8, P2)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.api_core import exceptions
+
+from tests.conftest import STAGING
+from tests.official import aiplatform, hyperparameter_tuning
+from tests.official import custom_job as gca_custom_job_compat
+from tests.sources.conftest import TRAINER, gpus_drawn, later, machines, posted
+from vertex_local.testing.local_cloud import LocalCloud
+
+A100 = "a2-highgpu-1g"
+IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-5:latest"
+L4: dict[str, Any] = {"machine_type": "g2-standard-4", "accelerator_type": "NVIDIA_L4", "accelerator_count": 1}
+
+
+def flex_start() -> Any:
+    return gca_custom_job_compat.Scheduling.Strategy.FLEX_START
+
+
+def body(**scheduling: str) -> dict[str, Any]:
+    """The document's REST body; `scheduling` goes over what it says of it."""
+    return {
+        "displayName": "MyDwsJob",
+        "jobSpec": {
+            "workerPoolSpecs": [
+                {
+                    "machineSpec": {
+                        "machineType": A100,
+                        "acceleratorType": "NVIDIA_TESLA_A100",
+                        "acceleratorCount": 1,
+                    },
+                    "replicaCount": 1,
+                    "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100},
+                    "containerSpec": {"imageUri": "python:3.10", "command": ["sleep"], "args": ["100"]},
+                }
+            ],
+            "scheduling": {"maxWaitDuration": "1800s", "strategy": "FLEX_START"} | scheduling,
+        },
+    }
+
+
+@pytest.mark.journey
+def test_the_body_waits_for_its_machine_and_runs(cloud: LocalCloud) -> None:
+    machines(cloud, A100, (0, 0), (600, 1), strategy="flex-start")
+    name = posted(cloud, body())
+    # Nothing is drawn, and nothing is to be paid, until there are machines.
+    waiting = cloud.rest("GET", f"/v1/{name}")
+    assert (waiting["state"], "startTime" in waiting) == ("JOB_STATE_PENDING", False)
+    assert gpus_drawn(cloud, "a100") == (0, 0)
+    later(cloud, 601)
+    assert cloud.until(name, "JOB_STATE_RUNNING")["startTime"]
+    assert gpus_drawn(cloud, "a100") == (0, 1)
+    cloud.rest("POST", f"/v1/{name}:cancel", {})
+    cloud.until(name, "JOB_STATE_CANCELLED")
+    assert gpus_drawn(cloud, "a100") == (0, 0)
+
+
+def create_custom_job_with_dws_sample(
+    display_name: str, script_path: str, experiment: str, experiment_run: str | None = None, **machine: Any
+) -> aiplatform.CustomJob:
+    """The document's sample. What it leaves out is the machine: the SDK's own, without accelerators, is refused."""
+    aiplatform.init(experiment=experiment)
+    job = aiplatform.CustomJob.from_local_script(
+        display_name=display_name, script_path=script_path, container_uri=IMAGE, enable_autolog=True, **machine
+    )
+    job.run(
+        service_account=TRAINER,
+        experiment=experiment,
+        experiment_run=experiment_run,
+        max_wait_duration=1800,
+        scheduling_strategy=flex_start(),
+    )
+    return job
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> str:
+    path = tmp_path / "train.py"
+    path.write_text(
+        "from sklearn.datasets import load_iris\n"
+        "from sklearn.linear_model import LogisticRegression\n"
+        "model = LogisticRegression(C=0.5, max_iter=500).fit(*load_iris(return_X_y=True))\n"
+        "print('trained')\n",
+        encoding="utf-8",
+    )
+    return str(path)
+
+
+def test_the_sample_without_an_accelerator_is_refused_today(sdk: LocalCloud, script: str) -> None:
+    with pytest.raises(exceptions.BadRequest, match="FLEX_START requires one of the accelerators"):
+        create_custom_job_with_dws_sample("dws", script, "dws-refused")
+
+
+def custom_job(name: str) -> aiplatform.CustomJob:
+    task = {"image_uri": "python:3.10", "command": ["python", "-c", "print('ran')"]}
+    spec: Any = {"machine_spec": L4, "replica_count": 1, "container_spec": task}
+    return aiplatform.CustomJob(display_name=name, worker_pool_specs=[spec])
+
+
+def test_the_sdk_runs_a_flex_start_job_to_its_end(sdk: LocalCloud) -> None:
+    job = custom_job("sdk-flex")
+    job.run(scheduling_strategy=flex_start(), max_wait_duration=1800)
+    assert job.state.name == "JOB_STATE_SUCCEEDED"
+    scheduling = job.gca_resource.job_spec.scheduling
+    assert (scheduling.strategy, scheduling.max_wait_duration.seconds) == (flex_start(), 1800)
+
+
+def test_the_sdk_s_wait_for_ever_gets_through(sdk: LocalCloud) -> None:
+    machines(sdk, "g2-standard-4", (0, 0))
+    job = custom_job("sdk-ever")
+    job.submit(scheduling_strategy=flex_start(), max_wait_duration=0)
+    later(sdk, 30 * 24 * 3600)
+    assert job.state.name == "JOB_STATE_PENDING"
+    job.cancel()
+
+
+@pytest.mark.long
+@pytest.mark.journey
+def test_the_sample_logs_by_itself_what_it_trained(sdk: LocalCloud, script: str) -> None:
+    """W8: parameters and metrics of scikit-learn come to the experiment from inside the job."""
+    job = create_custom_job_with_dws_sample("dws-autolog", script, "dws-exp", **L4)
+    assert "trained" in sdk.lines(job.resource_name, "")
+    scheduling = job.gca_resource.job_spec.scheduling
+    assert (scheduling.strategy, scheduling.max_wait_duration.seconds) == (flex_start(), 1800)
+    (row,) = aiplatform.get_experiment_df("dws-exp", include_time_series=False).to_dict("records")
+    assert row["run_name"].startswith("dws-autolog-") and row["state"] == "COMPLETE"
+    assert (row["param.C"], row["param.max_iter"]) == ("0.5", "500")
+    assert row["metric.training_accuracy_score"] > 0.9
+    run = aiplatform.ExperimentRun(row["run_name"], "dws-exp")
+    assert [item.resource_name for item in run.get_logged_custom_jobs()] == [job.resource_name]
+
+
+@pytest.mark.journey
+def test_the_sample_logs_to_the_run_that_it_names(sdk: LocalCloud, script: str) -> None:
+    aiplatform.init(experiment="dws-named")
+    aiplatform.start_run("mine")
+    aiplatform.log_params({"by": "hand"})
+    job = create_custom_job_with_dws_sample("dws-autolog", script, "dws-named", "mine", **L4)
+    assert job.state.name == "JOB_STATE_SUCCEEDED"
+    run = aiplatform.ExperimentRun("mine", "dws-named")
+    assert run.get_params()["by"] == "hand" and run.get_params()["C"] == "0.5"
+    assert float(run.get_metrics()["training_accuracy_score"]) > 0.9
+
+
+# What the package cloudml-hypertune writes, with the standard library.
+REPORT = """
+import json, os, sys
+value = float(sys.argv[1].partition("=")[2])
+measured = {"timestamp": 1.0, "trial": os.environ["CLOUD_ML_TRIAL_ID"], "score": str(value), "global_step": "1"}
+path = os.environ["CLOUD_ML_HP_METRIC_FILE"]
+os.makedirs(os.path.dirname(path), exist_ok=True)
+print(json.dumps({**measured, "checkpoint_path": ""}), file=open(path, "a"))
+"""
+
+
+@pytest.mark.journey
+def test_a_tuning_job_takes_the_strategy_as_well(sdk: LocalCloud) -> None:
+    """W5. The other kind, the training pipeline, is source 003's."""
+    machines(sdk, "g2-standard-4", (0, 0), (300, 2))
+    task = {"image_uri": "python:3.10", "command": ["python", "-c", REPORT]}
+    spec: Any = {"machine_spec": L4, "replica_count": 1, "container_spec": task}
+    trial = aiplatform.CustomJob(display_name="dws-trial", worker_pool_specs=[spec])
+    job: Any = aiplatform.HyperparameterTuningJob(
+        display_name="dws-tuning",
+        custom_job=trial,
+        metric_spec={"score": "maximize"},
+        parameter_spec={"x": hyperparameter_tuning.DoubleParameterSpec(min=0, max=1, scale="linear")},
+        max_trial_count=2,
+        parallel_trial_count=2,
+        search_algorithm="random",
+    )
+    job.run(scheduling_strategy=flex_start(), max_wait_duration=1800, sync=False)
+    job._wait_for_resource_creation()
+    later(sdk, 301)
+    job.wait()
+    scheduling = job.gca_resource.trial_job_spec.scheduling
+    assert (scheduling.strategy, scheduling.max_wait_duration.seconds) == (flex_start(), 1800)
+    assert [trial.final_measurement.metrics[0].value for trial in job.trials] == [
+        pytest.approx(trial.parameters[0].value) for trial in job.trials
+    ]
+
+
+# --- Source 004, "Use Spot VMs with training": its REST body with the errors corrected, its Python, its limits
+# (X1–X7).
+
+
+A100_SPEC = {"machineType": "a2-highgpu-1g", "acceleratorType": "NVIDIA_TESLA_A100", "acceleratorCount": 1}
+CONTAINER = {"imageUri": "python:3.10", "command": ["sh", "-c", "sleep $0"], "args": ["600"]}
+
+
+def spot_body(**task: Any) -> dict[str, Any]:
+    """The document's body. There a bracket closes the worker pool after its machine, so that replicaCount and the task
+    stand outside of it; here they are in it. It shows both kinds of task, of which there is to be one."""
+    pool = {"machineSpec": A100_SPEC, "replicaCount": 1, **(task or {"containerSpec": CONTAINER})}
+    return {"displayName": "JOB_NAME", "jobSpec": {"workerPoolSpecs": [pool], "scheduling": {"strategy": "SPOT"}}}
+
+
+@pytest.mark.journey
+def test_the_mended_body_runs_on_preemptible_quota(cloud: LocalCloud) -> None:
+    name = posted(cloud, spot_body())
+    cloud.until(name, "JOB_STATE_RUNNING")
+    assert gpus_drawn(cloud, "a100") == (0, 1)
+    cloud.rest("POST", f"/v1/{name}:cancel", {})
+    cloud.until(name, "JOB_STATE_CANCELLED")
+
+
+def spot() -> Any:
+    """Return the strategy by the sample's way to its name."""
+    types: Any = aiplatform.compat.types
+    return types.custom_job.Scheduling.Strategy.SPOT
+
+
+def preempt(cloud: LocalCloud, times: int) -> None:
+    cloud.rest("POST", "/vertex-local/scenario", {"spot": {"preempt": [{"job": "spot", "after": 0.0, "times": times}]}})
+
+
+def spot_job(seconds: str) -> aiplatform.CustomJob:
+    worker_pool_spec: Any = [
+        {
+            "machine_spec": {
+                "machine_type": "a2-highgpu-1g",
+                "accelerator_type": "NVIDIA_TESLA_A100",
+                "accelerator_count": 1,
+            },
+            "replica_count": 1,
+            "container_spec": {"image_uri": "python:3.10", "command": ["sh", "-c", f"echo began; sleep {seconds}"]},
+        }
+    ]
+    return aiplatform.CustomJob(
+        display_name="spot", worker_pool_specs=worker_pool_spec, staging_bucket=f"gs://{STAGING}"
+    )
+
+
+@pytest.mark.journey
+def test_the_sample_is_restarted_after_preemption_and_succeeds(sdk: LocalCloud) -> None:
+    preempt(sdk, 2)
+    job = spot_job("1")
+    job.run(scheduling_strategy=spot())
+    assert job.state.name == "JOB_STATE_SUCCEEDED"
+    said = sdk.lines(job.resource_name, "")
+    assert said.count("began") == 3
+    assert len([line for line in said if "STOCKOUT" in line]) == 2

@@ -1,0 +1,304 @@
+"""Every parameter, enum and required field of Google's own definitions, as far as it is served. (N17)"""
+
+import copy
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from google.protobuf import json_format
+from google.protobuf.descriptor import Descriptor
+
+from tests.conftest import ROOT
+from tests.fuzzing import GOOD
+from tests.methods import examples
+from vertex_local import discovery
+from vertex_local.testing.bodies import job_body, worker
+from vertex_local.testing.calling import CLUSTERS, JOBS, PARENT, REGION, Calling, every_service
+from vertex_local.vertex.jobs import table
+from vertex_local.vertex.jobs.records import Job
+from vertex_local.vertex.messages import MESSAGES
+from vertex_local.wire import ApiError, Call
+
+APIS = (
+    *("storage.v1", "iam.v1", "cloudresourcemanager.v1", "cloudresourcemanager.v3", "logging.v2", "monitoring.v3"),
+    *("serviceusage.v1", "secretmanager.v1", "aiplatform.v1", "aiplatform.v1beta1"),
+)
+KINDS = (
+    *("CustomJob", "HyperparameterTuningJob", "TrainingPipeline", "PersistentResource", "Model", "Artifact"),
+    *("Execution", "MetadataSchema", "TensorboardTimeSeries", "AddExecutionEventsRequest"),
+)
+ODD = "?!"
+_DEEP = 8
+_ZERO = {".studySpec.parameters[0].doubleValueSpec.minValue"}
+"""Required numbers whose zero is a value, which is not told from one that was not sent."""
+CREATES: Mapping[str, tuple[str, Any]] = {
+    "CustomJob": (JOBS, GOOD["CustomJob"]),
+    "PersistentResource": (f"{CLUSTERS}?persistentResourceId=required", GOOD["PersistentResource"]),
+    "HyperparameterTuningJob": (f"/v1/{PARENT}/hyperparameterTuningJobs", GOOD["HyperparameterTuningJob"]),
+    "TrainingPipeline": (f"/v1/{PARENT}/trainingPipelines", GOOD["TrainingPipeline"]),
+    "UploadModelRequest": (f"/v1/{PARENT}/models:upload", GOOD["UploadModelRequest"]),
+    "Tensorboard": (f"/v1/{PARENT}/tensorboards", {"displayName": "b"}),
+    "MetadataSchema": (
+        f"/v1/{PARENT}/metadataStores/default/metadataSchemas",
+        {"schema": "title: mine.Model\ntype: object"},
+    ),
+}
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_parameter_has_the_form_that_the_document_says(api: str) -> None:
+    seen = 0
+    for _, verb, path in examples(api):
+        method = discovery.method_of(verb, path)
+        for name, schema in method.parameters.items() if method else ():
+            if schema.get("type") == "string" and "enum" not in schema and not schema.get("format"):
+                continue
+            seen += 1
+            with pytest.raises(ApiError) as refused:
+                discovery.check_query(verb, path, [(name, ODD)])
+            assert refused.value.code == 400 and f"'{name}'" in refused.value.message
+            for value in schema.get("enum", ()):
+                discovery.check_query(verb, path, [(name, value)])
+            discovery.check_query(verb, path, [(name, "")])
+    assert seen
+
+
+def test_one_parameter_is_there_once_unless_it_is_a_list() -> None:
+    path = "/v3/projects/p/timeSeries"
+    twice = [("pageSize", "1"), ("page_size", "2")]
+    with pytest.raises(ApiError, match="cannot start list"):
+        discovery.check_query("GET", path, twice)
+    discovery.check_query("GET", path, [("aggregation.groupByFields", "a"), ("aggregation.groupByFields", "b")])
+
+
+def test_storage_says_so_in_its_own_shape() -> None:
+    with pytest.raises(ApiError) as refused:
+        discovery.check_query("GET", "/storage/v1/b/x/o", [("maxResults", "-1")])
+    assert refused.value.reason == "invalidParameter"
+
+
+def enums(descriptor: Descriptor, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of all fields with an enum, some levels deep; the item of a list has the index None."""
+    for field in descriptor.fields:
+        at = (*above, field.json_name, *((None,) if field.is_repeated else ()))
+        inner = field.message_type
+        if field.enum_type is not None:
+            yield at
+        elif inner is not None and inner.full_name.startswith("google.cloud.") and len(above) < _DEEP:
+            yield from () if inner.GetOptions().map_entry else enums(inner, at)
+
+
+def nested(path: tuple[Any, ...], value: Any) -> Any:
+    for step in reversed(path):
+        value = [value] if step is None else {step: value}
+    return value
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("value", ["NO_SUCH_VALUE", 9_999])
+def test_an_enum_takes_its_own_values_alone(kind: str, value: Any) -> None:
+    paths = list(enums(MESSAGES.descriptor("v1", kind)))
+    assert paths
+    for path in paths:
+        with pytest.raises(ApiError) as refused:
+            MESSAGES.parse("v1", kind, nested(path, value))
+        assert refused.value.code == 400, path
+
+
+def without(schema: Mapping[str, Any], body: Any, at: str = "") -> Iterator[tuple[str, Any]]:
+    """The body without each of the fields that are there and that the document calls required."""
+    schemas = discovery.document("aiplatform.v1")["schemas"]
+    schema = schemas[schema["$ref"]] if "$ref" in schema else schema
+    if isinstance(body, list):
+        for index, item in enumerate(body):
+            for where, changed in without(schema["items"], item, f"{at}[{index}]"):
+                yield where, [*body[:index], changed, *body[index + 1 :]]
+    if not isinstance(body, dict):
+        return
+    for name, value in body.items():
+        known = schema.get("properties", {}).get(name)
+        if known is None:
+            continue
+        if known.get("description", "").startswith("Required"):
+            yield f"{at}.{name}", {key: item for key, item in body.items() if key != name}
+        for where, changed in without(known, value, f"{at}.{name}"):
+            yield where, {**copy.deepcopy(body), name: changed}
+
+
+@pytest.mark.parametrize("kind", CREATES)
+def test_what_the_document_calls_required_is_required(kind: str, tmp_path: Path) -> None:
+    path, body = CREATES[kind]
+    with every_service(tmp_path / "state") as calling:
+        removed = dict(without({"$ref": f"GoogleCloudAiplatformV1{kind}"}, body))
+        assert removed
+        for where in removed.keys() - _ZERO:
+            error = calling.refused("POST", path, removed[where])
+            assert error.code == 400, where
+        assert calling.call("POST", path, body)
+
+
+def test_an_empty_message_is_one_that_is_not_set(calling: Calling) -> None:
+    """ZenML sends an empty encryption spec with every job, and Kubeflow's components an empty output directory."""
+    body = copy.deepcopy(GOOD["CustomJob"])
+    sent = body | {"encryptionSpec": {}, "labels": {}}
+    sent["jobSpec"] |= {"baseOutputDirectory": {"outputUriPrefix": ""}, "scheduling": {}, "pscInterfaceConfig": {}}
+    made = calling.call("POST", JOBS, sent)
+    assert "encryptionSpec" not in made
+    assert set(made["jobSpec"]) == {"workerPoolSpecs"}
+
+
+def test_what_says_something_by_being_there_is_kept() -> None:
+    runtime = {"resourceRuntimeSpec": {"raySpec": {}, "serviceAccountSpec": {"enableCustomServiceAccount": False}}}
+    told: Any = {"resourceRuntimeSpec": {"raySpec": {}, "serviceAccountSpec": {}}}
+    assert MESSAGES.parse("v1", "PersistentResource", runtime) == told
+    stopped: Any = {"studySpec": {"medianAutomatedStoppingSpec": {}}}
+    assert MESSAGES.parse("v1", "HyperparameterTuningJob", stopped) == stopped
+    forever = {"jobSpec": {"scheduling": {"maxWaitDuration": "0s"}}}
+    assert MESSAGES.parse("v1", "CustomJob", forever) == forever
+
+
+# --- Bodies as a version of an API shows them, without messages made on the way. (N4)
+
+
+CUSTOM_JOB = job_body(
+    worker(env=[{"name": "ZERO", "value": ""}, {"name": "0", "value": "0"}]),
+    {},
+    worker(machineSpec={"machineType": "a", "acceleratorType": "NVIDIA_L4", "reservationAffinity": {}}),
+    spec={"scheduling": {"timeout": "604800s", "disableRetries": False, "strategy": "SPOT"}, "enableWebAccess": True},
+    displayName="0",
+    name="projects/1/locations/r/customJobs/7",
+    state="JOB_STATE_QUEUED",
+    labels={"team": ""},
+    createTime="2026-11-20T10:00:00.000000Z",
+    startTime="2026-11-20T10:00:00.500000Z",
+    endTime="2026-11-20T10:00:00.123456Z",
+    updateTime="2026-11-20T10:00:00Z",
+    error={"code": 0, "message": "none"},
+    unknown={"of": "another day"},
+    webAccessUris=None,
+)
+CONDITIONAL = {
+    "parentCategoricalValues": {"values": ["a", "b"]},
+    "parameterSpec": {"parameterId": "of a", "discreteValueSpec": {"values": [0.0, 1, 2.5]}},
+}
+TUNING_JOB = {
+    "displayName": "study",
+    "studySpec": {
+        "algorithm": "RANDOM_SEARCH",
+        "metrics": [{"metricId": "acc", "goal": "MAXIMIZE"}, {"metricId": "loss", "goal": "GOAL_TYPE_UNSPECIFIED"}],
+        "parameters": [
+            {"parameterId": "x", "doubleValueSpec": {"minValue": 0.0, "maxValue": 1e-3}, "scaleType": "UNIT_LOG_SCALE"},
+            {"parameterId": "n", "integerValueSpec": {"minValue": "0", "maxValue": "9007199254740993"}},
+            {"parameterId": "kind", "conditionalParameterSpecs": [CONDITIONAL], "categoricalValueSpec": {"values": []}},
+        ],
+        "studyStoppingConfig": {"maxNumTrials": 5, "shouldStopAsap": True},
+    },
+    "maxTrialCount": 3,
+    "trialJobSpec": CUSTOM_JOB["jobSpec"],
+    "trials": [
+        {
+            "id": "1",
+            "state": "SUCCEEDED",
+            "parameters": [{"parameterId": "x", "value": 0.1}, {"parameterId": "kind", "value": None}],
+            "finalMeasurement": {"stepCount": "0", "elapsedDuration": "1.500000s", "metrics": [{"value": 0.0}]},
+        }
+    ],
+}
+MODEL = {
+    "name": "m",
+    "metadata": {"deep": [1, None, {"0": False}]},
+    "containerSpec": {"imageUri": "i", "ports": [{"containerPort": 8080}], "args": ["a"], "startupProbe": {"exec": {}}},
+    "supportedExportFormats": [{"id": "f", "exportableContents": ["ARTIFACT", "EXPORTABLE_CONTENT_UNSPECIFIED"]}],
+    "versionAliases": [],
+}
+SERIES = {"tensorboardTimeSeriesId": "s", "values": [{"step": "0", "scalar": {"value": v}} for v in (0.0, 2, "NaN")]}
+BODIES: dict[str, dict[str, Any]] = {
+    "CustomJob": CUSTOM_JOB,
+    "HyperparameterTuningJob": TUNING_JOB,
+    "Model": MODEL,
+    "TimeSeriesData": SERIES,
+    "Artifact": {"name": "a", "metadata": {"score": 0.5, "tags": []}, "state": "STATE_UNSPECIFIED", "etag": "0"},
+    "Tensorboard": {"displayName": "t", "encryptionSpec": {}, "runCount": 0, "isDefault": False},
+}
+
+
+def call(**query: str) -> Call:
+    return Call("user:ada@company.example", "t", "GET", "/", {}, query, {})
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+@pytest.mark.parametrize("kind", BODIES)
+def test_a_body_is_what_the_official_types_make_of_it(kind: str, version: str, numbers: bool) -> None:
+    message = json_format.ParseDict(BODIES[kind], MESSAGES._type(version, kind)(), ignore_unknown_fields=True)
+    wanted = json_format.MessageToDict(message, use_integers_for_enums=numbers)
+    query = {"$alt": "json;enum-encoding=int"} if numbers else {}
+    assert json.dumps(MESSAGES.render(call(**query), version, kind, BODIES[kind])) == json.dumps(wanted)
+
+
+@pytest.mark.parametrize(
+    ("mask", "kept"),
+    [
+        ("displayName,state", {"displayName": "0", "state": "JOB_STATE_QUEUED"}),
+        ("display_name,encryption_spec.kms_key_name", {"displayName": "0"}),
+        ("job_spec.scheduling.strategy", {"jobSpec": {"scheduling": {"strategy": "SPOT"}}}),
+        (
+            "jobSpec.scheduling.timeout,jobSpec.scheduling",
+            {"jobSpec": {"scheduling": {**CUSTOM_JOB["jobSpec"]["scheduling"]}}},
+        ),
+    ],
+)
+def test_a_mask_keeps_what_it_names(mask: str, kept: dict[str, Any]) -> None:
+    shown = MESSAGES.render(call(), "v1", "CustomJob", CUSTOM_JOB, mask)
+    kept.get("jobSpec", {}).get("scheduling", {}).pop("disableRetries", None)  # the type's zero is never shown
+    assert shown == kept
+
+
+def test_everything_is_kept_by_a_star() -> None:
+    assert MESSAGES.render(call(), "v1", "CustomJob", CUSTOM_JOB, "*") == MESSAGES.render(
+        call(), "v1", "CustomJob", CUSTOM_JOB
+    )
+
+
+def test_a_page_of_jobs_makes_no_message_of_any(calling: Calling) -> None:
+    """A thousand of them took as long as the scheduler's next look, which waited for it."""
+    made = calling.job()
+    for number in range(100, 150):
+        body = {**made, "name": f"{made['name'][:-3]}{number}", "state": "JOB_STATE_SUCCEEDED"}
+        with calling.world.store.transaction():
+            table.put(calling.world.store, number, REGION, Job(body, None).body, None)
+    with patch.object(json_format, "ParseDict", side_effect=AssertionError("a message was made")):
+        page = calling.call("GET", f"{JOBS}?pageSize=1000&readMask=name,state")
+        whole = calling.call("GET", f"{JOBS}?pageSize=1000")
+    assert len(page["customJobs"]) == len(whole["customJobs"]) == 51
+    assert set(page["customJobs"][0]) == {"name", "state"}
+
+
+# --- The official message types, loaded when they are first needed.
+
+
+AT_ONCE = """
+import threading
+from vertex_local.vertex.messages import MESSAGES
+
+ready, found = threading.Barrier(8), []
+
+def parse():
+    ready.wait()
+    found.append(MESSAGES.parse("v1", "CustomJob", {"display_name": "x"}))
+
+threads = [threading.Thread(target=parse) for _ in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(found == [{"displayName": "x"}] * 8)
+"""
+
+
+def test_the_first_requests_may_come_all_at_once() -> None:  # N4: a restarted cloud meets those who waited for it
+    done = subprocess.run([sys.executable, "-c", AT_ONCE], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", "")

@@ -1,0 +1,242 @@
+"""Documents in SQLite: transactions, order, pages."""
+
+import sqlite3
+import threading
+import time
+import uuid
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from vertex_local import settings as cloud_settings
+from vertex_local.clock import ManualClock, RealClock, timestamp
+from vertex_local.settings import Settings, SettingsError
+from vertex_local.store import Store
+from vertex_local.trash import Trash
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "cloud.sqlite")
+
+
+def names(documents: list[tuple[str, dict[str, object]]]) -> list[str]:
+    return [name for name, _ in documents]
+
+
+def test_documents_are_put_got_and_deleted(store: Store) -> None:
+    store.put("job", "a", {"state": "ü", "n": 1})
+    assert store.get("job", "a") == {"state": "ü", "n": 1}
+    assert store.get("cluster", "a") is None
+    assert store.delete("job", "a") and not store.delete("job", "a")
+
+
+def test_a_list_is_in_order_of_creation_also_after_an_update(store: Store) -> None:
+    for name in ("p/2", "p/1", "q/1"):
+        store.put("job", name, {})
+    store.put("job", "p/2", {"changed": True})
+    assert names(store.list("job")) == ["p/2", "p/1", "q/1"]
+    assert names(store.list("job", "p/")) == ["p/2", "p/1"] and store.count("job", "p/") == 2
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(count=st.integers(0, 12), size=st.integers(1, 5), newest_first=st.booleans())
+def test_pages_put_together_are_the_list(store: Store, count: int, size: int, newest_first: bool) -> None:
+    kind = uuid.uuid4().hex
+    for number in range(count):
+        store.put(kind, f"p/{number}", {"n": number})
+    store.put(kind, "other", {})
+    found, after = [], ""
+    while True:
+        page, after = store.page(kind, "p/", after, size, newest_first=newest_first)
+        assert len(page) <= size
+        found += [int(str(body["n"])) for _, body in page]
+        if not after:
+            break
+    assert found == sorted(range(count), reverse=newest_first)
+
+
+def test_a_page_token_that_is_none_is_a_value_error(store: Store) -> None:
+    with pytest.raises(ValueError, match="invalid literal"):
+        store.page("job", "", "nonsense", 5)
+
+
+def test_a_scan_goes_by_name_within_bounds(store: Store) -> None:
+    for name in ("b", "a", "c", "d"):
+        store.put("object", name, {})
+    assert names(store.scan("object", "a", "d", 10)) == ["a", "b", "c"]
+    assert names(store.scan("object", "a", "d", 1, inclusive=False)) == ["b"]
+
+
+def test_an_exception_rolls_everything_back(store: Store) -> None:
+    with pytest.raises(RuntimeError), store.transaction():
+        store.put("job", "a", {})
+        with store.transaction():
+            store.put("job", "b", {})
+        raise RuntimeError
+    assert store.list("job") == []
+
+
+def test_others_see_a_transaction_only_when_it_is_committed(store: Store) -> None:
+    seen: list[object] = []
+
+    def look() -> None:
+        seen.append(store.get("job", "a"))
+
+    with store.transaction():
+        store.put("job", "a", {"n": 1})
+        assert store.get("job", "a") == {"n": 1}
+        reader = threading.Thread(target=look)
+        reader.start()
+        reader.join()
+    look()
+    assert seen == [None, {"n": 1}]
+
+
+def test_writers_take_turns(store: Store) -> None:
+    def count() -> None:
+        for _ in range(25):
+            with store.transaction():
+                before = store.get("counter", "x") or {"n": 0}
+                store.put("counter", "x", {"n": before["n"] + 1})
+            store.next_id("jobs")
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert store.get("counter", "x") == {"n": 100} and store.next_id("jobs") == 101
+
+
+def test_another_store_on_the_same_file_finds_everything(tmp_path: Path) -> None:
+    first = Store(tmp_path / "cloud.sqlite")
+    first.put("job", "a", {"n": 1})
+    assert first.next_id("jobs") == 1
+    first.close()
+    with pytest.raises(sqlite3.ProgrammingError):
+        first.get("job", "a")
+    second = Store(tmp_path / "cloud.sqlite")
+    assert second.get("job", "a") == {"n": 1} and second.next_id("jobs") == 2
+
+
+# --- What is removed is out of its place at once, and gone when there is time; a kill loses nothing of that. (N4)
+
+
+def filled(folder: Path) -> Path:
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep" / "file").write_text("x")
+    return folder
+
+
+def emptied(folder: Path) -> None:
+    until = time.monotonic() + 600
+    while any(folder.iterdir()):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_what_is_taken_is_gone_from_its_place_and_removed_in_the_background(tmp_path: Path) -> None:
+    trash = Trash(tmp_path / "trash")
+    old = filled(tmp_path / "work")
+    trash.take([old, tmp_path / "never-was"])
+    assert not old.exists()
+    assert [item.name for item in (tmp_path / "trash").glob("*/deep/*")] == ["file"], "nobody waited for it"
+    trash.start()
+    emptied(tmp_path / "trash")
+    trash.take([filled(tmp_path / "another")])
+    emptied(tmp_path / "trash")
+    trash.stop()
+
+
+def test_what_a_killed_cloud_left_goes_with_the_next_start(tmp_path: Path) -> None:
+    filled(tmp_path / "trash" / "left")
+    trash = Trash(tmp_path / "trash")
+    trash.start()
+    emptied(tmp_path / "trash")
+    trash.stop()
+
+
+def test_what_cannot_be_moved_is_removed_where_it_is(tmp_path: Path) -> None:
+    """A full disk is such a case: nothing can be moved into the trash."""
+    trash = Trash(tmp_path / "trash")
+    (tmp_path / "trash").rmdir()
+    (tmp_path / "trash").touch()
+    old = filled(tmp_path / "work")
+    trash.take([old])
+    assert not old.exists()
+
+
+# --- The clock that a test stops and advances.
+
+
+START = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
+
+
+def test_a_manual_clock_stands_still_until_it_is_advanced() -> None:
+    clock = ManualClock(START)
+    assert clock.now() == START
+    clock.advance(90)
+    assert clock.now() == START + timedelta(seconds=90)
+
+
+def test_a_waiter_wakes_when_its_time_has_come() -> None:
+    clock, woke = ManualClock(START), threading.Event()
+
+    def wait() -> None:
+        assert clock.wait(60, threading.Event()) is False
+        woke.set()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    clock.advance(59)
+    assert not woke.wait(0.1)
+    clock.advance(1)
+    thread.join(10)
+    assert woke.is_set()
+
+
+def test_a_waiter_wakes_when_its_event_is_set() -> None:
+    event = threading.Event()
+    event.set()
+    assert ManualClock(START).wait(3600, event) is True
+    assert RealClock().wait(3600, event) is True
+
+
+def test_timestamps_are_utc_and_of_one_width() -> None:
+    moment = datetime(2026, 11, 20, 12, 0, tzinfo=timezone(timedelta(hours=2)))
+    assert timestamp(moment) == "2026-11-20T10:00:00.000000Z"
+    assert RealClock().now().tzinfo is UTC
+
+
+# --- Settings from a file, the environment and the command line.
+
+
+def test_texts_become_the_settings_types() -> None:
+    changed = Settings().changed({"submissions_per_minute": "5", "quota.custom_model_training_cpus": "8"})
+    assert changed.submissions_per_minute == 5 and changed.quota == {"custom_model_training_cpus": 8}
+
+
+def test_a_file_written_is_the_file_read(tmp_path: Path) -> None:
+    first = Settings().changed({"calls_per_minute": 1, "quota.m.us-central1": 3, "quota.n": -1})
+    (tmp_path / "s.toml").write_text(cloud_settings.dump(asdict(first)))
+    assert cloud_settings.load(tmp_path / "s.toml", {}) == first
+    assert cloud_settings.load(tmp_path / "s.toml", {"calls_per_minute": "2"}).calls_per_minute == 2
+
+
+def test_pairs_are_name_equals_value() -> None:
+    assert cloud_settings.pairs("a=1, b=2,") == {"a": "1", "b": "2"}
+    with pytest.raises(SettingsError, match="name=value"):
+        cloud_settings.pairs("a")
+
+
+def test_a_file_that_is_no_toml_is_said(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text("= 3")
+    with pytest.raises(SettingsError, match="is not TOML"):
+        cloud_settings.load(tmp_path / "s.toml", {})

@@ -1,0 +1,1 @@
+"""The command `vertex-local`: what a person types."""

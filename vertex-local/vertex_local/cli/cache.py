@@ -1,0 +1,53 @@
+"""`vertex-local cache [clear]`: what this machine keeps for all checkouts and local clouds."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from ..cache_folder import root
+from ..images import upkeep
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def cache(context: click.Context) -> None:
+    """Show what this machine keeps for all checkouts: images, environments and wheels of jobs."""
+    if context.invoked_subcommand is None:
+        show(root(os.environ))
+
+
+@cache.command()
+def clear() -> None:
+    """Remove images, environments and wheels, but none in use: the next jobs make them anew."""
+    found = upkeep.entries(root(os.environ))
+    gone = [entry for entry in found if upkeep.remove(entry)]
+    click.echo(
+        f"removed {len(gone)} {'entry' if len(gone) == 1 else 'entries'}, {shown(sum(entry.size for entry in gone))}"
+    )
+    if kept := len(found) - len(gone):
+        click.echo(f"kept {kept} in use")
+
+
+def show(place: Path) -> None:
+    """Print a line for each part, and the sum."""
+    found = upkeep.entries(place)
+    sizes = {part: sum(entry.size for entry in found if entry.part == part) for part in upkeep.MOST}
+    rows = [("part", "size", "entries", "last used")]
+    for part, size in sizes.items():
+        mine = [entry for entry in found if entry.part == part]
+        last = max((entry.used for entry in mine), default=0.0)
+        at = datetime.fromtimestamp(last).astimezone().isoformat(" ", "minutes")[:16] if mine else "–"
+        rows.append((part, shown(size), f"{len(mine)} of {upkeep.MOST[part]}", at))
+    widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
+    for row in rows:
+        click.echo("".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+    click.echo(f"{shown(sum(sizes.values()))} in {place}")
+    click.echo(f"Beyond {shown(upkeep.MOST_BYTES)} what no job used for an hour goes, and the oldest first.")
+
+
+def shown(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"

@@ -1,0 +1,120 @@
+"""The principals of a project of the local cloud from its first moment: people, service accounts, their roles."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+REGION = "us-central1"
+OWNER = "user:owner@company.example"
+SUBMITTER = "user:ada@company.example"
+GROUPS: dict[str, tuple[str, ...]] = {"group:ml-engineers@company.example": (SUBMITTER,)}
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project. `people` are principals besides those of the roles, who can sign in too."""
+
+    id: str
+    number: str
+    people: tuple[str, ...] = ()
+
+    @property
+    def deployer(self) -> str:
+        return self.address("deployer")
+
+    @property
+    def previewer(self) -> str:
+        return self.address("previewer")
+
+    @property
+    def custom_code_agent(self) -> str:
+        """The account of jobs that name none."""
+        return f"service-{self.number}@gcp-sa-aiplatform-cc.iam.gserviceaccount.com"
+
+    @property
+    def compute_default(self) -> str:
+        """The account that comes with Compute Engine, as an editor where no organisation's policy says otherwise."""
+        return f"{self.number}-compute@developer.gserviceaccount.com"
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The roles of `vertex-local env --as ROLE` and the principal each stands for."""
+        return {
+            "owner": OWNER,
+            "deployer": f"serviceAccount:{self.deployer}",
+            "previewer": f"serviceAccount:{self.previewer}",
+            "submitter": SUBMITTER,
+        }
+
+    @property
+    def principals(self) -> dict[str, str]:
+        """The principals that can sign in: by role, and others by email."""
+        return {**{person.partition(":")[2]: person for person in self.people}, **self.roles}
+
+    @property
+    def service_accounts(self) -> dict[str, tuple[str, str]]:
+        """The service accounts made at the first start: email to display name and description."""
+        return {
+            self.deployer: ("deployer", "Runs pulumi up"),
+            self.previewer: ("previewer", "Runs pulumi preview on pull requests"),
+            self.compute_default: ("Compute Engine default service account", ""),
+        }
+
+    @property
+    def bindings(self) -> dict[str, tuple[str, ...]]:
+        """The project's first policy: role to members. The submitters' group has none; the Workspace component grants
+        them."""
+        deployer, previewer = (self.roles["deployer"],), (self.roles["previewer"],)
+        agent = f"serviceAccount:service-{self.number}@gcp-sa-aiplatform.iam.gserviceaccount.com"
+        return {
+            "roles/owner": (OWNER,),
+            "roles/aiplatform.admin": deployer,
+            "roles/storage.admin": deployer,
+            "roles/iam.serviceAccountAdmin": deployer,
+            "roles/iam.serviceAccountUser": deployer,
+            "roles/resourcemanager.projectIamAdmin": deployer,
+            "roles/cloudquotas.admin": deployer,
+            "roles/logging.viewer": deployer,
+            "roles/aiplatform.viewer": previewer,
+            "roles/cloudquotas.viewer": previewer,
+            "roles/iam.securityReviewer": previewer,
+            "roles/storage.bucketViewer": previewer,
+            # On a real project a condition limits this to the catalogs' buckets; the local cloud evaluates no
+            # conditions.
+            "roles/storage.objectViewer": previewer,
+            "roles/editor": (f"serviceAccount:{self.compute_default}",),
+            "roles/aiplatform.serviceAgent": (agent,),
+            "roles/aiplatform.customCodeServiceAgent": (f"serviceAccount:{self.custom_code_agent}",),
+        }
+
+    def is_called(self, text: str) -> bool:
+        """Return whether a text is the project's id or its number."""
+        return text in (self.id, self.number)
+
+    def owns(self, email: str) -> bool:
+        """Return whether an account is the project's: one that somebody made, or one of Google's default accounts."""
+        return email.endswith(self.address("")) or email in (
+            self.compute_default,
+            f"{self.id}@appspot.gserviceaccount.com",
+        )
+
+    def address(self, account: str) -> str:
+        """Return an account's email; in a project of a domain (`acme.example:ml`) the parts of its id come the other
+        way round."""
+        domain, colon, name = self.id.rpartition(":")
+        return f"{account}@{name}{'.' if colon else ''}{domain}.iam.gserviceaccount.com"
+
+
+HOME = Project("local-project", "100000000001")
+"""The project that every local cloud has."""
+PROJECT_ID, PROJECT_NUMBER = HOME.id, HOME.number
+DEPLOYER, PREVIEWER, CUSTOM_CODE_AGENT = HOME.deployer, HOME.previewer, HOME.custom_code_agent
+ROLES: Mapping[str, str] = HOME.roles
+BINDINGS: Mapping[str, tuple[str, ...]] = HOME.bindings
+PROJECTS = "projects"
+"""The folder, in the cloud's own, of the states of projects that were named."""
+
+
+def folder_of(folder: Path, project: str) -> Path:
+    """Return the folder in which a cloud with this state folder keeps one of its projects."""
+    return folder if project == PROJECT_ID else folder / PROJECTS / project.replace(":", "_")

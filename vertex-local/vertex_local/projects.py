@@ -1,0 +1,222 @@
+"""The projects of the local cloud: the one that it always has, and those that were named since, each a world of its own
+in a folder of its own."""
+
+import logging
+import re
+import sqlite3
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from . import addressing
+from .iam import service_accounts
+from .identities import Project, folder_of
+from .program import COMMAND
+from .quotas import metrics
+from .settings import SettingsError
+from .storage.records import BUCKET
+from .supply import machines
+from .wire import ApiError, invalid_argument, permission_denied, unimplemented
+from .world import World, open_world
+
+_KIND = "namedProject"
+_log = logging.getLogger("vertex_local")
+# Files and folders are named for projects and people: both are of bounded length.
+_ID = re.compile(r"([a-z0-9][a-z0-9.-]{0,62}:)?[a-z][a-z0-9-]{4,28}[a-z0-9]")
+_EMAIL = re.compile(r"[!-.0-?A-~]{1,64}@[!-.0-?A-~]{1,160}")
+_PERSON = re.compile(rf"(user|serviceAccount):{_EMAIL.pattern}")
+_GROUP = re.compile(rf"group:{_EMAIL.pattern}")
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """The declaration of a project.
+
+    `groups` are members by group, `people` principals who can sign in, `accounts` emails of service accounts that exist
+    before a stack, `quota` limits by METRIC or METRIC.REGION.
+    """
+
+    project: str
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    people: tuple[str, ...] = ()
+    accounts: tuple[str, ...] = ()
+    quota: Mapping[str, int] = field(default_factory=dict)
+
+    def joined(self, other: "Declaration") -> "Declaration":
+        """Return both declarations together, as several stacks may be in one project: nobody leaves, and the higher
+        limits hold."""
+        groups = {name: _union(self.groups.get(name, ()), members) for name, members in other.groups.items()}
+        return replace(
+            self,
+            groups={**self.groups, **groups},
+            people=_union(self.people, other.people),
+            accounts=_union(self.accounts, other.accounts),
+            quota={**self.quota, **{name: _higher(self.quota.get(name), most) for name, most in other.quota.items()}},
+        )
+
+
+def parse(body: Mapping[str, Any]) -> Declaration:
+    """Return the declaration in a client's body. Raises 400."""
+    for name in body.keys() - {"project", "groups", "people", "accounts", "quota"}:
+        raise invalid_argument(f"A project has no '{name}': it has project, groups, people, accounts, quota.")
+    project = body.get("project")
+    if not isinstance(project, str) or not _ID.fullmatch(project):
+        raise invalid_argument(
+            f"'{project}' is not a project's id: 6 to 30 lowercase letters, digits and dashes, "
+            "after DOMAIN: of at most 63 where it is of a domain."
+        )
+    groups, quota = body.get("groups", {}), body.get("quota", {})
+    if not isinstance(groups, Mapping) or not isinstance(quota, Mapping):
+        raise invalid_argument("'groups' and 'quota' are objects.")
+    if not all(isinstance(most, int) and not isinstance(most, bool) and most >= -1 for most in quota.values()):
+        raise invalid_argument("'quota' has whole numbers, -1 for no limit.")
+    _texts([*groups], _GROUP)
+    for limit in quota:
+        _check_metric(limit)
+    return Declaration(
+        project,
+        {str(group): _texts(members, _PERSON) for group, members in groups.items()},
+        _texts(body.get("people", []), _PERSON),
+        _texts(body.get("accounts", []), _EMAIL),
+        dict(quota),
+    )
+
+
+class Projects:
+    """The worlds of a cloud's projects."""
+
+    def __init__(self, home: World) -> None:
+        self._home, self._lock = home, threading.Lock()
+        self._worlds: dict[str, World] = {home.project.id: home}
+        self._told: list[Callable[[World], None]] = []
+        home.all = self.worlds
+        for _, found in home.store.list(_KIND):
+            try:
+                self._open(found["number"], _read(found))
+            except (OSError, sqlite3.Error) as error:
+                _log.error("project %s can't be opened and is left out: %s", found["project"], error)
+
+    @property
+    def home(self) -> World:
+        return self._home
+
+    def worlds(self) -> Sequence[World]:
+        return tuple(self._worlds.values())
+
+    def follow(self, tell: Callable[[World], None]) -> None:
+        """Call `tell` with each world, and again whenever somebody names its project."""
+        with self._lock:
+            self._told.append(tell)
+            for world in self.worlds():
+                tell(world)
+
+    def name(self, wanted: Declaration) -> World:
+        """Return the project's world: made where there is none, else with the new parts of the declaration. Raises
+        400."""
+        with self._lock:
+            store = self._home.store
+            with store.transaction():
+                found = store.get(_KIND, wanted.project)
+                whole = _read(found).joined(wanted) if found else wanted
+                of_home = wanted.project == self._home.project.id
+                first = int(self._home.project.number)
+                number = str(first) if of_home else found["number"] if found else str(first + store.next_id(_KIND))
+                _check_quota(self._home, whole)
+                store.put(_KIND, wanted.project, {"number": number, **asdict(whole)})
+                world = self._open(number, whole)  # A world that can't be opened is not kept.
+            for tell in self._told:
+                tell(world)
+        return world
+
+    def identify(self, token: str) -> str | None:
+        """Return the principal of a token, whichever project it was made for."""
+        found = (world.access.identify(token) for world in self.worlds())
+        return next((principal for principal in found if principal is not None), None)
+
+    def addressed(self, path: str, query: Mapping[str, str], body: bytes) -> World:
+        """Return the world that a request addresses. Raises 403 for a project that nobody named."""
+        target = addressing.target(path, query, body)
+        owners = {one.project.id: one for bucket in target.buckets for one in self._with_bucket(bucket)}
+        if len(owners) > 1:
+            raise unimplemented(f"One call for buckets of several projects is not served: {', '.join(owners)}.")
+        if owners:
+            return next(iter(owners.values()))
+        if target.account:
+            return next((one for one in self.worlds() if one.project.owns(target.account)), self._home)
+        if not target.project:
+            return self._home
+        named = next((one for one in self.worlds() if one.project.is_called(target.project)), None)
+        if named is None:
+            raise self._unnamed(target.project)
+        return named
+
+    def _with_bucket(self, bucket: str) -> list[World]:
+        return [one for one in self.worlds() if one.store.get(BUCKET, bucket) is not None]
+
+    def _open(self, number: str, wanted: Declaration) -> World:
+        """Return the world as it is declared; its existing parts stay."""
+        home, world = self._home, self._worlds.get(wanted.project)
+        if world is None:
+            folder = folder_of(home.state_folder, wanted.project)
+            folder.parent.mkdir(mode=0o700, exist_ok=True)
+            project = Project(wanted.project, number)
+            world = open_world(folder, url=home.url, clock=home.clock, chosen=home.settings, project=project)
+            world.faults, world.all = home.faults, self.worlds
+        people = _union(world.project.people, wanted.people)
+        world.project = replace(world.project, people=people)
+        settings = world.settings
+        world.settings = replace(
+            settings, groups={**settings.groups, **wanted.groups}, quota={**settings.quota, **wanted.quota}
+        )
+        with world.store.transaction():
+            for email in wanted.accounts:
+                service_accounts.make(world, email)
+        self._worlds[wanted.project] = world
+        return world
+
+    def _unnamed(self, project: str) -> ApiError:
+        known = ", ".join(one.project.id for one in self.worlds())
+        return permission_denied(
+            f"This is the local cloud, and nobody has named the project '{project}' to it; it has {known}. "
+            f"`{COMMAND} up --project {project}` names it."
+        )
+
+
+def _check_quota(home: World, wanted: Declaration) -> None:
+    try:
+        home.settings.changed({f"quota.{name}": most for name, most in wanted.quota.items()})
+    except SettingsError as error:
+        raise invalid_argument(str(error)) from error
+
+
+def _check_metric(limit: str) -> None:
+    metric, dot, region = limit.partition(".")
+    if metric not in {quota.metric for quota in metrics.table().quotas}:
+        raise invalid_argument(f"'quota' has no metric '{metric}'; one is custom_model_training_cpus.")
+    if dot and region not in machines.table().all_regions:
+        raise invalid_argument(f"'quota' has '{limit}', and there is no region '{region}'.")
+
+
+def _read(found: Mapping[str, Any]) -> Declaration:
+    return Declaration(
+        found["project"],
+        {group: tuple(members) for group, members in found["groups"].items()},
+        tuple(found["people"]),
+        tuple(found["accounts"]),
+        found["quota"],
+    )
+
+
+def _texts(found: Any, form: re.Pattern[str]) -> tuple[str, ...]:
+    if not isinstance(found, list) or not all(isinstance(one, str) and form.fullmatch(one) for one in found):
+        raise invalid_argument(f"{found!r} is not a list of texts of the form {form.pattern}.")
+    return tuple(found)
+
+
+def _union(some: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*some, *more)))
+
+
+def _higher(one: int | None, other: int) -> int:
+    return other if one is None else -1 if -1 in (one, other) else max(one, other)

@@ -1,0 +1,154 @@
+"""Every unknown of the service's rules, every limit and every delay, as a named setting.
+
+A setting comes from `settings.toml` in the state folder, then from `VERTEX_LOCAL_SET` (`name=value,name=value`),
+then from `vertex-local up --set name=value`, which also writes it to the file. `POST /vertex-local/settings` changes
+one while the cloud runs.
+"""
+
+import difflib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from . import identities
+from .training_settings import TrainingSettings
+
+FILE = "settings.toml"
+"""The settings' name in a state folder."""
+
+
+_MOST_WHOLE = 2**53
+_MOST = {int: _MOST_WHOLE, float: 1e8}
+"""Beyond these a number fits no database, and a delay leads beyond all years."""
+_LEAST_BODY = 1024**2
+"""The least limit of a body: below it no setting can be sent any more, not even this one."""
+
+
+class SettingsError(Exception):
+    """A setting that does not exist or has a value that does not fit; the text says which and what would do."""
+
+
+@dataclass(frozen=True)
+class Settings(TrainingSettings):
+    """All settings with their defaults (training's are inherited). Limits are per minute and 0 switches one off."""
+
+    # Limits of the service (vertex-rules 3.4), per project and region.
+    submissions_per_minute: int = 60
+    calls_per_minute: int = 600
+    # Log queries (entries:list) a minute and project.
+    log_reads_per_minute: int = 60
+    # Log lines kept in all; the oldest go first. The service keeps them for 30 days.
+    log_entries_kept: int = 200_000
+    # Seconds between two looks at what jobs use of their machines; 0 switches them off. The service has a minute.
+    monitoring_seconds: float = 5.0
+    # Whether quotas have time series of usage and limit; that the service has them for training is not verified.
+    quota_series: bool = True
+    # A request's body may be this large; the service takes 5 TiB objects.
+    body_bytes: int = 2 * 1024**3
+    # A job starts where this many bytes are free on the disk; with fewer it fails at its start, in words.
+    least_free_bytes: int = 500_000_000
+    # Seconds after a job's end until its folder goes, with the log that was read from there.
+    job_folder_seconds: float = 3600.0
+    # Who is in which group; the service asks the directory.
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict(identities.GROUPS))
+    # Quota limits that differ from the service's defaults: "METRIC" or "METRIC.REGION" to the limit, -1 unlimited.
+    quota: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.body_bytes < _LEAST_BODY:
+            raise ValueError(f"'body_bytes' is at least {_LEAST_BODY}, not {self.body_bytes}")
+
+    def changed(self, values: Mapping[str, Any]) -> "Settings":
+        """Return the settings with some changed; texts are converted. Raises SettingsError."""
+        known = {item.name: getattr(self, item.name) for item in fields(self)}
+        result: dict[str, Any] = {}
+        for name, value in values.items():
+            head, _, rest = name.partition(".")
+            if head == "quota" and rest:
+                result["quota"] = {**result.get("quota", self.quota), rest: _converted(name, value, 0)}
+            elif name in ("quota", "groups"):
+                result[name] = _table(name, value)
+            elif name in known:
+                result[name] = _converted(name, value, known[name])
+            else:
+                near = difflib.get_close_matches(name, known, 1)
+                hint = f"did you mean '{near[0]}'?" if near else "known are " + ", ".join(sorted(known))
+                raise SettingsError(f"there is no setting '{name}'; {hint}")
+        try:
+            return replace(self, **result)
+        except ValueError as error:
+            raise SettingsError(str(error)) from error
+
+
+def load(path: Path, extra: Mapping[str, Any]) -> Settings:
+    """Return the settings of a state folder's file (which may be missing) with `extra` on top. Raises SettingsError."""
+    return Settings().changed(read(path)).changed(extra)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return the file's values as they are. Raises SettingsError when it is not TOML."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} is not TOML: {error}") from error
+
+
+def pairs(text: str) -> dict[str, str]:
+    """Return `name=value,name=value` as a mapping. Raises SettingsError when a part has no `=`."""
+    result: dict[str, str] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise SettingsError(f"'{part}' is not of the form name=value")
+        result[name.strip()] = value.strip()
+    return result
+
+
+def dump(values: Mapping[str, Any]) -> str:
+    """Return values as TOML, with tables for `quota` and `groups`."""
+    plain = [f"{name} = {_toml(value)}" for name, value in values.items() if not isinstance(value, Mapping)]
+    tables = [
+        f"\n[{name}]\n" + "\n".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items())
+        for name, value in values.items()
+        if isinstance(value, Mapping)
+    ]
+    return "\n".join([*plain, *tables]) + "\n"
+
+
+def _toml(value: Any) -> str:
+    return json.dumps(list(value) if isinstance(value, tuple) else value)
+
+
+def _converted(name: str, value: Any, example: Any) -> Any:
+    kind = type(example)
+    if kind is bool:
+        words = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
+        if str(value).lower() in words:
+            return words[str(value).lower()]
+        raise SettingsError(f"'{name}' is true or false, not '{value}'")
+    try:
+        found = kind(value)
+        if kind is int and isinstance(value, float) and found != value:
+            raise ValueError
+        if kind in (int, float) and not (0 if kind is float else -_MOST_WHOLE) <= found <= _MOST[kind]:
+            raise ValueError
+        return found
+    except (TypeError, ValueError, OverflowError) as error:
+        words_for = {int: "a whole number", float: f"a number from 0 to {_MOST[float]:g}"}
+        raise SettingsError(f"'{name}' is {words_for.get(kind, 'text')}, not '{value}'") from error
+
+
+def _table(name: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise SettingsError(f"'{name}' is a table")
+    if name == "groups":
+        if not all(isinstance(members, list | tuple) for members in value.values()):
+            raise SettingsError("'groups' has a list of members for each group")
+        return {group: tuple(map(str, members)) for group, members in value.items()}
+    return {metric: _converted(f"quota.{metric}", limit, 0) for metric, limit in value.items()}

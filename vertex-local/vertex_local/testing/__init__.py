@@ -1,0 +1,1 @@
+"""Local clouds for tests: real processes, and services that are called without a network."""
