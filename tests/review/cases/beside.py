@@ -6,13 +6,16 @@ from slipway.deploying.engine.preview import Objection, Preview
 from tests.review.case import BUSY, LARGE, Case, Edit, World, hurts, stack, stops, tells, template
 from tests.review.cases.clusters import ANEW, H100
 from tests.review.engine import (
+    DATASET,
     OBJECT,
     ON_PROJECT,
     PROJECT,
+    SQL,
     TRAINER,
     WORKSPACE,
     deletes,
     does,
+    edits,
     grants,
 )
 from tests.slipway.reviewing.builders import step
@@ -177,5 +180,53 @@ CASES = (
         names=(stops("access-added | role-above-table", TRAINER, f"projects/{PROJECT}/roles/own"),),
         steps=does(grants("create", ON_PROJECT, f"serviceAccount:{TRAINER}", f"projects/{PROJECT}/roles/own")),
         accident="a role given in haste",
+    ),
+    Case(
+        "A role of our own loses a permission",
+        names=(hurts("resource-changed", "trainers", "loses `a.list`: what needs that is refused"),),
+        steps=does(
+            edits(
+                "gcp:projects/iAMCustomRole:IAMCustomRole",
+                "trainers",
+                {"roleId": "trainers", "permissions": ["a.get", "a.list"]},
+                permissions=["a.get"],
+            )
+        ),
+        accident="a role narrowed that was thought too wide",
+    ),
+    Case(
+        "A dataset has other labels, which is for knowing, and a secret another value, which nobody sees",
+        names=(
+            tells("resource-changed", "measured", "labels"),
+            hurts("resource-changed", "runs", "`rootPassword`, which may be secret"),
+        ),
+        steps=does(
+            edits(DATASET, "measured", {"datasetId": "measured", "labels": {"a": "b"}}, labels={}),
+            edits(SQL, "runs", {"name": "runs", "rootPassword": "tiger-tiger"}, rootPassword="lion-lion"),
+        ),
+        never=("tiger-tiger", "lion-lion"),
+    ),
+    Case(
+        "A database is deleted that is protected from that, so that the deployment fails",
+        names=(stops("resource-deleted", "runs", "protected from that, so the deployment would fail"),),
+        steps=deletes(SQL, "runs", {"name": "runs", "deletionProtection": True}),
+    ),
+    Case(
+        "What has another name only because another resource is made anew goes with it",
+        names=(stops("resource-replaced", "suffix", "as what it depends on is"),),
+        steps=does(
+            *(
+                step(op, "random:index/randomId:RandomId", "suffix", old={"byteLength": 4}, new={"byteLength": 4})
+                for op in ("create-replacement", "replace", "delete-replaced")
+            )
+        ),
+    ),
+    Case(
+        "The code of one template is edited, and a file of another that nobody runs",
+        (Edit("jobs/digits/task.py", 'print("trained", EVERY)', 'print("trained it", EVERY)'),),
+        (hurts("code-changed", "digits", "other code: `jobs/digits/task.py`"),),
+        files=("jobs/other/task.py",),
+        world=BUSY,
+        never=("jobs/other",),
     ),
 )

@@ -19,6 +19,11 @@ DISK = (
 )
 SPARE = "        spare: { machine: a2-highgpu-1g, replicas: { min: 1, max: 2 } }\n"
 HEAD = "        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n"
+EXTRA = (
+    "    extra:\n      pools:\n"
+    "        workers: { machine: n1-standard-8, disk: { sizeGb: 200 }, replicas: { min: 1, max: 2 } }\n"
+    "      labels: { team: platform }\n"
+)
 NOT_ON_THE_POOL = template("lora", '("pool", "reservation", "spot")', '("reservation", "spot")')
 TO_NIGHT_LABELS = (stack(LABELS, "labels: { team: night }"),)
 
@@ -52,8 +57,7 @@ CASES = (
     Case(
         "A display name is made prettier",
         (stack("displayName: cpu of research", "displayName: CPUs of research"),),
-        (hurts("cluster-new-generation", "cluster cpu", "displayName"),),
-        may=ANEW,
+        (hurts("cluster-new-generation", "cluster cpu", "displayName", "is idle and is deleted then"),),
         accident="a renamed resource that is made anew",
     ),
     Case(
@@ -324,5 +328,27 @@ CASES = (
         ),
         world=World(first=True),
         may=("capacity-found-anew",),
+    ),
+    Case(
+        "A cluster of small machines leaves the stack file, and another one like it stays",
+        (stack(EXTRA, ""),),
+        (hurts("cluster-deleted", "cluster extra", "is idle and is deleted at once", "saved"),),
+        may=("idle-cost", "most-cost"),
+        given=(stack("    cpu:\n", f"{EXTRA}{EXTRA.replace('extra', 'other')}    cpu:\n"),),
+        never=("can't be renamed",),
+    ),
+    Case(
+        "The engine would delete the cluster that a second one is to be made beside",
+        (stack(H100, "replicas: { min: 2, max: 6 }"),),
+        (
+            stops("jobs-cancelled", "h100", "tune-27b-x1", "wait until it has ended", "may not come again"),
+            stops("cluster-deleted", "h100"),
+            hurts("cluster-new-generation", "h100", "is deleted then, with what runs on it"),
+        ),
+        may=("capacity-found-anew", "generations-overlap"),
+        steps=deletes_cluster("h100"),
+        world=BUSY,
+        never=("both are paid",),
+        accident="a replacement that destroyed a running cluster",
     ),
 )

@@ -62,4 +62,18 @@ CASES = (
         world=BUSY,
         given=(LIST, ALLOW),
     ),
+    Case(
+        "H100 that came from another region are gone: they are made again as asked for first",
+        (stack("# The stack that the corpus edits:", "# Ours:"),),
+        (
+            hurts(
+                "cluster-created | cluster-falls-back | cluster-new-generation",
+                "h100",
+                "somebody deleted it, as asked for first",
+            ),
+        ),
+        may=("capacity-found-anew", "cluster-may-become"),
+        world=World(made_as={"h100": 1}, gone=("h100",)),
+        given=(LIST, ALLOW),
+    ),
 )

@@ -105,8 +105,7 @@ CASES = (
     ),
     Case(
         "A firewall lets everybody in",
-        names=(stops("public-access | resource-changed", "ssh"),),
-        may=("resource-changed",),
+        names=(stops("public-access", "ssh"),),
         steps=does(
             edits(
                 "gcp:compute/firewall:Firewall",

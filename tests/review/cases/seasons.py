@@ -121,4 +121,16 @@ CASES = (
         accident="an old cluster that waited for a forgotten job, and was paid",
     ),
     silent("Nothing is edited, and a season has still a month", QUIET, given=(dated("until: 2026-12-20"),)),
+    silent(
+        "Nothing is edited while a cluster that is to come in a month lacks quota",
+        QUIET,
+        given=(dated("from: 2026-12-20"),),
+        world=World(limits={"nvidia_h100_gpus": 4}),
+    ),
+    Case(
+        "A cluster that is to come in a month is to be protected",
+        (stack("replacement: rollover", "replacement: protect"),),
+        (tells("cluster-protection", "cluster h100", "rollover", "protect"),),
+        given=(dated("from: 2026-12-20"),),
+    ),
 )

@@ -1,6 +1,8 @@
 """Trainers: another account for a template, the members who may act as it, and the secrets that it reads."""
 
 from tests.review.case import BUSY, Case, Edit, hurts, stack, stops, tells, template
+from tests.review.engine import ACCOUNT, PROJECT, WORKSPACE, does
+from tests.slipway.reviewing.builders import step
 
 TEAM, ADA, BEN = "group:ml@acme.example", "user:ada@acme.example", "user:ben@acme.example"
 NIGHTLY = "serviceAccount:nightly@acme-ml.iam.gserviceaccount.com"
@@ -94,5 +96,20 @@ CASES = (
         (template("lora", OF_LORA, f'{OF_LORA}    trainer="tunning",\n'),),
         (stops("preview-failed", "", "did you mean trainer='tuning'?"),),
         given=(trainer(ADA),),
+    ),
+    Case(
+        "The engine makes the account of a trainer that is new",
+        (trainer(ADA), LORA),
+        (stops("trainer-changed", "lora"), tells("account-created", "tuning", "slipway:trainers.tuning")),
+        steps=does(
+            step(
+                "create",
+                ACCOUNT,
+                "trainer.tuning",
+                new={"accountId": "slipway-prod-tuning", "project": PROJECT},
+                parent=WORKSPACE,
+            )
+        ),
+        world=BUSY,
     ),
 )

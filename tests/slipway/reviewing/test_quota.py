@@ -93,11 +93,6 @@ def test_what_is_short_and_what_is_asked_for(
     assert words in one.sentence
 
 
-def test_what_the_old_cluster_draws_is_told() -> None:
-    detail = changed(line(8, limit=8), BOTH)[OVERLAP].details
-    assert detail == ("`h100/workers`: 8 H100 GPUs at most", "the old cluster draws 8 until it is gone")
-
-
 def test_what_was_short_by_the_same_is_not_of_this_change() -> None:
     assert changed(line(48, state="tight"), line(48, state="tight")) == {}
     assert changed(offers(16, short=8), offers(16, short=8)) == {}
@@ -111,22 +106,6 @@ def test_what_was_asked_for_before_is_not_told_again() -> None:
     assert changed(ASKS, asking(line(64), **{GPUS: 64})).keys() == {"quota-requested", "quota-short-at-most"}
     by_hand = {"CustomModelTrainingH100GPUsPerProjectPerRegion": QuotaPreference("x", "x", "us-central1", 48)}
     assert changed(MORE, ASKS, preferences=by_hand) == {}, "somebody else did"
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "weaker"),
-    [
-        (quota(mode="enforce"), quota(mode="warn"), "`mode` enforce → warn"),
-        (quota(strict=True), quota(), "`strict` is off"),
-        (quota(mode="warn"), quota(mode="enforce"), ""),
-        (quota(), quota(strict=True), ""),
-        (asking(), quota(mode="warn"), "`mode` request → warn"),
-    ],
-)
-def test_a_check_that_stops_less_or_more(before: QuotaFacts, after: QuotaFacts, weaker: str) -> None:
-    found = changed(before, after)
-    assert found.keys() == {"quota-check-weaker" if weaker else "quota-check-stricter"}
-    assert not weaker or weaker in found["quota-check-weaker"].details[0]
 
 
 @pytest.mark.parametrize(
@@ -173,12 +152,6 @@ def test_limits_that_can_not_be_read_are_said_once() -> None:
     found = changed(line(32), after, limits=UNREAD)
     assert found.keys() == {"quota-unknown"}
     assert changed(after, after, limits=UNREAD) == {}
-
-
-def test_a_first_deployment_is_short_by_itself_and_no_program_no_quota() -> None:
-    found = said(change(None, facts(NEW, quota=quota(line(48))), limits=limits({GPUS: 32})))
-    assert found.keys() == {"quota-short-at-most"}
-    assert said(change(facts(OLD), None)) == {}
 
 
 AWAY = "us-east4"

@@ -5,23 +5,20 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 
-import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.deploying.engine.preview import Preview
-from slipway.google.clusters import PersistentResource
 from slipway.model.capacity import SPOT
 from slipway.model.catalog.clusters import Cluster, DormantCluster, PricedAlternative
 from slipway.model.catalog.model import Template
 from slipway.model.findings.finding import Finding, Grade
 from slipway.model.findings.grades import is_announced
 from slipway.model.prices import hourly
-from slipway.model.season import Reason, Season, moment
+from slipway.model.season import Reason, Season
 from slipway.reviewing.change import Change
-from slipway.reviewing.clusters.clusters import clusters
-from slipway.reviewing.clusters.engine import deletions, unsaid_clusters
+from slipway.reviewing.clusters.engine import unsaid_clusters
 from slipway.reviewing.clusters.options import alternatives, standing_alternatives
-from slipway.reviewing.gate import unannounced, unapproved
+from slipway.reviewing.gate import unannounced
 from slipway.reviewing.reading import _elsewhere
 from slipway.reviewing.rendering.comment import comment
 from slipway.reviewing.rendering.headline import plain_text
@@ -36,7 +33,6 @@ from tests.slipway.reviewing.builders import (
     cluster,
     facts,
     job,
-    kept,
     limits,
     living,
     offer,
@@ -62,95 +58,6 @@ def asleep(of: Cluster, why: Reason = "season", since: datetime | None = None) -
 
 def told(change: Change) -> dict[str, Finding]:
     return {one.kind: one for one in review(change).consequences}
-
-
-LEAVES = "takes no new jobs from {} on, and is deleted when its own have ended"
-UNUSED = "is deleted once it has had no job for {}"
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "edit", "follows", "grade"),
-    [
-        (PLAIN, dated(ends=ENDS), "`until` none → `2026-12-20`", LEAVES.format("2026-12-20"), WARNING),
-        (dated(ends=ENDS), dated(ends=ENDS - DAY), "`2026-12-20` → `2026-12-19`", LEAVES.format("2026-12-19"), WARNING),
-        (dated(ends=ENDS), dated(ends=ENDS + DAY), "`2026-12-20` → `2026-12-21`", LEAVES.format("2026-12-21"), NOTE),
-        (dated(ends=ENDS), PLAIN, "`until` `2026-12-20` → none", "has no end any more", NOTE),
-        (PLAIN, dated(hours=4), "`idleLimit` none → `4 h`", UNUSED.format("4 h"), WARNING),
-        (dated(hours=4), dated(hours=9), "`idleLimit` `4 h` → `9 h`", UNUSED.format("9 h"), NOTE),
-        (dated(hours=9), dated(hours=4), "`idleLimit` `9 h` → `4 h`", UNUSED.format("4 h"), WARNING),
-    ],
-)
-def test_a_change_of_dates_is_told_with_what_follows(
-    old: Cluster, new: Cluster, edit: str, follows: str, grade: Grade
-) -> None:
-    found = told(change(facts(old), facts(new), clusters=[living(PLAIN)]))
-    assert found.keys() == {"season-changed"}
-    one = found["season-changed"]
-    assert (one.sentence, one.grade, one.subject) == (f"`h100` {follows}", grade, "cluster h100")
-    (of,) = (detail for detail in one.details if edit in detail)
-    assert one.field == f"slipway:persistentResources.h100.{of.split('`')[1]}"
-
-
-def test_dates_that_stay_are_silent() -> None:
-    same = dated(ends=ENDS, hours=4)
-    assert told(change(facts(same), facts(same), clusters=[living(PLAIN)])) == {}
-    rests = asleep(dated(begins=ENDS))
-    assert told(change(facts(clusters={}, dormant=rests), facts(clusters={}, dormant=rests))) == {}
-
-
-def test_what_the_deployed_stack_file_announced_is_a_change_and_nothing_worse(snapshot: SnapshotAssertion) -> None:
-    over, idle = dated(ends=NOW - DAY), dated(hours=4)
-    for was, rests in ((over, asleep(over, since=NOW - DAY)), (idle, asleep(idle, "idle", NOW))):
-        found = told(change(facts(was), facts(clusters={}, dormant=rests), clusters=[living(PLAIN)]))
-        assert found["cluster-deleted"].sentence == snapshot
-        assert found["cluster-deleted"].grade is NOTE and "season-changed" not in found
-
-
-def test_a_job_on_it_finishes_first(snapshot: SnapshotAssertion) -> None:  # N1
-    over, tune = dated(ends=NOW - DAY), job("tune", on=PLAIN)
-    after = facts(kept(PLAIN, tune), clusters={}, dormant=asleep(over, since=NOW - DAY))
-    found = told(change(facts(over), after, clusters=[living(PLAIN, used=1)], jobs=[tune]))
-    assert found["cluster-retires"].grade is NOTE
-    assert found["cluster-retires"].sentence == snapshot
-    assert "jobs-cancelled" not in found
-
-
-def test_a_season_that_begins_makes_the_cluster(snapshot: SnapshotAssertion) -> None:
-    begun = dated(begins=NOW)
-    found = told(change(facts(clusters={}, dormant=asleep(begun)), facts(begun), clusters=[]))
-    assert found["cluster-created"].sentence == snapshot
-    again = told(change(facts(clusters={}, dormant=asleep(dated(hours=4), "idle", NOW)), facts(PLAIN), clusters=[]))
-    assert again["cluster-created"].clause.endswith(", which was given up")
-    assert "`idleLimit` `4 h` → none" in again["season-changed"].sentence
-
-
-def test_what_is_declared_for_later_is_told_and_so_is_its_removal_and_its_edit(snapshot: SnapshotAssertion) -> None:
-    rests = asleep(dated(begins=ENDS))
-    found = told(change(facts(), facts(cluster(), clusters={"cpu": cluster()}, dormant=rests)))
-    assert found["season-changed"].sentence == snapshot
-    gone = told(change(facts(dormant=rests), facts()))["season-changed"]
-    assert gone.sentence == snapshot
-    larger = asleep(replace(dated(begins=ENDS), pools=(pool("workers", H100, 1, 8),), id="h100-4b2277a"))
-    edited = told(change(facts(dormant=rests), facts(dormant=larger)))["season-changed"]
-    assert "`pools.workers.replicas.max` 4 → 8" in edited.sentence and edited.grade is NOTE
-
-
-def test_a_template_that_rests_with_its_cluster_is_a_warning(snapshot: SnapshotAssertion) -> None:
-    why = "cluster h100 is out of season since 2026-11-20"
-    before = template("lora", offer(cluster="h100", machine=H100))
-    off = offer(cluster="h100", machine=H100, available=False, why=why)
-    after = replace(before, offers=(replace(off, cluster="", pools=(), dormant="h100"),))
-    over = dated(ends=NOW - DAY)
-    found = told(
-        change(
-            facts(over, before),
-            facts(after, clusters={}, dormant=asleep(over, since=moment("2026-11-20"))),
-            clusters=[living(PLAIN)],
-        )
-    )
-    assert found["no-offer-left"].grade is WARNING and found["no-offer-left"].clause.endswith("for now")
-    assert found["offer-unavailable"].sentence == snapshot
-    assert max(one.grade for one in found.values()) is WARNING
 
 
 def test_what_is_due_is_no_consequence_and_said_beside_them(snapshot: SnapshotAssertion) -> None:
@@ -221,32 +128,12 @@ def test_a_deployment_by_itself_ends_and_begins_what_was_announced() -> None:
     assert edited.kind == "season-changed"
 
 
-def test_a_season_to_come_that_lacks_quota_is_told_once_and_stops_nothing(snapshot: SnapshotAssertion) -> None:  # D2
-    rests = facts(clusters={}, dormant=asleep(replace(cluster("big"), season=Season(begins=ENDS))))
-    lacks = limits({"custom_model_training_cpus": 4, "custom_model_training_pd_ssd": -1})
-    declared = change(facts(clusters={}), rests, limits=lacks)
-    one = told(declared)["season-awaits-quota"]
-    assert (one.subject, one.grade, one.field) == ("cluster big", WARNING, "slipway:persistentResources.big.from")
-    assert one.clause == snapshot
-    assert list(unapproved([review(declared)])) == []
-    stands = review(change(rests, rests, limits=lacks))
-    assert stands.silent
-    assert stands.standing[0] == snapshot
-    less = {one: replace(lacks["custom_model_training_cpus"], metric=one) for one in lacks}
-    assert list(unannounced([review(change(rests, rests, limits=less))])) == []
-
-
 AWAY = "us-east4"
 TYPE = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 FIRST = cluster("gpu", pool("workers", H100, 1, 4), id="gpu-0000001")
 FAR_POOL = pool("workers", H100, 1, 4, price=hourly(H100, AWAY))
 LISTED = replace(FIRST, alternatives=(PricedAlternative((FAR_POOL,), AWAY),))
 FAR = replace(cluster("gpu", FAR_POOL, id="gpu-0000002"), region=AWAY, alternative=1)
-
-
-def away(one: Cluster, *, used: int = 0) -> PersistentResource:
-    name = f"projects/1/locations/{AWAY}/persistentResources/{one.id}"
-    return replace(living(one, used=used), name=name)
 
 
 def said(before: Cluster | None, after: Cluster) -> list[Finding]:
@@ -284,24 +171,9 @@ def test_what_was_announced_is_for_knowing_and_starts_by_itself(snapshot: Snapsh
     assert (edited.kind, edited.grade) == ("cluster-may-become", Grade.WARNING)
 
 
-def test_one_that_is_lost_elsewhere_is_made_again_at_home_and_no_edit_is_blamed(snapshot: SnapshotAssertion) -> None:
-    for there in ([], [replace(away(FAR), state="ERROR")]):
-        found = {one.kind: one for one in clusters(change(facts(FAR), facts(FIRST), clusters=there))}
-        assert found["cluster-new-generation"].sentence == snapshot
-
-
 def test_one_that_is_there_elsewhere_is_said_with_where_its_data_is(snapshot: SnapshotAssertion) -> None:
     (line,) = standing_alternatives(change(facts(FAR), facts(FAR)))
     assert line == snapshot
-
-
-def test_a_deleted_one_is_told_with_the_price_of_its_own_region() -> None:
-    def cost(there: PersistentResource) -> float:
-        steps = [step("delete", TYPE, FAR.id, old={"name": FAR.id}, id=FAR.id)]
-        told = change(facts(FAR), facts(FAR), clusters=[there], jobs=[job(on=FAR)], steps=steps)
-        return next(one.cost for one in deletions(told) if one.kind == "jobs-cancelled")
-
-    assert cost(away(FAR, used=1)) > cost(living(FAR, used=1))
 
 
 def test_a_location_elsewhere_is_what_the_program_says_of_an_alternative_and_of_nothing_else(

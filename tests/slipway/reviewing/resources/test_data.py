@@ -29,17 +29,6 @@ def test_a_bucket_that_is_deleted(force: bool, ends: str) -> None:
     assert one.sentence.endswith(ends)
 
 
-def test_a_bucket_that_the_program_keeps_and_protects_no_more() -> None:
-    state = {"name": "acme-work"}
-    for old in (Resource(state, retained=True), Resource(state, protected=True)):
-        urn = f"urn:pulumi:prod::slipway::{BUCKET}::work"
-        released = EngineStep("same", urn, BUCKET, "work", WORKSPACE, old, Resource(state))
-        (one,) = buckets(change(facts(), facts(), preview=Preview((released,))))
-        assert (one.kind, one.grade) == ("force-destroy", Grade.BLOCKING)
-        kept_now = EngineStep("same", urn, BUCKET, "work", WORKSPACE, Resource(state), old)
-        assert not list(buckets(change(facts(), facts(), preview=Preview((kept_now,)))))
-
-
 def test_an_adopted_bucket_is_not_compared_with_nothing() -> None:
     state = {"name": "acme-catalog", "versioning": {"enabled": True}, "hierarchicalNamespace": {"enabled": False}}
     forced = {"name": "acme-catalog", "versioning": {"enabled": True}, "forceDestroy": True}
@@ -59,10 +48,6 @@ DATASET, MEMBER = "gcp:bigquery/dataset:Dataset", "gcp:projects/iAMMember:IAMMem
 CATALOG = "slipway:components:Catalog"
 
 
-def found(*steps: EngineStep) -> list[Finding]:
-    return list(data(change(facts(), facts(), steps=steps)))
-
-
 def refreshed(
     type_: str,
     old: Mapping[str, Any],
@@ -77,13 +62,6 @@ def refreshed(
     standing = EngineStep("refresh", urn, type_, "x", parent, *states)
     planned = EngineStep("create" if now is None else "update", urn, type_, "x", parent, states[1], Resource(new))
     return list(data(change(facts(), facts(), preview=Preview((planned,), {urn: standing}))))
-
-
-def test_a_catalog_that_is_deleted_leaves_nothing_to_submit_to() -> None:
-    gone = step("delete", OBJECT, "catalog", old={"bucket": "b", "name": "catalog.json"}, parent=CATALOG)
-    (one,) = found(gone)
-    assert (one.kind, one.subject, one.grade) == ("resource-deleted", "catalog", Grade.BLOCKING)
-    assert "`gs://b/catalog.json` is deleted" in one.sentence
 
 
 def test_an_edit_of_the_program_and_what_it_adopts_are_no_drift(snapshot: SnapshotAssertion) -> None:

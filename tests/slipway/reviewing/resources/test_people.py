@@ -25,7 +25,6 @@ WORKSPACE = "slipway:components:Workspace"
 MEMBER, BINDING = "gcp:projects/iAMMember:IAMMember", "gcp:projects/iAMBinding:IAMBinding"
 POLICY = "gcp:projects/iAMPolicy:IAMPolicy"
 ON_BUCKET, ON_ACCOUNT = "gcp:storage/bucketIAMMember:BucketIAMMember", "gcp:serviceaccount/iAMMember:IAMMember"
-ON_SECRET = "gcp:secretmanager/secretIamMember:SecretIamMember"
 ADA, BOB = "user:ada@acme.example", "user:bob@acme.example"
 
 
@@ -65,24 +64,6 @@ def kinds(some: Iterable[Finding]) -> Mapping[str, str]:
     return {one.subject: one.kind for one in some}
 
 
-@pytest.mark.parametrize("steps", [submits("delete", ADA), None])
-def test_a_submitter_who_goes_is_named_with_jobs_once_not_once_a_role(
-    snapshot: SnapshotAssertion, steps: list[EngineStep] | None
-) -> None:
-    jobs = job("tune-27b-x1", user="ada"), job("other", user="bob")
-    gone = listed(with_members(TEAM, ADA), with_members(TEAM), steps, *jobs)
-    assert (gone.kind, gone.subject, gone.grade) == ("submitter-gone", f"member {ADA}", Grade.WARNING)
-    assert (gone.sentence, gone.details) == snapshot
-    assert gone.field == "slipway:workspace.submitters"
-
-
-def test_of_a_group_nobody_knows_whose_jobs_are_whose_and_the_last_one_leaves_nobody(
-    snapshot: SnapshotAssertion,
-) -> None:
-    gone = listed(with_members(TEAM), with_members(), None, job())
-    assert (gone.sentence, gone.details) == snapshot
-
-
 @pytest.mark.parametrize("stacks", [("prod",), ("prod", "test"), ()])
 def test_roles_that_another_stack_needs_stay_and_that_is_said(
     snapshot: SnapshotAssertion, stacks: tuple[str, ...]
@@ -104,23 +85,6 @@ def test_what_another_stack_needs_no_more_goes_by_itself() -> None:  # N1
     assert gone.kind == "access-gone"
 
 
-@pytest.mark.parametrize(
-    ("member", "grade"),
-    [
-        ("user:kim@acme.example", Grade.NOTE),
-        ("user:kim@eu.acme.example", Grade.NOTE),
-        ("serviceAccount:ci@other.iam.gserviceaccount.com", Grade.WARNING),
-        ("user:kim@contractor.example", Grade.WARNING),
-        ("domain:contractor.example", Grade.WARNING),
-        ("group:ml@acme.exmaple", Grade.BLOCKING),
-    ],
-)
-def test_a_domain_that_no_submitter_has_is_worth_a_look_and_a_mistyped_one_blocks(member: str, grade: Grade) -> None:
-    added = listed(with_members(TEAM), with_members(TEAM, member))
-    assert (added.subject, added.grade) == (f"member {member}", grade)
-    assert member.rpartition(":")[2] in added.sentence
-
-
 def test_new_buckets_and_accounts_bring_their_grants_silently(snapshot: SnapshotAssertion) -> None:
     account = f"serviceAccount:{TRAINER}"
     steps = [
@@ -135,52 +99,12 @@ def test_new_buckets_and_accounts_bring_their_grants_silently(snapshot: Snapshot
     assert other.sentence == snapshot
 
 
-def test_a_program_that_takes_a_submitters_role_away_shuts_out_who_is_still_listed(snapshot: SnapshotAssertion) -> None:
-    (gone,) = found(grant("delete", TEAM, "roles/aiplatform.user", parent=WORKSPACE))
-    assert (gone.kind, gone.grade) == ("submitter-gone", Grade.BLOCKING)
-    assert gone.sentence == snapshot
-    (less,) = found(grant("delete", TEAM, "roles/logging.viewer", parent=WORKSPACE))
-    assert (less.kind, less.sentence) == snapshot
-
-
 def test_what_the_program_grants_submitters_beyond_the_table_is_told() -> None:
     (more,) = found(grant("create", TEAM, "roles/bigquery.user", parent=WORKSPACE))
     assert (more.kind, more.grade) == ("access-added", Grade.BLOCKING)
     trainer = f"serviceAccount:{TRAINER}"
     (writes,) = found(grant("create", trainer, "roles/aiplatform.user", parent=WORKSPACE))
     assert (writes.kind, writes.grade) == ("access-added", Grade.NOTE)
-
-
-def test_roles_of_facts_count_where_the_engine_was_not_asked() -> None:
-    more = listed(facts(), replace(facts(), submitters={TEAM: {"submit": "roles/aiplatform.admin"}}))
-    assert more.kind == "role-above-table"
-
-
-@pytest.mark.parametrize(
-    ("member", "role", "type_", "on", "kind"),
-    [
-        (ADA, "roles/owner", MEMBER, {}, "role-above-table"),
-        (ADA, "roles/editor", MEMBER, {}, "role-above-table"),
-        (ADA, "roles/storage.admin", MEMBER, {}, "role-above-table"),
-        (ADA, "roles/storage.objectAdmin", ON_BUCKET, {"bucket": "b"}, "role-above-table"),
-        (ADA, "roles/resourcemanager.projectIamAdmin", MEMBER, {}, "role-above-table"),
-        (ADA, "roles/iam.serviceAccountTokenCreator", ON_ACCOUNT, {"serviceAccountId": "a"}, "role-above-table"),
-        (ADA, "roles/iam.serviceAccountUser", MEMBER, {}, "role-above-table"),
-        (ADA, "roles/iam.serviceAccountUser", ON_ACCOUNT, {"serviceAccountId": "a"}, "access-added"),
-        (ADA, "projects/acme-prod/roles/own", MEMBER, {}, "role-above-table"),
-        (ADA, "roles/secretmanager.secretAccessor", MEMBER, {}, "role-above-table"),
-        (ADA, "roles/viewer", MEMBER, {}, "access-added"),
-        (ADA, "roles/secretmanager.secretAccessor", ON_SECRET, {"secretId": "hf"}, "access-added"),
-        ("allUsers", "roles/storage.objectViewer", ON_BUCKET, {"bucket": "b"}, "public-access"),
-        ("allAuthenticatedUsers", "roles/viewer", MEMBER, {}, "public-access"),
-        ("domain:acme.example", "roles/viewer", MEMBER, {}, "domain-access"),
-        ("domain:acme.example", "roles/owner", MEMBER, {}, "role-above-table"),
-    ],
-)
-def test_what_a_grant_is(member: str, role: str, type_: str, on: Mapping[str, str], kind: str) -> None:
-    (one,) = found(grant("create", member, role, type_, **on))
-    assert (one.kind, one.subject) == (kind, f"member {member}")
-    assert f"`{role}`" in one.sentence
 
 
 def test_members_of_bindings_and_policies_are_compared_by_name() -> None:
@@ -207,23 +131,9 @@ def test_from_single_members_to_a_binding_of_the_same_nobody_named_loses_or_gain
     assert found(*steps) == []
 
 
-def test_gains_and_losses_of_one_member_are_one_consequence(snapshot: SnapshotAssertion) -> None:
-    (one,) = found(grant("delete", ADA, "roles/viewer"), grant("create", ADA, "roles/editor"))
-    assert one.sentence == snapshot
-    assert len(one.details) == 2
-
-
 def test_an_account_that_is_only_made_now_has_the_name_that_the_program_gives_it(snapshot: SnapshotAssertion) -> None:
     (one,) = found(grant("create", UNKNOWN, "roles/editor", name="robot-edits"))
     assert one.sentence == snapshot
-
-
-def test_what_goes_with_its_bucket_or_account_is_not_said_again() -> None:
-    steps = [
-        grant("delete", ADA, "roles/storage.objectViewer", ON_BUCKET, bucket="old"),
-        step("delete", "gcp:storage/bucket:Bucket", "old", old={"name": "old"}),
-    ]
-    assert found(*steps) == []
 
 
 def test_what_components_publish_may_be_unreadable() -> None:

@@ -19,7 +19,6 @@ from slipway.google.jobs import VertexJob
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Offer, Parameter, Template
 from slipway.model.findings.finding import Finding, Grade
-from slipway.reviewing.change import Files
 from slipway.reviewing.templates.secret_values import HIDDEN, shown
 from slipway.reviewing.templates.templates import templates
 from tests.slipway.reviewing.builders import (
@@ -78,54 +77,6 @@ PLAIN = asking()
 
 
 NOTE, WARNING, BLOCKING = Grade
-RUN, DATA = Parameter("run", "str", "python train.py"), Parameter("data", "str")
-COMMAND = replace(RUN, command=True)
-FILE = "jobs/lora/task.py"
-OTHER_CODE: dict[str, Any] = {"package": "gs://acme-catalog/packages/lora-2.tar.gz"}
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "kind", "grade", "words"),
-    [
-        (LORA, with_parameters(replace(TREES, name="n"), SIZE), "parameter-renamed", WARNING, "it is called `n` from"),
-        (LORA, with_parameters(TREES, SIZE, DATA), "parameter-required", WARNING, "without `data` are refused: it is"),
-        (LORA, with_parameters(replace(TREES, max=500), SIZE), "bounds-narrowed", WARNING, "above 500 (it was 1000)"),
-        (LORA, with_parameters(replace(TREES, max=None), SIZE), "bounds-widened", NOTE, "may have `trees` of any size"),
-        (with_parameters(RUN), with_parameters(COMMAND), "bounds-narrowed", WARNING, "a shell, as with `&&`, are"),
-        (with_parameters(COMMAND), with_parameters(RUN), "bounds-narrowed", WARNING, "a parameter, as `{lr}`, are"),
-        (replace(LORA, offers=(SPOT,)), LORA, "offer-added", WARNING, "Jobs of `lora` try pool `cpu` before Spot"),
-        (asking(args=("a", "b")), asking(args=("b", "a")), "arguments-changed", WARNING, "arguments in another order"),
-        (PLAIN, asking(replicas=3), "machines-changed", WARNING, "take 3 `n1-standard-8` instead of 1"),
-        (PLAIN, asking(spec={"x": {"y": 1}}), "request-changed", NOTE, "are asked for with `spec/x/y` `1`"),
-        (LORA, replace(LORA, code_flag=True), "code-allowed", BLOCKING, "code that nobody reviewed"),
-        (
-            LORA,
-            replace(LORA, offers=(replace(POOL, wait=600.0), SPOT)),
-            "fallback-wait",
-            WARNING,
-            "wait 10 min for pool `cpu` instead of for ever: then they cost $0.22/h on Spot",
-        ),
-        (
-            replace(PLAIN, offers=PLAIN.offers[:1]),
-            replace(PLAIN, offers=asking(spec={"scheduling": {"timeout": "3600s"}}).offers[:1]),
-            "timeout-changed",
-            BLOCKING,
-            "are ended after 1 h instead of 24 h: ",
-        ),
-        (LORA, replace(LORA, requirements=()), "requirements-changed", BLOCKING, "don't install `torch==2.4` any more"),
-        (
-            LORA,
-            replace(LORA, requirements=("torch==2.4", "dask==1")),
-            "requirements-changed",
-            WARNING,
-            "install `dask==1`: it runs with all that their account may do",
-        ),
-    ],
-)
-def test_each_change_is_named_once(old: Template, new: Template, kind: str, grade: Grade, words: str) -> None:
-    one = only(old, new)
-    assert (one.kind, one.grade) == (kind, grade)
-    assert words in one.sentence
 
 
 def test_who_used_what_is_gone_is_told_and_makes_it_worse() -> None:
@@ -190,26 +141,6 @@ def test_a_bucket_and_a_trainer_that_move_are_not_told_of_each_template() -> Non
     after = facts(moved, work_bucket="new-work", catalog_bucket="new-catalog", trainer="new@p.iam")
     (one,) = templates(change(facts(claims), after))
     assert (one.kind, one.subject) == ("account-changed", "trainer")
-
-
-def coded(*, same: bool = False, torch: str = "2.4") -> list[Finding]:
-    """Return what is told of other code, `same` as before but for its form, beside other files that nobody runs."""
-    old = asking(args=("--module", "lora.task", "--"))
-    new, file = replace(old, **OTHER_CODE, requirements=(f"torch=={torch}",)), frozenset({FILE})
-    files = Files(file | {"jobs/other/task.py", "README.md"}, same=file if same else frozenset())
-    return found(old, new, files=files)
-
-
-def test_other_code_is_told_with_its_files_and_with_what_it_installs() -> None:
-    (one,) = coded()
-    assert (one.kind, one.grade, one.details) == ("code-changed", WARNING, (f"`{FILE}`",))
-    assert one.sentence == f"Jobs of `lora` run other code: `{FILE}`"
-    assert coded(same=True) == []
-    (one,) = coded(torch="2.5")
-    assert one.kind == "requirements-changed"
-    assert "run other code" in one.sentence and one.details == (f"`{FILE}`",)
-    (one,) = coded(torch="2.5", same=True)
-    assert "run other code" not in one.sentence
 
 
 def test_code_out_of_another_bucket_than_the_catalog_s_blocks(snapshot: SnapshotAssertion) -> None:
