@@ -33,23 +33,27 @@ BRIEF = HttpPolicy(connect=5.0, read=5.0, attempts=2, longest_wait=1.0, whole=20
 
 @dataclass(frozen=True)
 class Clock:
-    """Time, replaceable in tests: `now` is aware and UTC; `monotonic` and `sleep` are in seconds."""
+    """Time, replaceable in tests."""
 
+    #: Returns an aware time in UTC.
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    #: Returns seconds.
     monotonic: Callable[[], float] = time.monotonic
+    #: Takes seconds.
     sleep: Callable[[float], None] = time.sleep
 
 
 @dataclass(frozen=True)
 class Context:
-    """The process's environment, read once; tests give their own. `address` is the catalog's, if one was given.
-    `in_season`: the catalog without clusters whose season has ended since, as a submission needs it."""
+    """The process's environment, read once; tests give their own."""
 
+    #: The catalog's address, None where none was given.
     address: str | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
     folder: Path = field(default_factory=Path.cwd)
     clock: Clock = field(default_factory=Clock)
     policy: HttpPolicy | None = None
+    #: Take clusters whose season has ended since out of the catalog, as a submission needs it.
     in_season: bool = False
 
     def __reduce__(self) -> tuple[Callable[..., Context], tuple[str | None]]:
@@ -70,22 +74,22 @@ class Context:
 
     def _fetched(self, connection: Connection) -> Catalog:
         """Use the time of the answer that has the catalog, where this machine's clock is wrong."""
-        found = fetch(connection.storage, self.selected)
-        if not self.in_season or not any(one.season.ends for one in found.clusters.values()):
-            return found
+        catalog = fetch(connection.storage, self.selected)
+        if not self.in_season or not any(cluster.season.ends for cluster in catalog.clusters.values()):
+            return catalog
         from slipway.base.clock import right_time
         from slipway.model.catalog.withdrawal import in_season
 
-        return in_season(found, right_time(self.now, connection.session.time))
+        return in_season(catalog, right_time(self.now, connection.session.time))
 
     def anew(self) -> Context:
         """Return the same with the catalog as published now, which takes one round trip. Raises the errors of
         `fetch`."""
-        again = replace(self)
+        renewed = replace(self)
         # The checkout may remember another catalog by now, and a session keeps its connections.
         known = {"selected": self.selected, "connection": self.connection}
-        again.__dict__.update(known, catalog=self._fetched(self.hurried))
-        return again
+        renewed.__dict__.update(known, catalog=self._fetched(self.hurried))
+        return renewed
 
     @cached_property
     def vertex(self) -> Vertex:
@@ -99,8 +103,8 @@ class Context:
     def vertex_of_clusters(self) -> Vertex:
         """The client of the stack's own region, and for lists of the others with clusters on offer."""
         catalog, spared = self.catalog, self.catalog.regions_without_clusters
-        needed = [one for one in catalog.regions_ever if one not in spared]
-        return self.connection.vertex(catalog.project, catalog.region, needed)
+        regions = [region for region in catalog.regions_ever if region not in spared]
+        return self.connection.vertex(catalog.project, catalog.region, regions)
 
     def looked_up(self, read: Callable[[Vertex], Found], say: Callable[[str], None]) -> Found:
         """Read all regions for a display; where that fails, those with clusters on offer, which `say` is told. Raises
@@ -111,9 +115,9 @@ class Context:
         try:
             return read(self.vertex_by(self.hurried))
         except CloudError as error:
-            found = read(self.vertex_of_clusters)
+            result = read(self.vertex_of_clusters)
             say(f"not looked at {join(spared)}, where stack {catalog.stack} offers no cluster: {error.why}")
-            return found
+            return result
 
     @property
     def hurried(self) -> Connection:
@@ -130,9 +134,9 @@ class Context:
     @property
     def user(self) -> str:
         """The submitter, for the job's label: SLIPWAY_USER, the CI's actor, or the login name."""
-        named = self.environ.get("SLIPWAY_USER", "").strip() or self.environ.get("GITHUB_ACTOR", "").strip()
-        if named:
-            return named
+        name = self.environ.get("SLIPWAY_USER", "").strip() or self.environ.get("GITHUB_ACTOR", "").strip()
+        if name:
+            return name
         try:
             return getpass.getuser()
         except (KeyError, OSError):  # A container's user may have no name.

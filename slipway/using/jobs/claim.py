@@ -20,8 +20,8 @@ from slipway.model.labels import CODE_LABEL, REQUEST_LABEL, TEMPLATE_LABEL, labe
 GIVEN_UP = "moved"
 """The content of the claim of an attempt that was given up; any other content is a job's."""
 
-
-_TELLING = {"template": TEMPLATE_LABEL, "code": CODE_LABEL}
+_COMPARED_LABELS = {"template": TEMPLATE_LABEL, "code": CODE_LABEL}
+"""The labels that equal requests have in common, by the names that people know."""
 
 
 class JobGoneError(ResourceError):
@@ -66,22 +66,27 @@ def take_claim(storage: Storage, claim: str) -> Claim:
 def claim_of(job: VertexJob) -> str:
     """Return the object that the launchers of a job, or of a request for one, race for; empty where neither names
     one."""
-    return next((one.args[one.args.index("--claim") + 1] for one in job.worker_pools if "--claim" in one.args[:-1]), "")
+    for pool in job.worker_pools:
+        # A job may be anybody's, and its last argument the flag alone.
+        if "--claim" in pool.args[:-1]:
+            return pool.args[pool.args.index("--claim") + 1]
+    return ""
 
 
 def work_buckets(job: VertexJob) -> tuple[str, ...]:
     """Return the buckets that a job, or a request for one, works in: first that of its claim, then that of its output.
     They are one, unless the job runs in another region, or the stack's bucket was another one when the request was
     sent first."""
-    places = (one for one in (claim_of(job), job.output) if one.startswith("gs://"))
-    return tuple(dict.fromkeys(Location.parse(one).bucket for one in places))
+    addresses = (address for address in (claim_of(job), job.output) if address.startswith("gs://"))
+    return tuple(dict.fromkeys(Location.parse(address).bucket for address in addresses))
 
 
 def bucket_of(job: VertexJob, catalog: Catalog) -> str:
     """Return the bucket of a job's claim, or for an image that of the mark that gives it up; empty for a job that names
     neither a claim nor an output. Where an image ran in another region, its mark is at home, as claims are."""
-    found, home = next(iter(work_buckets(job)), ""), catalog.work_bucket
-    return home if found in (bucket_in(region, home) for region in catalog.regions_ever) else found
+    bucket = next(iter(work_buckets(job)), "")
+    home = catalog.work_bucket
+    return home if bucket in (bucket_in(region, home) for region in catalog.regions_ever) else bucket
 
 
 def claimant(storage: Storage, claim: str, jobs: list[VertexJob]) -> VertexJob:
@@ -127,17 +132,17 @@ def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | No
         number = _holder(storage, claim)
         if not number.isdecimal() or number in _numbers(job) or not (job.kind.runs_itself or job.backing):
             return None
-        found = _named(vertex, number, job.kind, job.request_id)
+        owner = _named(vertex, number, job.kind, job.request_id)
     except CloudError:
         return None
-    if found and (why := other_run(job, found)):
+    if owner and (why := other_run(job, owner)):
         raise OtherJobError(
             f"{job.typed}, {job.numbered}, has not run: another job has its request id",
-            why=f"{found.numbered} at the same time for something else, ran: {why}",
+            why=f"{owner.numbered} at the same time for something else, ran: {why}",
             fix="submit it by another request id",
         )
-    if found:
-        return found
+    if owner:
+        return owner
     raise JobGoneError(
         f"{job.called} was a copy of {number}, which is gone",
         why=f"{number} ran the submission, and is no longer in {join(vertex.regions, 'or')}: nobody can tell how it "
@@ -147,11 +152,12 @@ def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | No
 
 def other_run(job: VertexJob, other: VertexJob) -> str:
     """Describe how two jobs of one request id differ; empty for two jobs of equal requests."""
-    pairs: list[tuple[str, object, object]]
-    pairs = [(name, job.labels.get(key, ""), other.labels.get(key, "")) for name, key in _TELLING.items()]
+    facts: list[tuple[str, object, object]] = [
+        (name, job.labels.get(key, ""), other.labels.get(key, "")) for name, key in _COMPARED_LABELS.items()
+    ]
     ours, theirs = job.parameters or {}, other.parameters or {}
-    pairs += [(name, ours.get(name), theirs.get(name)) for name in sorted({*ours, *theirs})]
-    return ", ".join(f"{name} is {there}, here {here}" for name, here, there in pairs if here != there)
+    facts += [(name, ours.get(name), theirs.get(name)) for name in sorted({*ours, *theirs})]
+    return ", ".join(f"{name} is {there}, here {here}" for name, here, there in facts if here != there)
 
 
 def _named(vertex: Vertex, number: str, kind: JobKind, request_id: str) -> VertexJob | None:
@@ -160,8 +166,9 @@ def _named(vertex: Vertex, number: str, kind: JobKind, request_id: str) -> Verte
             with suppress(NotFound):
                 return vertex.job(f"projects/{vertex.project}/locations/{region}/{kind.collection}/{number}")
         return None
-    listed = vertex.jobs(kind, label_filter({REQUEST_LABEL: request_id}))
-    return next((one for one in listed if number in _numbers(one)), None)
+    # The launcher of a pipeline writes the number of the job behind it, by which no pipeline can be asked for.
+    copies = vertex.jobs(kind, label_filter({REQUEST_LABEL: request_id}))
+    return next((job for job in copies if number in _numbers(job)), None)
 
 
 def _holder(storage: Storage, claim: str) -> str:

@@ -10,7 +10,7 @@ from slipway.google.jobs import VertexJob, state_word
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.labels import CODE_LABEL, RUN_LABEL, SWEEP_LABEL, own_labels
 from slipway.model.prices import exact_text
-from slipway.using.jobs.description import JobDescription, told_labels
+from slipway.using.jobs.description import JobDescription, labels_text
 from slipway.using.jobs.metrics import Metrics
 from slipway.using.jobs.roles import role_at
 
@@ -21,21 +21,23 @@ PRICE, COST = ("machines", "pricePerHour"), ("outcome", "cost")
 
 @dataclass(frozen=True)
 class ComparedField:
-    """A field of all jobs: `values` in the jobs' order, None for a job that lacks it. `group` is parameter, code,
-    machines, metric or outcome. Times are seconds, `cost` and `pricePerHour` are USD as text."""
+    """A field of all jobs."""
 
+    #: One of parameter, code, machines, metric and outcome.
     group: str
     name: str
+    #: The jobs' values in the jobs' order, None for a job that lacks it. Times are seconds, `cost` and `pricePerHour`
+    #: are USD as text.
     values: tuple[Value, ...]
+    #: All values are equal; 1 and True are not equal.
     alike: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Tell alike fields by the equality of their values; 1 and True are not equal."""
         object.__setattr__(self, "alike", len({(type(value), value) for value in self.values}) == 1)
 
 
 def compare_jobs(
-    told: Sequence[JobDescription],
+    descriptions: Sequence[JobDescription],
     metrics: Mapping[str, Metrics],
     causes: Mapping[str, str],
     order: Iterable[str] = (),
@@ -43,36 +45,42 @@ def compare_jobs(
     """Compare at least two jobs. `metrics`, and what logs tell of failures, `causes`, are by full names; `order` has
     parameters that come first."""
     return tuple(
-        one for one in _fields(told, metrics, causes, order) if any(value not in (None, "") for value in one.values)
+        row
+        for row in _fields(descriptions, metrics, causes, order)
+        if any(value not in (None, "") for value in row.values)
     )
 
 
 def _fields(
-    told: Sequence[JobDescription], metrics: Mapping[str, Metrics], causes: Mapping[str, str], order: Iterable[str]
+    descriptions: Sequence[JobDescription],
+    metrics: Mapping[str, Metrics],
+    causes: Mapping[str, str],
+    order: Iterable[str],
 ) -> Iterator[ComparedField]:
-    jobs = [one.job for one in told]
-    given = [job.parameters or {} for job in jobs]
-    for name in _names(given, order):
-        yield ComparedField("parameter", name, tuple(values.get(name) for values in given))
+    jobs = [description.job for description in descriptions]
+    parameters = [job.parameters or {} for job in jobs]
+    for name in _names(parameters, order):
+        yield ComparedField("parameter", name, tuple(values.get(name) for values in parameters))
     for group, name, value in _OF_JOBS:
         yield ComparedField(group, name, tuple(value(job) or None for job in jobs))
-    yield ComparedField("machines", "on", tuple(one.on for one in told))
-    yield ComparedField(*PRICE, tuple(exact_text(one.account.per_hour) for one in told))
+    yield ComparedField("machines", "on", tuple(description.on for description in descriptions))
+    yield ComparedField(*PRICE, tuple(exact_text(description.account.per_hour) for description in descriptions))
     measured = [metrics.get(job.name, Metrics()) for job in jobs]
     for name in _names(measured, ()):
         yield ComparedField("metric", name, tuple(numbers.get(name) for numbers in measured))
     yield ComparedField("outcome", "state", tuple(state_word(job.state) for job in jobs))
     yield ComparedField("outcome", "cause", tuple(causes.get(job.name) for job in jobs))
     yield ComparedField("outcome", "error", tuple(job.error or None for job in jobs))
-    yield ComparedField("outcome", "waited", tuple(one.account.wait for one in told))
-    yield ComparedField("outcome", "ran", tuple(one.account.run for one in told))
-    yield ComparedField(*COST, tuple(exact_text(one.account.cost) for one in told))
+    yield ComparedField("outcome", "waited", tuple(description.account.wait for description in descriptions))
+    yield ComparedField("outcome", "ran", tuple(description.account.run for description in descriptions))
+    yield ComparedField(*COST, tuple(exact_text(description.account.cost) for description in descriptions))
 
 
 def _names(each: Iterable[Mapping[str, Scalar]], first: Iterable[str]) -> list[str]:
     """List the names that any of the jobs has, those of `first` before the others."""
-    present = dict.fromkeys(name for one in each for name in one)
-    return [*dict.fromkeys(name for name in first if name in present), *(n for n in present if n not in set(first))]
+    present = dict.fromkeys(name for values in each for name in values)
+    leading = dict.fromkeys(name for name in first if name in present)
+    return [*leading, *(name for name in present if name not in leading)]
 
 
 def _code(job: VertexJob) -> str:
@@ -111,7 +119,7 @@ _OF_JOBS: tuple[tuple[str, str, Callable[[VertexJob], str]], ...] = (
     ("code", "sweep", _sweep),
     ("code", "user", lambda job: job.user),
     ("code", "team", lambda job: job.team),
-    ("code", "labels", lambda job: told_labels(own_labels(job.labels))),
+    ("code", "labels", lambda job: labels_text(own_labels(job.labels))),
     ("code", "note", lambda job: job.note),
     ("machines", "machines", _machines),
     ("machines", "capacity", lambda job: job.capacity_type),

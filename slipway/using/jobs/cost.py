@@ -16,22 +16,23 @@ from slipway.using.jobs.waiting import waits
 
 @dataclass(frozen=True)
 class JobCost:
-    """Seconds from create to start and from start to end, each up to now while it lasts; None for a time that never
-    began.
+    """A job's times and cost. A tuning job's machines are those of all concurrent trials, and its cost is that of each
+    trial's own time."""
 
-    `cost` is None for a job that never ran. Machines of a pool are paid for anyway. A tuning job's machines are those
-    of all concurrent trials, and its cost is that of each trial's own time. `without`: seconds of `run` without
-    machines, as events tell; `untold`: there may be more such seconds, so that the cost is an upper bound. `busy`:
-    seconds that `cost` covers, at `per_hour`; None for a job that never ran.
-    """
-
+    #: Machines of a pool are paid for anyway.
     capacity_type: str
+    #: Seconds from create to start, up to now while it waits; None where the create time is unknown.
     wait: float | None
+    #: Seconds from start to end, up to now while it runs; None for a job that never ran.
     run: float | None
     per_hour: Price
+    #: None for a job that never ran.
     cost: Price | None
+    #: Seconds of `run` without machines, as events tell.
     without: float = 0.0
+    #: There may be more such seconds, so that the cost is an upper bound.
     untold: bool = False
+    #: Seconds that `cost` covers, at `per_hour`; None for a job that never ran.
     busy: float | None = None
 
     @property
@@ -49,15 +50,24 @@ def job_cost(job: VertexJob, region: str, now: datetime, events: JobEvents | Non
     end = job.end_time or now
     wait = _seconds(job.create_time, job.start_time or end)
     run = _seconds(job.start_time, end)
-    used = (MachineGroup(pool.machine, pool.replicas) for pool in job.worker_pools if pool.replicas)
-    each = per_hour(used, region, job.capacity_type)
+    machines = (MachineGroup(pool.machine, pool.replicas) for pool in job.worker_pools if pool.replicas)
+    each = per_hour(machines, region, job.capacity_type)
     without, untold = _without_machines(job, end, events) if needs_events(job) else (0.0, False)
     paid = None if run is None else max(0.0, _with_trials(job, run, end) - without)
     cost = None if paid is None else each * (Decimal(str(paid)) / 3600)
     if cost and untold:
         cost = replace(cost, at_most=True)
     busy = None if paid is None else paid / job.trials
-    return JobCost(job.capacity_type, wait, run, each * job.trials, cost, without, untold, busy)
+    return JobCost(
+        capacity_type=job.capacity_type,
+        wait=wait,
+        run=run,
+        per_hour=each * job.trials,
+        cost=cost,
+        without=without,
+        untold=untold,
+        busy=busy,
+    )
 
 
 def _without_machines(job: VertexJob, end: datetime, events: JobEvents | None) -> tuple[float, bool]:
@@ -65,7 +75,8 @@ def _without_machines(job: VertexJob, end: datetime, events: JobEvents | None) -
     preemptions are unknown."""
     if events is None or events.why or events.more:
         return 0.0, True
-    seconds, lost, untold = 0.0, dict[str, datetime](), False
+    seconds, untold = 0.0, False
+    lost: dict[str, datetime] = {}  # The time since which each trial has no machines.
     for event in events.all:
         if event.kind == "preemption" and event.at is None:
             untold = True

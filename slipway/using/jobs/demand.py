@@ -16,9 +16,10 @@ from slipway.model.machines.spec import MachineSpec
 
 @dataclass(frozen=True)
 class Part:
-    """A worker pool of a job: its role, its resource pool (by name, if known), and its machines."""
+    """A worker pool of a job and the resource pool that it goes to."""
 
     role: str
+    #: The resource pool's name, empty where it is not known.
     pool: str
     machine: MachineSpec
     machines: int

@@ -18,19 +18,18 @@ from slipway.using.jobs.roles import role_at
 
 @dataclass(frozen=True)
 class JobDescription:
-    """A job with its data from the catalog and the price book.
-
-    `cluster`: its name, its id where the catalog has no name for it, empty beside the pools. `source`:
-    `templates/lora.py:5` in the job's commit, without the line where the catalog's commit is another; empty where the
-    catalog lacks the template. `console`: its page there, empty where there is none. `given`: its labels, without those
-    of Slipway and of its template.
-    """
+    """A job with its data from the catalog and the price book."""
 
     job: VertexJob
     account: JobCost
+    #: The cluster's name, its id where the catalog has no name for it, empty beside the pools.
     cluster: str
+    #: `templates/lora.py:5` in the job's commit, without the line where the catalog's commit is another; empty where
+    #: the catalog lacks the template.
     source: str
+    #: The job's page in the console, empty where there is none.
     console: str
+    #: The job's labels, without those of Slipway and of its template.
     given: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -40,7 +39,7 @@ class JobDescription:
     @property
     def own_labels(self) -> str:
         """The labels that somebody gave the job: `ablation=decay, seed=3`."""
-        return told_labels(self.given)
+        return labels_text(self.given)
 
     @property
     def document(self) -> Mapping[str, Any]:
@@ -108,22 +107,24 @@ class JobDescription:
 
 def describe(job: VertexJob, context: Context, events: JobEvents | None = None) -> JobDescription:
     """Describe a job. `events`: those that its cost depends on, None where they were not read."""
-    template, id_ = context.catalog.templates.get(job.template), job.persistent_resource_id
+    id_ = job.persistent_resource_id
+    template = context.catalog.templates.get(job.template)
     source = template.source if template else ""
     return JobDescription(
-        job,
-        job_cost(job, job.region, context.now, events),
-        context.cluster_name(id_) if id_ else "",
-        source if job.revision.commit == context.catalog.commit else source.partition(":")[0],
-        context.console_link(job),
-        {key: value for key, value in own_labels(job.labels).items() if not _sets(template, key, value)},
+        job=job,
+        account=job_cost(job, job.region, context.now, events),
+        cluster=context.cluster_name(id_) if id_ else "",
+        # The line is that of the catalog's commit, and may be another one in the job's.
+        source=source if job.revision.commit == context.catalog.commit else source.partition(":")[0],
+        console=context.console_link(job),
+        given={key: value for key, value in own_labels(job.labels).items() if not _sets(template, key, value)},
     )
 
 
-def told_labels(labels: Mapping[str, str]) -> str:
+def labels_text(labels: Mapping[str, str]) -> str:
     return ", ".join(f"{key}={value}" for key, value in sorted(labels.items()))
 
 
 def _sets(template: Template | None, key: str, value: str) -> bool:
     """Tell whether jobs of a template have this label anyway."""
-    return template is not None and any(one.request.get("labels", {}).get(key) == value for one in template.offers)
+    return template is not None and any(offer.request.get("labels", {}).get(key) == value for offer in template.offers)

@@ -44,12 +44,15 @@ Tell = Callable[[int, int, int], None]
 
 @dataclass(frozen=True)
 class Download:
-    """The result of a download: `fetched` files are new, `present` files were there already."""
+    """The result of a download."""
 
     source: str
     folder: Path
+    #: The files that are new.
     fetched: tuple[OutputFile, ...]
+    #: The files that were there already.
     present: tuple[OutputFile, ...]
+    #: The objects that can't become files.
     left_out: tuple[LeftOut, ...]
 
     @property
@@ -61,7 +64,7 @@ class Download:
         if self.left_out:
             raise ResourceError(
                 f"{counted(len(self.left_out), 'object')} left out of {self.folder}",
-                why=listed(f"{one.name}: {one.why}" for one in self.left_out),
+                why=listed(f"{skipped.name}: {skipped.why}" for skipped in self.left_out),
                 fix=f"fetch each under a name of your own: gcloud storage cp '{self.source}/…' FILE",
             )
 
@@ -86,13 +89,19 @@ def download(
     under = f"{at.name}/" if at.name else ""
     files, left_out = output_files(connection.storage.objects(Location(at.bucket, under)), under)
     if not files:
-        return Download(str(at), folder, (), (), tuple(left_out))
+        return Download(source=str(at), folder=folder, fetched=(), present=(), left_out=tuple(left_out))
     with alone_in(folder):
         present = set(present_files(folder, files, overwrite))
-        missing = tuple(one for one in files if one not in present)
+        missing = tuple(output for output in files if output not in present)
         ignore(folder, files)
         _Fetching(connection.storage, folder, missing, overwrite).run(tell or (lambda *_: None))
-    return Download(str(at), folder, missing, tuple(one for one in files if one in present), tuple(left_out))
+    return Download(
+        source=str(at),
+        folder=folder,
+        fetched=missing,
+        present=tuple(output for output in files if output in present),
+        left_out=tuple(left_out),
+    )
 
 
 class _Fetching:
@@ -103,17 +112,17 @@ class _Fetching:
         self._lock, self._stop = threading.Lock(), threading.Event()
         self._waiting = iter(files)
         self._failures: list[Exception] = []
-        self._there = self._bytes = 0
+        self._complete = self._bytes = 0
 
     def run(self, tell: Tell) -> None:
         parts = self._folder / PARTS
-        total = sum(one.stored.size for one in self._files)
+        total = sum(output.stored.size for output in self._files)
         parts.mkdir(exist_ok=True)
-        here = sum(part.stat().st_size for one in self._files if (part := parts / _part(one)).exists())
-        if (free := shutil.disk_usage(self._folder).free) < total - here:
+        arrived = sum(part.stat().st_size for output in self._files if (part := parts / _part(output)).exists())
+        if (free := shutil.disk_usage(self._folder).free) < total - arrived:
             raise SlipwayError(
                 f"{self._folder} has too little room",
-                why=f"{size(total - here)} are to be fetched, and {size(free)} are free",
+                why=f"{size(total - arrived)} are to be fetched, and {size(free)} are free",
                 fix="make room, or name a folder on another disk",
             )
         # Daemons: no thread is waited for once another has failed or somebody has pressed Ctrl-C.
@@ -125,7 +134,7 @@ class _Fetching:
             for thread in threads:
                 while thread.is_alive() and not self._failures:
                     thread.join(_TICK)
-                    tell(self._there, self._bytes, total)
+                    tell(self._complete, self._bytes, total)
         finally:
             self._stop.set()
         if self._failures:
@@ -136,26 +145,26 @@ class _Fetching:
         try:
             while not self._stop.is_set():
                 with self._lock:
-                    one = next(self._waiting, None)
-                if one is None:
+                    output = next(self._waiting, None)
+                if output is None:
                     return
-                self._fetch(one, parts / _part(one))
+                self._fetch(output, parts / _part(output))
         except Exception as problem:
             self._failures.append(problem)
 
-    def _fetch(self, one: OutputFile, part: Path) -> None:
+    def _fetch(self, output: OutputFile, part: Path) -> None:
         if part.is_symlink():
             part.unlink()
         with part.open("ab") as file:
-            if file.tell() > one.stored.size:
+            if file.tell() > output.stored.size:
                 file.seek(0)
                 file.truncate()
             self._count(file.tell())
             fruitless = 0
-            while file.tell() < one.stored.size and not self._stop.is_set():
+            while file.tell() < output.stored.size and not self._stop.is_set():
                 before, lost = file.tell(), None
                 try:
-                    for chunk in self._storage.chunks(one.stored, before):
+                    for chunk in self._storage.chunks(output.stored, before):
                         if self._stop.is_set():
                             return
                         file.write(chunk)
@@ -164,7 +173,7 @@ class _Fetching:
                     lost = problem
                 except NotFound as problem:
                     raise ResourceError(
-                        f"{one.stored.at} was replaced or deleted while it was fetched",
+                        f"{output.stored.at} was replaced or deleted while it was fetched",
                         why=problem.message,
                         fix="give the same command again",
                     ) from problem
@@ -176,20 +185,21 @@ class _Fetching:
             file.flush()
             os.fsync(file.fileno())
         if not self._stop.is_set():
-            self._settle(one, part)
+            self._finish(output, part)
 
-    def _settle(self, one: OutputFile, part: Path) -> None:
-        if part.stat().st_size != one.stored.size or (one.stored.md5 and not one.is_at(part)):
+    def _finish(self, output: OutputFile, part: Path) -> None:
+        if part.stat().st_size != output.stored.size or (output.stored.md5 and not output.is_at(part)):
             part.unlink()
             raise ResourceError(
-                f"{one.stored.at} arrived damaged",
+                f"{output.stored.at} arrived damaged",
                 why="its size or its hash is not that of the object",
                 fix="give the same command again",
             )
-        path = self._folder / one.path
+        path = self._folder / output.path
         path.parent.mkdir(parents=True, exist_ok=True)
-        if one.stored.updated:
-            os.utime(part, (one.stored.updated.timestamp(),) * 2)
+        if output.stored.updated:
+            updated = output.stored.updated.timestamp()
+            os.utime(part, (updated, updated))
         if os.path.lexists(path) and not self._overwrite:
             raise ConfigError(
                 f"{path} has come up meanwhile",
@@ -198,12 +208,12 @@ class _Fetching:
             )
         part.replace(path)
         with self._lock:
-            self._there += 1
+            self._complete += 1
 
     def _count(self, more: int) -> None:
         with self._lock:
             self._bytes += more
 
 
-def _part(one: OutputFile) -> str:
-    return hashlib.sha256(f"{one.stored.at}#{one.stored.generation}".encode()).hexdigest()[:32]
+def _part(output: OutputFile) -> str:
+    return hashlib.sha256(f"{output.stored.at}#{output.stored.generation}".encode()).hexdigest()[:32]

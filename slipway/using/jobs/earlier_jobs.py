@@ -22,8 +22,8 @@ EARLIER = 100
 SINCE = timedelta(days=30)
 FEWEST = 3
 _MACHINES_COME = frozenset(row.name for row in CAPACITY_TYPES.values() if row.preemptible)
-_POOL = frozenset({Outcome.SCALES, Outcome.FULL})
-_BESIDE = frozenset({Outcome.BESIDE, Outcome.WAITS})
+_WAITS_ON_POOL = frozenset({Outcome.SCALES, Outcome.FULL})
+_WAITS_BESIDE = frozenset({Outcome.BESIDE, Outcome.WAITS})
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Times:
         return f"{self.between} ({self.count} earlier runs in {SINCE.days} days)"
 
     @classmethod
-    def of(cls, found: list[float]) -> Times | None:
+    def of(cls, seconds: list[float]) -> Times | None:
         """Return the range of some times; None for fewer than three."""
-        return cls(min(found), max(found), len(found)) if len(found) >= FEWEST else None
+        return cls(min(seconds), max(seconds), len(seconds)) if len(seconds) >= FEWEST else None
 
 
 def earlier_filter(stack: str, template: str) -> str:
@@ -76,7 +76,7 @@ def wait_times(jobs: Iterable[VertexJob], expected: Expected, now: datetime) -> 
     tell."""
     known = tuple({job.name: job for job in jobs}.values())
     cluster = expected.cluster
-    if cluster and expected.outcome not in _POOL:
+    if cluster and expected.outcome not in _WAITS_ON_POOL:
         return None
     return Times.of(
         [
@@ -102,7 +102,8 @@ def runs(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: dat
     """Return the seconds from start to end of jobs of the last 30 days that succeeded on as many of the same machines,
     by the same capacity type. Among several jobs of one submission, wherever they went, the unfinished or longest one
     counts: the others were its copies."""
-    wanted, ran = _machines(demand), dict[str, VertexJob]()
+    wanted = _machines(demand)
+    ran: dict[str, VertexJob] = {}
     for job in jobs:
         key = job.request_id or job.name
         ran[key] = max(job, ran.get(key, job), key=_seconds)
@@ -126,25 +127,25 @@ def _seconds(job: VertexJob) -> float:
 
 def _machines(demand: Demand) -> Counter[tuple[str, str | None, int]]:
     """Count each machine type with its accelerators, which are scarce, whatever the disk."""
-    found = Counter[tuple[str, str | None, int]]()
+    counts = Counter[tuple[str, str | None, int]]()
     for part in demand.parts:
-        found[part.machine.kind] += part.machines
-    return found
+        counts[part.machine.kind] += part.machines
+    return counts
 
 
 def _outcome(job: VertexJob, at: datetime, cluster: PersistentResource, known: tuple[VertexJob, ...]) -> Outcome | None:
     """Judge a job by the state on the day it was created: a full pool, or one that had to grow unless it had grown
     before. None where neither is known; jobs beyond `known` may have been there as well."""
-    there = [
-        one
-        for one in known
-        if one is not job
-        and one.persistent_resource_id == cluster.id
-        and one.start_time is not None
-        and one.start_time <= at
-        and (one.end_time is None or one.end_time > at)
+    running = [
+        other
+        for other in known
+        if other is not job
+        and other.persistent_resource_id == cluster.id
+        and other.start_time is not None
+        and other.start_time <= at
+        and (other.end_time is None or other.end_time > at)
     ]
-    used = sum((Counter(by_pool(Demand.of(one), cluster)) for one in there), Counter[str]())
+    used = sum((Counter(by_pool(Demand.of(other), cluster)) for other in running), Counter[str]())
     needs = by_pool(Demand.of(job), cluster)
     asked = [(pool, used[pool.id] + needs[pool.id]) for pool in cluster.pools if pool.id in needs]
     if any(count > pool.ceiling for pool, count in asked):
@@ -152,8 +153,8 @@ def _outcome(job: VertexJob, at: datetime, cluster: PersistentResource, known: t
     return Outcome.SCALES if any(count > pool.floor for pool, count in asked) else None
 
 
-def with_wait_times(verdict: Verdict, capacity_type: str, found: Times | None) -> Verdict:
-    awaited = verdict.outcome in _POOL if capacity_type not in _MACHINES_COME else verdict.outcome in _BESIDE
-    if found is None or not awaited:
+def with_wait_times(verdict: Verdict, capacity_type: str, times: Times | None) -> Verdict:
+    awaited = _WAITS_BESIDE if capacity_type in _MACHINES_COME else _WAITS_ON_POOL
+    if times is None or verdict.outcome not in awaited:
         return verdict
-    return replace(verdict, text=f"{verdict.text} (here: {found.between}, {found.count} times in {SINCE.days} days)")
+    return replace(verdict, text=f"{verdict.text} (here: {times.between}, {times.count} times in {SINCE.days} days)")

@@ -36,16 +36,18 @@ _BEFORE, _LATE = timedelta(hours=1), timedelta(minutes=4)
 
 @dataclass(frozen=True)
 class Failure:
-    """A failure. `who`: the failed replica by its role's name; empty where the service names none. `lines`: the newest
-    errors that it wrote, else its newest lines, the oldest first. `killed`: it ran out of memory, most likely;
-    `memory` is the peak use of its machine's, 0 to 1, where that was sampled. `why`: the reason why more is not known.
-    """
+    """A failure, as far as its log and its memory use tell."""
 
+    #: The failed replica by its role's name; empty where the service names none.
     who: Annotated[MaybeText, At("role")] = ""
+    #: The newest errors that the replica wrote, else its newest lines, the oldest first.
     lines: tuple[str, ...] = ()
+    #: The peak use of its machine's memory, 0 to 1, where that was sampled.
     memory: float | None = None
     machine: Annotated[str, NOT_WRITTEN] = ""
+    #: The reason why more is not known.
     why: MaybeText = ""
+    #: It ran out of memory, most likely.
     killed: Annotated[bool, NOT_WRITTEN] = False
 
     @property
@@ -76,8 +78,8 @@ def read_causes(context: Context, jobs: Iterable[VertexJob]) -> dict[str, str]:
     """Return why each failed or expired job did so, in a line, by its full name: as its log tells for the first ones,
     else in the service's words, empty where it has none yet."""
     failed = [job for job in jobs if job.state in FAILED]
-    told = read_briefs(context, failed)
-    return {job.name: told.get(job.name) or _between(job.error) for job in failed}
+    briefs = read_briefs(context, failed)
+    return {job.name: briefs.get(job.name) or _between(job.error) for job in failed}
 
 
 def read_briefs(context: Context, failed: Sequence[VertexJob]) -> dict[str, str]:
@@ -97,16 +99,16 @@ def _between(text: str) -> str:
 def read_failure(context: Context, job: VertexJob) -> Failure | None:
     """Read a failure; None for a job that has not failed, or never ran. What can't be read is reported in the result,
     not raised."""
-    found = REPLICA.search(job.error)
+    replica = REPLICA.search(job.error)
     # The service calls a job begun once all its replicas have; a job that failed before the last replica started did
     # run all the same.
-    ran = job.start_time is not None or found is not None
+    ran = job.start_time is not None or replica is not None
     if job.state != "JOB_STATE_FAILED" or not ran or not job.log_ids:
         return None
     killed = _OUT_OF_MEMORY.search(job.error) is not None
-    read = _memory if killed else _last_lines
+    look_at = _memory if killed else _last_lines
     try:
-        return read(context, job, _failed_first(job), found[0] if found else "")
+        return look_at(context, job, _failed_first(job), replica[0] if replica else "")
     except CloudError as problem:
         return Failure(why=f"more is not known: {problem.brief}", killed=killed)
 
@@ -130,20 +132,20 @@ def _memory(context: Context, job: VertexJob, trial: Trial | None, task: str) ->
     begin = max(job.start_time or job.create_time or end, end - _BEFORE)
     monitoring = context.brief.monitoring(context.catalog.project)
     ids = (last_part(trial.job),) if trial else job.run_ids
-    series = [one for one in monitoring.series(MEMORY, ids, begin, end + _LATE) if task in ("", one.task)]
-    most = max((point.value, one.task) for one in series for point in one.points) if series else None
-    if most is None:
+    measured = [series for series in monitoring.series(MEMORY, ids, begin, end + _LATE) if task in ("", series.task)]
+    if not measured:
         lines = _last_lines(context, job, trial, task)
         return replace(lines, why="most likely it ran out of memory; how much it used was not sampled", killed=True)
-    pool = REPLICA.fullmatch(most[1])
+    peak, replica = max((point.value, series.task) for series in measured for point in series.points)
+    pool = REPLICA.fullmatch(replica)
     position = int(pool[1]) if pool else len(job.worker_pools)
     machine = str(job.worker_pools[position].machine) if position < len(job.worker_pools) else "machine"
-    return Failure(_who(job, trial, most[1]), memory=most[0], machine=machine, killed=True)
+    return Failure(_who(job, trial, replica), memory=peak, machine=machine, killed=True)
 
 
 def _failed_first(job: VertexJob) -> Trial | None:
-    failed = [one for one in job.tried if one.state == "INFEASIBLE" and one.job and one.end_time]
-    return min(failed, key=lambda one: (one.end_time, one.id), default=None)
+    failed = [trial for trial in job.tried if trial.state == "INFEASIBLE" and trial.job and trial.end_time]
+    return min(failed, key=lambda trial: (trial.end_time, trial.id), default=None)
 
 
 def _who(job: VertexJob, trial: Trial | None, task: str) -> str:

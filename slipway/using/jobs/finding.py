@@ -35,11 +35,11 @@ def find_job(context: Context, text: str, *, of_template: bool = True, tell: Cal
         fix = f"slipway submit {text}" if of_template else f"slipway jobs list --template {text}"
         raise ResourceError(problem.what, why=why, fix=fix) from None
     if newest.display_name != text:
-        about = ", ".join(word for word in (newest.user, state_word(newest.state)) if word)
+        owner_and_state = ", ".join(word for word in (newest.user, state_word(newest.state)) if word)
         if newest.template and newest.template == label_value(text):
-            tell(f"{text} is a template; this is its newest job, {newest.display_name} ({about})")
+            tell(f"{text} is a template; this is its newest job, {newest.display_name} ({owner_and_state})")
         elif newest.request_id == text:
-            tell(f"{text} is a request; this is its job, {newest.display_name} ({about})")
+            tell(f"{text} is a request; this is its job, {newest.display_name} ({owner_and_state})")
     if not namesakes:
         return newest
     ran = None
@@ -64,18 +64,18 @@ def find_jobs(vertex: Vertex, text: str, *, stack: str = "", of_template: bool =
     elif text.isdigit():
         places = [f"projects/{vertex.project}/locations/{region}" for region in vertex.regions]
         names = [f"{place}/{kind.collection}/{text}" for place in places for kind in KINDS.values()]
-    if names and (found := _first(vertex, names)):
-        return [found]
+    if names and (job := _first(vertex, names)):
+        return [job]
     if names or '"' in text or "\\" in text:
         raise _unknown(vertex, text)
-    named = _named(vertex, text)
-    if not named and stack and of_template and label_value(text):
-        named = list(islice(vertex.jobs_of_every_kind(earlier_filter(stack, text), page_size=1), 1))
-    if not named and stack and label_value(text) == text:
-        named = list(vertex.jobs_of_every_kind(label_filter({STACK_LABEL: stack, REQUEST_LABEL: text})))
-    if not named:
+    jobs = _named(vertex, text)
+    if not jobs and stack and of_template and label_value(text):
+        jobs = list(islice(vertex.jobs_of_every_kind(earlier_filter(stack, text), page_size=1), 1))
+    if not jobs and stack and label_value(text) == text:
+        jobs = list(vertex.jobs_of_every_kind(label_filter({STACK_LABEL: stack, REQUEST_LABEL: text})))
+    if not jobs:
         raise _unknown(vertex, text)
-    return named
+    return jobs
 
 
 def _first(vertex: Vertex, names: list[str]) -> VertexJob | None:
@@ -106,8 +106,8 @@ def _named(vertex: Vertex, text: str) -> list[VertexJob]:
     except CloudError:
         for region in vertex.regions if len(vertex.regions) > 1 else ():
             with contextlib.suppress(CloudError):
-                if found := list(vertex.at(region).jobs_of_every_kind(wanted)):
-                    return found
+                if jobs := list(vertex.at(region).jobs_of_every_kind(wanted)):
+                    return jobs
         raise
 
 

@@ -25,9 +25,10 @@ TRANSIENT = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
 
 @dataclass(frozen=True)
 class Progress:
-    """The job as it is now; `why` tells the reason for its wait, while it waits."""
+    """The job as it is now."""
 
     job: VertexJob
+    #: Tells the reason for its wait, while it waits.
     why: Why = no_wait
 
 
@@ -69,15 +70,16 @@ class Polling:
 
 @dataclass
 class Follower:
-    """A job's follower. With a `tail` the log is read too. `word` returns the service's newest line about a job that
-    waits beside the pools. A follower never cancels anything."""
+    """A job's follower, which never cancels anything."""
 
     vertex: Vertex
     job: VertexJob
     cluster_name: str = ""
+    #: Reads the log too, where there is one.
     tail: Tail | None = None
     polling: Polling = field(default_factory=Polling)
     clock: Clock = field(default_factory=Clock)
+    #: Returns the service's newest line about a job that waits beside the pools.
     word: Callable[[VertexJob], str] | None = None
     quotas: Quotas | None = None
 
@@ -127,8 +129,8 @@ class Follower:
             if self.tail:
                 self.tail.ids = self.job.log_ids
         except TRANSIENT as problem:
-            if said := self._contact.lost(problem):
-                yield Trouble(said)
+            if message := self._contact.lost(problem):
+                yield Trouble(message)
 
     def _lines(self) -> Iterator[Event]:
         if self.tail is None:
@@ -141,8 +143,8 @@ class Follower:
             self.tail = None
             yield Trouble(f"logs can't be shown: {problem.brief}")
         except TRANSIENT as problem:
-            if said := self._logs.lost(problem):
-                yield Trouble(said)
+            if message := self._logs.lost(problem):
+                yield Trouble(message)
 
     def _drain(self) -> Iterator[Event]:
         """Yield the lines that arrive after the end: read on until a few polls bring none."""

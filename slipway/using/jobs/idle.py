@@ -30,22 +30,25 @@ _MISSED = 2.5
 
 @dataclass(frozen=True)
 class IdleAccelerators:
-    """A job's accelerators: `count` of them, of the kinds `accelerators` as the API calls them.
+    """A job's accelerators and their idle time. Seconds are those of the average accelerator, for a tuning job those of
+    all trials together."""
 
-    Seconds are those of the average accelerator: it was there for `paid_seconds`, measured for `measured_seconds` of
-    them, and idle for `idle_seconds`, a `share` of the measured; for a tuning job they are those of all trials
-    together. `unused` accelerators were idle in all of their samples; None for a tuning job. `cost` is that of the idle
-    time, out of the job's, `of_cost`; both are known as far as the prices of its machines are.
-    """
-
+    #: Their kinds, as the API calls them.
     accelerators: tuple[str, ...]
     count: int
+    #: The accelerator was there for so long.
     paid_seconds: float
+    #: The measured part of `paid_seconds`.
     measured_seconds: float
+    #: The idle part of `measured_seconds`.
     idle_seconds: float
+    #: `idle_seconds` as a share of the measured ones.
     share: float
+    #: The number that were idle in all of their samples; None for a tuning job.
     unused: int | None
+    #: The cost of the idle time, known as far as the prices of the machines are.
     cost: Usd
+    #: The cost of the job, known likewise.
     of_cost: Usd
 
     @property
@@ -55,9 +58,10 @@ class IdleAccelerators:
 
 @dataclass(frozen=True)
 class _Time:
-    """Seconds of the accelerators that one series is of. `stands_for`: so many, of `machine`'s."""
+    """Seconds of the accelerators that one series is of."""
 
     pool: WorkerPool
+    #: The number of these accelerators, of those of the pool's machine.
     stands_for: float
     measured: float
     idle: float
@@ -98,7 +102,7 @@ def idle_accelerators(usage: Utilization, job: VertexJob, account: JobCost) -> I
 
 def idle_words(idle: IdleAccelerators) -> str:
     """Return `8 H100 idle for 31 of 58 min (53 %): $52 of $98`; `at least` where some of the time was not measured."""
-    models = {one.name: one.model for one in all_accelerators()}
+    models = {accelerator.name: accelerator.model for accelerator in all_accelerators()}
     names = join(dict.fromkeys(models.get(name, name) for name in idle.accelerators))
     paid, missing = span(idle.paid_seconds), idle.unmeasured_seconds
     untold = missing > max(_UNTOLD_S, _UNTOLD * idle.paid_seconds)
@@ -119,17 +123,17 @@ def _times(usage: Utilization, job: VertexJob) -> Iterator[_Time]:
     for row in usage.rows:
         if row.metric == ACCELERATOR:
             replicas[row.job, row.replica].append(row)
-    step = usage.period or _step([one.points for some in replicas.values() for one in some])
-    for (_, task), some in replicas.items():
-        found = REPLICA.fullmatch(task)
-        pool = job.worker_pools[int(found[1])] if found and int(found[1]) < len(job.worker_pools) else None
+    step = usage.period or _step([row.points for rows in replicas.values() for row in rows])
+    for (_, task), rows in replicas.items():
+        replica = REPLICA.fullmatch(task)
+        pool = job.worker_pools[int(replica[1])] if replica and int(replica[1]) < len(job.worker_pools) else None
         if pool is None or begin is None or not pool.machine.accelerator:
             continue
-        for one in some:
-            known = [point for point in one.points if begin <= point.at and (end is None or point.at <= end)]
+        for row in rows:
+            known = [point for point in row.points if begin <= point.at and (end is None or point.at <= end)]
             covered = list(_covered(known, begin, step))
             idle = sum(seconds for point, seconds in covered if point.value < IDLE_BELOW)
-            stands_for = pool.machine.accelerator_count / len(some)
+            stands_for = pool.machine.accelerator_count / len(rows)
             yield _Time(pool, stands_for, sum(seconds for _, seconds in covered), idle)
 
 

@@ -23,21 +23,24 @@ _LARGEST_PAGE = 100
 
 @dataclass(frozen=True)
 class JobQuery:
-    """The choice of jobs; None means any. `stack` None: jobs of every stack, whoever sent them and by whatever means.
-    `labels`: their own, with None for any value. The newest `limit` jobs are listed."""
+    """The choice of jobs; None means any."""
 
+    #: None: jobs of every stack, whoever sent them and by whatever means.
     stack: str | None
     template: str | None = None
     user: str | None = None
     team: str | None = None
     state: str | None = None
+    #: The newest so many are listed.
     limit: int = NEWEST
+    #: The labels that people gave, with None for any value.
     labels: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def narrowed(self) -> bool:
         """Whether anything but the stack narrows the choice."""
-        return any(one is not None for one in (self.template, self.user, self.team, self.state)) or bool(self.labels)
+        choices = (self.template, self.user, self.team, self.state)
+        return any(choice is not None for choice in choices) or bool(self.labels)
 
     def parts(self) -> list[str]:
         """Return the conditions of the API's filter. Raises ConfigError for a choice that leaves nothing to look for:
@@ -55,12 +58,14 @@ class JobQuery:
                     why="it is looked for among labels, which have letters a to z, digits, - and _, and it has none",
                     fix="leave it out, and look through all: slipway jobs list --limit 1000",
                 )
-        found = [f'labels.{key}="{value}"' for key, value in labels.items() if value]
+        conditions = [f'labels.{key}="{value}"' for key, value in labels.items() if value]
         for key, wanted in self.labels.items():
             if wrong := next(iter(label_problems(str(key), str(wanted or ""))), ""):
                 raise ConfigError("no job can have such a label", why=wrong, fix="slipway jobs list")
-            found.append(f"labels.{key}:*" if wanted is None else f'labels.{key}="{wanted}"')
-        return [*found, *([f'state="JOB_STATE_{self.state.upper()}"'] if self.state else [])]
+            conditions.append(f"labels.{key}:*" if wanted is None else f'labels.{key}="{wanted}"')
+        if self.state:
+            conditions.append(f'state="JOB_STATE_{self.state.upper()}"')
+        return conditions
 
 
 def listed_jobs(context: Context, query: JobQuery, say: Callable[[str], None], also: str = "") -> list[VertexJob]:

@@ -72,14 +72,16 @@ def job_filter(ids: tuple[str, ...], *, since: datetime | None = None, severity:
 
 @dataclass
 class Tail:
-    """A reader that returns each line of the jobs with these `ids` once, none from before `begin`. `only` is that of
-    `job_filter`. Not to be shared by threads."""
+    """A reader that returns each line of some jobs once. Not to be shared by threads."""
 
     logging: Logging
     ids: tuple[str, ...]
     severity: str = ""
+    #: No line from before it is returned.
     begin: datetime | None = None
+    #: A further condition on a line, as in `job_filter`.
     only: str = ""
+    #: The rate limits met in a row.
     refusals: int = field(default=0, init=False)
     _newest: datetime | None = field(default=None, init=False)
     _seen: dict[tuple[str, str, str], datetime | None] = field(default_factory=dict, init=False)
@@ -121,34 +123,38 @@ def newest(logging: Logging, query: str, count: int) -> list[LogEntry]:
 
 def shown(text: str) -> str:
     """Return a line's text as a terminal would leave it: the last state of a progress bar that redraws itself."""
-    return "\n".join(one.rstrip("\r").rpartition("\r")[2] for one in text.rstrip("\r\n").split("\n"))
+    return "\n".join(row.rstrip("\r").rpartition("\r")[2] for row in text.rstrip("\r\n").split("\n"))
 
 
 def line(entry: LogEntry, job: VertexJob) -> str:
     """Return a line with its writer: `workers-1  epoch 3`"""
     text, who = shown(entry.text), prefix(entry, job)
-    return "\n".join(f"{who}  {one}" for one in text.split("\n")) if who else text
+    return "\n".join(f"{who}  {row}" for row in text.split("\n")) if who else text
 
 
 @dataclass(frozen=True)
 class JobEvent:
-    """An event of a job. `replica` as the service names it (`workerpool0-0`), `role` as people do, both empty where the
-    line names none; `trial` of a tuning job."""
+    """An event of a job."""
 
     kind: EventKind
     at: Annotated[datetime | None, At("time")]
+    #: As the service names it (`workerpool0-0`), empty where the line names none.
     replica: MaybeText
+    #: The replica as people name it, empty likewise.
     role: MaybeText
+    #: That of a tuning job.
     trial: MaybeText
     text: str
 
 
 @dataclass(frozen=True)
 class JobEvents:
-    """Events of a job, the oldest first. `why`: the reason why they are unknown; `more`: not all of them were read."""
+    """Events of a job, the oldest first."""
 
     all: tuple[JobEvent, ...] = ()
+    #: The reason why they are unknown.
     why: str = ""
+    #: Not all of them were read.
     more: bool = False
 
     def of(self, kind: EventKind) -> tuple[JobEvent, ...]:
@@ -166,15 +172,22 @@ def kind_of_line(text: str) -> EventKind | None:
 
 def events_of(entries: Iterable[LogEntry], job: VertexJob) -> tuple[JobEvent, ...]:
     """Return the events in a job's lines. "Running" counts after another event of the same trial: it runs again."""
-    found, stopped = [], set[str]()
+    events: list[JobEvent] = []
+    stopped: set[str] = set()  # The trials that have not run since their last event.
     for entry in entries:
         kind, trial = event_kind(entry), entry.labels.get(TRIAL_LABEL, "")
-        if kind and (kind != "running" or trial in stopped):
-            (stopped.discard if kind == "running" else stopped.add)(trial)
-            named = REPLICA.search(entry.text)
-            replica = (named[0], who_of(named[0], job)) if named else ("", "")
-            found.append(JobEvent(kind, entry.timestamp, *replica, trial, entry.text.strip()))
-    return tuple(found)
+        if not kind or (kind == "running" and trial not in stopped):
+            continue
+        if kind == "running":
+            stopped.discard(trial)
+        else:
+            stopped.add(trial)
+        named = REPLICA.search(entry.text)
+        replica = named[0] if named else ""
+        role = who_of(replica, job) if replica else ""
+        text = entry.text.strip()
+        events.append(JobEvent(kind=kind, at=entry.timestamp, replica=replica, role=role, trial=trial, text=text))
+    return tuple(events)
 
 
 def read_events(logging: Logging, job: VertexJob) -> JobEvents:
@@ -192,24 +205,25 @@ def read_events(logging: Logging, job: VertexJob) -> JobEvents:
 def read_events_of_many(logging: Logging, newest_first: Iterable[VertexJob]) -> Mapping[str, JobEvents]:
     """Read events by the jobs' names, with one query. Older jobs than it can name are left out. A failure to read is
     reported in the result, not raised."""
-    ids, of_jobs = dict[str, str](), dict[str, list[LogEntry]]()
-    jobs = dict[str, VertexJob]()
+    ids: dict[str, str] = {}
+    jobs: dict[str, VertexJob] = {}
     for job in newest_first:
         if len(ids) + len(job.log_ids) > _MOST_IDS:
             break
         ids |= dict.fromkeys(job.log_ids, job.name)
-        jobs[job.name], of_jobs[job.name] = job, []
+        jobs[job.name] = job
     if not ids:
         return dict.fromkeys(jobs, JobEvents())
     try:
         lines = list(islice(logging.entries(job_filter(tuple(ids), only=task_filter(SERVICE))), _MOST_LINES))
     except CloudError as problem:
         return dict.fromkeys(jobs, JobEvents(why=problem.brief))
+    lines_of: dict[str, list[LogEntry]] = {name: [] for name in jobs}
     for entry in lines:
         if entry.job in ids:
-            of_jobs[ids[entry.job]].append(entry)
+            lines_of[ids[entry.job]].append(entry)
     more = len(lines) >= _MOST_LINES
-    return {name: JobEvents(events_of(some, jobs[name]), more=more) for name, some in of_jobs.items()}
+    return {name: JobEvents(events_of(lines_of[name], job), more=more) for name, job in jobs.items()}
 
 
 def last_word(logging: Logging, job: VertexJob) -> str:

@@ -47,12 +47,14 @@ class MetricStep:
 
 @dataclass(frozen=True)
 class Metrics(Mapping[str, float]):
-    """A job's metrics by name; the last values where there are steps. `source` is their origin: `metrics.json`,
-    `experiment digits, run mine`, `trial 3`. `why`: the reason why there are none."""
+    """A job's metrics by name."""
 
+    #: The last values where there are steps.
     numbers: Mapping[str, float] = field(default_factory=dict)
     steps: tuple[MetricStep, ...] = ()
+    #: Their origin: `metrics.json`, `experiment digits, run mine`, `trial 3`.
     source: str = ""
+    #: The reason why there are none.
     why: str = ""
 
     def __getitem__(self, name: str) -> float:
@@ -70,23 +72,24 @@ def parse_metrics(content: bytes) -> Metrics:
     if len(content) > MOST_BYTES:
         return Metrics(why=f"{FILE} is larger than {size(MOST_BYTES)}")
     try:
-        found = json.loads(content)
+        document = json.loads(content)
     except (ValueError, RecursionError):  # Numbers of thousands of digits and bytes that are not text are ValueErrors.
         return Metrics(why=f"{FILE} is not JSON")
-    if isinstance(found, list):
-        steps = _steps(found)
+    if isinstance(document, list):
+        steps = _steps(document)
         values = {name: value for step in steps for name, value in step.values.items()}
-        metrics = Metrics(dict(list(values.items())[:MOST_NAMES]), _thinned(steps), FILE)
+        numbers = dict(list(values.items())[:MOST_NAMES])
+        metrics = Metrics(numbers, steps=_thinned(steps), source=FILE)
     else:
-        metrics = Metrics(_numbers(found), source=FILE)
+        metrics = Metrics(_numbers(document), source=FILE)
     return metrics or Metrics(why=f"{FILE} has no numbers by name")
 
 
 def _numbers(body: Any) -> dict[str, float]:
     if not isinstance(body, Mapping):
         return {}
-    found = {name: value for name, value in body.items() if _is_number(value) and not _unfit_name(name)}
-    return dict(list(found.items())[:MOST_NAMES])
+    numbers = {name: value for name, value in body.items() if _is_number(value) and not _unfit_name(name)}
+    return dict(list(numbers.items())[:MOST_NAMES])
 
 
 def _is_number(value: object) -> TypeGuard[float]:
@@ -144,7 +147,8 @@ class _Reader:
         of_file = self._of_file(job)
         of_run = self._of_run(job) if job.experiment_run else Metrics()
         if of_file and of_run:
-            return Metrics({**of_run, **of_file}, of_file.steps, f"{of_file.source} and {of_run.source}")
+            source = f"{of_file.source} and {of_run.source}"
+            return Metrics({**of_run, **of_file}, steps=of_file.steps, source=source)
         return of_run or of_file or Metrics(why="; ".join(filter(None, (of_file.why, of_run.why))))
 
     def _of_file(self, job: VertexJob) -> Metrics:
@@ -163,8 +167,8 @@ class _Reader:
         name = job.experiment_run
 
         def run() -> Metrics:
-            found = self._brief.metadata(region_of(name)).context(name).metadata.get(_RUN_METRICS)
-            numbers = _numbers(found)
+            metadata = self._brief.metadata(region_of(name)).context(name).metadata
+            numbers = _numbers(metadata.get(_RUN_METRICS))
             return Metrics(numbers, source=f"experiment {job.run_of_experiment}") if numbers else Metrics()
 
         return self._asked(name.partition("/contexts/")[0], "its run is gone", run)

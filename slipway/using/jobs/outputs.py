@@ -30,9 +30,10 @@ _ANOTHER = "move it away, or name another folder"
 
 @dataclass(frozen=True)
 class OutputFile:
-    """An output to fetch. `path` is relative to the folder that the outputs are fetched into."""
+    """An output to fetch."""
 
     stored: StoredObject
+    #: Relative to the folder that the outputs are fetched into.
     path: PurePosixPath
 
     def is_at(self, path: Path) -> bool:
@@ -58,18 +59,18 @@ class LeftOut:
 def output_files(objects: Iterable[StoredObject], under: str) -> tuple[list[OutputFile], list[LeftOut]]:
     """Choose the objects to fetch among those whose names begin with `under`, in their order. Empty objects that stand
     for folders, whose names end in `/`, are neither fetched nor left out."""
-    named = {one.at.name.removeprefix(under): one for one in objects}
+    named = {stored.at.name.removeprefix(under): stored for stored in objects}
     folders = {str(parent) for name in named for parent in PurePosixPath(name).parents}
     files: list[OutputFile] = []
-    left: list[LeftOut] = []
-    for name, one in named.items():
-        if (not name or name.endswith("/")) and not one.size:
+    left_out: list[LeftOut] = []
+    for name, stored in named.items():
+        if (not name or name.endswith("/")) and not stored.size:
             continue
         if why := _no_path(name) or ("a folder has the same name" if name in folders else ""):
-            left.append(LeftOut(one.at.name, why))
+            left_out.append(LeftOut(stored.at.name, why))
         else:
-            files.append(OutputFile(one, PurePosixPath(name)))
-    return files, left
+            files.append(OutputFile(stored, PurePosixPath(name)))
+    return files, left_out
 
 
 def _no_path(name: str) -> str:
@@ -112,21 +113,21 @@ def alone_in(folder: Path) -> Iterator[None]:
 def present_files(folder: Path, files: list[OutputFile], overwrite: bool) -> list[OutputFile]:
     """Return the files that are there already. Raises ConfigError for files that differ or are in the way."""
     present, differing = [], []
-    for one in files:
-        path = folder / one.path
+    for output in files:
+        path = folder / output.path
         for parent in list(path.relative_to(folder).parents)[:-1]:
             _require_folder(folder / parent, str(path))
         if path.is_dir() and not path.is_symlink():
             raise ConfigError(f"{path} can't be written", why="it is a folder", fix=_ANOTHER)
-        if one.is_at(path):
-            present.append(one)
+        if output.is_at(path):
+            present.append(output)
         elif os.path.lexists(path):
-            differing.append(one)
+            differing.append(output)
     if differing and not overwrite:
         differ = "differs" if len(differing) == 1 else "differ"
         raise ConfigError(
             f"{counted(len(differing), 'file')} of {folder} {differ} from what the job has written",
-            why=listed(str(one.path) for one in differing),
+            why=listed(str(output.path) for output in differing),
             fix="name another folder, or replace them: --overwrite (overwrite=True)",
         )
     return present
@@ -135,12 +136,13 @@ def present_files(folder: Path, files: list[OutputFile], overwrite: bool) -> lis
 def ignore(folder: Path, files: Sequence[OutputFile]) -> None:
     """Have git ignore files that are to be fetched into a folder, so that `--code` does not pack them either: a whole
     folder that has nothing else, else each of them that is new there. Raises OSError."""
-    file, new = folder / ".gitignore", [one.path for one in files if not (folder / one.path).exists()]
-    if not new or any(str(one.path) == file.name for one in files):
+    file = folder / ".gitignore"
+    new = [output.path for output in files if not (folder / output.path).exists()]
+    if not new or any(str(output.path) == file.name for output in files):
         return  # A file of that name is the job's own.
     known = file.read_text("utf-8", "surrogateescape").splitlines() if file.exists() else []
-    alone = all(one.name == PARTS for one in folder.iterdir())
-    wanted = ["*"] if alone else dict.fromkeys((_FETCHED, *(_pattern(folder, one) for one in new)))
+    alone = all(entry.name == PARTS for entry in folder.iterdir())
+    wanted = ["*"] if alone else dict.fromkeys((_FETCHED, *(_pattern(folder, path) for path in new)))
     if missing := [line for line in wanted if line not in known and "*" not in known]:
         text = "".join(f"{line}\n" for line in (*known, *missing))
         write_atomically(file, text.encode("utf-8", "surrogateescape"))
@@ -148,7 +150,7 @@ def ignore(folder: Path, files: Sequence[OutputFile]) -> None:
 
 def _pattern(folder: Path, path: PurePosixPath) -> str:
     """Return git's pattern for a new file, or for the folder that comes with it."""
-    new = next(one for one in (*reversed(path.parents), path) if not (folder / one).exists())
+    new = next(part for part in (*reversed(path.parents), path) if not (folder / part).exists())
     return "/" + re.sub(r"[\\*?\[ ]", r"\\\g<0>", str(new)).replace("\n", "?")
 
 
@@ -159,6 +161,7 @@ def _require_folder(path: Path, what: str) -> None:
 
 
 def listed(texts: Iterable[str]) -> str:
-    found = [short(text, 120) for text in texts]
-    more = len(found) - _SHOWN
-    return "\n".join([*found[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])])
+    lines = [short(text, 120) for text in texts]
+    if len(lines) > _SHOWN:
+        lines[_SHOWN:] = [f"and {len(lines) - _SHOWN:,} more"]
+    return "\n".join(lines)

@@ -49,33 +49,40 @@ class Goal:
 
 @dataclass(frozen=True)
 class ResultRow:
-    """A job's result. `name` is its display name, `job` its full name, `run` its number in a sweep, None for a job of
-    no sweep. `parameters` are those that vary among the rows, as far as the job has them. `metrics_why`: the reason why
-    it has no metrics. `wait_seconds` and `run_seconds` are up to now while they last, None for a time that never began;
-    `cost` is None for a job that never ran, and for a pool's machines, `paid_anyway`, it is no separate bill. `error`
-    is the service's, and `cause` the reason for a failure in a line, as its log tells it where that was read. `labels`
-    are people's own."""
+    """A job's result."""
 
+    #: The job's full name.
     job: str
+    #: Its display name.
     name: str
+    #: Its number in a sweep, None for a job of no sweep.
     run: int | None
     state: str
     ended: bool
+    #: The service's error.
     error: str
+    #: The reason for a failure in a line, as the job's log tells it where that was read.
     cause: str
     template: str
     user: str
     capacity_type: str
+    #: Those that vary among the rows, as far as the job has them.
     parameters: Mapping[str, Scalar]
     metrics: Mapping[str, float]
+    #: The reason why it has no metrics.
     metrics_why: str
     best: bool
     create_time: datetime | None
+    #: Up to now while it waits; None for a wait that never began.
     wait_seconds: float | None
+    #: Up to now while it runs; None for a job that never ran.
     run_seconds: float | None
+    #: None for a job that never ran.
     cost: Price | None
+    #: Its machines are a pool's, so that `cost` is no separate bill.
     paid_anyway: bool
     note: str = ""
+    #: The labels that people gave.
     labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -85,13 +92,16 @@ class ResultRow:
 
 @dataclass(frozen=True)
 class Results:
-    """Rows with the names of the varying parameters, of all metrics and of all labels, each in the order in which jobs
-    first have them. `goal`: the metric that decides which is best, None where none is given."""
+    """Rows with the names of their columns, each in the order in which jobs first have them."""
 
     rows: tuple[ResultRow, ...]
+    #: The names of the parameters that vary.
     parameters: tuple[str, ...]
+    #: The names of all metrics.
     metrics: tuple[str, ...]
+    #: The metric that decides which row is best, None where none is given.
     goal: Goal | None = None
+    #: The keys of all labels.
     labels: tuple[str, ...] = ()
 
     @property
@@ -121,13 +131,13 @@ def result_rows(
     failures; `order` has parameters that come first, as their template has them. Only jobs that have succeeded can be
     best."""
     first = {name: place for place, name in enumerate(dict.fromkeys(order))}
-    apart = dict.fromkeys((*varying_parameters(map(_given, jobs)), *_of_some_commands(jobs)))
-    varying = sorted(apart, key=lambda name: first.get(name, len(first)))
-    told = causes or {}
-    rows = tuple(_row(job, metrics.get(job.name, Metrics()), varying, now, told.get(job.name, "")) for job in jobs)
+    unordered = dict.fromkeys((*varying_parameters(map(_given, jobs)), *_of_some_commands(jobs)))
+    varying = sorted(unordered, key=lambda name: first.get(name, len(first)))
+    reasons = causes or {}
+    rows = tuple(_row(job, metrics.get(job.name, Metrics()), varying, now, reasons.get(job.name, "")) for job in jobs)
     names = tuple(dict.fromkeys(name for row in rows for name in row.metrics))
     labels = tuple(dict.fromkeys(key for row in rows for key in row.labels))
-    return Results(_marked(rows, goal), tuple(varying), names, goal, labels)
+    return Results(_marked(rows, goal), parameters=tuple(varying), metrics=names, goal=goal, labels=labels)
 
 
 def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
@@ -189,17 +199,16 @@ def goal_of(jobs: Iterable[VertexJob], metric: str) -> Goal | None:
 
 def parameter_order(catalog: Catalog, jobs: Iterable[VertexJob]) -> tuple[str, ...]:
     """Return the parameters of the jobs' templates in their order, as far as the catalog has these templates."""
-    found = (
-        catalog.templates[name] for name in dict.fromkeys(job.template for job in jobs) if name in catalog.templates
-    )
-    return tuple(parameter.name for template in found for parameter in template.parameters)
+    names = dict.fromkeys(job.template for job in jobs)
+    templates = (catalog.templates[name] for name in names if name in catalog.templates)
+    return tuple(parameter.name for template in templates for parameter in template.parameters)
 
 
 def varying_parameters(values: Iterable[Mapping[str, Scalar]]) -> tuple[str, ...]:
     """Return the names of the parameters that have several values, in the order of their first appearance."""
     seen: dict[str, set[str]] = {}
-    for one in values:
-        for name, value in one.items():
+    for parameters in values:
+        for name, value in parameters.items():
             seen.setdefault(name, set()).add(render(value))
     return tuple(name for name, texts in seen.items() if len(texts) > 1)
 
@@ -210,8 +219,9 @@ def _of_some_commands(jobs: Iterable[VertexJob]) -> Iterator[str]:
     for job in jobs:
         values = job.parameters or {}
         of_template.setdefault(job.template, []).append(_named(values) & {*values})
-    for each in of_template.values():
-        yield from sorted(name for name in set[str]().union(*each) if any(name not in one for one in each))
+    for commands in of_template.values():
+        every = set[str]().union(*commands)
+        yield from sorted(name for name in every if any(name not in names for names in commands))
 
 
 def _named(values: Mapping[str, Scalar]) -> set[str]:
@@ -263,8 +273,8 @@ def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime
 def _marked(rows: tuple[ResultRow, ...], goal: Goal | None) -> tuple[ResultRow, ...]:
     if goal is None:
         return rows
-    found = [row.metrics[goal.metric] for row in rows if row.succeeded and goal.metric in row.metrics]
-    if not found:
+    values = [row.metrics[goal.metric] for row in rows if row.succeeded and goal.metric in row.metrics]
+    if not values:
         return rows
-    top = max(found) if goal.maximize else min(found)
+    top = max(values) if goal.maximize else min(values)
     return tuple(replace(row, best=row.succeeded and row.metrics.get(goal.metric) == top) for row in rows)

@@ -34,12 +34,12 @@ def of_role(who: str, role: str) -> bool:
 
 def who_of(task: str, job: VertexJob) -> str:
     """Return `workerpool1-0` as `workers-0`, or as `workers` for a single replica; other names unchanged."""
-    found, roles = REPLICA.fullmatch(task), _roles(job)
-    if not found or int(found[1]) >= len(roles):
+    replica, roles = REPLICA.fullmatch(task), _roles(job)
+    if not replica or int(replica[1]) >= len(roles):
         return task
-    position, pools = int(found[1]), job.worker_pools
+    position, pools = int(replica[1]), job.worker_pools
     alone = position < len(pools) and pools[position].replicas == 1
-    return roles[position] if alone else f"{roles[position]}-{found[2]}"
+    return roles[position] if alone else f"{roles[position]}-{replica[2]}"
 
 
 def role_at(job: VertexJob, index: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from operator import itemgetter
 
 from slipway.base.formatting import span
 from slipway.google.clusters import PersistentResource, ResourcePool
@@ -21,11 +22,12 @@ from slipway.using.jobs.verdict import Verdict
 
 @dataclass(frozen=True)
 class UsualRoom:
-    """The range in which a full pool usually has room, from `now` on; `latest` None where only the beginning is
-    known."""
+    """The range in which a full pool usually has room."""
 
+    #: The time of the reading, from which the range is told.
     now: datetime
     earliest: datetime
+    #: None where only the beginning is known.
     latest: datetime | None
 
     def __str__(self) -> str:
@@ -47,17 +49,19 @@ def usual_room(
     """Return when all pools that a job asks for usually have room for it. `active`: jobs that have not ended, `ended`:
     earlier jobs of any template. None where it is not known, or the range begins now."""
     earlier, holders = tuple(ended), [job for job in active if job.persistent_resource_id == cluster.id]
-    needs, pools = by_pool(demand, cluster), {pool.id: pool for pool in cluster.pools}
-    found = []
-    for name, machines in needs.items():
+    pools = {pool.id: pool for pool in cluster.pools}
+    ranges = []
+    for name, machines in by_pool(demand, cluster).items():
         lacking = pools[name].used + machines - pools[name].ceiling
         if lacking > 0:
-            ends = [_Hold(_held(job, pools[name], cluster), *_usual_end(job, earlier, now)) for job in holders]
-            found.append(_freed(lacking, [one for one in ends if one.machines], now))
-    if not found:
+            holds = [_hold(job, pools[name], cluster, earlier, now) for job in holders]
+            ranges.append(_freed(lacking, [hold for hold in holds if hold.machines], now))
+    if not ranges:
         return None
-    earliest = max(begin for begin, _ in found)
-    latest = None if any(end is None for _, end in found) else max(end for _, end in found if end is not None)
+    # The job starts when the last of its pools has room.
+    earliest = max(begin for begin, _ in ranges)
+    ends = [end for _, end in ranges if end is not None]
+    latest = max(ends) if len(ends) == len(ranges) else None
     return UsualRoom(now, earliest, latest) if earliest > now + timedelta(minutes=1) else None
 
 
@@ -70,15 +74,19 @@ class _Hold:
     latest: datetime | None
 
 
-def _held(job: VertexJob, pool: ResourcePool, cluster: PersistentResource) -> int:
-    return machines_on(job, pool.id, cluster) if job.start_time is not None else 0
+def _hold(
+    job: VertexJob, pool: ResourcePool, cluster: PersistentResource, earlier: Sequence[VertexJob], now: datetime
+) -> _Hold:
+    machines = machines_on(job, pool.id, cluster) if job.start_time is not None else 0
+    earliest, latest = _usual_end(job, earlier, now)
+    return _Hold(machines=machines, earliest=earliest, latest=latest)
 
 
 def _usual_end(job: VertexJob, earlier: Sequence[VertexJob], now: datetime) -> tuple[datetime, datetime | None]:
     """Return the quartiles of the ends of such jobs that ran for longer than this one has by now."""
     if job.start_time is None or not job.template:
         return now, None
-    alike = (one for one in earlier if one.template == job.template and now - SINCE <= (one.start_time or now))
+    alike = (past for past in earlier if past.template == job.template and now - SINCE <= (past.start_time or now))
     age = (now - job.start_time).total_seconds()
     longer = sorted(seconds for seconds in runs(alike, POOL, Demand.of(job), now) if seconds > age)
     if len(longer) < FEWEST:
@@ -89,13 +97,13 @@ def _usual_end(job: VertexJob, earlier: Sequence[VertexJob], now: datetime) -> t
 
 def _freed(machines: int, holds: Sequence[_Hold], now: datetime) -> tuple[datetime, datetime | None]:
     """Return the range in which so many machines are usually given back."""
-    earliest = _when(machines, [(one.machines, one.earliest) for one in holds])
-    latest = _when(machines, [(one.machines, one.latest) for one in holds if one.latest is not None])
+    earliest = _when(machines, [(hold.machines, hold.earliest) for hold in holds])
+    latest = _when(machines, [(hold.machines, hold.latest) for hold in holds if hold.latest is not None])
     return earliest or now, latest
 
 
 def _when(machines: int, ends: Iterable[tuple[int, datetime]]) -> datetime | None:
-    for freed, end in sorted(ends, key=lambda one: one[1]):
+    for freed, end in sorted(ends, key=itemgetter(1)):
         machines -= freed
         if machines <= 0:
             return end

@@ -23,11 +23,12 @@ _ORDER = (CPU, MEMORY, ACCELERATOR, ACCELERATOR_MEMORY)
 
 @dataclass(frozen=True)
 class UtilizationRow:
-    """A metric of one replica, which people call `role`, or of one of its accelerators. There is at least one point;
-    values are shares, 0 to 1."""
+    """A metric of one replica, or of one of its accelerators. It has at least one point; values are shares, 0 to 1."""
 
     metric: str
+    #: As the service names it.
     replica: str
+    #: The replica as people name it.
     role: str
     job: str
     accelerator: MaybeText
@@ -38,19 +39,30 @@ class UtilizationRow:
     what: Annotated[str, NOT_WRITTEN] = ""
 
     @classmethod
-    def of(cls, role: str, what: str, one: Series) -> UtilizationRow:
-        values = [point.value for point in one.points]
-        told = (values[-1], sum(values) / len(values), max(values))
-        return cls(one.metric, one.task, role, one.job, one.accelerator, *told, one.points, what)
+    def of(cls, role: str, what: str, series: Series) -> UtilizationRow:
+        values = [point.value for point in series.points]
+        return cls(
+            metric=series.metric,
+            replica=series.task,
+            role=role,
+            job=series.job,
+            accelerator=series.accelerator,
+            last=values[-1],
+            mean=sum(values) / len(values),
+            max=max(values),
+            points=series.points,
+            what=what,
+        )
 
 
 @dataclass(frozen=True)
 class Utilization:
-    """Utilization of a job. `period`: the seconds over which each point is the mean, 0 for points as they were
-    measured. `why`: the reason why there are no rows."""
+    """Utilization of a job."""
 
     rows: tuple[UtilizationRow, ...] = ()
+    #: The seconds over which each point is the mean, 0 for points as they were measured.
     period: int = 0
+    #: The reason why there are no rows.
     why: str = ""
 
 
@@ -78,44 +90,46 @@ def read_utilization(monitoring: Monitoring, job: VertexJob, now: datetime) -> U
 
     try:
         with ThreadPoolExecutor(len(_ORDER), thread_name_prefix="usage") as threads:
-            found = [one for part in threads.map(read, _ORDER if accelerated else _ORDER[:2]) for one in part]
+            metrics = _ORDER if accelerated else _ORDER[:2]
+            measured = [series for answer in threads.map(read, metrics) for series in answer]
     except CloudError as problem:
         return Utilization(why=f"not known: {problem.brief}")
-    rows = rows_of(found, job)
+    rows = rows_of(measured, job)
     if rows:
         return Utilization(rows, period)
     return Utilization(why="no samples" if job.ended else "no samples yet; they come minutes after they are taken")
 
 
-def rows_of(found: list[Series], job: VertexJob) -> tuple[UtilizationRow, ...]:
+def rows_of(measured: list[Series], job: VertexJob) -> tuple[UtilizationRow, ...]:
     trials = {last_part(trial.job): trial.id for trial in job.tried if trial.job}
     order = {number: place for place, number in enumerate(job.run_ids)}
 
-    def place(one: Series) -> tuple[int, tuple[int, str], tuple[int, str], int]:
-        pool, _, index = one.task.removeprefix("workerpool").partition("-")
-        return order.get(one.job, 0), _number(pool), _number(index), _kind(one)
+    def place(series: Series) -> tuple[int, tuple[int, str], tuple[int, str], int]:
+        pool, _, index = series.task.removeprefix("workerpool").partition("-")
+        return order.get(series.job, 0), _number(pool), _number(index), _kind(series)
 
-    def name(one: Series) -> str:
-        who = who_of(one.task, job)
-        return f"{trials[one.job]}/{who}" if one.job in trials else who
+    def name(series: Series) -> str:
+        who = who_of(series.task, job)
+        return f"{trials[series.job]}/{who}" if series.job in trials else who
 
-    return tuple(UtilizationRow.of(name(one), _what(one, job), one) for one in sorted(found, key=place) if one.points)
+    ordered = sorted(measured, key=place)
+    return tuple(UtilizationRow.of(name(series), _what(series, job), series) for series in ordered if series.points)
 
 
-def _kind(one: Series) -> int:
+def _kind(series: Series) -> int:
     """Return a row's rank: CPU and memory first, then each accelerator with its memory."""
-    number = int(one.accelerator) if one.accelerator.isdecimal() else 0
-    return _ORDER.index(one.metric) + (2 * number if one.metric in _ORDER[2:] else 0)
+    number = int(series.accelerator) if series.accelerator.isdecimal() else 0
+    return _ORDER.index(series.metric) + (2 * number if series.metric in _ORDER[2:] else 0)
 
 
 def _number(text: str) -> tuple[int, str]:
     return (int(text), "") if text.isdecimal() else (0, text)
 
 
-def _what(one: Series, job: VertexJob) -> str:
-    if one.metric in (CPU, MEMORY):
-        return "cpu" if one.metric == CPU else "memory"
+def _what(series: Series, job: VertexJob) -> str:
+    if series.metric in (CPU, MEMORY):
+        return "cpu" if series.metric == CPU else "memory"
     accelerators = {pool.machine.accelerator or "" for pool in job.worker_pools}
     noun = "gpu" if any(name.startswith("NVIDIA") for name in accelerators) else "accelerator"
-    which = f"{noun} {one.accelerator}".rstrip()
-    return f"{which} memory" if one.metric == ACCELERATOR_MEMORY else which
+    which = f"{noun} {series.accelerator}".rstrip()
+    return f"{which} memory" if series.metric == ACCELERATOR_MEMORY else which

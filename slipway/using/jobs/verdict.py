@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from operator import itemgetter
 
 from slipway.base.formatting import counted, few, join, span
 from slipway.google.clusters import RUNNING_STATES, PersistentResource, ResourcePool
@@ -33,35 +34,38 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict. `text` is one line that begins with it, `detail` the details of pools that grow or are awaited.
-    `why`: the reasons why a job can never run.
-
-    `grows`: by how many machines each pool would grow, for a job that makes pools scale up. `holder`: the job that has
-    most of a full pool. `lacking`: the quota metrics that are short, each with a sufficient limit. `unread`: some of
-    its data could not be read, so that it is a guess. (Unreadable limits are no limits: they refuse nothing.) `barred`:
-    the caller may not read them, so asking again tells no more. `queue`: the number of jobs that wait for the same
-    pools already, on a cluster where this one would wait as well; None where it is not known.
-    """
+    """The verdict before a job is sent."""
 
     outcome: Outcome
+    #: One line that begins with the verdict.
     text: str
+    #: The reasons why a job can never run.
     why: tuple[str, ...] = ()
+    #: By how many machines each pool would grow, for a job that makes pools scale up.
     grows: tuple[tuple[str, int], ...] = ()
+    #: The job that has most of a full pool.
     holder: str = ""
+    #: The quota metrics that are short, each with a sufficient limit.
     lacking: tuple[tuple[str, int], ...] = ()
+    #: Some of its data could not be read, so that it is a guess. (Unreadable limits are no limits: they refuse
+    #: nothing.)
     unread: bool = False
+    #: The caller may not read them, so asking again tells no more.
     barred: bool = False
+    #: The number of jobs that wait for the same pools already, on a cluster where this one would wait as well; None
+    #: where it is not known.
     queue: int | None = None
+    #: The details of pools that grow or are awaited.
     detail: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
 class Load:
-    """A pool and the machines that are asked of it. `ahead`: the machines of it that earlier jobs take if they start
-    first."""
+    """A pool and the machines that are asked of it."""
 
     pool: ResourcePool
     needs: int
+    #: The machines of the pool that earlier jobs take if they start first.
     ahead: int = 0
 
     @property
@@ -95,36 +99,38 @@ def on_cluster(
     if homeless:
         lines = tuple(line for part in homeless for line in _mismatch(part, cluster))
         return Verdict(Outcome.NEVER, f"can never run on {name}", lines)
-    mine = [job for job in jobs or () if job.persistent_resource_id == cluster.id]
-    pools, ahead = {pool.id: pool for pool in cluster.pools}, _ahead(cluster, mine)
+    there = [job for job in jobs or () if job.persistent_resource_id == cluster.id]
+    pools, ahead = {pool.id: pool for pool in cluster.pools}, _ahead(cluster, there)
     loads = [Load(pools[pool], needs, ahead[pool]) for pool, needs in by_pool(demand, cluster).items()]
-    by_outcome = {outcome: [one for one in loads if one.outcome is outcome] for outcome in Outcome}
+    by_outcome = {outcome: [load for load in loads if load.outcome is outcome] for outcome in Outcome}
     if never := by_outcome[Outcome.NEVER]:
-        needs = ((one, counted(one.needs, "machine")) for one in never)
-        why = (f"{name}/{one.pool.id}: needs {many}, the pool's maximum is {one.pool.ceiling}" for one, many in needs)
+        why = (
+            f"{name}/{load.pool.id}: needs {counted(load.needs, 'machine')}, the pool's maximum is {load.pool.ceiling}"
+            for load in never
+        )
         return Verdict(Outcome.NEVER, f"can never run on {name}", tuple(why))
-    rivals = [job for job in mine if _waits(job) and any(machines_on(job, one.pool.id, cluster) for one in loads)]
+    rivals = [job for job in there if _waits(job) and any(machines_on(job, load.pool.id, cluster) for load in loads)]
     queue = None if jobs is None else len(rivals)
     if cluster.state not in RUNNING_STATES:
         text = f"waits: cluster {name} is {cluster.state}, and may refuse jobs until it is RUNNING"
         return Verdict(Outcome.WAITS, text, queue=queue)
     if full := by_outcome[Outcome.FULL]:
-        held = _held(full[0].pool.id, cluster, mine)
-        text = f"pool full: {_busy(name, full, cluster, mine, now)}"
-        text += waiting(sum(job.state == _QUEUED for job in mine))
+        held = _held(full[0].pool.id, cluster, there)
+        text = f"pool full: {_busy(name, full, cluster, there, now)}"
+        text += waiting(sum(job.state == _QUEUED for job in there))
         return Verdict(Outcome.FULL, text, holder=held[0].typed if held else "", queue=queue)
-    rivals = [job for job in rivals if any(machines_on(job, one.pool.id, cluster) for one in loads if one.ahead)]
+    rivals = [job for job in rivals if any(machines_on(job, load.pool.id, cluster) for load in loads if load.ahead)]
     growing, behind = by_outcome[Outcome.SCALES], by_outcome[Outcome.MAY_WAIT]
     if behind or (not growing and any(_lacks(job, cluster, ahead) for job in rivals)):
-        detail = f"{_busy(name, behind or loads, cluster, mine, now)}{waiting(len(rivals))}, and may start first"
+        detail = f"{_busy(name, behind or loads, cluster, there, now)}{waiting(len(rivals))}, and may start first"
         return Verdict(Outcome.MAY_WAIT, f"may wait: {detail}", queue=queue, detail=detail)
     if growing:
-        detail = join(_growth(name, one) for one in growing)
-        grows = tuple((one.pool.id, one.grows_to - max(one.pool.replicas, one.asked)) for one in growing)
+        detail = join(_growth(name, load) for load in growing)
+        grows = tuple((load.pool.id, load.grows_to - max(load.pool.replicas, load.asked)) for load in growing)
         return Verdict(Outcome.SCALES, f"scales up: {detail}", grows=grows, detail=detail)
     uses = join(
-        f"{one.needs} of {counted(one.pool.ceiling, 'machine')}{f' of {one.pool.id}' if len(loads) > 1 else ''}"
-        for one in loads
+        f"{load.needs} of {counted(load.pool.ceiling, 'machine')}{f' of {load.pool.id}' if len(loads) > 1 else ''}"
+        for load in loads
     )
     return Verdict(Outcome.STARTS, f"starts now: uses {uses}{waiting(len(rivals))}")
 
@@ -139,13 +145,13 @@ def _ahead(cluster: PersistentResource, jobs: list[VertexJob]) -> dict[str, int]
     queued = [job for job in jobs if _waits(job) and job.state == _QUEUED]
     preparing = [job for job in jobs if _waits(job) and job.state == _PENDING]
     running = [job for job in jobs if not _waits(job)]
-    found = {}
+    ahead = {}
     for pool in cluster.pools:
         waiting, soon, now = (
-            sum(machines_on(job, pool.id, cluster) for job in some) for some in (queued, preparing, running)
+            sum(machines_on(job, pool.id, cluster) for job in jobs) for jobs in (queued, preparing, running)
         )
-        found[pool.id] = waiting + max(0, soon - max(0, pool.used - now))
-    return found
+        ahead[pool.id] = waiting + max(0, soon - max(0, pool.used - now))
+    return ahead
 
 
 def _lacks(job: VertexJob, cluster: PersistentResource, ahead: dict[str, int]) -> bool:
@@ -154,28 +160,28 @@ def _lacks(job: VertexJob, cluster: PersistentResource, ahead: dict[str, int]) -
     return any(pool.id in asked and pool.used + ahead[pool.id] > pool.replicas for pool in cluster.pools)
 
 
-def _growth(name: str, one: Load) -> str:
-    beside = f" beside {one.ahead} that others wait for" if one.ahead else ""
-    free = max(0, one.pool.replicas - one.pool.used)
+def _growth(name: str, load: Load) -> str:
+    beside = f" beside {load.ahead} that others wait for" if load.ahead else ""
+    free = max(0, load.pool.replicas - load.pool.used)
     return (
-        f"{name}/{one.pool.id} has {free} free, needs {one.needs}{beside}, grows {one.pool.replicas} → "
-        f"{one.grows_to} of {counted(one.pool.ceiling, 'machine')}"
+        f"{name}/{load.pool.id} has {free} free, needs {load.needs}{beside}, grows {load.pool.replicas} → "
+        f"{load.grows_to} of {counted(load.pool.ceiling, 'machine')}"
     )
 
 
 def _busy(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[VertexJob], now: datetime) -> str:
     """Name the holders of each pool, the largest first."""
-    found = []
-    for one in loads:
-        who = few((holder(job, now) for job in _held(one.pool.id, cluster, jobs)), _NAMED)
-        used = f"{one.pool.used} of {counted(one.pool.ceiling, 'machine')} busy"
-        found.append(f"{name}/{one.pool.id} has {used}{f' with {who}' if who else ''}, this needs {one.needs}")
-    return "; ".join(found)
+    pools = []
+    for load in loads:
+        who = few((holder(job, now) for job in _held(load.pool.id, cluster, jobs)), _NAMED)
+        used = f"{load.pool.used} of {counted(load.pool.ceiling, 'machine')} busy"
+        pools.append(f"{name}/{load.pool.id} has {used}{f' with {who}' if who else ''}, this needs {load.needs}")
+    return "; ".join(pools)
 
 
 def _held(pool: str, cluster: PersistentResource, jobs: list[VertexJob]) -> list[VertexJob]:
     held = [(machines_on(job, pool, cluster), job) for job in jobs if job.state != _QUEUED]
-    return [job for count, job in sorted(held, key=lambda one: -one[0]) if count]
+    return [job for count, job in sorted(held, key=itemgetter(0), reverse=True) if count]
 
 
 def holder(job: VertexJob, now: datetime) -> str:

@@ -43,14 +43,14 @@ def read_why(
     when there may be room."""
     cluster = job.persistent_resource_id
     if not cluster:
-        said = word(job) if word else ""
-        own = f"; the service says: {said}" if said else ""
-        if job.state == "JOB_STATE_PENDING" and job.start_time is None and kind_of_line(said) == "stock-out":
+        message = word(job) if word else ""
+        own = f"; the service says: {message}" if message else ""
+        if job.state == "JOB_STATE_PENDING" and job.start_time is None and kind_of_line(message) == "stock-out":
             return lambda at: f"waits for machines{own}"
         queued = job.state == "JOB_STATE_QUEUED"
         if quotas and queued and (short := _read_quota_reason(vertex.at(job.region), quotas, job, now)):
             return lambda at: short + own
-        return lambda at: wait_reason(job, None, "", (), at, said) + own
+        return lambda at: wait_reason(job, None, "", (), at, message) + own
     try:
         here = vertex.at(job.region)
         jobs = tuple(here.active_jobs(CUSTOM_JOB))
@@ -75,7 +75,7 @@ def _usual_room(
     from slipway.using.jobs.earlier_jobs import EARLIER, succeeded_filter
     from slipway.using.jobs.usual_end import usual_room
 
-    others = [one for one in active if one.id != job.id]
+    others = [other for other in active if other.id != job.id]
     succeeded = islice(vertex.jobs(CUSTOM_JOB, succeeded_filter(stack), page_size=EARLIER), EARLIER)
     return usual_room(Demand.of(job), cluster, others, succeeded, now)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from operator import itemgetter
 
 from slipway.base.formatting import few, join, span
 from slipway.google.clusters import RUNNING_STATES, PersistentResource
@@ -17,6 +18,8 @@ from slipway.using.jobs.verdict import Outcome, holder, on_cluster, waiting
 
 _USUAL_WAIT = float(DAY)
 """The default wait in seconds, where the request names none."""
+
+_NAMED = 3
 
 _PLAIN = {
     "JOB_STATE_QUEUED": "queued by the service",
@@ -32,10 +35,10 @@ def wait_reason(
     cluster_name: str,
     jobs: Iterable[VertexJob],
     now: datetime,
-    said: str = "",
+    message: str = "",
 ) -> str:
     """Return the reason why a job waits. `cluster` is the job's, None when it runs beside the pools or the cluster
-    can't be read. `said`: the service's newest line about the job, which is shown beside this."""
+    can't be read. `message`: the service's newest line about the job, which is shown beside this."""
     plain = _PLAIN.get(job.state, state_word(job.state))
     if not job.persistent_resource_id:
         if job.state == "JOB_STATE_QUEUED":
@@ -44,7 +47,7 @@ def wait_reason(
             return "lost its machines, waits for others"
         if job.state == "JOB_STATE_PENDING" and job.capacity_type in WAIT_BY_THEMSELVES:
             # No field tells whether the job's machines are there already; once the service has spoken, its words do.
-            queue = f"{job.capacity_type}" if said else f"in the queue of {job.capacity_type}"
+            queue = f"{job.capacity_type}" if message else f"in the queue of {job.capacity_type}"
             return f"{queue}: {_left(job, now)}"
         return plain
     if cluster is None:
@@ -54,15 +57,17 @@ def wait_reason(
         return f"cluster {cluster_name} is {cluster.state}{detail}"
     if gets_ready(job, cluster):
         return plain
-    others = [one for one in jobs if one.id != job.id]
-    before = [one for one in others if not waits(one) or _earlier(one, job)]
+    others = [other for other in jobs if other.id != job.id]
+    before = [other for other in others if not waits(other) or _earlier(other, job)]
     verdict = on_cluster(cluster_name, Demand.of(job), cluster, before, now)
     if verdict.outcome is Outcome.SCALES:
         return f"pool {'grows' if cluster.state == 'UPDATING' else 'has to grow'}: {verdict.detail}"
     if verdict.outcome is Outcome.MAY_WAIT:
         return f"{plain}: {verdict.detail}"
     if verdict.outcome is Outcome.STARTS:
-        also = waiting(sum(one.persistent_resource_id == job.persistent_resource_id and waits(one) for one in others))
+        also = waiting(
+            sum(other.persistent_resource_id == job.persistent_resource_id and waits(other) for other in others)
+        )
         return f"{plain}: machines are free{also}" if also else plain
     return verdict.text
 
@@ -77,8 +82,8 @@ def gets_ready(job: VertexJob, cluster: PersistentResource) -> bool:
     return job.state == "JOB_STATE_PENDING" and cluster.state in RUNNING_STATES
 
 
-def _earlier(one: VertexJob, job: VertexJob) -> bool:
-    return bool(one.create_time and job.create_time and one.create_time < job.create_time)
+def _earlier(other: VertexJob, job: VertexJob) -> bool:
+    return bool(other.create_time and job.create_time and other.create_time < job.create_time)
 
 
 def _left(job: VertexJob, now: datetime) -> str:
@@ -87,9 +92,6 @@ def _left(job: VertexJob, now: datetime) -> str:
         return "it waits for as long as it takes"
     left = wait - (now - job.create_time).total_seconds() if job.create_time else wait
     return f"{span(left)} are left" if left > 0 else "its time is over"
-
-
-_NAMED = 3
 
 
 def draws(job: VertexJob) -> tuple[Need, ...]:
@@ -108,7 +110,7 @@ def quota_reason(
     `limits` by metric, -1 for none, without those that were not read; `jobs` are those of the region that have not
     ended. Empty where nothing was read.
     """
-    others, needs = [one for one in jobs if one.id != job.id], draws(job)
+    others, needs = [other for other in jobs if other.id != job.id], draws(job)
     there, full = tuple(clusters), []
     for need in needs:
         limit = limits.get(need.metric, UNLIMITED)
@@ -120,8 +122,8 @@ def quota_reason(
             full.append(f"{namespace(need.metric)} quota full: {amounts}, this needs {need.amount:,}")
     if full:
         metrics = {need.metric for need in needs}
-        queued = (one for one in others if not one.persistent_resource_id and one.state == "JOB_STATE_QUEUED")
-        return "; ".join(full) + waiting(sum(any(need.metric in metrics for need in draws(one)) for one in queued))
+        queued = (other for other in others if not other.persistent_resource_id and other.state == "JOB_STATE_QUEUED")
+        return "; ".join(full) + waiting(sum(any(need.metric in metrics for need in draws(other)) for other in queued))
     if not any(need.metric in limits for need in needs):
         return ""
     unread = [label(need.metric) for need in needs if need.metric not in limits]
@@ -133,6 +135,6 @@ def _users(
     metric: str, clusters: tuple[PersistentResource, ...], jobs: list[VertexJob], now: datetime
 ) -> list[tuple[int, str]]:
     """Return (amount, text) of all users of the metric now, the largest first."""
-    found = [(usage((one,), ()).total(metric), f"cluster {one.id}") for one in clusters]
-    found += [(usage((), (one,)).total(metric), holder(one, now)) for one in jobs]
-    return sorted((one for one in found if one[0]), key=lambda one: -one[0])
+    users = [(usage((cluster,), ()).total(metric), f"cluster {cluster.id}") for cluster in clusters]
+    users += [(usage((), (job,)).total(metric), holder(job, now)) for job in jobs]
+    return sorted((user for user in users if user[0]), key=itemgetter(0), reverse=True)
