@@ -48,7 +48,7 @@ NeededBy = Callable[[StateGrant], SharedGrant | None]
 """A question for the other stacks that need a grant: `slipway.deploying.deployment.deletion_guard.guarded_grants`"""
 
 Moved = Callable[[str], bool]
-"""A test of whether this deployment has another bucket to publish in, or another account, than the one of this name."""
+"""A test of whether this deployment goes on without the bucket or the account of this name."""
 
 
 def guard(

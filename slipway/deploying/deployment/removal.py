@@ -67,7 +67,7 @@ class GracePeriod:
             self._published, self._published_at = catalog, self._clock() - catalog.age.total_seconds()
 
     def replaced(self, name: str) -> bool:
-        """Tell whether this deployment publishes in another bucket, or has another account, than this one."""
+        """Tell whether this deployment, which goes on, no longer has a bucket or an account of this name."""
         return bool(self._keeps) and name not in self._keeps
 
     def withdraw(self, names: Iterable[str]) -> None:
