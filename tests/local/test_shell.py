@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import stat
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 from local import shell
 from local.stack_file import read
+from tests.checkouts.shell import bash
 
 from .conftest import ROOT, LocalCloud
 
@@ -107,3 +109,13 @@ def test_a_state_folder_that_is_none_is_said(
     monkeypatch.setenv("VERTEX_LOCAL_STATE", str(tmp_path / "state"))
     code, _, err = printed(monkeypatch, capsys)
     assert code == 1 and "can't be used" in err and "VERTEX_LOCAL_STATE" in err
+
+
+@pytest.mark.journey
+def test_the_blocks_of_the_page_run(own_cloud: LocalCloud) -> None:
+    page = (ROOT / "docs" / "local-cloud.md").read_text("utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```$", page, re.M | re.S)
+    environ = {**own_cloud.base_env(), "PATH": f"{Path(sys.executable).parent}:{own_cloud.base_env()['PATH']}"}
+    done = bash("set -eu\n" + "".join(blocks), ROOT, environ)
+    assert done.code == 0, done.said
+    assert done.said.count("local cloud started") == 2 and "local cloud stopped" in done.out

@@ -62,7 +62,7 @@ def _check_role(service: str, name: str) -> None:
     if role is None:
         raise invalid_argument(
             f"Role {name} is not supported for this resource. (The local cloud knows Google's predefined roles "
-            "as far as its services use them: vertex-local/vertex_local/access/roles.toml.)"
+            "as far as its services use them: vertex_local/access/roles.toml.)"
         )
     foreign = not name.startswith("roles/storage.") if service == "storage" else role.only_on == "bucket"
     if foreign or not role.concerns(_HEADS.get(service, "")):
