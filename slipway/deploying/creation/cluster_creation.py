@@ -29,7 +29,8 @@ _READY = frozenset({"RUNNING", "UPDATING"})
 # gRPC codes of a failed creation that no second try can correct: a wrong field, a missing key, role or condition.
 _HOPELESS = frozenset({3, 5, 7, 9, 12, 16})
 _MOST_DOUBLED = 20  # The pause is long enough by then, and an unbounded power would exceed any number of seconds.
-_SAID_AFTER_S, _SAID_EVERY_S, _TOLD_TRIES = (60, 120, 300), 600, 3
+# A wait for a created cluster is reported after these seconds, and then every so many; each of the first tries is, too.
+_REPORT_AFTER_S, _REPORT_EVERY_S, _REPORTED_TRIES = (60, 120, 300), 600, 3
 _KNOWN_BY = (STACK_LABEL, NAME_LABEL, HASH_LABEL)
 _FAILED = "ended in ERROR"
 _NEXT_RUN = (
@@ -39,7 +40,11 @@ _NEXT_RUN = (
 
 
 class AgainError(Exception):
-    """A failed try that another try may mend. `what` happened, `why` in the service's words."""
+    """A failed try that another try may mend.
+
+    `what`: what happened to the cluster, as a clause that follows its id.
+    `why`: the reason in the service's words.
+    """
 
     def __init__(self, what: str, why: str, error: CloudError | None = None) -> None:
         super().__init__(what)
@@ -50,14 +55,17 @@ class AgainError(Exception):
         return self.error is not None and self.error.status == 429
 
     @property
-    def settled(self) -> bool:
+    def alternatives_may_do(self) -> bool:
         """Whether nothing exists and nothing is coming, for want of machines or of quota: alternatives may be had."""
         return self.what == _FAILED or self.exhausted
 
 
 class ClusterCreation:
-    """The creation of a cluster. `failed` are the full names of clusters to clear away before. `meanwhile` tells what
-    submitters have until it is made."""
+    """The creation of a cluster.
+
+    `failed`: full names of clusters that are cleared away before.
+    `meanwhile`: a sentence about the clusters that submitters have until this one is made.
+    """
 
     def __init__(
         self,
@@ -74,9 +82,10 @@ class ClusterCreation:
         self.began = cloud.now()
         self.tries = self.pauses = 0
         self.troubles: dict[int, AgainError] = {}  # the last trouble of each option
-        self.warned, self.told_at = "", -inf
-        self.left: dict[str, str] = {}  # leftovers, for the last words
-        self.accepted: set[str] = set()  # the ids whose acceptance was told
+        self.warned = ""  # the reason of the last warning
+        self.reported_at = -inf  # when the last message about the wait was written
+        self.leftovers: dict[str, str] = {}  # failed clusters that stay, as sentences by name, for the error
+        self.accepted: set[str] = set()  # the ids whose acceptance was reported
         self.doubt = False  # whether the last request may have been carried out, unseen
 
     @property
@@ -110,34 +119,39 @@ class ClusterCreation:
         over."""
         self.troubles[self.place] = trouble
         spent = self.cloud.now() - self.began
-        left, following = self._bound(trouble) - spent, self.place + 1
-        if trouble.settled and following < len(self.options) and (left > 0 or following not in self.troubles):
+        remaining_s = self._bound(trouble) - spent
+        following = self.place + 1
+        if (
+            trouble.alternatives_may_do
+            and following < len(self.options)
+            and (remaining_s > 0 or following not in self.troubles)
+        ):
             if following not in self.troubles:
                 other = self.options[following]
                 instead = f"{_machines(other)} may do, as {_called(other)}"
                 self.cloud.warn(f"cluster {self.cluster.id} {trouble.what}: {trouble.why}; {instead}")
             self.place = following
             return
-        if left <= 0:
+        if remaining_s <= 0:
             raise self._given_up(trouble, spent) from trouble.error
         if trouble.why != self.warned:
             self.warned = trouble.why
             until = span(self.patience)
             self.cloud.warn(f"cluster {self.cluster.id} {trouble.what}: {trouble.why}; trying again, for up to {until}")
-        wait = min(self.policy.first * 2 ** min(self.pauses, _MOST_DOUBLED), self.policy.again, left)
+        wait = min(self.policy.first * 2 ** min(self.pauses, _MOST_DOUBLED), self.policy.again, remaining_s)
         self.pauses += 1
-        self._tell(wait, left)
+        self._tell(wait, remaining_s)
         self.cloud.pause(wait)
-        if trouble.settled:
+        if trouble.alternatives_may_do:
             self.place = 0
 
-    def _tell(self, wait: float, left: float) -> None:
-        """Tell what it waits for and until when: at the first tries, and then once in a while."""
+    def _tell(self, wait: float, remaining_s: float) -> None:
+        """Report what is waited for and until when: at the first tries, and then once in a while."""
         now = self.cloud.now()
-        if self.pauses > _TOLD_TRIES and now - self.told_at < _SAID_EVERY_S:
+        if self.pauses > _REPORTED_TRIES and now - self.reported_at < _REPORT_EVERY_S:
             return
-        self.told_at = now
-        last = moment_in_words(self.cloud.clock() + timedelta(seconds=left))
+        self.reported_at = now
+        last = moment_in_words(self.cloud.clock() + timedelta(seconds=remaining_s))
         self.cloud.say(
             f"cluster {self.options[0].id} waits for {join(map(_machines, self.options), 'or')}: try {self.tries} was "
             f"in vain, the next one in {span(wait)}, the last one by {last}"
@@ -157,9 +171,9 @@ class ClusterCreation:
             self.doubt = not error.not_accepted
             # 409: after a request whose answer was lost, another `up`, or somebody else's. Labels tell.
             if isinstance(error, Conflict) or not error.not_accepted:
-                found = self._look()
-                if found is not None:
-                    if not self.cloud.is_ours(found, _KNOWN_BY, self.cluster):
+                living = self._look()
+                if living is not None:
+                    if not self.cloud.is_ours(living, _KNOWN_BY, self.cluster):
                         raise ResourceError(
                             f"cluster {id_} is there already, and somebody else made it",
                             why=f"it lacks the labels of this stack ({', '.join(_KNOWN_BY)}); {error.message}",
@@ -191,24 +205,25 @@ class ClusterCreation:
         if id_ not in self.accepted:
             self.cloud.say(f"cluster {_called(self.cluster)} is accepted and being made")
         self.accepted.add(id_)
-        seen, to_tell = began, chain(_SAID_AFTER_S, count(_SAID_EVERY_S, _SAID_EVERY_S))
-        due = next(to_tell)
+        seen = began
+        reports = chain(_REPORT_AFTER_S, count(_REPORT_EVERY_S, _REPORT_EVERY_S))
+        due = next(reports)
         for spent in poll(self.cloud.pause, policy.first, policy.look, within=policy.made, now=self.cloud.now):
             try:
-                found = self._look()
-                state, seen = found.state if found else "gone", self.cloud.now()
+                living = self._look()
+                state, seen = living.state if living else "gone", self.cloud.now()
             except AgainError as trouble:
                 self._may_go_on(trouble, self.cloud.now() - seen)
-                found, state = None, f"can't be read: {trouble.why}"
+                living, state = None, f"can't be read: {trouble.why}"
             if state in _READY:
                 self.cloud.say(f"cluster {id_} runs{f' after {span(spent)}' if spent >= 1 else ''}")
                 return
-            if found and state == "ERROR":
-                raise self._failed(found)
+            if living and state == "ERROR":
+                raise self._failed(living)
             if state in ("gone", "STOPPING"):
                 self._gone(operation, state)
             if spent >= due:
-                due = next(to_tell)
+                due = next(reports)
                 self.cloud.say(f"cluster {id_} is still being made after {span(spent)} ({state.lower()})")
         raise Timeout(
             f"cluster {id_} is still being made after {span(policy.made)}",
@@ -242,19 +257,19 @@ class ClusterCreation:
             )
         raise AgainError(f"is {state.lower()}", why)
 
-    def _failed(self, found: PersistentResource) -> SlipwayError | AgainError:
-        why = found.error or "the service gives no reason"
-        self._clear(found.name)
-        if found.error_code in _HOPELESS:
+    def _failed(self, living: PersistentResource) -> SlipwayError | AgainError:
+        why = living.error or "the service gives no reason"
+        self._clear(living.name)
+        if living.error_code in _HOPELESS:
             return ResourceError(
-                f"cluster {found.id} could not be made",
+                f"cluster {living.id} could not be made",
                 why=why,
                 fix=f"correct that, then pulumi up again; {self._rest()}",
             )
         return AgainError(_FAILED, why)
 
     def _clear(self, name: str) -> None:
-        self.left[name] = self.cloud.clear(name, self.cluster, self.policy.cleared)
+        self.leftovers[name] = self.cloud.clear(name, self.cluster, self.policy.cleared)
 
     def _given_up(self, trouble: AgainError, spent: float) -> SlipwayError:
         """Return the last error, with the last trouble of each option."""
@@ -266,15 +281,17 @@ class ClusterCreation:
                 why=trouble.why,
                 fix=f"slipway pools shows whether it is there (it is billed from its start); {_NEXT_RUN}",
             )
-        exhausted = all(one.exhausted for one in self.troubles.values())
+        exhausted = all(failure.exhausted for failure in self.troubles.values())
         ask = "slipway quota shows limits and use; then " if exhausted else ""
         what, why = f"cluster {last.id} could not be made: it {trouble.what}", trouble.why
         if len(self.troubles) > 1:
             others = len(self.troubles) - 1
             how = "nor could its alternative" if others == 1 else f"nor could any of its {others} alternatives"
-            tried = [(self.options[place], one) for place, one in sorted(self.troubles.items())]
-            options = [f"{_called(one)}, {_machines(one)}: it {error.what}: {error.why}" for one, error in tried]
-            what, why = f"cluster {first.id} could not be made, {how}", "\n".join(options)
+            tried = [(self.options[place], failure) for place, failure in sorted(self.troubles.items())]
+            what = f"cluster {first.id} could not be made, {how}"
+            why = "\n".join(
+                f"{_called(option)}, {_machines(option)}: it {failure.what}: {failure.why}" for option, failure in tried
+            )
         return (PolicyError if exhausted else ResourceError)(
             f"{what} ({times})",
             why=why,
@@ -284,13 +301,13 @@ class ClusterCreation:
         )
 
     def _rest(self) -> str:
-        return "; ".join(filter(None, self.left.values())) or "nothing of it is left behind or billed"
+        return "; ".join(filter(None, self.leftovers.values())) or "nothing of it is left behind or billed"
 
 
-def _machines(one: CurrentCluster) -> str:
-    where = f" in {one.spec.region}" if one.spec.region else ""
-    return join(f"{pool.replicas} {pool.machine}" for pool in one.spec.pools) + where
+def _machines(cluster: CurrentCluster) -> str:
+    where = f" in {cluster.spec.region}" if cluster.spec.region else ""
+    return join(f"{pool.replicas} {pool.machine}" for pool in cluster.spec.pools) + where
 
 
-def _called(one: CurrentCluster) -> str:
-    return f"{one.id} (alternative {one.spec.alternative})" if one.spec.alternative else one.id
+def _called(cluster: CurrentCluster) -> str:
+    return f"{cluster.id} (alternative {cluster.spec.alternative})" if cluster.spec.alternative else cluster.id

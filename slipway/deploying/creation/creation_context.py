@@ -28,35 +28,39 @@ from slipway.model.labels import NAME_LABEL, STACK_LABEL
 
 @dataclass(frozen=True)
 class CreationPolicy:
-    """Limits in seconds. No new try is begun after `refused` of them, or after the stack file's `createWithin`, unless
-    a person `insists`; an accepted cluster is waited for, up to `made`.
+    """The patience of a creation, in seconds."""
 
-    `unreachable` is how long the service may not answer at all; pauses begin with `first` and double, up to `look`
-    between two looks at a cluster and `again` between two tries. `cleared` is the time that a failed cluster may take
-    to be gone.
-    """
-
+    #: No new try is begun after this time, or after the stack file's `createWithin`.
     refused: float = CREATE_WITHIN_S
+    #: Whether a person set `refused`, so that it counts in the place of `createWithin`.
     insists: bool = False
+    #: The time for which an accepted cluster is waited for.
     made: float = 2 * 3600
+    #: The time for which the service may not answer at all.
     unreachable: float = 60
+    #: The time that a failed cluster may take to be gone.
     cleared: float = 5 * 60
+    #: The first pause; each later one is twice as long.
     first: float = 1.0
+    #: The longest pause between two looks at a cluster.
     look: float = 10.0
+    #: The longest pause between two tries.
     again: float = 60.0
 
 
 @dataclass(frozen=True)
 class CreationContext:
-    """The world of a stack's creations. `use` tells what is on a cluster, by its full name. `clock` is for people."""
+    """The world of a stack's creations."""
 
     stack: str
     vertex: Vertex
+    #: Returns the use of a cluster, by its full name.
     use: Callable[[str], Use | Unknown]
     say: Callable[[str], None]
     warn: Callable[[str], None]
     now: Callable[[], float] = time.monotonic
     pause: Callable[[float], object] = time.sleep
+    #: The time of day, for messages; `now` measures.
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def removal(self, clusters: Iterable[PersistentResource], *, instead: str = "", **how: Any) -> Removal:
@@ -67,13 +71,22 @@ class CreationContext:
                 stays = f"cluster {name.rsplit('/', 1)[-1]} is not deleted"
                 unfinished_jobs.must_be_idle(self.use(name), stays, then="then pulumi up again", instead=instead)
 
-        names = tuple(one.name for one in clusters)
-        return Removal(names, self.vertex, must_be_idle, self.say, self.warn, self.now, self.pause, **how)
+        names = tuple(cluster.name for cluster in clusters)
+        return Removal(
+            names=names,
+            vertex=self.vertex,
+            must_be_idle=must_be_idle,
+            say=self.say,
+            warn=self.warn,
+            now=self.now,
+            pause=self.pause,
+            **how,
+        )
 
-    def is_ours(self, found: PersistentResource, known_by: Collection[str], one: CurrentCluster) -> bool:
-        """Tell whether a cluster has these labels as the stack gives them to `one`."""
-        labels = one.labels(self.stack)
-        return all(found.labels.get(key) == labels[key] for key in known_by)
+    def is_ours(self, living: PersistentResource, known_by: Collection[str], current: CurrentCluster) -> bool:
+        """Tell whether a living cluster has these labels as the stack gives them to `current`."""
+        labels = current.labels(self.stack)
+        return all(living.labels.get(key) == labels[key] for key in known_by)
 
     def clear(self, name: str, successor: CurrentCluster, within: float) -> str:
         """Remove a failed cluster (its id or full name) within `within` seconds, or return what stays, and why.
@@ -81,21 +94,21 @@ class CreationContext:
         Only an earlier generation of its successor goes, and only in ERROR and without jobs.
         """
         try:
-            found = self.vertex.persistent_resource(name)
-            if found.state not in ("ERROR", "STOPPING"):
+            cluster = self.vertex.persistent_resource(name)
+            if cluster.state not in ("ERROR", "STOPPING"):
                 return ""
-            if not self.is_ours(found, (STACK_LABEL, NAME_LABEL), successor):
+            if not self.is_ours(cluster, (STACK_LABEL, NAME_LABEL), successor):
                 raise ResourceError("it lacks the labels of this stack", fix="see whose it is: slipway doctor")
-            why = f"it failed ({found.error or 'for no reason given'}) and holds nothing"
-            self.removal([found], why=why, within=within, deletable=frozenset({"ERROR"})).run()
+            why = f"it failed ({cluster.error or 'for no reason given'}) and holds nothing"
+            self.removal([cluster], why=why, within=within, deletable=frozenset({"ERROR"})).run()
         except NotFound:
             pass
         except SlipwayError as error:
             why = error.why if isinstance(error, CloudError) else error.what
             id_ = last_part(name)
-            left = f"the failed cluster {id_} stays, holds its name and no machines ({why})"
-            self.warn(f"{left}; the next pulumi up makes another and clears it")
-            return left
+            leftover = f"the failed cluster {id_} stays, holds its name and no machines ({why})"
+            self.warn(f"{leftover}; the next pulumi up makes another and clears it")
+            return leftover
         return ""
 
 
@@ -105,17 +118,23 @@ EVERY_S = 2.0
 
 @dataclass(frozen=True)
 class _Missing:
-    """A missing limit. `enough` is the needed limit, `limit` the present one; `asked`, the outcome of the request."""
+    """A limit that does not suffice."""
 
     metric: str
+    #: The needed limit.
     enough: int
+    #: The present limit.
     limit: int
+    #: The state of the request for it.
     asked: Requested | None
 
     @property
     def outlook(self) -> Literal["undecided", "too little", "refused"]:
-        """The outlook. Undecided also while a grant is not in force yet; too little, where an existing request of
-        somebody else was used unchanged."""
+        """The outlook of the request.
+
+        It is undecided also while a grant is not in force yet. It is too little where an existing request of somebody
+        else was used unchanged.
+        """
         asked = self.asked
         if asked is None or asked.state not in ("pending", "granted"):
             return "refused"
@@ -144,39 +163,47 @@ def await_grant(
         missing = _missing(quotas, region, awaited)
         if not missing:
             return
-        if any(one.outlook != "undecided" for one in missing):
+        if any(limit.outlook != "undecided" for limit in missing):
             break
         if not spent:
-            say(f"waiting up to {span(within_s)} for quota: {join(one.metric for one in missing)}")
+            say(f"waiting up to {span(within_s)} for quota: {join(limit.metric for limit in missing)}")
     raise _refusal(missing, region, clusters)
 
 
 def _missing(quotas: Quotas, region: str, awaited: Mapping[str, int]) -> list[_Missing]:
     now = limits(quotas.infos(awaited), region) if awaited else {}
-    short = {metric: found for metric, found in now.items() if lacks(found, awaited[metric])}
+    short = {metric: limit for metric, limit in now.items() if lacks(limit, awaited[metric])}
     if not short:
         return []
-    asked = {one.quota_id: one for one in quotas.preferences(region)}
+    asked = {preference.quota_id: preference for preference in quotas.preferences(region)}
     live = Live(clusters=(), jobs=(), limits=now, catalog=None, preferences=asked)
     return [
-        _Missing(metric, awaited[metric], found.limit, requested(live, metric, awaited[metric]))
-        for metric, found in sorted(short.items())
+        _Missing(
+            metric=metric,
+            enough=awaited[metric],
+            limit=limit.limit,
+            asked=requested(live, metric, awaited[metric]),
+        )
+        for metric, limit in sorted(short.items())
     ]
 
 
 def _refusal(missing: list[_Missing], region: str, clusters: Collection[str]) -> PolicyError:
-    outlooks, fixes = {one.outlook: one for one in missing}, []
+    outlooks = {limit.outlook: limit for limit in missing}
+    fixes = []
     if "undecided" in outlooks:
         fixes.append("run pulumi up again once it is granted, which slipway quota shows")
     if "too little" in outlooks:
         fixes.append("run pulumi up again, which asks for more: it has taken over what somebody else asked for")
-    if one := outlooks.get("refused"):
-        fixes.append(f"lower `replicas` in the stack file, or ask again: {request_command(one.metric, one.enough)}")
+    if refused := outlooks.get("refused"):
+        command = request_command(refused.metric, refused.enough)
+        fixes.append(f"lower `replicas` in the stack file, or ask again: {command}")
     return PolicyError(
         f"quota does not suffice yet, so {join(sorted(clusters))} {'is' if len(clusters) == 1 else 'are'} not made",
         why="\n".join(
-            f"quota {one.metric} in {region}: needs {one.enough:,}, limit {one.limit:,}; {one.asked or 'not asked for'}"
-            for one in missing
+            f"quota {limit.metric} in {region}: needs {limit.enough:,}, limit {limit.limit:,}; "
+            f"{limit.asked or 'not asked for'}"
+            for limit in missing
         ),
         fix="\n".join(fixes),
     )

@@ -39,10 +39,11 @@ def creator(
     offers: Offers,
     grace: GracePeriod,
 ) -> Callable[[Sequence[str]], Mapping[str, str]]:
-    """Return a function that makes clusters of the plan, by id, once everything else is offered and unneeded clusters
-    are gone; each when its limits in `awaited` are in force, by metric, and its predecessor in place is gone. It
-    returns the ids of the running ones: of the first configurations, or of their alternatives. A cluster that its
-    season brings may be missing.
+    """Return a function that makes clusters of the plan, given their ids, and returns the ids of those that run, by the
+    first ids: an alternative has an id of its own. A cluster that its season brings may be missing.
+
+    The function begins when everything else is offered and unneeded clusters are gone. It makes each cluster when its
+    limits in `awaited`, by metric, are in force and the one that it replaces in place is gone.
 
     `place` is stack, project and region. Raises ConfigError.
     """
@@ -56,7 +57,11 @@ def creator(
             return {}
         connection = connect(environ)
         cloud = CreationContext(
-            stack, connection.vertex(project, region), lambda cluster: use(GuardSubject(cluster)), say, warn
+            stack=stack,
+            vertex=connection.vertex(project, region),
+            use=lambda cluster: use(GuardSubject(cluster)),
+            say=say,
+            warn=warn,
         )
         quotas, within = connection.quotas(project), min(WITHIN_S, policy.refused)
         catalog = InterimCatalog(offers, connection.storage, warn)
@@ -67,7 +72,11 @@ def creator(
             why = "it is replaced in place, and its successor is made when it is gone"
             replaced = _living(plan, Why.IN_PLACE, cluster.spec.name)
             cloud.removal(replaced, why=why, grace=grace, offers=catalog).run()
-            failed = [one.living.name for one in plan.of(What.CLEAR) if one.living and one.cluster == cluster.spec.name]
+            failed = [
+                action.living.name
+                for action in plan.of(What.CLEAR)
+                if action.living and action.cluster == cluster.spec.name
+            ]
             return ClusterCreation(cluster, cloud, policy, failed, _meanwhile(cluster.spec.name, plan)).run()
 
         catalog.publish()
@@ -105,7 +114,7 @@ def create_all(
     errors: dict[str, Exception] = {}
     made: dict[str, str] = {}
 
-    def one(id_: str) -> None:
+    def make_one(id_: str) -> None:
         try:
             made[id_] = make(id_)
             if len(made) < len(ids):
@@ -119,7 +128,7 @@ def create_all(
             if len(errors) + len(made) < len(ids):
                 warn(f"{_brief(error)}; the others are waited for")
 
-    threads = [threading.Thread(target=copy_context().run, args=(one, id_), name=id_, daemon=True) for id_ in ids]
+    threads = [threading.Thread(target=copy_context().run, args=(make_one, id_), name=id_, daemon=True) for id_ in ids]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -143,17 +152,23 @@ def create_all(
 
 def _meanwhile(name: str, plan: Plan) -> str:
     """Return the cluster that submitters have until it is made, as text."""
-    gone = [one.id for one in plan.of(What.DELETE_FIRST) if one.cluster == name and one.why is Why.IN_PLACE]
-    stay = sorted(one.id for one in plan.of(What.RETIRE, What.DELETE_LAST) if one.cluster == name)
-    then = f"; until then {join(stay)} {'stays' if len(stay) == 1 else 'stay'} as before" if stay else ""
-    then = f"; until then there is no cluster {name}: {join(gone)}, which it replaces, went before" if gone else then
-    return f"all else is published{then}"
+    gone = [action.id for action in plan.of(What.DELETE_FIRST) if action.cluster == name and action.why is Why.IN_PLACE]
+    if gone:
+        return (
+            f"all else is published; until then there is no cluster {name}: {join(gone)}, which it replaces, "
+            "went before"
+        )
+    stay = sorted(action.id for action in plan.of(What.RETIRE, What.DELETE_LAST) if action.cluster == name)
+    if stay:
+        stays = "stays" if len(stay) == 1 else "stay"
+        return f"all else is published; until then {join(stay)} {stays} as before"
+    return "all else is published"
 
 
 def _living(plan: Plan, why: Why, name: str = "") -> tuple[PersistentResource, ...]:
     """Return clusters that go before anything is made, of one name or, without one, of all."""
-    first = (one for one in plan.of(What.DELETE_FIRST) if one.why is why and name in ("", one.cluster))
-    return tuple(one.living for one in first if one.living)
+    first = (action for action in plan.of(What.DELETE_FIRST) if action.why is why and name in ("", action.cluster))
+    return tuple(action.living for action in first if action.living)
 
 
 def _policy(environ: Mapping[str, str]) -> CreationPolicy:

@@ -27,10 +27,10 @@ def by_id(live: Live, adopted: Container[str], region: str, stack: str) -> tuple
     """Return the living clusters, and those that the stack made. Somebody may have made one by hand in another region,
     by the same request: then the one at home is the stack's. Adopted ones are at home, and another region may have one
     of the same id."""
-    there = () if isinstance(live.clusters, Unknown) else live.clusters
-    ordered = sorted(there, key=lambda one: one.region in ("", region))
-    living = {one.id: one for one in ordered if one.id not in adopted or one.region in ("", region)}
-    return living, {one.id: one for one in ordered if is_ours(one, stack)}
+    listed = () if isinstance(live.clusters, Unknown) else live.clusters
+    ordered = sorted(listed, key=lambda cluster: cluster.region in ("", region))
+    living = {cluster.id: cluster for cluster in ordered if cluster.id not in adopted or cluster.region in ("", region)}
+    return living, {cluster.id: cluster for cluster in ordered if is_ours(cluster, stack)}
 
 
 def decide(
@@ -43,21 +43,21 @@ def decide(
     now: datetime | None,
 ) -> tuple[Action, ...]:
     """Return the actions, in the order of display. `current` are wanted now, `dormant` later or after an edit."""
-    adopted, catalog = {one.id for one in current if one.spec.adopted}, live.catalog
+    adopted, catalog = {cluster.id for cluster in current if cluster.spec.adopted}, live.catalog
     living, ours = by_id(live, adopted, region, stack)
     unended = () if isinstance(live.jobs, Unknown) else tuple(job for job in live.jobs if not job.ended)
-    here, rest = {one.id for one in current}, {one.spec.name: one for one in dormant}
-    creates = any(not one.import_ for one in current)
+    here, dormant_by_name = {cluster.id for cluster in current}, {cluster.spec.name: cluster for cluster in dormant}
+    creates = any(not cluster.import_ for cluster in current)
     published = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
-    named = {*rest, *(one.spec.name for one in current)}
+    named = {*dormant_by_name, *(cluster.spec.name for cluster in current)}
 
     def fate(cluster: PersistentResource) -> Iterator[Action]:
         name = cluster.labels[NAME_LABEL]
-        follows = next((one for one in current if one.spec.name == name), None)
+        follows = next((candidate for candidate in current if candidate.spec.name == name), None)
         jobs = tuple(job for job in unended if job.persistent_resource_id == cluster.id)
         why, first = _why_keep(cluster, jobs, follows, catalog), _goes_first(cluster, follows)
         instead = (follows.id,) if follows is not None and not follows.import_ else ()
-        rests = rest.get(name)
+        rests = dormant_by_name.get(name)
         goes = Action(name, cluster.id, What.DELETE_LAST, Why.IDLE, jobs, instead, living=cluster, dormant=rests)
         if isinstance(why, Unknown):
             yield replace(goes, what=What.REFUSE, why=Why.UNREAD)
@@ -77,29 +77,35 @@ def decide(
         else:
             yield goes
 
-    fates = [one for id_ in sorted(ours.keys() - here) for one in fate(ours[id_])]
-    left = ((name, id_) for name, id_ in published.clusters.items() if id_ in published.adopted - here)
-    asked = (_asked(one, living.get(one.id), published) for one in current)
+    fates = [action for id_ in sorted(ours.keys() - here) for action in fate(ours[id_])]
+    no_longer_adopted = ((name, id_) for name, id_ in published.clusters.items() if id_ in published.adopted - here)
+    asked = (_asked(cluster, living.get(cluster.id), published) for cluster in current)
     order = list(What)
     return (
         *asked,
-        *(Action(name, id_, What.LEAVE) for name, id_ in left),
-        *(replace(resting(one), why=_why_resting(one, published.whole)) for one in dormant),
-        *sorted(fates, key=lambda one: order.index(one.what)),
+        *(Action(name, id_, What.LEAVE) for name, id_ in no_longer_adopted),
+        *(replace(resting(entry), why=_why_resting(entry, published.whole)) for entry in dormant),
+        *sorted(fates, key=lambda action: order.index(action.what)),
     )
 
 
 def of_catalog(catalog: Catalog, deployed: Catalog | None, live: Live, now: datetime) -> tuple[Action, ...]:
     """Return the actions of the deployment that publishes `catalog` where `deployed` was published before. Where the
     living clusters could not be read, nothing is told of those that are no longer declared."""
-    there = {} if isinstance(live.clusters, Unknown) else {one.id: one for one in live.clusters}
+    living = {} if isinstance(live.clusters, Unknown) else {cluster.id: cluster for cluster in live.clusters}
     current = [
-        CurrentCluster(one, one.id, "", import_=one.id in there, state=there[one.id].state if one.id in there else "")
-        for one in catalog.clusters.values()
+        CurrentCluster(
+            cluster,
+            cluster.id,
+            "",
+            import_=cluster.id in living,
+            state=living[cluster.id].state if cluster.id in living else "",
+        )
+        for cluster in catalog.clusters.values()
     ]
     dormant = [
-        Dormancy(one, one.id, one.why, one.since, dict.fromkeys(one.lacks or (), ""))
-        for one in catalog.dormant.values()
+        Dormancy(cluster, cluster.id, cluster.why, cluster.since, dict.fromkeys(cluster.lacks or (), ""))
+        for cluster in catalog.dormant.values()
     ]
     published = as_published(deployed) if deployed else None
     if isinstance(live.jobs, Unknown):
@@ -108,43 +114,43 @@ def of_catalog(catalog: Catalog, deployed: Catalog | None, live: Live, now: date
     return decide(current, dormant, live, stack=catalog.stack, region=catalog.region, now=now)
 
 
-def resting(one: Dormancy) -> Action:
-    when = one.spec.season.begins if one.comes and not one.lacks else None
-    return Action(one.spec.name, one.id, What.REST, dormant=one, when=when)
+def resting(dormancy: Dormancy) -> Action:
+    when = dormancy.spec.season.begins if dormancy.comes and not dormancy.lacks else None
+    return Action(dormancy.spec.name, dormancy.id, What.REST, dormant=dormancy, when=when)
 
 
-def of_current(one: CurrentCluster) -> Action:
-    what = What.ADOPT if one.spec.adopted else What.KEEP if one.import_ else What.CREATE
-    instead = tuple(other.id for other in one.alternatives)
-    return Action(one.spec.name, one.id, what, instead=instead, current=one)
+def of_current(cluster: CurrentCluster) -> Action:
+    what = What.ADOPT if cluster.spec.adopted else What.KEEP if cluster.import_ else What.CREATE
+    instead = tuple(alternative.id for alternative in cluster.alternatives)
+    return Action(cluster.spec.name, cluster.id, what, instead=instead, current=cluster)
 
 
-def _asked(one: CurrentCluster, cluster: PersistentResource | None, published: PublishedCatalog) -> Action:
-    action = replace(of_current(one), why=_why_asked(one, published.whole), living=cluster)
-    stays = published.clusters.get(one.spec.name) == one.id
+def _asked(current: CurrentCluster, cluster: PersistentResource | None, published: PublishedCatalog) -> Action:
+    action = replace(of_current(current), why=_why_asked(current, published.whole), living=cluster)
+    stays = published.clusters.get(current.spec.name) == current.id
     return action if stays or action.what is not What.KEEP else replace(action, what=What.TAKE)
 
 
-def _why_asked(one: CurrentCluster, whole: Catalog | None) -> Why:
+def _why_asked(current: CurrentCluster, whole: Catalog | None) -> Why:
     """Tell whether the entry is deployed unchanged: then only time brings a dormant cluster."""
-    was = (whole.clusters.get(one.spec.name) or whole.dormant.get(one.spec.name)) if whole else None
+    was = (whole.clusters.get(current.spec.name) or whole.dormant.get(current.spec.name)) if whole else None
     if whole is None or was is None:
         return Why.ASKED
     rested = isinstance(was, clusters.DormantCluster) and was.why != "in-place"
     ids = [was.id]
-    if one.import_ or not rested:  # As one of its alternatives.
-        hashes = (fingerprint_of(whole.stack, whole.project, whole.region, each) for each in was.options)
-        ids += (cluster_id(was.name, each) for each in hashes)
-    if not any(is_id_of(one.id, id_) for id_ in ids) or (rested and was.season != one.spec.season):
+    if current.import_ or not rested:  # As one of its alternatives.
+        hashes = (fingerprint_of(whole.stack, whole.project, whole.region, option) for option in was.options)
+        ids += (cluster_id(was.name, option) for option in hashes)
+    if not any(is_id_of(current.id, id_) for id_ in ids) or (rested and was.season != current.spec.season):
         return Why.ASKED
     if not isinstance(was, clusters.DormantCluster) or not rested:
         return Why.DEPLOYED
     return Why.AWAITED if was.awaited else Why.SEASON
 
 
-def _why_resting(one: Dormancy, whole: Catalog | None) -> Why:
-    was = whole.clusters.get(one.spec.name) if whole else None
-    return Why.SEASON if was and was.season == one.spec.season else Why.ASKED
+def _why_resting(dormancy: Dormancy, whole: Catalog | None) -> Why:
+    was = whole.clusters.get(dormancy.spec.name) if whole else None
+    return Why.SEASON if was and was.season == dormancy.spec.season else Why.ASKED
 
 
 def _why_keep(

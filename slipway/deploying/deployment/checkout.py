@@ -51,8 +51,8 @@ def commits_since(checkout: Path, commit: str, paths: Iterable[str]) -> tuple[st
     first; none where git does not tell."""
     if not _COMMIT.fullmatch(commit):
         return ()
-    told, _ = _git(checkout, "log", "--format=%h %s", f"{commit}..HEAD", "--", *paths)
-    return tuple(told.splitlines())
+    subjects, _ = _git(checkout, "log", "--format=%h %s", f"{commit}..HEAD", "--", *paths)
+    return tuple(subjects.splitlines())
 
 
 def file_at(path: Path, ref: str) -> str:
@@ -98,5 +98,5 @@ def _git(checkout: Path, *arguments: str) -> tuple[str, str]:
         return "", "nothing within 30 s"
     if done.returncode == 0:
         return done.stdout, ""
-    said = (done.stderr.strip().splitlines() or ["nothing"])[0].removeprefix("fatal: ")
-    return "", "" if said.startswith("not a git repository") else said
+    refusal = (done.stderr.strip().splitlines() or ["nothing"])[0].removeprefix("fatal: ")
+    return "", "" if refusal.startswith("not a git repository") else refusal

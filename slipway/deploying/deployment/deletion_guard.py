@@ -1,4 +1,4 @@
-"""What a deletion would take from jobs, and from other stacks, read at the last moment."""
+"""Jobs and other stacks that need a resource, read at the last moment before its deletion."""
 
 from __future__ import annotations
 
@@ -79,18 +79,22 @@ def use_of_stack(
 def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -> Use | Unknown:
     """Read each cluster by itself: its list may lag, and with it the number of machines in use."""
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="use") as threads:
-        clusters = [threads.submit(reader.cluster, id_) for id_ in sorted(ids)]
-        found = all_or_unknown(map(reader.jobs, KINDS.values()))
-        read = [future.result() for future in clusters]
-    if isinstance(found, Unknown):
-        return found
-    listed = {job.persistent_resource_id for job in found}
-    there = all_or_unknown(one if isinstance(one, Unknown) else (one,) for one in read if one is not None)
-    if isinstance(there, Unknown):
-        return there
-    unlisted = tuple(one.id for one in there if one.in_use and one.id not in listed)
-    unready = {one.id: one.state for one in there if one.state in _UNREADY}
-    return Use(tuple(job for job in found if concerns(job)), unlisted, unready, frozenset(ids))
+        requests = [threads.submit(reader.cluster, id_) for id_ in sorted(ids)]
+        jobs = all_or_unknown(map(reader.jobs, KINDS.values()))
+        answers = [future.result() for future in requests]
+    if isinstance(jobs, Unknown):
+        return jobs
+    listed = {job.persistent_resource_id for job in jobs}
+    clusters = all_or_unknown(
+        answer if isinstance(answer, Unknown) else (answer,) for answer in answers if answer is not None
+    )
+    if isinstance(clusters, Unknown):
+        return clusters
+    unlisted = tuple(cluster.id for cluster in clusters if cluster.in_use and cluster.id not in listed)
+    unready = {cluster.id: cluster.state for cluster in clusters if cluster.state in _UNREADY}
+    return Use(
+        jobs=tuple(job for job in jobs if concerns(job)), unlisted=unlisted, unready=unready, clusters=frozenset(ids)
+    )
 
 
 def needed_by_others(
@@ -102,7 +106,7 @@ def needed_by_others(
     if not drops:
         return ()
     (project, _), here = next(iter(readers.items()))
-    seen = stacks_of(all_or_unknown(one.clusters() for one in readers.values()))
+    seen = stacks_of(all_or_unknown(reader.clusters() for reader in readers.values()))
     return shared(drops, neighbours(here), known, stack=stack, project=project, seen=seen)
 
 
@@ -133,21 +137,21 @@ def guarded_use(
     """Return the guard's question before a deletion: who needs the resource. `where`: the projects and regions of the
     stack, once they are known."""
     before = _NOTHING if isinstance(known, Unknown) else known
-    # The others outlive their stack.
-    catalogs = [one.name for one in before.buckets if one.logical.startswith(CATALOG)]
-    names = [*(one.name for one in before.accounts), *catalogs]
+    # Buckets of other kinds outlive their stack, so their users do not matter.
+    catalogs = [bucket.name for bucket in before.buckets if bucket.logical.startswith(CATALOG)]
+    names = [*(account.name for account in before.accounts), *catalogs]
 
     def ask(subject: GuardSubject) -> Use | Unknown:
         connection = connect(environ)
         if subject.cluster:
             return use_of_cluster(connection, subject.cluster)
-        found = (use_of_stack(connection, *place, stack, names, subject.names) for place in where())
-        uses = all_or_unknown(use if isinstance(use, Unknown) else (use,) for use in found)
+        answers = (use_of_stack(connection, *place, stack, names, subject.names) for place in where())
+        uses = all_or_unknown(use if isinstance(use, Unknown) else (use,) for use in answers)
         if isinstance(uses, Unknown):
             return uses
         return Use(
-            tuple(job for use in uses for job in use.jobs),
-            tuple(id_ for use in uses for id_ in use.unlisted),
+            jobs=tuple(job for use in uses for job in use.jobs),
+            unlisted=tuple(id_ for use in uses for id_ in use.unlisted),
             clusters=frozenset(id_ for use in uses for id_ in use.clusters or ()),
         )
 

@@ -21,10 +21,10 @@ from slipway.authoring.template.proof import Placement, StackResources, prove_al
 from slipway.authoring.template.worker_pool import Package
 from slipway.deploying.deployment.plan import Plan, absent, chosen, former_regions, regions_of_old
 from slipway.deploying.deployment.publication import (
-    asleep,
     catalog_of,
     compile_context,
     draws,
+    mark_dormant,
     readable,
     template_entry,
 )
@@ -57,13 +57,16 @@ Packages = Mapping[str, Mapping[Package, SourcePackage]]
 
 @dataclass(frozen=True)
 class ProvenStack:
-    """A stack with its templates. `templates`, `placements` and `sources` (file and line) by the template's name;
-    `metrics`: all that are drawn."""
+    """A stack with its templates, which are proven."""
 
     stack: Stack
+    #: The templates, by name.
     templates: Mapping[str, JobTemplate]
+    #: The placements, by the template's name.
     placements: Mapping[str, tuple[Placement, ...]]
+    #: The quota metrics that clusters and offers draw.
     metrics: frozenset[str]
+    #: The file and line of each template, by its name.
     sources: Mapping[str, str]
 
 
@@ -79,12 +82,14 @@ def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
 
 def _placements(proven: ProvenStack, plan: Plan) -> Mapping[str, tuple[Placement, ...]]:
     """Return the placements on the clusters as they are: alternatives of the proven ones, or their predecessors."""
-    stack, there = proven.stack, chosen(proven.stack.clusters, plan)
-    if [(one.pools, one.region) for one in there] == [(one.pools, one.region) for one in stack.clusters]:
+    stack, present = proven.stack, chosen(proven.stack.clusters, plan)
+    if [(cluster.pools, cluster.region) for cluster in present] == [
+        (cluster.pools, cluster.region) for cluster in stack.clusters
+    ]:
         return proven.placements
     return prove_all(
         proven.templates.values(),
-        StackResources(there, stack.region, stack.reservations, absent(stack.clusters, there)),
+        StackResources(present, stack.region, stack.reservations, absent(stack.clusters, present)),
     )
 
 
@@ -96,11 +101,7 @@ def _draws(
 
 @dataclass(frozen=True)
 class Deployment:
-    """A deployment as components declare it, and the `warnings` that people read before.
-
-    `writers`: trainers whose jobs write metrics, as returned by `metric_writers`. `violations`: of the stack's own
-    policy.
-    """
+    """A deployment as components declare it."""
 
     stack: Stack
     revision: Revision
@@ -109,9 +110,12 @@ class Deployment:
     report: QuotaReport
     catalog: Catalog
     packages: Packages
+    #: The trainers whose jobs write metrics, as `metric_writers` returns them.
     writers: frozenset[str]
     facts: Facts
+    #: The violations of the stack's own policy.
     violations: tuple[Finding, ...]
+    #: The warnings that people read before.
     warnings: tuple[str, ...]
 
     def refuse(self) -> None:
@@ -144,8 +148,8 @@ def plan_deployment(
     Raises ConfigError when a template can't be compiled, or its catalog not be read.
     """
     stack = proven.stack
-    placements = {name: asleep(some, plan.dormant) for name, some in _placements(proven, plan).items()}
-    then = live.without(plan.first)
+    placements = {name: mark_dormant(placed, plan.dormant) for name, placed in _placements(proven, plan).items()}
+    then = live.without(plan.deleted_by_program)
     offers = _draws(proven.templates, placements)
 
     def assessed(clusters: tuple[CurrentCluster, ...], beside: Live) -> QuotaReport:
@@ -157,12 +161,15 @@ def plan_deployment(
             mode=stack.quota.mode,
             strict=stack.quota.strict,
             preview=preview,
-            old=plan.old,
+            old=plan.superseded_ids,
             known=() if isinstance(known, Unknown) else known.preferences,
         )
 
     def alone(clusters: tuple[CurrentCluster, ...]) -> QuotaReport:
-        return assessed(clusters, then.without((*plan.old, *(one.id for one in plan.current if one not in clusters))))
+        return assessed(
+            clusters,
+            then.without((*plan.superseded_ids, *(cluster.id for cluster in plan.current if cluster not in clusters))),
+        )
 
     report = assessed(plan.current, then)
     if stack.quota.mode == "request":
@@ -177,19 +184,19 @@ def plan_deployment(
                 report.offers[name],
                 context,
                 {code: package.path for code, package in packages[name].items()},
-                [one for package in packages[name].values() for one in package.requirements],
+                [requirement for package in packages[name].values() for requirement in package.requirements],
                 known_templates.get(name),
             ),
             source=proven.sources[name],
         )
         for name, template in proven.templates.items()
     }
-    old_regions = (one for one in regions_of_old(plan, known) if one not in ("", stack.region))
+    old_regions = (former for former in regions_of_old(plan, known) if former not in ("", stack.region))
     catalog = catalog_of(context, stack, plan, entries, old_regions)
     left = former_regions(live, catalog.regions) or None
     catalog = readable(replace(catalog, former_regions=left, quotas=quota_ids(live)))
-    told = facts(stack, plan, catalog, report)
-    broken = violations(told)
+    known_facts = facts(stack, plan, catalog, report)
+    broken = violations(known_facts)
     return Deployment(
         stack=stack,
         revision=revision,
@@ -199,20 +206,20 @@ def plan_deployment(
         catalog=catalog,
         packages=packages,
         writers=metric_writers(proven.templates.values()),
-        facts=told,
+        facts=known_facts,
         violations=broken,
         warnings=(
             *report.warnings,
             *of_alternatives(plan, then, stack, proven.templates.values()),
-            *("\n  fix: ".join(one.spec.closed) for one in plan.current if one.spec.closed),
-            *(one.waits for one in plan.dormant if one.lacks),
+            *("\n  fix: ".join(cluster.spec.closed) for cluster in plan.current if cluster.spec.closed),
+            *(dormancy.waits for dormancy in plan.dormant if dormancy.lacks),
             *(overdue(item) for item in plan.retiring if item.overdue),
-            *(str(one.error) for one in plan.refusals),
+            *(str(refusal.error) for refusal in plan.refusals),
             *untold_grants(plan.workspace.shared),
             *lost(plan.workspace.lost),
             *kept_settings(plan.workspace.untouched, live.lacking),
             *open_to(stack.submitters),
-            *(sentence(one) for one in broken if one.grade is Grade.WARNING),
+            *(sentence(violation) for violation in broken if violation.grade is Grade.WARNING),
         ),
     )
 
@@ -229,15 +236,15 @@ def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Fa
             mode=stack.quota.mode,
             strict=stack.quota.strict,
             lines={line.key: _line(line) for line in report.lines},
-            requests={one.metric: one.value for one in report.requests} or None,
+            requests={request.metric: request.value for request in report.requests} or None,
         ),
         policy={
             key: rules for key, rules in stack.policy.model_dump(by_alias=True, exclude_none=True).items() if rules
         },
-        kept={one.id: one for one in kept},
+        kept={resource.id: resource for resource in kept},
         trainers={
-            name: TrainerFacts(name, catalog.trainers[name], dict.fromkeys(one.submitters, ACT_AS))
-            for name, one in stack.trainers.items()
+            name: TrainerFacts(name, catalog.trainers[name], dict.fromkeys(trainer.submitters, ACT_AS))
+            for name, trainer in stack.trainers.items()
         },
         adopted=plan.workspace.untouched,
         shared=by_member(plan.workspace.shared),
@@ -246,11 +253,25 @@ def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Fa
 
 def _line(line: QuotaRow) -> QuotaLine:
     """Return the line without its present use, which an autoscaler moves."""
-    return QuotaLine(line.key, line.state, line.short, dict(line.drawn), line.ceiling, line.limit)
+    return QuotaLine(
+        key=line.key,
+        state=line.state,
+        short=line.short,
+        drawn=dict(line.drawn),
+        ceiling=line.ceiling,
+        limit=line.limit,
+    )
 
 
-def _kept(one: Action | RetiringWorkspaceResource) -> Kept:
-    jobs = {job.name: job.display_name for job in one.jobs}
-    if isinstance(one, Action):
-        return Kept(one.id, "cluster", one.cluster, one.why.value, jobs, one.overdue)
-    return Kept(one.name, one.kind, one.role, one.why.value, jobs)
+def _kept(retiring: Action | RetiringWorkspaceResource) -> Kept:
+    jobs = {job.name: job.display_name for job in retiring.jobs}
+    if isinstance(retiring, Action):
+        return Kept(
+            id=retiring.id,
+            kind="cluster",
+            role=retiring.cluster,
+            retiring=retiring.why.value,
+            jobs=jobs,
+            overdue=retiring.overdue,
+        )
+    return Kept(id=retiring.name, kind=retiring.kind, role=retiring.role, retiring=retiring.why.value, jobs=jobs)

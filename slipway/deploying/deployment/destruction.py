@@ -45,9 +45,9 @@ class Destruction:
         self._connection = connect(environ)
         self._specs = declared = file.clusters if file else ()
         self._declared = [
-            (one.name, fingerprint_of(stack, project, region, one), (project, one.region or region))
+            (option.name, fingerprint_of(stack, project, region, option), (project, option.region or region))
             for spec in declared
-            for one in spec.options
+            for option in spec.options
         ]
         regions = file.other_regions if file else ()
         self.where = stack_locations(None if isinstance(known, Unknown) else known, project, region, regions)
@@ -68,19 +68,19 @@ class Destruction:
         self._must_not_be_protected()
         if isinstance(self._known, Unknown):
             raise _untold("which clusters the stack's state lacks", self._known)
-        found = self._clusters()
-        if isinstance(found, Unknown):
-            raise _untold("which clusters there are", found)
-        if left := lacking(found, self._known, self._stack):
+        living = self._clusters()
+        if isinstance(living, Unknown):
+            raise _untold("which clusters there are", living)
+        if orphans := lacking(living, self._known, self._stack):
             raise PolicyError(
-                f"the stack is not taken down: {in_words(left)} would be left",
+                f"the stack is not taken down: {in_words(orphans)} would be left",
                 why="made by this stack, and unknown to its state because an up was killed or failed; "
                 "the engine deletes only what the state has, and the rest is billed",
                 fix="\n".join(
                     (
-                        f"pulumi up, which takes {'it' if len(left) == 1 else 'them'} over; then again",
+                        f"pulumi up, which takes {'it' if len(orphans) == 1 else 'them'} over; then again",
                         "or, where nobody works there:",
-                        *map(_deletion, left),
+                        *map(_deletion, orphans),
                     )
                 ),
             )
@@ -116,13 +116,13 @@ class Destruction:
     def _clusters(self) -> Clusters | Unknown:
         """Return the listed clusters, and those of the stack file that are too new for a list. Their names have the
         places in the state."""
-        found: dict[str, PersistentResource] = {}
+        by_name: dict[str, PersistentResource] = {}
         for place, reader in self._readers.items():
             listed = reader.clusters()
             if isinstance(listed, Unknown):
                 return listed
-            found |= {_named(one.id, place): one for one in listed}
-        ids = {one.id for one in found.values()}
+            by_name |= {_named(cluster.id, place): cluster for cluster in listed}
+        ids = {cluster.id for cluster in by_name.values()}
         for name, fingerprint, place in self._declared:
             n = 1
             while (id_ := cluster_id(name, fingerprint, n)) in ids:
@@ -131,17 +131,17 @@ class Destruction:
             if isinstance(cluster, Unknown):
                 return cluster
             if cluster is not None:
-                found[_named(id_, place)] = cluster
-        return tuple(replace(one, name=name) for name, one in found.items())
+                by_name[_named(id_, place)] = cluster
+        return tuple(replace(cluster, name=name) for name, cluster in by_name.items())
 
 
-def lacking(found: Iterable[PersistentResource], known: State, stack: str) -> Clusters:
+def lacking(clusters: Iterable[PersistentResource], known: State, stack: str) -> Clusters:
     """Return the clusters that the stack made, by labels and id, and that its state lacks; without those that are being
     deleted already."""
     return tuple(
-        one
-        for one in found
-        if is_ours(one, stack) and one.state != "STOPPING" and not known.has(*_place(one.name), one.id)
+        cluster
+        for cluster in clusters
+        if is_ours(cluster, stack) and cluster.state != "STOPPING" and not known.has(*_place(cluster.name), cluster.id)
     )
 
 
@@ -161,6 +161,6 @@ def _place(name: str) -> tuple[str, str]:
     return project, region
 
 
-def _deletion(one: PersistentResource) -> str:
-    project, region = _place(one.name)
-    return f"gcloud ai persistent-resources delete {one.id} --project={project} --region={region}"
+def _deletion(cluster: PersistentResource) -> str:
+    project, region = _place(cluster.name)
+    return f"gcloud ai persistent-resources delete {cluster.id} --project={project} --region={region}"

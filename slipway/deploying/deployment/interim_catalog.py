@@ -39,24 +39,30 @@ def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> Ca
     The parts that wait for clusters being made stay as published: their predecessors, and templates that would lose
     these.
     """
-    whole, there = live.deployed, () if isinstance(live.clusters, Unknown) else live.clusters
-    usable = {one.id for one in there if one.state not in SPENT_STATES}
+    whole, listed = live.deployed, () if isinstance(live.clusters, Unknown) else live.clusters
+    usable = {cluster.id for cluster in listed if cluster.state not in SPENT_STATES}
     published = whole.clusters if whole else {}
-    offered = {name: one for name, one in published.items() if one.id in usable and not one.adopted}
-    resting = {one.spec.name for one in plan.dormant}
-    named = resting | {one.spec.name for one in plan.current}
-    settled = resting | {one.spec.name for one in plan.current if one.import_}
+    offered = {name: cluster for name, cluster in published.items() if cluster.id in usable and not cluster.adopted}
+    resting = {dormancy.spec.name for dormancy in plan.dormant}
+    named = resting | {cluster.spec.name for cluster in plan.current}
+    settled = resting | {cluster.spec.name for cluster in plan.current if cluster.import_}
 
     def published_of(made: Mapping[str, str]) -> Catalog:
         catalog = catalog_of(_there(as_made(plan, made), offered, named, made))
-        last = (one.id for one in plan.of(What.DELETE_LAST) if not catalog.cluster_named(one.id))
+        last = (action.id for action in plan.of(What.DELETE_LAST) if not catalog.cluster_named(action.id))
         catalog = replace(catalog, retiring=tuple(dict.fromkeys((*catalog.retiring, *last))))
         if whole is None:
             return catalog
         was = {
-            name: one for name, one in whole.clusters.items() if name not in settled and catalog.cluster_named(one.id)
+            name: cluster
+            for name, cluster in whole.clusters.items()
+            if name not in settled and catalog.cluster_named(cluster.id)
         }
-        rests = {name: one for name, one in whole.dormant.items() if one.why == "in-place" and name in catalog.dormant}
+        rests = {
+            name: dormant
+            for name, dormant in whole.dormant.items()
+            if dormant.why == "in-place" and name in catalog.dormant
+        }
         templates = {
             name: before if (before := whole.templates.get(name)) and _loses(before, now, was) else now
             for name, now in catalog.templates.items()
@@ -70,36 +76,40 @@ def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> Ca
 def _there(plan: Plan, offered: Mapping[str, Cluster], named: Collection[str], made: Collection[str]) -> Plan:
     """Return the plan for the existing clusters when these of the clusters to be made run, by the first ids."""
     current, dormant = [], list(plan.dormant)
-    stays = {name: CurrentCluster(one, one.id, "", import_=True) for name, one in offered.items()}
-    for one in plan.current:
-        if one.import_ or one.id in made:
-            current.append(one)
-        elif was := stays.get(one.spec.name):
+    stays = {name: CurrentCluster(former, former.id, "", import_=True) for name, former in offered.items()}
+    for cluster in plan.current:
+        if cluster.import_ or cluster.id in made:
+            current.append(cluster)
+        elif was := stays.get(cluster.spec.name):
             current.append(was)
         else:
-            lacks = {MACHINES: ""} if one.spec.season.begins else {}
-            dormant.append(Dormancy(one.spec, one.id, "season", lacks=lacks))
-    current += (one for name, one in stays.items() if name not in named)
+            lacks = {MACHINES: ""} if cluster.spec.season.begins else {}
+            dormant.append(Dormancy(cluster.spec, cluster.id, "season", lacks=lacks))
+    current += (former for name, former in stays.items() if name not in named)
     return plan.with_clusters(current, dormant)
 
 
 def _loses(before: Template, now: Template, clusters: Collection[str]) -> bool:
     """Tell whether a template would no longer be offered on one of these clusters."""
-    was, is_ = ({offer.cluster for offer in one.offers if offer.available} for one in (before, now))
+    was, is_ = ({offer.cluster for offer in template.offers if offer.available} for template in (before, now))
     return bool((was - is_) & set(clusters))
 
 
 @dataclass(frozen=True)
 class Offers:
-    """Catalogs that are published: `before`, at the beginning of the deployment, in `bucket`; `interim`, while clusters
-    are being made; `final`, by the engine. `packages` are those of the interim's templates. Without `revision` no
-    commit is under way."""
+    """The catalogs of a deployment."""
 
+    #: The published one at the beginning of the deployment.
     before: Catalog | None
+    #: The one while clusters are being made.
     interim: CatalogOf
+    #: The one that the engine publishes at the end.
     final: CatalogOf
+    #: The bucket of `before`.
     bucket: str
+    #: The packages of the interim catalog's templates.
     packages: tuple[SourcePackage, ...]
+    #: The commit under way; None where the catalog names none.
     revision: Revision | None
     now: datetime
 
@@ -148,8 +158,8 @@ class InterimCatalog:
         if document.write(as_before) == self._before:
             self._write(self._before)
             return
-        for one in self._packages:
-            self._storage.create(Location(catalog.catalog_bucket, one.path), one.content, "application/gzip")
+        for package in self._packages:
+            self._storage.create(Location(catalog.catalog_bucket, package.path), package.content, "application/gzip")
         self._packages = ()
         if revision := offers.revision:
             # Otherwise nobody else has the commit to continue with.

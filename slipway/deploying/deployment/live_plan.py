@@ -71,30 +71,32 @@ def read_and_plan(
         if skips:
             return skipped()
         wanted = replace(scope, now=time, elsewhere=regions)
-        found, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
+        snapshot, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
         for warning in warnings:
             warn(warning)
-        return found
+        return snapshot
 
-    def live(time: datetime) -> Live:
+    def look_everywhere(time: datetime) -> Live:
         regions = tuple(dict.fromkeys((*stack.other_regions, *before.regions_beside(stack.region))))
-        found = look(time, regions)
-        if not isinstance(found.clusters, Unknown):
-            refuse_rename(before, {one.id: one.labels.get(STACK_LABEL, "") for one in found.clusters}, stack.name)
+        snapshot = look(time, regions)
+        if not isinstance(snapshot.clusters, Unknown):
+            refuse_rename(
+                before, {cluster.id: cluster.labels.get(STACK_LABEL, "") for cluster in snapshot.clusters}, stack.name
+            )
         # A lost state does not tell where clusters are, and a stack file not where they were.
-        published = found.deployed.regions if found.deployed and found.deployed.stack == stack.name else ()
-        more = tuple(one for one in published if one not in (stack.region, *regions))
-        return look(time, (*regions, *more)) if more else found
+        published = snapshot.deployed.regions if snapshot.deployed and snapshot.deployed.stack == stack.name else ()
+        more = tuple(region for region in published if region not in (stack.region, *regions))
+        return look(time, (*regions, *more)) if more else snapshot
 
-    first = [live(now)]
-    if wrong := wrong_clock(now, first[0].time):
+    first_look = [look_everywhere(now)]
+    if wrong := wrong_clock(now, first_look[0].time):
         warn(str(wrong))
-    now = right_time(now, first[0].time)
+    now = right_time(now, first_look[0].time)
 
-    def planned(found: Live, waits: Waits = _NONE) -> Plan:
+    def planned(live: Live, waits: Waits = _NONE) -> Plan:
         return plan(
             stack.clusters,
-            found,
+            live,
             stack=stack.name,
             project=stack.project,
             region=stack.region,
@@ -104,12 +106,14 @@ def read_and_plan(
             waits=waits,
         )
 
-    found, decided = settle(lambda: first.pop() if first else live(now), planned, say, wait=not preview)
-    decided = wait_for_quota(decided, found, stack, lambda waits: planned(found, waits))
-    taken = [*_taken(found, stack, before), *_lent(found, stack, before)]
-    _refuse_elsewhere(found, stack)
-    problems = [*(taken or decided.problems), *_unread(found.buckets), *_unread(found.service_accounts)]
-    if isinstance(known, Unknown) and not found.skipped:
+    live, decided = await_provisioned(
+        lambda: first_look.pop() if first_look else look_everywhere(now), planned, say, wait=not preview
+    )
+    decided = wait_for_quota(decided, live, stack, lambda waits: planned(live, waits))
+    taken = [*_taken(live, stack, before), *_lent(live, stack, before)]
+    _refuse_elsewhere(live, stack)
+    problems = [*(taken or decided.problems), *_unread(live.buckets), *_unread(live.service_accounts)]
+    if isinstance(known, Unknown) and not live.skipped:
         problems.append(f"can't tell what the stack has already, from {known}")
     if problems:
         raise ResourceError(
@@ -119,22 +123,24 @@ def read_and_plan(
             "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program asks only what is in use)",
         )
     refuse(decided.refusals, preview=preview)
-    seen = stacks_of(found.clusters)
-    stay = shared(drops, found.neighbours, before, stack=stack.name, project=stack.project, seen=seen)
-    return found, replace(decided, workspace=replace(decided.workspace, shared=stay))
+    seen = stacks_of(live.clusters)
+    stay = shared(drops, live.neighbours, before, stack=stack.name, project=stack.project, seen=seen)
+    return live, replace(decided, workspace=replace(decided.workspace, shared=stay))
 
 
 def refuse(refusals: tuple[Refusal, ...], *, preview: bool) -> None:
     """Raise PolicyError for forbidden changes; a preview continues where time alone helps."""
-    held = [one for one in refusals if one.for_good] or ([] if preview else list(refusals))
+    held = [refusal for refusal in refusals if refusal.for_good]
+    if not held and not preview:
+        held = list(refusals)
     if len(held) > 1:
         raise PolicyError(
             f"{len(held)} things may not be changed as asked, so nothing was changed",
-            why="\n".join(one.why for one in held),
-            fix="\n".join(dict.fromkeys(one.fix for one in held)),
+            why="\n".join(refusal.why for refusal in held),
+            fix="\n".join(dict.fromkeys(refusal.fix for refusal in held)),
         )
-    for one in held:
-        raise one.error
+    for refusal in held:
+        raise refusal.error
 
 
 def asked_for(stack: Stack) -> dict[str, str]:
@@ -144,7 +150,10 @@ def asked_for(stack: Stack) -> dict[str, str]:
         WORK: stack.workspace.work_bucket,
         TRAINER: trainer_email(stack.workspace.trainer, stack.project),
         **{work_in(region): name for region, name in stack.work_elsewhere.items()},
-        **{other_trainer(name): trainer_email(one.account, stack.project) for name, one in stack.trainers.items()},
+        **{
+            other_trainer(name): trainer_email(trainer.account, stack.project)
+            for name, trainer in stack.trainers.items()
+        },
     }
 
 
@@ -171,7 +180,7 @@ def _scope(stack: Stack, known: State, metrics: frozenset[str], *, preview: bool
         region=stack.region,
         catalog_bucket=known.catalog_bucket or stack.workspace.catalog_bucket,
         buckets=buckets,
-        accounts=tuple(dict.fromkeys((*accounts, *(one.name for one in known.accounts)))),
+        accounts=tuple(dict.fromkeys((*accounts, *(account.name for account in known.accounts)))),
         metrics=metrics,
         # Both read alike; the official type is imported for a deployment, and no preview waits for it.
         read_quota=QuotaInfo.read if preview else quota_info,
@@ -179,10 +188,10 @@ def _scope(stack: Stack, known: State, metrics: frozenset[str], *, preview: bool
     )
 
 
-def _taken(found: Live, stack: Stack, known: State) -> list[str]:
+def _taken(live: Live, stack: Stack, known: State) -> list[str]:
     """Return the problem of a declared catalog bucket that is another stack's. Raises ConfigError where this stack's
     own catalog bears another's name."""
-    whose = found.catalog.stack if isinstance(found.catalog, PublishedCatalog) else ""
+    whose = live.catalog.stack if isinstance(live.catalog, PublishedCatalog) else ""
     if whose in ("", stack.name):
         return []
     if known.catalog_bucket:
@@ -192,23 +201,23 @@ def _taken(found: Live, stack: Stack, known: State) -> list[str]:
     return [f"{lent}; name another catalogBucket, or delete gs://{bucket}/catalog.json if {whose} no longer exists"]
 
 
-def _lent(found: Live, stack: Stack, known: State) -> list[str]:
+def _lent(live: Live, stack: Stack, known: State) -> list[str]:
     """Return the problem of a declared trainer account that is another stack's."""
-    if isinstance(found.service_accounts, Unknown):
+    if isinstance(live.service_accounts, Unknown):
         return []
-    ours = {one.name for one in known.accounts}
+    ours = {account.name for account in known.accounts}
     return [
         f"account {address} is the trainer of stack {whose}, and would be deleted with {stack.name}; name another one, "
         f"or, if {whose} no longer exists: gcloud iam service-accounts update {address} --display-name=trainer"
-        for address, called in found.service_accounts.items()
+        for address, called in live.service_accounts.items()
         if address not in ours and (whose := trainer_owner(called)) not in ("", stack.name)
     ]
 
 
-def _refuse_elsewhere(found: Live, stack: Stack) -> None:
+def _refuse_elsewhere(live: Live, stack: Stack) -> None:
     """Raise ConfigError for a work bucket that is not in the region of the jobs that are to write there."""
     for region, name in ((stack.region, stack.workspace.work_bucket), *stack.work_elsewhere.items()):
-        if (at := found.locations.get(name, region)) != region:
+        if (at := live.locations.get(name, region)) != region:
             raise ConfigError(
                 f"bucket gs://{name} is in {at}, and jobs in {region} can't write their results there",
                 why="Vertex AI refuses a job whose output bucket is not in the job's own region; the name is that of "
@@ -222,7 +231,7 @@ def _unread(part: object) -> list[str]:
     return [f"can't tell what exists already: {part}"] if isinstance(part, Unknown) else []
 
 
-def settle(
+def await_provisioned(
     read: Callable[[], Live],
     decide: Callable[[Live], Plan],
     say: Callable[[str], None],
@@ -234,18 +243,18 @@ def settle(
 
     Raises Timeout after two hours.
     """
-    said = ""
+    reported = ""
     for _ in poll(sleep, _EVERY_S, within=_WITHIN_S):
         live = read()
         plan = decide(live)
-        names = join(one.id for one in plan.current if one.state == "PROVISIONING")
+        names = join(cluster.id for cluster in plan.current if cluster.state == "PROVISIONING")
         if not (wait and names):
             return live, plan
-        if names != said:
+        if names != reported:
             say(f"waiting for {names}: still being made since an earlier deployment")
-            said = names
+            reported = names
     raise Timeout(
-        f"{said} is still being made after {span(_WITHIN_S)}",
+        f"{reported} is still being made after {span(_WITHIN_S)}",
         why="a cluster can't be used, changed or deleted while it is being made",
         fix="run pulumi up again later; slipway pools shows its state",
     )

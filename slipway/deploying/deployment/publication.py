@@ -43,11 +43,11 @@ def compile_context(stack: Stack, revision: Revision, plan: Plan) -> CompileCont
         catalog_bucket=workspace.catalog_bucket,
         work_bucket=workspace.work_bucket,
         trainer=trainer_email(workspace.trainer, stack.project),
-        clusters={one.cluster: one.id for one in plan.actions if one.current or one.what is What.REST},
+        clusters={action.cluster: action.id for action in plan.actions if action.current or action.what is What.REST},
         project=stack.project,
         reservations=stack.reservations,
         code_allowed=workspace.code,
-        trainers={name: trainer_email(one.account, stack.project) for name, one in stack.trainers.items()},
+        trainers={name: trainer_email(trainer.account, stack.project) for name, trainer in stack.trainers.items()},
     )
 
 
@@ -72,10 +72,10 @@ def rehearse(template: JobTemplate, stack: Stack) -> model.Template:
     Raises the ConfigError that a preview would raise for this template, whatever lives in the cloud.
     """
     placements = prove(template, StackResources(stack.clusters, stack.region, stack.reservations))
-    current = (CurrentCluster(one, f"{one.name}-0000000", "0000000", import_=False) for one in stack.clusters)
+    current = (CurrentCluster(spec, f"{spec.name}-0000000", "0000000", import_=False) for spec in stack.clusters)
     plan = Plan(tuple(map(of_current, current)))
     context = compile_context(stack, Revision("unknown", dirty=False), plan)
-    verdicts = {one.label: OfferVerdict(available=True) for one in placements}
+    verdicts = {placement.label: OfferVerdict(available=True) for placement in placements}
     packages = dict.fromkeys(template.packages, "packages/code.tar.gz")
     entry = template_entry(template, placements, verdicts, context, packages)
     readable(catalog_of(context, stack, plan, {template.name: entry}))
@@ -99,14 +99,14 @@ def catalog_of(
         work_bucket=context.work_bucket,
         trainer=context.trainer,
         trainers=context.trainers,
-        clusters={one.spec.name: published(one, stack.region) for one in plan.current},
-        retiring=tuple(one.id for one in plan.retiring),
-        removed={one.id: one.removed for one in plan.retiring if one.removed} or None,
+        clusters={cluster.spec.name: published(cluster, stack.region) for cluster in plan.current},
+        retiring=tuple(action.id for action in plan.retiring),
+        removed={action.id: action.removed for action in plan.retiring if action.removed} or None,
         templates=templates,
         catalog_bucket=context.catalog_bucket,
         work_elsewhere=stack.work_elsewhere or None,
-        dormant={one.spec.name: published_dormant(one, stack.region) for one in plan.dormant},
-        reservations={one.path: one for one in stack.reservations.values()},
+        dormant={dormancy.spec.name: published_dormant(dormancy, stack.region) for dormancy in plan.dormant},
+        reservations={reservation.path: reservation for reservation in stack.reservations.values()},
         confirm_above=stack.workspace.confirm_above,
         budget=stack.budget,
         board=stack.workspace.board or None,
@@ -115,25 +115,28 @@ def catalog_of(
     )
 
 
-def asleep(placements: tuple[Placement, ...], dormant: Iterable[Dormancy]) -> tuple[Placement, ...]:
+def mark_dormant(placements: tuple[Placement, ...], dormant: Iterable[Dormancy]) -> tuple[Placement, ...]:
     """Return the placements; those on a dormant cluster say so."""
-    why = {one.spec.name: one.words for one in dormant}
+    why = {dormancy.spec.name: dormancy.words for dormancy in dormant}
     return tuple(
-        replace(one, dormant=why[one.cluster.name]) if one.cluster and one.cluster.name in why else one
-        for one in placements
+        replace(placement, dormant=why[placement.cluster.name])
+        if placement.cluster and placement.cluster.name in why
+        else placement
+        for placement in placements
     )
 
 
 def draws(template: JobTemplate, placements: tuple[Placement, ...]) -> tuple[OfferDraw, ...]:
     """Return the quota that each placement draws beside the pools at the usual replicas, by its label."""
-    once: dict[str, Placement] = {}
+    by_label: dict[str, Placement] = {}
     for placement in placements:
-        once.setdefault(placement.label, placement)
-    return tuple(_draw(template, placement) for placement in once.values())
+        by_label.setdefault(placement.label, placement)
+    return tuple(_draw(template, placement) for placement in by_label.values())
 
 
 def _draw(template: JobTemplate, placement: Placement) -> OfferDraw:
-    row, named = CAPACITY_TYPES[placement.capacity_type], (template.name, placement.capacity_type, placement.label)
+    row = CAPACITY_TYPES[placement.capacity_type]
+    named = (template.name, placement.capacity_type, placement.label)
     if placement.dormant:
         return OfferDraw(*named, refusal=placement.dormant, dormant=True)
     if placement.refusal or row.draws == "nothing":
@@ -162,15 +165,17 @@ def template_entry(
     Raises ConfigError when the official message type, or a rule of the service, rejects the template.
     """
     uris = {code: f"gs://{context.catalog_bucket}/{name}" for code, name in packages.items()}
-    code, parameters = template.code, tuple(one.published for one in template.parameters)
-    checked = [one.request for one in known.offers] if known and known.parameters == parameters else []
+    code, parameters = template.code, tuple(parameter.published for parameter in template.parameters)
+    checked = [offer.request for offer in known.offers] if known and known.parameters == parameters else []
     return model.Template(
         name=template.name,
         summary=template.summary,
         kind=template.kind,
         roles=_roles(template.worker_pools),
         parameters=parameters,
-        offers=tuple(_offer(template, one, verdicts[one.label], context, uris, checked) for one in placements),
+        offers=tuple(
+            _offer(template, placement, verdicts[placement.label], context, uris, checked) for placement in placements
+        ),
         kinds=tuple(template.kinds),
         package=uris[code] if isinstance(code, Package) else "",
         code_flag=template.code_flag and context.code_allowed,

@@ -21,7 +21,7 @@ def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
 
     Raises ConfigError for a catalog that does not tell all of its clusters, ResourceError where nothing can be planned.
     """
-    rests = (one for one in catalog.dormant.values() if one.why != "in-place")
+    rests = (dormant for dormant in catalog.dormant.values() if dormant.why != "in-place")
     clusters: tuple[Cluster, ...] = (*catalog.clusters.values(), *rests)
     for cluster in clusters:
         known = cluster_id(cluster.name, fingerprint_of(catalog.stack, catalog.project, catalog.region, cluster))
@@ -38,7 +38,7 @@ def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
         project=catalog.project,
         region=catalog.region,
         now=now,
-        waits={name: dict.fromkeys(one.lacks, "") for name, one in catalog.dormant.items() if one.lacks},
+        waits={name: dict.fromkeys(dormant.lacks, "") for name, dormant in catalog.dormant.items() if dormant.lacks},
     )
     if decided.problems:
         raise ResourceError("what is due can't be told", why="\n".join(decided.problems), fix="correct that first")

@@ -107,25 +107,28 @@ _AGAIN = "run pulumi up again: it goes on from there"
 
 @dataclass
 class Removal:
-    """A removal. `names` are full names of clusters. `must_be_idle` raises when one of them is in use, or when that
-    can't be told.
+    """A removal of clusters."""
 
-    `grace` and `offers` are None where no catalog offers them. `deletable`: the states in which a cluster is deleted;
-    others are waited for, up to `within` seconds. `why` they go is for messages.
-    """
-
+    #: The full names of the clusters.
     names: Sequence[str]
     vertex: Vertex
+    #: Raises when one of these is in use, or when that can't be told.
     must_be_idle: Callable[[Sequence[str]], object]
     say: Callable[[str], None]
     warn: Callable[[str], None]
     now: Callable[[], float]
     pause: Callable[[float], object]
+    #: None where no catalog offers the clusters.
     grace: GracePeriod | None = None
+    #: None where no catalog offers the clusters.
     offers: InterimCatalog | None = None
+    #: The reason, for messages.
     why: str = ""
+    #: The seconds for which a cluster in another than a deletable state is waited for.
     within: float = WITHIN_S
+    #: The states in which a cluster is deleted.
     deletable: frozenset[str] = DELETABLE_STATES
+    #: The ids of clusters whose deletion was sent.
     _going: set[str] = field(default_factory=set)
 
     def run(self) -> None:
@@ -164,34 +167,36 @@ class Removal:
 
     def _delete_all(self) -> None:
         for attempt in range(_TRIES):
-            found = self._settled()
-            if not found:
+            living = self._settled()
+            if not living:
                 return
-            for name in found:
+            for name in living:
                 self._going.discard(last_part(name))
-            for name in found:
+            for name in living:
                 self.must_be_idle((name,))
                 self._delete(name)
             self.pause(min(_FIRST_S * 2**attempt, LOOK_EVERY_S))
-        if found := self._settled():
+        if living := self._settled():
             raise ResourceError(
-                f"{in_words(found.values())} could not be deleted",
-                why="; ".join(f"{one.id}: {one.error or 'the service gives no reason'}" for one in found.values()),
+                f"{in_words(living.values())} could not be deleted",
+                why="; ".join(
+                    f"{cluster.id}: {cluster.error or 'the service gives no reason'}" for cluster in living.values()
+                ),
                 fix=_AGAIN,
             )
 
     def _settled(self) -> dict[str, PersistentResource]:
         """Return the existing clusters, by name, when none is being made or deleted any more."""
         busy: list[PersistentResource] = []
-        said = ""
+        reported = ""
         for _ in poll(self.pause, _FIRST_S, LOOK_EVERY_S, within=self.within, now=self.now):
-            found = {name: one for name in self.names if (one := self._look(name))}
-            busy = [one for one in found.values() if one.state not in self.deletable]
+            living = {name: cluster for name in self.names if (cluster := self._look(name))}
+            busy = [cluster for cluster in living.values() if cluster.state not in self.deletable]
             if not busy:
-                return found
-            if (words := f"waiting for {in_words(busy)}") != said:
-                self.say(words)
-                said = words
+                return living
+            if (waiting := f"waiting for {in_words(busy)}") != reported:
+                self.say(waiting)
+                reported = waiting
         raise Timeout(
             f"{in_words(busy)} could not be deleted within {span(self.within)}",
             why="the service takes its time, and deletes only what has been made or has failed",
@@ -203,7 +208,7 @@ class Removal:
         try:
             return self.vertex.persistent_resource(name)
         except NotFound:
-            self.names = [one for one in self.names if one != name]
+            self.names = [other for other in self.names if other != name]
             self.say(f"cluster {last_part(name)} is deleted")
             return None
 
@@ -242,10 +247,10 @@ def let_time_pass(
         wait = left()
 
 
-def _named(words: Sequence[str]) -> str:
+def _named(ids: Sequence[str]) -> str:
     """Return `cluster a`, `clusters a and b`."""
-    return f"cluster{'' if len(words) == 1 else 's'} {join(words)}"
+    return f"cluster{'' if len(ids) == 1 else 's'} {join(ids)}"
 
 
-def in_words(found: Iterable[PersistentResource]) -> str:
-    return _named([f"{one.id} ({one.state.lower()})" for one in found])
+def in_words(clusters: Iterable[PersistentResource]) -> str:
+    return _named([f"{cluster.id} ({cluster.state.lower()})" for cluster in clusters])

@@ -38,18 +38,22 @@ _BY_ITSELF = {
 
 @dataclass(frozen=True)
 class Due:
-    """An event of the cluster `name`. `at` is None for an unknown time, and past only for a reader of an older catalog.
-    `now`: the next deployment does it. `per_hour` is the cluster's cost until then. `readiness`: for a coming season,
-    whether there is quota for it. `why` is for people."""
+    """An event of a cluster."""
 
+    #: The cluster's name in the stack file.
     name: str
     id: str
     what: Event
+    #: The reason, for people.
     why: str
+    #: None for an unknown time; past only for a reader of an older catalog.
     at: datetime | None = None
+    #: Whether the next deployment does it.
     now: bool = False
+    #: The cluster's cost until then.
     per_hour: Price = field(default_factory=Price)
     overdue: bool = False
+    #: For a coming season, whether there is quota for it.
     readiness: Readiness | None = None
 
     @property
@@ -79,8 +83,13 @@ class Due:
             "priceComplete": self.per_hour.complete,
             "ready": self.readiness.ready if self.readiness else None,
             "lacks": [
-                {"metric": one.metric, "region": one.region, "short": one.short, "request": one.requested}
-                for one in lacking
+                {
+                    "metric": shortage.metric,
+                    "region": shortage.region,
+                    "short": shortage.short,
+                    "request": shortage.requested,
+                }
+                for shortage in lacking
             ],
         }
 
@@ -101,9 +110,9 @@ class Due:
 def schedule(plan: Plan, live: Live, region: str, now: datetime) -> tuple[Due, ...]:
     """Return events in order: of the next deployment, then those that wait for jobs, then the rest by date."""
     ready = prepared(plan.actions, live, region, now)
-    found = [due for action in plan.actions for due in _due(action, live, region, now, ready)]
+    events = [due for action in plan.actions for due in _due(action, live, region, now, ready)]
     order = {True: 0, False: 1}
-    return tuple(sorted(found, key=lambda one: (order[one.now], one.at is not None, one.at or now, one.id, one.what)))
+    return tuple(sorted(events, key=lambda due: (order[due.now], due.at is not None, due.at or now, due.id, due.what)))
 
 
 def costs(cluster: PersistentResource, region: str) -> Price:
@@ -128,10 +137,10 @@ def _due(action: Action, live: Live, region: str, now: datetime, ready: Mapping[
         why = action.dormant.words if action.dormant else Why.IDLE.words
         yield Due(name, id_, "delete", why, now=True, per_hour=price)
     elif action.dormant and action.what is What.REST and action.when and action.when > now:
-        one = ready.get(name)
+        outlook = ready.get(name)
         why = f"{price_in_words(total((action.dormant.spec,), region))} from then on"
-        why = f"{one}; {why}" if one else why
-        yield Due(name, id_, "season-begins", why, action.when, readiness=one)
+        why = f"{outlook}; {why}" if outlook else why
+        yield Due(name, id_, "season-begins", why, action.when, readiness=outlook)
     if action.current:
         yield from dates(action.current, action.living, live, region, now)
 
@@ -150,21 +159,21 @@ def dates(
         yield Due(name, current.id, "idle-limit", why, since + season.idle_limit, per_hour=price)
 
 
-def _retiring(one: Action, price: Price) -> Due:
-    state = one.living.state if one.living else ""
-    if one.why is Why.BUSY_STATE and state == "PROVISIONING":
+def _retiring(action: Action, price: Price) -> Due:
+    state = action.living.state if action.living else ""
+    if action.why is Why.BUSY_STATE and state == "PROVISIONING":
         # The published catalog does not name it yet, or no longer.
         why = "still being made; a deployment that asks for it takes it over, any other deletes it when idle"
-        return Due(one.cluster, one.id, "unfinished", why, per_hour=price)
-    if one.jobs:
-        why = f"when {join(job.typed for job in one.jobs)} {'has' if len(one.jobs) == 1 else 'have'} ended"
-    elif one.why in (Why.UNPUBLISHED, Why.DAMAGED):
-        why = f"with the deployment after the next one ({one.why.words})"
-    elif one.why is Why.BUSY_STATE:
+        return Due(action.cluster, action.id, "unfinished", why, per_hour=price)
+    if action.jobs:
+        why = f"when {join(job.typed for job in action.jobs)} {'has' if len(action.jobs) == 1 else 'have'} ended"
+    elif action.why in (Why.UNPUBLISHED, Why.DAMAGED):
+        why = f"with the deployment after the next one ({action.why.words})"
+    elif action.why is Why.BUSY_STATE:
         why = f"can't be deleted while it is {state}"
     else:
-        why = one.why.words
-    return Due(one.cluster, one.id, "retire", why, per_hour=price, overdue=one.overdue)
+        why = action.why.words
+    return Due(action.cluster, action.id, "retire", why, per_hour=price, overdue=action.overdue)
 
 
 if TYPE_CHECKING:
@@ -182,12 +191,14 @@ def wait_for_quota(decided: Plan, live: Live, stack: Stack, again: Callable[[Wai
     """
     waits: dict[str, Mapping[str, str]] = {}
     while lacking := _lacking(decided, live, stack):
-        waits |= dict(list(lacking.items())[-1:])
+        # The last declared waits first: the others may need its quota.
+        last = list(lacking)[-1]
+        waits[last] = lacking[last]
         decided = again(waits)
     if not waits:
         return decided
     # A cluster may have been left out before another one that took its room and does not fit by itself.
-    for name in [one.name for one in stack.clusters if one.name in waits]:
+    for name in [cluster.name for cluster in stack.clusters if cluster.name in waits]:
         others = {other: lacks for other, lacks in waits.items() if other != name}
         if lacking := _lacking(again(others), live, stack):
             waits[name] = lacking.get(name, waits[name])
@@ -201,12 +212,12 @@ def with_seasons(
 ) -> tuple[QuotaRequest, ...]:
     """Return the requests that are `asked` for, and those for clusters of coming seasons, each beside the others that
     are wanted then. `at` reports on these clusters, and none of the stack's others."""
-    found = {one.metric: one for one in asked}
+    by_metric = {request.metric: request for request in asked}
     for report in by_season(plan.current, _coming(plan.actions), now, at).values():
-        for one in report.requests:
-            if one.metric not in found or more(one.value, found[one.metric].value):
-                found[one.metric] = one
-    return tuple(found.values())
+        for request in report.requests:
+            if request.metric not in by_metric or more(request.value, by_metric[request.metric].value):
+                by_metric[request.metric] = request
+    return tuple(by_metric.values())
 
 
 def prepared(
@@ -221,56 +232,60 @@ def prepared(
     """Return the readiness of the clusters of coming seasons, by name. `asked`: the limits that the stack asks for, by
     metric."""
     return readiness(
-        [one.current for one in actions if one.current],
+        [action.current for action in actions if action.current],
         _coming(actions),
         live,
         region=region,
         now=now,
-        old={one.id for one in actions if one.what in (What.RETIRE, *DELETE)},
+        old={action.id for action in actions if action.what in (What.RETIRE, *DELETE)},
         strict=strict,
         asked=asked or {},
     )
 
 
 def _coming(actions: Iterable[Action]) -> tuple[CurrentCluster, ...]:
-    rest = (one.dormant for one in actions if one.what is What.REST)
-    return tuple(CurrentCluster(one.spec, one.id, "", import_=False) for one in rest if one and one.comes)
+    rest = (action.dormant for action in actions if action.what is What.REST)
+    return tuple(
+        CurrentCluster(dormancy.spec, dormancy.id, "", import_=False)
+        for dormancy in rest
+        if dormancy and dormancy.comes
+    )
 
 
 def _lacking(decided: Plan, live: Live, stack: Stack) -> Mapping[str, Mapping[str, str]]:
     """Return the missing quota, as text by metric, for each cluster whose season begins but does not fit, by cluster
     name."""
-    come = [one for one in decided.current if one.id in decided.seasons]
+    come = [cluster for cluster in decided.current if cluster.id in decided.seasons]
     if not come or stack.quota.mode == "warn":
         return {}
-    then = live.without(decided.first)
-    report = assess(decided.current, then, region=stack.region, preview=True, old=decided.old)
-    found = {
-        one.spec.name: {
+    then = live.without(decided.deleted_by_program)
+    report = assess(decided.current, then, region=stack.region, preview=True, old=decided.superseded_ids)
+    lacks_by_name = {
+        cluster.spec.name: {
             line.metric: _words(line, by, then)
             for line in report.lines
-            if line.drawn_by(one.spec.name) and (by := line.lacks(strict=stack.quota.strict))
+            if line.drawn_by(cluster.spec.name) and (by := line.lacks(strict=stack.quota.strict))
         }
-        for one in come
+        for cluster in come
     }
-    return {name: lacks for name, lacks in found.items() if lacks}
+    return {name: lacks for name, lacks in lacks_by_name.items() if lacks}
 
 
 def _words(line: QuotaRow, by: int, live: Live) -> str:
     """Return `quota X in us-central1 is short by 8 (limit 8; drawn by first-1a2b3c4 8)`."""
-    who = sorted(_who(line, live), key=lambda one: (-one[1], one[0]))
-    named = [f"{name} {amount:,}" for name, amount in who[:_NAMED]]
-    others = [f"{len(who) - _NAMED} others"] if len(who) > _NAMED else []
-    return line.shortage(by, f"drawn by {join([*named, *others])}" if who else "")
+    holders = sorted(_who(line, live), key=lambda holder: (-holder[1], holder[0]))
+    named = [f"{name} {amount:,}" for name, amount in holders[:_NAMED]]
+    others = [f"{len(holders) - _NAMED} others"] if len(holders) > _NAMED else []
+    return line.shortage(by, f"drawn by {join([*named, *others])}" if holders else "")
 
 
 def _who(line: QuotaRow, live: Live) -> Iterator[tuple[str, int]]:
     """Yield clusters of all stacks, and jobs beside them, with the amounts that they hold."""
-    there = live.at(line.region, home=not line.elsewhere)
-    if isinstance(there.clusters, Unknown) or isinstance(there.jobs, Unknown):
+    regional = live.at(line.region, home=not line.elsewhere)
+    if isinstance(regional.clusters, Unknown) or isinstance(regional.jobs, Unknown):
         return
-    for cluster in there.clusters:
+    for cluster in regional.clusters:
         if amount := usage((cluster,), ()).total(line.metric):
             yield cluster.id, amount
-    if amount := usage((), there.jobs).total(line.metric):
+    if amount := usage((), regional.jobs).total(line.metric):
         yield "jobs on machines of their own", amount

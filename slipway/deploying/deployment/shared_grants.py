@@ -43,28 +43,28 @@ def rights(
     """Return the rights on the resources that two stacks can share: the project, work buckets, the stack's region's
     first, and accounts that somebody else made. `submitters` by the address of the trainer that they submit as;
     `writers`: accounts that write metrics."""
-    found: list[Right] = []
+    listed: list[Right] = []
     for account, members in submitters.items():
         for member in members:
-            found += ((role, member, "") for role in SUBMITTER_ROLES.values())
-            found += [(ACT_AS, member, account), (CREATES, member, f"gs://{works[0]}")]
-            found += ((READS, member, f"gs://{work}") for work in works)
-    found += ((WRITES, f"serviceAccount:{one}", f"gs://{work}") for one in accounts for work in works)
-    found += ((WRITES_METRICS, f"serviceAccount:{one}", "") for one in writers)
-    return frozenset((role, member.lower(), on) for role, member, on in found)
+            listed += ((role, member, "") for role in SUBMITTER_ROLES.values())
+            listed += [(ACT_AS, member, account), (CREATES, member, f"gs://{works[0]}")]
+            listed += ((READS, member, f"gs://{work}") for work in works)
+    listed += ((WRITES, f"serviceAccount:{account}", f"gs://{work}") for account in accounts for work in works)
+    listed += ((WRITES_METRICS, f"serviceAccount:{account}", "") for account in writers)
+    return frozenset((role, member.lower(), on) for role, member, on in listed)
 
 
 def submitters_of(stack: Stack) -> dict[str, tuple[str, ...]]:
     """Return members by the address of the trainer that they may submit as."""
     of = {stack.workspace.trainer: stack.workspace.submitters}
-    of |= {one.account: one.submitters for one in stack.trainers.values()}
+    of |= {trainer.account: trainer.submitters for trainer in stack.trainers.values()}
     return {trainer_email(account, stack.project): tuple(sorted(members)) for account, members in of.items()}
 
 
 def asked_of(stack: Stack, writers: Collection[str]) -> frozenset[Right]:
     """Return the rights that a stack asks for. `writers`: the trainers, by name, whose jobs write metrics; "" is the
     workspace's."""
-    named = {"": stack.workspace.trainer, **{name: one.account for name, one in stack.trainers.items()}}
+    named = {"": stack.workspace.trainer, **{name: trainer.account for name, trainer in stack.trainers.items()}}
     accounts = {name: trainer_email(account, stack.project) for name, account in named.items()}
     metrics = (accounts[name] for name in writers)
     works = (stack.workspace.work_bucket, *stack.work_elsewhere.values())
@@ -73,17 +73,19 @@ def asked_of(stack: Stack, writers: Collection[str]) -> frozenset[Right]:
 
 def stacks_of(clusters: Iterable[PersistentResource] | Unknown) -> frozenset[str]:
     """Return the stacks that made the clusters; empty where they can't be read."""
-    some = () if isinstance(clusters, Unknown) else clusters
-    return frozenset(one.labels[STACK_LABEL] for one in some if STACK_LABEL in one.labels)
+    readable = () if isinstance(clusters, Unknown) else clusters
+    return frozenset(cluster.labels[STACK_LABEL] for cluster in readable if STACK_LABEL in cluster.labels)
 
 
 def dropped(known: State, asked: Collection[Right] = ()) -> tuple[StateGrant, ...]:
     """Return the grants that the stack has and no longer declares, and that another stack may need. A bucket and an
     account that the stack made itself are no other stack's, and neither are such an account's rights."""
     theirs = others_accounts(known)
-    own = {f"serviceAccount:{one.name}" for one in known.accounts if one.name not in theirs}
-    places = {"", *theirs, *(f"gs://{one.name}" for one in known.buckets if is_adopted_bucket(one.logical))}
-    return tuple(one for one in known.grants if one.on in places and one.member not in own and _right(one) not in asked)
+    own = {f"serviceAccount:{account.name}" for account in known.accounts if account.name not in theirs}
+    places = {"", *theirs, *(f"gs://{bucket.name}" for bucket in known.buckets if is_adopted_bucket(bucket.logical))}
+    return tuple(
+        grant for grant in known.grants if grant.on in places and grant.member not in own and _right(grant) not in asked
+    )
 
 
 def shared(
@@ -98,30 +100,32 @@ def shared(
     """Return the grants that stay. `stack` is the one that drops them, and `known` its state; `seen`: stacks that have
     clusters in the project, each of which must have a catalog."""
     if isinstance(neighbours, Unknown):
-        return tuple(SharedGrant(one, unread=(str(neighbours),)) for one in grants)
-    own = {known.catalog_bucket, *(one.name for one in known.buckets)}
-    some = ((bucket, one) for bucket, one in neighbours.items() if bucket not in own)
-    others = {bucket: one for bucket, one in some if isinstance(one, Unknown) or one.stack != stack}
-    named = {one.stack for one in others.values() if isinstance(one, PublishedCatalog)}
-    unread = [why for bucket, one in others.items() if (why := _unread(f"gs://{bucket}/{NAME}", one))]
+        return tuple(SharedGrant(grant, unread=(str(neighbours),)) for grant in grants)
+    own = {known.catalog_bucket, *(bucket.name for bucket in known.buckets)}
+    foreign = ((bucket, catalog) for bucket, catalog in neighbours.items() if bucket not in own)
+    catalogs = {
+        bucket: catalog for bucket, catalog in foreign if isinstance(catalog, Unknown) or catalog.stack != stack
+    }
+    named = {catalog.stack for catalog in catalogs.values() if isinstance(catalog, PublishedCatalog)}
+    unread = [why for bucket, catalog in catalogs.items() if (why := _unread(f"gs://{bucket}/{NAME}", catalog))]
     unread += (
-        f"stack {one} has clusters here, and no catalog in a bucket that it made"
-        for one in sorted({*seen} - {"", stack} - named)
+        f"stack {name} has clusters here, and no catalog in a bucket that it made"
+        for name in sorted({*seen} - {"", stack} - named)
     )
-    needs = {one.stack: _needs(one) for one in _whole(others.values()) if one.project == project}
-    found = []
-    for one in grants:
-        stacks = tuple(sorted(name for name, needed in needs.items() if _right(one) in needed))
+    needs = {catalog.stack: _needs(catalog) for catalog in _whole(catalogs.values()) if catalog.project == project}
+    staying = []
+    for grant in grants:
+        stacks = tuple(sorted(name for name, needed in needs.items() if _right(grant) in needed))
         if stacks or unread:
-            found.append(SharedGrant(one, stacks, () if stacks else tuple(unread)))
-    return tuple(found)
+            staying.append(SharedGrant(grant, stacks, () if stacks else tuple(unread)))
+    return tuple(staying)
 
 
-def must_be_unneeded(one: StateGrant, stays: SharedGrant | None) -> None:
+def must_be_unneeded(grant: StateGrant, stays: SharedGrant | None) -> None:
     """Raise PolicyError for a grant that another stack needs by now, or may need, right before it would go."""
     if stays is None:
         return
-    what = f"{one.role} of {one.member} {f'on {one.on} ' if one.on else ''}is not taken"
+    what = f"{grant.role} of {grant.member} {f'on {grant.on} ' if grant.on else ''}is not taken"
     if stays.stacks:
         raise PolicyError(
             f"{what}: {who_needs(stays.stacks)} it by now", fix="the same command again: it leaves what others need"
@@ -133,33 +137,33 @@ def must_be_unneeded(one: StateGrant, stays: SharedGrant | None) -> None:
     )
 
 
-def by_member(some: Iterable[SharedGrant]) -> dict[str, tuple[str, ...]]:
+def by_member(staying: Iterable[SharedGrant]) -> dict[str, tuple[str, ...]]:
     """Return the stacks that need the remaining grants, by member; none where that is not known."""
-    found: dict[str, set[str]] = {}
-    for one in some:
-        found.setdefault(one.grant.member, set()).update(one.stacks)
-    return {member: tuple(sorted(stacks)) for member, stacks in sorted(found.items())}
+    stacks_by_member: dict[str, set[str]] = {}
+    for grant in staying:
+        stacks_by_member.setdefault(grant.grant.member, set()).update(grant.stacks)
+    return {member: tuple(sorted(stacks)) for member, stacks in sorted(stacks_by_member.items())}
 
 
 def who_needs(stacks: Sequence[str], quote: str = "") -> str:
     """Return `stack prod needs`, `stacks dev and prod need`."""
-    names = join(f"{quote}{one}{quote}" for one in stacks)
+    names = join(f"{quote}{stack}{quote}" for stack in stacks)
     return f"stack {names} needs" if len(stacks) == 1 else f"stacks {names} need"
 
 
-def _right(one: StateGrant) -> Right:
-    return one.role, one.member.lower(), one.on
+def _right(grant: StateGrant) -> Right:
+    return grant.role, grant.member.lower(), grant.on
 
 
-def _whole(some: Iterable[PublishedCatalog | Unknown]) -> Iterator[Catalog]:
-    return (one.whole for one in some if isinstance(one, PublishedCatalog) and one.whole)
+def _whole(catalogs: Iterable[PublishedCatalog | Unknown]) -> Iterator[Catalog]:
+    return (catalog.whole for catalog in catalogs if isinstance(catalog, PublishedCatalog) and catalog.whole)
 
 
-def _unread(at: str, one: PublishedCatalog | Unknown) -> str:
+def _unread(at: str, catalog: PublishedCatalog | Unknown) -> str:
     """Return the reason why the members in the catalog at an address are unknown; empty where they are known."""
-    if isinstance(one, Unknown):
-        return str(one)
-    return "" if one.whole else one.damage or f"{at}: another version published it"
+    if isinstance(catalog, Unknown):
+        return str(catalog)
+    return "" if catalog.whole else catalog.damage or f"{at}: another version published it"
 
 
 def _needs(catalog: Catalog) -> frozenset[Right]:

@@ -30,18 +30,18 @@ _MEANS: Mapping[str, str] = {
 
 def workspace(plan: Plan, now: datetime) -> Iterator[str]:
     """Yield a line for each account and bucket that is no longer declared, with its command."""
-    for one in plan.workspace.retiring:
-        jobs = join(f"{job.display_name} ({job.owner_and_age(now)})" for job in one.jobs)
-        ended = f"when {jobs} {'has' if len(one.jobs) == 1 else 'have'} ended"
-        when = ended if jobs else f"with a later deployment ({one.why.words})"
-        yield f"{one.words} retires {when}"
-    for one in plan.workspace.released:
+    for resource in plan.workspace.retiring:
+        jobs = join(f"{job.display_name} ({job.owner_and_age(now)})" for job in resource.jobs)
+        ended = f"when {jobs} {'has' if len(resource.jobs) == 1 else 'have'} ended"
+        when = ended if jobs else f"with a later deployment ({resource.why.words})"
+        yield f"{resource.words} retires {when}"
+    for resource in plan.workspace.released:
         becomes = "will be deleted, as no job needs it"
-        if one.adopted:
+        if resource.adopted:
             becomes = "is kept as it is, as it was adopted"
-        elif one.role == WORK:
-            becomes = f"stays, with people's results, and is not this stack's any more\n{_removal(one.name)}"
-        yield f"{one.words} is not asked for any more: it {becomes}"
+        elif resource.role == WORK:
+            becomes = f"stays, with people's results, and is not this stack's any more\n{_removal(resource.name)}"
+        yield f"{resource.words} is not asked for any more: it {becomes}"
 
 
 def overdue(retiring: Action) -> str:
@@ -53,27 +53,28 @@ def overdue(retiring: Action) -> str:
     return f"{late}: {jobs} still on it\n  fix: slipway jobs show {retiring.jobs[0].typed}, or go on waiting"
 
 
-def shared_grants(some: Iterable[SharedGrant]) -> str:
+def shared_grants(grants: Iterable[SharedGrant]) -> str:
     """Return the grants that a destruction leaves, as another stack needs them; empty for none."""
-    needed = by_member(one for one in some if one.stacks)
+    needed = by_member(grant for grant in grants if grant.stacks)
     return "\n".join(f"the roles of {member} stay, as {who_needs(stacks)} them" for member, stacks in needed.items())
 
 
-def untold_grants(some: Iterable[SharedGrant], project: str = "") -> tuple[str, ...]:
+def untold_grants(grants: Iterable[SharedGrant], project: str = "") -> tuple[str, ...]:
     """Return a warning where it is unknown whether another stack needs undeclared grants. With `project` the stack is
     being destroyed: no later deployment takes them away, so the warning has commands."""
-    untold = [one for one in some if not one.stacks]
+    untold = [grant for grant in grants if not grant.stacks]
     if not untold:
         return ()
-    whose, why = join(by_member(untold)), "\n  ".join(dict.fromkeys(one for some in untold for one in some.unread))
+    whose = join(by_member(untold))
+    why = "\n  ".join(dict.fromkeys(reason for grant in untold for reason in grant.unread))
     fix = "correct that; the next pulumi up takes away what no stack needs"
     if project:
-        fix = "\n    ".join(("correct that first, or afterwards:", *(_taking(one, project) for one in untold)))
+        fix = "\n    ".join(("correct that first, or afterwards:", *(_taking(grant, project) for grant in untold)))
     return (f"the roles of {whose} stay, as nobody can tell whether another stack needs them:\n  {why}\n  fix: {fix}",)
 
 
-def _taking(one: SharedGrant, project: str) -> str:
-    grant = one.grant
+def _taking(shared: SharedGrant, project: str) -> str:
+    grant = shared.grant
     on = f"projects remove-iam-policy-binding {project}"
     if grant.on:
         kind = "storage buckets" if grant.on.startswith("gs://") else "iam service-accounts"
@@ -83,10 +84,12 @@ def _taking(one: SharedGrant, project: str) -> str:
 
 def outliving(known: State) -> str:
     """Return the resources that a destruction leaves on purpose, and how to delete them; empty for none."""
-    theirs = [one.name for one in known.buckets if is_adopted_bucket(one.logical)]
-    buckets = (one.name for one in known.buckets if one.logical.startswith(WORK) and one.name not in theirs)
+    theirs = [bucket.name for bucket in known.buckets if is_adopted_bucket(bucket.logical)]
+    buckets = (bucket.name for bucket in known.buckets if bucket.logical.startswith(WORK) and bucket.name not in theirs)
     results = (f"bucket gs://{name} stays, with people's results\n{_removal(name)}" for name in buckets)
-    catalogs = (one.name for one in known.buckets if one.logical.startswith(CATALOG) and one.name in known.spared)
+    catalogs = (
+        bucket.name for bucket in known.buckets if bucket.logical.startswith(CATALOG) and bucket.name in known.spared
+    )
     stay = dict.fromkeys((*theirs, *catalogs))
     kept = (f"cluster {id_} is kept, as it was adopted: it was there before the stack" for id_ in known.adopted)
     others = (*(f"bucket gs://{name}" for name in stay), *(f"account {name}" for name in others_accounts(known)))
@@ -124,23 +127,23 @@ def of_alternatives(plan: Plan, live: Live, stack: Stack, templates: Iterable[Jo
     remain; and the templates that fit another configuration of such a cluster, each with the reason why not this
     one."""
     known = tuple(templates)
-    for one in plan.current:
-        unfit = misfits(known, one.spec) if one.alternatives else {}
-        for other in one.alternatives:
-            what = f"cluster {one.spec.name} {other.spec.called}"
-            current = tuple(other if each is one else each for each in plan.current)
-            report = assess(current, live, region=stack.region, mode="enforce", preview=True, old=plan.old)
-            lacks = (each.sentence for each in report.findings if each.grade is Grade.BLOCKING)
+    for cluster in plan.current:
+        unfit = misfits(known, cluster.spec) if cluster.alternatives else {}
+        for alternative in cluster.alternatives:
+            what = f"cluster {cluster.spec.name} {alternative.spec.called}"
+            current = tuple(alternative if present is cluster else present for present in plan.current)
+            report = assess(current, live, region=stack.region, mode="enforce", preview=True, old=plan.superseded_ids)
+            lacks = (finding.sentence for finding in report.findings if finding.grade is Grade.BLOCKING)
             yield from (f"{what} would be refused: {lacking}" for lacking in lacks)
-            for template, why in unfit.get(other.spec.alternative, {}).items():
+            for template, why in unfit.get(alternative.spec.alternative, {}).items():
                 yield f"{what} is not for template {template}: {why}"
 
 
 def made_otherwise(before: Plan, after: Plan, templates: Iterable[JobTemplate], region: str) -> Iterator[str]:
     """Yield a sentence for each cluster that was made as an alternative. `before`: the first configurations."""
-    known, first = tuple(templates), {one.spec.name: one.spec for one in before.current}
-    for one in after.current:
-        spec, asked = one.spec, first[one.spec.name]
+    known, first = tuple(templates), {cluster.spec.name: cluster.spec for cluster in before.current}
+    for cluster in after.current:
+        spec, asked = cluster.spec, first[cluster.spec.name]
         if not spec.alternative or asked.alternative:
             continue
         price, usual = total((spec,), region), total((asked,), region)
@@ -155,7 +158,7 @@ def made_otherwise(before: Plan, after: Plan, templates: Iterable[JobTemplate], 
         without = f"; not offered on it: {join(unfit)}" if unfit else ""
         where = "in the place of this one, which goes first" if spec.replacement == IN_PLACE else "beside this one"
         yield (
-            f"cluster {spec.name} was made in another way: {one.id} {spec.called}, {price_in_words(price)}{change}{far}"
-            f"{without}; it stays until the stack file says otherwise: take {spec.place_in_order} out of "
-            f"`alternatives` of {spec.name} to have it made as asked for first, {where}"
+            f"cluster {spec.name} was made in another way: {cluster.id} {spec.called}, "
+            f"{price_in_words(price)}{change}{far}{without}; it stays until the stack file says otherwise: take "
+            f"{spec.place_in_order} out of `alternatives` of {spec.name} to have it made as asked for first, {where}"
         )

@@ -43,24 +43,26 @@ ACT_AS = "roles/iam.serviceAccountUser"
 """The role on a trainer's account: it is needed to submit as that trainer, and permits running any code as it."""
 WRITES_METRICS = "roles/aiplatform.user"
 """The role on the project of a trainer whose jobs write metrics to Vertex AI."""
-READS, CREATES, WRITES = (f"roles/storage.object{one}" for one in ("Viewer", "Creator", "User"))
+READS, CREATES, WRITES = (f"roles/storage.object{suffix}" for suffix in ("Viewer", "Creator", "User"))
 """The roles on buckets: of a reader, of a submitter on the work bucket, of a trainer on it."""
 
 
 @dataclass(frozen=True)
 class RetiringWorkspaceResource:
-    """An account or a bucket that is no longer declared. `name` is its address or its own.
-
-    `logical` is its name in the engine's state. `grants`: the roles on the project that the account has, by logical
-    name. `adopted`: somebody else made it.
-    """
+    """An account or a bucket that is no longer declared."""
 
     role: str
+    #: The name in the engine's state.
     logical: str
+    #: The account's address, or the bucket's name.
     name: str
+    #: The jobs that need it.
     jobs: tuple[VertexJob, ...] = ()
+    #: The reason why it stays for now.
     why: Why = Why.JOBS
+    #: The roles on the project that the account has, by logical name.
     grants: Mapping[str, str] = field(default_factory=dict)
+    #: Whether somebody else made it.
     adopted: bool = False
 
     @property
@@ -74,32 +76,34 @@ class RetiringWorkspaceResource:
 
 @dataclass(frozen=True)
 class SharedGrant:
-    """A grant that is no longer declared and stays. `stacks` need it; where they are empty that is not known, and
-    `unread` has the reasons."""
+    """A grant that is no longer declared and stays, as another stack needs it or may need it."""
 
     grant: StateGrant
+    #: The stacks that need it; empty where that is not known.
     stacks: tuple[str, ...] = ()
+    #: The reasons why that is not known.
     unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class WorkspacePlan:
-    """The workspace's plan. `logical`: the logical names of declared resources, by role. `retiring` stays for now,
-    `released` is let go.
+    """The workspace's plan."""
 
-    `grants`: by a trainer's role, the roles on the project, by logical name, that its account keeps while jobs run as
-    it. `adopted`: buckets that somebody else made, which outlive the stack; `untouched`: those of them that keep their
-    settings too, which the first versions overwrote. `lost`: by role, declared buckets that their owners have deleted.
-    `shared`: grants that are no longer declared and that other stacks need.
-    """
-
+    #: The logical names of declared resources, by role.
     logical: Mapping[str, str] = field(default_factory=lambda: {role: role for role in (CATALOG, WORK, TRAINER)})
+    #: The undeclared resources that stay for now.
     retiring: tuple[RetiringWorkspaceResource, ...] = ()
+    #: The undeclared resources that are let go.
     released: tuple[RetiringWorkspaceResource, ...] = ()
+    #: By a trainer's role: its account's roles on the project, by logical name, which it keeps while jobs run as it.
     grants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    #: The buckets that somebody else made, which outlive the stack.
     adopted: frozenset[str] = frozenset()
+    #: Those of them that keep their settings too, which the first versions overwrote.
     untouched: frozenset[str] = frozenset()
+    #: By role, the declared buckets that their owners have deleted.
     lost: Mapping[str, str] = field(default_factory=dict)
+    #: The grants that are no longer declared and that other stacks need.
     shared: tuple[SharedGrant, ...] = ()
 
 
@@ -111,29 +115,34 @@ def plan_workspace(
     by_hand: Collection[str] = (),
     there: Collection[str] | None = None,
 ) -> WorkspacePlan:
-    """Plan the workspace. `wanted`: by role, the declared name. `doubt`: why jobs may be missing, which keeps
-    everything. `by_hand`: buckets that look adopted, which counts until the engine knows them: from then on its state
-    tells. `there`: the declared buckets that exist; None where they were not read.
+    """Plan the workspace. An account that moves from one named trainer to another stays the same resource.
 
-    An account that moves from one named trainer to another stays the same resource.
+    `wanted`: the declared names, by role.
+    `doubt`: the reason why jobs may be missing, which keeps everything.
+    `by_hand`: buckets that look adopted. That counts until the engine knows them: from then on its state tells.
+    `there`: the declared buckets that exist; None where they were not read.
     """
-    theirs = {one.name for one in known.buckets if is_adopted_bucket(one.logical)}
+    theirs = {bucket.name for bucket in known.buckets if is_adopted_bucket(bucket.logical)}
     lost = {role: name for role, name in wanted.items() if there is not None and name in theirs - {*there}}
     theirs -= {*lost.values()}
-    untouched = frozenset(theirs | (set(by_hand) - {one.name for one in known.buckets}))
+    untouched = frozenset(theirs | (set(by_hand) - {bucket.name for bucket in known.buckets}))
     old = [*_unasked(WORK, known, wanted, jobs, untouched), *_unasked(TRAINER, known, wanted, jobs, untouched)]
     trainers = {role: name for role, name in wanted.items() if family(role) == TRAINER}
     return WorkspacePlan(
-        {
+        logical={
             role: _logical(role, name, {} if role in lost else _of(role, known), adopted=name in untouched)
             for role, name in wanted.items()
         },
-        tuple(replace(one, why=Why.JOBS if one.jobs else doubt or Why.JOBS) for one in old if one.jobs or doubt),
-        tuple(one for one in old if not (one.jobs or doubt)),
-        {role: _grants(name, known) for role, name in trainers.items() if doubt or _users(name, jobs)},
-        (known.spared | untouched).difference(lost.values()),
-        untouched,
-        lost,
+        retiring=tuple(
+            replace(resource, why=Why.JOBS if resource.jobs else doubt or Why.JOBS)
+            for resource in old
+            if resource.jobs or doubt
+        ),
+        released=tuple(resource for resource in old if not (resource.jobs or doubt)),
+        grants={role: _grants(name, known) for role, name in trainers.items() if doubt or _users(name, jobs)},
+        adopted=(known.spared | untouched).difference(lost.values()),
+        untouched=untouched,
+        lost=lost,
     )
 
 
@@ -144,7 +153,7 @@ def renamed(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Ref
         old, new = _own(role, known, wanted), wanted.get(role, "")
         if not new or old in ("", new):
             continue
-        was, becomes = (f"account {one}" if role == TRAINER else f"bucket gs://{one}" for one in (old, new))
+        was, becomes = (f"account {name}" if role == TRAINER else f"bucket gs://{name}" for name in (old, new))
         back = f"{key}: {old.partition('@')[0]}"
         yield Refusal(
             f"{was} can't become {becomes}, so nothing was changed",
@@ -187,15 +196,15 @@ def _of(role: str, known: State) -> dict[str, str]:
     """Return the state's names in a role, by logical names."""
     own = family(role)
     return {
-        one.logical: one.name
-        for one in (known.accounts if own == TRAINER else known.buckets)
-        if one.name and (one.logical == own or one.logical.startswith((f"{own}.", f"{own}@")))
+        resource.logical: resource.name
+        for resource in (known.accounts if own == TRAINER else known.buckets)
+        if resource.name and (resource.logical == own or resource.logical.startswith((f"{own}.", f"{own}@")))
     }
 
 
 def _logical(role: str, name: str, old: Mapping[str, str], *, adopted: bool) -> str:
     """Return the existing logical name, else a new one; the plain ones are frozen."""
-    same = [logical for logical, each in old.items() if each == name]
+    same = [logical for logical, known_name in old.items() if known_name == name]
     if same:
         return same[0]
     if family(role) == TRAINER != role:
@@ -210,9 +219,9 @@ def _logical(role: str, name: str, old: Mapping[str, str], *, adopted: bool) -> 
 def _grants(name: str, known: State) -> dict[str, str]:
     """Return an account's roles on the project, by their logical names, without those that it has as a submitter."""
     return {
-        one.name: one.role
-        for one in known.grants
-        if one.member == f"serviceAccount:{name}" and not one.on and not one.name.endswith(one.member)
+        grant.name: grant.role
+        for grant in known.grants
+        if grant.member == f"serviceAccount:{name}" and not grant.on and not grant.name.endswith(grant.member)
     }
 
 
@@ -261,5 +270,7 @@ def others_accounts(known: State) -> tuple[str, ...]:
 def metric_writers(templates: Iterable[JobTemplate]) -> frozenset[str]:
     """Return the trainers, by name, whose jobs write metrics to Vertex AI (WRITES_METRICS); "" is the workspace's."""
     return frozenset(
-        one.trainer or "" for one in templates if one.service_account is None and (one.experiment or one.tensorboard)
+        template.trainer or ""
+        for template in templates
+        if template.service_account is None and (template.experiment or template.tensorboard)
     )

@@ -17,14 +17,19 @@ _CHANGED, _RETENTION, _VERSIONS = "bucket-changed", "retention-changed", "versio
 
 
 class Telling(NamedTuple):
-    """An edit of a bucket in a finding's words: its new effect, the result, and its effect `until` now. `grade`: where
-    it is not the default. `of_all`: it deletes every object, whatever its name."""
+    """An edit of a bucket in a finding's words."""
 
+    #: The finding's kind.
     kind: str
+    #: The new effect, which follows "Bucket `x`".
     does: str
+    #: Its consequence for people with objects there.
     then: str = ""
+    #: The effect until now.
     until: str = ""
+    #: The finding's grade, where it is not its kind's.
     grade: Grade | None = None
+    #: Whether a rule deletes every object, whatever its name.
     of_all: bool = False
 
     def __str__(self) -> str:
@@ -36,28 +41,37 @@ Rule = Callable[[Any, Any], Iterator[Telling]]
 
 
 def _lifecycle(before: Any, after: Any) -> Iterator[Telling]:
-    old, new = ([one for one in some or () if isinstance(one, Mapping)] for some in (before, after))
-    gone, added = [one for one in old if one not in new], [one for one in new if one not in old]
+    old, new = ([rule for rule in rules or () if isinstance(rule, Mapping)] for rules in (before, after))
+    gone = [rule for rule in old if rule not in new]
+    added = [rule for rule in new if rule not in old]
     if not (gone or added):
         return
-    worse = [one for one in added if _deletes(one) and not any(_milder(one, each) for each in gone)]
-    does, until, then = join([*(f"no longer {_rule(one)}" for one in gone), *map(_rule, added)]), "", list[str]()
+    worse = [rule for rule in added if _deletes(rule) and not any(_milder(rule, earlier) for earlier in gone)]
+    does = join([*(f"no longer {_rule(rule)}" for rule in gone), *map(_rule, added)])
+    until, then = "", list[str]()
+    # One rule in the place of another of the same action is an edit, which one sentence tells.
     if len(gone) == len(added) == 1 and gone[0].get("action") == added[0].get("action"):
         until = _when(gone[0]) if _what(gone[0]) == _what(added[0]) else f"{_what(gone[0])} {_when(gone[0])}".rstrip()
         does = _rule(added[0])
-    if any(_mapping(one.get("condition")).get("age") for one in worse):
+    if any(_mapping(rule.get("condition")).get("age") for rule in worse):
         then = ["what is older goes at once"]
     elif not added:
         then = ["they stay, and are paid for"]
-    cold = (_costs(_mapping(one.get("action")).get("storageClass")) for one in added)
+    cold = (_costs(_mapping(rule.get("action")).get("storageClass")) for rule in added)
     then += filter(None, (next(filter(None, cold), ""),))
-    of_all, grade = not all(map(_ends, worse)), None if worse else Grade.WARNING
-    yield Telling("lifecycle-changed", does, ": ".join(then), until, grade, of_all)
+    yield Telling(
+        kind="lifecycle-changed",
+        does=does,
+        then=": ".join(then),
+        until=until,
+        grade=None if worse else Grade.WARNING,
+        of_all=not all(map(_ends, worse)),
+    )
 
 
 def _milder(rule: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Tell whether it deletes the same objects later."""
-    new, old = (dict(_mapping(one.get("condition"))) for one in (rule, before))
+    """Tell whether a rule deletes the same objects as the one before, and later."""
+    new, old = (dict(_mapping(body.get("condition"))) for body in (rule, before))
     later = (new.pop("age", None) or 0) > (old.pop("age", None) or 0)
     return rule.get("action") == before.get("action") and new == old and later
 
@@ -80,11 +94,11 @@ def _rule(body: Mapping[str, Any]) -> str:
 def _ends(body: Mapping[str, Any]) -> list[str]:
     """Return beginnings and ends of names; none for every object."""
     condition = _mapping(body.get("condition"))
-    return [*condition.get("matchesPrefixes", ()), *(f"…{one}" for one in condition.get("matchesSuffixes", ()))]
+    return [*condition.get("matchesPrefixes", ()), *(f"…{suffix}" for suffix in condition.get("matchesSuffixes", ()))]
 
 
 def _what(body: Mapping[str, Any]) -> str:
-    return join(f"`{one}`" for one in _ends(body)) or "every object"
+    return join(f"`{name}`" for name in _ends(body)) or "every object"
 
 
 def _when(body: Mapping[str, Any]) -> str:
@@ -98,11 +112,13 @@ def _when(body: Mapping[str, Any]) -> str:
     if (days := condition.pop("daysSinceNoncurrentTime", None)) and condition.pop("withState", None):
         words.append(f"{counted(days, 'day')} after it was written over")
     rest = [f"{key} {said(value)}" for key, value in condition.items() if value not in (None, "", 0, False, [], "ANY")]
-    return " ".join([*words, *([f"({', '.join(rest)})"] if rest else [])])
+    if rest:
+        words.append(f"({', '.join(rest)})")
+    return " ".join(words)
 
 
 def _retention(before: Any, after: Any) -> Iterator[Telling]:
-    old, new = (_seconds(one, "retentionPeriod") or 0 for one in (before, after))
+    old, new = (_seconds(policy, "retentionPeriod") or 0 for policy in (before, after))
     if _mapping(after).get("isLocked") and not _mapping(before).get("isLocked"):
         then = "nobody can delete one sooner, nor stop paying for it"
         yield Telling(_RETENTION, f"keeps each object for {span(new)}, for good", then)
@@ -115,9 +131,9 @@ def _retention(before: Any, after: Any) -> Iterator[Telling]:
 
 
 def _soft_delete(before: Any, after: Any) -> Iterator[Telling]:
+    kept_s = [_seconds(policy, "retentionDurationSeconds") for policy in (before, after)]
     # By default, the cloud keeps deleted objects for a week.
-    old, new = (_seconds(one, "retentionDurationSeconds") for one in (before, after))
-    old, new = (7 * _DAY if one is None else one for one in (old, new))
+    old, new = (7 * _DAY if seconds is None else seconds for seconds in kept_s)
     if new > old:
         does = f"keeps deleted objects for {span(new)}, paid as before"
         yield Telling(_RETENTION, does, until=f"for {span(old)}", grade=Grade.NOTE)
@@ -128,7 +144,7 @@ def _soft_delete(before: Any, after: Any) -> Iterator[Telling]:
 
 
 def _encryption(before: Any, after: Any) -> Iterator[Telling]:
-    old, new = (_mapping(one).get("defaultKmsKeyName") for one in (before, after))
+    old, new = (_mapping(encryption).get("defaultKmsKeyName") for encryption in (before, after))
     if new and old != new:
         key = last_part(str(new))
         then = "nobody looked whether Cloud Storage may use it, else writes fail"
@@ -161,11 +177,11 @@ def _policy(before: Any, after: Any) -> Iterator[Telling]:
 def _switch(on: Telling | None, off: Telling) -> Rule:
     """Return the rule for a switch; a None side is reported elsewhere."""
 
-    def told(before: Any, after: Any) -> Iterator[Telling]:
+    def rule(before: Any, after: Any) -> Iterator[Telling]:
         if _on(before) != _on(after) and (telling := on if _on(after) else off):
             yield telling
 
-    return told
+    return rule
 
 
 def _changed(does: str, then: str = "", grade: Grade | None = Grade.NOTE) -> Telling:

@@ -30,7 +30,7 @@ _COMES_BACK = {BUCKET: ", and it comes back empty", ACCOUNT: ", and it comes bac
 
 
 class Then(StrEnum):
-    """The next deployment's answer to it."""
+    """The next deployment's answer to a drift, as the end of a sentence."""
 
     PUT_BACK = "puts it back"
     MADE_ANEW = "makes it anew"
@@ -39,15 +39,23 @@ class Then(StrEnum):
 
 
 def drift(on: Subject, field: str, sentence: str, then: Then, fix: str = "", **facts: Any) -> Finding:
-    """Return a finding of drift. `on` is the resource, `field` its field, empty for all of it. `sentence` has no amount
-    that moves by itself. `fix`: a command that undoes what no deployment does; empty where there is none."""
+    """Return a finding of drift.
+
+    `on`: the resource.
+    `field`: its changed field, empty for all of it.
+    `sentence`: the change, without amounts that move by themselves: findings are compared by it.
+    `fix`: a command that undoes what no deployment does; empty where there is none.
+    """
     means = f"the next deployment {then.value}"
     return KINDS["drift"].of(on, sentence, fix, means, field=field, then=then, **facts)
 
 
 def hand_edits(step: EngineStep, *, again: bool) -> Iterator[Finding]:
-    """Compare a resource as it was deployed (`step.old`) with its present state (`step.new`). `again`: the deployment
-    changes it. The fact `short` is the sentence for little room, in Markdown."""
+    """Compare a resource as it was deployed (`step.old`) with its present state (`step.new`).
+
+    `again`: whether the deployment changes the resource, and so puts it back. The fact `short` is the sentence for
+    little room, in Markdown.
+    """
     old, new, then = step.old, step.new, Then.PUT_BACK if again else Then.STAYS
     if old is None:
         return
@@ -65,12 +73,12 @@ def hand_edits(step: EngineStep, *, again: bool) -> Iterator[Finding]:
 def changed(step: EngineStep, old: Resource, new: Resource, then: Then) -> Iterator[Finding]:
     on = subject(step, old)
     if step.type == BUCKET:
-        for key, told in FIELDS.items():
+        for key, rule in FIELDS.items():
             # A value that the program leaves to the cloud is not among its inputs.
-            was, now = (one.inputs.get(key, one.outputs.get(key)) for one in (old, new))
-            for one in told(was, now) if was != now else ():
+            was, now = (resource.inputs.get(key, resource.outputs.get(key)) for resource in (old, new))
+            for telling in rule(was, now) if was != now else ():
                 stays = then if key in old.inputs else Then.STAYS
-                yield drift(on, key, f"it {one}", stays, short=f"it {one._replace(then='')}")
+                yield drift(on, key, f"it {telling}", stays, short=f"it {telling._replace(then='')}")
     for edit in differences(old.inputs, new.inputs):
         if not (step.type == BUCKET and top(edit.path) in FIELDS):
             yield drift(on, edit.path, str(edit).replace("`", ""), then, short=str(edit))
@@ -102,7 +110,7 @@ _OBJECTS = {CATALOG: "catalog", WORKSPACE: "list of clusters"}
 
 def subject(step: EngineStep, resource: Resource) -> Subject:
     named = (values.get("name") for values in (resource.inputs, resource.outputs))
-    name = next((one for one in named if isinstance(one, str) and one), step.name)
+    name = next((value for value in named if isinstance(value, str) and value), step.name)
     if step.type == OBJECT and step.parent == TEMPLATE:
         return Subject("package", name)
     if step.type == OBJECT:

@@ -85,8 +85,8 @@ class _Stream:
         elif "resOutputsEvent" in event:
             self._resource(event["resOutputsEvent"]["metadata"], done=True)
         elif "diagnosticEvent" in event:
-            said = event["diagnosticEvent"]
-            self._said(str(said.get("severity", "")), str(said.get("message", "")).strip())
+            diagnostic = event["diagnosticEvent"]
+            self._said(str(diagnostic.get("severity", "")), str(diagnostic.get("message", "")).strip())
         elif "policyEvent" in event:
             self.objections.add(_objection(event["policyEvent"]))
         elif "summaryEvent" in event:
@@ -101,12 +101,12 @@ class _Stream:
             registered = {text.removeprefix(_HOOK)} if text.startswith(_HOOK) else set()
             self.hooks = (self.hooks or frozenset()) | registered
 
-    def _resource(self, told: Mapping[str, Any], *, done: bool) -> None:
-        op, urn = str(told["op"]), str(told["urn"])
+    def _resource(self, metadata: Mapping[str, Any], *, done: bool) -> None:
+        op, urn = str(metadata["op"]), str(metadata["urn"])
         self.stack = self.stack or urn.removeprefix("urn:pulumi:").partition("::")[0]
         if done and op != "refresh" and (op != "same" or urn in self.standing):
             return
-        step = _step(told)
+        step = _step(metadata)
         if step.type == _ENGINE or step.type.startswith("pulumi:providers:"):
             return
         if step.op == "refresh" or (step.op == "same" and step.urn not in self.standing):
@@ -115,13 +115,17 @@ class _Stream:
             self.steps[step.urn, step.op] = step
 
     def preview(self) -> Preview:
-        why = "; ".join(self._missing())
         # Sorted by name: the engine's order differs from run to run.
-        steps, errors = tuple(self.steps[key] for key in sorted(self.steps)), tuple(self.errors)
-        standing = {urn: self.standing[urn] for urn in sorted(self.standing)}
-        warnings = tuple(sorted(self.warnings))
-        objections = tuple(sorted(self.objections))
-        return Preview(steps, standing, errors, why, warnings, self.hooks, self.stack, objections)
+        return Preview(
+            steps=tuple(self.steps[key] for key in sorted(self.steps)),
+            standing={urn: self.standing[urn] for urn in sorted(self.standing)},
+            errors=tuple(self.errors),
+            why="; ".join(self._missing()),
+            warnings=tuple(sorted(self.warnings)),
+            hooks=self.hooks,
+            stack=self.stack,
+            objections=tuple(sorted(self.objections)),
+        )
 
     def _missing(self) -> Iterator[str]:
         if self.result not in (None, "succeeded") or (self.errors and self.result is None):
@@ -133,13 +137,13 @@ class _Stream:
             yield f"{events} of the engine could not be understood (another version than 3.259?)"
 
 
-def _objection(told: Mapping[str, Any]) -> Objection:
+def _objection(event: Mapping[str, Any]) -> Objection:
     return Objection(
-        pack=str(told["policyPackName"]),
-        rule=str(told["policyName"]),
-        about=str(told.get("resourceUrn") or "").rpartition("::")[2],
-        message=str(told.get("message") or "").strip(),
-        mandatory=told.get("enforcementLevel") not in ("advisory", "disabled"),
+        pack=str(event["policyPackName"]),
+        rule=str(event["policyName"]),
+        about=str(event.get("resourceUrn") or "").rpartition("::")[2],
+        message=str(event.get("message") or "").strip(),
+        mandatory=event.get("enforcementLevel") not in ("advisory", "disabled"),
     )
 
 
@@ -148,23 +152,23 @@ def _kept_otherwise(step: EngineStep) -> bool:
     return old is not None and new is not None and (old.protected, old.retained) != (new.protected, new.retained)
 
 
-def _step(told: Mapping[str, Any]) -> EngineStep:
-    urn = str(told["urn"])
+def _step(metadata: Mapping[str, Any]) -> EngineStep:
+    urn = str(metadata["urn"])
     _, _, types, name = urn.split("::", 3)
     parents, _, own = types.rpartition("$")
-    detailed = told.get("detailedDiff") or {}
-    replaces = [path for path, one in detailed.items() if "replace" in str(one.get("diffKind", ""))]
+    detailed = metadata.get("detailedDiff") or {}
+    replaces = [path for path, difference in detailed.items() if "replace" in str(difference.get("diffKind", ""))]
     return EngineStep(
-        op=str(told["op"]),
+        op=str(metadata["op"]),
         urn=urn,
         type=own,
         name=name,
         parent=parents.rpartition("$")[2],
-        old=_resource(told.get("old")),
-        new=_resource(told.get("new")),
-        diffs=tuple(dict.fromkeys((*(told.get("diffs") or ()), *detailed))),
-        replaces=tuple(dict.fromkeys((*(told.get("keys") or ()), *replaces))),
-        component=not (told.get("new") or told.get("old") or {}).get("custom"),
+        old=_resource(metadata.get("old")),
+        new=_resource(metadata.get("new")),
+        diffs=tuple(dict.fromkeys((*(metadata.get("diffs") or ()), *detailed))),
+        replaces=tuple(dict.fromkeys((*(metadata.get("keys") or ()), *replaces))),
+        component=not (metadata.get("new") or metadata.get("old") or {}).get("custom"),
     )
 
 
@@ -193,7 +197,7 @@ def _plain(value: Any) -> Any:
             return SECRET
         if _SIGNATURE in value:
             return str(value.get("hash", "file"))
-        return {key: _plain(one) for key, one in value.items() if not key.startswith("__")}
+        return {key: _plain(item) for key, item in value.items() if not key.startswith("__")}
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return UNKNOWN if isinstance(value, str) and value in _UNKNOWN else value

@@ -26,25 +26,30 @@ _WORDS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Form:
-    """The form of a grant. `what` is the resource's word, empty for the project. `whole`: the role's members
-    (`Binding`) or all roles (`Policy`) are set altogether, and unlisted members lose them, unseen by the engine."""
+    """The form of a grant."""
 
+    #: The resource's word, empty for the project.
     what: str
+    #: `Binding` where all members of a role are set, `Policy` where all roles are: unlisted members lose theirs, unseen
+    #: by the engine. Empty where a grant is added.
     whole: str = ""
 
 
 @dataclass(frozen=True)
 class Grant:
-    """A grant. An unknown `member` is UNKNOWN with the grant's logical name until the deployment. `on` is text, "bucket
-    `results`"; `what` its word, as in `Form`, and `place` its name, both empty for a project. `ours`: the workspace
-    grants it."""
+    """A grant."""
 
+    #: The member; until the deployment an unknown one is UNKNOWN with the grant's logical name.
     member: str
     role: str
+    #: The resource as text: "bucket `results`".
     on: str
+    #: The resource's word, as in `Form`; empty for a project.
     what: str = ""
+    #: The resource's name; empty for a project.
     place: str = ""
     condition: str = ""
+    #: Whether the workspace grants it.
     ours: bool = field(default=False, compare=False)
 
     @property
@@ -64,28 +69,37 @@ def form(type_: str) -> Form | None:
     return Form(what, "" if match["form"] == "Member" else match["form"])
 
 
-def grants(one: Touched, resource: Resource | None) -> Iterator[Grant]:
+def grants(touched: Touched, resource: Resource | None) -> Iterator[Grant]:
     """Yield the grants of a resource in one of its states; none where it does not exist, or its policy can't be
     read."""
-    is_form = form(one.type)
+    is_form = form(touched.type)
     if resource is None or is_form is None:
         return
     on, name = place(is_form, resource.inputs)
     for role, members, condition in _bindings(resource.inputs):
         for member in members:
-            who = f"{UNKNOWN} {one.name}" if member == UNKNOWN else str(member)
-            yield Grant(who, role, on, is_form.what, name, condition, ours=one.parent == WORKSPACE)
+            who = f"{UNKNOWN} {touched.name}" if member == UNKNOWN else str(member)
+            yield Grant(
+                member=who,
+                role=role,
+                on=on,
+                what=is_form.what,
+                place=name,
+                condition=condition,
+                ours=touched.parent == WORKSPACE,
+            )
 
 
-def gained_and_lost(some: Iterable[Touched]) -> tuple[tuple[Grant, ...], tuple[Grant, ...]]:
+def gained_and_lost(resources: Iterable[Touched]) -> tuple[tuple[Grant, ...], tuple[Grant, ...]]:
     """Return the grants that come, and those that go; a change of the logical name is neither."""
     before: dict[Grant, None] = {}
     after: dict[Grant, None] = {}
-    for one in some:
-        before.update(dict.fromkeys(grants(one, one.old)))
-        after.update(dict.fromkeys(grants(one, one.new or (None if one.goes else one.old))))
-    gained, lost = (grant for grant in after if grant not in before), (grant for grant in before if grant not in after)
-    return tuple(gained), tuple(lost)
+    for touched in resources:
+        before.update(dict.fromkeys(grants(touched, touched.old)))
+        after.update(dict.fromkeys(grants(touched, touched.new or (None if touched.goes else touched.old))))
+    gained = tuple(grant for grant in after if grant not in before)
+    lost = tuple(grant for grant in before if grant not in after)
+    return gained, lost
 
 
 def place(on: Form, inputs: Mapping[str, Any]) -> tuple[str, str]:
@@ -106,8 +120,8 @@ def unreadable(resource: Resource | None) -> bool:
 
 def _bindings(inputs: Mapping[str, Any]) -> Iterator[tuple[str, list[Any], str]]:
     if "policyData" in inputs:
-        for one in _policy(str(inputs["policyData"])):
-            yield str(one.get("role", "")), list(one.get("members", ())), _condition(one)
+        for binding in _policy(str(inputs["policyData"])):
+            yield str(binding.get("role", "")), list(binding.get("members", ())), _condition(binding)
     elif "members" in inputs:
         members = inputs["members"]
         yield str(inputs.get("role", "")), members if isinstance(members, list) else [members], _condition(inputs)
@@ -117,13 +131,13 @@ def _bindings(inputs: Mapping[str, Any]) -> Iterator[tuple[str, list[Any], str]]
 
 def _policy(text: str) -> list[Mapping[str, Any]]:
     try:
-        read = from_json(text)
+        policy = from_json(text)
     except ValueError:
         return []
-    found = read.get("bindings", []) if isinstance(read, Mapping) else []
-    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+    bindings = policy.get("bindings", []) if isinstance(policy, Mapping) else []
+    return [binding for binding in bindings if isinstance(binding, Mapping)] if isinstance(bindings, list) else []
 
 
 def _condition(inputs: Mapping[str, Any]) -> str:
-    found = inputs.get("condition")
-    return str(found.get("title") or found.get("expression", "")) if isinstance(found, Mapping) else ""
+    condition = inputs.get("condition")
+    return str(condition.get("title") or condition.get("expression", "")) if isinstance(condition, Mapping) else ""

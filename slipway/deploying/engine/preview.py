@@ -14,13 +14,15 @@ UNKNOWN = "[known once deployed]"
 
 @dataclass(frozen=True)
 class Resource:
-    """A resource in the state, or in the program's declaration. Inputs without the engine's own keys (`__…`); secrets
-    are `SECRET`. `retained`: it stays in the cloud when it leaves the state; `protected`: it can't be deleted."""
+    """A resource in the state, or in the program's declaration."""
 
+    #: The inputs without the engine's own keys (`__…`); secrets are `SECRET`.
     inputs: Mapping[str, Any] = field(default_factory=dict)
     outputs: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""
+    #: Whether the engine leaves it in the cloud when it leaves the state.
     retained: bool = False
+    #: Whether the engine refuses to delete it.
     protected: bool = False
 
     @property
@@ -31,58 +33,60 @@ class Resource:
 
 @dataclass(frozen=True)
 class EngineStep:
-    """A step of the engine for one resource. `op` is the engine's word: same, create, update, delete, replace,
-    create-replacement, delete-replaced, import, read, refresh, … `name` is the logical one, `parent` the type of the
-    component around it, empty without one. `old` is None before there is one, `new` when it goes. `component`: it
-    groups others, and is nothing in the cloud.
+    """A step of the engine for one resource. A replacement has several steps of the same URN."""
 
-    `diffs` are the paths that differ, `replaces` those of them that make another resource of it. A step that replaces
-    is one of several of the same URN.
-    """
-
+    #: The engine's word: same, create, update, delete, replace, create-replacement, delete-replaced, import, read, …
     op: str
     urn: str
     type: str
+    #: The logical name.
     name: str
+    #: The type of the component around it, empty without one.
     parent: str = ""
+    #: None before the resource exists.
     old: Resource | None = None
+    #: None when the resource goes.
     new: Resource | None = None
+    #: The paths that differ.
     diffs: tuple[str, ...] = ()
+    #: Those of them that make another resource of it.
     replaces: tuple[str, ...] = ()
+    #: Whether it groups other resources, and is nothing in the cloud.
     component: bool = False
 
 
 @dataclass(frozen=True, order=True)
 class Objection:
-    """A broken rule of a policy pack: `about` is the logical name of a resource, or the stack's; `mandatory`: the
-    engine deploys nothing then."""
+    """A broken rule of a policy pack."""
 
     pack: str
     rule: str
+    #: The logical name of a resource, or the stack's.
     about: str
     message: str
+    #: Whether the engine then deploys nothing.
     mandatory: bool
 
 
 @dataclass(frozen=True)
 class Preview:
-    """The preview. `steps` are the intended ones, without refreshes and without unchanged resources; a changed
-    protection or retention counts as a change. `standing` are all components and resources that were refreshed, by URN:
-    `old` as deployed, `new` as they are now, None for a resource deleted by hand.
+    """The engine's preview of a deployment."""
 
-    `errors` are the messages of engine and program about a failure, `warnings` their other messages. `why` tells the
-    missing part of an incomplete one, with the reason. `hooks` are the names of those that the program registered; None
-    where the events do not tell. `stack` is its name, empty where no event tells. `objections` are those of policy
-    packs that the engine started beside it.
-    """
-
+    #: The intended steps, without refreshes and without unchanged resources. A changed protection is a change.
     steps: tuple[EngineStep, ...] = ()
+    #: All components and refreshed resources, by URN: `old` as deployed, `new` as now, None when deleted by hand.
     standing: Mapping[str, EngineStep] = field(default_factory=dict)
+    #: The messages of engine and program about a failure.
     errors: tuple[str, ...] = ()
+    #: The missing part of an incomplete preview, with the reason; empty for a complete one.
     why: str = ""
+    #: The other messages of engine and program.
     warnings: tuple[str, ...] = ()
+    #: The names of the hooks that the program registered; None where the events do not tell.
     hooks: frozenset[str] | None = None
+    #: The stack's name, empty where no event tells.
     stack: str = ""
+    #: The broken rules of policy packs that the engine started beside the program.
     objections: tuple[Objection, ...] = ()
 
     @property

@@ -26,33 +26,36 @@ _PASSED_OVER = ("discard", "discard-replaced", "remove-pending-replace", "read",
 
 
 class Fate(StrEnum):
-    """The fate of a resource. FORGOTTEN stays in the cloud, and no longer belongs to the stack. ADOPTED existed before,
-    without a stack."""
+    """The fate of a resource."""
 
     CREATED = "created"
+    #: It existed before, without a stack.
     ADOPTED = "adopted"
     CHANGED = "changed"
     REPLACED = "replaced"
     DELETED = "deleted"
+    #: It stays in the cloud, and no longer belongs to the stack.
     FORGOTTEN = "forgotten"
 
 
 @dataclass(frozen=True)
 class Touched:
-    """A resource. `old` as it was deployed last, `now` as it is: None for one deleted by hand. `new` as it is declared.
-
-    `name` is the logical one. `diffs` are the paths in which the engine finds it different from `now`, `replaces` those
-    of them for which it makes another one.
-    """
+    """A resource that the deployment touches."""
 
     fate: Fate
     type: str
+    #: The logical name.
     name: str
     parent: str = ""
+    #: The resource as it was deployed last.
     old: Resource | None = None
+    #: The resource as it is; None for one deleted by hand.
     now: Resource | None = None
+    #: The resource as it is declared.
     new: Resource | None = None
+    #: The paths in which the engine finds the declaration different from `now`.
     diffs: tuple[str, ...] = ()
+    #: Those of them for which it makes another resource.
     replaces: tuple[str, ...] = ()
 
     @property
@@ -86,8 +89,8 @@ class Touched:
     @property
     def put_back(self) -> tuple[str, ...]:
         """The top-level inputs that somebody changed by hand, and that this deployment reverts."""
-        found = self.now.inputs if self.now else {}
-        return tuple(key for key in self._differing if self.was.get(key) == self.becomes.get(key) != found.get(key))
+        present = self.now.inputs if self.now else {}
+        return tuple(key for key in self._differing if self.was.get(key) == self.becomes.get(key) != present.get(key))
 
     @property
     def _differing(self) -> tuple[str, ...]:
@@ -100,11 +103,11 @@ class Touched:
     @property
     def physical(self) -> str:
         """The cloud's name of it; the logical one where that is unknown."""
-        for one in (self.old, self.now, self.new):
+        for state in (self.old, self.now, self.new):
             for key in ("name", "email"):
-                found = one.inputs.get(key) or one.outputs.get(key) if one else None
-                if isinstance(found, str) and found != UNKNOWN:
-                    return last_part(found)
+                name = state.inputs.get(key) or state.outputs.get(key) if state else None
+                if isinstance(name, str) and name != UNKNOWN:
+                    return last_part(name)
         return self.name
 
 
@@ -119,8 +122,8 @@ def touched(preview: Preview) -> tuple[Touched, ...]:
 
 def overwritten(before: Resource | None, now: Resource | None) -> bool:
     """Tell whether somebody wrote other contents into an object: the engine shows their checksum alone."""
-    known, found = (one.outputs.get("md5hash") if one else None for one in (before, now))
-    return bool(known and found and known != found)
+    known, present = (resource.outputs.get("md5hash") if resource else None for resource in (before, now))
+    return bool(known and present and known != present)
 
 
 def _together(steps: list[EngineStep], standing: EngineStep | None) -> Touched:
@@ -193,21 +196,21 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[InputDiffer
         yield InputDifference(path, before, after)
 
 
-def unseen(paths: Iterable[str], found: Iterable[InputDifference]) -> tuple[str, ...]:
+def unseen(paths: Iterable[str], differing: Iterable[InputDifference]) -> tuple[str, ...]:
     """Return the engine's differing paths without a shown difference: in secrets, or in values that the cloud
     computes."""
-    tops = {top(one.path) for one in found}
+    tops = {top(difference.path) for difference in differing}
     return tuple(dict.fromkeys(top(path) for path in paths if top(path) not in tops))
 
 
 def texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield every text in a value, with its path."""
     if isinstance(value, Mapping):
-        for key, one in value.items():
-            yield from texts(one, f"{path}.{key}" if path else str(key))
+        for key, item in value.items():
+            yield from texts(item, f"{path}.{key}" if path else str(key))
     elif isinstance(value, list):
-        for one in value:
-            yield from texts(one, path)
+        for item in value:
+            yield from texts(item, path)
     elif isinstance(value, str):
         yield path, value
 
@@ -216,22 +219,23 @@ def _of_lists(before: list[Any], after: list[Any], path: str) -> Iterator[InputD
     gone, added = _less(before, after), _less(after, before)
     if len(gone) == len(added) == 1:
         yield from differences(gone[0], added[0], f"{path}[{before.index(gone[0])}]")
-    elif all(isinstance(one, str) for one in (*gone, *added)):
+    elif all(isinstance(item, str) for item in (*gone, *added)):
         if gone or added:
             yield InputDifference(path, ", ".join(gone) or None, ", ".join(added) or None)
     else:
-        yield from (InputDifference(f"{path}[{before.index(one)}]", one, None) for one in gone)
-        yield from (InputDifference(f"{path}[{after.index(one)}]", None, one) for one in added)
+        yield from (InputDifference(f"{path}[{before.index(item)}]", item, None) for item in gone)
+        yield from (InputDifference(f"{path}[{after.index(item)}]", None, item) for item in added)
 
 
-def _less(some: list[Any], others: list[Any]) -> list[Any]:
-    left, rest = [], list(others)
-    for one in some:
-        if one in rest:
-            rest.remove(one)
+def _less(items: list[Any], others: list[Any]) -> list[Any]:
+    """Return the items of one list that another lacks, each as often as it lacks it."""
+    missing, rest = [], list(others)
+    for item in items:
+        if item in rest:
+            rest.remove(item)
         else:
-            left.append(one)
-    return left
+            missing.append(item)
+    return missing
 
 
 def top(path: str) -> str:
@@ -241,7 +245,7 @@ def top(path: str) -> str:
 
 def _hidden(path: str, value: Any) -> bool:
     if isinstance(value, Mapping | list):
-        return any(_hidden(f"{path}.{key}", one) for key, one in texts(value))
+        return any(_hidden(f"{path}.{key}", text) for key, text in texts(value))
     return SECRET in str(value) or bool(_SECRET_NAME.search(path) or shown(str(value)) == "hidden")
 
 

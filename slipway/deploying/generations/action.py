@@ -22,9 +22,9 @@ class Why(StrEnum):
     words: str
 
     def __new__(cls, value: str, words: str) -> Why:
-        one = str.__new__(cls, value)
-        one._value_, one.words = value, words
-        return one
+        reason = str.__new__(cls, value)
+        reason._value_, reason.words = value, words
+        return reason
 
     JOBS = "jobs", "jobs on it"
     IN_USE = "in-use", UNLISTED
@@ -44,20 +44,26 @@ class Why(StrEnum):
 
 
 class What(StrEnum):
-    """Actions in the order of display. TAKE: it lives, and becomes the current one. LEAVE: adopted, and no longer on
-    offer. CLEAR: it failed, and goes before its successor is made. REFUSE: nothing is deployed while that is asked
-    for."""
+    """The kinds of actions, in the order of display."""
 
     CREATE = "create"
+    #: The cluster lives, and becomes the current one of its name.
     TAKE = "take"
     KEEP = "keep"
     ADOPT = "adopt"
+    #: An adopted cluster is no longer on offer.
     LEAVE = "leave"
+    #: The entry is dormant.
     REST = "rest"
+    #: The cluster is no longer current, and stays while it is in use.
     RETIRE = "retire"
+    #: The cluster failed, and goes before its successor is made.
     CLEAR = "clear"
+    #: The cluster goes before others are made.
     DELETE_FIRST = "delete-first"
+    #: The cluster goes when all else is done.
     DELETE_LAST = "delete-last"
+    #: Nothing is deployed while that is asked for.
     REFUSE = "refuse"
 
 
@@ -66,24 +72,28 @@ DELETE = (What.DELETE_FIRST, What.DELETE_LAST)
 
 @dataclass(frozen=True)
 class Action:
-    """A step about one cluster. `cluster` is its display name, `jobs` have not ended. `instead`: ids of its
-    alternatives; for a cluster that goes, that of its successor, where it is to be made.
+    """A step about one cluster."""
 
-    `current` is declared, `living` exists. `dormant`: for REST, and for a cluster that goes because its entry rests.
-    `overdue`: it should have retired by now. `removed`: since when no entry names it, and with what limit. `edited`:
-    keys of a protected cluster. `when`: for REST, the date that brings it.
-    """
-
+    #: The cluster's name in the stack file.
     cluster: str
     id: str
     what: What
     why: Why = Why.ASKED
+    #: The jobs on it that have not ended.
     jobs: tuple[VertexJob, ...] = ()
+    #: The ids of its alternatives; for a cluster that goes, the id of its successor, where that is to be made.
     instead: tuple[str, ...] = ()
+    #: The declared cluster.
     current: CurrentCluster | None = None
+    #: The existing cluster.
     living: PersistentResource | None = None
+    #: Set for REST, and for a cluster that goes because its entry rests.
     dormant: Dormancy | None = None
+    #: Whether it should have retired by now.
     overdue: bool = False
+    #: Since when no entry names it, and with what limit.
     removed: Removed | None = None
+    #: The edited keys of a protected cluster.
     edited: tuple[str, ...] = ()
+    #: For REST, the date that brings the cluster.
     when: datetime | None = None

@@ -73,13 +73,15 @@ def obstacles(
 def differences(spec: ClusterSpec, cluster: PersistentResource) -> Iterator[str]:
     """Yield the differences between an entry and the living cluster, a sentence each. While the cluster grows or
     shrinks its numbers are not compared."""
-    for one in compare(spec, as_asked(cluster.spec, spec, steady=cluster.state == STEADY)):
-        last = one.key.rpartition(".")[2]
-        mend = f"write `{last}: {one.written or one.after}`" if one.after else f"take `{last}` out"
-        if one.key == _ACCOUNTS and one.after == "false":
+    for difference in compare(spec, as_asked(cluster.spec, spec, steady=cluster.state == STEADY)):
+        last = difference.key.rpartition(".")[2]
+        mend = f"write `{last}: {difference.written or difference.after}`" if difference.after else f"take `{last}` out"
+        if difference.key == _ACCOUNTS and difference.after == "false":
             mend = f"no template can run on it: name one that was made with {ACCOUNTS_FLAG}, or {mend}"
-        words = f"the file says {one.before or 'none'}, and {cluster.id} has {one.after or 'none'}; {mend}"
-        yield _at(spec, one.key, words)
+        words = (
+            f"the file says {difference.before or 'none'}, and {cluster.id} has {difference.after or 'none'}; {mend}"
+        )
+        yield _at(spec, difference.key, words)
 
 
 def _at(spec: ClusterSpec, key: str, words: str) -> str:

@@ -25,14 +25,16 @@ its wait."""
 
 @dataclass(frozen=True)
 class Dormancy:
-    """A cluster's dormancy. `id` is its id once it exists. `since`: when its season ended, or its limit was reached;
-    None before its season. `why`: a `slipway.model.season.Reason`, or a newer version's. `lacks`: for a cluster whose
-    season has begun, the missing quota as text, by metric."""
+    """A cluster's dormancy."""
 
     spec: ClusterSpec
+    #: The cluster's id once it exists.
     id: str
+    #: A `slipway.model.season.Reason`, or one of a newer version.
     why: str
+    #: When its season ended, or its limit was reached; None before its season.
     since: datetime | None = None
+    #: For a cluster whose season has begun, the missing quota as text, by metric.
     lacks: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -54,7 +56,7 @@ class Dormancy:
 
 def ends_within(clusters: Iterable[ClusterSpec]) -> timedelta | None:
     """Return the age up to which jobs have to be read for their end; None where no cluster has an `idleLimit`."""
-    longest = max((one.season.idle_limit for one in clusters if one.season.idle_limit), default=None)
+    longest = max((cluster.season.idle_limit for cluster in clusters if cluster.season.idle_limit), default=None)
     return None if longest is None else longest + _SLOWEST
 
 
@@ -78,7 +80,7 @@ def given_up(
     if limit is None or now is None:
         return None
     would_be = cluster_id(spec.name, current.fingerprint)
-    others = (cluster_id(spec.name, one.fingerprint) for one in current.alternatives)
+    others = (cluster_id(spec.name, alternative.fingerprint) for alternative in current.alternatives)
     remembered = _remembered(live.catalog, spec, {would_be, *others})
     if remembered is not None:
         return remembered
@@ -94,17 +96,20 @@ def idle_since(current: CurrentCluster, cluster: PersistentResource, live: Live,
     jobs, ends = live.jobs, live.last_ends
     if isinstance(jobs, Unknown) or isinstance(ends, Unknown):
         return None
+    # A job that no list shows yet may hold machines all the same.
     busy = cluster.in_use or any(job.persistent_resource_id == cluster.id and not job.ended for job in jobs)
     if busy or cluster.state not in RUNNING_STATES:
         return None
-    known = (cluster.create_time, ends.get(cluster.id))
+    known = [time for time in (cluster.create_time, ends.get(cluster.id)) if time]
     begins = current.spec.season.begins
-    return max((*(one for one in known if one), *([begins] if begins and any(known) else [])), default=None)
+    if known and begins:
+        known.append(begins)
+    return max(known, default=None)
 
 
 def undecided(current: Iterable[CurrentCluster], live: Live) -> tuple[str, ...]:
     """Return a note where the idle time of clusters is unknown."""
-    limited = [one.spec.name for one in current if one.spec.season.idle_limit]
+    limited = [cluster.spec.name for cluster in current if cluster.spec.season.idle_limit]
     if not isinstance(live.last_ends, Unknown) or not limited:
         return ()
     return (f"can't tell since when {join(limited)} idles, so it stays, from {live.last_ends}",)

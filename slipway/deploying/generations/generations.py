@@ -50,19 +50,20 @@ def current_generation(
     published = catalog.clusters.get(spec.name) if isinstance(catalog, PublishedCatalog) else None
     options = [(option, identify(option)) for option in spec.options]
     usable = [
-        (place, item)
+        (place, cluster)
         for place, (option, fingerprint) in enumerate(options)
-        for item in ours.values()
-        if not (home and item.region) or item.region == (option.region or home)
+        for cluster in ours.values()
+        if not (home and cluster.region) or cluster.region == (option.region or home)
         # The label is compared too: a name may look like another cluster's id.
-        if item.labels.get(NAME_LABEL, spec.name) == spec.name and is_id_of(item.id, cluster_id(spec.name, fingerprint))
-        if item.state not in SPENT_STATES
+        if cluster.labels.get(NAME_LABEL, spec.name) == spec.name
+        and is_id_of(cluster.id, cluster_id(spec.name, fingerprint))
+        if cluster.state not in SPENT_STATES
     ]
     if usable:
 
-        def order(found: tuple[int, PersistentResource]) -> tuple[object, ...]:
-            place, one = found
-            return _PREFERENCE.get(one.state, 9), one.id != published, place, len(one.id), one.id
+        def order(candidate: tuple[int, PersistentResource]) -> tuple[object, ...]:
+            place, cluster = candidate
+            return _PREFERENCE.get(cluster.state, 9), cluster.id != published, place, len(cluster.id), cluster.id
 
         place, best = min(usable, key=order)
         option, fingerprint = options[place]
@@ -115,7 +116,7 @@ def unlike(current: CurrentCluster, cluster: PersistentResource) -> str:
     """Return a sentence where a living cluster's machines are not those of its id, or empty. Their numbers are the
     autoscaler's."""
     asked = current.spec
-    differs = (one for one in compare(asked, as_asked(cluster.spec, asked)) if one.of_machines)
+    differs = (difference for difference in compare(asked, as_asked(cluster.spec, asked)) if difference.of_machines)
     wrong = next(differs, None) if cluster.pools else None
     if wrong is None:
         return ""

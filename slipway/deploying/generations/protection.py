@@ -24,11 +24,12 @@ _NONE: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Refusal:
-    """A refusal. `for_good`: only another stack file helps, so a preview ends with it too. Others pass with time."""
+    """A refusal, as the parts of its error."""
 
     what: str
     why: str
     fix: str
+    #: Whether only another stack file helps, so that a preview ends with it too. Others pass with time.
     for_good: bool = False
 
     @property
@@ -47,12 +48,14 @@ def protected(
     catalog: PublishedCatalog | Unknown | None,
     known: Mapping[str, str] = _NONE,
 ) -> Iterator[Action]:
-    """Yield a refusal for each protected cluster that the stack file changes. `named`: its clusters with their
-    fingerprints.
+    """Yield a refusal for each protected cluster that the stack file changes.
+
+    `named`: the stack file's clusters with their fingerprints.
+    `known`: the names of protected clusters in the engine's state, by id.
 
     A cluster is protected if the last deployment had it so, which the published catalog tells: the stack file's present
-    word may be a part of the same edit. Where that catalog can't be read, the engine's state tells, which has the names
-    of protected clusters (`known`, by id), and the file's own word counts, both compared with the living clusters.
+    word may be a part of the same edit. Where that catalog can't be read, the engine's state and the file's own word
+    count, both compared with the living clusters.
     """
     asked = {spec.name: (spec, fingerprint) for spec, fingerprint in named}
     whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
@@ -62,10 +65,10 @@ def protected(
                 yield _refused(name, was.id, *changed)
         return
     for name, (spec, fingerprint) in asked.items():
-        living = [one for one in ours.values() if one.labels[NAME_LABEL] == name and not one.failed]
+        living = [cluster for cluster in ours.values() if cluster.labels[NAME_LABEL] == name and not cluster.failed]
         mine = cluster_id(name, fingerprint)
-        kept = spec.replacement == PROTECT or any(one.id in known for one in living)
-        if kept and living and not any(is_id_of(one.id, mine) for one in living):
+        kept = spec.replacement == PROTECT or any(cluster.id in known for cluster in living)
+        if kept and living and not any(is_id_of(cluster.id, mine) for cluster in living):
             yield _refused(name, living[0].id, "what makes another cluster of it")
     for id_, name in known.items():
         if name not in asked and id_ in ours and not ours[id_].failed:
@@ -80,9 +83,11 @@ def _changed(was: Cluster, asked: tuple[ClusterSpec, str] | None) -> list[str]:
     before = was.season
     if fingerprint and is_id_of(was.id, cluster_id(spec.name, fingerprint)) and spec.season == before:
         return []
-    keys = [f"`{one.key}`" for one in compare(was, spec)]
-    keys += ["`id`"] if spec.adopted else []
-    keys += ["the dates or the `idleLimit`"] if spec.season != before else []
+    keys = [f"`{difference.key}`" for difference in compare(was, spec)]
+    if spec.adopted:
+        keys.append("`id`")
+    if spec.season != before:
+        keys.append("the dates or the `idleLimit`")
     return keys or ["its project, its region or its stack"]
 
 
@@ -118,11 +123,18 @@ def undeletable(
     stack: str,
     known: Mapping[str, str] = _NONE,
 ) -> Refusal | None:
-    """Return the refusal to take a stack down: by its file's word, or the last deployment's: the catalog's, or where
-    that can't be read the state's (`known`: protected clusters' names by id)."""
+    """Return the refusal to take a stack with protected clusters down.
+
+    A cluster is protected by the file's word, or by the last deployment's. The catalog tells that; where it can't be
+    read, the engine's state does (`known`: the names of protected clusters, by id).
+    """
     whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
-    deployed = [one.name for one in whole.clusters.values() if one.replacement == PROTECT] if whole else known.values()
-    names = sorted({*deployed, *(one.name for one in file if one.replacement == PROTECT)})
+    deployed = (
+        [cluster.name for cluster in whole.clusters.values() if cluster.replacement == PROTECT]
+        if whole
+        else known.values()
+    )
+    names = sorted({*deployed, *(cluster.name for cluster in file if cluster.replacement == PROTECT)})
     if not names:
         return None
     keys = join(f"slipway:persistentResources.{name}" for name in names)

@@ -24,25 +24,33 @@ def published_dormant(dormant: Dormancy, region: str) -> DormantCluster:
     return DormantCluster(**priced, id=dormant.id, why=dormant.why, since=dormant.since, lacks=lacks)
 
 
-def departures(before: Cluster, found: ClusterSpec, stack: str, *, steady: bool = True) -> tuple[FieldDifference, ...]:
+def departures(before: Cluster, living: ClusterSpec, stack: str, *, steady: bool = True) -> tuple[FieldDifference, ...]:
     """Return the differences between a published cluster and the living one, or the one that the engine is asked for:
     with its creation labels, and with its number of machines. `steady` is as in `as_asked`."""
     fingerprint = fingerprint_in(before.id, before.name)
     asked = replace(before, labels=CurrentCluster(before, before.id, fingerprint, import_=True).labels(stack))
-    beyond = strays(asked, found) if steady and not asked.adopted else ()
-    return (*compare(asked, as_asked(found, asked, steady=steady)), *beyond)
+    beyond = strays(asked, living) if steady and not asked.adopted else ()
+    return (*compare(asked, as_asked(living, asked, steady=steady)), *beyond)
 
 
 def _priced(spec: ClusterSpec, region: str) -> dict[str, Any]:
     """Return the fields of the spec, with the prices of its machines where they are."""
     alternatives = (
-        PricedAlternative(tuple(_pools(one.pools, one.region or region)), one.region) for one in spec.alternatives
+        PricedAlternative(tuple(_pools(alternative.pools, alternative.region or region)), alternative.region)
+        for alternative in spec.alternatives
     )
     pools = tuple(_pools(spec.pools, spec.region or region))
-    declared = {one.name: getattr(spec, one.name) for one in fields(ClusterSpec)}
+    declared = {declaration.name: getattr(spec, declaration.name) for declaration in fields(ClusterSpec)}
     return {**declared, "pools": pools, "alternatives": tuple(alternatives)}
 
 
 def _pools(pools: Iterable[PoolSpec], region: str) -> Iterable[Pool]:
     for pool in pools:
-        yield Pool(pool.name, pool.machine, pool.min, pool.max, pool.autoscaled, hourly(pool.machine, region))
+        yield Pool(
+            name=pool.name,
+            machine=pool.machine,
+            min=pool.min,
+            max=pool.max,
+            autoscaled=pool.autoscaled,
+            price_per_hour=hourly(pool.machine, region),
+        )

@@ -8,7 +8,7 @@ import pytest
 from slipway.authoring.stack.stack import Stack, WorkspaceSettings
 from slipway.base.errors import ConfigError, ResourceError, SlipwayError, Timeout
 from slipway.deploying.deployment.actions import of_current
-from slipway.deploying.deployment.live_plan import read_and_plan, settle
+from slipway.deploying.deployment.live_plan import await_provisioned, read_and_plan
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.workspace_plan import trainer_email
 from slipway.google.catalog.document import PublishedCatalog
@@ -215,7 +215,7 @@ class Story:
         return self.plans.pop(0) if len(self.plans) > 1 else self.plans[0]
 
     def run(self, *, wait: bool) -> Plan:
-        return settle(self.read, self.decide, self.said.append, wait=wait, sleep=self.slept.append)[1]
+        return await_provisioned(self.read, self.decide, self.said.append, wait=wait, sleep=self.slept.append)[1]
 
 
 def test_nothing_to_wait_for() -> None:

@@ -17,10 +17,10 @@ from slipway.deploying.deployment.deployment import Deployment, build_packages, 
 from slipway.deploying.deployment.interim_catalog import interim
 from slipway.deploying.deployment.plan import Plan, as_made
 from slipway.deploying.deployment.publication import (
-    asleep,
     catalog_of,
     compile_context,
     draws,
+    mark_dormant,
     readable,
     template_entry,
 )
@@ -90,7 +90,7 @@ def deployed(*capacity_types: str, beside: tuple[ClusterSpec, ...] = ()) -> tupl
     rests = cluster(season=Season(begins=JANUARY), kms_key="projects/p/locations/r/keyRings/r/cryptoKeys/k")
     current = tuple(CurrentCluster(one, f"{one.name}-1111111", "1111111", import_=False) for one in beside)
     dormant = (Dormancy(rests, "cpu-1a2b3c4", "season"),)
-    placements = asleep(prove(asked, StackResources((rests, *beside), region=STACK.region)), dormant)
+    placements = mark_dormant(prove(asked, StackResources((rests, *beside), region=STACK.region)), dormant)
     live = Live(clusters=(), jobs=(), limits={}, catalog=None)
     offers = draws(asked, placements)
     report = assess(current, live, region=STACK.region, offers=offers, strict=True, preview=True)

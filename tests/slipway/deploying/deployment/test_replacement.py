@@ -106,7 +106,7 @@ def test_preview_goes_on_while_jobs_run_where_quota_is_for_one_of_the_two() -> N
     story.proven = proven(f"cpu: {{ {pools % '{ min: 2, max: 4 }'}, replacement: in-place }}")
     seen = story.decided(preview=True)
     seen.refuse()
-    assert seen.plan.refusals and seen.plan.first == {old} and not seen.report.errors
+    assert seen.plan.refusals and seen.plan.deleted_by_program == {old} and not seen.report.errors
     (cpus,) = [line for line in seen.report.lines if line.metric.endswith("training_cpus")]
     assert (cpus.state, cpus.retiring) == ("tight", 0) and "rollover" not in cpus.verdict
 

@@ -141,7 +141,7 @@ def test_what_retired_idle_and_what_is_out_of_season_need_not_wait_for_what_is_m
     seen = live(there(A1), there(A2), there(X), catalog=published(A2, X, retiring=(A1,)))
     decided = planned((A2, OVER, C), seen, NOW)
     assert ids(decided) == {id_of(A1), id_of(X)} == set(deleted(decided))
-    assert decided.first == ids(decided) and seen.without(ids(decided)).clusters == (there(A2),)
+    assert decided.deleted_by_program == ids(decided) and seen.without(ids(decided)).clusters == (there(A2),)
     # What is going already, since an earlier deployment was killed, is waited for.
     going = planned((A2, OVER, C), live(there(A1, "STOPPING"), there(A2), catalog=published(A2, retiring=(A1,))), NOW)
     assert ids(going) == {id_of(A1)}
