@@ -36,10 +36,11 @@ def read_ledger(storage: Storage, bucket: str) -> Ledger | str:
 
 @dataclass(frozen=True)
 class BudgetCheck:
-    """A look at a stack's budget that has begun; `ledger` is read while other things are."""
+    """A look at a stack's budget that has begun."""
 
     context: Context
     budget: Budget
+    #: Read while other data are.
     ledger: Future[Ledger | str]
 
     @classmethod
@@ -54,31 +55,51 @@ class BudgetCheck:
     def check(self, labels: Mapping[str, str], tell: Callable[[str], None]) -> None:
         """Check a job with these labels, as `check_budget` does, by the cloud's month where this machine's clock is
         wrong."""
-        context, team, user = self.context, team_of(labels), labels.get(USER_LABEL, "")
-        now, stack = right_time(context.now, context.connection.session.time), context.catalog.stack
-        check_budget(self.budget, self.ledger.result(), stack=stack, team=team, user=user, now=now, tell=tell)
+        context = self.context
+        check_budget(
+            self.budget,
+            self.ledger.result(),
+            stack=context.catalog.stack,
+            team=team_of(labels),
+            user=labels.get(USER_LABEL, ""),
+            now=right_time(context.now, context.connection.session.time),
+            tell=tell,
+        )
 
 
 def check_budget(
-    budget: Budget, found: Ledger | str, *, stack: str, team: str, user: str, now: datetime, tell: Callable[[str], None]
+    budget: Budget,
+    reading: Ledger | str,
+    *,
+    stack: str,
+    team: str,
+    user: str,
+    now: datetime,
+    tell: Callable[[str], None],
 ) -> None:
     """Tell what a submission has to know of its budget. Raises PolicyError where the budget is spent and enforced.
     Where the spent amount is not known nothing is refused, except by a limit of 0."""
-    ledger = found if isinstance(found, Ledger) and found.about(now) else None
+    ledger = reading if isinstance(reading, Ledger) and reading.about(now) else None
     concerned = list(shares(budget, ledger or Ledger(now, month_of(now), spent=0.0), stack, team, user))
     age = age_words(ledger, now) if ledger else ""
-    for one in concerned:
-        if one.refuses:
-            when, wait = (f"{age}; ", "wait for the next month, or ") if one.limit else ("", "")
+    for share in concerned:
+        if share.refuses:
+            when, wait = (f"{age}; ", "wait for the next month, or ") if share.limit else ("", "")
             raise PolicyError(
-                f"nothing was sent: {one.words}",
+                f"nothing was sent: {share.words}",
                 why=f"{when}stack {stack} enforces its budget (slipway:budget)",
                 fix=f"{wait}have slipway:budget raised in the stack file",
             )
-    told = [f"warning: {one.words}{f' ({age})' if one.limit else ''}" for one in concerned if one.warns or one.spent_up]
+    lines = [
+        f"warning: {share.words}{f' ({age})' if share.limit else ''}"
+        for share in concerned
+        if share.warns or share.spent_up
+    ]
     if ledger is None:
-        told.append(f"budget not checked: {found if isinstance(found, str) else f'what is known is of {found.month}'}")
-    elif concerned and not told and ledger.age(now) > STALE:
-        told = [f"what is spent of the budget is known {age}"]
-    for line in told:
+        lines.append(
+            f"budget not checked: {reading if isinstance(reading, str) else f'what is known is of {reading.month}'}"
+        )
+    elif concerned and not lines and ledger.age(now) > STALE:
+        lines = [f"what is spent of the budget is known {age}"]
+    for line in lines:
         tell(line)

@@ -72,28 +72,29 @@ def check_timeout(timeout: float | None) -> None:
 
 def waits_as_typed(wait_for: Mapping[str, str | float] | None) -> dict[str, str]:
     """Return waits as typed. Raises ConfigError for a time that is neither text nor seconds."""
-    found = {}
+    waits = {}
     for name, time in (wait_for or {}).items():
         _require("wait_for", name, (str,))
         _require("wait_for", time, (str, int, float))
-        found[name] = time if isinstance(time, str) else f"{float(min(time, _FAR)):.15g}"
-    return found
+        waits[name] = time if isinstance(time, str) else f"{float(min(time, _FAR)):.15g}"
+    return waits
 
 
 def types(then: str | Sequence[str]) -> tuple[str, ...]:
     """Return the capacity types, given as one or several. Raises ConfigError."""
-    named = (then,) if isinstance(then, str) else tuple(then)
-    for one in named:
-        _require("then", one, (str,))
-    return named
+    types_ = (then,) if isinstance(then, str) else tuple(then)
+    for type_ in types_:
+        _require("then", type_, (str,))
+    return types_
 
 
 def params_as_typed(params: Mapping[str, str | float], *, of_sweep: bool = False) -> dict[str, str]:
     """Write values as typed: `500`, `true`. Raises ConfigError for a value that is neither text nor number."""
     taken = {**_TAKES, **_OF_SWEEPS} if of_sweep else _TAKES
-    pairs = {name.removesuffix("_") if name.rstrip("_") in taken else name: one for name, one in params.items()}
     texts = {}
-    for name, value in pairs.items():
+    for typed, value in params.items():
+        # A parameter that is called as an argument of the function is written with one more underscore: `kind_`.
+        name = typed.removesuffix("_") if typed.rstrip("_") in taken else typed
         _require(name, value, (str, Real), "a string, a number or a bool")
         try:
             texts[name] = render(value)
@@ -106,8 +107,8 @@ def params_as_typed(params: Mapping[str, str | float], *, of_sweep: bool = False
 def overrides_of(labels: Mapping[str, str] | None, note: str | None) -> RequestOverrides:
     """Return the overrides with labels and a note. Raises ConfigError."""
     given = dict(labels or {})
-    for one in (*given, *given.values()):
-        _require("labels", one, (str,))
+    for text in (*given, *given.values()):
+        _require("labels", text, (str,))
     return RequestOverrides(labels=checked_labels(given), note="" if note is None else checked_note(note))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -26,37 +27,39 @@ from slipway.using.submission.team import team_of_submission
 
 @dataclass(frozen=True)
 class SubmissionRequest:
-    """A submission as it was asked for. `params` as typed; `capacity_type` and `kind` None for the template's first.
-
-    `waits`: seconds by capacity type until the next type is taken (for flex-start 0 is forever); `then`: the types
-    after those that are waited for, in place of the template's order. `team`: the team that it is to count for.
-    """
+    """A submission as it was asked for."""
 
     template: str
+    #: Values as typed.
     params: Mapping[str, str] = field(default_factory=dict)
+    #: None for the template's first.
     capacity_type: str | None = None
+    #: None for the template's first.
     kind: str | None = None
+    #: Seconds by capacity type until the next type is taken; for flex-start 0 is forever.
     waits: Mapping[str, float] = field(default_factory=dict)
+    #: The types after those that are waited for, in place of the template's order.
     then: tuple[str, ...] = ()
     overrides: RequestOverrides = field(default_factory=RequestOverrides)
+    #: The team that it is to count for.
     team: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """An offer that the submission may take. `make` makes its request, on first use.
-
-    `wait`: seconds until the next candidate is taken, None to stay with this one. `roles` of its worker pools, in
-    order. `region`: that of its cluster, or the stack's own. `edit`: the edit of the stack file that brings its dormant
-    cluster back, where the cluster does not return by itself.
-    """
+    """An offer that the submission may take."""
 
     offer: Offer
     kind: JobKind
+    #: Makes the offer's request, on first use.
     make: Callable[[], Request]
+    #: Seconds until the next candidate is taken, None to stay with this one.
     wait: float | None = None
+    #: The roles of its worker pools, in order.
     roles: tuple[str, ...] = ()
+    #: The region of its cluster, or the stack's own.
     region: str = ""
+    #: The edit of the stack file that brings its dormant cluster back, where the cluster does not return by itself.
     edit: str = ""
 
     @cached_property
@@ -84,20 +87,22 @@ class Candidate:
 
 @dataclass(frozen=True)
 class PreparedSubmission:
-    """A submission as far as it is known without a call. `offers` in order of preference, each with the seconds until
-    the next one is taken. `request_id` goes into its requests. `asked`: the submission as asked for. `team`: the team
-    that it counts for, empty where none is known. `bucket`: where its claim is, when it was sent before; the catalog's
-    work bucket when empty."""
+    """A submission as far as it is known without a call."""
 
     catalog: Catalog
     template: Template
     kind: JobKind
     values: Mapping[str, Scalar]
+    #: In order of preference, each with the seconds until the next one is taken.
     offers: tuple[tuple[Offer, float | None], ...]
     user: str
+    #: The submission as asked for.
     asked: SubmissionRequest
+    #: The id that goes into its requests.
     request_id: str = "request"
+    #: The team that it counts for, empty where none is known.
     team: str = ""
+    #: The bucket of its claim, when it was sent before; the catalog's work bucket when empty.
     bucket: str = ""
 
     @property
@@ -113,13 +118,13 @@ class PreparedSubmission:
     def candidates(self) -> tuple[Candidate, ...]:
         return tuple(
             Candidate(
-                offer,
-                self.kind,
-                partial(self._request, offer, wait),
-                wait,
-                offer.roles or self.template.roles,
-                self.catalog.region_of(offer.cluster),
-                self.catalog.dormant[offer.dormant].edit if offer.dormant in self.catalog.dormant else "",
+                offer=offer,
+                kind=self.kind,
+                make=partial(self._request, offer, wait),
+                wait=wait,
+                roles=offer.roles or self.template.roles,
+                region=self.catalog.region_of(offer.cluster),
+                edit=self.catalog.dormant[offer.dormant].edit if offer.dormant in self.catalog.dormant else "",
             )
             for offer, wait in self.offers
         )
@@ -140,9 +145,15 @@ class PreparedSubmission:
             team=self.team,
             overrides=replace(self.overrides, max_wait=wait) if by_service else self.overrides,
         )
-        region = self.catalog.region_of(offer.cluster)
-        stack, bucket = self.catalog.stack, self.catalog.work_bucket
-        request = Request(self.request_id, stack, self.template.name, body, self.kind, region, bucket)
+        request = Request(
+            id=self.request_id,
+            stack=self.catalog.stack,
+            template=self.template.name,
+            body=body,
+            kind=self.kind,
+            region=self.catalog.region_of(offer.cluster),
+            bucket=self.catalog.work_bucket,
+        )
         return request.claimed_in(self.bucket)
 
 
@@ -158,9 +169,16 @@ def prepare(catalog: Catalog, asked: SubmissionRequest, user: str, team: str = "
     offers = standing(template, kind, values)
     _check_experiment(template, offers, asked.overrides)
     require_free(template, offers, own_labels(asked.overrides.labels))
-    ordered = tuple(_ordered(template, offers, asked))
-    team = team_of_submission(catalog, template, offers[0], asked.team, team)
-    return PreparedSubmission(catalog, template, kind, values, ordered, user, asked, team=team)
+    return PreparedSubmission(
+        catalog=catalog,
+        template=template,
+        kind=kind,
+        values=values,
+        offers=tuple(_ordered(template, offers, asked)),
+        user=user,
+        asked=asked,
+        team=team_of_submission(catalog, template, offers[0], asked.team, team),
+    )
 
 
 def _ordered(
@@ -182,7 +200,7 @@ def _ordered(
     chosen = list(offers)
     if waits or then:
         chosen = [
-            one for name in order for one in named(template, offers, name, "then" if name in then else "wait_for")
+            offer for name in order for offer in named(template, offers, name, "then" if name in then else "wait_for")
         ]
     last = chosen[-1].capacity_type
     if last in waits and last not in WAIT_BY_THEMSELVES:
@@ -208,7 +226,7 @@ def _ordered(
 
 def likely(candidates: Sequence[Candidate]) -> Candidate:
     """Return the candidate that is most likely taken: the first that was available at the last deployment."""
-    return next((one for one in candidates if one.offer.available), candidates[0])
+    return next((candidate for candidate in candidates if candidate.offer.available), candidates[0])
 
 
 def nothing_after(capacity_type: str) -> ConfigError:
@@ -272,14 +290,13 @@ def summary(candidate: Candidate, home: str, runs: int | None = None) -> str:
 
 def _machines(demand: Demand) -> str:
     """Return `n1-standard-8 × 3 (1 scheduler, 2 workers)`; of a single machine its type alone."""
-    shapes: dict[str, int] = {}
+    counts = Counter[str]()
     for part in demand.parts:
-        words = str(part.machine)
-        shapes[words] = shapes.get(words, 0) + part.machines
+        counts[str(part.machine)] += part.machines
     if demand.machines == 1:
-        return next(iter(shapes))
+        return next(iter(counts))
     roles = ", ".join(counted(part.machines, part.role) for part in demand.parts)
-    return f"{', '.join(f'{words} × {count}' for words, count in shapes.items())} ({roles})"
+    return f"{', '.join(f'{machine} × {count}' for machine, count in counts.items())} ({roles})"
 
 
 def _each(catalog: Catalog, candidate: Candidate, part: Part) -> Price:

@@ -24,12 +24,13 @@ _WAITS = (Outcome.MAY_WAIT, Outcome.FULL, Outcome.WAITS)
 
 @dataclass(frozen=True)
 class JudgedCandidate:
-    """A candidate and its verdict now. `problem`: the fault of its cluster, if any. `times`: the run times of earlier
-    runs of it, where enough are known."""
+    """A candidate and its verdict now."""
 
     candidate: Candidate
     verdict: Verdict
+    #: The fault of its cluster, if any.
     problem: SlipwayError | None = None
+    #: The run times of earlier runs of it, where enough are known.
     times: Times | None = None
 
     @property
@@ -58,11 +59,12 @@ class JudgedCandidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """The candidate `taken`. `passed`: the candidates before it, and other clusters where it would wait as well, in
-    order. `hopeless`: the later candidates that can never run, as far as they were judged."""
+    """The candidate that a submission takes, and the others as far as they matter for it."""
 
     taken: JudgedCandidate
+    #: The candidates before it, and other clusters where it would wait as well, in order.
     passed: tuple[JudgedCandidate, ...] = ()
+    #: The later candidates that can never run, as far as they were judged.
     hopeless: tuple[JudgedCandidate, ...] = ()
 
     @property
@@ -77,13 +79,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class NoneCanRun:
-    """The reasons why none of several candidates can run now. `outcomes` by label: equal outcomes are no news, though
-    the words of a reason change with the clock. `unread`: some candidates could not be judged. `again`: another look
-    may tell."""
+    """The reasons why none of several candidates can run now."""
 
+    #: By label: equal outcomes are no news, though the words of a reason change with the clock.
     outcomes: tuple[tuple[str, Outcome], ...]
     reasons: tuple[str, ...]
+    #: Some candidates could not be judged.
     unread: bool = False
+    #: Another look may tell.
     again: bool = False
 
     def words(self, label: str, job: str, *, ended: bool = False) -> str:
@@ -109,47 +112,47 @@ def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = 
     candidate.
     """
     seen: list[JudgedCandidate] = []
-    guess: int | None = None
-    for one in judging:
-        if one.verdict.outcome is Outcome.UNKNOWN:
+    guess: int | None = None  # The place of the first candidate whose cluster can't be read.
+    for judged in judging:
+        candidate = judged.candidate
+        if judged.verdict.outcome is Outcome.UNKNOWN:
             guess = len(seen) if guess is None else guess
-        elif one.can or (one.waits and one.candidate.wait is not None and not one.candidate.waits_by_itself):
-            if guess is None or (not one.unsure and one.candidate.region != seen[guess].candidate.region):
-                return Choice(one, tuple(seen))
+        elif judged.can or (judged.waits and candidate.wait is not None and not candidate.waits_by_itself):
+            if guess is None or (not judged.unsure and candidate.region != seen[guess].candidate.region):
+                return Choice(judged, tuple(seen))
             break
-        seen.append(one)
+        seen.append(judged)
     if guess is not None:
         return Choice(seen[guess], tuple(seen[:guess]))
-    waiting = [one for one in seen if one.waits]
-    if len({one.candidate.offer.capacity_type for one in waiting}) == 1 or (waiting and settle):
-        alike = [
-            one for one in waiting if one.candidate.offer.capacity_type == waiting[0].candidate.offer.capacity_type
-        ]
+    waiting = [judged for judged in seen if judged.waits]
+    types = list(dict.fromkeys(judged.candidate.offer.capacity_type for judged in waiting))
+    if len(types) == 1 or (waiting and settle):
+        alike = [judged for judged in waiting if judged.candidate.offer.capacity_type == types[0]]
         taken = _shortest(alike)
-        named = [*seen[: seen.index(taken)], *alike]
-        return Choice(taken, tuple(one for one in seen if one is not taken and one in named))
+        passed = [*seen[: seen.index(taken)], *alike]
+        return Choice(taken, tuple(judged for judged in seen if judged is not taken and judged in passed))
     raise refusal(template, seen, waiting)
 
 
 def _shortest(alike: list[JudgedCandidate]) -> JudgedCandidate:
     """Return the first candidate where the fewest jobs wait; the first of all where the queue of any is not known. Only
     candidates with the best outcome are compared: free machines come first, though others may take them."""
-    best = min(_WAITS.index(one.verdict.outcome) for one in alike)
-    equal = [one for one in alike if one.verdict.outcome is _WAITS[best]]
-    known = [(one.verdict.queue, place) for place, one in enumerate(equal) if one.verdict.queue is not None]
+    best = min(_WAITS.index(judged.verdict.outcome) for judged in alike)
+    equal = [judged for judged in alike if judged.verdict.outcome is _WAITS[best]]
+    known = [(judged.verdict.queue, place) for place, judged in enumerate(equal) if judged.verdict.queue is not None]
     return equal[min(known)[1]] if len(known) == len(equal) else equal[0]
 
 
 def obstacle(judging: Iterable[JudgedCandidate]) -> NoneCanRun | None:
     """Return the reasons why none can run, None where one surely can; judges no more than it needs."""
     seen: list[JudgedCandidate] = []
-    for one in judging:
-        if one.can and not one.unsure:
+    for judged in judging:
+        if judged.can and not judged.unsure:
             return None
-        seen.append(one)
-    outcomes = tuple((one.candidate.label, one.verdict.outcome) for one in seen)
-    unsure = [one for one in seen if one.unsure]
-    again = any(not one.verdict.barred for one in unsure)
+        seen.append(judged)
+    outcomes = tuple((judged.candidate.label, judged.verdict.outcome) for judged in seen)
+    unsure = [judged for judged in seen if judged.unsure]
+    again = any(not judged.verdict.barred for judged in unsure)
     return NoneCanRun(outcomes, tuple(_rows(seen)), unread=bool(unsure), again=again)
 
 
@@ -165,34 +168,34 @@ def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCand
     return PolicyError(what, why="\n".join(_rows(seen)), fix=fix)
 
 
-def not_taken(one: JudgedCandidate) -> str:
+def not_taken(judged: JudgedCandidate) -> str:
     """Return `pool cpu not taken: full …`."""
-    return f"{one.candidate.label} not taken: {'; '.join(one.reasons)}"
+    return f"{judged.candidate.label} not taken: {'; '.join(judged.reasons)}"
 
 
-def never_runs(one: JudgedCandidate) -> str:
+def never_runs(judged: JudgedCandidate) -> str:
     """Return `spot can never run: quota …`."""
-    can = "can't run now" if one.candidate.offer.dormant else "can never run"
-    return f"{one.candidate.label} {can}: {'; '.join(one.reasons)}"
+    can = "can't run now" if judged.candidate.offer.dormant else "can never run"
+    return f"{judged.candidate.label} {can}: {'; '.join(judged.reasons)}"
 
 
-def quota_commands(one: JudgedCandidate) -> tuple[str, ...]:
+def quota_commands(judged: JudgedCandidate) -> tuple[str, ...]:
     """Return the commands that ask for the missing quota, one for each metric; for everything that is short where no
     metric is known."""
     from slipway.google.quota.metrics import ALL_SHORT_COMMAND, request_command
 
-    return tuple(request_command(*pair) for pair in one.verdict.lacking) or (ALL_SHORT_COMMAND,)
+    return tuple(request_command(*pair) for pair in judged.verdict.lacking) or (ALL_SHORT_COMMAND,)
 
 
-def _row(one: JudgedCandidate) -> str:
-    return f"{one.candidate.label}: {'; '.join(one.reasons)}"
+def _row(judged: JudgedCandidate) -> str:
+    return f"{judged.candidate.label}: {'; '.join(judged.reasons)}"
 
 
 def _rows(seen: list[JudgedCandidate]) -> list[str]:
     """Return a row for each reason, without labels where all have the same reason."""
     alike: dict[tuple[str, ...], list[str]] = {}
-    for one in seen:
-        alike.setdefault(one.reasons, []).append(one.candidate.label)
+    for judged in seen:
+        alike.setdefault(judged.reasons, []).append(judged.candidate.label)
     if len(alike) == 1:
         return list(seen[0].reasons)
     return [f"{', '.join(labels)}: {'; '.join(reasons)}" for reasons, labels in alike.items()]
@@ -200,27 +203,29 @@ def _rows(seen: list[JudgedCandidate]) -> list[str]:
 
 def _remedies(template: str, seen: list[JudgedCandidate]) -> str:
     """Return what helps where no candidate would ever run: other parameters, another pool or more quota."""
-    dormant = {one.candidate.offer.dormant: one.candidate.edit for one in seen if one.candidate.offer.dormant}
+    dormant = {
+        judged.candidate.offer.dormant: judged.candidate.edit for judged in seen if judged.candidate.offer.dormant
+    }
     coming = [name for name, edit in dormant.items() if not edit]
     ways = [f"wait until {join(coming, 'or')} is there again: slipway pools"] if coming else []
     ways += [f"have {edit} of {name} put into the stack file" for name, edit in dormant.items() if edit]
     ways.append(f"ask for less, or for something else: slipway templates show {template}")
-    if any(one.verdict.lacking or one.candidate.offer.lacks_quota for one in seen):
+    if any(judged.verdict.lacking or judged.candidate.offer.lacks_quota for judged in seen):
         ways.append(f"for more quota: {_more_quota(seen)}")
-    if any(one.candidate.offer.cluster for one in seen):
+    if any(judged.candidate.offer.cluster for judged in seen):
         ways.append("have the pool changed in the stack file")
     return "\nor ".join(ways)
 
 
 def _more_quota(seen: list[JudgedCandidate]) -> str:
     """Return the commands for the first candidate that lacks quota: all of its metrics are needed."""
-    first = next((one for one in seen if one.verdict.lacking), seen[0])
+    first = next((judged for judged in seen if judged.verdict.lacking), seen[0])
     return "\nand also: ".join(quota_commands(first))
 
 
 def _queueing(template: str, waiting: list[JudgedCandidate]) -> Fix:
-    names = list(dict.fromkeys(one.candidate.offer.capacity_type for one in waiting))
-    holder = next((one.verdict.holder for one in waiting if one.verdict.holder), "")
+    names = list(dict.fromkeys(judged.candidate.offer.capacity_type for judged in waiting))
+    holder = next((judged.verdict.holder for judged in waiting if judged.verdict.holder), "")
     wait = f"wait for {holder} (slipway jobs wait {holder}), or " if holder else ""
     more = f"{wait}ask for more: {_more_quota(waiting)}"
     queue: Fix = (f"{more}\nto queue for one of them: ", {"template": template, "capacity": names[0]})

@@ -27,11 +27,14 @@ _PAID_ANYWAY = frozenset({POOL, RESERVATION})
 
 @dataclass(frozen=True)
 class Spending:
-    """An hourly `price` of `what` above the `limit` in USD that `stack` sets. An unknown price is above any limit."""
+    """An hourly price above the limit from which a stack has costs confirmed. An unknown price is above any limit."""
 
+    #: The name of what is paid for.
     what: str
     price: Price
+    #: The stack that sets `limit`.
     stack: str
+    #: USD an hour.
     limit: float
 
     @property
@@ -52,25 +55,26 @@ class Spending:
 def spending_of(prepared: PreparedSubmission, choice: Choice) -> Spending | None:
     """Return the spending on the chosen candidate and those that it may move to; None where nothing has to be
     confirmed."""
-    taken, hopeless = choice.taken.candidate, [one.candidate for one in choice.hopeless]
+    taken, hopeless = choice.taken.candidate, [judged.candidate for judged in choice.hopeless]
     later = prepared.candidates[prepared.candidates.index(taken) + 1 :] if choice.moves else ()
-    return spending(prepared, [taken, *(one for one in later if one not in hopeless)])
+    return spending(prepared, [taken, *(candidate for candidate in later if candidate not in hopeless)])
 
 
 def spending(prepared: PreparedSubmission, candidates: Iterable[Candidate]) -> Spending | None:
     """Return the spending on the dearest of these candidates; None where nothing has to be confirmed."""
-    beside = [one for one in candidates if one.offer.capacity_type not in _PAID_ANYWAY]
+    beside = [candidate for candidate in candidates if candidate.offer.capacity_type not in _PAID_ANYWAY]
     if not beside or prepared.catalog.confirm_above is None:
         return None
-    priced = [(price(prepared.catalog, one), one.label) for one in beside]
-    dearest, label = max(priced, key=lambda one: (not one[0].complete, one[0].known))
-    return _confirmed(prepared.catalog, f"{prepared.template.name} by {label}", dearest)
+    prices = {candidate: price(prepared.catalog, candidate) for candidate in beside}
+    # A price that is not wholly known may be higher than any that is.
+    dearest = max(beside, key=lambda candidate: (not prices[candidate].complete, prices[candidate].known))
+    return _confirmed(prepared.catalog, f"{prepared.template.name} by {dearest.label}", prices[dearest])
 
 
 def spending_at_once(catalog: Catalog, template: str, runs: Iterable[tuple[Candidate, int]]) -> Spending | None:
     """Return the spending on `runs` at once, by each of these candidates; None where nothing has to be confirmed."""
-    beside = [(one, count) for one, count in runs if one.offer.capacity_type not in _PAID_ANYWAY]
-    total = sum((price(catalog, one) * count for one, count in beside), Price())
+    beside = [(candidate, count) for candidate, count in runs if candidate.offer.capacity_type not in _PAID_ANYWAY]
+    total = sum((price(catalog, candidate) * count for candidate, count in beside), Price())
     return _confirmed(catalog, f"{sum(count for _, count in beside):,} runs of {template} at once", total)
 
 
@@ -83,12 +87,15 @@ def _confirmed(catalog: Catalog, what: str, costs: Price) -> Spending | None:
 
 @dataclass(frozen=True)
 class RunTotal:
-    """The cost of a run: `hourly` for all its machines, which with `trials` are not in use all the time. `times` of
-    earlier runs, None where there are too few; `longest`: the seconds after which the service ends it."""
+    """The cost of a run."""
 
+    #: The price of all its machines.
     hourly: Price
+    #: The times of earlier runs, None where there are too few.
     times: Times | None
+    #: The seconds after which the service ends it.
     longest: float
+    #: It is a tuning job, whose machines are not all in use all the time.
     trials: bool = False
 
     @property
@@ -110,8 +117,12 @@ class RunTotal:
         parts = []
         if self.usual is not None:
             least, most = self.usual
-            low, high = amount(least) if least else "", amount(most)
-            parts.append(f"{'up to ' if not low else '' if low == high else f'{low} to '}{high} in {self.times}")
+            costs = amount(most)
+            if least is None:
+                costs = f"up to {costs}"
+            elif amount(least) != costs:
+                costs = f"{amount(least)} to {costs}"
+            parts.append(f"{costs} in {self.times}")
         bound = "at most " if self.most.complete else ""
         parts.append(f"{bound}{amount(self.most)} in {span(self.longest)}, its timeout")
         return f"this run: {', '.join(parts)}"
@@ -131,7 +142,7 @@ def run_total(catalog: Catalog, judged: JudgedCandidate) -> RunTotal | None:
     hourly = price(catalog, candidate)
     if candidate.offer.capacity_type == POOL or hourly.unknown:
         return None
-    return RunTotal(hourly, judged.times, longest_run(candidate), candidate.kind.has_trials)
+    return RunTotal(hourly=hourly, times=judged.times, longest=longest_run(candidate), trials=candidate.kind.has_trials)
 
 
 def left_pool(choice: Choice) -> JudgedCandidate | None:
@@ -139,8 +150,8 @@ def left_pool(choice: Choice) -> JudgedCandidate | None:
     would only wait there; None where it leaves none."""
     if choice.taken.candidate.offer.capacity_type in _PAID_ANYWAY:
         return None
-    left = (one for one in choice.passed if one.candidate.offer.capacity_type in _PAID_ANYWAY)
-    return next((one for one in left if one.waits or one.comes_back), None)
+    passed = (judged for judged in choice.passed if judged.candidate.offer.capacity_type in _PAID_ANYWAY)
+    return next((judged for judged in passed if judged.waits or judged.comes_back), None)
 
 
 def leaving(catalog: Catalog, choice: Choice, runs: int = 1) -> str:
@@ -150,8 +161,8 @@ def leaving(catalog: Catalog, choice: Choice, runs: int = 1) -> str:
     if left is None:
         return ""
     extra, at_once = price(catalog, taken) * runs, f" for {runs:,} runs at once" if runs > 1 else ""
-    told = f"costs {dollars(extra)} extra{at_once}" if not extra.unknown else "costs extra, as no list has its price"
-    return f"leaves {left.candidate.label} for {taken.label}, which {told}: {'; '.join(left.reasons)}"
+    costs = f"costs {dollars(extra)} extra{at_once}" if not extra.unknown else "costs extra, as no list has its price"
+    return f"leaves {left.candidate.label} for {taken.label}, which {costs}: {'; '.join(left.reasons)}"
 
 
 def longest_run(candidate: Candidate) -> float:

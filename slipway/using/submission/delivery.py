@@ -1,5 +1,5 @@
-"""The one transition of a delivery, of a submission and of a sweep's run: the step after a request whose answer is none
-of a job. Pure; the senders wait, write their journals and tell."""
+"""The transition of a delivery, the same for a submission and for a sweep's run: the step after a request that was not
+answered with its job. Pure; the senders wait, write their journals and tell."""
 
 from __future__ import annotations
 
@@ -11,27 +11,33 @@ from slipway.google.failures import CloudError, Denied, NotFound, Unauthenticate
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """The waits of retries, in seconds. `look_for` bounds the search after a lost answer, `resend_for` the repeated
-    sending, `no_contact` the watching of a waiting job without answers.
+    """The waits of retries, in seconds."""
 
-    `judge_every`: the interval at which a submission whose wait ran out judges the other offers. `service_late`: the
-    time that the service may take to end a job whose wait it keeps itself.
-    """
-
+    #: Bounds the search after a lost answer.
     look_for: float = 60.0
     look_every: float = 2.0
+    #: Bounds the watching of a waiting job without answers.
     no_contact: float = 3600.0
+    #: Bounds the repeated sending.
     resend_for: float = 120.0
+    #: The number of attempts without a connection after which sending stops.
     resend_unreachable: int = 3
     first_wait: float = 1.0
     longest_wait: float = 30.0
+    #: The interval at which a submission whose wait ran out judges the other offers.
     judge_every: float = 60.0
+    #: The time that the service may take to end a job whose wait it keeps itself.
     service_late: float = 300.0
 
 
 Step = Literal["resend", "look", "refuse", "stop"]
-"""Not accepted, for a reason that passes; perhaps accepted, as only its job can tell; not accepted, nor another time;
-not accepted, nor would any other request be now."""
+"""The step after a request:
+
+- resend: it was not accepted, for a reason that passes.
+- look: it may have been accepted, which only its job can tell.
+- refuse: it was not accepted, and never will be.
+- stop: it was not accepted, and no other request would be now.
+"""
 
 
 def after(problem: CloudError, policy: RetryPolicy, trouble: float, unreachable: int = 0) -> Step:

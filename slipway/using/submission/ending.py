@@ -42,33 +42,34 @@ class Cause(Enum):
 
 @dataclass(frozen=True)
 class NextStep:
-    """A next step. `command` can be typed as it is, except for what is written `…` or `BUCKET`."""
+    """A next step for a person."""
 
     what: str
+    #: Can be typed as it is, except for what is written `…` or `BUCKET`.
     command: str
 
 
 @dataclass(frozen=True)
 class RecoveredSubmission:
-    """A submission as its job records it, with its `offer`. `unknown`: parameters that the job does not record, or
-    whose values the template no longer takes."""
+    """A submission as its job records it."""
 
     template: Template
     kind: JobKind
     offer: Offer
     values: Mapping[str, Scalar]
+    #: Parameters that the job does not record, or whose values the template no longer takes.
     unknown: tuple[str, ...]
 
     def words(self, **others: Scalar) -> list[str]:
         """Return the parameters as typed, without defaults: `["-p", "trees=500"]`; `…` for unknown values."""
         words: list[str] = []
-        for one in self.template.parameters:
-            value = others.get(one.name, self.values.get(one.name))
-            if value is None and one.name in self.unknown:
-                words += ["-p", f"{one.name}=…"]
-            elif value is not None and value != one.default:
-                words += ["-p", f"{one.name}={render(value)}"]
-        declared = {one.name for one in self.template.parameters}
+        for parameter in self.template.parameters:
+            value = others.get(parameter.name, self.values.get(parameter.name))
+            if value is None and parameter.name in self.unknown:
+                words += ["-p", f"{parameter.name}=…"]
+            elif value is not None and value != parameter.default:
+                words += ["-p", f"{parameter.name}={render(value)}"]
+        declared = {parameter.name for parameter in self.template.parameters}
         free = ((name, value) for name, value in self.values.items() if name not in declared)
         return [*words, *(word for name, value in free for word in ("-p", f"{name}={render(value)}"))]
 
@@ -92,10 +93,10 @@ def not_ones_own(jobs: Iterable[VertexJob], user: str, now: datetime) -> PolicyE
     theirs = [job for job in jobs if not job.ended and not (own and job.user == own)]
     if not theirs:
         return None
-    named = few((f"{job.called} ({job.owner_and_age(now)})" for job in theirs), 3)
+    jobs_and_owners = few((f"{job.called} ({job.owner_and_age(now)})" for job in theirs), 3)
     whose = "not yours" if all(job.user for job in theirs) else "not by its labels yours"
     return PolicyError(
-        f"{named} {'is' if len(theirs) == 1 else 'are'} {whose}",
+        f"{jobs_and_owners} {'is' if len(theirs) == 1 else 'are'} {whose}",
         why=f"you are {own or 'nobody by name'}, and what others run is cancelled when that is confirmed",
         fix="cancel(yes=True)",
     )
@@ -136,11 +137,11 @@ def next_steps(context: Context, job: VertexJob, cause: Cause) -> tuple[NextStep
     return () if again is None else tuple(_steps(job, cause, again, context.address))
 
 
-def advice_lines(cause: Cause, found: tuple[NextStep, ...]) -> list[str]:
+def advice_lines(cause: Cause, steps: tuple[NextStep, ...]) -> list[str]:
     """Return a sentence, then each command on a line with its effect."""
-    width = max((len(step.command) for step in found), default=0)
-    head = f"{cause.value}{'. What to try now:' if found else ''}"
-    return [head, *(f"{step.command:<{width}}   {step.what}" for step in found)]
+    width = max((len(step.command) for step in steps), default=0)
+    head = f"{cause.value}{'. What to try now:' if steps else ''}"
+    return [head, *(f"{step.command:<{width}}   {step.what}" for step in steps)]
 
 
 def cause_of(job: VertexJob) -> Cause | None:
@@ -183,7 +184,7 @@ def _fewer(again: RecoveredSubmission) -> Iterator[tuple[str, int, str]]:
     """Yield (parameter, half of its value, role) for parameters that count a worker pool's replicas and may be
     smaller."""
     roles = again.offer.roles or again.template.roles
-    bounds = {one.name: one.min for one in again.template.parameters}
+    bounds = {parameter.name: parameter.min for parameter in again.template.parameters}
     for index, spec in enumerate(again.kind.spec_of(again.offer.request).get("workerPoolSpecs", ())):
         name = str(spec.get("replicaCount", "")).removeprefix("${").removesuffix("}")
         value = again.values.get(name)
@@ -210,18 +211,22 @@ def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
     template, recorded = catalog.templates.get(job.template), job.parameters
     if template is None:
         return None
-    found = {} if recorded is None else {one.name: _value(one, recorded) for one in template.parameters}
-    values = {name: value for name, value in found.items() if value is not None}
-    free = {name: value for name, value in (recorded or {}).items() if name not in found}
+    declared = (
+        {} if recorded is None else {parameter.name: _value(parameter, recorded) for parameter in template.parameters}
+    )
+    values = {name: value for name, value in declared.items() if value is not None}
+    free = {name: value for name, value in (recorded or {}).items() if name not in declared}
     plain = {name: render(value) for name, value in {**values, **free}.items()}
     values |= {name: value for name, value in free.items() if name not in unnamed(template, plain)}
-    unknown = tuple(one.name for one in template.parameters if one.name not in values)
+    unknown = tuple(parameter.name for parameter in template.parameters if parameter.name not in values)
     try:
         offers = standing(template, job.kind, values)
     except ConfigError:
         return None
-    sent_by = (offer for offer in offers if offer.capacity_type == job.labels.get(CAPACITY_TYPE_LABEL))
-    return next((RecoveredSubmission(template, job.kind, offer, values, unknown) for offer in sent_by), None)
+    for offer in offers:
+        if offer.capacity_type == job.labels.get(CAPACITY_TYPE_LABEL):
+            return RecoveredSubmission(template=template, kind=job.kind, offer=offer, values=values, unknown=unknown)
+    return None
 
 
 def _value(parameter: Parameter, recorded: Mapping[str, Scalar]) -> Scalar | None:

@@ -59,14 +59,17 @@ def got_no_machines(job: VertexJob, candidate: Candidate) -> bool:
 
 @dataclass(frozen=True)
 class WaitingAttempt:
-    """A job that waits for `seconds` more, and the later candidates that are not known to be out of reach. `launcher`:
-    the claim can stop it. `overdue`: it stays as no candidate could run, and they are judged again then."""
+    """A job that waits for its machines."""
 
     job: VertexJob
     candidate: Candidate
+    #: It waits for so many more.
     seconds: float
+    #: The later candidates that are not known to be out of reach.
     later: tuple[Candidate, ...]
+    #: The claim can stop it.
     launcher: bool = True
+    #: It stays as no candidate could run, and they are judged again after `seconds`.
     overdue: bool = False
 
 
@@ -82,13 +85,14 @@ class FallbackDisplay(Protocol):
 
 @dataclass(frozen=True)
 class FallbackLoop:
-    """An attempt that may be given up for one of `later`, by the catalog at the time of judging."""
+    """An attempt that may be given up for a later offer."""
 
     context: Context
     show: FallbackDisplay
     policy: RetryPolicy
     request: Request
     candidate: Candidate
+    #: The later offers, by the catalog at the time of judging.
     later: LaterOffers
 
     def run(self, sent: Attempt, claim: Claim) -> tuple[Attempt, LaterOffers | None]:
@@ -98,9 +102,12 @@ class FallbackLoop:
         up.
         """
         context, clock, launcher = self.context, self.context.clock, bool(self.request.claim)
-        judge_at, told, failed, later = clock.monotonic(), None, False, self.later
-        until, unread, patient_until = judge_at + self._left(sent), False, None
-        next_is = later.candidates
+        later, reachable = self.later, self.later.candidates
+        judge_at = clock.monotonic()
+        until = judge_at + self._left(sent)
+        patient_until: float | None = None  # The end of the time in which an unreadable offer keeps a failed job open.
+        unread = not_given_up = False
+        reported: tuple[bool, object] | None = None
         while True:
             now, job = clock.monotonic(), sent.job
             overdue, without_machines, next_ = now >= until, got_no_machines(job, self.candidate), False
@@ -108,14 +115,14 @@ class FallbackLoop:
             if without_machines and patient_until is None:
                 judge_at, patient_until = now, now + self.policy.no_contact
             if claim is Claim.FREE and (overdue or without_machines) and now >= judge_at:
-                found = None
+                none_can_run = None
                 if job.start_time is None:
-                    later, found, next_is = self._judged(later)
-                    next_ = found is None
-                judge_at, unread = now + self.policy.judge_every, bool(found and found.again)
-                if found and (without_machines, found.outcomes) != told:
-                    told = without_machines, found.outcomes
-                    self.show.note(found.words(self.candidate.label, job.display_name, ended=without_machines))
+                    later, none_can_run, reachable = self._judged(later)
+                    next_ = none_can_run is None
+                judge_at, unread = now + self.policy.judge_every, bool(none_can_run and none_can_run.again)
+                if none_can_run and (without_machines, none_can_run.outcomes) != reported:
+                    reported = without_machines, none_can_run.outcomes
+                    self.show.note(none_can_run.words(self.candidate.label, job.display_name, ended=without_machines))
             status = AttemptStatus(
                 launcher=launcher,
                 claim=claim,
@@ -137,14 +144,17 @@ class FallbackLoop:
                 case FallbackStep.TAKE:
                     claim = take_claim(context.connection.storage, self.request.mark)
                     unread = claim is Claim.FREE
-                    if claim is Claim.FREE and not failed:
+                    if claim is Claim.FREE and not not_given_up:
                         self.show.note(
                             f"{job.display_name} could not be given up, as Cloud Storage did not take a note of it; "
                             "that is tried again every minute; Ctrl-C loses nothing"
                         )
-                        failed = True
+                        not_given_up = True
                     if claim is Claim.GIVEN_UP:
-                        self.show.falling_back(WaitingAttempt(job, self.candidate, 0.0, next_is, launcher=launcher))
+                        waiting = WaitingAttempt(
+                            job=job, candidate=self.candidate, seconds=0.0, later=reachable, launcher=launcher
+                        )
+                        self.show.falling_back(waiting)
                 case FallbackStep.CANCEL:
                     for name in (job.name, *sent.copies):
                         with suppress(Refused, Conflict, NotFound):
@@ -180,9 +190,13 @@ class FallbackLoop:
         except SlipwayError as problem:
             from slipway.using.jobs.follower import TRANSIENT
 
-            reasons, unread = (problem.what, *problem.why.splitlines()), isinstance(problem, CloudError)
-            again = isinstance(problem, (*TRANSIENT, Unauthenticated))  # A user who was logged out may log in again.
-            return later, NoneCanRun(((problem.what, Outcome.UNKNOWN),), reasons, unread=unread, again=again), ()
+            unreadable = NoneCanRun(
+                outcomes=((problem.what, Outcome.UNKNOWN),),
+                reasons=(problem.what, *problem.why.splitlines()),
+                unread=isinstance(problem, CloudError),
+                again=isinstance(problem, (*TRANSIENT, Unauthenticated)),  # A user who was logged out may log in again.
+            )
+            return later, unreadable, ()
         if newest is not later:
             catalog = newest.context.catalog
             if ended := ended_between(later.context.catalog, catalog):
@@ -193,12 +207,12 @@ class FallbackLoop:
             preflight = Preflight(newest.context, newest.candidates, threads, patient=True)
             seen: list[JudgedCandidate] = []
             try:
-                found = obstacle(_kept(preflight.judge(newest.candidates), seen))
+                none_can_run = obstacle(_kept(preflight.judge(newest.candidates), seen))
             except CloudError as problem:
                 why = f"could not look at the other offers: {problem.why}"
                 return newest, NoneCanRun((), (why,), unread=True, again=True), ()
-        never = [one.candidate for one in seen if one.verdict.outcome is Outcome.NEVER]
-        return newest, found, tuple(one for one in newest.candidates if one not in never)
+        never = [judged.candidate for judged in seen if judged.verdict.outcome is Outcome.NEVER]
+        return newest, none_can_run, tuple(candidate for candidate in newest.candidates if candidate not in never)
 
     def _watched(self, job: VertexJob, seconds: float, later: LaterOffers, *, overdue: bool) -> VertexJob:
         """Return the job after that many seconds, or as soon as it starts or ends."""
@@ -211,7 +225,9 @@ class FallbackLoop:
         follower = Follower(context.vertex, job, name, polling=polling, clock=context.clock, quotas=quotas)
         begun = job.start_time is not None
         try:
-            waiting = WaitingAttempt(job, self.candidate, seconds, later.candidates, overdue=overdue)
+            waiting = WaitingAttempt(
+                job=job, candidate=self.candidate, seconds=seconds, later=later.candidates, overdue=overdue
+            )
             with self.show.watching(waiting) as tell:
                 for event in follower.events(None if seconds == FOR_EVER else seconds):
                     tell(event)
@@ -223,9 +239,10 @@ class FallbackLoop:
 
 
 def _kept(judging: Iterable[JudgedCandidate], seen: list[JudgedCandidate]) -> Iterator[JudgedCandidate]:
-    for one in judging:
-        seen.append(one)
-        yield one
+    """Pass candidates on as they are judged, and keep them in `seen`."""
+    for judged in judging:
+        seen.append(judged)
+        yield judged
 
 
 def _lost(job: VertexJob) -> Cancelled:

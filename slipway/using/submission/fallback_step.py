@@ -19,20 +19,22 @@ class FallbackStep(Enum):
 
 @dataclass(frozen=True)
 class AttemptStatus:
-    """The known status of an attempt whose job exists.
+    """The known status of an attempt whose job exists."""
 
-    `launcher`: its replicas take the claim. `overdue`: its wait has run out. `next`: a later offer could run now.
-    `unread`: whether one could is not known yet.
-    """
-
+    #: Its replicas take the claim.
     launcher: bool
     claim: Claim
     started: bool
     ended: bool
+    #: It was cancelled, or is being cancelled.
     stopped: bool
+    #: It ended because its machines never came.
     without_machines: bool
+    #: Its wait has run out.
     overdue: bool
+    #: A later offer could run now.
     next: bool
+    #: It is not known yet whether a later offer could.
     unread: bool = False
 
 

@@ -32,14 +32,16 @@ class EntryState(StrEnum):
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """The record of a request. `job` is the resource name once it is known, `when` an RFC 3339 time of the last
-    change."""
+    """The record of a request."""
 
     request_id: str
     template: str
     state: EntryState
+    #: An RFC 3339 time of the last change.
     when: str
+    #: The job's resource name, once it is known.
     job: str = ""
+    #: The request's JSON.
     body: Mapping[str, Any] | None = None
 
     @property

@@ -12,20 +12,21 @@ from slipway.using.submission.candidates import Candidate, PreparedSubmission, p
 
 @dataclass(frozen=True)
 class LaterOffers:
-    """The candidates of `prepared` after the one at `place`, which is the attempt's. `context` has their catalog.
+    """The candidates after an attempt's."""
 
-    `tried`: the labels of the attempt's candidate and those before it, from the time of sending: a later catalog may
-    lack them, and the one after that have them again. `place` is that of the last of them, and -1 where all are gone.
-    """
-
+    #: Has the catalog of these candidates.
     context: Context
     prepared: PreparedSubmission
+    #: The place among the candidates of `prepared` of the last one tried, and -1 where all tried ones are gone.
     place: int
+    #: The labels of the attempt's candidate and those before it, from the time of sending: a later catalog may lack
+    #: them, and the one after that have them again.
     tried: tuple[str, ...]
 
     @classmethod
     def after(cls, context: Context, prepared: PreparedSubmission, place: int) -> LaterOffers:
-        return cls(context, prepared, place, tuple(one.label for one in prepared.candidates[: place + 1]))
+        tried = tuple(candidate.label for candidate in prepared.candidates[: place + 1])
+        return cls(context=context, prepared=prepared, place=place, tried=tried)
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -51,7 +52,7 @@ class LaterOffers:
         prepared = replace(prepared, team=then.team)  # A submission counts for one team, by whichever offer it starts.
         labels = [candidate.label for candidate in prepared.candidates]
         place = next((labels.index(label) for label in reversed(self.tried) if label in labels), -1)
-        later = LaterOffers(context, prepared, place, self.tried)
+        later = replace(self, context=context, prepared=prepared, place=place)
         if not later.candidates:
             raise ConfigError(
                 f"{prepared.template.name} has no other capacity type any more",

@@ -35,19 +35,23 @@ from slipway.using.submission.submitter import place_of
 _SHOWN = 200
 _LATE = timedelta(seconds=5)
 """The largest difference between the clocks of two services."""
-_TOLD = frozenset({"kind", "template", "code", "parameters"})
+_REPORTED = frozenset({"kind", "template", "code", "parameters"})
+"""The properties whose differences have messages of their own."""
 
 
 @dataclass(frozen=True)
 class Likeness:
-    """A submission like a job's. `asked` has the arguments given in addition on top; `code` is the gs:// URI of the
-    package that must still exist, empty for the template's present one; `notes` tell what it takes over, and
-    `differences` what can't be the same any more. `swept`: the job's parameters that a sweep gives in their place."""
+    """A submission like a job's."""
 
+    #: Has the arguments given in addition on top.
     asked: SubmissionRequest
+    #: The gs:// URI of the package that must still exist, empty for the template's present one.
     code: str
+    #: Lines that tell what it takes over.
     notes: tuple[str, ...]
+    #: Lines that tell what can't be the same any more.
     differences: tuple[str, ...]
+    #: The job's parameters that a sweep gives in their place.
     swept: Mapping[str, str]
 
 
@@ -56,22 +60,27 @@ def request_like(
 ) -> Likeness:
     """Decide as `like` does, and make sure that the code exists and is the job's. Raises the errors of `like`,
     ResourceError for missing code, PolicyError for code that was replaced, and CloudError."""
-    found = like(context.catalog, job, given, own_code=own_code, swept=swept)
-    if not found.code:
-        return found
-    template = found.asked.template
+    likeness = like(context.catalog, job, given, own_code=own_code, swept=swept)
+    if not likeness.code:
+        return likeness
+    template = likeness.asked.template
     fix = f"slipway submit {template}, with its own code or a folder's (--code); slipway jobs show {job.typed}"
     try:
-        age = context.connection.storage.age(Location.parse(found.code))
+        age = context.connection.storage.age(Location.parse(likeness.code))
     except NotFound:
-        why = f"{found.code} is not there any more: packages that no job needs are deleted after a while"
+        why = f"{likeness.code} is not there any more: packages that no job needs are deleted after a while"
         raise ResourceError(f"the code of {job.typed} is gone", why=why, fix=fix) from None
     now, written = context.connection.session.time or context.now, job.create_time
-    if age is not None and written is not None and now - age > written + _LATE and _is_own(context.catalog, found.code):
+    if (
+        age is not None
+        and written is not None
+        and now - age > written + _LATE
+        and _is_own(context.catalog, likeness.code)
+    ):
         # Jobs may write into that bucket. Published code is the deployer's alone.
-        why = f"{found.code} was written after {job.typed} was submitted"
+        why = f"{likeness.code} was written after {job.typed} was submitted"
         raise PolicyError(f"the code of {job.typed} is not what it had", why=why, fix=fix)
-    return found
+    return likeness
 
 
 def like(
@@ -111,7 +120,7 @@ def like(
     ]
     notes = tuple(_notes(job, template, package, on_top))
     replaced = {name: value for name, value in recorded.items() if name in swept}
-    return Likeness(asked, package, notes, tuple(differences), replaced)
+    return Likeness(asked=asked, code=package, notes=notes, differences=tuple(differences), swept=replaced)
 
 
 def _template(catalog: Catalog, job: VertexJob) -> Template:
@@ -128,14 +137,14 @@ def _template(catalog: Catalog, job: VertexJob) -> Template:
             why="templates and code are published by each stack",
             fix=("choose the catalog of that stack: ", {"catalog": "gs://BUCKET"}),
         )
-    name = next((one for one in catalog.templates if label_value(one) == job.template), job.template)
+    name = next((name for name in catalog.templates if label_value(name) == job.template), job.template)
     return find_template(catalog, name)
 
 
 def _recorded(template: Template, job: VertexJob) -> tuple[dict[str, str], list[str]]:
     """Return the job's parameters as typed, without those at the template's defaults, and notes on those that the
     template no longer has."""
-    known = {one.name: one for one in template.parameters}
+    known = {parameter.name: parameter for parameter in template.parameters}
     values = job.parameters
     if values is None:
         if not known:
@@ -160,8 +169,8 @@ def _recorded(template: Template, job: VertexJob) -> tuple[dict[str, str], list[
 def _kind(template: Template, job: VertexJob, given: SubmissionRequest) -> tuple[str | None, list[str]]:
     """Return the kind to name, and notes where it is not the job's."""
     kind = given.kind or (job.kind.name if job.kind.name in template.kinds else template.kinds[0])
-    told = [] if kind == job.kind.name else [f"kind: {job.kind.name} then, {kind} now"]
-    return (given.kind if kind == template.kinds[0] else kind), told
+    notes = [] if kind == job.kind.name else [f"kind: {job.kind.name} then, {kind} now"]
+    return (given.kind if kind == template.kinds[0] else kind), notes
 
 
 def _overrides(
@@ -192,8 +201,8 @@ def _overrides(
         CODE_COMMIT_LABEL: revision.commit,
         CODE_DIRTY_LABEL: "" if revision.dirty is None else str(revision.dirty).lower(),
     }
-    told = {key: value for key, value in labels.items() if value}
-    return replace(overrides, package=uri, code=f"package {uri}", labels={**given.labels, **told}), uri
+    labels = {**given.labels, **{key: value for key, value in labels.items() if value}}
+    return replace(overrides, package=uri, code=f"package {uri}", labels=labels), uri
 
 
 def _is_own(catalog: Catalog, uri: str) -> bool:
@@ -203,7 +212,8 @@ def _is_own(catalog: Catalog, uri: str) -> bool:
 
 def _experiment(template: Template, job: VertexJob) -> str:
     """Return the name of the job's experiment where it is not the template's own."""
-    own = {KINDS[one.kind].spec_of(one.request).get("experiment", "") for one in template.offers if one.kind in KINDS}
+    offers = (offer for offer in template.offers if offer.kind in KINDS)
+    own = {KINDS[offer.kind].spec_of(offer.request).get("experiment", "") for offer in offers}
     if not job.experiment or "" in own or job.experiment in own:
         return ""
     return last_part(job.experiment)
@@ -233,8 +243,8 @@ def _run(job: VertexJob) -> str:
 def _compared(job: VertexJob) -> dict[str, Compared]:
     """Return the properties that make a job another one, without those that are decided and told separately."""
     images = join(dict.fromkeys(pool.image for pool in job.worker_pools if pool.replicas))
-    found = {**compared(job), "image": images, "account": job.service_account}
-    return {name: value for name, value in found.items() if name not in _TOLD}
+    properties = {**compared(job), "image": images, "account": job.service_account}
+    return {name: value for name, value in properties.items() if name not in _REPORTED}
 
 
 def _preferred(catalog: Catalog, asked: SubmissionRequest, job: VertexJob) -> tuple[str, ...]:
@@ -247,7 +257,7 @@ def _preferred(catalog: Catalog, asked: SubmissionRequest, job: VertexJob) -> tu
     types = list(dict.fromkeys(offer.capacity_type for offer, _ in offers))
     if job.capacity_type not in types or types[0] == job.capacity_type:
         return ()
-    return (job.capacity_type, *(one for one in types if one != job.capacity_type))
+    return (job.capacity_type, *(type_ for type_ in types if type_ != job.capacity_type))
 
 
 def _notes(job: VertexJob, template: Template, package: str, on_top: list[str]) -> Iterator[str]:

@@ -52,12 +52,12 @@ def going_on(context: Context, journal: SubmissionJournal, request_id: str) -> t
 
     Raises CloudError, and AnswerUnknown where a list may still hide the job of an attempt whose answer was lost.
     """
-    found: dict[str, VertexJob] = {}
+    jobs: dict[str, VertexJob] = {}
     for number in count():
         id_ = attempt_id(request_id, number)
         entry = journal.read(id_)
         if entry is None:
-            return tuple(job for job in found.values() if not job.ended)
+            return tuple(job for job in jobs.values() if not job.ended)
         # The kind is not part of the filter: a deployment may have changed it.
         wanted = label_filter({STACK_LABEL: context.catalog.stack, REQUEST_LABEL: id_})
         listed = {job.name: job for kind in KINDS.values() for job in context.vertex.jobs(kind, wanted)}
@@ -70,5 +70,5 @@ def going_on(context: Context, journal: SubmissionJournal, request_id: str) -> t
                 f"whether a job of request {id_} goes on is unknown",
                 why=f"it was being sent at {entry.when}, and no job of it is listed",
             )
-        found |= listed
+        jobs |= listed
     raise AssertionError("attempts have no end")

@@ -18,10 +18,10 @@ LONGEST_NOTE = 500
 def labels_typed(typed: Iterable[str]) -> dict[str, str]:
     """Split `key=value` pairs. Raises ConfigError for one that is none, and for a key given twice."""
     pairs: dict[str, str] = {}
-    for one in typed:
-        key, equals, value = one.partition("=")
+    for text in typed:
+        key, equals, value = text.partition("=")
         if not equals or key in pairs:
-            what = f"label {short(key)} is given twice" if equals else f"label {quoted(one)} is not key=value"
+            what = f"label {short(key)} is given twice" if equals else f"label {quoted(text)} is not key=value"
             raise ConfigError(what, fix="--label key=value, each key once")
         pairs[key] = value
     return pairs
@@ -30,7 +30,8 @@ def labels_typed(typed: Iterable[str]) -> dict[str, str]:
 def checked_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
     """Return the labels unchanged. Raises one ConfigError with all mistakes."""
     problems = [problem for key, value in labels.items() for problem in _problems(key, value)]
-    problems += [f"{len(labels)} labels, and {MOST} is the most"] if len(labels) > MOST else []
+    if len(labels) > MOST:
+        problems.append(f"{len(labels)} labels, and {MOST} is the most")
     if problems:
         raise ConfigError(
             f"{counted(len(problems), 'label')} wrong",
@@ -53,8 +54,11 @@ def checked_note(note: str) -> str:
 
 def require_free(template: Template, offers: Iterable[Offer], labels: Mapping[str, str]) -> None:
     """Raise ConfigError for labels that the template sets itself, as bills go by them."""
-    found = (offer.request.get("labels") for offer in offers)
-    theirs = {key: value for some in found if isinstance(some, Mapping) for key, value in own_labels(some).items()}
+    theirs: dict[str, str] = {}
+    for offer in offers:
+        template_labels = offer.request.get("labels")
+        if isinstance(template_labels, Mapping):
+            theirs |= own_labels(template_labels)
     if taken := [key for key in labels if key in theirs]:
         raise ConfigError(
             f"{template.name} sets {join(f'{key}={theirs[key]}' for key in taken)} itself",

@@ -20,13 +20,13 @@ def assignments(typed: Iterable[str]) -> dict[str, str]:
     """Split `name=value` pairs. Raises ConfigError for an invalid pair and for a name given twice."""
     values: dict[str, str] = {}
     problems: list[str] = []
-    for one in typed:
-        name, equals, value = one.partition("=")
+    for text in typed:
+        name, equals, value = text.partition("=")
         name = name.strip()
-        if wrong := unfit(one):
-            problems.append(f"{quoted(one)} {wrong}")
+        if wrong := unfit(text):
+            problems.append(f"{quoted(text)} {wrong}")
         elif not equals or not name:
-            problems.append(f"{quoted(one)} is not name=value")
+            problems.append(f"{quoted(text)} is not name=value")
         elif name in values:
             problems.append(f"{short(name)} is given twice")
         else:
@@ -40,13 +40,13 @@ def assignments(typed: Iterable[str]) -> dict[str, str]:
 
 def waits(given: Mapping[str, str]) -> dict[str, float]:
     """Read `{"pool": "30m"}` as seconds, in the same order; `0` for flex-start is forever. Raises ConfigError."""
-    found: dict[str, float] = {}
+    waits_s: dict[str, float] = {}
     for name, time in given.items():
         if name not in CAPACITY_TYPES:
             raise invalid_wait(f"{name}={time}")
         endless = name in WAIT_BY_THEMSELVES and time.strip() in ("0", "0s")
-        found[name] = 0.0 if endless else seconds(time)
-    return found
+        waits_s[name] = 0.0 if endless else seconds(time)
+    return waits_s
 
 
 def invalid_wait(text: str) -> ConfigError:
@@ -58,12 +58,14 @@ def invalid_wait(text: str) -> ConfigError:
 
 
 class ParameterMistake(NamedTuple):
-    """A mistake in a parameter, or under the empty name in all of them together. `fix` is empty where the template's
-    parameters tell it. `lacks`: the parameter that a command names, and nothing gives."""
+    """A mistake in a parameter."""
 
+    #: The parameter; empty for a mistake of all of them together.
     name: str
     what: str
+    #: Empty where the template's parameters tell it.
     fix: Fix = ""
+    #: The parameter that a command names, and nothing gives.
     lacks: str = ""
 
 
@@ -74,8 +76,8 @@ def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
         usual = f"slipway templates show {template.name}"
         raise ConfigError(
             f"{template.name}: {counted(len(problems), 'parameter')} wrong",
-            why="\n".join(one.what for one in problems),
-            fix=together(one.fix or usual for one in problems),
+            why="\n".join(mistake.what for mistake in problems),
+            fix=together(mistake.fix or usual for mistake in problems),
         )
     return values
 
@@ -104,10 +106,11 @@ def judged(template: Template, given: Mapping[str, str]) -> tuple[dict[str, Scal
             problems.append(ParameterMistake(name, f"{name}={short(text)!a} is not a string"))
         else:
             values[name] = text
-    fillers = {*free, *(name for name, one in known.items() if not one.command)}
-    for name, text in _commands(template, given).items():
-        problems += [_lacking(name, one) for one in command_line.names(text) if one not in fillers]
-    problems += [] if problems else _unfit_for_variables(template, texts(template, values))
+    fillers = {*free, *(name for name, parameter in known.items() if not parameter.command)}
+    for command, text in _commands(template, given).items():
+        problems += [_lacking(command, name) for name in command_line.names(text) if name not in fillers]
+    if not problems:  # Only complete values make the texts of the request.
+        problems += _unfit_for_variables(template, texts(template, values))
     if much := excess(values):
         what = f"all values together {much}: put a long one into a file, and give its gs:// address"
         problems.append(ParameterMistake("", what))
@@ -124,9 +127,11 @@ def _unfit_for_variables(template: Template, values: Mapping[str, str]) -> Itera
     pools = (
         pool for offer in template.offers if offer.kind in KINDS for pool in Subject(offer.kind, offer.request).workers
     )
-    variables = [one for pool in pools for one in pool.code.get("env") or ()]
-    named = {name: str(one.get("name", "")) for one in variables for name in names(str(one.get("value", "")))}
-    for name, variable in named.items():
+    variables = [variable for pool in pools for variable in pool.code.get("env") or ()]
+    variable_of = {
+        name: str(variable.get("name", "")) for variable in variables for name in names(str(variable.get("value", "")))
+    }
+    for name, variable in variable_of.items():
         if problem := value_problem(variable, values.get(name, "")):
             yield ParameterMistake(name, f"{name}={short(values[name])}: {problem[0]}", problem[1])
 
@@ -139,12 +144,13 @@ def texts(template: Template, values: Mapping[str, Scalar]) -> dict[str, str]:
 
 def unnamed(template: Template, given: Mapping[str, str]) -> set[str]:
     """Return the parameters that the template does not declare, and no command of these names."""
-    return {*given} - {one.name for one in template.parameters} - _named(template, given)
+    return {*given} - {parameter.name for parameter in template.parameters} - _named(template, given)
 
 
 def _commands(template: Template, given: Mapping[str, str]) -> dict[str, str]:
     """Return the commands, given or by default."""
-    commands = {one.name: given.get(one.name, one.default) for one in template.parameters if one.command}
+    declared = (parameter for parameter in template.parameters if parameter.command)
+    commands = {parameter.name: given.get(parameter.name, parameter.default) for parameter in declared}
     return {name: str(text) for name, text in commands.items() if text is not None}
 
 
@@ -172,14 +178,14 @@ def _bounds(parameter: Parameter) -> str:
 def typed(parameter: Parameter, text: str) -> tuple[Scalar | None, ParameterMistake | None]:
     """Return a parameter's value as it was written, typed, or its mistake."""
     value, name = parameter.kind.read(text), parameter.name
-    said = short(text)
+    brief = short(text)
     if value is None or (parameter.choices and value not in parameter.choices):
-        printed = said if said.isprintable() else ascii(said)
+        printed = brief if brief.isprintable() else ascii(brief)
         return None, ParameterMistake(name, f"{name}={printed} is not {describe(parameter)}")
     if parameter.command and (wrong := parameter.refusal(value)):
         return None, ParameterMistake(name, f"{name} {wrong}", _for_a_shell(name, text))
     if parameter.refusal(value):
-        return None, ParameterMistake(name, f"{name}={said} is out of bounds: {_bounds(parameter)}")
+        return None, ParameterMistake(name, f"{name}={brief} is out of bounds: {_bounds(parameter)}")
     return value, None
 
 
@@ -195,11 +201,11 @@ def _for_a_shell(name: str, text: str) -> Fix:
 
 
 def _unknown(name: str, template: Template, given: Mapping[str, str]) -> ParameterMistake:
-    known = [one.name for one in template.parameters]
+    known = [parameter.name for parameter in template.parameters]
     unfilled = sorted(_named(template, given) - {*given})
     near = nearest(name, [*known, *unfilled])
     instead = f"did you mean {near}?" if near else f"the template has {', '.join(known) or 'none'}"
-    command = next((one.name for one in template.parameters if one.command), "")
+    command = next((parameter.name for parameter in template.parameters if parameter.command), "")
     if not command:
         return ParameterMistake(name, f"unknown parameter {short(name)}; {instead}")
     what = f"unknown parameter {short(name)}, and {command} has no {{{short(name)}}}; {instead}"

@@ -44,9 +44,13 @@ Read = TypeVar("Read")
 
 class Preflight:
     """A look at the regions of the candidates. Clusters and jobs are read at once; limits too when the first candidate
-    draws quota, else only when a candidate that draws some is judged. With a `template`, its earlier jobs too, for
-    their waits. `patient`: all jobs that draw quota are read, not only the newest, however many pages that takes, and
-    the limits that only a list has. `threads` stay their owner's."""
+    draws quota, else only when a candidate that draws some is judged.
+
+    `threads`: they stay their owner's.
+    `template`: its earlier jobs are read too, for their waits.
+    `patient`: all jobs that draw quota are read, not only the newest, however many pages that takes, and the limits
+    that only a list has.
+    """
 
     def __init__(
         self,
@@ -65,7 +69,7 @@ class Preflight:
         ]
         regions = tuple(dict.fromkeys(candidate.region for candidate in candidates))
         self._vertex = self._connection.vertex(self._catalog.project, self._catalog.region, regions)
-        on_clusters = {one.offer.cluster: one.region for one in candidates if one.offer.cluster}
+        on_clusters = {candidate.offer.cluster: candidate.region for candidate in candidates if candidate.offer.cluster}
         self._jobs = {
             region: threads.submit(_active, self._vertex.at(region), "", _FIRST_PAGE)
             for region in dict.fromkeys(on_clusters.values())
@@ -106,17 +110,17 @@ class Preflight:
 
         Raises the errors of `choose` and `judge`.
         """
-        found = choose(prepared.template.name, self.judge(candidates), settle=settle)
-        if not found.moves:
-            return found
-        later = candidates[candidates.index(found.taken.candidate) + 1 :]
-        unavailable = [one for one in later if not one.offer.available]
+        choice = choose(prepared.template.name, self.judge(candidates), settle=settle)
+        if not choice.moves:
+            return choice
+        later = candidates[candidates.index(choice.taken.candidate) + 1 :]
+        unavailable = [candidate for candidate in later if not candidate.offer.available]
         if prepared.asked.waits or prepared.asked.then:
-            asked = unavailable if found.starts else later
-            judged = [one for one in self.judge(asked) if one.verdict.outcome is Outcome.NEVER]
+            doubtful = unavailable if choice.starts else later
+            hopeless = [judged for judged in self.judge(doubtful) if judged.verdict.outcome is Outcome.NEVER]
         else:
-            judged = [one for one in map(offline, unavailable) if one]
-        return replace(found, hopeless=tuple(judged))
+            hopeless = [judged for judged in map(offline, unavailable) if judged]
+        return replace(choice, hopeless=tuple(hopeless))
 
     def _judged(self, candidate: Candidate) -> JudgedCandidate:
         impossible = offline(candidate, reserved=self._catalog.reservations, limits_follow=True)
@@ -224,7 +228,7 @@ def offline(
     breaches = check(
         candidate.kind.name, candidate.offer.capacity_type, candidate.body, region=candidate.region, reserved=reserved
     )
-    return JudgedCandidate(candidate, _never(candidate, *(str(one) for one in breaches))) if breaches else None
+    return JudgedCandidate(candidate, _never(candidate, *map(str, breaches))) if breaches else None
 
 
 def _active(vertex: Vertex, filter: str, most: int | None) -> tuple[VertexJob, ...]:
@@ -256,8 +260,8 @@ def offline_candidate(prepared: PreparedSubmission) -> Candidate:
     for limits_follow in (False, True):
         impossible = []
         for candidate in prepared.candidates:
-            found = offline(candidate, reserved=prepared.catalog.reservations, limits_follow=limits_follow)
-            if found is None:
+            judged = offline(candidate, reserved=prepared.catalog.reservations, limits_follow=limits_follow)
+            if judged is None:
                 return candidate
-            impossible.append(found)
+            impossible.append(judged)
     raise refusal(prepared.template.name, impossible, [])

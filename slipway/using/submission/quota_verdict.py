@@ -67,11 +67,13 @@ def on_own_machines(
     name = candidate.offer.capacity_type
     used = None if active is None or clusters is None else usage(tuple(clusters), tuple(active))
     never, waits, busy, lacking = [], [], [], []
-    unread: dict[str, list[str]] = {}
-    unsure, least = False, "" if all_read else "at least "
+    unread: dict[str, list[str]] = {}  # By reason, the metrics whose limits were not read.
+    unsure = False
+    least = "" if all_read else "at least "
     needs = draws(candidate)
     for need in needs:
-        limit, have = limits.get(need.metric, _NOT_LISTED), used.total(need.metric) if used else 0
+        limit = limits.get(need.metric, _NOT_LISTED)
+        have = used.total(need.metric) if used else 0
         if isinstance(limit, NotRead):
             unread.setdefault(limit.why, []).append(label(need.metric))
             continue
@@ -99,8 +101,8 @@ def on_own_machines(
     if strange := unmetered(_machines(candidate), preemptible=CAPACITY_TYPES[name].preemptible):
         unread.setdefault("none is known", []).extend(strange)
     if unread:
-        told = "; ".join(f"quota of {join(what)} not read: {why}" for why, what in unread.items())
-        return Verdict(Outcome.BESIDE, f"{place}; {told}", unread=unsure)
+        reasons = "; ".join(f"quota of {join(what)} not read: {why}" for why, what in unread.items())
+        return Verdict(Outcome.BESIDE, f"{place}; {reasons}", unread=unsure)
     if unsure:
         unknown = "could not be read" if used is None else "was not all counted: too many jobs run"
         text = f"cannot tell whether quota suffices: the limits do, what is in use {unknown}"
@@ -155,9 +157,9 @@ class LimitsReader:
         only_listed = self._only_listed(candidate)
         if self._listed is None and only_listed and (self._patient or candidate.offer.lacks_quota):
             self._listed = _listed(self._quotas, frozenset(self._unnamed), candidate.region)
-        found = {metric: reading.result() for metric, reading in self._by_id.items()}
+        by_id = {metric: reading.result() for metric, reading in self._by_id.items()}
         others = dict.fromkeys(only_listed, _NO_ID) if self._listed is None else self._listed
-        return {**{metric: limit for metric, limit in found.items() if limit is not None}, **others}
+        return {**{metric: limit for metric, limit in by_id.items() if limit is not None}, **others}
 
     def _only_listed(self, candidate: Candidate) -> set[str]:
         """Return the metrics of a candidate that only the list has."""
@@ -179,7 +181,7 @@ def _limit(quotas: Quotas, id_: str, region: str) -> int | NotRead | None:
 
 def _listed(quotas: Quotas, metrics: frozenset[str], region: str) -> Limits:
     try:
-        found = {info.metric.removeprefix(f"{SERVICE}/"): info.limit(region) for info in quotas.infos(metrics)}
+        limits = {info.metric.removeprefix(f"{SERVICE}/"): info.limit(region) for info in quotas.infos(metrics)}
     except CloudError as problem:
         return dict.fromkeys(metrics, NotRead(f"{problem.message}{needs_role(problem)}"))
-    return {metric: limit for metric, limit in found.items() if limit is not None}
+    return {metric: limit for metric, limit in limits.items() if limit is not None}

@@ -81,14 +81,16 @@ def _base32(raw: bytes) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """A job to send, with a request id, to a region: empty for the stack's own. `bucket`: where its claim is."""
+    """A job to send, with a request id."""
 
     id: str
     stack: str
     template: str
     body: Mapping[str, Any]
     kind: JobKind = CUSTOM_JOB
+    #: Empty for the stack's own.
     region: str = ""
+    #: The bucket of its claim.
     bucket: str = ""
 
     @property
@@ -133,27 +135,29 @@ def _with_argument(pool: Mapping[str, Any], argument: str, other: str) -> Mappin
     package = pool.get("pythonPackageSpec")
     if not package:
         return pool
-    args = [other if one == argument else one for one in package.get("args", ())]
+    args = [other if given == argument else given for given in package.get("args", ())]
     return {**pool, "pythonPackageSpec": {**package, "args": args}}
 
 
 @dataclass(frozen=True)
 class RequestOverrides:
-    """The additions of one submission to its template's request.
+    """The additions of one submission to its template's request."""
 
-    `package`: gs:// URI in place of the template's, and `code` the digest of the code in it, without the files that
-    Slipway packs beside it. `sweep`: the id of the sweep it belongs to. `experiment` and `experiment_run` in place of
-    the template's and of the job's name. `max_wait`: seconds that the service is to wait for machines, 0 forever.
-    `labels` are added, and so is the `note`, a person's words about the job.
-    """
-
+    #: The gs:// URI of a package in place of the template's.
     package: str = ""
+    #: The digest of the code in `package`, without the files that Slipway packs beside it.
     code: str = ""
+    #: The id of the sweep it belongs to.
     sweep: str = ""
+    #: In place of the template's.
     experiment: str = ""
+    #: In place of the job's name.
     experiment_run: str = ""
+    #: Seconds that the service is to wait for machines, 0 forever.
     max_wait: float | None = None
+    #: Added to the template's.
     labels: Mapping[str, str] = field(default_factory=dict)
+    #: A person's words about the job.
     note: str = ""
 
 
@@ -212,9 +216,9 @@ def _filled(value: Any, keys: tuple[str, ...], texts: Mapping[str, str], templat
     if isinstance(value, str):
         return _text(value, keys, texts, template) if "$" in value else value
     if isinstance(value, Mapping):
-        return {inner: _filled(one, (*keys, inner), texts, template) for inner, one in value.items()}
+        return {key: _filled(inner, (*keys, key), texts, template) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_filled(one, keys, texts, template) for one in value]
+        return [_filled(element, keys, texts, template) for element in value]
     return value
 
 

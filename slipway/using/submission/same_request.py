@@ -46,13 +46,13 @@ def compared(job: VertexJob) -> dict[str, Compared]:
     within = re.compile(rf"(gs://|/gcs/)({buckets})(?=/|$)")
 
     def plain(texts: Iterable[str]) -> tuple[str, ...]:
-        return tuple(within.sub(r"\1work", one) if buckets else one for one in texts)
+        return tuple(within.sub(r"\1work", text) if buckets else text for text in texts)
 
     return {
         "kind": job.kind.name,
         "template": job.template,
         "code": job.labels.get(CODE_LABEL, "") or "the template's",
-        "parameters": ", ".join(f"{name}={render(one)}" for name, one in sorted((job.parameters or {}).items())),
+        "parameters": ", ".join(f"{name}={render(value)}" for name, value in sorted((job.parameters or {}).items())),
         "machines": ", ".join(f"{pool.machine.type} × {pool.replicas}" for pool in busy),
         "command": [pool.command for pool in busy],
         "arguments": [plain(pool.args) for pool in busy],
@@ -71,8 +71,11 @@ def _counts(variable: str) -> bool:
 def _shown(value: Compared, other: Compared) -> str:
     """Return a value; only the part around the first difference where it is long."""
     text = _joined(value)
-    alike = next((place for place, (one, two) in enumerate(zip(text, _joined(other), strict=False)) if one != two), 0)
-    begin = max(0, alike - _LONGEST // 2) if len(text) > _LONGEST else 0
+    begin = 0
+    if len(text) > _LONGEST:
+        pairs = enumerate(zip(text, _joined(other), strict=False))
+        first = next((place for place, (character, others) in pairs if character != others), 0)
+        begin = max(0, first - _LONGEST // 2)
     return f"{'…' if begin else ''}{short(text[begin:], _LONGEST)}"
 
 

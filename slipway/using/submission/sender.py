@@ -32,11 +32,12 @@ _NOTED_WITHIN = 2.0
 
 @dataclass(frozen=True)
 class Attempt:
-    """A job and its request. `fresh` is False for a job that an earlier attempt made. `copies` are the full names of
-    other jobs of the same request."""
+    """A job and its request."""
 
     job: VertexJob
+    #: False for a job that an earlier attempt made.
     fresh: bool
+    #: The full names of other jobs of the same request.
     copies: tuple[str, ...] = ()
 
     @property
@@ -46,10 +47,11 @@ class Attempt:
 
 @dataclass
 class Sender:
-    """A sender of one attempt. `tell` gets a line for every step that takes a while."""
+    """A sender of one attempt."""
 
     context: Context
     journal: SubmissionJournal
+    #: Gets a line for every step that takes a while.
     tell: Callable[[str], None]
     policy: RetryPolicy
 
@@ -86,10 +88,10 @@ class Sender:
         entry = self.journal.read(request.id)
         if entry and entry.state is EntryState.ACCEPTED:
             return self._accepted(request, entry)
-        found = self._look_up(request)
-        if not found:
+        jobs = self._look_up(request)
+        if not jobs:
             return None
-        return Attempt(same(request, self._claimant(request, found)), fresh=False)
+        return Attempt(same(request, self._claimant(request, jobs)), fresh=False)
 
     def started(self, request: Request) -> Attempt:
         """Return the job that has taken the claim of a request, where neither the journal nor a list leads to it.
@@ -101,8 +103,8 @@ class Sender:
         job = holder(context.vertex, context.connection.storage, request.claim, request.kind, request.id)
         if job:
             return self._chosen(request, [job])
-        if not request.kind.runs_itself and (found := self._search(request, self.policy.look_for)):
-            return found
+        if not request.kind.runs_itself and (attempt := self._search(request, self.policy.look_for)):
+            return attempt
         raise _gone(
             request,
             f"{request.body.get('displayName', 'it')} has started, as {request.claim} tells, and is no longer in "
@@ -132,8 +134,8 @@ class Sender:
             self.tell(f"request {request.id} was being sent at {entry.when}; looking for its job")
             age = (self.context.clock.now() - datetime.fromisoformat(entry.when)).total_seconds() - _NOTED_WITHIN
             return self._search(request, self.policy.look_for - max(age, 0.0))
-        found = self._look_up(request)
-        return self._chosen(request, found) if found else None
+        jobs = self._look_up(request)
+        return self._chosen(request, jobs) if jobs else None
 
     def _accepted(self, request: Request, entry: JournalEntry) -> Attempt:
         try:
@@ -142,8 +144,8 @@ class Sender:
             raise _gone(request, f"{entry.job} was accepted {entry.when} and has been deleted since") from problem
         return Attempt(same(request, job), fresh=False)
 
-    def _claimant(self, request: Request, found: list[VertexJob]) -> VertexJob:
-        return claimant(self.context.connection.storage, request.claim, found) if found[1:] else found[0]
+    def _claimant(self, request: Request, jobs: list[VertexJob]) -> VertexJob:
+        return claimant(self.context.connection.storage, request.claim, jobs) if jobs[1:] else jobs[0]
 
     def _sent(self, request: Request) -> Attempt:
         clock, policy = self.context.clock, self.policy
@@ -174,10 +176,10 @@ class Sender:
     def _looked_for(self, request: Request, problem: CloudError) -> Attempt:
         """Return the job whose answer was lost. Raises AnswerUnknown."""
         self.tell(f"{problem.why}; looking whether the job was made")
-        found = self._search(request, self.policy.look_for)
-        if not found:
+        attempt = self._search(request, self.policy.look_for)
+        if not attempt:
             raise self._unknown(request, problem) from problem
-        return replace(found, fresh=True)
+        return replace(attempt, fresh=True)
 
     def _refused(self, request: Request, problem: CloudError) -> None:
         """Write a refusal down, and give it the fix of its reason."""
@@ -194,8 +196,8 @@ class Sender:
         clock, failed = self.context.clock, None
         for _ in poll(clock.sleep, self.policy.look_every, within=within, now=clock.monotonic):
             try:
-                if found := self._look_up(request):
-                    return self._chosen(request, found)
+                if jobs := self._look_up(request):
+                    return self._chosen(request, jobs)
                 failed = None
             except CloudError as problem:
                 self.tell(f"could not look: {problem.why}")
@@ -204,15 +206,18 @@ class Sender:
             raise self._unknown(request, failed) from failed
         return None
 
-    def _chosen(self, request: Request, found: list[VertexJob]) -> Attempt:
-        job = self._claimant(request, found)
-        copies = tuple(one.name for one in found if one is not job)
+    def _chosen(self, request: Request, jobs: list[VertexJob]) -> Attempt:
+        job = self._claimant(request, jobs)
+        copies = tuple(copy.name for copy in jobs if copy is not job)
         self._note(request, EntryState.ACCEPTED, job.name)
         return Attempt(same(request, job), fresh=False, copies=copies)
 
     def _note(self, request: Request, state: EntryState, job: str = "") -> None:
-        when, self._noted_at = self.context.clock.now().isoformat(timespec="seconds"), self.context.clock.monotonic()
-        entry = JournalEntry(request.id, request.template, state, when, job, request.body)
+        clock = self.context.clock
+        when, self._noted_at = clock.now().isoformat(timespec="seconds"), clock.monotonic()
+        entry = JournalEntry(
+            request_id=request.id, template=request.template, state=state, when=when, job=job, body=request.body
+        )
         # Only an entry before its sending must survive a power cut; later states can be looked up again.
         self.journal.write(entry, durable=state is EntryState.SENDING)
 

@@ -37,12 +37,13 @@ Planned = TypeVar("Planned")
 
 @dataclass(frozen=True)
 class SubmissionResult:
-    """An attempt with its request. `choice` is None for a job that was made before. `context` has the attempt's
-    catalog, a later one where the submission fell back after a deployment."""
+    """An attempt with its request."""
 
     request: Request
     attempt: Attempt
+    #: None for a job that was made before.
     choice: Choice | None
+    #: Has the attempt's catalog, a later one where the submission fell back after a deployment.
     context: Context
 
 
@@ -77,14 +78,14 @@ class Submitter:
             submitter, number, first = self, 0, 0
             while True:
                 attempt = under(self.journal, prepared, attempt_id(request_id, number))
-                found = submitter._send(attempt, first, repeated, within_budget=number == 0)
-                if found is not None:
-                    submitted, place, claim = found
+                delivered = submitter._send(attempt, first, repeated, within_budget=number == 0)
+                if delivered is not None:
+                    submitted, place, claim = delivered
                     self.show.sent(submitted)
-                    settled, later = submitter._wait_or_fall_back(attempt, submitted, place, claim)
+                    result, later = submitter._wait_or_fall_back(attempt, submitted, place, claim)
                     if later is None:
-                        return settled
-                    job = replace(settled.attempt.job, state="JOB_STATE_CANCELLED")
+                        return result
+                    job = replace(result.attempt.job, state="JOB_STATE_CANCELLED")
                     if job.experiment_run and (problem := end_run(self.context, job)):
                         self.show.note(problem)
                     submitter, prepared, first = replace(self, context=later.context), later.prepared, later.first
@@ -216,12 +217,13 @@ def place_of(prepared: PreparedSubmission, job: VertexJob) -> int:
     """Return the place of the candidate of an earlier job, or of a candidate of its capacity type where its cluster was
     replaced since; the last place for a job of no candidate that the template still has."""
     type_, clusters = job.labels.get(CAPACITY_TYPE_LABEL, ""), prepared.catalog.clusters
-    places = [place for place, one in enumerate(prepared.candidates) if one.offer.capacity_type == type_]
+    offers = [candidate.offer for candidate in prepared.candidates]
+    places = [place for place, offer in enumerate(offers) if offer.capacity_type == type_]
     for place in places:
-        cluster = prepared.candidates[place].offer.cluster
+        cluster = offers[place].cluster
         if (clusters[cluster].id if cluster else "") == job.persistent_resource_id:
             return place
-    return places[0] if places else len(prepared.candidates) - 1
+    return places[0] if places else len(offers) - 1
 
 
 def with_code(
@@ -285,9 +287,8 @@ def deliver(
     again: str,
 ) -> SubmissionResult:
     """Make exactly one job, as `Submitter.submit` does. `again`: how to submit once more, as a call or a command."""
-    submitter = Submitter(
-        context, journal_of(context), show, RetryPolicy(look_for=context.look_for, no_contact=context.no_contact)
-    )
+    policy = RetryPolicy(look_for=context.look_for, no_contact=context.no_contact)
+    submitter = Submitter(context=context, journal=journal_of(context), show=show, policy=policy)
     try:
         return submitter.submit(prepared, request_id, repeated=repeated)
     except AnswerUnknown as problem:

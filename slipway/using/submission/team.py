@@ -38,7 +38,7 @@ def team_of_submission(catalog: Catalog, template: Template, offer: Offer, asked
     raise ConfigError(
         f"{given} is none of the teams that may submit {template.name}",
         why=f"{join(groups) or 'none'} may: a team is a group among the submitters of stack {catalog.stack}",
-        fix=" or ".join(f"--team {one}" for one in groups[:3]) if len(groups) > 1 else "leave out --team",
+        fix=" or ".join(f"--team {group}" for group in groups[:3]) if len(groups) > 1 else "leave out --team",
     )
 
 
@@ -48,11 +48,11 @@ def _groups(catalog: Catalog, offer: Offer) -> tuple[str, ...]:
     known = catalog.submitters
     kind = KINDS.get(offer.kind)
     account = str(kind.spec_of(offer.request).get("serviceAccount", "")) if kind else ""
-    members = known.get(account, tuple(member for some in known.values() for member in some))
+    members = known.get(account, tuple(member for submitters in known.values() for member in submitters))
     groups = (member.removeprefix(_GROUP).partition("@")[0] for member in members if member.startswith(_GROUP))
     return tuple(dict.fromkeys(filter(None, map(label_value, groups))))
 
 
 def _labels(offer: Offer) -> Mapping[str, Any]:
-    found = offer.request.get("labels")
-    return found if isinstance(found, Mapping) else {}
+    labels = offer.request.get("labels")
+    return labels if isinstance(labels, Mapping) else {}
