@@ -24,14 +24,16 @@ _RECENT, _SHOWN = 100, 3
 
 @dataclass(frozen=True)
 class CancelledSweep:
-    """The result of cancelling. `jobs` are all of the sweep, `cancelling` the names of those asked to end now.
-    `sending`: a process on this machine still sends others; None where the sweep was begun elsewhere, so that it is not
-    known. `unseen`: the reason why others may go on, where not all regions could be read."""
+    """The result of cancelling."""
 
     sweep: str
+    #: All jobs of the sweep.
     jobs: Sequence[VertexJob]
+    #: The names of the jobs asked to end now.
     cancelling: Sequence[str]
+    #: A process on this machine still sends others; None where the sweep was begun elsewhere, so that it is not known.
     sending: bool | None
+    #: The reason why others may go on, where not all regions could be read.
     unseen: str = ""
 
     @property
@@ -71,7 +73,7 @@ def cancel_sweep(context: Context, sweep: str, confirm: Callable[[PolicyError], 
     if theirs := not_ones_own(going, context.user, context.now):
         confirm(theirs)
 
-    def asked(job: VertexJob) -> bool:
+    def ask(job: VertexJob) -> bool:
         try:
             context.vertex.cancel(job.name)
         except (Refused, Conflict, NotFound):  # The job has ended meanwhile.
@@ -80,9 +82,9 @@ def cancel_sweep(context: Context, sweep: str, confirm: Callable[[PolicyError], 
 
     context.connection.session.widen(_WIDTH)
     with ThreadPoolExecutor(_WIDTH, thread_name_prefix="cancel") as threads:
-        done = threads.map(asked, going)
-        cancelling = [job.name for job, was in zip(going, done, strict=True) if was]
-    return CancelledSweep(sweep, jobs, cancelling, sending, unseen)
+        answers = threads.map(ask, going)
+        cancelling = [job.name for job, asked in zip(going, answers, strict=True) if asked]
+    return CancelledSweep(sweep=sweep, jobs=jobs, cancelling=cancelling, sending=sending, unseen=unseen)
 
 
 def _not_seen(sweep: str, why: str) -> ResourceError:
@@ -95,11 +97,12 @@ def _not_seen(sweep: str, why: str) -> ResourceError:
 
 def unknown_sweep(context: Context, sweep: str) -> ResourceError:
     """Return the error for a sweep that nobody has sent, with the most similar recent one."""
-    stack, recent = context.catalog.stack, list[str]()
+    stack = context.catalog.stack
+    recent: list[str] = []
     with suppress(CloudError):
-        found = context.vertex.jobs_of_every_kind(f"{label_filter({STACK_LABEL: stack})} AND labels.{SWEEP_LABEL}:*")
-        recent = [*dict.fromkeys(job.labels[SWEEP_LABEL] for job in islice(found, _RECENT))]
+        jobs = context.vertex.jobs_of_every_kind(f"{label_filter({STACK_LABEL: stack})} AND labels.{SWEEP_LABEL}:*")
+        recent = [*dict.fromkeys(job.labels[SWEEP_LABEL] for job in islice(jobs, _RECENT))]
     near = nearest(sweep, sorted(recent))
     sweeps = [near] if near else recent[:_SHOWN]
-    listing = "\n".join(f"slipway jobs list --sweep {one}" for one in sweeps) or "slipway jobs list"
+    listing = "\n".join(f"slipway jobs list --sweep {id_}" for id_ in sweeps) or "slipway jobs list"
     return ResourceError(f"no jobs of sweep {sweep}", why=f"stack {stack} has none", fix=listing)

@@ -22,19 +22,22 @@ from slipway.using.submission.costs import amount, longest_run
 
 @dataclass(frozen=True)
 class Share:
-    """Runs of a sweep that need the same machines. `hourly`: USD an hour for one run's machines; those of a `pool` are
-    paid for anyway, but for `grows`: USD an hour for those that the pool may have to add for a run. `at_once`: the most
-    runs that the pool takes, None on machines of their own. `times`: None where there are too few earlier runs. With
-    `trials` not all machines of a run are in use all the time. `longest`: the seconds after which the service ends a
-    run."""
+    """Runs of a sweep that need the same machines."""
 
     runs: int
+    #: USD an hour for one run's machines.
     hourly: Price
+    #: The machines are a pool's, which are paid for anyway, but for those that it may have to add.
     pool: bool
+    #: The most runs that the pool takes, None on machines of their own.
     at_once: int | None
+    #: None where there are too few earlier runs.
     times: Times | None
+    #: Not all machines of a run are in use all the time.
     trials: bool = False
+    #: The seconds after which the service ends a run.
     longest: float = WEEK
+    #: USD an hour for the machines that the pool may have to add for a run.
     grows: Price = field(default_factory=Price)
 
     @property
@@ -58,8 +61,8 @@ class Forecast:
     runs: int
     shares: tuple[Share, ...]
     seconds_to_send: float
+    #: The reason why earlier runs can't be read; empty where they were.
     unread: str = ""
-    """The reason why earlier runs can't be read; empty where they were."""
 
     @property
     def bound(self) -> Price:
@@ -77,7 +80,9 @@ class Forecast:
         times = [(share.rounds, share.times.shortest) for share in self.shares if share.times]
         if self.earlier is None or not times:
             return None
-        return max(self.seconds_to_send + min(each for _, each in times), max(rounds * each for rounds, each in times))
+        # The last run is sent at the end of the sending, and the rounds of a pool follow one another.
+        last_sent = self.seconds_to_send + min(seconds for _, seconds in times)
+        return max(last_sent, max(rounds * seconds for rounds, seconds in times))
 
     @property
     def most_seconds(self) -> float | None:
@@ -120,8 +125,8 @@ def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[V
         grows = sum((pool.price_per_hour * count for pool, count in growing), Price())
     times = run_times(earlier, offer.capacity_type, demand, now)
     return Share(
-        runs,
-        price(catalog, candidate),
+        runs=runs,
+        hourly=price(catalog, candidate),
         pool=bool(offer.cluster),
         at_once=at_once,
         times=times,
@@ -133,7 +138,8 @@ def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[V
 
 def bound_words(shares: Sequence[Share]) -> str:
     """Return `at most $3,084.40 for all 40 runs, as each ends after 7 days at the latest`."""
-    paid, runs = [share for share in shares if not share.paid_anyway], sum(share.runs for share in shares)
+    runs = sum(share.runs for share in shares)
+    paid = [share for share in shares if not share.paid_anyway]
     every, most = _every(runs), sum((share.bound for share in paid), Price())
     if not paid:
         return f"at most $0 for {every}, beyond the pools' own price"
@@ -157,17 +163,17 @@ def forecast_lines(forecast: Forecast) -> list[str]:
     and what is usual for all together."""
     lines = []
     if len(forecast.shares) == 1:
-        (one,) = forecast.shares
-        anyway = "paid for anyway" if one.paid_anyway else "paid for anyway where the pool need not grow for it"
-        rate = f"{dollars(one.hourly)}{f', {anyway}' if one.pool else ' while it runs'}"
-        lines = [f"each run: {rate}{f'; {one.times}' if one.times else ''}"]
+        (only,) = forecast.shares
+        anyway = "paid for anyway" if only.paid_anyway else "paid for anyway where the pool need not grow for it"
+        rate = f"{dollars(only.hourly)}{f', {anyway}' if only.pool else ' while it runs'}"
+        lines = [f"each run: {rate}{f'; {only.times}' if only.times else ''}"]
     every = _every(forecast.runs)
     lines.append(bound_words(forecast.shares))
     if forecast.earlier is None:
         few = forecast.unread or f"fewer than {FEWEST} earlier runs on such machines succeeded in {SINCE.days} days"
-        do = ("costs", "takes") if forecast.runs == 1 else ("cost", "take")
-        return [*lines, f"what {every} usually {join(do)} is not known: {few}"]
-    pools = any(one.pool for one in forecast.shares)
+        verbs = ("costs", "takes") if forecast.runs == 1 else ("cost", "take")
+        return [*lines, f"what {every} usually {join(verbs)} is not known: {few}"]
+    pools = any(share.pool for share in forecast.shares)
     cost = _between(forecast.least_cost, forecast.most_cost)
     where = " of machine time on pools" if pools else ""
     return [*lines, f"{every}: {cost}{where}; {_how_long(forecast)}"]
@@ -178,7 +184,7 @@ def _how_long(forecast: Forecast) -> str:
     assert least is not None, "asked only where earlier runs tell it"
     if most is None:
         return f"{span(least)} at least, as quota and machines allow"
-    counts: Sequence[int] = [one.at_once for one in forecast.shares if one.at_once is not None]
+    counts: Sequence[int] = [share.at_once for share in forecast.shares if share.at_once is not None]
     at_once = f"{counts[0]} at a time" if len(counts) == 1 and counts[0] < forecast.runs else ""
     alone = ", ".join(word for word in ("on the whole pool", at_once) if word)
     return f"{span(least)} to {span(most)} {alone}" if span(least) != span(most) else f"about {span(least)} {alone}"

@@ -27,12 +27,13 @@ _CLAIM_STAYS = 20 * 24 * 3600.0
 
 @dataclass(frozen=True)
 class GoneRuns:
-    """The search for runs that no list shows. `request` returns a run's request, whose claim is the same wherever its
-    job goes; `say` is told the number of runs to look for."""
+    """The search for runs that no list shows."""
 
     context: Context
+    #: Returns a run's request, whose claim is the same wherever its job goes.
     request: Callable[[Run], Request]
     threads: Executor
+    #: Takes the number of runs to look for.
     say: Callable[[int], None]
 
     def ask_first(self, count: int) -> tuple[Future[bool], ...]:
@@ -46,7 +47,8 @@ class GoneRuns:
         `sent_at`: in seconds of the wall clock. For a run sent so long ago that its claim may be deleted too, it is not
         known whether it started. Regions in `skipped` are not asked. Raises CloudError.
         """
-        asked, since = 0, self.context.clock.now().timestamp() - _CLAIM_STAYS
+        asked = 0
+        since = self.context.clock.now().timestamp() - _CLAIM_STAYS
         while unlisted := [
             run
             for run in known.last
@@ -56,14 +58,14 @@ class GoneRuns:
                 self.say(len(unlisted))
             elif asked % _AT_ONCE == 0:
                 self.context.clock.sleep(_AT_ONCE * SECONDS_PER_CALL)
-            some = unlisted[: _AT_ONCE - asked % _AT_ONCE]
-            asked += len(some)
-            found = dict(zip(some, self.threads.map(self._job, [known.jobs[run] for run in some]), strict=True))
+            batch = unlisted[: _AT_ONCE - asked % _AT_ONCE]
+            asked += len(batch)
+            jobs = dict(zip(batch, self.threads.map(self._job, [known.jobs[run] for run in batch]), strict=True))
             # The claim is asked for last: a deleted job can't take it any more.
-            recent = [run for run, job in found.items() if job is None and sent_at.get(run, 0.0) > since]
-            fresh = self.threads.map(self._never_started, recent)
-            never = {run for run, is_so in zip(recent, fresh, strict=True) if is_so}
-            known = known.with_found({run: job for run, job in found.items() if run not in never}).without(never)
+            recent = [run for run, job in jobs.items() if job is None and sent_at.get(run, 0.0) > since]
+            answers = self.threads.map(self._never_started, recent)
+            never = {run for run, never_started in zip(recent, answers, strict=True) if never_started}
+            known = known.with_found({run: job for run, job in jobs.items() if run not in never}).without(never)
         return known
 
     def with_gone(
@@ -79,16 +81,16 @@ class GoneRuns:
         When nothing else is known of a sweep, all runs are asked about only where one of the `first` has started.
         `own` gets these jobs: some may be of another sweep. Raises CloudError.
         """
-        if not known.jobs and not known.open and not any(one.result() for one in first):
+        if not known.jobs and not known.open and not any(answer.result() for answer in first):
             return known
         asked: set[Run] = set()
         while runs := [run for run in _next(count, known) if run not in asked]:
             asked.update(runs)
-            has = self.threads.map(self._has_started, runs)
-            started = {run: self.request(run) for run, is_so in zip(runs, has, strict=True) if is_so}
-            found = self._runners(started, known.open)
-            own(job for job in found.values() if job)
-            known = known.with_found(found)
+            answers = self.threads.map(self._has_started, runs)
+            started = {run: self.request(run) for run, has_started in zip(runs, answers, strict=True) if has_started}
+            jobs = self._runners(started, known.open)
+            own(job for job in jobs.values() if job)
+            known = known.with_found(jobs)
         return known
 
     def _job(self, name: str) -> VertexJob | None:
@@ -119,17 +121,18 @@ class GoneRuns:
         """Return the jobs that have the claims of these runs, as far as they exist: the known list may have been read
         before they were made. A job that runs in place of another is found by a list alone, and looked for while a list
         may hide it."""
-        context, found = self.context, dict[Run, VertexJob | None]()
+        context = self.context
+        jobs: dict[Run, VertexJob | None] = {}
         missing, begun = list(started), context.clock.now().timestamp()
         while missing:
-            now, first = context.clock.now().timestamp(), not found
+            now, first = context.clock.now().timestamp(), not jobs
             for run in missing:
                 request = started[run]
-                found[run] = holder(context.vertex, context.connection.storage, request.claim, request.kind, request.id)
+                jobs[run] = holder(context.vertex, context.connection.storage, request.claim, request.kind, request.id)
             missing = [
                 run
                 for run in missing
-                if found[run] is None
+                if jobs[run] is None
                 and not started[run].kind.runs_itself
                 and now < sent_at.get(run, begun) + context.look_for
             ]
@@ -137,7 +140,7 @@ class GoneRuns:
                 if first:
                     self.say(len(missing))
                 context.clock.sleep(max(_LOOK_EVERY, len(missing) * SECONDS_PER_CALL))
-        return found
+        return jobs
 
 
 def _next(count: int, known: KnownRuns) -> Iterator[Run]:

@@ -24,8 +24,9 @@ _SHOWN = 100
 
 @dataclass(frozen=True)
 class PointMistake:
-    """A mistake at a `place`: `grid.yaml:3:14` (line and column, both from 1), `grid.yaml` or `run 3`."""
+    """A mistake of the author."""
 
+    #: `grid.yaml:3:14` (line and column, both from 1), `grid.yaml` or `run 3`.
     place: str
     what: str
     fix: Fix = SHAPE
@@ -37,15 +38,18 @@ class PointMistake:
 def refusal(source: str, mistakes: Sequence[PointMistake], head: str = "") -> ConfigError:
     """Return the error for at least one mistake in `source`, sorted by line and column. A single mistake stands by
     itself, unless `head` names what it spoils."""
-    mistakes = sorted(
-        mistakes, key=lambda one: [int(number) for number in one.place.split(":")[1:] if number.isdigit()]
-    )
-    fix = together(one.fix for one in mistakes)
+    mistakes = sorted(mistakes, key=_line_and_column)
+    fix = together(mistake.fix for mistake in mistakes)
     if len(mistakes) == 1 and not head:
         return ConfigError(str(mistakes[0]), fix=fix)
-    more = [f"… and {len(mistakes) - _SHOWN:,} more"] if len(mistakes) > _SHOWN else []
-    why = "\n".join([*map(str, mistakes[:_SHOWN]), *more])
-    return ConfigError(head or f"{source}: {len(mistakes):,} mistakes", why=why, fix=fix)
+    lines = [str(mistake) for mistake in mistakes[:_SHOWN]]
+    if len(mistakes) > _SHOWN:
+        lines.append(f"… and {len(mistakes) - _SHOWN:,} more")
+    return ConfigError(head or f"{source}: {len(mistakes):,} mistakes", why="\n".join(lines), fix=fix)
+
+
+def _line_and_column(mistake: PointMistake) -> list[int]:
+    return [int(number) for number in mistake.place.split(":")[1:] if number.isdigit()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +74,28 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A parameter's value as text, its place, and the place of the parameter's name."""
+    """A parameter's value as its author wrote it."""
 
     text: str
+    #: The place of the value.
     place: str
+    #: The place of the parameter's name.
     named: str
 
 
 @dataclass(frozen=True)
 class Point:
-    """The values `given` to one run by parameter; `where` is the run's place, for missing parameters.
-
-    `unread`: parameters whose value is a mistake by itself; None where nothing could be read.
-    """
+    """The values given to one run by parameter."""
 
     given: Mapping[str, Given]
+    #: The run's place, for missing parameters.
     where: str
+    #: Parameters whose value is a mistake by itself; None where nothing could be read.
     unread: frozenset[str] | None = frozenset()
 
     @property
     def values(self) -> dict[str, str]:
-        return {name: one.text for name, one in self.given.items()}
+        return {name: given.text for name, given in self.given.items()}
 
 
 @dataclass(frozen=True)
@@ -150,7 +155,7 @@ class _PointMaker:
         return self._multiplied(rows, axes) if "list" in parts or axes else ()
 
     def _multiplied(self, rows: Sequence[Point], axes: Mapping[str, tuple[Given, ...]]) -> tuple[Point, ...]:
-        both = {name: one.named for row in rows for name, one in row.given.items() if name in axes}
+        both = {name: given.named for row in rows for name, given in row.given.items() if name in axes}
         for name, place in both.items():
             self._wrong(place, f"{name} is in both the grid and the list", "leave it in one of them")
         unread = frozenset(name for name, values in axes.items() if not values)
@@ -159,15 +164,15 @@ class _PointMaker:
         if count > MOST:
             self._wrong(self._source, f"makes {_many(count)} runs", f"at most {MOST:,} in one sweep: split it")
             return ()
-        found: list[Point] = []
+        made: list[Point] = []
         for row in rows:
             lacks = None if row.unread is None else row.unread | unread
             for combination in product(*axes.values()):
                 chosen = dict(zip(axes, combination, strict=True))
-                place = ", ".join(f"{name}={one.text}" for name, one in chosen.items())
+                place = ", ".join(f"{name}={given.text}" for name, given in chosen.items())
                 where = f"{row.where} ({place})" if place and row.where != self._source else row.where
-                found.append(Point({**row.given, **chosen}, where, lacks))
-        return tuple(found)
+                made.append(Point({**row.given, **chosen}, where, lacks))
+        return tuple(made)
 
     def _rows(self, node: Node) -> list[Point]:
         if node.items is None:
@@ -180,15 +185,15 @@ class _PointMaker:
         if entry.entries is None:
             self._wrong(entry.place, "a point must name its parameters", "- {NAME: VALUE, …}")
             return Point({}, where, None)
-        found: dict[str, Given] = {}
+        given: dict[str, Given] = {}
         unread = set()
         for name, key, value in self._entries(entry):
             if value.items is not None or value.entries is not None:
                 self._wrong(value.place, f"{name} is not one value", "one value for each parameter of a point")
                 unread.add(name)
             elif value.text is not None:
-                found[name] = Given(value.text, value.place, key.place)
-        return Point(found, where, frozenset(unread))
+                given[name] = Given(text=value.text, place=value.place, named=key.place)
+        return Point(given=given, where=where, unread=frozenset(unread))
 
     def _axes(self, node: Node) -> dict[str, tuple[Given, ...]]:
         """Return the values of each parameter; none where they are a mistake."""
@@ -203,10 +208,13 @@ class _PointMaker:
         if not values.items:
             fix = f"{name}: [VALUE, …], or {{from: 0, to: 9}}"
             self._wrong(values.place, f"grid: {name} has no {'list of ' if values.items is None else ''}values", fix)
-        for one in values.items or ():
-            if one.text is None:
-                self._wrong(one.place, f"grid: {name} holds something that is not one value")
-        return tuple(Given(one.text, one.place, key.place) for one in values.items or () if one.text is not None)
+        axis = []
+        for value in values.items or ():
+            if value.text is None:
+                self._wrong(value.place, f"grid: {name} holds something that is not one value")
+            else:
+                axis.append(Given(text=value.text, place=value.place, named=key.place))
+        return tuple(axis)
 
     def _range(self, name: str, key: Node, given: Node) -> tuple[Given, ...]:
         bounds = {bound: value.text for bound, _, value in self._entries(given)}
@@ -225,7 +233,8 @@ class _PointMaker:
         elif count < 1:
             self._wrong(given.place, f"grid: {name} goes from {first} to {last} and never gets there", fix)
         else:
-            return tuple(Given(str(first + step * index), given.place, key.place) for index in range(count))
+            numbers = (first + step * index for index in range(count))
+            return tuple(Given(text=str(number), place=given.place, named=key.place) for number in numbers)
         return ()
 
 

@@ -31,9 +31,10 @@ _SHOWN = "the id that was shown when the sweep was submitted; slipway jobs list 
 
 @dataclass(frozen=True, order=True)
 class Run:
-    """The n-th point of a sweep; `resend` counts how often it was sent again after a failure."""
+    """The n-th point of a sweep."""
 
     index: int
+    #: Counts how often it was sent again after a failure.
     resend: int = 0
 
     @property
@@ -59,8 +60,10 @@ def runs_in_words(numbers: Sequence[int]) -> str:
     """Return numbers as `run 3`, `runs 0, 3, 4 and 97 more`."""
     if len(numbers) == 1:
         return f"run {numbers[0]}"
-    shown, more = [str(one) for one in numbers[:_SHOWN_RUNS]], len(numbers) - _SHOWN_RUNS
-    return f"runs {join([*shown, f'{more:,} more'] if more > 0 else shown)}"
+    words = [str(number) for number in numbers[:_SHOWN_RUNS]]
+    if len(numbers) > _SHOWN_RUNS:
+        words.append(f"{len(numbers) - _SHOWN_RUNS:,} more")
+    return f"runs {join(words)}"
 
 
 def sweep_filter(stack: str, sweep: str) -> str:
@@ -79,28 +82,31 @@ class SendState(StrEnum):
 
 @dataclass(frozen=True)
 class KnownRuns:
-    """The known runs. `jobs` by run, and the runs whose answer was lost, with the wall-clock second they were sent at.
-    `states` of jobs that are listed, or were asked for. `forgotten`: runs that were sent and never started."""
+    """The runs of a sweep that the journal or the service knows."""
 
+    #: The name of each run's job.
     jobs: Mapping[Run, str]
+    #: Runs whose answer was lost, with the wall-clock second they were sent at.
     open: Mapping[Run, float]
+    #: States of the jobs that are listed, or were asked for.
     states: Mapping[Run, str]
+    #: Runs that were sent and never started.
     forgotten: frozenset[Run] = frozenset()
 
     @property
     def last(self) -> tuple[Run, ...]:
         """The last attempt at each known run, in the order of the runs."""
-        found: dict[int, Run] = {}
+        latest: dict[int, Run] = {}
         for run in (*self.jobs, *self.open):
-            found[run.index] = max(run, found.get(run.index, run))
-        return tuple(found[index] for index in sorted(found))
+            latest[run.index] = max(run, latest.get(run.index, run))
+        return tuple(latest[index] for index in sorted(latest))
 
-    def with_found(self, found: Mapping[Run, VertexJob | None]) -> KnownRuns:
+    def with_found(self, jobs: Mapping[Run, VertexJob | None]) -> KnownRuns:
         """Return these with jobs that were asked for, None for a job that is gone."""
-        names = {run: job.name if job else self.jobs.get(run, "") for run, job in found.items()}
-        states = {run: job.state if job else GONE for run, job in found.items()}
-        left = {run: when for run, when in self.open.items() if run not in found}
-        return replace(self, jobs={**self.jobs, **names}, open=left, states={**self.states, **states})
+        names = {run: job.name if job else self.jobs.get(run, "") for run, job in jobs.items()}
+        states = {run: job.state if job else GONE for run, job in jobs.items()}
+        still_open = {run: when for run, when in self.open.items() if run not in jobs}
+        return replace(self, jobs={**self.jobs, **names}, open=still_open, states={**self.states, **states})
 
     def without(self, runs: Collection[Run]) -> KnownRuns:
         """Return these without `runs`, as if they were never sent."""
@@ -121,32 +127,39 @@ def known_runs(
     settle: Settle = most_likely,
 ) -> KnownRuns:
     """Return the runs that journal and service know together: a listed job closes an open entry of the journal."""
-    named = ((Run.of(job), job) for job in listed)
-    ours = _by_run((job for run, job in named if run and job.request_id == run.request_id(sweep)), settle)
-    found = {**{run: job.name for run, job in ours.items()}, **jobs}
-    left = {run: when for run, when in open_.items() if run not in found}
-    return KnownRuns(found, left, {run: job.state for run, job in ours.items()})
+    pairs = ((Run.of(job), job) for job in listed)
+    ours = _by_run((job for run, job in pairs if run and job.request_id == run.request_id(sweep)), settle)
+    names = {**{run: job.name for run, job in ours.items()}, **jobs}
+    return KnownRuns(
+        jobs=names,
+        open={run: when for run, when in open_.items() if run not in names},
+        states={run: job.state for run, job in ours.items()},
+    )
 
 
 @dataclass(frozen=True)
 class RemainingRuns:
-    """The runs to `send`, in order, after those to `look` for, which may be on their way since a wall-clock second.
+    """The runs left of a sweep, and what is known of the others."""
 
-    `done`: runs that were submitted before and are not sent now. Among them, `failed` have failed, `cancelled` were
-    cancelled, and `repeated` were sent more than once, `recalled` of them after a cancellation. `recalls`: runs to
-    `send` whose last attempt was cancelled. `gone`: the numbers of `done` runs whose jobs were deleted, so that their
-    end is not known; `jobs` are the names of the others' jobs.
-    """
-
+    #: The runs to send, in order, after those to look for.
     send: tuple[Run, ...]
+    #: The runs to look for, which may be on their way since a wall-clock second.
     look: Mapping[Run, float]
+    #: The number of runs that were submitted before and are not sent now.
     done: int
+    #: The number of done runs that have failed.
     failed: int = 0
+    #: The number of done runs that were sent more than once.
     repeated: int = 0
+    #: The number of done runs that were cancelled.
     cancelled: int = 0
+    #: The number of done runs that were sent once more after a cancellation.
     recalled: int = 0
+    #: The runs to send whose last attempt was cancelled.
     recalls: frozenset[Run] = frozenset()
+    #: The numbers of done runs whose jobs were deleted, so that their end is not known.
     gone: tuple[int, ...] = ()
+    #: The names of the other done runs' jobs.
     jobs: Mapping[Run, str] = field(default_factory=dict)
 
     @property
@@ -157,10 +170,11 @@ class RemainingRuns:
 
 @dataclass(frozen=True)
 class RunsAgain:
-    """The kinds of runs to send once more. `waits`: cancelled ones are waited for until they have ended."""
+    """The kinds of runs to send once more."""
 
     failed: bool = False
     cancelled: bool = False
+    #: Cancelled runs are waited for until they have ended.
     waits: bool = True
 
     @property
@@ -169,15 +183,25 @@ class RunsAgain:
 
     @property
     def words(self) -> list[str]:
-        return [what for what, asked in (("has failed", self.failed), ("was cancelled", self.cancelled)) if asked]
+        words = []
+        if self.failed:
+            words.append("has failed")
+        if self.cancelled:
+            words.append("was cancelled")
+        return words
 
 
 def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = False) -> RemainingRuns:
     """Return the runs left of a sweep of `count` runs: those never sent. With `retry` the failed and the gone ones
     instead; with `recall` the cancelled ones too. In any case, runs that were sent and never started are sent as the
     same attempts."""
-    again = (FAILED | {GONE} if retry else frozenset()) | ({CANCELLED} if recall else frozenset())
-    latest, forgotten = {run.index: run for run in facts.last}, {run.index: run for run in sorted(facts.forgotten)}
+    again: set[str] = set()
+    if retry:
+        again |= {*FAILED, GONE}
+    if recall:
+        again.add(CANCELLED)
+    latest = {run.index: run for run in facts.last}
+    forgotten = {run.index: run for run in sorted(facts.forgotten)}
     send: list[Run] = []
     done: list[Run] = []
     for index in range(count):
@@ -185,7 +209,8 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = 
         if never and (last is None or last < never):
             send.append(never)
         elif last is None:
-            send += [] if retry and not recall else [Run(index)]
+            if recall or not retry:
+                send.append(Run(index))
         elif last in facts.open:
             continue
         elif facts.states.get(last) in again:
@@ -194,9 +219,9 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = 
             done.append(last)
     states = [facts.states.get(run) for run in done]
     return RemainingRuns(
-        tuple(send),
-        {run: when for run, when in facts.open.items() if run == latest[run.index]},
-        len(done),
+        send=tuple(send),
+        look={run: when for run, when in facts.open.items() if run == latest[run.index]},
+        done=len(done),
         failed=sum(state in FAILED for state in states),
         repeated=sum(run.resend > 0 for run in done),
         cancelled=sum(state in (CANCELLED, _CANCELLING) for state in states),
@@ -236,12 +261,12 @@ def copies(jobs: Iterable[VertexJob], settle: Settle = most_likely) -> frozenset
 
 def _by_run(jobs: Iterable[VertexJob], settle: Settle) -> dict[Run, VertexJob]:
     """Return the job that counts for each attempt at a run."""
-    found: dict[Run, list[VertexJob]] = {}
+    by_run: dict[Run, list[VertexJob]] = {}
     for job in jobs:
         if run := Run.of(job):
-            found.setdefault(run, []).append(job)
+            by_run.setdefault(run, []).append(job)
     return {
-        run: those[0] if len(those) == 1 else settle(sorted(those, key=_stands_aside)) for run, those in found.items()
+        run: alike[0] if len(alike) == 1 else settle(sorted(alike, key=_stands_aside)) for run, alike in by_run.items()
     }
 
 

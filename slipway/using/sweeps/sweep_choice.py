@@ -27,33 +27,37 @@ Judge = Callable[[Iterable[Candidate]], Iterable[JudgedCandidate]]
 
 @dataclass(frozen=True)
 class GroupChoice:
-    """The choice for runs that need the same machines. `first`: by the first capacity type that can ever run them, or
-    the error where that takes no jobs now. `sooner`: by a later type that could run now, where they would wait."""
+    """The choice for runs that need the same machines."""
 
+    #: By the first capacity type that can ever run them, or the error where that takes no jobs now.
     first: Choice | SlipwayError
+    #: By a later type that could run now, where they would wait.
     sooner: Choice | None = None
 
 
 @dataclass(frozen=True)
 class SoonerChoice:
-    """What could run now where runs would wait: the `choices` of these groups by a later type, and their `shares` of
-    the costs. `waits`: what they would wait for. `spending`: None where nobody has to confirm it. `limited`: the stack
-    says up to which price nobody has to."""
+    """The capacity types that could run now where runs would wait."""
 
+    #: The choice of each of these groups by a later type.
     choices: Mapping[int, Choice]
+    #: The shares of the costs by these choices.
     shares: tuple[Share, ...]
+    #: The text that tells what the runs would wait for.
     waits: str
+    #: None where nobody has to confirm it.
     spending: Spending | None
+    #: The stack says up to which price nobody has to confirm it.
     limited: bool
 
     @property
     def types(self) -> tuple[str, ...]:
         """The capacity types to name for it."""
-        return tuple(dict.fromkeys(one.taken.candidate.offer.capacity_type for one in self.choices.values()))
+        return tuple(dict.fromkeys(choice.taken.candidate.offer.capacity_type for choice in self.choices.values()))
 
     @property
     def words(self) -> str:
-        """What it is: `spot could run now, at most $3,084.40 for all 40 runs, …`"""
+        """The choice as text: `spot could run now, at most $3,084.40 for all 40 runs, …`"""
         return f"{join(self.types)} could run now, {bound_words(self.shares)}"
 
     @property
@@ -83,10 +87,11 @@ def choose_group(template: str, candidates: Sequence[Candidate], judge: Judge, t
     Raises PolicyError, or ResourceError for a broken cluster, where no type can ever run them.
     """
     by_type: dict[str, list[Candidate]] = {}
-    for one in candidates:
-        by_type.setdefault(one.offer.capacity_type, []).append(one)
-    left, seen = list(by_type), list[JudgedCandidate]()
-    while not any(one.verdict.outcome is not Outcome.NEVER or one.comes_back for one in seen):
+    for candidate in candidates:
+        by_type.setdefault(candidate.offer.capacity_type, []).append(candidate)
+    left = list(by_type)
+    seen: list[JudgedCandidate] = []
+    while not any(judged.verdict.outcome is not Outcome.NEVER or judged.comes_back for judged in seen):
         if not left:
             raise refusal(template, seen, [])
         seen += judge(by_type[left.pop(0)])
@@ -97,12 +102,11 @@ def choose_group(template: str, candidates: Sequence[Candidate], judge: Judge, t
         first = problem
     if isinstance(first, Choice) and not first.taken.waits:
         return GroupChoice(first)
-    for name in [one for one in then if one in left] if then else left:
-        later = list(judge(by_type[name]))
-        able = next((one for one in later if one.can and one.verdict.outcome is not Outcome.UNKNOWN), None)
-        if able:
-            return GroupChoice(first, Choice(able, (*seen, *later[: later.index(able)])))
-        seen += later
+    for name in [type_ for type_ in then if type_ in left] if then else left:
+        for judged in list(judge(by_type[name])):
+            if judged.can and judged.verdict.outcome is not Outcome.UNKNOWN:
+                return GroupChoice(first, sooner=Choice(judged, tuple(seen)))
+            seen.append(judged)
     return GroupChoice(first)
 
 
@@ -116,17 +120,19 @@ def choose_groups(plan: SweepPlan, runs: Iterable[Run], judge: Judge) -> dict[in
     refused: list[tuple[str, SlipwayError]] = []
     for group, numbers in sorted(groups.items()):
         try:
-            found = choose_group(plan.template.name, plan.groups[group].candidates, judge, plan.then)
-            if isinstance(found.first, SlipwayError) and not found.sooner:
-                raise found.first
+            choice = choose_group(plan.template.name, plan.groups[group].candidates, judge, plan.then)
+            if isinstance(choice.first, SlipwayError) and not choice.sooner:
+                raise choice.first
         except (PolicyError, ResourceError) as problem:
             refused.append((runs_in_words(sorted(numbers)), problem))
         else:
-            chosen[group] = found
+            chosen[group] = choice
     if refused:
         first = refused[0][1]
         if len(plan.groups) > 1:
-            first.why = "\n".join("\n  ".join([f"{runs}: {one.what}", *one.why.splitlines()]) for runs, one in refused)
+            first.why = "\n".join(
+                "\n  ".join([f"{runs}: {problem.what}", *problem.why.splitlines()]) for runs, problem in refused
+            )
             first.what = f"{plan.template.name}: nothing is sent, as some of {plan.count:,} runs can't be"
         raise first
     return chosen
@@ -140,14 +146,19 @@ def sooner_choice(
 ) -> SoonerChoice | None:
     """Return what could run now in place of the groups that would wait; None where nothing could. `counts`: the runs
     of each group; `shares` returns those of such choices."""
-    choices = {group: found.sooner for group, found in groups.items() if found.sooner}
+    choices = {group: choice.sooner for group, choice in groups.items() if choice.sooner}
     if not choices:
         return None
     waiting = dict.fromkeys(_waits(groups[group].first) for group in choices)
-    runs = [(one.taken.candidate, counts[group]) for group, one in choices.items()]
+    runs = [(choice.taken.candidate, counts[group]) for group, choice in choices.items()]
     catalog = plan.groups[0].catalog
-    spending, limited = spending_at_once(catalog, plan.template.name, runs), catalog.confirm_above is not None
-    return SoonerChoice(choices, shares(choices), "; ".join(waiting), spending, limited)
+    return SoonerChoice(
+        choices=choices,
+        shares=shares(choices),
+        waits="; ".join(waiting),
+        spending=spending_at_once(catalog, plan.template.name, runs),
+        limited=catalog.confirm_above is not None,
+    )
 
 
 def _waits(first: Choice | SlipwayError) -> str:
@@ -164,9 +175,9 @@ def check_rules(plan: SweepPlan, candidates: Mapping[Run, Candidate], catalog: C
             for reason in judged.reasons:
                 broken.setdefault(reason, []).append(run.index)
     if broken:
-        runs = {index for those in broken.values() for index in those}
+        runs = {number for numbers in broken.values() for number in numbers}
         raise PolicyError(
             f"{len(runs):,} of {plan.count:,} runs can never run",
-            why="\n".join(f"{runs_in_words(those)}: {reason}" for reason, those in broken.items()),
+            why="\n".join(f"{runs_in_words(numbers)}: {reason}" for reason, numbers in broken.items()),
             fix="correct them",
         )

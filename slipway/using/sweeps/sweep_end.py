@@ -31,11 +31,13 @@ _POLLING = Polling()
 
 @dataclass(frozen=True)
 class Again:
-    """The ways to go on with a sweep, as a command or a call of Python: `same` sends the runs never sent; the others
-    also, or only, the failed and cancelled ones."""
+    """The ways to go on with a sweep, as a command or a call of Python."""
 
+    #: Sends the runs never sent.
     same: str
+    #: Sends also, or only, the failed ones.
     failed: str
+    #: Sends also, or only, the cancelled ones.
     cancelled: str
 
 
@@ -70,11 +72,13 @@ def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | No
 
 @dataclass(frozen=True)
 class EndedRuns:
-    """The job of each run, by the runs' numbers, and the numbers of runs whose end is not known. `taken`: runs that
-    have not run, with the jobs of another sweep of this name that ran in their place."""
+    """The runs of a sweep after their end."""
 
+    #: The job of each run, by the runs' numbers.
     jobs: Mapping[int, VertexJob]
+    #: The numbers of runs whose end is not known.
     gone: Sequence[int] = ()
+    #: Runs that have not run, with the jobs of another sweep of this name that ran in their place.
     taken: Mapping[Run, VertexJob] = field(default_factory=dict)
 
 
@@ -86,13 +90,17 @@ def problem_of_taken(sweep: SubmittedSweep, taken: Mapping[Run, VertexJob]) -> S
     by = Counter(job.user or "somebody" for job in taken.values())
     jobs = few((job.id for job in taken.values()), _SHOWN_REASONS)
     ran = [run.index for run in sorted(sweep.accepted) if run not in taken]
-    told = [f"in place of {runs_in_words(lost)} ran {'job' if len(lost) == 1 else 'jobs'} {jobs}, sent by {join(by)}"]
-    told += [f"of this one {runs_in_words(ran)} ran, or will"] if ran else []
-    left_out = f"\nand leave out what ran of it: {runs_in_words(ran)}" if ran else ""
+    reasons = [
+        f"in place of {runs_in_words(lost)} ran {'job' if len(lost) == 1 else 'jobs'} {jobs}, sent by {join(by)}"
+    ]
+    left_out = ""
+    if ran:
+        reasons.append(f"of this one {runs_in_words(ran)} ran, or will")
+        left_out = f"\nand leave out what ran of it: {runs_in_words(ran)}"
     return ConfigError(
         f"{len(lost):,} of {sweep.count:,} runs of sweep {sweep.id} do not run: another sweep of that name was sent "
         "at the same time",
-        why="\n".join(told),
+        why="\n".join(reasons),
         fix=("name this one differently: ", {"request_id": "NAME"}, left_out),
     )
 
@@ -127,7 +135,7 @@ def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, ti
             taken = sweep.jobs.taken(sweep.accepted)
             left_out = {run.index for run in taken}
             ran = {index: job for index, job in sorted(jobs.items()) if index not in left_out}
-            return EndedRuns(ran, sorted(unlisted.gone), taken)
+            return EndedRuns(jobs=ran, gone=sorted(unlisted.gone), taken=taken)
         age = context.clock.monotonic() - begun
         show.state(_state(sweep, jobs, context.clock.now() - timedelta(seconds=age)))
         if timeout is not None and age >= timeout:
@@ -149,9 +157,10 @@ def problem_of_runs(context: Context, sweep: SubmittedSweep, ended: EndedRuns, a
     failed = {index: problem.why for index, problem in problems.items() if not isinstance(problem, Cancelled)}
     lost = problem_of_gone(sweep, ended.gone, again)
     if failed:
+        reasons = _failures(context, ended.jobs, failed)
         return ResourceError(
             f"{len(failed):,} of {len(ended.jobs):,} runs of sweep {sweep.id} did not succeed",
-            why="\n".join([_failures(context, ended.jobs, failed), *([lost.why] if lost else [])]),
+            why=f"{reasons}\n{lost.why}" if lost else reasons,
             fix=f"which:      {_listing(sweep)}\nonce more:  {again.failed}",
         )
     if lost or not problems:
@@ -175,8 +184,8 @@ def _look(context: Context, sweep: SubmittedSweep, unlisted: UnlistedRuns, show:
         try:
             return unlisted.look(sweep.jobs.latest())
         except TRANSIENT as problem:
-            if said := contact.lost(problem):
-                show.note(f"{sweep.id}  {said}")
+            if message := contact.lost(problem):
+                show.note(f"{sweep.id}  {message}")
             context.clock.sleep(_POLLING.state_steady)
 
 
@@ -191,12 +200,12 @@ def _listing(sweep: SubmittedSweep) -> str:
 
 def _failures(context: Context, jobs: Mapping[int, VertexJob], failed: Mapping[int, str]) -> str:
     """List the service's reasons why runs failed, below each the first runs whose logs tell different ones."""
-    told = read_briefs(context, [jobs[index] for index in failed])
-    briefs = {index: brief for index in failed if (brief := told.get(jobs[index].name))}
+    by_name = read_briefs(context, [jobs[index] for index in failed])
+    briefs = {index: brief for index in failed if (brief := by_name.get(jobs[index].name))}
     lines = []
     for reason, count in Counter(failed.values()).most_common(_SHOWN_REASONS):
         first = {brief: index for index, brief in reversed(briefs.items()) if failed[index] == reason}
-        lines += [f"{count:,} × {reason}"]
+        lines.append(f"{count:,} × {reason}")
         lines += [
             f"  run {index}: {brief}" for brief, index in sorted(first.items(), key=itemgetter(1))[:_SHOWN_REASONS]
         ]
@@ -233,7 +242,7 @@ class UnlistedRuns:
             if run.index in self._ended:
                 jobs[run.index] = self._ended[run.index]
         if all(job.ended for job in jobs.values()):
-            for run in [one for one in missing if one.index not in jobs][:_AT_A_LOOK]:
+            for run in [run for run in missing if run.index not in jobs][:_AT_A_LOOK]:
                 self.calls += 1
                 try:
                     job = self._context.vertex.job(self._accepted[run])

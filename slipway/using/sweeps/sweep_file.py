@@ -26,7 +26,6 @@ _LARGEST = 16 * 2**20
 _DEEPEST = 8
 _CELL = re.compile(r'"(?:[^"]|"")*"|[^,]*')
 
-
 Value = str | float | None
 Runs = Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]] | str | os.PathLike[str]
 """The runs of a call: `{"trees": [100, 200], "seed": range(10)}` is every combination, `[{"trees": 100}, {"trees": 200,
@@ -110,15 +109,15 @@ def of_csv(text: str, file: str) -> Content:
     try:
         header = _cells(next(reader, []), lines, 0, file)
         names = [Node(cell.place, (cell.text or "").strip()) for cell in header]
-        known = [one.text for one in names]
-        wrong = [one for place, one in enumerate(names) if not one.text or one.text in known[:place]]
+        known = [name.text for name in names]
+        wrong = [name for place, name in enumerate(names) if not name.text or name.text in known[:place]]
         if wrong or not names:
             place = wrong[0].place if wrong else f"{file}:1"
             mistakes.append(PointMistake(place, "the first line must name each parameter once", "trees,seed"))
         begin = reader.line_num
         for row in reader:
             cells, begin = _cells(row, lines[begin : reader.line_num], begin, file), reader.line_num
-            if not any(one.text for one in cells):
+            if not any(cell.text for cell in cells):
                 continue
             if len(cells) != len(names):
                 place = cells[min(len(cells) - 1, len(names))].place
@@ -135,14 +134,14 @@ def of_csv(text: str, file: str) -> Content:
 
 def _cells(row: Sequence[str], lines: Sequence[str], before: int, file: str) -> list[Node]:
     """Return the cells of a row that is written in `lines`, after `before` lines; an empty cell is null."""
-    found: list[Node] = []
+    cells: list[Node] = []
     written, at = "".join(lines), 0
     for cell in row:
         line, begin = written.count("\n", 0, at), written.rfind("\n", 0, at) + 1
-        found.append(Node(f"{file}:{before + line + 1}:{at - begin + 1}", cell if cell.strip() else None))
+        cells.append(Node(f"{file}:{before + line + 1}:{at - begin + 1}", cell if cell.strip() else None))
         match = _CELL.match(written, at)
         at = match.end() + 1 if match else at
-    return found
+    return cells
 
 
 def points_of(runs: Runs) -> Points:
@@ -160,8 +159,8 @@ def points_of(runs: Runs) -> Points:
         root = Node(
             "runs", items=tuple(_entry(run, f"run {number}") for number, run in enumerate(islice(runs, MOST + 1)))
         )
-    found = points(Content("runs", root))
-    return replace(found, mistakes=tuple(replace(one, fix=_FIX) for one in found.mistakes))
+    read_points = points(Content("runs", root))
+    return replace(read_points, mistakes=tuple(replace(mistake, fix=_FIX) for mistake in read_points.mistakes))
 
 
 def _entry(run: object, place: str) -> Node:
@@ -182,10 +181,11 @@ def _node(value: object, place: str) -> Node:
         except ValueError:  # Python writes no whole number of thousands of digits.
             return Node(place, items=())
     if isinstance(value, Mapping):
-        return Node(place, entries=tuple((Node(place, str(name)), _node(one, place)) for name, one in value.items()))
+        pairs = ((Node(place, str(name)), _node(inner, place)) for name, inner in value.items())
+        return Node(place, entries=tuple(pairs))
     if isinstance(value, Iterable) and not isinstance(value, bytes):
         # A set of texts has another order in each process, and each order would give the sweep another id.
         ordered = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
         listed: Sequence[object] = list(islice(ordered, MOST + 1))
-        return Node(place, items=tuple(_node(one, f"{place}[{index}]") for index, one in enumerate(listed)))
+        return Node(place, items=tuple(_node(item, f"{place}[{index}]") for index, item in enumerate(listed)))
     return Node(place, items=())

@@ -62,12 +62,13 @@ class SweepJobs:
         wanted = [request.id for request in requests]
         if len(wanted) <= _ONE_BY_ONE:
             filters = (f'{self._filter} AND labels.{REQUEST_LABEL}="{id_}"' for id_ in wanted)
-            jobs, calls = tuple(job for one in filters for job in self._listed(one)), len(wanted)
+            jobs = tuple(job for filter_ in filters for job in self._listed(filter_))
+            calls = len(wanted)
         else:
             jobs = self.all()
             calls = calls_of(len(jobs))
-        found = {job.request_id: job.name for job in reversed(jobs)}
-        return {id_: found[id_] for id_ in wanted if id_ in found}, calls
+        names = {job.request_id: job.name for job in reversed(jobs)}
+        return {id_: names[id_] for id_ in wanted if id_ in names}, calls
 
     def all(self) -> tuple[VertexJob, ...]:
         """List every job of the sweep."""
@@ -80,10 +81,14 @@ class SweepJobs:
 
     def own(self, jobs: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
         """Return the jobs without those of another sweep of this name, which are kept in mind."""
-        found = tuple(jobs)
-        others = {id(job): run for job in found if (run := Run.of(job)) and self._plan.difference(job)}
-        self._others.update({others[id(job)]: job for job in found if id(job) in others})
-        return tuple(job for job in found if id(job) not in others)
+        own = []
+        for job in jobs:
+            run = Run.of(job)
+            if run and self._plan.difference(job):
+                self._others[run] = job
+            else:
+                own.append(job)
+        return tuple(own)
 
     def require_own(self, sent: Collection[Run]) -> None:
         """Raise ConfigError where the ids of runs that were not `sent` are those of another sweep's jobs."""
@@ -91,13 +96,16 @@ class SweepJobs:
         others = {run: job for run, job in sorted(self._others.items()) if run not in sent and run.index < count}
         if not others:
             return
-        left_out = f"\nand leave out what was sent of it: {runs_in_words(sorted({run.index for run in sent}))}"
-        told = [f"{self._plan.difference(job)} ({job.numbered})" for job in others.values()]
-        more = len(told) - _SHOWN
+        differences = [f"{self._plan.difference(job)} ({job.numbered})" for job in others.values()]
+        if len(differences) > _SHOWN:
+            differences[_SHOWN:] = [f"and {len(differences) - _SHOWN:,} more"]
+        left_out = ""
+        if sent:
+            left_out = f"\nand leave out what was sent of it: {runs_in_words(sorted({run.index for run in sent}))}"
         raise ConfigError(
             f"sweep {self._plan.id} was begun with other runs",
-            why="\n".join([*told[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])]),
-            fix=("name this one differently: ", {"request_id": "NAME"}, left_out if sent else ""),
+            why="\n".join(differences),
+            fix=("name this one differently: ", {"request_id": "NAME"}, left_out),
         )
 
     def taken(self, accepted: Mapping[Run, str]) -> dict[Run, VertexJob]:
@@ -106,8 +114,8 @@ class SweepJobs:
         rivals = {run: job for run, job in sorted(self._others.items()) if run in accepted}
         storage = self._context.connection.storage
         with ThreadPoolExecutor(_ONE_BY_ONE) as threads:
-            have = threads.map(lambda job: has_claim(storage, job), rivals.values())
-        return {run: job for (run, job), has in zip(rivals.items(), have, strict=True) if has}
+            answers = threads.map(lambda job: has_claim(storage, job), rivals.values())
+        return {run: job for (run, job), claimed in zip(rivals.items(), answers, strict=True) if claimed}
 
     def latest(self) -> dict[int, VertexJob]:
         """Return the job that counts for each listed run."""

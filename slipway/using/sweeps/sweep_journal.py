@@ -56,15 +56,15 @@ def siblings(template: Template, kind: str, asked: SubmissionRequest) -> Iterato
     """Yield the same runs, asked for with another capacity type, or with the usual kind named or not."""
     offered = (offer.capacity_type for offer in template.offers if offer.kind == kind)
     for capacity_type in (None, *dict.fromkeys(offered)):
-        for named in (None, kind) if kind == template.kinds[0] else (kind,):
-            other = replace(asked, capacity_type=capacity_type, kind=named)
+        for kind_given in (None, kind) if kind == template.kinds[0] else (kind,):
+            other = replace(asked, capacity_type=capacity_type, kind=kind_given)
             if other != asked:
                 yield other
 
 
 def instead(asked: SubmissionRequest, other: SubmissionRequest) -> tuple[str | Arguments, ...]:
     """Return the arguments to give and to leave out to ask for the other one: parts of a fix."""
-    ours, theirs = ({"capacity": one.capacity_type, "kind": one.kind} for one in (asked, other))
+    ours, theirs = ({"capacity": submission.capacity_type, "kind": submission.kind} for submission in (asked, other))
     given = {name: value for name, value in theirs.items() if value and value != ours[name]}
     left_out = {name: value for name, value in ours.items() if value and not theirs[name]}
     if not left_out:
@@ -74,15 +74,17 @@ def instead(asked: SubmissionRequest, other: SubmissionRequest) -> tuple[str | A
 
 @dataclass(frozen=True)
 class SweepHeader:
-    """The identity of a sweep: `digest` covers template, points and flags; `commit` is the catalog's at its beginning,
-    with `-dirty` where the checkout had changes, and `bucket` its work bucket, where the runs' claims are."""
+    """The identity of a sweep."""
 
     sweep: str
     template: str
+    #: Covers template, points and flags.
     digest: str
     count: int
+    #: The catalog's at the sweep's beginning, with `-dirty` where the checkout had changes.
     commit: str
     when: str
+    #: The catalog's work bucket then, where the runs' claims are.
     bucket: str
 
 
@@ -115,21 +117,22 @@ def is_being_sent(file: Path) -> bool | None:
 
 class SweepJournal:
     """A sweep's journal. One process at a time holds it; the kernel lets go of it when the holder dies. Use as a
-    context.
-
-    `commit` is the catalog's when the sweep began. `sent_at`: when each attempt was sent first, in seconds of the wall
-    clock; `buckets`: where its claim is, as it was sent first.
-    """
+    context."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._stream: IO[str] | None = None
         self._synced = True
         self._head: SweepHeader | None = None
+        #: The catalog's commit when the sweep began.
         self.commit = ""
+        #: The names of the accepted runs' jobs.
         self.jobs: dict[Run, str] = {}
+        #: The runs without an answer, with the second of the wall clock they were sent at.
         self.open: dict[Run, float] = {}
+        #: The second of the wall clock at which each run was sent first.
         self.sent_at: dict[Run, float] = {}
+        #: The bucket of each run's claim, as it was sent first.
         self.buckets: dict[Run, str] = {}
         self._bucket = ""
 
@@ -191,7 +194,7 @@ class SweepJournal:
         line = {"i": run.index, "a": run.resend, "s": fate.value, "t": round(when, 1)}
         others = {"j": job, "b": bucket if bucket != self._bucket else ""}
         self._append({**line, **{key: value for key, value in others.items() if value}})
-        self._settle(run, fate, when, job, bucket)
+        self._record(run, fate, when, job, bucket)
 
     def sync(self) -> None:
         """Flush new lines to the disk, if there are any."""
@@ -236,11 +239,11 @@ class SweepJournal:
         try:
             run = Run(int(line["i"]), int(line["a"]))
             job, bucket = str(line.get("j", "")), str(line.get("b", self._bucket))
-            self._settle(run, SendState(line["s"]), float(line["t"]), job, bucket)
+            self._record(run, SendState(line["s"]), float(line["t"]), job, bucket)
         except (KeyError, ValueError, TypeError) as problem:
             raise self._failed(problem) from problem
 
-    def _settle(self, run: Run, fate: SendState, when: float, job: str, bucket: str) -> None:
+    def _record(self, run: Run, fate: SendState, when: float, job: str, bucket: str) -> None:
         self.open.pop(run, None)
         if fate is SendState.SENDING:
             self.jobs.pop(run, None)  # The job was deleted before it had started.

@@ -32,22 +32,24 @@ Values = Mapping[str, Scalar]
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """A sweep before anything is sent. `digest` covers all that identifies it. `values` of each run, typed, some from
-    its point and some `shared`. `groups`: runs that ask for the same machines and have the same candidates, by the
-    first of them; `of_group` has each run's place among them. `then`: the capacity types that runs may take where the
-    first one would wait; it does not make them another sweep.
-
-    `siblings`: the ids of the same runs asked for in another way; none for a sweep that was given a name.
-    """
+    """A sweep before anything is sent."""
 
     id: str
+    #: Covers all that identifies the sweep.
     digest: str
+    #: The values of each run, typed.
     values: tuple[Values, ...]
+    #: The point of each run, with the values that were given to it alone.
     points: tuple[Point, ...]
+    #: The names of the parameters that were given to all runs.
     shared: frozenset[str]
+    #: Runs that ask for the same machines and have the same candidates, by the first of them.
     groups: tuple[PreparedSubmission, ...]
+    #: The place of each run's group in `groups`.
     of_group: tuple[int, ...]
+    #: The capacity types that runs may take where the first one would wait; they do not make another sweep.
     then: tuple[str, ...] = ()
+    #: The ids of the same runs asked for in another way; none for a sweep that was given a name.
     siblings: Mapping[str, SubmissionRequest] = field(default_factory=dict)
 
     @property
@@ -92,8 +94,9 @@ class SweepPlan:
         if (runs := job.labels.get(RUNS_LABEL, "no number")) != str(self.count):
             return f"run {run.index}: one of {runs} then, of {self.count:,} now"
         first, ours = self.groups[0], self.values[run.index]
-        pairs: list[tuple[str, Scalar | None, Scalar | None]]
-        pairs = [("template", job.template, label_value(self.template.name))]
+        pairs: list[tuple[str, Scalar | None, Scalar | None]] = [
+            ("template", job.template, label_value(self.template.name))
+        ]
         if self.id != _id(self.template, self.digest) and not _same_code(job.labels, first.overrides.labels):
             pairs.append(("code", _code(job.labels), _code(first.overrides.labels)))
         theirs, revision = job.parameters or {}, first.catalog.revision
@@ -126,22 +129,31 @@ def plan_sweep(
     template, points = find_template(catalog, asked.template), given.each
     values = _resolved(template, asked, given, shared)
     shaping = tuple(_shaping(template))
-    shapes = [tuple(one.get(name) for name in shaping) for one in values]
+    shapes = [tuple(of_run.get(name) for name in shaping) for of_run in values]
     firsts: dict[tuple[Scalar | None, ...], PreparedSubmission] = {}
     for point, shape in zip(points, shapes, strict=True):
         if shape not in firsts:
             firsts[shape] = prepare(catalog, replace(asked, params={**asked.params, **point.values}), user, team)
     place = {shape: index for index, shape in enumerate(firsts)}
     of_group = tuple(place[shape] for shape in shapes)
-    made = SweepDigests(points)
-    digest = made.of(asked)
+    digests = SweepDigests(points)
+    digest = digests.of(asked)
     own = _id(template, digest)
     groups = tuple(firsts.values())
     _check_then(template, asked, groups, then)
-    plan = SweepPlan(own, digest, values, points, frozenset(asked.params), groups, of_group, then)
+    plan = SweepPlan(
+        id=own,
+        digest=digest,
+        values=values,
+        points=points,
+        shared=frozenset(asked.params),
+        groups=groups,
+        of_group=of_group,
+        then=then,
+    )
     if name:
         return plan.under(name)
-    others = {_id(template, made.of(other)): other for other in siblings(template, plan.kind.name, asked)}
+    others = {_id(template, digests.of(other)): other for other in siblings(template, plan.kind.name, asked)}
     return replace(plan.under(own), siblings=others)
 
 
@@ -179,11 +191,11 @@ def _resolved(template: Template, asked: SubmissionRequest, given: Points, share
     """Return the values of each run. Raises one ConfigError with the mistakes in the points and in their parameters,
     each once."""
     judge = ParameterJudge(template, asked.params, shared)
-    found = tuple(judge.values(index, point) for index, point in enumerate(given.each))
+    values = tuple(judge.values(index, point) for index, point in enumerate(given.each))
     if mistakes := [*given.mistakes, *judge.mistakes(len(given.each))]:
         wrong = f"{template.name}: {judge.spoiled:,} of {len(given.each):,} runs are wrong"
         raise refusal(given.source, mistakes, "" if given.mistakes else wrong)
-    return found
+    return values
 
 
 def _shaping(template: Template) -> Iterator[str]:
@@ -205,15 +217,18 @@ def _counts(value: Any, key: str) -> Iterator[str]:
 
 
 @dataclass
-class _Found:
-    """A mistake at one place, in a first value and in `others` that come from there too. `lacks`: the parameter that
-    some runs may have, and these do not."""
+class _PlacedMistake:
+    """A mistake at one place, told with the first value that makes it."""
 
     what: str
     fix: Fix
+    #: The first run that has it.
     where: str
+    #: The parameter that some runs may have, and these do not.
     lacks: str
+    #: The number of runs that have it.
     runs: int = 0
+    #: Mistakes by other values that come from the same place.
     others: set[str] = field(default_factory=set)
 
 
@@ -225,46 +240,43 @@ class ParameterJudge:
 
     def __init__(self, template: Template, params: Mapping[str, str], shared: str) -> None:
         self._template, self._params, self._shared = template, params, shared
-        self._known = frozenset(one.name for one in template.parameters)
-        self._found: dict[tuple[str, str, str], _Found] = {}
+        self._known = frozenset(parameter.name for parameter in template.parameters)
+        self._mistakes: dict[tuple[str, str, str], _PlacedMistake] = {}
         self.spoiled = 0
 
     def values(self, index: int, point: Point) -> dict[str, Scalar]:
         """Return the point's values, typed, without the mistaken ones. `index` is its run's, from 0."""
         values, problems = judged(self._template, {**self._params, **point.values})
-        given = (name for name in point.given if name in self._params)
+        given_twice = [name for name in point.given if name in self._params]
         once = "give it once: one value for all runs, or one in each"
-        twice = {name: ParameterMistake(name, f"{name} is given by {self._shared} as well", once) for name in given}
-        # A parameter that could not be read is a mistake already, and not missing.
-        sure = () if point.unread is None else (one for one in problems if one.name not in point.unread)
-        alone = [one for one in sure if one.name not in twice]
-        for name, what, fix, lacks in (*twice.values(), *alone):
+        mistakes = [ParameterMistake(name, f"{name} is given by {self._shared} as well", once) for name in given_twice]
+        if point.unread is not None:
+            # A parameter that could not be read is a mistake already, and not missing.
+            known = {*point.unread, *given_twice}
+            mistakes += [problem for problem in problems if problem.name not in known]
+        for name, what, fix, lacks in mistakes:
             key = (self._place(index, point, name), name, lacks)
-            found = self._found.setdefault(key, _Found(what, fix, point.where, lacks))
-            found.runs += 1
-            found.others |= {what} - {found.what}
-        self.spoiled += bool(twice or alone)
+            first = _PlacedMistake(what=what, fix=fix, where=point.where, lacks=lacks)
+            mistake = self._mistakes.setdefault(key, first)
+            mistake.runs += 1
+            mistake.others |= {what} - {mistake.what}
+        if mistakes:
+            self.spoiled += 1
         return values
 
     def mistakes(self, runs: int) -> list[PointMistake]:
         """List the mistakes of all points; `runs` is the number of points."""
         usual = f"slipway templates show {self._template.name}"
-        found = ((place, one) for (place, *_), one in self._found.items())
-        return [
-            PointMistake(
-                place,
-                self._told(place, one, runs),
-                f"give {one.lacks} in every run: it has no default"
-                if one.lacks and one.runs < runs
-                else one.fix or usual,
-            )
-            for place, one in found
-        ]
-
-    def _told(self, place: str, one: _Found, runs: int) -> str:
-        """Return a mistake with the runs that it spoils, and their first where only some share it."""
-        first = f" in {one.where}" if place == self._shared and one.runs < runs else ""
-        return f"{one.what}{first}{_many(one, runs)}"
+        listed = []
+        for (place, *_), mistake in self._mistakes.items():
+            what, fix = mistake.what, mistake.fix or usual
+            if mistake.runs < runs:  # Only some runs share it.
+                if place == self._shared:
+                    what += f" in {mistake.where}"
+                if mistake.lacks:
+                    fix = f"give {mistake.lacks} in every run: it has no default"
+            listed.append(PointMistake(place, f"{what}{_many(mistake, runs)}", fix))
+        return listed
 
     def _place(self, index: int, point: Point, name: str) -> str:
         if given := point.given.get(name):
@@ -274,7 +286,10 @@ class ParameterJudge:
         return point.where if name else f"run {index}"
 
 
-def _many(one: _Found, runs: int) -> str:
-    """Return the number of runs that a mistake spoils, where that is more than one."""
-    others = f", and {counted(len(one.others), 'other value')}" if one.others else ""
-    return others if one.runs == 1 else f"{others} ({'all' if one.runs == runs else 'in'} {one.runs:,} runs)"
+def _many(mistake: _PlacedMistake, runs: int) -> str:
+    """Return the number of other values with a mistake, and the number of runs that it spoils, where that is more than
+    one."""
+    others = f", and {counted(len(mistake.others), 'other value')}" if mistake.others else ""
+    if mistake.runs == 1:
+        return others
+    return f"{others} ({'all' if mistake.runs == runs else 'in'} {mistake.runs:,} runs)"

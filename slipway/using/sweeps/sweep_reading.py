@@ -37,7 +37,7 @@ _LOOK_EVERY = 2.0
 
 
 class SweepReading:
-    """What a sweep has to know before it is sent, read at once: its jobs, the template's earlier ones, whether its
+    """The data that a sweep needs before it is sent, read at once: its jobs, the template's earlier ones, whether its
     first runs have started, the budget, and what the verdicts need."""
 
     def __init__(
@@ -45,20 +45,23 @@ class SweepReading:
     ) -> None:
         self.context, self.plan, self.note = context, plan, note
         self.jobs = SweepJobs(context, plan, note)
-        self._as_planned, self._elsewhere = cache(plan.prepared), dict[Run, PreparedSubmission]()
-        self._listing, self.earlier = threads.submit(self.jobs.all), threads.submit(_earlier_jobs, context, plan)
+        self._as_planned = cache(plan.prepared)
+        self._elsewhere: dict[Run, PreparedSubmission] = {}  # Runs whose claims are not in the catalog's bucket.
+        self._listing = threads.submit(self.jobs.all)
+        self.earlier = threads.submit(_earlier_jobs, context, plan)
         self.refuse_siblings = _look_for_siblings(context, plan, self.jobs, threads)
         self.gone = GoneRuns(context, lambda run: self.prepared(run).candidates[0].request, threads, self._looks_for)
         self.started = self.gone.ask_first(plan.count)
         self.budget = BudgetCheck.begin(context, threads)
-        self.preflight = Preflight(context, [one for group in plan.groups for one in group.candidates], threads)
+        candidates = [candidate for group in plan.groups for candidate in group.candidates]
+        self.preflight = Preflight(context, candidates, threads)
 
     def sent_by(self, buckets: Mapping[Run, str]) -> None:
         """Take the buckets where these runs have their claims, as they were sent first, for the catalog's."""
         for run, bucket in buckets.items():
             if bucket not in ("", self.context.catalog.work_bucket) and run.index < self.plan.count:
-                found = self._as_planned(run)
-                self._elsewhere[run] = found.under(found.request_id, bucket)
+                planned = self._as_planned(run)
+                self._elsewhere[run] = planned.under(planned.request_id, bucket)
 
     def prepared(self, run: Run) -> PreparedSubmission:
         return self._elsewhere.get(run) or self._as_planned(run)
@@ -109,11 +112,11 @@ def _look_for_siblings(context: Context, plan: SweepPlan, jobs: SweepJobs, threa
     def begun(id_: str) -> bool:
         return was_begun(journal_of_sweep(context, id_)) or jobs.any_under(id_)
 
-    found = {id_: threads.submit(begun, id_) for id_ in plan.siblings}
+    answers = {id_: threads.submit(begun, id_) for id_ in plan.siblings}
 
     def refuse() -> None:
         for id_, other in plan.siblings.items():
-            if found[id_].result():
+            if answers[id_].result():
                 raise ConfigError(
                     f"these runs were sent before, as sweep {id_}",
                     why="asked for in another way they are another sweep, and each would run once more",

@@ -36,28 +36,36 @@ together."""
 
 @dataclass
 class SendingResult:
-    """The runs that were accepted now, those refused with the service's words, and those whose fate is not known."""
+    """The end of a sending."""
 
+    #: The runs that were accepted now, with their jobs' names.
     accepted: dict[Run, str] = field(default_factory=dict)
+    #: The refused runs, with the service's words.
     refused: dict[Run, CloudError] = field(default_factory=dict)
+    #: The runs whose fate is not known.
     unknown: list[Run] = field(default_factory=list)
+    #: The reason why the sending stopped before its end.
     stopped: SlipwayError | None = None
     interrupted: bool = False
 
 
 @dataclass
 class SendingProgress:
-    """The progress: `before` of `total` runs were accepted earlier, `now` since. `limited`: how often a rate limit was
-    met; `held`: by the last call. `trouble`: why no call gets through, from the last call; empty while calls are
-    answered."""
+    """The progress of a sending."""
 
     total: int
+    #: The runs of `total` that were accepted earlier.
     before: int = 0
+    #: The runs accepted since.
     now: int = 0
+    #: The runs whose answers were lost.
     missed: int = 0
     refused: int = 0
+    #: The number of times that a rate limit was met.
     limited: int = 0
+    #: A rate limit was met by the last call.
     held: bool = False
+    #: The reason why no call gets through, from the last call; empty while calls are answered.
     trouble: str = ""
 
     @property
@@ -67,31 +75,37 @@ class SendingProgress:
 
 @dataclass(eq=False)
 class PendingRun:
-    """A run on its way. `lost_at`: when its answer was lost, on the monotonic clock. `insisted`: it is sent again even
-    where a copy would run as well."""
+    """A run on its way."""
 
     run: Run
+    #: The time on the monotonic clock when its answer was lost.
     lost_at: float = 0.0
     sent: int = 0
+    #: It is sent again even where a copy would run as well.
     insisted: bool = False
 
 
 @dataclass
 class SweepSender:
-    """The sender. `create` makes a job; `look` returns the names of listed jobs by request id, and the number of calls.
-    `request` returns a run's request. `rate`: submissions a minute in each region, 0 for no limit. `tell` gets the
-    progress after every change. `outdated`: why no more may be sent, as of a time on the monotonic clock."""
+    """The sender of a sweep's runs."""
 
+    #: Makes a job.
     create: Callable[[Request], VertexJob]
+    #: Returns the names of listed jobs by request id, and the number of calls.
     look: Look
+    #: Returns a run's request.
     request: Callable[[Run], Request]
     journal: SweepJournal
+    #: Submissions a minute in each region, 0 for no limit.
     rate: int
     threads: Executor
+    #: The most requests at once.
     width: int
+    #: Gets the progress after every change.
     tell: Callable[[SendingProgress], None]
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     clock: Clock = field(default_factory=Clock)
+    #: Returns the reason why no more may be sent, as of a time on the monotonic clock.
     outdated: Callable[[float], SlipwayError | None] = lambda _: None
 
     def __post_init__(self) -> None:
@@ -166,12 +180,14 @@ class SweepSender:
 
     def _collect(self, progress: SendingProgress, *, wait_for: float) -> None:
         """Take the answers that have come, after at most `wait_for` seconds."""
-        awaited: list[Future[Any]] = [*self._flying.values(), *([self._looking] if self._looking else [])]
+        awaited: list[Future[Any]] = [*self._flying.values()]
+        if self._looking is not None:
+            awaited.append(self._looking)
         if awaited:
             wait(awaited, wait_for, FIRST_COMPLETED)
         else:
             self.clock.sleep(wait_for)
-        for pending in [one for one, future in self._flying.items() if future.done()]:
+        for pending in [pending for pending, future in self._flying.items() if future.done()]:
             self._answered(pending, self._flying[pending], progress)
             del self._flying[pending]  # Removed only now: after an interruption meanwhile the answer is taken again.
         if self._looking is not None and self._looking.done():
@@ -199,12 +215,17 @@ class SweepSender:
         self.journal.write(run, SendState.ACCEPTED, self.clock.now().timestamp(), job)
 
     def _problem(self, pending: PendingRun, problem: CloudError, now: float, progress: SendingProgress) -> None:
-        limiter, limited = self._limiters[self._region(pending.run)], isinstance(problem, Exhausted)
+        limiter = self._limiters[self._region(pending.run)]
+        limited = isinstance(problem, Exhausted)
+        # A rate limit passes, however long it lasts.
         step = after(problem, self.policy, 0.0 if limited else now - self._good_at)
         if step == "resend":
-            asked = problem.answer.retry_after if problem.answer else None
-            (limiter.refused if limited else limiter.held)(now, asked)
-            progress.limited += limited
+            retry_after = problem.answer.retry_after if problem.answer else None
+            if limited:
+                limiter.refused(now, retry_after)
+                progress.limited += 1
+            else:
+                limiter.held(now, retry_after)
             progress.held, progress.trouble = limited, "" if limited else problem.message
             self._requeue(pending)
             return
@@ -236,7 +257,7 @@ class SweepSender:
     def _looked(self, future: Future[tuple[Mapping[str, str], int]], progress: SendingProgress) -> None:
         now = self.clock.monotonic()
         try:
-            found, calls = future.result()
+            names, calls = future.result()
         except (Unauthenticated, Denied) as problem:
             self._result.stopped = problem
             return
@@ -252,9 +273,9 @@ class SweepSender:
         self._heard_at, progress.trouble = now, ""
         self._look_at = now + max(self.policy.look_every, calls * SECONDS_PER_CALL)
         for id_, pending in list(self._missed.items()):
-            if id_ in found:
+            if id_ in names:
                 del self._missed[id_]
-                self._keep(pending.run, found[id_], now)
+                self._keep(pending.run, names[id_], now)
             elif self._look_began - pending.lost_at >= self.policy.look_for:
                 del self._missed[id_]
                 if pending.insisted or (self.request(pending.run).runs_once and pending.sent <= _RESENDS):

@@ -36,16 +36,20 @@ from slipway.using.sweeps.sweep_sender import SendingProgress, SendingResult, Sw
 
 @dataclass(frozen=True)
 class ChosenSweep:
-    """A sweep before its sending. `plan`: as it is sent, possibly under another id. `choices`: by group, for those that
-    send runs. `begun_at`: the commit of the templates that it began with. `forecast`: None where no run is left.
-    `candidate` returns that of a run. `sooner`: what could run now and was not taken, None where nothing could."""
+    """A sweep before its sending."""
 
+    #: The plan as it is sent, possibly under another id.
     plan: SweepPlan
+    #: The choice of each group that sends runs.
     choices: Mapping[int, Choice]
     left: RemainingRuns
+    #: The commit of the templates that the sweep began with.
     begun_at: str
+    #: None where no run is left.
     forecast: Forecast | None
+    #: Returns the candidate of a run.
     candidate: Callable[[Run], Candidate]
+    #: The choice that could run now and was not taken, None where nothing could.
     sooner: SoonerChoice | None = None
 
     @property
@@ -81,14 +85,16 @@ class SweepDisplay(Protocol):
 
 @dataclass(frozen=True)
 class SubmittedSweep:
-    """A sweep after sending the runs that were `left`; `jobs` reads the sweep's from the service. `forecast` was made
-    before, None where no run was left."""
+    """A sweep after the sending."""
 
     id: str
     count: int
+    #: The runs that were left to send.
     left: RemainingRuns
     result: SendingResult
+    #: Reads the sweep's jobs from the service.
     jobs: SweepJobs
+    #: Made before the sending, None where no run was left.
     forecast: Forecast | None
 
     @property
@@ -118,25 +124,27 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
                 show.confirm(costs)
             left = chosen.left
             progress = SendingProgress(total=left.done + len(left.going), before=left.done)
-            names = sorted({one.taken.candidate.offer.cluster for one in chosen.choices.values()} - {""})
+            names = sorted({choice.taken.candidate.offer.cluster for choice in chosen.choices.values()} - {""})
             clusters = {name: catalog.clusters[name].id for name in names}
             watch = CatalogWatch(lambda: context.anew().catalog, clusters, threads, began)
             with show.sending(progress) as tell:
                 sender = SweepSender(
-                    jobs.create,
-                    jobs.look,
-                    lambda run: chosen.candidate(run).request,
-                    journal,
-                    rate,
-                    threads,
-                    WIDTH,
-                    tell,
-                    RetryPolicy(look_for=context.look_for, no_contact=context.no_contact),
-                    context.clock,
-                    watch.problem,
+                    create=jobs.create,
+                    look=jobs.look,
+                    request=lambda run: chosen.candidate(run).request,
+                    journal=journal,
+                    rate=rate,
+                    threads=threads,
+                    width=WIDTH,
+                    tell=tell,
+                    policy=RetryPolicy(look_for=context.look_for, no_contact=context.no_contact),
+                    clock=context.clock,
+                    outdated=watch.problem,
                 )
                 result = sender.send(left.send, left.look, progress, insist=asks.failed)
-        return SubmittedSweep(plan.id, plan.count, left, result, jobs, chosen.forecast)
+        return SubmittedSweep(
+            id=plan.id, count=plan.count, left=left, result=result, jobs=jobs, forecast=chosen.forecast
+        )
 
 
 def dry_run_sweep(
@@ -158,9 +166,15 @@ def dry_run_sweep(
 
 
 def _head(context: Context, plan: SweepPlan) -> SweepHeader:
-    commit, when = context.catalog.revision.short, context.now.isoformat()
-    bucket = context.catalog.work_bucket
-    return SweepHeader(plan.id, plan.template.name, plan.digest, plan.count, commit, when, bucket)
+    return SweepHeader(
+        sweep=plan.id,
+        template=plan.template.name,
+        digest=plan.digest,
+        count=plan.count,
+        commit=context.catalog.revision.short,
+        when=context.now.isoformat(),
+        bucket=context.catalog.work_bucket,
+    )
 
 
 def _chosen(
@@ -175,12 +189,20 @@ def _chosen(
     @cache
     def candidate(run: Run) -> Candidate:
         offer = taken[plan.of_group[run.index]].offer
-        return next(one for one in prepared(run).candidates if one.offer is offer)
+        return next(candidate for candidate in prepared(run).candidates if candidate.offer is offer)
 
     check_rules(plan, {run: candidate(run) for run in left.going}, context.catalog)
     counts = Counter(plan.of_group[run.index] for run in left.going)
     forecast = _forecast(reading, taken, counts, rate) if left.going else None
-    return ChosenSweep(plan, choices, left, journal.commit, forecast, candidate, sooner)
+    return ChosenSweep(
+        plan=plan,
+        choices=choices,
+        left=left,
+        begun_at=journal.commit,
+        forecast=forecast,
+        candidate=candidate,
+        sooner=sooner,
+    )
 
 
 def _check_budget(reading: SweepReading, chosen: ChosenSweep, show: SweepDisplay) -> None:
@@ -195,14 +217,14 @@ def _choices(
     """Return the choice for each group of these runs: its first capacity type that can ever run it, or one that could
     run now, where that is named or answered for; where it is not, also return that one."""
     plan, counts = reading.plan, Counter(reading.plan.of_group[run.index] for run in runs)
-    found = choose_groups(plan, runs, reading.preflight.judge)
-    sooner = sooner_choice(plan, found, counts, lambda choices: _shares(reading, _taken(choices), counts))
+    groups = choose_groups(plan, runs, reading.preflight.judge)
+    sooner = sooner_choice(plan, groups, counts, lambda choices: _shares(reading, _taken(choices), counts))
     moved: Mapping[int, Choice] = {}
     if sooner and (plan.then or show.takes_sooner(sooner)):
         moved = sooner.choices
     chosen: dict[int, Choice] = {}
-    for group, one in found.items():
-        choice = moved.get(group, one.first)
+    for group, of_group in groups.items():
+        choice = moved.get(group, of_group.first)
         if isinstance(choice, SlipwayError):
             raise sooner.in_place_of(choice) if sooner else choice
         chosen[group] = choice
@@ -222,10 +244,13 @@ def _forecast(reading: SweepReading, taken: Mapping[int, Candidate], counts: Cou
         of_region[taken[group].region] += runs
     slowest = max((seconds_to_send(runs, rate) for runs in of_region.values()), default=0.0)
     sent = {group: taken[group] for group in sorted(counts)}
-    return Forecast(counts.total(), _shares(reading, sent, counts), slowest, unread)
+    shares = _shares(reading, sent, counts)
+    return Forecast(runs=counts.total(), shares=shares, seconds_to_send=slowest, unread=unread)
 
 
 def _shares(reading: SweepReading, taken: Mapping[int, Candidate], counts: Counter[int]) -> tuple[Share, ...]:
     earlier, context = reading.earlier.result(), reading.context
     known: Sequence[VertexJob] = () if isinstance(earlier, Unknown) else earlier
-    return tuple(share(context.catalog, one, counts[group], known, context.now) for group, one in taken.items())
+    return tuple(
+        share(context.catalog, candidate, counts[group], known, context.now) for group, candidate in taken.items()
+    )
