@@ -60,11 +60,15 @@ class ResourcePool:
         )
 
 
+_NO_SETTINGS = ClusterSpec("", (), custom_service_account=False)
+
+
 @dataclass(frozen=True)
 class PersistentResource(Regional):
     """A cluster. `state` is the API's name (`RUNNING`, `ERROR` …), `error` its message if any.
 
-    `error_code` is gRPC's, 0 where there is none. The engine's inputs for a cluster have the same form.
+    `error_code` is gRPC's, 0 where there is none. `settings` are those that a declaration has beside names and pools.
+    The engine's inputs for a cluster have the same form.
     """
 
     name: str
@@ -76,25 +80,12 @@ class PersistentResource(Regional):
     error_code: int = 0
     display_name: str = ""
     update_time: datetime | None = None
-    network: str = ""
-    reserved_ip_ranges: tuple[str, ...] = ()
-    kms_key: str = ""
-    psc: PscInterface | None = None
-    custom_service_account: bool = False
+    settings: ClusterSpec = _NO_SETTINGS
 
     @property
     def spec(self) -> ClusterSpec:
-        return ClusterSpec(
-            self.id,
-            tuple(pool.spec for pool in self.pools),
-            self.display_name,
-            self.network,
-            self.reserved_ip_ranges,
-            self.kms_key,
-            self.psc,
-            self.custom_service_account,
-            self.labels,
-        )
+        pools = tuple(pool.spec for pool in self.pools)
+        return replace(self.settings, name=self.id, pools=pools, display_name=self.display_name, labels=self.labels)
 
     @property
     def failed(self) -> bool:
@@ -134,11 +125,15 @@ class PersistentResource(Regional):
             update_time=parse_timestamp(body.get("updateTime")),
             error=told(body.get("error", {}).get("message")),
             error_code=int(body.get("error", {}).get("code", 0)),
-            network=body.get("network") or "",
-            reserved_ip_ranges=tuple(body.get("reservedIpRanges", ())),
-            kms_key=body.get("encryptionSpec", {}).get("kmsKeyName") or "",
-            psc=codec.read(PscInterface, psc) if psc else None,
-            custom_service_account=bool(account.get("enableCustomServiceAccount", False)),
+            settings=ClusterSpec(
+                "",
+                (),
+                network=body.get("network") or "",
+                reserved_ip_ranges=tuple(body.get("reservedIpRanges", ())),
+                kms_key=body.get("encryptionSpec", {}).get("kmsKeyName") or "",
+                psc=codec.read(PscInterface, psc) if psc else None,
+                custom_service_account=bool(account.get("enableCustomServiceAccount", False)),
+            ),
         )
 
 

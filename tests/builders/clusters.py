@@ -71,6 +71,12 @@ def persistent_resource(
     return PersistentResource(id, state, **{**usual, **fields})
 
 
+def having(of: PersistentResource, **changes: Any) -> PersistentResource:
+    """Return a living cluster with other settings, or other pools."""
+    pools = changes.pop("pools", of.pools)
+    return replace(of, pools=pools, settings=replace(of.settings, **changes))
+
+
 def asked_for(of: Cluster, **inputs: Any) -> dict[str, Any]:
     """Return the engine's request for a published cluster; `inputs` differ from the program's."""
     made = CurrentCluster(of, of.id, fingerprint_in(of.id, of.name), import_=False).request(STACK)

@@ -16,6 +16,7 @@ from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Increase, Live, QuotaLimit
 from slipway.model.catalog.model import Catalog
+from slipway.model.cluster import ClusterSpec
 from slipway.model.kinds import JobKind
 from slipway.model.machines.spec import MachineSpec
 from slipway.using.submission.parameters import resolve
@@ -85,7 +86,7 @@ def alive(plan: Plan, catalog: Catalog, jobs: Iterable[VertexJob]) -> list[Persi
 def theirs(world: World) -> list[PersistentResource]:
     """Return the clusters that no stack made."""
     pool = ResourcePool("workers", MachineSpec("n1-standard-8"), 1, 0, 1, 4)
-    made = PersistentResource("", "RUNNING", {"team": "a"}, (pool,), custom_service_account=True)
+    made = PersistentResource("", "RUNNING", {"team": "a"}, (pool,), settings=ClusterSpec("", ()))
     return [replace(made, name=id_) for id_ in world.theirs]
 
 

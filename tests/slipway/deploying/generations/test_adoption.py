@@ -13,6 +13,7 @@ from slipway.model.cluster import Adoption, ClusterSpec, DnsPeering, PscInterfac
 from slipway.model.labels import STACK_LABEL
 from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.model.state import State, StateResource
+from tests.builders.clusters import having
 from tests.slipway.deploying.deployment.world import (
     PROJECT,
     REGION,
@@ -117,7 +118,7 @@ def pools(*others: ResourcePool, **changes: Any) -> dict[str, object]:
 def test_what_differs_is_named_with_its_line_and_mended_in_the_file(
     lives: dict[str, object], line: str, words: str, mend: str
 ) -> None:
-    said = problem(planned((ENTRY,), live(replace(LIVES, **lives))))  # type: ignore[arg-type]
+    said = problem(planned((ENTRY,), live(having(LIVES, **lives))))
     assert said.startswith(f"f.yaml:{line.format(KEY)}: ") and words in said and mend in said
 
 
@@ -130,7 +131,7 @@ def test_a_pool_that_is_not_there_is_named_with_those_that_are() -> None:
 
 def test_what_is_named_in_full_is_what_is_named_in_short() -> None:
     psc = PscInterface("training", (DnsPeering("a.", "p", "n"),))
-    there = replace(LIVES, psc=PscInterface("projects/p/regions/r/networkAttachments/training", psc.dns_peerings))
+    there = having(LIVES, psc=PscInterface("projects/p/regions/r/networkAttachments/training", psc.dns_peerings))
     assert planned((replace(ENTRY, psc=psc),), live(there)).current
 
 

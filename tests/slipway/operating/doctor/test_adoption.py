@@ -13,11 +13,12 @@ from slipway.model.cluster import Adoption, DnsPeering, PscInterface
 from slipway.operating.doctor.drift import of_clusters, of_engine
 from slipway.operating.doctor.examination import examine
 from slipway.operating.doctor.picture import Picture
+from tests.builders.clusters import having
 from tests.slipway.operating.doctor.picture import BUSY, CPU, FILE, lives, picture, published
 from tests.slipway.reviewing.builders import catalog, cluster
 
 THEIRS = replace(cluster("theirs", id="team-a"), adopted=Adoption("team-a"), labels={})
-LIVES = replace(lives(THEIRS, days=90), labels={"team": "a"}, custom_service_account=True)
+LIVES = having(replace(lives(THEIRS, days=90), labels={"team": "a"}), custom_service_account=True)
 PEERED = (DnsPeering("a.", "p", "n"),)
 WITH_IT = from_text("config:\n  slipway:persistentResources:\n    cpu: {}\n    theirs:\n      id: team-a\n", FILE)
 
@@ -67,7 +68,7 @@ def test_its_owners_changes_are_told_and_the_stack_file_has_to_follow() -> None:
     ],
 )
 def test_whatever_stops_the_next_deployment_is_drift(changed: dict[str, Any], field: str, words: str) -> None:  # N13
-    lives = replace(LIVES, **changed)
+    lives = having(LIVES, **changed)
     (refused,) = differences(THEIRS, lives)
     (drift,) = of_clusters(catalog(THEIRS), (lives,))
     assert field in refused and drift.field == field and drift.facts["then"] is Then.REFUSES

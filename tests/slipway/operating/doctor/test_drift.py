@@ -28,6 +28,7 @@ from slipway.operating.doctor.drift import (
 )
 from slipway.operating.doctor.picture import Policy
 from slipway.operating.doctor.reading import drifted
+from tests.builders.clusters import having
 from tests.checkouts.shell import slipway
 from tests.slipway.operating.doctor.picture import CPU, lives
 from tests.slipway.reviewing.builders import STACK, TRAINER, asked_for, catalog, cluster, pool
@@ -224,7 +225,7 @@ def test_what_the_engine_sees_of_a_cluster_is_told_as_what_lives_is() -> None:
     old = Resource(asked_for(CPU))
     new = Resource({**asked_for(CPU, network="projects/1/global/networks/n"), "labels": {}})
     engine = tuple(of_engine(refreshed(type_, CPU.id, old, new)))
-    live = tuple(of_clusters(catalog(CPU), (replace(lives(), network="projects/1/global/networks/n"),)))
+    live = tuple(of_clusters(catalog(CPU), (having(lives(), network="projects/1/global/networks/n"),)))
     assert engine == live == together(engine, live)
     assert [one.field for one in live] == ["network"] and live[0].facts["then"] is Then.STAYS
     assert not list(of_engine(refreshed(type_, CPU.id, old, Resource(asked_for(CPU)))))
