@@ -22,9 +22,15 @@ found = $(if $(WORD),$(shell cd $(1) && find tests -name 'test_*.py' -path '*$(W
 OF_SLIPWAY = $(if $(filter vertex-local/%,$(ONLY)),,$(call found,.,vertex-local))
 OF_VERTEX_LOCAL = $(call found,vertex-local,slipway)
 NONE = $(if $(strip $(OF_SLIPWAY) $(OF_VERTEX_LOCAL)),,$(error No test has '$(ONLY)' in its path))
-# Each suite in its project's folder: suite FOLDER,FILES,MARKS.
-suite = $(if $(strip $(2)),(cd $(1) && $(abspath $(PY)) -m pytest -n $(WORKERS) --dist worksteal -m $(3) $(PYTEST_ARGS) $(4) $(2)),true)
-suites = $(call suite,.,$(OF_SLIPWAY),$(1),$(2)) || failed=$$?; $(call suite,vertex-local,$(OF_VERTEX_LOCAL),$(1),$(2)) || failed=$$?
+# Each suite in its project's folder: suite FOLDER,FILES,WORKERS,MARKS,OPTIONS. The smaller one runs beside the other, for one
+# that ends alone would leave processors idle, and is shown when both have ended.
+suite = (cd $(1) && $(abspath $(PY)) -m pytest -n $(3) --dist worksteal -m $(4) $(PYTEST_ARGS) $(5) $(2))
+FEW = $$(( ($(WORKERS) + 3) / 4 ))
+beside = $(call suite,vertex-local,$(OF_VERTEX_LOCAL),$(FEW),$(1),$(2)) >$(VENV)/vertex-local.log 2>&1 & beside=$$!; \
+	$(call suite,.,$(OF_SLIPWAY),$(WORKERS),$(1),$(2)) || failed=$$?; \
+	wait $$beside || failed=$$?; echo "vertex-local"; cat $(VENV)/vertex-local.log
+alone = $(if $(strip $(OF_SLIPWAY)),$(call suite,.,$(OF_SLIPWAY),$(WORKERS),$(1),$(2)),$(call suite,vertex-local,$(OF_VERTEX_LOCAL),$(WORKERS),$(1),$(2))) || failed=$$?
+suites = $(if $(and $(strip $(OF_SLIPWAY)),$(strip $(OF_VERTEX_LOCAL))),$(beside),$(alone))
 types = { $(VENV)/bin/mypy || failed=$$?; (cd vertex-local && $(abspath $(VENV))/bin/mypy) || failed=$$?; }
 # Tests wait more than they compute: two workers for each processor, at most eight.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 2)))')
