@@ -63,7 +63,7 @@ class TestRoles:
     def test_a_stacks_project_grants_what_the_journeys_are_run_with(
         self, calls: list[list[str]], account: str, role: str
     ) -> None:  # P5
-        local = {name for name, members in identities.BINDINGS.items() if identities.ROLES[role] in members}
+        local = {name for name, members in identities.HOME.bindings.items() if identities.ROLES[role] in members}
         granted = roles(calls, account, "projects add-iam-policy-binding")
         assert granted == local
 

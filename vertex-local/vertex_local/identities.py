@@ -110,7 +110,6 @@ HOME = Project("local-project", "100000000001")
 PROJECT_ID, PROJECT_NUMBER = HOME.id, HOME.number
 DEPLOYER, PREVIEWER, CUSTOM_CODE_AGENT = HOME.deployer, HOME.previewer, HOME.custom_code_agent
 ROLES: Mapping[str, str] = HOME.roles
-BINDINGS: Mapping[str, tuple[str, ...]] = HOME.bindings
 PROJECTS = "projects"
 """The folder, in the cloud's own, of the states of projects that were named."""
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tests.vertex.scheduling.conftest import HELD, Stage
-from vertex_local.recordings import record
+from vertex_local import recordings
 from vertex_local.settings import Settings
 from vertex_local.supply import records as scenarios
 from vertex_local.supply.gpu_recording import GpuSample
@@ -103,10 +103,10 @@ def test_the_guide_s_scenario_is_one() -> None:
     assert len(found.reservations) == 1
 
 
-# --- Recordings of GPUs as nvidia-smi writes them, and the tool that makes one. # Z5
+# --- Recordings of GPUs as nvidia-smi writes them. # Z5
 
 
-FILE = Path(record.__file__).with_name("gemma2-27b-on-8-h100.csv")
+FILE = Path(recordings.__file__).with_name("gemma2-27b-on-8-h100.csv")
 HEAD = "timestamp, index, name, utilization.gpu [%], memory.used [MiB], memory.total [MiB]\n"
 
 
@@ -165,20 +165,3 @@ def test_the_composed_one_has_the_form_and_the_course_of_the_article() -> None:
         use = [sample.use for sample in found.of(gpu)]
         assert len(use) == 59 and sum(one < 0.05 for one in use[1:]) == 31
     assert FILE.read_text("utf-8").startswith("# Composed, not recorded")
-
-
-def test_a_real_one_is_recorded_while_a_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in for nvidia-smi, whose last line is torn when it is ended."""
-    begun = tmp_path / "begun"
-    tool = tmp_path / "nvidia-smi"
-    whole = HEAD + line() + line(index="1")
-    tool.write_text(
-        f"#!/bin/sh\necho \"$@\" > {tmp_path}/asked\nprintf '%s2025/01/17 13:' '{whole}'\n: > {begun}\nexec sleep 60\n"
-    )
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    until_begun = f"while [ ! -e {begun} ]; do sleep 0.05; done; exit 3"
-    assert record.main([str(tmp_path / "mine.csv"), "--", "sh", "-c", until_begun]) == 3
-    text = (tmp_path / "mine.csv").read_text("utf-8")
-    assert text.startswith("# Recorded on ") and len(parse_recording(text).samples) == 2
-    assert "--format=csv --loop=60" in (tmp_path / "asked").read_text()

@@ -1,1 +1,1 @@
-"""Recordings of GPUs that a scenario plays, and what makes one."""
+"""Recordings of GPUs that a scenario plays."""

@@ -10,7 +10,6 @@ from ...training_settings import TrainingSettings
 from .records import Cluster, Pool, State, pool_of
 
 CREATING = "Create PersistentResource request received. Checking project configuration and quota..."
-WAITING = "Waiting for persistent resource to be ready."
 READY = "Your persistent resource is ready."
 REBOOTING = "Waiting for persistent resource shut down."
 

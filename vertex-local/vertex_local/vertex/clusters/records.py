@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -129,11 +129,6 @@ def load(document: Mapping[str, Any]) -> Cluster:
     """Return a cluster from its document."""
     pools = tuple(Pool(**{**pool, "shape": Shape(**pool["shape"])}) for pool in document["pools"])
     return Cluster(**{**document, "pools": pools})
-
-
-def with_pool(cluster: Cluster, pool: Pool) -> Cluster:
-    """Return the cluster with one pool, found by id, put in place of its predecessor."""
-    return replace(cluster, pools=tuple(pool if pool.id == item.id else item for item in cluster.pools))
 
 
 def get(store: Store, name: str) -> Cluster | None:

@@ -1,7 +1,7 @@
 """A custom job: its body for people, its run, and the parts of each step in its life."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Literal
@@ -224,10 +224,8 @@ def dump(run: Run) -> dict[str, Any]:
 
 
 def load(document: Mapping[str, Any]) -> Run:
-    """Return a run from its document. One of another version may lack fields, and have others."""
-    known = {item.name for item in fields(Run)}
+    """Return a run from its document."""
     demands = tuple(Demand(**{**item, "shape": Shape(**item["shape"])}) for item in document["demands"])
     replicas = tuple(Replica(**item) for item in document["replicas"])
     outcome = Outcome(**document["outcome"]) if document["outcome"] else None
-    plain = {name: value for name, value in document.items() if name in known}
-    return Run(**{**plain, "demands": demands, "replicas": replicas, "outcome": outcome})
+    return Run(**{**document, "demands": demands, "replicas": replicas, "outcome": outcome})

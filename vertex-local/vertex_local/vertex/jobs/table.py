@@ -38,13 +38,6 @@ def open_table(store: Store) -> None:
     with store.transaction():
         for statement in _TABLES:
             store.execute(statement)
-        # Jobs that waited under a version of the cloud without this table.
-        queued = store.execute(
-            "SELECT number, region, run FROM custom_jobs WHERE run IS NOT NULL AND state = 'JOB_STATE_QUEUED' "
-            "AND number NOT IN (SELECT number FROM waiting_jobs)"
-        )
-        for number, region, text in queued.fetchall():
-            _place_in_line(store, number, region, records.load(json.loads(text)))
 
 
 def put(store: Store, number: int, region: str, body: Mapping[str, Any], run: Run | None) -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
-from vertex_local.recordings import record
+from vertex_local import recordings
 
 from tests.slipway.front.cli.stack import PROJECT, Stack
 
-RECORDED = Path(record.__file__).with_name("gemma2-27b-on-8-h100.csv").read_text("utf-8")
+RECORDED = Path(recordings.__file__).with_name("gemma2-27b-on-8-h100.csv").read_text("utf-8")
 H100 = {"machineType": "a3-highgpu-8g", "acceleratorType": "NVIDIA_H100_80GB", "acceleratorCount": 8}
 QUOTA = {"custom_model_training_nvidia_h100_gpus": 8, "custom_model_training_a3_cpus": 208}
 UNTIL_TOLD = "import os, time\nwhile not os.path.exists({file!r}): time.sleep(0.05)"
