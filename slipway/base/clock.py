@@ -27,8 +27,10 @@ def wrong_clock(now: datetime, cloud: datetime | None) -> Fault | None:
     if cloud is None or right_time(now, cloud) == now:
         return None
     off = f"{span(abs((now - cloud).total_seconds()))} {'ahead of' if now > cloud else 'behind'}"
-    told = f"this machine's clock is {off} the cloud's ({cloud:%Y-%m-%d %H:%M} UTC), which seasons and limits go by"
-    return Fault(told, fix="set the clock; tokens and certificates depend on it as well")
+    return Fault(
+        f"this machine's clock is {off} the cloud's ({cloud:%Y-%m-%d %H:%M} UTC), which seasons and limits go by",
+        fix="set the clock; tokens and certificates depend on it as well",
+    )
 
 
 def poll(
@@ -39,11 +41,10 @@ def poll(
     within: float = inf,
     now: Callable[[], float] | None = None,
 ) -> Iterator[float]:
-    """Wait for a state of the cloud: yield the seconds spent before each look, 0 before the first; end when `within` is
-    over.
+    """Wait for a state of the cloud: yield the seconds spent before each look, 0 before the first.
 
-    A pause takes `first` seconds, then twice as long each time, up to `longest`. `now` is a clock in seconds; without
-    it the pauses alone count.
+    Ends after `within` seconds. A pause takes `first` seconds, then twice as long each time, up to `longest`. `now` is
+    a clock in seconds; without it the pauses alone count.
     """
     began, spent, wait = now() if now else 0.0, 0.0, first
     while True:

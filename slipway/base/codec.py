@@ -27,9 +27,9 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
 class MalformedError(ValueError):
     """A value of a wrong form. Each level that it passes on its way up adds to the place."""
 
-    def __init__(self, said: str, place: str = "") -> None:
-        super().__init__(said)
-        self.said, self.place = said, place
+    def __init__(self, description: str, place: str = "") -> None:
+        super().__init__(description)
+        self.description, self.place = description, place
 
     def under(self, part: str) -> MalformedError:
         """Return this error with `part`, a key or an index in brackets, in front of its place."""
@@ -39,13 +39,13 @@ class MalformedError(ValueError):
 
     def __str__(self) -> str:
         """Return `templates.x.offers[2].cluster is 'gpu', where a cluster of this catalog is expected`."""
-        return f"{self.place} {self.said}".strip()
+        return f"{self.place} {self.description}".strip()
 
 
 def malformed(value: Any, expected: str, place: str = "") -> MalformedError:
     """Return the error of `value`, or MISSING."""
-    found = "is missing" if value is MISSING else f"is {value!r}"
-    return MalformedError(f"{found}, where {expected} is expected", place)
+    description = "is missing" if value is MISSING else f"is {value!r}"
+    return MalformedError(f"{description}, where {expected} is expected", place)
 
 
 KEY_OF_ENTRY = object()
@@ -61,7 +61,7 @@ MaybeNumber = Annotated[int, _MAYBE]
 
 def camel(name: str) -> str:
     """Return `worker_pool_specs` in JSON's spelling: `workerPoolSpecs`."""
-    return _SNAKE.sub(lambda found: found[1].upper(), name)
+    return _SNAKE.sub(lambda match: match[1].upper(), name)
 
 
 @dataclass(frozen=True)
@@ -114,13 +114,20 @@ class _Reader:
 
 @dataclass(frozen=True)
 class _Field:
+    """A dataclass's field with its marks resolved."""
+
     name: str
+    #: The keys from the object down to the value.
     path: tuple[str, ...]
+    #: MISSING for a required field.
     default: Any
     reader: _Reader
     across: Across | None
+    #: The field's own JSON form.
     own: As | None
+    #: Its value is the object's key in the mapping around it.
     is_key: bool
+    #: An empty value is null in JSON.
     maybe: bool
 
 
@@ -145,8 +152,9 @@ def read(kind: type[T], body: Any, key: str = "") -> T:
             values[field.name] = field.reader.read(key)
         elif field.across:
             values[field.name] = field.across.read(body)
-        elif (found := _find(body, field.path)) is not MISSING and (found is not None or field.default is MISSING):
-            values[field.name] = _under(".".join(field.path), field.reader.read, found)
+        # Null stands for the default; a field without one has its reader refuse null.
+        elif (value := _find(body, field.path)) is not MISSING and (value is not None or field.default is MISSING):
+            values[field.name] = _under(".".join(field.path), field.reader.read, value)
         elif field.default is not MISSING:
             values[field.name] = field.default
         else:
@@ -185,9 +193,9 @@ def _json(value: Any, *, document: bool) -> Any:
     if is_dataclass(value):
         return _object(value, document=document)
     if isinstance(value, Mapping):
-        return {key: _json(one, document=document) for key, one in value.items()}
+        return {key: _json(item, document=document) for key, item in value.items()}
     if isinstance(value, tuple | list):
-        return [_json(one, document=document) for one in value]
+        return [_json(item, document=document) for item in value]
     if isinstance(value, Enum):
         return _word(value)
     return value.isoformat() if isinstance(value, datetime) else value
@@ -207,44 +215,56 @@ def _under(part: str, read: Callable[[Any], Any], value: Any) -> Any:
 
 
 def _find(body: Mapping[str, Any], path: tuple[str, ...]) -> Any:
-    found: Any = body
+    value: Any = body
     for depth, key in enumerate(path):
-        if not isinstance(found, Mapping):
-            raise malformed(found, "an object", ".".join(path[:depth]))
-        found = found.get(key, MISSING)
-        if found is MISSING:
+        if not isinstance(value, Mapping):
+            raise malformed(value, "an object", ".".join(path[:depth]))
+        value = value.get(key, MISSING)
+        if value is MISSING:
             break
-    return found
+    return value
 
 
 def _resolved(kind: Any) -> tuple[_Field, ...]:
-    hints, found = get_type_hints(kind, include_extras=True), []
+    hints = get_type_hints(kind, include_extras=True)
+    resolved = []
     for field in fields(kind):
         hint = hints[field.name]
-        told = hint.__metadata__ if get_origin(hint) is Annotated else ()
-        if NOT_WRITTEN in told:
+        marks = hint.__metadata__ if get_origin(hint) is Annotated else ()
+        if NOT_WRITTEN in marks:
             continue
-        key = next((one.key for one in told if isinstance(one, At)), camel(field.name))
-        across = next((one for one in told if isinstance(one, Across)), None)
+        key = next((mark.key for mark in marks if isinstance(mark, At)), camel(field.name))
+        across = next((mark for mark in marks if isinstance(mark, Across)), None)
         default = field.default if field.default_factory is MISSING else field.default_factory()
-        default = next((one.value for one in told if isinstance(one, Else)), default)
-        own = next((one for one in told if isinstance(one, As)), None)
+        default = next((mark.value for mark in marks if isinstance(mark, Else)), default)
+        own = next((mark for mark in marks if isinstance(mark, As)), None)
         reader = _ANYTHING if across else _own(own) if own else _reader(hint)
-        is_key, maybe = KEY_OF_ENTRY in told, _MAYBE in told
-        found.append(_Field(field.name, tuple(key.split(".")), default, reader, across, own, is_key, maybe))
-    return tuple(found)
+        resolved.append(
+            _Field(
+                name=field.name,
+                path=tuple(key.split(".")),
+                default=default,
+                reader=reader,
+                across=across,
+                own=own,
+                is_key=KEY_OF_ENTRY in marks,
+                maybe=_MAYBE in marks,
+            )
+        )
+    return tuple(resolved)
 
 
 _fields: Callable[[Any], tuple[_Field, ...]] = cache(_resolved)
 
 
 def _reader(hint: Any) -> _Reader:
+    """Return the reader of a type hint's values."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        forms = [one for one in arguments[1:] if isinstance(one, Form)]
+        forms = [argument for argument in arguments[1:] if isinstance(argument, Form)]
         return reduce(_formed, forms, _reader(arguments[0]))
     if origin in (Union, UnionType):
-        kinds = tuple(one for one in arguments if one is not NoneType)
+        kinds = tuple(argument for argument in arguments if argument is not NoneType)
         return _reader(kinds[0]) if len(kinds) == 1 else _plain(kinds, "a value")
     if origin is Literal:
         return _formed(_plain((str,), "a string"), Form(arguments.__contains__, one_of(arguments)))
@@ -257,9 +277,9 @@ def _reader(hint: Any) -> _Reader:
     if hint in _WORDS:
         return _plain((hint,), _WORDS[hint])
     if isinstance(hint, type) and issubclass(hint, Enum):
-        words = {_word(one): one for one in hint}
+        words = {_word(member): member for member in hint}
         return _own(As(words.__getitem__, _word, one_of(words)))
-    return _Reader(lambda value: read(hint, value), "an object")
+    return _Reader(lambda value: read(hint, value), "an object")  # The only other hints are dataclasses.
 
 
 _ANYTHING = _Reader(lambda value: value, "a value")
@@ -295,10 +315,10 @@ def _own(form: As) -> _Reader:
 
 def _formed(inner: _Reader, form: Form) -> _Reader:
     def read_formed(value: Any) -> Any:
-        found = inner.read(value)
-        if not form.fits(found):
+        content = inner.read(value)
+        if not form.fits(content):
             raise malformed(value, form.expected)
-        return found
+        return content
 
     return _Reader(read_formed, inner.expected)
 
@@ -307,7 +327,7 @@ def _list(inner: _Reader) -> _Reader:
     def read_list(value: Any) -> Any:
         if not isinstance(value, list):
             raise malformed(value, "a list")
-        return tuple(_under(f"[{index}]", inner.read, one) for index, one in enumerate(value))
+        return tuple(_under(f"[{index}]", inner.read, item) for index, item in enumerate(value))
 
     return _Reader(read_list, "a list")
 
@@ -320,8 +340,8 @@ def _mapping(held: Any) -> _Reader:
         if not isinstance(value, Mapping):
             raise malformed(value, "an object")
         return {
-            key: _under(key, partial(read, held, key=key) if is_object else inner.read, one)
-            for key, one in value.items()
+            key: _under(key, partial(read, held, key=key) if is_object else inner.read, item)
+            for key, item in value.items()
         }
 
     return _Reader(read_mapping, "an object")

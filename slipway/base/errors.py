@@ -33,21 +33,23 @@ class Fault(NamedTuple):
 
     def __str__(self) -> str:
         parts = (("why", self.why), ("fix", self.fix))
-        told = (f"  {name}: {text}".replace("\n", f"\n{_GOES_ON}") for name, text in parts if text)
-        return "\n".join((self.what, *told))
+        sections = (f"  {name}: {text}".replace("\n", f"\n{_GOES_ON}") for name, text in parts if text)
+        return "\n".join((self.what, *sections))
 
     @classmethod
     def read(cls, what: str, below: Iterable[str]) -> tuple[Fault, int]:
         """Read the first line of a `SlipwayError` as text and the lines below it; return how many of these are its own.
-        Only a foreign error has neither a reason nor a fix."""
+
+        Only a foreign error has neither a reason nor a fix.
+        """
         parts: dict[str, list[str]] = {}
-        said, count = list[str](), 0
+        section, count = list[str](), 0
         for line in below:
             if part := _PART.fullmatch(line):
-                said = parts.setdefault(part[1], [])
-                said.append(part[2])
+                section = parts.setdefault(part[1], [])
+                section.append(part[2])
             elif parts and line.startswith(_GOES_ON):
-                said.append(line.removeprefix(_GOES_ON))
+                section.append(line.removeprefix(_GOES_ON))
             else:
                 break
             count += 1
@@ -85,8 +87,8 @@ class SlipwayError(Exception):
 def together(fixes: Iterable[Fix]) -> Fix:
     """Return several fixes as one, each once and in a line of its own."""
     parts: list[tuple[str | Arguments, ...]] = []
-    for one in fixes:
-        part = (one,) if isinstance(one, str) else one
+    for fix in fixes:
+        part = (fix,) if isinstance(fix, str) else fix
         if part not in parts:
             parts.append(part)
     return tuple(word for part in parts for word in ("\n", *part))[1:]
@@ -161,15 +163,16 @@ class AnswerUnknown(SlipwayError):  # noqa: N818 - named as the outcome it repor
 
 def first_of(problems: Sequence[SlipwayError]) -> SlipwayError:
     """Return the first that is no cancellation; its reason names the others."""
-    first = next((one for one in problems if not isinstance(one, Cancelled)), problems[0])
-    also = "; ".join(one.what for one in problems if one is not first)
-    first.why = "\n".join(filter(None, (first.why, also and f"also: {also}")))
+    first = next((problem for problem in problems if not isinstance(problem, Cancelled)), problems[0])
+    also = "; ".join(problem.what for problem in problems if problem is not first)
+    if also:
+        first.why = "\n".join(filter(None, (first.why, f"also: {also}")))
     return first
 
 
 def visible(text: str, harmful: re.Pattern[str] = _HARMFUL) -> str:
     """Return text as it may be shown to a person: characters that would act on a terminal as their code points."""
-    return harmful.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return harmful.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def _bounded(text: str) -> str:

@@ -45,7 +45,7 @@ def _bytes(content: str | bytes) -> bytes:
 def leftovers(path: Path) -> list[Path]:
     """Return the leftovers of killed runs that were writing a file."""
     begun = re.compile(re.escape(_prefix(path)) + r"[a-z0-9_]{8}")
-    return [one for one in path.parent.glob(".*") if begun.fullmatch(one.name)]
+    return [entry for entry in path.parent.glob(".*") if begun.fullmatch(entry.name)]
 
 
 def _prefix(path: Path) -> str:
@@ -68,12 +68,12 @@ def make_folder(folder: Path) -> None:
     """Make a folder with its parents. The one called OWN_FOLDER is ignored by git, whatever the checkout ignores.
     Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    for own in (one for one in (folder, *folder.parents) if one.name == OWN_FOLDER):
-        if not (own / ".gitignore").exists():
-            write_atomically(own / ".gitignore", "*\n")
+    for parent in (folder, *folder.parents):
+        if parent.name == OWN_FOLDER and not (parent / ".gitignore").exists():
+            write_atomically(parent / ".gitignore", "*\n")
 
 
 def repository(folder: Path) -> Path:
     """Return the top of the repository that contains a folder; the folder itself where there is none."""
     here = folder.resolve()
-    return next((one for one in (here, *here.parents) if (one / ".git").exists()), here)
+    return next((parent for parent in (here, *here.parents) if (parent / ".git").exists()), here)

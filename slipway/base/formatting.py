@@ -16,7 +16,9 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|h|d)?")
 def join(words: Iterable[str], last: str = "and") -> str:
     """Return `a, b and c`."""
     listed = list(words)
-    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} {last} {listed[-1]}" if listed else ""
+    if len(listed) < 2:
+        return "".join(listed)
+    return f"{', '.join(listed[:-1])} {last} {listed[-1]}"
 
 
 def few(names: Iterable[str], most: int = 2) -> str:
@@ -33,18 +35,23 @@ def short(text: str, longest: int = 60) -> str:
 
 def quoted(value: object) -> str:
     """Return a value as a message repeats it: in quotes where it is text, and short."""
-    return repr(short(value) if len(value) > 60 else value) if isinstance(value, str) else short(repr(value))
+    if not isinstance(value, str):
+        return short(repr(value))
+    return repr(short(value) if len(value) > 60 else value)
 
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """Return the known word that a person most likely meant; None where none is near. Case does not count, nor a common
-    prefix before a colon."""
+    """Return the known word that a person most likely meant; None where none is near.
+
+    Case does not count, nor a common prefix before a colon.
+    """
     from difflib import get_close_matches  # Needed only after a mistake: importing it costs time.
 
     listed = list(known)
     start = f"{word.rpartition(':')[0]}:" if ":" in word else ""
-    start = start if any(one.startswith(start) for one in listed) else ""
-    by_folded = {one.removeprefix(start).casefold(): one for one in listed if one.startswith(start)}
+    if not any(name.startswith(start) for name in listed):
+        start = ""
+    by_folded = {name.removeprefix(start).casefold(): name for name in listed if name.startswith(start)}
     close = get_close_matches(word.removeprefix(start).casefold()[:200], by_folded, n=1, cutoff=cutoff)
     return by_folded[close[0]] if close else None
 

@@ -67,9 +67,10 @@ def updating() -> str:
         return "update slipway: git pull in its checkout, then make setup"
     origin = direct_url()
     vcs = origin.get("vcs_info", {})
-    asked = vcs.get("requested_revision", "")
-    source = requirement({**origin, "vcs_info": {**vcs, "commit_id": asked}} if vcs else origin)
-    if origin and (asked or not vcs):
+    requested = vcs.get("requested_revision", "")
+    source = requirement({**origin, "vcs_info": {**vcs, "commit_id": requested}} if vcs else origin)
+    # The command is the same only for an index and for a branch's newest commit: else a person names the newer one.
+    if origin and (requested or not vcs):
         return f"update slipway from where it came: {source}"
     return f"update slipway: {_install(source, newer=True)}"
 
@@ -148,12 +149,13 @@ def _project() -> Mapping[str, Any]:
 
 def _install(source: str, *, newer: bool = False) -> str:
     """Return the command of the tool that made this environment."""
-    made, quoted = Path(sys.prefix), shlex.quote(source)
-    if (made / "pipx_metadata.json").is_file():
+    environment = Path(sys.prefix)
+    quoted = shlex.quote(source)
+    if (environment / "pipx_metadata.json").is_file():
         return f"pipx install --force {quoted}"
-    if (made / "uv-receipt.toml").is_file():
+    if (environment / "uv-receipt.toml").is_file():
         return f"uv tool install {'--upgrade ' if newer else ''}{quoted}"
-    if _by_uv() and made.parent.name.startswith("archive-"):  # In uv's cache, made for one command by uvx.
+    if _by_uv() and environment.parent.name.startswith("archive-"):  # In uv's cache, made for one command by uvx.
         return f"uvx {'--refresh ' if newer else ''}--from {quoted} slipway"
     return f"{_pip('install')} {'--upgrade ' if newer else ''}{quoted}"
 
