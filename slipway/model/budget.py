@@ -21,43 +21,46 @@ STALE = 3 * 3600.0
 
 _Moment = Annotated[datetime, As(lambda text: moment(str(text)), moment_text, "a date and a time with its zone")]
 _Usd = Annotated[float, Form(lambda amount: 0 <= amount < inf, "an amount")]
-_Amounts = Annotated[Mapping[str, _Usd], Form(lambda some: len(some) <= 10_000, "at most 10,000 names")]
+_Amounts = Annotated[Mapping[str, _Usd], Form(lambda amounts: len(amounts) <= 10_000, "at most 10,000 names")]
 
 
 @dataclass(frozen=True)
 class Budget:
-    """USD a month: of the whole stack (None for no limit), by team and by user; a limit of 0 is spent at once.
-    `enforce`: submissions beyond it are refused, for the stack and its teams; a user is self-declared, and only
-    warned."""
+    """The limits of a stack file, USD a month. A limit of 0 is spent at once."""
 
+    #: None for no limit.
     stack: _Usd | None = None
     teams: _Amounts = field(default_factory=dict)
     users: _Amounts = field(default_factory=dict)
+    #: Submissions beyond a limit of the stack or of a team are refused. A user is self-declared, and only warned.
     enforce: bool = False
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """USD of one month (`2026-11`, UTC) up to `at`. `spent`: by the stack, including idle machines; `forecast`: by the
-    month's end, None where too little is known; not `complete`: some cost has no known price."""
+    """The USD that a stack, its teams and its users have spent in one month, up to a time."""
 
     at: _Moment
+    #: `2026-11`, in UTC.
     month: str
+    #: By the whole stack, idle machines included.
     spent: _Usd
+    #: The stack's sum at the month's end; None where too little is known.
     forecast: _Usd | None = None
     teams: _Amounts = field(default_factory=dict)
     users: _Amounts = field(default_factory=dict)
+    #: False where some cost has no known price.
     complete: bool = True
 
     def about(self, now: datetime) -> bool:
-        """Tell whether it is the present month's."""
+        """Tell whether this is the present month's ledger."""
         return self.month == month_of(now)
 
     def age(self, now: datetime) -> float:
         return max(0.0, (now - self.at).total_seconds())
 
     def at_least(self, other: Ledger) -> Ledger:
-        """Return it with no spent amount below that of another ledger of its month."""
+        """Return the ledger with no spent amount below that of another ledger of its month."""
         if other.month != self.month:
             return self
         spent = max(self.spent, other.spent)
@@ -72,17 +75,20 @@ class Ledger:
 
 @dataclass(frozen=True)
 class BudgetShare:
-    """A share of a budget: `whose` is `stack prod`, `team vision` or `user ada`. `enforced`: nothing is sent beyond
-    it."""
+    """One limit of a budget with its spent part."""
 
+    #: `stack prod`, `team vision` or `user ada`.
     whose: str
     limit: float
     spent: float
+    #: Nothing is sent beyond the limit.
     enforced: bool = False
 
     @property
     def share(self) -> float:
-        return self.spent / self.limit if self.limit else inf if self.spent else 0.0
+        if self.limit:
+            return self.spent / self.limit
+        return inf if self.spent else 0.0
 
     @property
     def warns(self) -> bool:
@@ -106,8 +112,8 @@ class BudgetShare:
         return f"{self.whose} has spent {usd(self.spent)} of {usd(self.limit)} this month, {percent(self.share)}"
 
 
-def _highest(some: Mapping[str, float], others: Mapping[str, float]) -> dict[str, float]:
-    return {name: max(some.get(name, 0.0), others.get(name, 0.0)) for name in sorted({*some, *others})}
+def _highest(first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, float]:
+    return {name: max(first.get(name, 0.0), second.get(name, 0.0)) for name in sorted({*first, *second})}
 
 
 def month_of(now: datetime) -> str:
@@ -117,24 +123,26 @@ def month_of(now: datetime) -> str:
 def shares(budget: Budget, ledger: Ledger, stack: str, team: str, user: str) -> Iterator[BudgetShare]:
     """Yield the shares that a submission counts for, by its labels' user and team; the stack first."""
     if budget.stack is not None:
-        yield BudgetShare(f"stack {stack}", budget.stack, ledger.spent, budget.enforce)
+        yield BudgetShare(whose=f"stack {stack}", limit=budget.stack, spent=ledger.spent, enforced=budget.enforce)
     for name, limit in budget.teams.items():
         if label_value(name) == team:
-            yield BudgetShare(f"team {name}", limit, ledger.teams.get(team, 0.0), budget.enforce)
+            spent = ledger.teams.get(team, 0.0)
+            yield BudgetShare(whose=f"team {name}", limit=limit, spent=spent, enforced=budget.enforce)
     for name, limit in budget.users.items():
         if label_value(name) == user:
-            yield BudgetShare(f"user {name}", limit, ledger.users.get(user, 0.0))
+            yield BudgetShare(whose=f"user {name}", limit=limit, spent=ledger.users.get(user, 0.0))
 
 
 def all_shares(budget: Budget, ledger: Ledger, stack: str) -> Iterator[BudgetShare]:
     """Yield each limit with its spent part: the stack's, then teams' and users'."""
-    names = [
+    teams_and_users = [
         ("", ""),
-        *((label_value(one), "") for one in budget.teams),
-        *(("", label_value(one)) for one in budget.users),
+        *((label_value(team), "") for team in budget.teams),
+        *(("", label_value(user)) for user in budget.users),
     ]
-    seen = {one.whose: one for team, user in names for one in shares(budget, ledger, stack, team, user)}
-    yield from seen.values()
+    # Each pair brings the stack's share as well: it is yielded once.
+    by_owner = {share.whose: share for pair in teams_and_users for share in shares(budget, ledger, stack, *pair)}
+    yield from by_owner.values()
 
 
 def age_words(ledger: Ledger, now: datetime) -> str:

@@ -20,10 +20,12 @@ class CapacityType:
     - `strategy`: of the job's scheduling, None where it is left out.
     - `draws`: "nothing" (a pool holds the machines), "on-demand", "preemptible" (in name only for flex-start), or
       "unknown".
-    - `price`: the price book's table of it, None where a book can't tell; `with_fee` where its prices have Vertex AI's
-      management fee in them.
+    - `when`: the jobs that it is for, as text.
+    - `billing`: what is paid, as text.
+    - `instead`: the description for a person whose job has failed; `{}` is the cluster.
+    - `price`: its table in the price book, None where a book can't tell.
+    - `with_fee`: the prices there include Vertex AI's management fee.
     - `waits_by_itself`: the service waits for machines, for `maxWaitDuration`; others wait only for quota or a pool.
-    - `when`, `billing`: for people; `instead` for those whose job has failed, `{}` is the cluster.
     - `differs`: today's rule, where earlier documentation of Google's says another one.
     """
 
@@ -111,8 +113,9 @@ def of_job(strategy: str, label: str = "", reserved: bool = False) -> str:
     `strategy`: of its scheduling, empty where it is left out. `label`: the type in its label; it does not count where
     the strategy disagrees. `reserved`: it takes machines of a reservation.
     """
-    sent_by = CAPACITY_TYPES.get(label)
-    if sent_by is not None and label != POOL and strategy in ("", sent_by.strategy or "STANDARD"):
+    labelled = CAPACITY_TYPES.get(label)
+    if labelled is not None and label != POOL and strategy in ("", labelled.strategy or "STANDARD"):
         return label
-    found = _BY_STRATEGY.get(strategy, ON_DEMAND)
-    return RESERVATION if reserved and found == ON_DEMAND else found
+    by_strategy = _BY_STRATEGY.get(strategy, ON_DEMAND)
+    # A reservation has no strategy of its own.
+    return RESERVATION if reserved and by_strategy == ON_DEMAND else by_strategy

@@ -32,16 +32,15 @@ PROJECT = "([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]"
 
 @dataclass(frozen=True)
 class PoolSpec:
-    """A resource pool: equal machines, a fixed number of them or as many as jobs need within bounds.
-
-    `replicas` is the number at its creation. A fixed pool has min == max == replicas.
-    """
+    """A resource pool: equal machines, a fixed number of them or as many as jobs need within bounds."""
 
     name: str
     machine: MachineSpec
+    #: A fixed pool has min == max == replicas.
     min: int
     max: int
     autoscaled: bool
+    #: The number of machines at the pool's creation.
     replicas: int
 
     def request(self) -> dict[str, Any]:
@@ -57,8 +56,9 @@ class PoolSpec:
 
 @dataclass(frozen=True)
 class DnsPeering:
-    """A DNS zone to resolve. `domain` ends with a dot."""
+    """A DNS zone to resolve."""
 
+    #: Ends with a dot.
     domain: str = ""
     target_project: str = ""
     target_network: str = ""
@@ -74,8 +74,9 @@ class DnsPeering:
 
 @dataclass(frozen=True)
 class PscInterface:
-    """A Private Service Connect interface: a network attachment's name or full path, and DNS zones to resolve."""
+    """A Private Service Connect interface."""
 
+    #: The name or the full path.
     network_attachment: str = ""
     dns_peerings: Annotated[tuple[DnsPeering, ...], At("dnsPeeringConfigs")] = ()
 
@@ -86,12 +87,10 @@ class PscInterface:
 
 @dataclass(frozen=True)
 class Adoption:
-    """A cluster that somebody else made, by its id: people submit to it, and no deployment ever changes or deletes it.
-
-    `lines`: the places of its entry's keys in the stack file, by their dotted paths below it, as FILE:LINE.
-    """
+    """A cluster that somebody else made: people submit to it, and no deployment ever changes or deletes it."""
 
     id: str
+    #: The places of its entry's keys in the stack file, as FILE:LINE, by their dotted paths below the entry.
     lines: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def line(self, key: str) -> str:
@@ -103,9 +102,10 @@ class Adoption:
 
 @dataclass(frozen=True)
 class Alternative:
-    """A cluster that may be made in another's place: its whole set of pools, in another region where that is given."""
+    """A cluster that may be made in another's place: its whole set of pools."""
 
     pools: tuple[PoolSpec, ...]
+    #: Empty for the region of the cluster in whose place it is made.
     region: str = ""
 
     def __post_init__(self) -> None:
@@ -114,35 +114,38 @@ class Alternative:
 
 @dataclass(frozen=True)
 class ClusterSpec:
-    """A persistent resource as declared, every provider field resolved.
+    """A persistent resource as declared, every provider field resolved. Its id is derived
+    (`slipway.model.fingerprint`)."""
 
-    `name` is its key in the stack file, and its `display_name` where the file has none; the id is derived
-    (`slipway.model.fingerprint`). `pools` are kept in the order of their names: the provider compares them by position,
-    and the order of keys in a file must never replace a cluster. `labels` are the stack's own, without those Slipway
-    adds. `generation` is raised by hand to get a fresh cluster. `create_within` is how long its creation is tried
-    again. `alternatives` may be made in its place where its machines can't be had, in this order; `alternative` is this
-    one's number among them, 0 for the first configuration. `region` is set for an alternative outside the stack's
-    region, empty for all others. An `adopted` cluster exists already, and its declaration must match it.
-    """
-
+    #: The entry's key in the stack file; people submit by it.
     name: str
+    #: In the order of their names: the provider compares them by position, and the order of keys in a file must never
+    #: replace a cluster.
     pools: tuple[PoolSpec, ...]
+    #: The entry's key where the file has no other.
     display_name: str = ""
     network: str = ""
     reserved_ip_ranges: tuple[str, ...] = ()
     kms_key: str = ""
     psc: PscInterface | None = None
     custom_service_account: bool = True
+    #: The stack's own, without those that Slipway adds.
     labels: Mapping[str, str] = field(default_factory=dict)
     replacement: str = ROLLOVER
+    #: Raised by hand to get a fresh cluster.
     generation: int = 1
     retire_within: timedelta | None = None
     deletion_policy: str = "DELETE"
     season: Season = ALWAYS
+    #: The time for which its creation is tried again; None for the default.
     create_within: timedelta | None = None
+    #: Clusters that may be made in its place where its machines can't be had, in this order.
     alternatives: tuple[Alternative, ...] = ()
+    #: Its own number among the alternatives; 0 for the first configuration.
     alternative: int = 0
+    #: Set for an alternative outside the stack's region alone.
     region: str = ""
+    #: Set for a cluster that exists already, which its declaration must match.
     adopted: Adoption | None = None
 
     def __post_init__(self) -> None:
@@ -152,11 +155,13 @@ class ClusterSpec:
     @property
     def options(self) -> tuple[Self, ...]:
         """The cluster in its first configuration, then in each of its alternatives: each is a generation of its own."""
-        others = (
-            replace(self, pools=one.pools, region=one.region, alternatives=(), alternative=number)
-            for number, one in enumerate(self.alternatives, 1)
+        return (
+            self,
+            *(
+                replace(self, pools=option.pools, region=option.region, alternatives=(), alternative=number)
+                for number, option in enumerate(self.alternatives, 1)
+            ),
         )
-        return (self, *others)
 
     @property
     def called(self) -> str:
@@ -169,8 +174,8 @@ class ClusterSpec:
 
     @property
     def other_regions(self) -> tuple[str, ...]:
-        """The regions where it is or may come to be, besides the stack's own."""
-        places = (self.region, *(one.region for one in self.alternatives))
+        """The regions where the cluster is or may come to be, besides the stack's own."""
+        places = (self.region, *(alternative.region for alternative in self.alternatives))
         return tuple(dict.fromkeys(place for place in places if place))
 
     def pool(self, name: str) -> PoolSpec | None:
@@ -181,43 +186,45 @@ class ClusterSpec:
         """The reason why no template can run on it, and what to do; None for a cluster that takes jobs."""
         if self.custom_service_account:
             return None
-        what = f"no template can run on cluster {self.name}: it was made without custom service accounts"
-        return (
-            f"{what}, so that its jobs run as Google's own agent, and each job of a template runs as a trainer",
-            f"adopt one in its place that was made with {ACCOUNTS_FLAG}, or take its entry out"
-            if self.adopted
-            else "take `serviceAccount: {custom: false}` out of its entry, which makes another cluster",
+        if self.adopted:
+            fix = f"adopt one in its place that was made with {ACCOUNTS_FLAG}, or take its entry out"
+        else:
+            fix = "take `serviceAccount: {custom: false}` out of its entry, which makes another cluster"
+        why = (
+            f"no template can run on cluster {self.name}: it was made without custom service accounts, "
+            "so that its jobs run as Google's own agent, and each job of a template runs as a trainer"
         )
+        return why, fix
 
 
 @dataclass(frozen=True)
 class Reservation:
-    """A reservation. `path` is projects/PROJECT/zones/ZONE/reservations/NAME. `machines` is the number it holds, 0 if
-    unknown.
+    """A reservation of machines, which equal a job's exactly."""
 
-    Its machines equal a job's exactly: `machine`, and on N1 `accelerator` with its count, are empty if unknown.
-    """
-
+    #: projects/PROJECT/zones/ZONE/reservations/NAME
     path: str
+    #: The machine type, empty if unknown.
     machine: str = ""
+    #: For N1 machines; None if unknown.
     accelerator: str | None = None
     accelerator_count: int = 0
+    #: The number of machines in it, 0 if unknown.
     machines: int = 0
 
 
 @dataclass(frozen=True)
 class CurrentCluster:
-    """The cluster of a name from now on. `state` is the live one's, empty when it is to be created.
-
-    `alternatives`: those that may be created in its place, in order; none for an existing cluster. An adopted cluster
-    has no fingerprint, and the engine never hears of it.
-    """
+    """The cluster of a name from now on. The engine never hears of an adopted one."""
 
     spec: ClusterSpec
     id: str
+    #: Empty for an adopted cluster.
     fingerprint: str
+    #: The cluster exists, and the engine takes it over.
     import_: bool
+    #: The living cluster's, empty when it is to be created.
     state: str = ""
+    #: Clusters that may be created in its place, in order; none for an existing cluster.
     alternatives: tuple[CurrentCluster, ...] = ()
 
     def labels(self, stack: str) -> dict[str, str]:
@@ -225,10 +232,11 @@ class CurrentCluster:
         return {**self.spec.labels, STACK_LABEL: stack, NAME_LABEL: self.spec.name, HASH_LABEL: self.fingerprint}
 
     def request(self, stack: str) -> dict[str, Any]:
-        """Return the request, field by field as the provider sends it for the same declaration, as the provider takes
-        the cluster over afterwards."""
+        """Return the request, field by field as the provider sends it for the same declaration: the provider takes the
+        cluster over afterwards."""
+        spec = self.spec
         # Never false: the API leaves that out, and the provider would plan a replacement for it.
-        spec, account = self.spec, {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
+        account = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
         return {
             "displayName": spec.display_name,
             "labels": self.labels(stack),

@@ -22,22 +22,25 @@ NAMES = ("displayName", "labels.")
 
 @dataclass(frozen=True)
 class Field(Generic[Of]):
-    """A field. `key`: as the stack file spells it, below the cluster or the pool. `words`: its value, empty for none;
-    `written`: the value as a stack file has it, where that differs."""
+    """A field of a cluster or of a pool."""
 
+    #: As the stack file spells it, below the cluster or the pool.
     key: str
+    #: Returns its value as text; empty for none.
     words: Callable[[Of], str]
+    #: Returns its value as a stack file has it, where that differs from the text.
     written: Callable[[Of], str] = lambda _: ""
 
 
 @dataclass(frozen=True)
 class FieldDifference:
-    """A change of a cluster's field from one value to another, each as text and empty for none. `key`: below the
-    cluster's entry in the stack file; `written`: `after` as that has it."""
+    """A change of a cluster's field from one value to another, each as text and empty for none."""
 
+    #: Below the cluster's entry in the stack file.
     key: str
     before: str
     after: str
+    #: `after` as the stack file has it.
     written: str = ""
 
     @property
@@ -46,7 +49,7 @@ class FieldDifference:
 
     @property
     def of_machines(self) -> bool:
-        """Whether machines differ, and not only their number."""
+        """True where machines differ, and not only their number."""
         return self.of_pools and self.key.split(".")[2:3] != ["replicas"]
 
 
@@ -89,7 +92,7 @@ CLUSTER: tuple[Field[ClusterSpec], ...] = (
     Field(
         "pscInterface.dnsPeeringConfigs",
         lambda spec: ", ".join(map(str, _psc(spec).dns_peerings)),
-        lambda spec: _list(one.written for one in _psc(spec).dns_peerings),
+        lambda spec: _list(peering.written for peering in _psc(spec).dns_peerings),
     ),
     Field("serviceAccount.custom", lambda spec: str(spec.custom_service_account).lower()),
 )
@@ -114,77 +117,87 @@ def compare(before: ClusterSpec, after: ClusterSpec) -> tuple[FieldDifference, .
     return (
         *_differing(CLUSTER, before, after),
         *(
-            FieldDifference(f"labels.{key}", was, now)
+            FieldDifference(key=f"labels.{key}", before=was, after=now)
             for key in sorted({*before.labels, *after.labels})
             if (was := before.labels.get(key, "")) != (now := after.labels.get(key, ""))
         ),
-        *(one for name in pools for one in compare_pools(name, before.pool(name), after.pool(name))),
+        *(difference for name in pools for difference in compare_pools(name, before.pool(name), after.pool(name))),
     )
 
 
 def compare_pools(name: str, before: PoolSpec | None, after: PoolSpec | None) -> tuple[FieldDifference, ...]:
     """Compare two pools as `compare` does clusters, whatever their names; None for a missing one."""
     if before is None or after is None:
-        return (FieldDifference(f"pools.{name}", machines_in_words(before), machines_in_words(after), _written(after)),)
-    other = ("replicas",) if before.autoscaled and after.autoscaled else ("replicas.min", "replicas.max")
-    fields = (field for field in POOL if field.key not in other)
-    return tuple(replace(one, key=f"pools.{name}.{one.key}") for one in _differing(fields, before, after))
+        difference = FieldDifference(
+            key=f"pools.{name}",
+            before=machines_in_words(before),
+            after=machines_in_words(after),
+            written=_written(after),
+        )
+        return (difference,)
+    # Two autoscaled pools differ in their bounds, all others in their size.
+    left_out = ("replicas",) if before.autoscaled and after.autoscaled else ("replicas.min", "replicas.max")
+    fields = (field for field in POOL if field.key not in left_out)
+    return tuple(
+        replace(difference, key=f"pools.{name}.{difference.key}") for difference in _differing(fields, before, after)
+    )
 
 
 def same_pools(before: Sequence[PoolSpec], after: Sequence[PoolSpec]) -> bool:
     """Tell whether the pools of both, in the order of their names, are equal."""
-    names = [[pool.name for pool in pools] for pools in (before, after)]
-    return names[0] == names[1] and not any(
-        compare_pools(pool.name, was, pool) for was, pool in zip(before, after, strict=True)
-    )
+    if [pool.name for pool in before] != [pool.name for pool in after]:
+        return False
+    return not any(compare_pools(pool.name, was, pool) for was, pool in zip(before, after, strict=True))
 
 
-def as_asked(found: ClusterSpec, asked: ClusterSpec, *, steady: bool = True) -> ClusterSpec:
+def as_asked(living: ClusterSpec, asked: ClusterSpec, *, steady: bool = True) -> ClusterSpec:
     """Return the living cluster in the declaration's spelling where both mean the same: the order of lists, the short
     name of a network attachment, values without a request field (`generation`), Google's labels.
 
     `steady`: its number of machines is not changing; otherwise the number in a pool of a fixed size means nothing.
     Display name and labels of an adopted cluster are its owner's.
     """
-    there, psc = _psc(found), _psc(asked)
-    short = there.network_attachment.rpartition("/")[2]
-    attachment = psc.network_attachment if short == psc.network_attachment else there.network_attachment
-    labels = {key: one for key, one in found.labels.items() if key in asked.labels or not key.startswith(GOOGLES)}
+    living_psc, asked_psc = _psc(living), _psc(asked)
+    attachment = living_psc.network_attachment
+    if attachment.rpartition("/")[2] == asked_psc.network_attachment:
+        attachment = asked_psc.network_attachment
+    labels = {key: value for key, value in living.labels.items() if key in asked.labels or not key.startswith(GOOGLES)}
     return replace(
-        found,
+        living,
         generation=asked.generation,
-        reserved_ip_ranges=_in_order(found.reserved_ip_ranges, asked.reserved_ip_ranges),
-        psc=PscInterface(attachment, _in_order(there.dns_peerings, psc.dns_peerings)),
-        display_name=asked.display_name if asked.adopted else found.display_name,
+        reserved_ip_ranges=_in_order(living.reserved_ip_ranges, asked.reserved_ip_ranges),
+        psc=PscInterface(attachment, _in_order(living_psc.dns_peerings, asked_psc.dns_peerings)),
+        display_name=asked.display_name if asked.adopted else living.display_name,
         labels=asked.labels if asked.adopted else labels,
         pools=tuple(
             pool if steady or (was := asked.pool(pool.name)) is None else replace(pool, replicas=was.replicas)
-            for pool in found.pools
+            for pool in living.pools
         ),
     )
 
 
-def strays(asked: ClusterSpec, found: ClusterSpec) -> Iterator[FieldDifference]:
+def strays(asked: ClusterSpec, living: ClusterSpec) -> Iterator[FieldDifference]:
     """Yield autoscaled pools beyond their bounds, without a number, as it moves."""
-    for pool in found.pools:
+    for pool in living.pools:
         if pool.autoscaled and asked.pool(pool.name) and not pool.min <= pool.replicas <= pool.max:
             beyond = f"fewer than {pool.min}" if pool.replicas < pool.min else f"more than {pool.max}"
-            yield FieldDifference(f"pools.{pool.name}.replicas", size(pool), beyond)
+            yield FieldDifference(key=f"pools.{pool.name}.replicas", before=size(pool), after=beyond)
 
 
 def _differing(fields: Iterable[Field[Of]], before: Of, after: Of) -> Iterator[FieldDifference]:
     for field in fields:
         was, now = field.words(before), field.words(after)
         if was != now:
-            yield FieldDifference(field.key, was, now, field.written(after) if now else "")
+            yield FieldDifference(key=field.key, before=was, after=now, written=field.written(after) if now else "")
 
 
 Item = TypeVar("Item")
 
 
-def _in_order(found: tuple[Item, ...], asked: tuple[Item, ...]) -> tuple[Item, ...]:
-    ordered = tuple(sorted(found, key=str))
-    return asked if ordered == tuple(sorted(asked, key=str)) else ordered
+def _in_order(items: tuple[Item, ...], declared: tuple[Item, ...]) -> tuple[Item, ...]:
+    """Return the items in the declared order where they are the same ones, else sorted."""
+    ordered = tuple(sorted(items, key=str))
+    return declared if ordered == tuple(sorted(declared, key=str)) else ordered
 
 
 def _written(pool: PoolSpec | None) -> str:
@@ -196,5 +209,5 @@ def _written(pool: PoolSpec | None) -> str:
     for key, value in values.items():
         top, _, last = key.partition(".")
         below.setdefault(top, []).append(f"{last}: {value}")
-    told = (f"{top}: {values.get(top) or '{' + ', '.join(parts) + '}'}" for top, parts in below.items())
-    return f"{{{', '.join(told)}}}"
+    entries = (f"{top}: {values.get(top) or '{' + ', '.join(parts) + '}'}" for top, parts in below.items())
+    return f"{{{', '.join(entries)}}}"

@@ -18,7 +18,7 @@ from slipway.model.catalog.model import Catalog, Offer, Template
 
 Fact = Mapping[str, Any]
 CLUSTER, TEMPLATE = "slipway:components:PersistentResource", "slipway:components:JobTemplate"
-WORKSPACE, QUOTA, CATALOG = (f"slipway:components:{one}" for one in ("Workspace", "QuotaCheck", "Catalog"))
+WORKSPACE, QUOTA, CATALOG = (f"slipway:components:{component}" for component in ("Workspace", "QuotaCheck", "Catalog"))
 """The types of the components that publish facts. Frozen: living stacks have them."""
 
 # Texts for people, and values that every deployment changes without an effect on anybody.
@@ -29,14 +29,15 @@ _OFFERS, _IN = " offers", " in "
 
 @dataclass(frozen=True)
 class QuotaLine:
-    """A metric in a region, of pools or of offers. `limit`: -1 is unlimited, None unknown. `drawn`: at most, by
-    cluster/pool or by template and offer."""
+    """A quota metric in a region, drawn by pools or by offers."""
 
     key: Annotated[str, KEY_OF_ENTRY]
     state: str
     short: int
+    #: The most that each draws, by cluster/pool or by template and offer.
     drawn: Mapping[str, int]
     ceiling: int
+    #: -1 is unlimited, None unknown.
     limit: int | None = None
 
     @staticmethod
@@ -60,73 +61,82 @@ class QuotaLine:
 
 @dataclass(frozen=True)
 class QuotaFacts:
-    """The quota facts. `requests`: the limits that the stack asks for, by metric; None where it asks for none."""
+    """The result of the quota check."""
 
     region: str
     mode: str
     strict: bool
     lines: Mapping[str, QuotaLine] = field(default_factory=dict)
+    #: The limits that the stack asks for, by metric; None where it asks for none.
     requests: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A cluster, an account or a bucket that is no longer declared and stays for now, by its id or name.
+    """A cluster, an account or a bucket that is no longer declared and stays for now."""
 
-    `role`: a cluster's name, or catalog, work or trainer. `retiring`: the reason, a
-    `slipway.deploying.generations.action.Why`. `jobs`: display names by name.
-    """
-
+    #: A cluster's id, or the name of the others.
     id: Annotated[str, KEY_OF_ENTRY]
     kind: str
+    #: A cluster's name, or catalog, work or trainer.
     role: str
+    #: The reason, as `slipway.deploying.generations.action` names it.
     retiring: str
+    #: Display names by name.
     jobs: Mapping[str, str] = field(default_factory=dict)
     overdue: bool = False
 
 
 @dataclass(frozen=True)
 class TrainerFacts:
-    """A trainer that templates choose by name: its address, and by member the role that lets them act as it."""
+    """A trainer that templates choose by name."""
 
     name: Annotated[str, KEY_OF_ENTRY]
+    #: Its address.
     account: str
+    #: By member, the role that lets them act as the trainer.
     submitters: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts of a stack. `catalog` as it is published. `submitters`: by member, the roles on the project by their
-    purpose; their trainer is the workspace's. `code`: whether the stack allows a folder's own code. `policy`: by level,
-    the stack file's setting of each rule. `kept` by id or name. `trainers`: the others, by name. `adopted`: names of
-    buckets that somebody else made. `shared`: members whose grants are no longer declared and stay, with the stacks
-    that need them; none where that is not known."""
+    """The facts of a stack."""
 
+    #: As it is published.
     catalog: Catalog
+    #: By member, the roles on the project by their purpose; their trainer is the workspace's.
     submitters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    #: The stack allows a folder's own code.
     code: bool = False
     quota: QuotaFacts = field(default_factory=lambda: QuotaFacts("", "", strict=False))
+    #: By level, the stack file's setting of each rule.
     policy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    #: By id or name.
     kept: Mapping[str, Kept] = field(default_factory=dict)
+    #: Trainers besides the workspace's, by name.
     trainers: Mapping[str, TrainerFacts] = field(default_factory=dict)
+    #: Names of buckets that somebody else made.
     adopted: frozenset[str] = frozenset()
+    #: Members whose grants are no longer declared and stay, with the stacks that need them; none where not known.
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def people(self) -> tuple[str, ...]:
         """The members who may submit something, as any trainer."""
-        others = (member for one in self.trainers.values() for member in one.submitters)
-        return tuple(dict.fromkeys((*self.submitters, *others)))
+        of_trainers = (member for trainer in self.trainers.values() for member in trainer.submitters)
+        return tuple(dict.fromkeys((*self.submitters, *of_trainers)))
 
     @cached_property
     def clusters(self) -> Mapping[str, Fact]:
         """The clusters that components declare, by id: the current ones, and the retiring."""
-        current = {one.id: {"cluster": one.name, **codec.write(one)} for one in self.catalog.clusters.values()}
-        return {**current, **{one.id: _kept(one) for one in self.kept.values() if one.kind == "cluster"}}
+        current = {
+            cluster.id: {"cluster": cluster.name, **codec.write(cluster)} for cluster in self.catalog.clusters.values()
+        }
+        return {**current, **{kept.id: _kept(kept) for kept in self.kept.values() if kept.kind == "cluster"}}
 
     @cached_property
     def templates(self) -> Mapping[str, Fact]:
-        return {name: _template(one) for name, one in self.catalog.templates.items()}
+        return {name: _template(template) for name, template in self.catalog.templates.items()}
 
     @property
     def workspace(self) -> Fact:
@@ -137,10 +147,10 @@ class Facts:
             "trainer": catalog.trainer,
             "code": self.code,
             "submitters": {member: dict(roles) for member, roles in self.submitters.items()},
-            "retiring": {one.id: _kept(one) for one in self.kept.values() if one.kind != "cluster"},
+            "retiring": {kept.id: _kept(kept) for kept in self.kept.values() if kept.kind != "cluster"},
             **_without_empty(
                 workElsewhere=catalog.work_elsewhere,
-                trainers={name: codec.write(one) for name, one in self.trainers.items()},
+                trainers={name: codec.write(trainer) for name, trainer in self.trainers.items()},
                 adopted=dict.fromkeys(sorted(self.adopted), True),
                 shared={member: list(stacks) for member, stacks in self.shared.items()},
             ),
@@ -160,9 +170,9 @@ class Facts:
             "region": catalog.region,
             "commit": catalog.commit,
             "dirty": catalog.dirty,
-            "clusters": {name: one.id for name, one in catalog.clusters.items()},
-            "retiring": {one.id: one.role for one in self.kept.values() if one.kind == "cluster"},
-            "templates": {name: one.package or one.image for name, one in catalog.templates.items()},
+            "clusters": {name: cluster.id for name, cluster in catalog.clusters.items()},
+            "retiring": {kept.id: kept.role for kept in self.kept.values() if kept.kind == "cluster"},
+            "templates": {name: template.package or template.image for name, template in catalog.templates.items()},
             "policy": self.policy,
             **({"confirmAbove": catalog.confirm_above} if catalog.confirm_above is not None else {}),
             **_without_empty(
@@ -170,8 +180,8 @@ class Facts:
                 board=catalog.board,
                 otherRegions=list(catalog.other_regions or ()),
                 formerRegions=list(catalog.former_regions or ()),
-                dormant={name: codec.write(one) for name, one in catalog.dormant.items()},
-                reservations={path: codec.write(one) for path, one in catalog.reservations.items()},
+                dormant={name: codec.write(cluster) for name, cluster in catalog.dormant.items()},
+                reservations={path: codec.write(reservation) for path, reservation in catalog.reservations.items()},
             ),
         }
 
@@ -193,14 +203,14 @@ def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None 
 
 def _read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None) -> Facts | None:
     of_type: dict[str, dict[str, Fact]] = {}
-    for type_, name, inputs in sorted(components, key=lambda one: one[:2]):
+    for type_, name, inputs in sorted(components, key=lambda component: component[:2]):
         of_type.setdefault(type_, {})[name] = inputs
     declared, workspace, quota = (
-        next(iter(of_type.get(one, {}).values()), None) for one in (CATALOG, WORKSPACE, QUOTA)
+        next(iter(of_type.get(component, {}).values()), None) for component in (CATALOG, WORKSPACE, QUOTA)
     )
     if declared is None or workspace is None:
         return None
-    retiring = {one["id"]: one for one in of_type.get(CLUSTER, {}).values() if "retiring" in one}
+    retiring = {inputs["id"]: inputs for inputs in of_type.get(CLUSTER, {}).values() if "retiring" in inputs}
     retiring |= workspace.get("retiring", {})
     return Facts(
         catalog=published or _catalog(declared, workspace, of_type),
@@ -208,49 +218,57 @@ def _read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None
         code=bool(workspace.get("code")),
         quota=codec.read(QuotaFacts, quota) if quota else QuotaFacts("", "", strict=False),
         policy=_by_two_keys(declared.get("policy", {}), "policy"),
-        kept={id_: codec.read(Kept, {"kind": "cluster", **one}, id_) for id_, one in retiring.items()},
-        trainers={name: codec.read(TrainerFacts, one, name) for name, one in workspace.get("trainers", {}).items()},
+        kept={id_: codec.read(Kept, {"kind": "cluster", **entry}, id_) for id_, entry in retiring.items()},
+        trainers={
+            name: codec.read(TrainerFacts, trainer, name) for name, trainer in workspace.get("trainers", {}).items()
+        },
         adopted=frozenset(workspace.get("adopted", {})),
         shared={member: tuple(stacks) for member, stacks in workspace.get("shared", {}).items()},
     )
 
 
 def _by_two_keys(body: Any, key: str) -> Mapping[str, Mapping[str, Any]]:
-    if not isinstance(body, Mapping) or not all(isinstance(one, Mapping) for one in body.values()):
+    if not isinstance(body, Mapping) or not all(isinstance(entry, Mapping) for entry in body.values()):
         raise codec.malformed(body, "a mapping of mappings", key)
     return body
 
 
 def _catalog(declared: Fact, workspace: Fact, of_type: Mapping[str, Mapping[str, Fact]]) -> Catalog:
-    clusters = {one["cluster"]: one for one in of_type.get(CLUSTER, {}).values() if "retiring" not in one}
+    clusters = {inputs["cluster"]: inputs for inputs in of_type.get(CLUSTER, {}).values() if "retiring" not in inputs}
     body = {
         **declared,
         "storage": {key: workspace.get(key) for key in ("work", "catalog", "workElsewhere")},
         "trainer": workspace.get("trainer"),
-        "trainers": {name: one.get("account") for name, one in workspace.get("trainers", {}).items()},
+        "trainers": {name: trainer.get("account") for name, trainer in workspace.get("trainers", {}).items()},
         "clusters": clusters,
         "retiring": list(declared.get("retiring", {})),
-        "templates": {name: _read_template(one) for name, one in of_type.get(TEMPLATE, {}).items()},
+        "templates": {name: _read_template(template) for name, template in of_type.get(TEMPLATE, {}).items()},
     }
     return codec.read(Catalog, body)
 
 
 def offers_by_label(template: Template, usual_kind: str = "") -> Mapping[str, Offer]:
-    """Return a template's offers by their distinguishing labels, in order of preference. `usual_kind`, where it is
-    another template's."""
-    return {one.label(usual_kind or template.kind, with_cluster=True): one for one in template.offers}
+    """Return a template's offers by their distinguishing labels, in order of preference.
+
+    `usual_kind`: of the template that this one is compared with, where that is another.
+    """
+    return {offer.label(usual_kind or template.kind, with_cluster=True): offer for offer in template.offers}
 
 
-def _kept(one: Kept) -> Fact:
-    body = {**codec.write(one), "id": one.id}
-    return body | ({"cluster": one.role} if one.kind == "cluster" else {})
+def _kept(kept: Kept) -> Fact:
+    body = {**codec.write(kept), "id": kept.id}
+    return body | ({"cluster": kept.role} if kept.kind == "cluster" else {})
 
 
 def _template(template: Template) -> Fact:
     body = _without(codec.write(template), *_PROSE_OF_TEMPLATES)
     labels = offers_by_label(template)
-    body["parameters"] = {one.name: _without(codec.write(one), "name", "help") for one in template.parameters}
-    body["offers"] = {label: {"place": place, **_offer(one)} for place, (label, one) in enumerate(labels.items(), 1)}
+    body["parameters"] = {
+        parameter.name: _without(codec.write(parameter), "name", "help") for parameter in template.parameters
+    }
+    body["offers"] = {
+        label: {"place": place, **_offer(offer)} for place, (label, offer) in enumerate(labels.items(), 1)
+    }
     return body
 
 
@@ -261,8 +279,8 @@ def _offer(offer: Offer) -> Fact:
 
 
 def _read_template(body: Fact) -> Fact:
-    offers = sorted(body.get("offers", {}).values(), key=lambda one: float(one.get("place", 0)))
-    parameters = [{"name": name, **one} for name, one in body.get("parameters", {}).items()]
+    offers = sorted(body.get("offers", {}).values(), key=lambda offer: float(offer.get("place", 0)))
+    parameters = [{"name": name, **parameter} for name, parameter in body.get("parameters", {}).items()]
     return {**body, "parameters": parameters, "offers": offers}
 
 

@@ -14,19 +14,25 @@ from slipway.model.cluster_fields import POOL
 
 HASH_LENGTH = 7
 LONGEST_ID = 63
+# A name leaves room for "-", the hash, "-" and two digits.
+LONGEST_NAME = LONGEST_ID - 1 - HASH_LENGTH - 3
 _FIRST = frozenset(("machine", "accelerator", "disk.type", "disk.sizeGb", "replicas", "replicas.min", "replicas.max"))
 """Fields of a pool that are hashed under the API's names; each later one is under its own key, where it is set."""
-# The room for a name: "-" hash "-" two digits.
-LONGEST_NAME = LONGEST_ID - 1 - HASH_LENGTH - 3
 
 
 def fingerprint_of(stack: str, project: str, region: str, spec: ClusterSpec) -> str:
-    """Return seven hexadecimal digits over every provider field that can't change on a living cluster. `region` is the
-    stack's, which an alternative may leave.
+    """Return seven hexadecimal digits over every provider field that can't change on a living cluster.
 
-    Left out are the changeable parts: the kind of replacement, the season, the alarm, the provider's client-side
-    deletion policy, and the first number of machines of an autoscaled pool, which the autoscaler moves.
+    `region` is the stack's, which an alternative may leave. Left out are the changeable parts: the kind of replacement,
+    the season, the alarm, the provider's client-side deletion policy, and the first number of machines of an autoscaled
+    pool, which the autoscaler moves.
     """
+    psc = None
+    if spec.psc is not None:
+        psc = {
+            "networkAttachment": spec.psc.network_attachment or None,
+            "dnsPeerings": [[dns.domain, dns.target_project, dns.target_network] for dns in spec.psc.dns_peerings],
+        }
     fields = {
         "stack": stack,
         "project": project,
@@ -38,12 +44,7 @@ def fingerprint_of(stack: str, project: str, region: str, spec: ClusterSpec) -> 
         "network": spec.network or None,
         "reservedIpRanges": list(spec.reserved_ip_ranges),
         "kmsKey": spec.kms_key or None,
-        "psc": None
-        if spec.psc is None
-        else {
-            "networkAttachment": spec.psc.network_attachment or None,
-            "dnsPeerings": [[dns.domain, dns.target_project, dns.target_network] for dns in spec.psc.dns_peerings],
-        },
+        "psc": psc,
         "customServiceAccount": spec.custom_service_account,
         "pools": [_pool(pool) for pool in spec.pools],
     }
@@ -52,8 +53,7 @@ def fingerprint_of(stack: str, project: str, region: str, spec: ClusterSpec) -> 
 
 
 def cluster_id(name: str, fingerprint: str, n: int = 1) -> str:
-    """Return the id of the n-th cluster of a generation: `name-hash`, then `name-hash-2` and so on when ids are
-    spent."""
+    """Return the id of the n-th cluster of a generation: `name-hash`, then `name-hash-2` when that id is spent."""
     return f"{name}-{fingerprint}" if n == 1 else f"{name}-{fingerprint}-{n}"
 
 
@@ -63,12 +63,12 @@ def fingerprint_in(id_: str, name: str) -> str:
 
 
 def is_id_of(id_: str, base: str) -> bool:
-    """Tell whether it is the id of some cluster of the generation whose first one has the id `base`."""
+    """Tell whether an id is that of some cluster of the generation whose first cluster has the id `base`."""
     return id_ == base or (id_.startswith(f"{base}-") and id_.removeprefix(f"{base}-").isdecimal())
 
 
 def is_generation_of(id_: str, name: str) -> bool:
-    """Tell whether it is an id that `cluster_id` gives to some generation of the cluster of this name."""
+    """Tell whether an id is one that `cluster_id` gives to some generation of the cluster of this name."""
     return re.fullmatch(rf"{re.escape(name)}-[0-9a-f]{{{HASH_LENGTH}}}(-[0-9]+)?", id_) is not None
 
 

@@ -59,10 +59,11 @@ UNKNOWN_COMMIT = "unknown"
 
 @dataclass(frozen=True)
 class Revision:
-    """A git revision. `commit` in hexadecimal digits, or UNKNOWN_COMMIT outside of git, or empty if not recorded.
-    `dirty`: there were changes besides it; None if not recorded."""
+    """A git revision."""
 
+    #: In hexadecimal digits; UNKNOWN_COMMIT outside of git, empty if not recorded.
     commit: str
+    #: There were changes besides the commit; None if not recorded.
     dirty: bool | None
 
     def __str__(self) -> str:
@@ -112,8 +113,10 @@ def revision_of(labels: Mapping[str, str]) -> Revision:
 
 
 def code_revision_of(labels: Mapping[str, str]) -> Revision:
-    """Return the revision that --code packed: no commit for a tree that was never committed, and for the reviewed
-    code."""
+    """Return the revision that --code packed.
+
+    It has no commit for a tree that was never committed, and for the reviewed code.
+    """
     return Revision(labels.get(CODE_COMMIT_LABEL, ""), _TRUTH.get(labels.get(CODE_DIRTY_LABEL, "")))
 
 
@@ -124,9 +127,14 @@ def excess(values: Mapping[str, float | str]) -> str:
 
 
 def escaped(text: str, *, expanded: bool = True) -> str:
-    """Return a text as it is sent; each `$` of a value is still `MARK` in it. Where the service has texts `expanded`,
-    it takes `$(NAME)` for a variable and `$$` for `$`, as Kubernetes does: there a value's are doubled."""
-    return (_READ_BY_SERVICE.sub("$$", text) if expanded else text).replace(MARK, "$")
+    """Return a text as it is sent, in which each `$` of a value is still `MARK`.
+
+    Where the service has texts `expanded`, it takes `$(NAME)` for a variable and `$$` for `$`, as Kubernetes does:
+    there a value's are doubled.
+    """
+    if expanded:
+        text = _READ_BY_SERVICE.sub("$$", text)
+    return text.replace(MARK, "$")
 
 
 def own_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
@@ -135,26 +143,27 @@ def own_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def recorded(values: Mapping[str, int | float | str | bool] | str) -> str:
-    """Return the value of a record as it is sent: canonical JSON, so that equal parameters are equal texts. Vertex AI
-    takes no apostrophe in it."""
+    """Return the value of a record as it is sent: canonical JSON, so that equal parameters are equal texts."""
     text = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return escaped(text.replace("$", MARK)).replace("'", r"\u0027")
+    return escaped(text.replace("$", MARK)).replace("'", r"\u0027")  # Vertex AI takes no apostrophe in a variable.
 
 
 def record(spec: Mapping[str, Any], text: str, variable: str = VARIABLE) -> None:
-    """Add a record to every used worker pool of a CustomJobSpec, in place, and leave out variables that came out empty,
-    which Vertex AI takes for variables without a value, and refuses."""
+    """Add a record to every used worker pool of a CustomJobSpec, in place."""
     for pool in spec.get("workerPoolSpecs", ()):
         for task in (pool[key] for key in ("containerSpec", "pythonPackageSpec") if key in pool):
-            given = [one for one in task.get("env") or () if one.get("value")]
-            task["env"] = [*given, {"name": variable, "value": text}]
+            # Vertex AI takes an empty variable for one without a value, and refuses it.
+            with_value = [entry for entry in task.get("env") or () if entry.get("value")]
+            task["env"] = [*with_value, {"name": variable, "value": text}]
 
 
 class Launched(NamedTuple):
-    """A package launcher's start: a module and its arguments. `others` are the launcher's own."""
+    """A package launcher's start of a module."""
 
     module: str
+    #: The module's.
     arguments: list[str]
+    #: The launcher's own arguments.
     others: list[str]
 
     @classmethod
@@ -165,28 +174,33 @@ class Launched(NamedTuple):
         if "--module" not in own[:-1]:
             return None
         place = own.index("--module")
-        return cls(str(own[place + 1]), list(args[end + 1 :]), [*own[:place], *own[place + 2 :]])
+        return cls(
+            module=str(own[place + 1]), arguments=list(args[end + 1 :]), others=[*own[:place], *own[place + 2 :]]
+        )
 
     def written(self) -> list[str]:
         return [*self.others, "--module", self.module, "--", *self.arguments]
 
 
 def parameters_in(env: Iterable[str]) -> Mapping[str, int | float | str | bool] | None:
-    """Return the values from an environment of `NAME=value`, as it was sent; None where it lacks them, or has a form
-    that no submission records: the job may be anybody's."""
-    found = _record_in(env, VARIABLE)
-    plain = isinstance(found, dict) and all(isinstance(value, int | float | str) for value in found.values())
-    return found if plain and not any(map(unfit, (*found, *found.values()))) else None
+    """Return the values from an environment of `NAME=value`, as it was sent; None where it lacks them.
+
+    The job may be anybody's: a form that no submission records counts as none.
+    """
+    values = _record_in(env, VARIABLE)
+    if not isinstance(values, dict) or not all(isinstance(value, int | float | str) for value in values.values()):
+        return None
+    return None if any(map(unfit, (*values, *values.values()))) else values
 
 
 def note_in(env: Iterable[str]) -> str:
     """Return the note from such an environment, empty where it has none."""
-    found = _record_in(env, NOTE_VARIABLE)
-    return found if isinstance(found, str) and not unfit(found) else ""
+    note = _record_in(env, NOTE_VARIABLE)
+    return note if isinstance(note, str) and not unfit(note) else ""
 
 
 def _record_in(env: Iterable[str], variable: str) -> Any:
-    text = next((one.removeprefix(f"{variable}=") for one in env if one.startswith(f"{variable}=")), None)
+    text = next((entry.removeprefix(f"{variable}=") for entry in env if entry.startswith(f"{variable}=")), None)
     try:
         return json.loads((text or "").replace("$$", "$"))
     except (ValueError, RecursionError):

@@ -35,23 +35,31 @@ _PER_GB = Decimal("0.0000001")
 
 @dataclass(frozen=True)
 class Price:
-    """USD, mostly an hour. `known` is the sum of the parts whose price is known; not `complete`: there are others.
-    `at_most`: some part is only an upper bound."""
+    """USD, mostly an hour."""
 
+    #: The sum of the parts whose price is known.
     known: Decimal = Decimal(0)
+    #: False where there are other parts.
     complete: bool = True
+    #: Some part is only an upper bound.
     at_most: bool = False
 
     @property
     def unknown(self) -> bool:
-        """Whether no part of it is known."""
+        """True where no part is known."""
         return not self.complete and not self.known
 
     def __add__(self, other: Price) -> Price:
-        return Price(self.known + other.known, self.complete and other.complete, self.at_most or other.at_most)
+        return Price(
+            known=self.known + other.known,
+            complete=self.complete and other.complete,
+            at_most=self.at_most or other.at_most,
+        )
 
     def __mul__(self, times: int | Decimal) -> Price:
-        return Price(self.known * times, self.complete or not times, self.at_most and bool(times))
+        if not times:
+            return Price()  # No machines cost nothing, whatever their price.
+        return replace(self, known=self.known * times)
 
 
 UNKNOWN = Price(complete=False)
@@ -132,24 +140,26 @@ def hourly(spec: MachineSpec, region: str, capacity_type: str = POOL) -> Price:
     """
     if capacity_type not in CAPACITY_TYPES:
         raise ValueError(f"unknown capacity type {capacity_type!r}; one of {', '.join(CAPACITY_TYPES)}")
-    alone, at_most = _machine(spec.type, region, CAPACITY_TYPES[capacity_type]), False
-    if alone is None and capacity_type == FLEX_START and _flex_start_gives(spec.type):
-        alone, at_most = _machine(spec.type, region, CAPACITY_TYPES[ON_DEMAND]), True
-    if alone is None:
+    machine_price = _machine(spec.type, region, CAPACITY_TYPES[capacity_type])
+    at_most = False
+    if machine_price is None and capacity_type == FLEX_START and _flex_start_gives(spec.type):
+        machine_price = _machine(spec.type, region, CAPACITY_TYPES[ON_DEMAND])
+        at_most = True
+    if machine_price is None:
         return UNKNOWN
     per_gb = cell("disks", spec.disk.type, region)
-    attached = spec.accelerator is not None and spec.type.startswith("n1-")
     if per_gb is None:
-        return Price(alone, complete=False, at_most=at_most)
-    of_disk = spec.disk.size_gb * ((1 + FEE) * per_gb / HOURS_OF_A_MONTH).quantize(_PER_GB)
-    return Price(alone + of_disk, complete=not attached, at_most=at_most)
+        return Price(machine_price, complete=False, at_most=at_most)
+    disk_price = spec.disk.size_gb * ((1 + FEE) * per_gb / HOURS_OF_A_MONTH).quantize(_PER_GB)
+    attached = spec.accelerator is not None and spec.type.startswith("n1-")
+    return Price(machine_price + disk_price, complete=not attached, at_most=at_most)
 
 
 def dearest(amounts: Iterable[Price]) -> Price:
-    """Return the highest by its known part; complete only where all are."""
-    some = list(amounts)
-    highest = max(some, key=lambda one: one.known, default=Price())
-    return replace(highest, complete=all(one.complete for one in some))
+    """Return the highest price by its known part; complete only where all are."""
+    prices = list(amounts)
+    highest = max(prices, key=lambda price: price.known, default=Price())
+    return replace(highest, complete=all(price.complete for price in prices))
 
 
 def per_hour(machines: Iterable[MachineGroup], region: str, capacity_type: str = POOL) -> Price:
@@ -166,17 +176,19 @@ def _flex_start_gives(type: str) -> bool:
 
 def total(clusters: Iterable[ClusterSpec], region: str) -> Bounds:
     """Return floor and ceiling of clusters together, of a stack in this region."""
-    found = Bounds(Price(), Price())
+    bounds = Bounds(Price(), Price())
     for cluster in clusters:
         for pool in cluster.pools:
             each = hourly(pool.machine, cluster.region or region)
-            found += Bounds(floor=each * pool.min, ceiling=each * pool.max)
-    return found
+            bounds += Bounds(floor=each * pool.min, ceiling=each * pool.max)
+    return bounds
 
 
 def price_in_words(price: Bounds) -> str:
-    """Return `$0.66/h idle, $1.97/h at most ($479 to $1,438 a month)`. Where a part has no known price, `$1.17/h and
-    more ($854 a month and more)`."""
+    """Return `$0.66/h idle, $1.97/h at most ($479 to $1,438 a month)`.
+
+    Where a part has no known price, `$1.17/h and more ($854 a month and more)`.
+    """
     if price.floor == price.ceiling:
         return f"{dollars(price.floor)}{_month(price.floor)}"
     floor, ceiling = Price(price.floor.known), Price(price.ceiling.known)
@@ -185,9 +197,9 @@ def price_in_words(price: Bounds) -> str:
 
 
 def _month(*amounts: Price) -> str:
-    if not any(one.known for one in amounts):
+    if not any(amount.known for amount in amounts):
         return ""
-    words = " to ".join(f"${one.known * HOURS_OF_A_MONTH:,.0f}" for one in amounts)
+    words = " to ".join(f"${amount.known * HOURS_OF_A_MONTH:,.0f}" for amount in amounts)
     return f" ({bounded(f'{words} a month', amounts[-1])})"
 
 

@@ -21,17 +21,18 @@ replacing it in place."""
 MACHINES = "machines"
 """The lack of a cluster whose season has begun and that could not be made; otherwise it lacks quota, by its metrics."""
 
-_OF_ENGINE = re.compile(r"(?P<date>\S+) (?P<time>[0-9:]{8})(?:\.[0-9]+)? (?P<zone>[+-][0-9]{4})(?: \S+)?")
+_ENGINE_MOMENT = re.compile(r"(?P<date>\S+) (?P<time>[0-9:]{8})(?:\.[0-9]+)? (?P<zone>[+-][0-9]{4})(?: \S+)?")
 """The engine's form of a date without quotes in a stack file: `2027-01-10 00:00:00 +0000 UTC`."""
 
 
 @dataclass(frozen=True)
 class Season:
-    """A season: a cluster is wanted from `begins` on and no longer at `ends`, and is given up after `idle_limit`
-    without a job. None is no bound."""
+    """The time in which a cluster is wanted. None is no bound."""
 
     begins: datetime | None = None
+    #: The first moment at which the cluster is no longer wanted.
     ends: datetime | None = None
+    #: The cluster is given up after this time without a job.
     idle_limit: timedelta | None = None
 
     def includes(self, now: datetime) -> bool:
@@ -58,19 +59,19 @@ def at_once(
     """Yield the resources that exist at once: now (None), and from the beginning of each coming season on."""
     now, later = list(there), list(coming)
     yield None, now
-    for begins in sorted({one.season.begins for one in later if one.season.begins}):
-        yield begins, [one for one in (*now, *later) if one.season.includes(begins)]
+    for begins in sorted({resource.season.begins for resource in later if resource.season.begins}):
+        yield begins, [resource for resource in (*now, *later) if resource.season.includes(begins)]
 
 
 def moment(text: str) -> datetime:
     """Return a time as UTC; a date is its midnight there. Raises ValueError, also for a time without a zone."""
-    if found := _OF_ENGINE.fullmatch(text):
-        text = f"{found['date']}T{found['time']}{found['zone']}"
+    if match := _ENGINE_MOMENT.fullmatch(text):
+        text = f"{match['date']}T{match['time']}{match['zone']}"
     elif not re.fullmatch(MOMENT, text):
         raise ValueError(f"neither a date nor a date and a time with its zone: {text}")
-    read = datetime.fromisoformat(text.upper())
+    time = datetime.fromisoformat(text.upper())
     try:
-        return (read if read.tzinfo else read.replace(tzinfo=UTC)).astimezone(UTC)
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError as error:
         raise ValueError(f"out of range: {text}") from error
 
@@ -87,9 +88,11 @@ def moment_in_words(when: datetime) -> str:
 
 
 class WhyDormant(NamedTuple):
-    """The state of a dormant cluster, as text after its name, and what brings it back, if that is to be told."""
+    """The reason why a cluster is dormant."""
 
+    #: Text that continues the cluster's name.
     state: str
+    #: The step that brings it back; empty where that needs no telling.
     back: str = ""
 
     def of(self, what: str) -> str:
@@ -99,12 +102,19 @@ class WhyDormant(NamedTuple):
 def why_dormant(
     season: Season, why: str, since: datetime | None, lacks: Collection[str] = (), now: datetime | None = None
 ) -> WhyDormant:
-    """Return the reason for a submitter to the cluster. `since`: None before its season: that has not begun, or has and
-    something `lacks`, or there is none and the cluster is being made. `now`: for a cluster that was published before
-    its season began, as that may have begun since. `why` may be a newer version's."""
+    """Return the reason for a submitter to the cluster.
+
+    - `why`: a `Reason`, or a newer version's.
+    - `since`: None before the season. It has not begun, or has and something `lacks`, or there is none and the cluster
+      is being made.
+    - `lacks`: the missing quota metrics, or MACHINES.
+    - `now`: the reader's time: a season may have begun since the catalog was published.
+    """
     if lacks and season.begins is not None:
-        what, which = ("machines", "") if MACHINES in lacks else ("quota", f": too little of {join(sorted(lacks))}")
-        return WhyDormant(f"waits for {what} since its season began on {moment_in_words(season.begins)}{which}")
+        begun = f"since its season began on {moment_in_words(season.begins)}"
+        if MACHINES in lacks:
+            return WhyDormant(f"waits for machines {begun}")
+        return WhyDormant(f"waits for quota {begun}: too little of {join(sorted(lacks))}")
     if why not in get_args(Reason):
         return WhyDormant(f"does not exist ({why}), for a reason that this version does not know", updating())
     if why == "idle":

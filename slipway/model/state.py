@@ -32,37 +32,39 @@ _REGIONS = "slipway:components:OtherRegions"
 
 @dataclass(frozen=True)
 class StateResource:
-    """A cluster, a bucket or an account, and its place; an account has no region, nor has a work bucket that is
-    elsewhere than the stack, and an adopted bucket no place: it is wherever its owner has it.
+    """A cluster, a bucket or an account, and its place."""
 
-    `logical` is the engine's name for it: `catalog`, `work`, `trainer`, and for a cluster its id, unless a person gave
-    another. `name` is the cloud's: an id, a bucket's name, an address.
-    """
-
+    #: The engine's name: `catalog`, `work`, `trainer`, and for a cluster its id, unless a person gave another.
     logical: str
+    #: The cloud's name: an id, a bucket's name, an address.
     name: str
+    #: Empty for an adopted bucket, which is wherever its owner has it.
     project: str
+    #: Empty for an account, an adopted bucket, and a work bucket that is elsewhere than the stack.
     region: str = ""
 
 
 @dataclass(frozen=True)
 class StateGrant:
-    """A role that a member has on the project, or on `on`: `gs://BUCKET`, or an account by its address. `name` is the
-    logical one."""
+    """A role of a member."""
 
+    #: The engine's.
     name: str
     role: str
     member: str
+    #: `gs://BUCKET`, or an account's address; empty for the project.
     on: str = ""
 
 
 @dataclass(frozen=True)
 class StatePreference:
-    """A quota preference of the stack: its id within the project, and the limit that it asks for."""
+    """A quota preference of the stack."""
 
+    #: The id within the project.
     id: str
     quota_id: str
     region: str
+    #: The limit that it asks for.
     preferred: int
 
 
@@ -71,37 +73,40 @@ class State:
     """A stack's resources as its last command left them; all empty before the first one.
 
     Resources that wait for their deletion (the old half of a replacement) are not in it: the engine does not tell.
-    `catalog_bucket` has the catalog that it published; `creation`: it has the object that lists the clusters made last.
-    `submitters`: members, as the stack file names them. `spared`: buckets that the engine may not empty. `adopted`: ids
-    of clusters that somebody else made, which is all that the engine knows of them. `protected`: the names of clusters
-    that may not be changed, by id, as of the last deployment. `called`: by an account's address its display name, which
-    tells who made it. `elsewhere`: ids of clusters that were made in another region than the stack's, as an
-    alternative. `other_regions`: regions where one may have been asked for, also by a command that was killed before it
-    had one.
     """
 
     clusters: tuple[StateResource, ...] = ()
     buckets: tuple[StateResource, ...] = ()
     accounts: tuple[StateResource, ...] = ()
+    #: The bucket that has the published catalog.
     catalog_bucket: str = ""
+    #: The stack has the object that lists the clusters made last.
     creation: bool = False
     grants: tuple[StateGrant, ...] = ()
+    #: Members, as the stack file names them.
     submitters: tuple[str, ...] = ()
     preferences: tuple[StatePreference, ...] = ()
+    #: Buckets that the engine may not empty.
     spared: frozenset[str] = frozenset()
+    #: Ids of clusters that somebody else made; the engine knows nothing else of them.
     adopted: tuple[str, ...] = ()
+    #: Names of clusters that may not be changed, by id, as of the last deployment.
     protected: Mapping[str, str] = field(default_factory=dict)
+    #: Display names by account's address: they tell who made it.
     called: Mapping[str, str] = field(default_factory=dict)
+    #: Ids of clusters that were made in another region than the stack's, as an alternative.
     elsewhere: frozenset[str] = frozenset()
+    #: Regions where such a cluster may have been asked for, also by a command that was killed before it had one.
     other_regions: frozenset[str] = frozenset()
 
     def regions_beside(self, region: str) -> tuple[str, ...]:
         """Return the other regions than the stack's where its clusters are, or may be."""
-        return tuple(sorted({*(one.region for one in self.clusters), *self.other_regions} - {"", region}))
+        return tuple(sorted({*(cluster.region for cluster in self.clusters), *self.other_regions} - {"", region}))
 
     def has(self, project: str, region: str, cluster: str) -> bool:
-        """Tell whether it knows a cluster by its id."""
-        return any((one.project, one.region, one.name) == (project, region, cluster) for one in self.clusters)
+        """Tell whether the state has a cluster, by its id."""
+        place = (project, region, cluster)
+        return any((known.project, known.region, known.name) == place for known in self.clusters)
 
 
 def is_adopted_bucket(logical: str) -> bool:
@@ -111,40 +116,46 @@ def is_adopted_bucket(logical: str) -> bool:
 
 def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
     """Read the engine's answer: for each URN its `type` and `outputs`. Missing outputs become ""."""
-    found = [_Resource.read(urn, body) for urn, body in sorted(resources.items())]
-    objects = {one.parent: one for one in _of(found, _OBJECT)}
+    parsed = [_Resource.read(urn, body) for urn, body in sorted(resources.items())]
+    objects = {resource.parent: resource for resource in _of(parsed, _OBJECT)}
+    buckets = tuple(_of(parsed, _BUCKET))
+    accounts = tuple(_of(parsed, _ACCOUNT))
+    generations = tuple(_of(parsed, _GENERATION))
+    names_of_grants = [resource.name for resource in _of(parsed, _PROJECT_GRANT)]
     return State(
-        clusters=tuple(replace(one, name=one.name or one.logical) for one in _placed(found, _CLUSTER, "name")),
-        buckets=tuple(
-            replace(one, project="", region="")
-            if is_adopted_bucket(one.logical)
-            else replace(one, region="")
-            if one.logical.startswith(BUCKETS_ELSEWHERE)
-            else one
-            for one in _placed(found, _BUCKET, "name")
+        clusters=tuple(
+            replace(cluster, name=cluster.name or cluster.logical) for cluster in _placed(parsed, _CLUSTER, "name")
         ),
-        accounts=tuple(_placed(found, _ACCOUNT, "email")),
+        buckets=tuple(map(_with_known_place, _placed(buckets, _BUCKET, "name"))),
+        accounts=tuple(_placed(accounts, _ACCOUNT, "email")),
         catalog_bucket=objects[_CATALOG].text("bucket") if _CATALOG in objects else "",
         creation=_WORKSPACE in objects,
         grants=tuple(
-            StateGrant(one.name, one.text("role"), one.text("member"), on(one))
+            StateGrant(name=grant.name, role=grant.text("role"), member=grant.text("member"), on=on(grant))
             for type_, on in _GRANTED_ON.items()
-            for one in _of(found, type_)
-            if one.text("member")
+            for grant in _of(parsed, type_)
+            if grant.text("member")
         ),
-        submitters=tuple(
-            one.name.removeprefix(_SUBMITS) for one in _of(found, _PROJECT_GRANT) if one.name.startswith(_SUBMITS)
-        ),
-        preferences=tuple(_preference(one) for one in _of(found, _PREFERENCE)),
-        adopted=tuple(one.name for one in _of(found, _GENERATION) if one.outputs.get("adopted") is True),
-        spared=frozenset(one.text("name") for one in _of(found, _BUCKET) if one.outputs.get("forceDestroy") is False),
-        called={one.text("email"): one.text("displayName") for one in _of(found, _ACCOUNT)},
-        elsewhere=frozenset(one.name for one in _of(found, _GENERATION) if one.text("region")),
-        protected={one.name: name for one in _of(found, _GENERATION) if (name := one.text("protected"))},
+        submitters=tuple(name.removeprefix(_SUBMITS) for name in names_of_grants if name.startswith(_SUBMITS)),
+        preferences=tuple(map(_preference, _of(parsed, _PREFERENCE))),
+        adopted=tuple(cluster.name for cluster in generations if cluster.outputs.get("adopted") is True),
+        spared=frozenset(bucket.text("name") for bucket in buckets if bucket.outputs.get("forceDestroy") is False),
+        called={account.text("email"): account.text("displayName") for account in accounts},
+        elsewhere=frozenset(cluster.name for cluster in generations if cluster.text("region")),
+        protected={cluster.name: name for cluster in generations if (name := cluster.text("protected"))},
         other_regions=frozenset(
-            region for one in _of(found, _REGIONS) for region in one.outputs.get("regions") or () if region
+            region for component in _of(parsed, _REGIONS) for region in component.outputs.get("regions") or () if region
         ),
     )
+
+
+def _with_known_place(bucket: StateResource) -> StateResource:
+    """Return a bucket without the parts of its place that say nothing about the stack's."""
+    if is_adopted_bucket(bucket.logical):
+        return replace(bucket, project="", region="")
+    if bucket.logical.startswith(BUCKETS_ELSEWHERE):
+        return replace(bucket, region="")
+    return bucket
 
 
 def grant_of(urn: str, type_: str, outputs: Mapping[str, Any]) -> StateGrant | None:
@@ -154,11 +165,12 @@ def grant_of(urn: str, type_: str, outputs: Mapping[str, Any]) -> StateGrant | N
 
 @dataclass(frozen=True)
 class _Resource:
-    """A resource of the engine. `name` is the logical one, `parent` the type of the component around it, empty without
-    one."""
+    """A resource of the engine."""
 
     type: str
+    #: The type of the component around it, empty without one.
     parent: str
+    #: The engine's.
     name: str
     outputs: Mapping[str, Any]
 
@@ -167,7 +179,7 @@ class _Resource:
         """Read `urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME`, where a name may contain anything."""
         _, _, types, name = urn.split("::", 3)
         parents, _, own = types.rpartition("$")
-        return cls(own, parents.rpartition("$")[2], name, body.get("outputs") or {})
+        return cls(type=own, parent=parents.rpartition("$")[2], name=name, outputs=body.get("outputs") or {})
 
     def text(self, key: str) -> str:
         value = self.outputs.get(key)
@@ -175,21 +187,21 @@ class _Resource:
 
 
 _GRANTED_ON: Mapping[str, Callable[[_Resource], str]] = {
-    _PROJECT_GRANT: lambda one: "",
-    _BUCKET_GRANT: lambda one: f"gs://{one.text('bucket').removeprefix('b/')}",
-    _ACCOUNT_GRANT: lambda one: last_part(one.text("serviceAccountId")),
+    _PROJECT_GRANT: lambda grant: "",
+    _BUCKET_GRANT: lambda grant: f"gs://{grant.text('bucket').removeprefix('b/')}",
+    _ACCOUNT_GRANT: lambda grant: last_part(grant.text("serviceAccountId")),
 }
 
 
 def _of(resources: Iterable[_Resource], type_: str) -> Iterator[_Resource]:
-    return (one for one in resources if one.type == type_)
+    return (resource for resource in resources if resource.type == type_)
 
 
-def _preference(one: _Resource) -> StatePreference:
-    dimensions, config = (one.outputs.get(key) or {} for key in ("dimensions", "quotaConfig"))
+def _preference(resource: _Resource) -> StatePreference:
+    dimensions, config = (resource.outputs.get(key) or {} for key in ("dimensions", "quotaConfig"))
     return StatePreference(
-        id=last_part(one.text("name")),
-        quota_id=one.text("quotaId"),
+        id=last_part(resource.text("name")),
+        quota_id=resource.text("quotaId"),
         region=str(dimensions.get("region", "")),
         preferred=int(config.get("preferredValue", 0)),
     )
@@ -197,8 +209,13 @@ def _preference(one: _Resource) -> StatePreference:
 
 def _placed(resources: Iterable[_Resource], type_: str, name: str) -> Iterator[StateResource]:
     """Yield resources with their places. `name` is the output that has the resource's own name."""
-    for one in _of(resources, type_):
-        yield StateResource(one.name, one.text(name), one.text("project"), one.text("location").lower())
+    for resource in _of(resources, type_):
+        yield StateResource(
+            logical=resource.name,
+            name=resource.text(name),
+            project=resource.text("project"),
+            region=resource.text("location").lower(),
+        )
 
 
 def refuse_move(known: State, *, stack: str, project: str, region: str, others: Collection[str] = ()) -> None:
@@ -207,24 +224,28 @@ def refuse_move(known: State, *, stack: str, project: str, region: str, others: 
     Clusters may have been made as alternatives in other regions: in one of `others`, or as the state tells. Buckets
     that the stack made are in its own, and so tell that it did not move.
     """
-    stays, meant = any(one.region == region for one in known.buckets), {*others, *known.other_regions}
+    stays = any(bucket.region == region for bucket in known.buckets)
+    permitted = {*others, *known.other_regions}
     clusters = tuple(
-        replace(one, region=region) if stays or one.region in meant or one.logical in known.elsewhere else one
-        for one in known.clusters
+        replace(cluster, region=region)
+        if stays or cluster.region in permitted or cluster.logical in known.elsewhere
+        else cluster
+        for cluster in known.clusters
     )
     kinds = {"cluster": clusters, "bucket": known.buckets, "account": known.accounts}
     elsewhere = {
-        f"{kind} {one.name}": place
-        for kind, some in kinds.items()
-        for one in some
+        f"{kind} {resource.name}": place
+        for kind, resources in kinds.items()
+        for resource in resources
         # A part of a place that the state lacks is taken to be as configured.
-        if (place := (one.project or project, one.region or region)) != (project, region)
+        if (place := (resource.project or project, resource.region or region)) != (project, region)
     }
     if not elsewhere:
         return
-    old = max(elsewhere.values(), key=lambda place: place[1] != region)  # the region too, where that was edited
-    edited = {"gcp:project": (old[0], project), "gcp:region": (old[1], region)}
-    edited = {key: (was, now) for key, (was, now) in edited.items() if was != now}
+    # An account has no region: a resource that tells the old one comes first.
+    old = max(elsewhere.values(), key=lambda place: place[1] != region)
+    keys = {"gcp:project": (old[0], project), "gcp:region": (old[1], region)}
+    edited = {key: (was, now) for key, (was, now) in keys.items() if was != now}
     was, now = (join(places) for places in zip(*edited.values(), strict=True))
     back = join(f"{key}: {was}" for key, (was, _) in edited.items())
     raise ConfigError(
@@ -237,15 +258,19 @@ def refuse_move(known: State, *, stack: str, project: str, region: str, others: 
 
 
 def refuse_rename(known: State, alive: Mapping[str, str], stack: str) -> None:
-    """Raise ConfigError when clusters of the stack bear another's name. `alive`: by id the stack in a cluster's label,
-    "" without one; its labels never change."""
-    if called := {alive.get(one.name, "") for one in known.clusters} - {"", stack}:
+    """Raise ConfigError when clusters of the stack bear another's name.
+
+    `alive`: by id the stack in a cluster's label, "" without one; its labels never change.
+    """
+    if called := {alive.get(cluster.name, "") for cluster in known.clusters} - {"", stack}:
         raise renamed(min(called), stack)
 
 
 def renamed(old: str, new: str) -> ConfigError:
-    """Return the error of a stack that was deployed under another name: a state can be renamed, and its resources
-    can't."""
+    """Return the error of a stack that was deployed under another name.
+
+    A state can be renamed, and its resources can't.
+    """
     return ConfigError(
         f"stack {new} was called {old} and can't be renamed, so nothing was changed",
         why=f"what it made bears the name {old} for good: as {new} protected clusters too would be made anew",
@@ -257,9 +282,12 @@ def renamed(old: str, new: str) -> ConfigError:
 def stack_locations(
     known: State | None, project: str, region: str, others: Iterable[str] = ()
 ) -> tuple[tuple[str, str], ...]:
-    """Return the projects and regions where clusters of the stack may be: its configured ones (in `others` as an
-    alternative), and those of its known and possible clusters. `known` is None if unknown."""
-    clusters, asked = (known.clusters, known.other_regions) if known else ((), frozenset())
-    places = {(one.project, one.region) for one in clusters if one.project and one.region}
-    known_places = sorted(places | {(project, one) for one in asked})
-    return tuple(dict.fromkeys(((project, region), *((project, one) for one in others), *known_places)))
+    """Return the projects and regions where clusters of the stack may be.
+
+    They are the configured ones (in `others` as an alternative), and those of known and possible clusters. `known` is
+    None if unknown.
+    """
+    state = known or State()
+    places = {(cluster.project, cluster.region) for cluster in state.clusters if cluster.project and cluster.region}
+    known_places = sorted(places | {(project, other) for other in state.other_regions})
+    return tuple(dict.fromkeys(((project, region), *((project, other) for other in others), *known_places)))

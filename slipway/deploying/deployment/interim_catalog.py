@@ -24,7 +24,7 @@ from slipway.google.live import Live, Unknown
 from slipway.google.storage import Location, Storage
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import NAME, Catalog, Template
-from slipway.model.catalog.withdrawal import begun, withdrawn
+from slipway.model.catalog.withdrawal import mark_under_way, withdrawn
 from slipway.model.cluster import CurrentCluster
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
 from slipway.model.season import MACHINES
@@ -164,7 +164,7 @@ class InterimCatalog:
         if revision := offers.revision:
             # Otherwise nobody else has the commit to continue with.
             known = not revision.dirty and revision.commit != UNKNOWN_COMMIT
-            catalog = begun(catalog, revision.commit if known else "")
+            catalog = mark_under_way(catalog, revision.commit if known else "")
         self._write(document.write(catalog))
 
     def _write(self, text: str) -> None:

@@ -23,11 +23,13 @@ from slipway.model.season import ALWAYS, WhyDormant, why_dormant
 
 @dataclass(frozen=True)
 class Pool(PoolSpec):
-    """A resource pool as deployed. `price_per_hour` is one machine's. `replicas` is their minimum."""
+    """A resource pool as deployed."""
 
     name: Annotated[str, KEY_OF_ENTRY]
     machine: MachineOfPool
+    #: The minimum: a catalog does not tell the present number.
     replicas: Annotated[int, NOT_WRITTEN] = field(init=False)
+    #: Of one machine.
     price_per_hour: Hourly
 
     def __post_init__(self) -> None:
@@ -41,6 +43,8 @@ class PricedAlternative(Alternative):
 
 @dataclass(frozen=True)
 class _Pools:
+    """The key of a cluster's pools: a mapping by name, where `ClusterSpec` has a tuple."""
+
     pools: Mapping[str, Pool]
 
 
@@ -54,15 +58,18 @@ class _Psc:
 
 @dataclass(frozen=True)
 class _Instead:
-    """The keys of the alternatives: their pools, in order, and their regions (empty: the stack's own), if any is
-    elsewhere."""
+    """The keys of the alternatives."""
 
+    #: Their pools, in order.
     alternatives: tuple[Mapping[str, Pool], ...] | None = None
+    #: Their regions, empty for the stack's own; left out where no alternative is elsewhere.
     alternative_regions: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class _Adopted:
+    """The keys that tell whether somebody else made the cluster."""
+
     id: str
     adopted: bool | None = None
 
@@ -72,7 +79,7 @@ def _by_name(pools: Iterable[Pool]) -> Mapping[str, Pool]:
 
 
 def _psc(keys: _Psc) -> PscInterface | None:
-    peerings = tuple(DnsPeering(*one.split(" ", 2)) for one in keys.dns_peerings)
+    peerings = tuple(DnsPeering(*peering.split(" ", 2)) for peering in keys.dns_peerings)
     return PscInterface(keys.network_attachment, peerings) if keys != _Psc() else None
 
 
@@ -81,14 +88,19 @@ def _psc_keys(psc: PscInterface | None) -> _Psc:
 
 
 def _instead(keys: _Instead) -> tuple[PricedAlternative, ...]:
-    pools = keys.alternatives or ()
-    regions = (*(keys.alternative_regions or ()), *("" for _ in pools))
-    return tuple(PricedAlternative(tuple(some.values()), region) for some, region in zip(pools, regions, strict=False))
+    alternatives = keys.alternatives or ()
+    regions = (*(keys.alternative_regions or ()), *("" for _ in alternatives))
+    return tuple(
+        PricedAlternative(tuple(pools_by_name.values()), region)
+        for pools_by_name, region in zip(alternatives, regions, strict=False)
+    )
 
 
-def _instead_keys(some: tuple[PricedAlternative, ...]) -> _Instead:
-    regions = tuple(one.region for one in some)
-    return _Instead(tuple(_by_name(one.pools) for one in some) or None, regions if any(regions) else None)
+def _instead_keys(alternatives: tuple[PricedAlternative, ...]) -> _Instead:
+    regions = tuple(alternative.region for alternative in alternatives)
+    return _Instead(
+        tuple(_by_name(alternative.pools) for alternative in alternatives) or None, regions if any(regions) else None
+    )
 
 
 def _adopted(body: Mapping[str, Any]) -> Adoption | None:
@@ -97,15 +109,14 @@ def _adopted(body: Mapping[str, Any]) -> Adoption | None:
 
 
 _PoolsByName = Annotated[
-    tuple[Pool, ...], flat(_Pools, lambda keys: tuple(keys.pools.values()), lambda some: _Pools(_by_name(some)))
+    tuple[Pool, ...], flat(_Pools, lambda keys: tuple(keys.pools.values()), lambda pools: _Pools(_by_name(pools)))
 ]
-_OfAnother = Annotated[Adoption | None, Across(_adopted, lambda one: {"adopted": True} if one else {})]
+_OfAnother = Annotated[Adoption | None, Across(_adopted, lambda adoption: {"adopted": True} if adoption else {})]
 
 
 @dataclass(frozen=True)
 class Cluster(ClusterSpec):
-    """A cluster on offer, as it was declared, with the prices of its machines. `id`: the persistent resource of the
-    current generation, which follows from the other fields."""
+    """A cluster on offer, as it was declared, with the prices of its machines."""
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
     pools: _PoolsByName
@@ -118,6 +129,7 @@ class Cluster(ClusterSpec):
     alternative: MaybeNumber = 0
     region: Annotated[MaybeText, PLAIN_NAME] = ""
     adopted: _OfAnother = None
+    #: The persistent resource of the current generation; it follows from the other fields.
     id: Annotated[str, PLAIN_NAME] = field(kw_only=True)
 
     def pool(self, name: str) -> Pool | None:
@@ -126,12 +138,16 @@ class Cluster(ClusterSpec):
 
 @dataclass(frozen=True)
 class DormantCluster(Cluster):
-    """A cluster that the stack file names and that does not exist: out of its season, given up, or not made yet. `id`
-    is its id once it exists. `why`: a `slipway.model.season.Reason`, or a newer version's. `since`: None before its
-    season. `lacks`: the missing quota metrics, or MACHINES, of a cluster whose season has begun."""
+    """A cluster that the stack file names and that does not exist: out of its season, given up, or not made yet.
 
+    `id` is its id once it exists.
+    """
+
+    #: A `slipway.model.season.Reason`, or a newer version's.
     why: Annotated[str, PLAIN_NAME] = "season"
+    #: None before its season.
     since: Moment = None
+    #: The missing quota metrics, or MACHINES, where its season has begun.
     lacks: tuple[str, ...] | None = None
 
     @property
@@ -146,10 +162,10 @@ class DormantCluster(Cluster):
 
     @property
     def edit(self) -> str:
-        """The edit of its entry that brings it back; empty where it comes by itself, or with the deployment under
-        way."""
+        """The edit of its entry that brings it back; empty where none is needed."""
         if self.why == "season":
             return "" if self.comes else "a later `until`"
+        # A cluster that is being replaced in place comes back with the deployment under way.
         return "a higher `generation`" if self.why == "idle" else ""
 
     def reason(self, now: datetime | None = None) -> WhyDormant:

@@ -32,9 +32,10 @@ def refusal(text: str) -> str:
     if wrong := unreadable(text):
         return f"can't be split into words: {wrong}"
     for part in _PART.findall(text):
-        read = {"'": None, "\\": None, '"': _EXPANSION}.get(part[0], _OPERATOR)
-        if read and (found := read.search(re.sub(r"\\.", "", part))):
-            return f"has {found[0]} for a shell, and no shell reads it"
+        # A shell reads nothing in single quotes or behind a backslash, and only expansions in double quotes.
+        syntax = {"'": None, "\\": None, '"': _EXPANSION}.get(part[0], _OPERATOR)
+        if syntax and (for_shell := syntax.search(re.sub(r"\\.", "", part))):
+            return f"has {for_shell[0]} for a shell, and no shell reads it"
     if assigned := _ASSIGNMENT.match(text.lstrip()):
         return f"begins with {assigned[0]}… for a shell, and no shell reads it"
     return ""
@@ -61,5 +62,5 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     if not _FREE.search(text):
         return text
     return shlex.join(
-        _FREE.sub(lambda found: f"{{{found[1]}}}" if found[1] else values[found[2]], word) for word in shlex.split(text)
+        _FREE.sub(lambda match: f"{{{match[1]}}}" if match[1] else values[match[2]], word) for word in shlex.split(text)
     )

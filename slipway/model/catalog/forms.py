@@ -32,9 +32,8 @@ def _form(pattern: str, expected: str) -> Form:
 
 
 def _read_price(body: Mapping[str, Any]) -> Price:
-    """Read the price from `pricePerHour` and `priceComplete`; a catalog without the flag has whole prices alone. Where
-    only an upper bound is known, `priceAtMost` has it in place of them."""
-    complete = body.get("priceComplete", True)
+    """Read the price from `pricePerHour` and `priceComplete`, or an upper bound from `priceAtMost`."""
+    complete = body.get("priceComplete", True)  # A catalog without the flag has whole prices alone.
     key = "pricePerHour" if body.get("pricePerHour") is not None else "priceAtMost"
     value = body.get(key)
     if value is None:
@@ -47,7 +46,9 @@ def _read_price(body: Mapping[str, Any]) -> Price:
         raise malformed(value, "a price or null", key)
     if not isinstance(complete, bool):
         raise malformed(complete, "true or false", "priceComplete")
-    return Price(known, complete=True, at_most=True) if key == "priceAtMost" else Price(known, complete)
+    if key == "priceAtMost":
+        return Price(known, complete=True, at_most=True)
+    return Price(known, complete)
 
 
 def _write_price(price: Price) -> Mapping[str, Any]:
@@ -68,6 +69,8 @@ class _Machine(MachineSpec):
 
 @dataclass(frozen=True)
 class _Metric:
+    """The keys of a study's metric."""
+
     id: str
     goal: str
 
@@ -101,13 +104,15 @@ Count = Annotated[
 ]
 Hourly = Annotated[Price, Across(_read_price, _write_price)]
 MachineOfPool = Annotated[
-    MachineSpec, flat(_Machine, lambda keys: MachineSpec(**vars(keys)), lambda one: _Machine(**vars(one)))
+    MachineSpec, flat(_Machine, lambda keys: MachineSpec(**vars(keys)), lambda machine: _Machine(**vars(machine)))
 ]
-SeasonOfCluster = Annotated[Season, flat(_Season, lambda keys: Season(**vars(keys)), lambda one: _Season(**vars(one)))]
+SeasonOfCluster = Annotated[
+    Season, flat(_Season, lambda keys: Season(**vars(keys)), lambda season: _Season(**vars(season)))
+]
 Metrics = Annotated[
     tuple[tuple[str, str], ...],
     As(
-        lambda value: tuple((one.id, one.goal) for one in (read(_Metric, body) for body in value)),
+        lambda value: tuple((metric.id, metric.goal) for metric in (read(_Metric, body) for body in value)),
         lambda metrics: [{"id": name, "goal": goal} for name, goal in metrics],
         "a list of metrics with id and goal",
     ),
@@ -117,7 +122,9 @@ Metrics = Annotated[
 
 @dataclass(frozen=True)
 class Removed:
-    """A cluster whose entry is gone: since when, and after how many seconds it is late (its `retireWithin`)."""
+    """A cluster whose entry is gone."""
 
+    #: It is late after this time.
     retire_within: Annotated[timedelta, _IN_SECONDS]
+    #: The time of the deployment that found its entry gone.
     since: Annotated[Moment, Else(None)]

@@ -46,22 +46,25 @@ BOARD = "board/"
 """The prefix of the page, which the hourly run writes where the stack asks for it."""
 
 Values = Annotated[tuple[Scalar, ...], Form(bool, "a list of values")]
-Regions = Annotated[tuple[Annotated[str, PLAIN_NAME], ...], Form(lambda some: len(some) <= 100, "at most 100 regions")]
+Regions = Annotated[
+    tuple[Annotated[str, PLAIN_NAME], ...], Form(lambda regions: len(regions) <= 100, "at most 100 regions")
+]
 """Regions of a bounded number: all of them are asked at once, and a catalog may come from anybody's bucket."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A template's parameter, `required` when it has no default; bounds are inclusive. `command`: its value is one, in
-    which `{name}` stands for another parameter (`slipway.model.catalog.command_line`)."""
+    """A template's parameter. Its bounds are inclusive."""
 
     name: Annotated[str, PARAMETER_NAME]
     type: Annotated[str, Form(BY_NAME.__contains__, one_of(BY_NAME))]
+    #: None for a required parameter.
     default: Scalar | None = None
     min: float | None = None
     max: float | None = None
     choices: tuple[Scalar, ...] = ()
     help: str = ""
+    #: The value is a command, in which `{name}` stands for another parameter (`slipway.model.catalog.command_line`).
     command: bool = False
 
     def __post_init__(self) -> None:
@@ -73,7 +76,7 @@ class Parameter:
         return float(value) if self.type == "float" and type(value) is int and not unfit(value) else value
 
     def refusal(self, value: Any) -> str:
-        """Return why it may not have this value, or an empty string."""
+        """Return why the parameter may not have this value, or an empty string."""
         value = self._typed(value)
         if isinstance(value, int | float | str) and (wrong := unfit(value)):
             return wrong
@@ -108,32 +111,37 @@ def case_in_words(when: Mapping[str, Values]) -> str:
 
 @dataclass(frozen=True)
 class Offer:
-    """A template compiled for one capacity type and one case of its parameters. `cluster` and `pools` are set for the
-    capacity type `pool`; for a dormant cluster `dormant` is its name, and they are empty. `pools` and `roles`: one
-    value for each workerPoolSpec of the request, empty where it is skipped.
+    """A template compiled for one capacity type and one case of its parameters.
 
-    `request` is the body to post for a job of `kind`, with placeholders (`slipway.model.catalog.placeholders`). `why`
-    is the reason why it is not available; `lacks_quota` holds for the last deployment.
-
-    It applies where each parameter of `when` has one of its values; for any values, the offers of a kind that apply are
-    those of one variant. `wait`: seconds until a submission falls back to the next offer, None for never. `note`: the
-    type's rule, where Google had another one earlier. The price is that of all machines at the usual replicas. A newer
-    version's offer may have an unknown `capacity_type` or `kind`; then it is not available.
+    A newer version's offer may have an unknown `capacity_type` or `kind`; then it is not available.
     """
 
     capacity_type: Annotated[str, PLAIN_NAME]
     available: bool
+    #: The reason why it is not available.
     why: Text
+    #: The cluster's name, for the capacity type `pool` alone.
     cluster: Text
+    #: The cluster's pools, one for each workerPoolSpec of the request, empty where that is skipped.
     pools: Texts
+    #: Of all machines, at the usual replicas.
     price_per_hour: Hourly
+    #: The body to post, with placeholders (`slipway.model.catalog.placeholders`).
     request: Mapping[str, Any]
+    #: The kind of job that `request` asks for.
     kind: Annotated[str, PLAIN_NAME] = CUSTOM_JOB.name
+    #: The case: each of these parameters has one of its values. For any values, the offers of a kind that apply are
+    #: those of one variant.
     when: Mapping[str, Values] = field(default_factory=dict)
+    #: Seconds until a submission falls back to the next offer; None for never.
     wait: float | None = None
+    #: One for each workerPoolSpec of the request, empty where that is skipped.
     roles: tuple[str, ...] = ()
+    #: The capacity type's rule, where Google had another one earlier.
     note: str = ""
+    #: Quota was short at the last deployment.
     lacks_quota: bool = False
+    #: The name of a dormant cluster; then `cluster` and `pools` are empty.
     dormant: str = ""
 
     def label(self, usual_kind: str, *, with_cluster: bool = False) -> str:
@@ -148,41 +156,46 @@ class Offer:
 
 @dataclass(frozen=True)
 class Study:
-    """The search of a tuning job. The numbers of trials may be placeholders; metrics are (id, goal)."""
+    """The search of a tuning job. The numbers of trials may be placeholders."""
 
     max_trials: Count
     parallel_trials: Count
     algorithm: str
+    #: Pairs of id and goal.
     metrics: Metrics
+    #: The names of the searched parameters.
     parameters: Texts
 
 
 @dataclass(frozen=True)
 class Template:
-    """A template on offer. `kinds`: the kinds that it may be submitted as, the default first; `code_flag`: a folder's
-    own code may replace its own.
-
-    `package` is the gs:// URI of its code, empty for an `image`. `code_why`: the rule that forbids a folder's own code.
-    `offers` are in order of preference. `requirements` are those of its packages. `checkpoints`: its code goes on from
-    where it was when it is started again. `source`: `templates/x.py:5`, its file and line in the catalog's commit.
-    `unread`: what this version does not understand of it; then it has neither parameters nor offers.
-    """
+    """A template on offer."""
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
     summary: Text
+    #: The default kind of its jobs.
     kind: Annotated[str, PLAIN_NAME]
     roles: Texts
     parameters: Annotated[tuple[Parameter, ...], Else(())]
+    #: In order of preference.
     offers: Annotated[tuple[Offer, ...], Else(())]
+    #: The kinds that it may be submitted as, the default first.
     kinds: tuple[Annotated[str, PLAIN_NAME], ...] = ()
+    #: The gs:// URI of its code; empty for an `image`.
     package: str = ""
+    #: A folder's own code may replace the template's.
     code_flag: bool = False
+    #: The rule that forbids a folder's own code.
     code_why: str = ""
     study: Study | None = None
     image: str = ""
+    #: The requirements of its packages.
     requirements: tuple[str, ...] = ()
+    #: Its code goes on from where it was when it is started again.
     checkpoints: bool = False
+    #: Its file and line in the catalog's commit: `templates/x.py:5`.
     source: str = ""
+    #: The part that this version does not understand; then the template has neither parameters nor offers.
     unread: Annotated[str, NOT_WRITTEN] = ""
 
     def __post_init__(self) -> None:
@@ -191,42 +204,50 @@ class Template:
 
 @dataclass(frozen=True)
 class Catalog:
-    """The offers of one stack. `retiring`: ids of clusters that finish their jobs and go; `removed`: those without an
-    entry, with their limit. `trainer`: the account that jobs run as; `trainers`: others by name. `dormant`: declared
-    clusters that do not exist. `under_way`: the commit of a later deployment that did not come to its end.
-    `other_regions`: the regions besides `region` where the stack's clusters are or may come to be; `former_regions`:
-    regions of former clusters, so that their jobs are found there, and of a cluster that outlived a deployment.
-    `quotas`: ids of the quotas that jobs draw, by metric, as the service lists them. No deployment needs these three.
-    `confirm_above`: USD an hour, of machines neither a pool's nor reserved, above which a submission is confirmed.
-    `submitters`: members, by the address of the trainer that they may submit as; for the project's other stacks, which
-    leave them their roles. `budget`: None where the stack file names none. `board`: the hourly run writes the page into
-    the catalog's bucket. `work_elsewhere`: by region, the work bucket for the output of jobs there; claims and code are
-    in `work_bucket`, wherever a job runs."""
+    """The offers of one stack."""
 
     stack: Annotated[str, PLAIN_NAME]
     project: Annotated[str, PROJECT]
     region: Annotated[str, PLAIN_NAME]
     commit: Text
+    #: The deployment had changes that are not in the commit.
     dirty: Annotated[bool, Else(False)]
+    #: The bucket of claims and code, and of the output of jobs in `region`.
     work_bucket: Annotated[str, At("storage.work"), BUCKET]
+    #: The account that jobs run as.
     trainer: Text
     clusters: Mapping[str, Cluster]
+    #: Ids of clusters that finish their jobs and go.
     retiring: Texts
     templates: Mapping[str, Template]
     catalog_bucket: Annotated[str, At("storage.catalog")] = ""
+    #: By region, the bucket for the output of jobs there.
     work_elsewhere: Annotated[Mapping[str, Annotated[str, BUCKET]] | None, At("storage.workElsewhere")] = None
+    #: Declared clusters that do not exist.
     dormant: Mapping[str, DormantCluster] = field(default_factory=dict)
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
+    #: Other accounts that jobs may run as, by the name that a template chooses them by.
     trainers: Mapping[str, str] = field(default_factory=dict)
+    #: Clusters among the retiring whose entry is gone, by id.
     removed: Mapping[str, Removed] | None = None
+    #: The commit of a later deployment that did not come to its end.
     under_way: str | None = None
+    #: Regions besides `region` where the stack's clusters are or may come to be.
     other_regions: Regions | None = None
+    #: Regions of former clusters, so that their jobs are found there, and of a cluster that outlived a deployment.
     former_regions: Regions | None = None
+    #: Ids of the quotas that jobs draw, by metric, as the service lists them.
     quotas: Mapping[str, Annotated[str, QUOTA_ID]] | None = None
+    #: USD an hour, of machines neither a pool's nor reserved, above which a submission is confirmed.
     confirm_above: float | None = None
+    #: Members, by the address of the trainer that they may submit as: the project's other stacks leave them their
+    #: roles.
     submitters: Mapping[str, Texts] = field(default_factory=dict)
+    #: None where the stack file names none.
     budget: Budget | None = None
+    #: The hourly run writes the page into the catalog's bucket.
     board: bool | None = None
+    #: The address that the catalog was read from.
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property
@@ -237,14 +258,14 @@ class Catalog:
     @property
     def coming(self) -> tuple[DormantCluster, ...]:
         """The dormant clusters that come without an edit."""
-        return tuple(one for one in self.dormant.values() if one.comes)
+        return tuple(cluster for cluster in self.dormant.values() if cluster.comes)
 
     @property
     def at_once(self) -> Iterator[tuple[datetime | None, list[Cluster]]]:
         """The clusters that exist at once: now (None), with those that only lacked machines or quota, and from the
         beginning of each coming season on."""
-        late = [one for one in self.coming if one.lacks or one.awaited]
-        return at_once((*self.clusters.values(), *late), [one for one in self.coming if one not in late])
+        late = [cluster for cluster in self.coming if cluster.lacks or cluster.awaited]
+        return at_once((*self.clusters.values(), *late), [cluster for cluster in self.coming if cluster not in late])
 
     @property
     def regions(self) -> tuple[str, ...]:
@@ -260,8 +281,8 @@ class Catalog:
     def regions_without_clusters(self) -> tuple[str, ...]:
         """The regions of `regions_ever` without a cluster on offer: the stack has left them, or may go there one
         day."""
-        offered = {one.region for one in self.clusters.values()}
-        return (*(one for one in self.other_regions or () if one not in offered), *(self.former_regions or ()))
+        offered = {cluster.region for cluster in self.clusters.values()}
+        return (*(region for region in self.other_regions or () if region not in offered), *(self.former_regions or ()))
 
     def region_of(self, cluster: str) -> str:
         """Return the region of an offer's cluster, by its name; the stack's own where the name is empty."""
@@ -282,10 +303,11 @@ class Catalog:
         return (*filter(None, (self.catalog_bucket,)), *self.work_buckets)
 
     def knows(self, cluster_id: str) -> bool:
-        """Tell whether it has the cluster: on offer, retiring, or dormant, for which a deployment may be making one."""
-        rests = [one.id for one in self.dormant.values()]
-        named = cluster_id in (*(one.id for one in self.clusters.values()), *self.retiring, *rests)
-        return named or cluster_id.startswith(tuple(f"{id_}-" for id_ in rests))
+        """Tell whether the catalog has the cluster: on offer, retiring or dormant."""
+        dormant = [cluster.id for cluster in self.dormant.values()]
+        named = cluster_id in (*(cluster.id for cluster in self.clusters.values()), *self.retiring, *dormant)
+        # A deployment may be making a dormant cluster, under an id with a number behind it.
+        return named or cluster_id.startswith(tuple(f"{id_}-" for id_ in dormant))
 
     def cluster_named(self, cluster_id: str) -> Cluster | None:
         return next((cluster for cluster in self.clusters.values() if cluster.id == cluster_id), None)

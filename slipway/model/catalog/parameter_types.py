@@ -16,13 +16,16 @@ _TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no",
 
 @dataclass(frozen=True)
 class ParameterType:
-    """A type. `read` returns a value as it was typed, None for what is none. `number`: it may have bounds. `values`:
-    all that it has, where they are few."""
+    """A parameter's type."""
 
     python: type
+    #: The type as text for people.
     words: str
+    #: Returns the value of a text as it was typed; None for a text of another type.
     read: Callable[[str], Scalar | None]
+    #: A parameter of this type may have bounds.
     number: bool = False
+    #: All values, where they are few.
     values: tuple[Scalar, ...] = ()
 
     @property

@@ -44,19 +44,22 @@ def names(text: str) -> tuple[str, ...]:
 
 def escaped(text: str) -> str:
     """Return a text as a template writes it where no `${` in it is a placeholder: each `$` before a `{` twice."""
-    return _DOLLARS.sub(lambda found: found[0] * 2, text)
+    return _DOLLARS.sub(lambda dollars: dollars[0] * 2, text)
 
 
 def unescaped(value: Any) -> Any:
-    """Return a template's text, or JSON of such texts, as a catalog has it. Of 2n `$` before a `{` n are left; an odd
-    number of them is one that begins a placeholder, after others."""
+    """Return a template's text, or JSON of such texts, as a catalog has it.
+
+    Of 2n `$` before a `{` n are left, the last of them as DOLLAR. Where their number is odd, the last one begins a
+    placeholder, and the others are halved before it.
+    """
     if isinstance(value, Mapping):
-        return {key: unescaped(one) for key, one in value.items()}
+        return {key: unescaped(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [unescaped(one) for one in value]
+        return [unescaped(item) for item in value]
     if not isinstance(value, str):
         return value
-    return _ESCAPED.sub(lambda found: "$" * (len(found[0]) // 2 - 1) + placeholder(DOLLAR), value)
+    return _ESCAPED.sub(lambda match: "$" * (len(match[0]) // 2 - 1) + placeholder(DOLLAR), value)
 
 
 def whole(text: str) -> str | None:
@@ -79,9 +82,9 @@ def render(value: object) -> str:
 def with_numbers(value: Any, key: str = "") -> Any:
     """Return `value` (JSON, under `key`) with 1 for each placeholder that stands for a number."""
     if isinstance(value, Mapping):
-        return {inner: with_numbers(one, inner) for inner, one in value.items()}
+        return {inner: with_numbers(item, inner) for inner, item in value.items()}
     if isinstance(value, list):
-        return [with_numbers(one, key) for one in value]
+        return [with_numbers(item, key) for item in value]
     return 1 if key in NUMERIC and isinstance(value, str) and whole(value) else value
 
 

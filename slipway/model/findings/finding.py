@@ -13,11 +13,13 @@ from slipway.base.codec import NOT_WRITTEN, As, At, MaybeText
 
 
 class Grade(IntEnum):
-    """The grade of a finding. NOTE is for information. WARNING may hurt, costs money or machines, or soon breaks.
-    BLOCKING asks somebody to mend it, or to approve a loss of jobs, data, capacity or access."""
+    """The grade of a finding."""
 
+    #: For information.
     NOTE = 1
+    #: May hurt, costs money or machines, or soon breaks.
     WARNING = 2
+    #: Asks somebody to mend it, or to approve a loss of jobs, data, capacity or access.
     BLOCKING = 3
 
     @property
@@ -46,18 +48,23 @@ class Section(StrEnum):
 
 
 class Subject(str):
-    """The subject of a finding: `what` it is (`template`), its `name` (`lora`), and its `part` (`parameter rank`). Its
-    text, all three with spaces between, is its key, by which approvals know it, so nothing that moves by
-    itself may be in it."""
+    """The subject of a finding.
 
+    The text, all three parts with spaces between, is its key, by which approvals know it, so nothing that moves by
+    itself may be in it.
+    """
+
+    #: `template`
     what: str
+    #: `lora`
     name: str
+    #: `parameter rank`
     part: str
 
     def __new__(cls, what: str, name: str = "", part: str = "") -> Self:
-        found = super().__new__(cls, " ".join(filter(None, (what, name, part))))
-        found.what, found.name, found.part = what, name, part
-        return found
+        subject = super().__new__(cls, " ".join(filter(None, (what, name, part))))
+        subject.what, subject.name, subject.part = what, name, part
+        return subject
 
     @property
     def cluster(self) -> str:
@@ -73,31 +80,34 @@ class Subject(str):
 
 
 _SUBJECT = As(Subject.read, str, "a subject")
-_GRADE = As({grade.review_word: grade for grade in Grade}.__getitem__, lambda one: one.review_word, "a grade")
+_GRADE = As({grade.review_word: grade for grade in Grade}.__getitem__, lambda grade: grade.review_word, "a grade")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding. `kind` is one of `slipway/model/findings/kinds.py:KINDS`.
-
-    `sentence` tells a person who is hit and how: at most 30 words, no full stop. `clause` is its part for a headline,
-    or for another finding's line where this one follows from that: at most 70 characters, empty for the whole sentence.
-    `details` name the people and things concerned, a line each. `field` is the key of the stack file or the template
-    that caused it. `fix` is a command to paste unchanged, or tells what to change or find out; `means` its effect.
-    `cost`: USD an hour. `facts`: values for other code, by name.
-    """
+    """A finding of the doctor, of a review, of policy or quota."""
 
     section: Section
+    #: One of `slipway/model/findings/kinds.py:KINDS`.
     kind: str
     subject: Annotated[Subject, _SUBJECT]
     grade: Annotated[Grade, _GRADE]
+    #: Tells a person who is hit and how: at most 30 words, no full stop.
     sentence: str
+    #: The people and things concerned, a line each.
     details: tuple[str, ...] = ()
+    #: The key of the stack file or the template that caused it.
     field: str = ""
+    #: USD an hour.
     cost: Annotated[float, At("costPerHour")] = 0.0
+    #: The sentence's part for a headline, or for another finding's line where this one follows from that: at most 70
+    #: characters, empty for the whole sentence.
     clause: MaybeText = ""
+    #: A command to paste unchanged, or what to change or find out.
     fix: Annotated[str, NOT_WRITTEN] = ""
+    #: The effect of `fix`.
     means: Annotated[str, NOT_WRITTEN] = ""
+    #: Values for other code, by name.
     facts: Annotated[Mapping[str, Any], NOT_WRITTEN] = dataclasses.field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
@@ -123,11 +133,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class FindingKind:
-    """A row of the registry. `usual` is the default grade. `means` continues "this is found when …"."""
+    """A row of the registry."""
 
     word: str
     section: Section
+    #: The default grade.
     usual: Grade
+    #: Continues "this is found when …".
     means: str
 
     def of(
@@ -145,19 +157,35 @@ class FindingKind:
         clause: str = "",
         **facts: Any,
     ) -> Finding:
-        """Return a finding. `more` ends the sentence with the part that a headline leaves out: the reason, or the
-        result."""
-        told = (subject, grade or self.usual, sentence + more, tuple(details), field, float(cost))
-        return Finding(self.section, self.word, *told, clause or (sentence if more else ""), fix, means, facts)
+        """Return a finding of this kind.
+
+        `more` ends the sentence with the part that a headline leaves out: the reason, or the result.
+        """
+        return Finding(
+            section=self.section,
+            kind=self.word,
+            subject=subject,
+            grade=grade or self.usual,
+            sentence=sentence + more,
+            details=tuple(details),
+            field=field,
+            cost=float(cost),
+            clause=clause or (sentence if more else ""),
+            fix=fix,
+            means=means,
+            facts=facts,
+        )
 
 
 def shape(parts: Iterable[tuple[str, ...]]) -> str:
-    """Return twelve hexadecimal digits that change only when a part comes, goes or becomes another: not with time,
-    order or an amount."""
+    """Return twelve hexadecimal digits that change only when a part comes, goes or becomes another.
+
+    They do not change with time, order or an amount.
+    """
     text = "\n".join("\t".join(part) for part in sorted(set(parts)))
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def shape_of(findings: Iterable[Finding]) -> str:
     """Return the shape of blocking findings and warnings."""
-    return shape(one.key for one in findings if one.grade is not Grade.NOTE)
+    return shape(finding.key for finding in findings if finding.grade is not Grade.NOTE)

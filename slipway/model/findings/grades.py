@@ -49,18 +49,21 @@ is an alarm, which ends no job, and only a deployment records that it was told. 
 beside those that follow from it; a cluster that it adds is known by its name."""
 
 
-def is_announced(one: Finding) -> bool:
+def is_announced(finding: Finding) -> bool:
     """Tell whether a deployment by itself may cause the finding."""
-    return (one.kind, one.grade) in _ANNOUNCED
+    return (finding.kind, finding.grade) in _ANNOUNCED
 
 
 def wrong(grades: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the mistake in a team's grades and its correction: a deployment by itself would have an effect, unasked,
-    with a grade that was announced."""
+    """Return the mistake in a team's grades, and its correction; None for right ones.
+
+    The mistake: a deployment by itself would have an effect, unasked, with a grade that was announced.
+    """
     for kind, word in grades.items():
         grade, usual = BY_WORD[word], KINDS[kind].usual
         if grade < usual and (kind, grade) in _ANNOUNCED:
-            higher = " or ".join(one.review_word for one in Grade if one > grade and (kind, one) not in _ANNOUNCED)
+            allowed = (graver for graver in Grade if graver > grade and (kind, graver) not in _ANNOUNCED)
+            higher = " or ".join(graver.review_word for graver in allowed)
             return f"{kind}: the scheduled deployment does unasked what is only a {word}", higher
     return None
 
@@ -68,18 +71,21 @@ def wrong(grades: Mapping[str, str]) -> tuple[str, str] | None:
 def regraded(
     findings: Iterable[Finding], deployed: Mapping[str, str], declared: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Put a team's grades in place of the defaults: the deployed stack file's, and the declared one's where they are
-    graver, so that no change makes itself harmless. A finding whose grade is not its kind's default keeps it."""
-    for one in findings:
-        usual = KINDS[one.kind].usual
-        team = max(BY_WORD.get(str(grades.get(one.kind)), usual) for grades in (deployed, declared))
-        yield replace(one, grade=team) if one.grade is usual else one
+    """Put a team's grades in place of the defaults.
+
+    They are those of the deployed stack file, and of the declared one where these are graver, so that no change makes
+    itself harmless. A finding whose grade is not its kind's default keeps it.
+    """
+    for finding in findings:
+        usual = KINDS[finding.kind].usual
+        team = max(BY_WORD.get(str(grades.get(finding.kind)), usual) for grades in (deployed, declared))
+        yield replace(finding, grade=team) if finding.grade is usual else finding
 
 
 def moved(deployed: Mapping[str, str], declared: Mapping[str, str]) -> Iterator[tuple[str, Grade, Grade]]:
     """Yield kinds whose declared grade differs from the deployed one, with both."""
     for kind in sorted(REVIEWED.keys() & {*deployed, *declared}):
         usual = KINDS[kind].usual
-        was, becomes = (BY_WORD.get(str(grades.get(kind)), usual) for grades in (deployed, declared))
-        if was is not becomes:
-            yield kind, was, becomes
+        before, after = (BY_WORD.get(str(grades.get(kind)), usual) for grades in (deployed, declared))
+        if before is not after:
+            yield kind, before, after

@@ -11,7 +11,7 @@ _NOTE, _WARNING, _BLOCKING = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
 
 
 def _rows(section: Section, *rows: tuple[str, Grade, str]) -> Iterable[FindingKind]:
-    return (FindingKind(word, section, usual, means) for word, usual, means in rows)
+    return (FindingKind(word=word, section=section, usual=usual, means=means) for word, usual, means in rows)
 
 
 _ALL = (
@@ -245,7 +245,7 @@ FOLLOWING = frozenset(
         "run-cost",
     }
 )
-"""Kinds that follow from another consequence for the same cluster or template, and are told with it."""
+"""Kinds that follow from another consequence for the same cluster or template: a line tells both."""
 REPEATED: Mapping[str, str] = {
     "cluster-deleted": "jobs-cancelled",
     "offer-gone": "no-offer-left",

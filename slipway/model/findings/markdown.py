@@ -14,12 +14,15 @@ _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
 )
 _BREAK = "&#8203;"
+"""A space without width: it parts the sign of a reference from its name."""
 
 
 def text(sentence: str) -> str:
-    """Return a sentence whose names in backticks become code; all else is shown unchanged: no name makes a link,
-    mention, tag or table."""
-    parts = _CODE.split(_flat(sentence))
+    """Return a sentence whose names in backticks become code; all else is shown unchanged.
+
+    No name makes a link, mention, tag or table.
+    """
+    parts = _CODE.split(_flat(sentence))  # The odd parts were in backticks.
     return "".join(code(part) if index % 2 else _shown(part) for index, part in enumerate(parts))
 
 
@@ -45,5 +48,6 @@ def _flat(words: str) -> str:
 
 
 def _shown(words: str) -> str:
-    told_apart = _REFERENCE.sub(lambda found: f"{found[0]}{_BREAK}", html.escape(words, quote=False))
-    return _ACTIVE.sub(lambda sign: f"&#{ord(sign[0])};", told_apart)
+    """Return text as Markdown in which no character has a meaning."""
+    without_references = _REFERENCE.sub(lambda match: f"{match[0]}{_BREAK}", html.escape(words, quote=False))
+    return _ACTIVE.sub(lambda sign: f"&#{ord(sign[0])};", without_references)

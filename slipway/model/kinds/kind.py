@@ -15,15 +15,25 @@ Json = Mapping[str, Any]
 
 
 class JobKind(ABC):
-    """A kind of job. `name` is its word for people and templates, `words` in sentences; `collection` in resource names,
-    `message` the official type with its `module`, `spec` the key of the CustomJobSpec. One object for each kind."""
+    """A kind of job. There is one object for each kind."""
 
     name: ClassVar[str]
+    """The word of people and templates for it."""
+
     words: ClassVar[str]
+    """Its name in sentences."""
+
     collection: ClassVar[str]
+    """Its name in resource names."""
+
     message: ClassVar[str]
+    """The official message type."""
+
     module: ClassVar[str]
+    """The module of `message`."""
+
     spec: ClassVar[str]
+    """The key of the CustomJobSpec in a request."""
 
     gcloud: ClassVar[str] = ""
     """The command of gcloud that sends one, empty where job files are not written for it."""
@@ -74,8 +84,8 @@ class JobKind(ABC):
 
     def spec_of(self, body: Json) -> dict[str, Any]:
         """Return the CustomJobSpec of a request or resource of this kind; empty when there is none."""
-        found = body.get(self.spec, {})
-        return found if isinstance(found, dict) else {}
+        spec = body.get(self.spec, {})
+        return spec if isinstance(spec, dict) else {}
 
     def trials(self, body: Json) -> int:
         """Return how many of its specs run at once; 1 for a job without trials."""
@@ -181,20 +191,22 @@ class TrainingPipelineKind(JobKind):
     def backing(self, body: Json) -> str:
         """Return the job that the service made for the pipeline. For a pipeline of others it may be a tuning job."""
         metadata = body.get("trainingTaskMetadata", {})
-        found = metadata if isinstance(metadata, Mapping) else {}
-        return str(found.get("backingCustomJob") or found.get("backingHyperparameterTuningJob") or "")
+        if not isinstance(metadata, Mapping):
+            return ""
+        return str(metadata.get("backingCustomJob") or metadata.get("backingHyperparameterTuningJob") or "")
 
     def filter(self, filter: str) -> str:
         return filter.replace("JOB_STATE_", "PIPELINE_STATE_")
 
 
 def _in_camel_case(value: Any) -> Any:
-    """Return JSON with its keys in camelCase and without null: the SDK sends pipelines' inputs in snake_case, others
-    send null for omitted values, and both come back unchanged."""
+    """Return JSON with its keys in camelCase and without null.
+
+    The SDK sends pipelines' inputs in snake_case, others send null for omitted values, and both come back unchanged.
+    """
     if isinstance(value, Mapping):
-        known = {key: one for key, one in value.items() if one is not None}
-        return {camel(key): _in_camel_case(one) for key, one in known.items()}
-    return [_in_camel_case(one) for one in value] if isinstance(value, list) else value
+        return {camel(key): _in_camel_case(item) for key, item in value.items() if item is not None}
+    return [_in_camel_case(item) for item in value] if isinstance(value, list) else value
 
 
 PIPELINE = TrainingPipelineKind()

@@ -123,9 +123,11 @@ class Study:
             yield from search.problems()
 
 
-def _names(parameter: Search) -> tuple[str, ...]:
-    inner = (name for condition in parameter.conditions for one in condition.parameters for name in _names(one))
-    return (parameter.name, *inner)
+def _names(search: Search) -> tuple[str, ...]:
+    inner = (
+        name for condition in search.conditions for parameter in condition.parameters for name in _names(parameter)
+    )
+    return (search.name, *inner)
 
 
 _ALGORITHMS = {"grid": "GRID_SEARCH", "random": "RANDOM_SEARCH"}
@@ -164,11 +166,15 @@ def study_spec(study: Study) -> dict[str, Any]:
 
 
 def _parameter(search: Search) -> dict[str, Any]:
-    found: dict[str, Any] = {"parameterId": search.name, **_values(search)}
+    spec: dict[str, Any] = {"parameterId": search.name, **_values(search)}
     if search.scale is not None:
-        found["scaleType"] = _SCALES[search.scale]
-    inner = [_condition(search, condition, one) for condition in search.conditions for one in condition.parameters]
-    return {**found, "conditionalParameterSpecs": inner} if inner else found
+        spec["scaleType"] = _SCALES[search.scale]
+    inner = [
+        _condition(search, condition, conditional)
+        for condition in search.conditions
+        for conditional in condition.parameters
+    ]
+    return {**spec, "conditionalParameterSpecs": inner} if inner else spec
 
 
 def _values(search: Search) -> dict[str, Any]:

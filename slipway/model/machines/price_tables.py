@@ -40,10 +40,11 @@ def cell(table: str, row: str, region: str) -> Decimal | None:
 
 @cache
 def _table(name: str) -> tuple[Mapping[str, int], Mapping[str, str]]:
-    """Return columns by their heads, and lines by their first cell: of a hundred lines one or two are looked up."""
+    """Return columns by their heads, and lines by their first cell, unsplit: of a hundred lines two are looked up."""
     text = Path(__file__).with_name(f"{name}.csv").read_text("utf-8")
     head, *lines = [line for line in text.splitlines() if not line.startswith("#")]
-    return {column: at for at, column in enumerate(head.split(","))}, {line.partition(",")[0]: line for line in lines}
+    columns = {column: index for index, column in enumerate(head.split(","))}
+    return columns, {line.partition(",")[0]: line for line in lines}
 
 
 def tables(machines: Iterable[str], disks: Iterable[str], origin: str) -> Mapping[str, str]:
@@ -59,11 +60,11 @@ def tables(machines: Iterable[str], disks: Iterable[str], origin: str) -> Mappin
     on_demand: _Cells = {}
     spot: _Cells = {}
     for row in _rows(machines, {"machine", "region", "on_demand", "spot", "local_ssd_gb"}):
-        at = row["machine"], row["region"]
+        cell_key = row["machine"], row["region"]
         if row["spot"]:
-            spot[at] = _number(row, "spot")
+            spot[cell_key] = _number(row, "spot")
         if row["on_demand"]:
-            on_demand[at] = (_number(row, "on_demand") - _local_ssd(row, per_month)).quantize(_DIGITS)
+            on_demand[cell_key] = (_number(row, "on_demand") - _local_ssd(row, per_month)).quantize(_DIGITS)
     named = {(_DISKS[disk], region): price for (disk, region), price in per_month.items() if disk in _DISKS}
     return {
         "on-demand.csv": _text(
@@ -113,16 +114,16 @@ def _rows(lines: Iterable[str], columns: set[str]) -> Iterable[Mapping[str, str]
 
 def _number(row: Mapping[str, str], column: str) -> Decimal:
     try:
-        found = Decimal(row[column])
+        number = Decimal(row[column])
     except (InvalidOperation, TypeError):
-        found = Decimal("NaN")
-    if not found.is_finite() or found < 0:
+        number = Decimal("NaN")
+    if not number.is_finite() or number < 0:
         raise ConfigError(
             f"{column} is {row[column]!r} in the line {','.join(str(value) for value in row.values())}",
             why="a price is a number of USD, a size one of GB",
             fix="correct or remove the line",
         )
-    return found
+    return number
 
 
 def _text(what: str, first: str, names: tuple[str, ...], cells: _Cells, origin: str) -> str:
@@ -152,19 +153,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--source", required=True, help="where they are from, in words")
     parser.add_argument("--date", required=True, help="the day the source was made, 2026-07-30")
     parser.add_argument("--into", type=Path, default=Path(__file__).parent, help="folder of the tables (default: here)")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        with given.machines.open(encoding="utf-8") as machines, given.disks.open(encoding="utf-8") as disks:
-            made = tables(machines, disks, f"{given.source}, {given.date}")
+        with options.machines.open(encoding="utf-8") as machines, options.disks.open(encoding="utf-8") as disks:
+            texts = tables(machines, disks, f"{options.source}, {options.date}")
     except OSError as error:
         print(f"error: {error}", file=sys.stderr)
         return ConfigError.exit_code
     except ConfigError as error:
         print(error.render(), file=sys.stderr)
         return error.exit_code
-    for name, text in made.items():
-        write_atomically(given.into / name, text)
-        print(f"{given.into / name}  {len(text):,} bytes")
+    for name, text in texts.items():
+        write_atomically(options.into / name, text)
+        print(f"{options.into / name}  {len(text):,} bytes")
     return 0
 
 

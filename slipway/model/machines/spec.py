@@ -50,17 +50,19 @@ def _by_count(
         raise MachineError("topology", f"{type} has no topology", f"give one of {', '.join(kinds)} and a count")
     if accelerator is None or accelerator not in kinds:
         raise MachineError("type", f"{type} can't have {accelerator}", f"one of {', '.join(kinds)}")
-    one, pod = kinds[accelerator]["vm"], kinds[accelerator]["pod"]
-    if count != one and (not count or count % pod):
-        raise MachineError("count", f"{type} can't have {count} × {accelerator}", f"{one}, or a multiple of {pod}")
-    return Machine.of(type, shape, accelerator, count, None, count // one)
+    chips, pod_chips = kinds[accelerator]["vm"], kinds[accelerator]["pod"]
+    if count != chips and (not count or count % pod_chips):
+        raise MachineError(
+            "count", f"{type} can't have {count} × {accelerator}", f"{chips}, or a multiple of {pod_chips}"
+        )
+    return Machine.of(type, shape, accelerator, count, None, count // chips)
 
 
 @dataclass(frozen=True)
 class Disk:
-    """The boot disk of each machine. `type`: pd-ssd, pd-standard or hyperdisk-balanced; empty for the machine's
-    default."""
+    """The boot disk of each machine."""
 
+    #: pd-ssd, pd-standard or hyperdisk-balanced; empty for the machine's default.
     type: str = ""
     size_gb: int = 100
 
@@ -83,15 +85,14 @@ class Disk:
 
 @dataclass(frozen=True)
 class MachineSpec:
-    """Machine type, accelerators and boot disk: a job runs on a resource pool only when all of them are equal.
-
-    `accelerator` is the API's enum name (NVIDIA_H100_80GB) or None; `accelerator_count` is per machine, 0 without one.
-    The type of `disk` is always resolved.
-    """
+    """Machine type, accelerators and boot disk: a job runs on a resource pool only when all of them are equal."""
 
     type: str
+    #: The API's enum name (NVIDIA_H100_80GB), or None.
     accelerator: str | None = None
+    #: In each machine; 0 without an accelerator.
     accelerator_count: int = 0
+    #: Its type is always resolved.
     disk: Disk = Disk()
 
     def __post_init__(self) -> None:
@@ -125,9 +126,13 @@ class MachineSpec:
     @property
     def words(self) -> Mapping[str, str]:
         """Every field as text, by its name for people; a later one under the API's."""
-        more = _beyond(self.request()["machineSpec"], "machineType", "acceleratorType", "acceleratorCount")
-        others = dict(one.split(" ", 1) for one in more)
-        return {"machine": self.type, "accelerator": self.accelerators, "disk": str(self.disk), **others}
+        later = _beyond(self.request()["machineSpec"], "machineType", "acceleratorType", "acceleratorCount")
+        return {
+            "machine": self.type,
+            "accelerator": self.accelerators,
+            "disk": str(self.disk),
+            **dict(text.split(" ", 1) for text in later),
+        }
 
     @property
     def accelerators(self) -> str:
@@ -135,8 +140,8 @@ class MachineSpec:
         return f"{self.accelerator} × {self.accelerator_count}" if self.accelerator else "none"
 
     def __str__(self) -> str:
-        """Return `a3-highgpu-8g`, whose name tells its GPUs; `n1-standard-8 with 2 NVIDIA_TESLA_T4` for optional
-        ones."""
+        """Return `a3-highgpu-8g`, or `n1-standard-8 with 2 NVIDIA_TESLA_T4`."""
+        # All other types' names tell their GPUs.
         attached = self.accelerator and self.type.startswith("n1-")
         return f"{self.type} with {self.accelerator_count} {self.accelerator}" if attached else self.type
 
@@ -147,8 +152,8 @@ def _beyond(body: Mapping[str, Any], *known: str) -> list[str]:
 
 def compared(ours: MachineSpec, theirs: MachineSpec) -> list[tuple[str, str, str]]:
     """Return every field of two machines, with both values as text: a job runs on a pool where all are equal."""
-    mine, others = ours.words, theirs.words
-    return [(key, mine.get(key, "none"), others.get(key, "none")) for key in {**mine, **others}]
+    our_words, their_words = ours.words, theirs.words
+    return [(key, our_words.get(key, "none"), their_words.get(key, "none")) for key in {**our_words, **their_words}]
 
 
 @dataclass(frozen=True)

@@ -19,17 +19,18 @@ _USUAL_DISKS = ("pd-ssd", "pd-standard")
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine: `accelerator` is the API's enum name or None, `disks` the boot disk types it takes.
-
-    For a TPU, `accelerator_count` is the chips of one VM, and `tpu_topology` tells how `vms` are joined.
-    """
+    """A machine, or a TPU of one or more VMs."""
 
     type: str
     vcpus: int
     family: str
+    #: The API's enum name, or None.
     accelerator: str | None
+    #: For a TPU, the chips of one VM.
     accelerator_count: int
+    #: The types of boot disks that it takes.
     disks: tuple[str, ...]
+    #: The way in which a TPU's VMs are joined.
     tpu_topology: str | None = None
     vms: int = 1
 
@@ -44,38 +45,49 @@ class Machine:
         vms: int = 1,
     ) -> Machine:
         """Return a machine from its row; a row without disks takes the default ones."""
-        disks = tuple(row.get("disks", _USUAL_DISKS))
-        return cls(type, row["vcpus"], row["family"], accelerator, count, disks, topology, vms)
+        return cls(
+            type=type,
+            vcpus=row["vcpus"],
+            family=row["family"],
+            accelerator=accelerator,
+            accelerator_count=count,
+            disks=tuple(row.get("disks", _USUAL_DISKS)),
+            tpu_topology=topology,
+            vms=vms,
+        )
 
 
 @dataclass(frozen=True)
 class Accelerator:
-    """An accelerator. `name` is the API's enum name, or a family of TPUs; `model` the common name (A100, of 40 and 80
-    GB).
+    """An accelerator: a GPU, or a family of TPUs."""
 
-    `quota` ends the name of its metric, `quota_id` is the middle of the quota's id, `label` is for people. `documented`
-    is False where the metric's name is inferred. `preemptible`: it has a preemptible metric. `flex_start`: flex-start
-    offers it. `reserved_only`: its machines are given to reservations alone. `gpu_memory_gb`: per accelerator; None for
-    a TPU.
-    """
-
+    #: The API's enum name, or the family's.
     name: str
+    #: The common name: A100, of 40 and 80 GB.
     model: str
+    #: The end of its quota metric's name.
     quota: str
+    #: The middle of its quota's id.
     quota_id: str
+    #: The name for people.
     label: str
+    #: False where the metric's name is inferred.
     documented: bool = True
+    #: It has a preemptible metric.
     preemptible: bool = True
+    #: Flex-start offers it.
     flex_start: bool = False
+    #: Its machines are given to reservations alone.
     reserved_only: bool = False
+    #: Of one accelerator; None for a TPU.
     gpu_memory_gb: int | None = None
 
 
 class MachineError(ConfigError):
-    """An unknown or impossible machine. `field` is the mistaken one: "machine", "accelerator", "type" (the
-    accelerator's) or "count"."""
+    """An unknown or impossible machine."""
 
     def __init__(self, field: str, what: str, fix: str) -> None:
+        """Make an error. `field` is the mistaken one: "machine", "accelerator", "type" (its own) or "count"."""
         super().__init__(what, fix=fix)
         self.field = field
 
@@ -112,8 +124,7 @@ def machine(type: str, accelerator: str | None = None, count: int | None = None)
 def default_disk(type: str) -> str:
     """Return the default type of a boot disk; for an unknown machine the service's general default."""
     row: Mapping[str, Any] = _table()["machines"].get(type, {})
-    found: str = row.get("defaultDisk", row.get("disks", _USUAL_DISKS)[0])
-    return found
+    return str(row.get("defaultDisk", row.get("disks", _USUAL_DISKS)[0]))
 
 
 def machine_types() -> tuple[str, ...]:
@@ -139,8 +150,10 @@ def regions_with(accelerator: str) -> tuple[str, ...]:
 
 
 def lacks(region: str, accelerator: str | None) -> tuple[str, str] | None:
-    """Return what is missing where a region has no such accelerator, and where it exists; None where nothing is
-    missing, and for an unknown region."""
+    """Return a sentence where a region has no such accelerator, and the regions that have it.
+
+    None where nothing is missing, and for an unknown region.
+    """
     if accelerator is None or region not in regions() or region_has(region, accelerator):
         return None
     where = ", ".join(regions_with(accelerator))
@@ -159,10 +172,12 @@ def all_accelerators() -> Iterator[Accelerator]:
 
 def models(*, flex_start: bool = False, reserved_only: bool = False) -> tuple[str, ...]:
     """Return the common names of accelerators that flex-start offers, or that only a reservation gives."""
-    asked = (
-        one for one in all_accelerators() if (one.flex_start and flex_start) or (one.reserved_only and reserved_only)
+    names = (
+        row.model
+        for row in all_accelerators()
+        if (row.flex_start and flex_start) or (row.reserved_only and reserved_only)
     )
-    return tuple(dict.fromkeys(one.model for one in asked))
+    return tuple(dict.fromkeys(names))
 
 
 def _nearest_accelerator(word: str) -> str | None:
@@ -175,10 +190,11 @@ def _nearest_accelerator(word: str) -> str | None:
 def _of_family(type: str) -> str | None:
     """Return e2-standard-4 for e2-standard-2: the machine of the family with the nearest size."""
     family, _, size = type.rpartition("-")
-    sizes = [int(one.rpartition("-")[2]) for one in machine_types() if re.fullmatch(rf"{re.escape(family)}-\d+", one)]
+    sized = re.compile(rf"{re.escape(family)}-(\d+)")
+    sizes = [int(match[1]) for name in machine_types() if (match := sized.fullmatch(name))]
     if not size.isdecimal() or not sizes:
         return None
-    return f"{family}-{min(sizes, key=lambda one: abs(one - int(size)))}"
+    return f"{family}-{min(sizes, key=lambda known: abs(known - int(size)))}"
 
 
 def _meant(word: str | None) -> str:
@@ -233,8 +249,8 @@ def _unknown_machine(type: str) -> MachineError:
 
 def rows(part: str) -> Mapping[str, Any]:
     """Return one part of table.json; `machines` also has those with built-in accelerators."""
-    found: Mapping[str, Any] = _table()[part]
-    return found
+    rows_: Mapping[str, Any] = _table()[part]
+    return rows_
 
 
 @cache

@@ -75,14 +75,14 @@ def value_problem(name: str, value: str) -> tuple[str, str] | None:
 
 @each_worker
 def _env_values(worker: Worker) -> Iterator[str]:
-    for one in map(mapping, worker.code.get("env") or ()):
-        if problem := value_problem(str(one.get("name", "")), str(one.get("value", ""))):
+    for variable in map(mapping, worker.code.get("env") or ()):
+        if problem := value_problem(str(variable.get("name", "")), str(variable.get("value", ""))):
             yield "; ".join(problem)
 
 
 @each_worker
 def _env_number(worker: Worker) -> Iterator[str]:
-    names = [mapping(one).get("name") for one in worker.code.get("env") or ()]
+    names = [mapping(variable).get("name") for variable in worker.code.get("env") or ()]
     if len(names) > MOST_ENV:
         ours = f", {VARIABLE} among them" if VARIABLE in names else ""
         yield f"{len(names)} environment variables{ours}; at most {MOST_ENV}"
@@ -90,7 +90,7 @@ def _env_number(worker: Worker) -> Iterator[str]:
 
 @each_worker
 def _env_names(worker: Worker) -> Iterator[str]:
-    names = [str(mapping(one).get("name", "")) for one in worker.code.get("env") or ()]
+    names = [str(mapping(variable).get("name", "")) for variable in worker.code.get("env") or ()]
     for name in names:
         if not ENV_NAME.fullmatch(name):
             yield f"environment variable {name!r} is not a C identifier (letters, digits, _)"

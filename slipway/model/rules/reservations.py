@@ -64,9 +64,9 @@ def _paths(worker: Worker) -> Iterator[str]:
 
 def misfits_of(reserved: Reservation, region: str, shape: Machine, machines: int) -> Iterator[str]:
     """Yield the reasons why so many machines of a shape can't come from a reservation."""
-    found = zone(reserved.path)
-    if region and found is not None and not found.startswith(f"{region}-"):
-        yield f"{reserved.path} is in {found}, the job in {region}; it can't be used from there"
+    reserved_zone = zone(reserved.path)
+    if region and reserved_zone is not None and not reserved_zone.startswith(f"{region}-"):
+        yield f"{reserved.path} is in {reserved_zone}, the job in {region}; it can't be used from there"
     if reserved.machine and reserved.machine != shape.type:
         yield f"{reserved.path} holds {reserved.machine}, the job needs {shape.type}: they must be equal"
     elif reserved.accelerator and (reserved.accelerator, reserved.accelerator_count) != (
@@ -82,14 +82,14 @@ def misfits_of(reserved: Reservation, region: str, shape: Machine, machines: int
 
 
 def undeclared(declared: Iterable[Reservation], region: str, spec: MachineSpec, shape: Machine, machines: int) -> str:
-    """Tell that no declared reservation has so many machines; empty where one has.
+    """Return that no declared reservation has so many machines; empty where one has.
 
     The service takes machines on demand where no reservation fits, so for them there has to be one.
     """
-    if any(not tuple(misfits_of(one, region, shape, machines)) for one in declared):
+    if any(not tuple(misfits_of(reservation, region, shape, machines)) for reservation in declared):
         return ""
-    many = spec if machines == 1 else f"{machines} {spec}"
-    return f"the stack declares no reservation of {many} under slipway:reservations"
+    needed = spec if machines == 1 else f"{machines} {spec}"
+    return f"the stack declares no reservation of {needed} under slipway:reservations"
 
 
 def _declared(subject: Subject) -> Iterator[str]:
@@ -114,7 +114,8 @@ def _fits(subject: Subject) -> Iterator[str]:
             reserved = subject.reserved.get(path, Reservation(path))
             if isinstance(worker.shape, Machine):
                 yield from (
-                    f"{worker.name}: {one}" for one in misfits_of(reserved, subject.region, worker.shape, asked[path])
+                    f"{worker.name}: {misfit}"
+                    for misfit in misfits_of(reserved, subject.region, worker.shape, asked[path])
                 )
 
 

@@ -22,8 +22,9 @@ from slipway.model.machines.table import Machine, MachineError
 
 @dataclass(frozen=True)
 class Worker:
-    """A used worker pool of a request; `index` is its place. Values that the request omits are empty."""
+    """A used worker pool of a request. Values that the request omits are empty."""
 
+    #: Its place in the request.
     index: int
     body: Mapping[str, Any]
 
@@ -38,20 +39,29 @@ class Worker:
     @cached_property
     def machine(self) -> MachineSpec:
         """The requested machine, with its built-in accelerators and the service's defaults."""
-        asked, disk = self.spec.get("acceleratorType"), mapping(self.body.get("diskSpec"))
-        known = self.shape if isinstance(self.shape, Machine) else None
-        count = as_int(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
-        read = MachineSpec.read(
+        built_in = self.shape if isinstance(self.shape, Machine) else None
+        accelerator = self.spec.get("acceleratorType") or (built_in.accelerator if built_in else None)
+        count = self._count
+        if count is None:
+            count = built_in.accelerator_count if built_in else 0
+        disk = mapping(self.body.get("diskSpec"))
+        # The numbers may be anything: they are read forgivingly below.
+        spec = MachineSpec.read(
             {"machineSpec": {**self.spec, "acceleratorCount": 0}, "diskSpec": {**disk, "bootDiskSizeGb": None}}
         )
         return replace(
-            read,
+            spec,
             type=self._type,
-            accelerator=str(asked) if asked else known.accelerator if known else None,
-            accelerator_count=count if count is not None else known.accelerator_count if known else 0,
+            accelerator=str(accelerator) if accelerator else None,
+            accelerator_count=count,
             # A size that is not a number becomes 0, which its rule refuses.
-            disk=replace(read.disk, size_gb=as_int(disk.get("bootDiskSizeGb", 100))),
+            disk=replace(spec.disk, size_gb=as_int(disk.get("bootDiskSizeGb", 100))),
         )
+
+    @property
+    def _count(self) -> int | None:
+        """The requested number of accelerators; None where the request omits it."""
+        return as_int(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
 
     @property
     def _type(self) -> str:
@@ -68,10 +78,8 @@ class Worker:
     @cached_property
     def shape(self) -> Machine | MachineError:
         """The machine, or the error in it."""
-        asked = self.spec.get("acceleratorType")
-        count = as_int(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
         try:
-            return machine_or_tpu(self._type, asked, count, self.topology)
+            return machine_or_tpu(self._type, self.spec.get("acceleratorType"), self._count, self.topology)
         except MachineError as error:
             return error
 
@@ -95,18 +103,16 @@ class Worker:
 
 @dataclass(frozen=True)
 class Subject:
-    """A request of one kind, to be posted in `region`.
-
-    `capacity_type`: the source of its machines, empty when none is named. `room`, for a job on a persistent resource:
-    by worker pool, the resource pool it is meant for and that pool's maximum. `reserved`: known reservations, by full
-    path.
-    """
+    """A request of one kind, to be posted in `region`."""
 
     kind: str
     body: Mapping[str, Any]
     region: str = ""
+    #: The source of its machines, empty when none is named.
     capacity_type: str = ""
+    #: For a job on a persistent resource: by worker pool, the resource pool it is meant for and that pool's maximum.
     room: Mapping[int, tuple[str, int]] = field(default_factory=dict)
+    #: Known reservations, by full path.
     reserved: Mapping[str, Reservation] = field(default_factory=dict)
 
     @cached_property
@@ -123,7 +129,7 @@ class Subject:
         return str(self.scheduling.get("strategy") or "STANDARD")
 
     def is_of(self, capacity_type: str) -> bool:
-        """Tell whether its strategy is that of a capacity type, whatever type it is declared for."""
+        """Tell whether the strategy is that of a capacity type, whatever type the request is declared for."""
         return self.strategy == CAPACITY_TYPES[capacity_type].strategy
 
     @property
@@ -160,19 +166,18 @@ def each_worker(check: Callable[[Worker], Iterable[str]]) -> Check:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule. `text` is the rule in one sentence, `source` its origin: a section of the reference on the service's
-    rules (docs/architecture.md), or "ours" for a rule that a team has added.
-
-    `check` yields one line for each breach, with the values and the way out. `of_place` rules depend on where the job
-    runs: a template that breaks one can't run there, and may still be right. `kind`: the only kind of job that the rule
-    is for; empty for all.
-    """
+    """A rule of the service."""
 
     id: str
+    #: The rule in one sentence.
     text: str
+    #: A section of the reference on the service's rules (docs/architecture.md), or "ours" for a team's own rule.
     source: str
+    #: Yields one line for each breach, with the values and the way out.
     check: Check
+    #: The rule depends on where the job runs: a template that breaks it can't run there, and may still be right.
     of_place: bool = False
+    #: The only kind of job that the rule is for; empty for all.
     kind: str = ""
 
 

@@ -73,11 +73,11 @@ def _flex_equal(subject: Subject) -> Iterator[str]:
         return
     first, *others = subject.workers
     for worker in others:
-        for what, one, other in compared(first.machine, worker.machine):
-            if one != other:
+        for what, first_value, value in compared(first.machine, worker.machine):
+            if first_value != value:
                 yield (
                     f"all worker pools of a flex-start job must have the same machines: {what} of {worker.name} is "
-                    f"{other}, of {first.name} {one}"
+                    f"{value}, of {first.name} {first_value}"
                 )
 
 

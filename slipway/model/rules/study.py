@@ -56,9 +56,9 @@ def _name(parameter: Mapping[str, Any]) -> str:
 
 
 def _kind(parameter: Mapping[str, Any]) -> str:
-    """Return the key of a parameter's value spec; empty when it has none or several."""
-    found = [key for key in VALUE_SPECS if key in parameter]
-    return found[0] if len(found) == 1 else ""
+    """Return the key of a parameter's value spec; empty where there is none, or several."""
+    kinds = [key for key in VALUE_SPECS if key in parameter]
+    return kinds[0] if len(kinds) == 1 else ""
 
 
 def _names(subject: Subject) -> Iterator[str]:

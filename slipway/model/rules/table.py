@@ -33,5 +33,12 @@ def check(
     `body` is the posted JSON, in camelCase, with every placeholder filled. `capacity_type` may be empty. `room`: by the
     worker pool's index, the resource pool it runs on and that pool's maximum. `reserved` by path.
     """
-    subject = Subject(kind, body, region, capacity_type, room or {}, reserved or {})
+    subject = Subject(
+        kind=kind,
+        body=body,
+        region=region,
+        capacity_type=capacity_type,
+        room=room or {},
+        reserved=reserved or {},
+    )
     return tuple(Breach(rule, text) for rule in TABLE if rule.kind in ("", kind) for text in rule.check(subject))

@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.deploying.engine.preview import EngineStep
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.model.catalog.clusters import Cluster, DormantCluster
-from slipway.model.catalog.withdrawal import begun
+from slipway.model.catalog.withdrawal import mark_under_way
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade
 from slipway.model.season import Season
@@ -74,7 +74,7 @@ def test_only_the_commit_that_is_deployed_or_was_begun_is_deployed_by_itself(
     before, after = (
         replace(plain, catalog=replace(plain.catalog, commit=commit, dirty=dirty)) for commit, dirty in (deployed, now)
     )
-    published = before.catalog if under_way is None else begun(before.catalog, under_way)
+    published = before.catalog if under_way is None else mark_under_way(before.catalog, under_way)
     same = change(before, after, clusters=[living(NEW)])
     same = replace(same, live=replace(same.live, catalog=PublishedCatalog(whole=published)))
     assert [why in one.sentence for one in unannounced([review(same)])] == [True] * bool(why)

@@ -12,7 +12,7 @@ from slipway.deploying.deployment.interim_catalog import InterimCatalog, Offers
 from slipway.deploying.engine.drift import Then, drift
 from slipway.google.catalog import document
 from slipway.model.catalog.model import Catalog
-from slipway.model.catalog.withdrawal import UNCOMMITTED, begun
+from slipway.model.catalog.withdrawal import UNCOMMITTED, mark_under_way
 from slipway.model.findings.finding import Subject
 from slipway.model.labels import Revision
 from slipway.operating.doctor.drift import by_hand
@@ -37,7 +37,7 @@ def interim(offers: Offers, bucket: Bucket) -> InterimCatalog:
 def test_it_is_marked_so_that_the_next_deployment_goes_on_and_nobody_takes_it_for_a_change_by_hand() -> None:
     bucket = Bucket(None)
     interim(offers(interim=BOTH), bucket).publish()
-    assert BOTH and bucket.content == document.write(begun(BOTH, "3f9c2e1")).encode()
+    assert BOTH and bucket.content == document.write(mark_under_way(BOTH, "3f9c2e1")).encode()
     for nobodys in (replace(REVISION, dirty=True), Revision("unknown", dirty=False)):
         interim(offers(interim=BOTH, revision=nobodys), bucket).publish()
         assert published(bucket).under_way == UNCOMMITTED and list(by_hand([DRIFT], published(bucket))) == []
@@ -52,7 +52,7 @@ def test_what_it_names_is_there_before_it() -> None:
     assert bucket.created == ["gs://moved/packages/nap-0123456789ab.tar.gz"], "once, where it says"
 
 
-@pytest.mark.parametrize("before", [CATALOG, begun(CATALOG, "3f9c2e1") if CATALOG else None])
+@pytest.mark.parametrize("before", [CATALOG, mark_under_way(CATALOG, "3f9c2e1") if CATALOG else None])
 def test_where_there_is_nothing_else_to_publish_nothing_is_written(before: Catalog | None) -> None:
     bucket = Bucket(None)
     interim(offers(before=before, interim=CATALOG), bucket).publish()

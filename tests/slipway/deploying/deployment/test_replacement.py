@@ -14,7 +14,7 @@ from slipway.deploying.generations.generations import not_withdrawable
 from slipway.deploying.generations.protection import undeletable
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Live, Unknown
-from slipway.model.catalog.withdrawal import before_withdrawal, begun, replacing, withdrawn
+from slipway.model.catalog.withdrawal import before_withdrawal, mark_under_way, replacing, withdrawn
 from slipway.model.cluster import ClusterSpec
 from slipway.model.season import Season
 from slipway.model.state import State
@@ -132,7 +132,7 @@ def test_what_is_withdrawn_is_not_offered_and_comes_back_as_it_was() -> None:
     assert set(without_it.clusters) == {"gpu"} and without_it.dormant["cpu"].id == ALIVE.id
     assert "since 2026-11-21 09:00 UTC" in without_it.dormant["cpu"].words
     assert replacing(without_it) == {"cpu"} and not replacing(whole)
-    again = before_withdrawal(begun(without_it, "3f9c2e1"))
+    again = before_withdrawal(mark_under_way(without_it, "3f9c2e1"))
     assert again.clusters == whole.clusters and not again.dormant and again.under_way is None
 
 
@@ -222,7 +222,7 @@ def test_a_season_that_ends_while_one_is_replaced_in_place_leaves_nothing_to_mak
     over = replace(NEW, season=Season(ends=NOW - timedelta(hours=1)))
     whole = catalog_with(replace(OLD, season=over.season)).whole
     assert whole is not None
-    cut_off = PublishedCatalog(whole=begun(withdrawn(whole, {ALIVE.id}, NOW - timedelta(hours=2)), "3f9c2e1"))
+    cut_off = PublishedCatalog(whole=mark_under_way(withdrawn(whole, {ALIVE.id}, NOW - timedelta(hours=2)), "3f9c2e1"))
     gone = planned((over,), live(catalog=cut_off), NOW)
     assert gone.current == () and [one.spec.name for one in gone.dormant] == ["cpu"] and not gone.refusals
     there = planned((over,), live(ALIVE, catalog=cut_off), NOW)

@@ -33,7 +33,7 @@ from slipway.google.catalog.document import PublishedCatalog, as_published
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, QuotaLimit, Unknown
-from slipway.model.catalog.withdrawal import over
+from slipway.model.catalog.withdrawal import with_dormant
 from slipway.model.cluster import Adoption, ClusterSpec, CurrentCluster, PoolSpec
 from slipway.model.labels import Revision
 from slipway.model.machines.spec import Disk, MachineSpec
@@ -210,12 +210,12 @@ def test_a_catalog_says_why_and_keeps_it_as_retiring() -> None:
     catalog = published(A2, X, retiring=(A1,)).whole
     assert catalog is not None
     dormant = {one.spec.name: published_dormant(one, REGION) for one in planned((OVER,), live(), NOW).dormant}
-    after = over(catalog, dormant)
+    after = with_dormant(catalog, dormant)
     assert set(after.clusters) == {"a"} and after.retiring == (id_of(A1), id_of(X))
     assert "since 2026-11-21 08:00 UTC" in after.dormant["x"].words
-    assert over(after, dormant) == after, "a deployment that was killed does it again"
+    assert with_dormant(after, dormant) == after, "a deployment that was killed does it again"
     adopted = replace(catalog, clusters={"x": replace(catalog.clusters["x"], adopted=Adoption("team-a"))})
-    assert over(adopted, dormant) == adopted, "somebody else made it"
+    assert with_dormant(adopted, dormant) == adopted, "somebody else made it"
 
 
 def test_two_seasons_take_turns_on_quota_for_one() -> None:  # D2

@@ -18,7 +18,7 @@ from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, Unknown
 from slipway.model.catalog import model
-from slipway.model.catalog.withdrawal import over, withdrawn
+from slipway.model.catalog.withdrawal import with_dormant, withdrawn
 from slipway.model.cluster import PROTECT, ClusterSpec, CurrentCluster, PoolSpec
 from slipway.model.fingerprint import cluster_id, fingerprint_of
 from slipway.model.kinds import CUSTOM_JOB, JobKind
@@ -208,7 +208,7 @@ class World:
         early = {one.id for one in ahead(decided)}
         if not all(one.import_ for one in decided.current) and self.catalog is not None and self.catalog.whole:
             dormant = {one.spec.name: published_dormant(one, REGION) for one in decided.dormant}
-            whole = over(self.catalog.whole, dormant)
+            whole = with_dormant(self.catalog.whole, dormant)
             ids = {name: one.id for name, one in whole.clusters.items()}
             self.catalog = replace(self.catalog, clusters=ids, retiring=whole.retiring, whole=whole)
         instead = {one.id for one in replaced(decided)}

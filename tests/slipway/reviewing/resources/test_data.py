@@ -9,7 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
 from slipway.google.catalog.document import PublishedCatalog
-from slipway.model.catalog.withdrawal import begun
+from slipway.model.catalog.withdrawal import mark_under_way
 from slipway.model.findings.finding import Finding, Grade
 from slipway.reviewing.resources.buckets import buckets
 from slipway.reviewing.resources.data import data
@@ -101,5 +101,5 @@ def test_a_catalog_that_an_unfinished_deployment_wrote_is_nobodys_doing() -> Non
     )
     seen = change(facts(), facts(), preview=preview)
     assert [one.kind for one in data(seen)] == ["drift"]
-    noted = PublishedCatalog(whole=begun(facts().catalog, "3f9c2e1"))
+    noted = PublishedCatalog(whole=mark_under_way(facts().catalog, "3f9c2e1"))
     assert not list(data(replace(seen, live=replace(seen.live, catalog=noted))))
