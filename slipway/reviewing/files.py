@@ -7,7 +7,7 @@ import posixpath
 import re
 from fnmatch import fnmatchcase
 
-from slipway.reviewing.forges.table import FILES
+from slipway.reviewing.forge_table import FILES
 
 _GLOBS = (
     ("*", True),

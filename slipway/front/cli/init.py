@@ -22,7 +22,7 @@ from slipway.base.files import leftovers
 from slipway.base.formatting import join, quoted
 from slipway.front.cli.terminal import answers, pins, screen, starter, starter_files
 from slipway.front.cli.terminal.starter import Place, Record
-from slipway.reviewing.forges.table import FORGES, GITHUB
+from slipway.reviewing.forge_table import FORGES, GITHUB
 
 _FROM_A_FORGE = {".git", ".gitignore", "LICENSE", "README.md"}
 _DERIVED = {"STACKS", "FOLDER", "PATHS", "INCLUDES", *starter_files.published(())}

@@ -1,7 +1,7 @@
 """The port for a forge: the merge result and its approvals, and the comment on a change.
 
-Its adapters are the rows of `table`. They return the same values; `slipway.reviewing.gate` decides the worth of an
-approval.
+Its adapters are the rows of `forge_table`. They return the same values; `slipway.reviewing.gate` decides the worth of
+an approval.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Protocol
 
-from slipway.reviewing.forges.table import ForgeRow, running
+from slipway.reviewing.forge_table import ForgeRow, running
 from slipway.reviewing.gate import MergeResult, Words
 from slipway.reviewing.rendering.comment import MARKER
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from slipway.base.codec import from_json
 from slipway.base.errors import ConfigError
 from slipway.base.files import leftovers, repository, write_atomically
-from slipway.reviewing.forges.table import of_file
+from slipway.reviewing.forge_table import of_file
 
 RECORD = ".starter.json"
 _MARKER = re.compile(r"^<<<<<<< ", re.MULTILINE)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from slipway.base import installation
 from slipway.base.errors import ConfigError
-from slipway.reviewing.forges.table import GITHUB, GITLAB, ForgeRow, of_file
+from slipway.reviewing.forge_table import GITHUB, GITLAB, ForgeRow, of_file
 
 _WORKFLOWS = ".github/workflows/"
 _OWN = ("stacks/", "templates/", "jobs/")
