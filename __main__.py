@@ -1,5 +1,81 @@
-"""The program that `pulumi up` runs for each stack of this checkout."""
+"""The program that `pulumi up` runs for each stack of this checkout: what its stack file declares, as resources.
 
-from components.program import deploy
+`run` stands for the engine, its hooks, and the destruction of a stack. `deploy(__file__)` is this program in one line.
+"""
 
-deploy(__file__)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pulumi import Output, ResourceOptions
+
+from components.catalog import Catalog, JobTemplate, QuotaCheck
+from components.persistent_resource import AdoptedResource, OtherRegions, PersistentResource, RetiringResource
+from components.program import program
+from components.run import Outputs, Run
+from components.workspace import Workspace
+
+if TYPE_CHECKING:
+    from slipway.deploying.deployment.deployment import Deployment
+
+
+@program(__file__)
+def declare(run: Run) -> None:
+    stack = run.read_stack()  # stacks/Pulumi.STACK.yaml, checked
+    planned = run.plan(stack)  # by what lives; told before anything is declared
+    place = {"project": stack.project, "region": stack.region}
+    if planned.catalog.other_regions:
+        OtherRegions(planned.catalog.other_regions)
+    workspace = Workspace(
+        "workspace",
+        **place,
+        settings=stack.workspace,
+        trainers=stack.trainers,
+        work_elsewhere=stack.work_elsewhere,
+        writers=planned.writers,
+        live=planned.live,
+        plan=planned.plan.workspace,
+        facts=planned.facts.workspace,
+        hooks=run.guard,
+    )
+
+    def check_quota(of: Deployment) -> QuotaCheck:
+        words = {"contact": stack.quota.contact_email, "justification": stack.quota.justification}
+        facts, requests = of.facts.quota_check, of.report.requests
+        return QuotaCheck("quota", facts=facts, requests=requests, project=stack.project, **words)
+
+    # Requests come before the clusters that need them. Without any, the check tells of the clusters that came to be.
+    requests = check_quota(planned).requests if planned.report.requests else []
+    creation = run.creation(workspace, after=[*workspace.works, *workspace.accounts, *requests])
+
+    @run.after_creation
+    def declare_rest(made: Deployment) -> Outputs:
+        if not requests:
+            check_quota(made)
+        # Deleted in reverse: what jobs need goes after the clusters, each of which may still be found busy.
+        later, facts = ResourceOptions(depends_on=[workspace]), made.facts.clusters
+        clusters = {
+            one.spec.name: AdoptedResource(one.id, facts=facts[one.id], opts=later)
+            if one.spec.adopted
+            else PersistentResource(one, **place, facts=facts[one.id], hooks=run.guard, creation=creation, opts=later)
+            for one in made.plan.current
+        }
+        retiring = [
+            RetiringResource(one, **place, facts=facts[one.id], hooks=run.guard, opts=later)
+            for one in made.plan.retiring
+        ]
+        bucket = workspace.catalog.name
+        templates = [
+            JobTemplate(name, packages=built.values(), facts=made.facts.templates[name], bucket=bucket)
+            for name, built in made.packages.items()
+        ]
+        named = [workspace, *clusters.values(), *retiring, *templates, *([creation.object] if creation else [])]
+        facts = made.facts.published
+        catalog = Catalog("catalog", catalog=made.catalog, facts=facts, bucket=bucket, after=named, hooks=run.guard)
+        return Outputs(
+            clusters={name: one.id for name, one in clusters.items()},
+            retiring=[one.id for one in retiring],
+            catalog=Output.concat("gs://", bucket, "/", catalog.object.name),
+            work=Output.concat("gs://", workspace.work.name),
+            trainer=workspace.trainer.email,
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,9 @@ from slipway.google.quotas import SERVICE
 from slipway.model.catalog import model
 
 from .gcp import cloudquota, storage
+
+_PACKAGES = Path(".slipway/packages")
+"""The folder of archives: a relative one, as the state keeps the path, and checkouts differ."""
 
 
 class Catalog(pulumi.ComponentResource):
@@ -66,18 +69,18 @@ class JobTemplate(pulumi.ComponentResource):
         name: str,
         *,
         facts: Mapping[str, Any],
-        packages: Mapping[Path, SourcePackage],
+        packages: Iterable[SourcePackage],
         bucket: pulumi.Input[str],
     ) -> None:
-        """Declare the packages. `packages` by their files, none for an image; `bucket` is the catalog's, as an output
-        to wait for."""
+        """Declare the packages, none for an image. `bucket` is the catalog's, as an output to wait for. Raises
+        ConfigError where the working directory can't be written."""
         super().__init__("slipway:components:JobTemplate", name, dict(facts))
-        for archive, package in packages.items():
+        for package in packages:
             storage.BucketObject(
                 package.name.removesuffix(".tar.gz"),
                 bucket=bucket,
                 name=package.path,
-                source=pulumi.FileAsset(str(archive)),
+                source=pulumi.FileAsset(str(package.save(_PACKAGES))),
                 content_type="application/gzip",
                 opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
             )

@@ -30,7 +30,7 @@ ADVICE = f"on an error that does not say what to do: {ON_ERROR}"
 
 
 @dataclass(frozen=True)
-class Run:
+class EngineRun:
     """A run of the engine: its place, its stack, and its state. Nothing is refused yet."""
 
     checkout: Path
@@ -41,7 +41,7 @@ class Run:
     preview: bool
 
     @classmethod
-    def of(cls, checkout: Path, state: State | Unknown) -> Run:
+    def of(cls, checkout: Path, state: State | Unknown) -> EngineRun:
         return cls(checkout, pulumi.get_stack(), *place(), state, pulumi.runtime.is_dry_run())
 
     @property

@@ -25,7 +25,7 @@ from slipway.deploying.deployment.shared_grants import must_be_unneeded
 from slipway.deploying.deployment.workspace_plan import SharedGrant
 from slipway.google.live import Unknown, Use
 from slipway.google.unfinished_jobs import losses_of_cluster, losses_of_stack, must_be_idle
-from slipway.model.state import StateGrant, grant_of
+from slipway.model.state import State, StateGrant, grant_of
 
 from .engine import in_thread
 
@@ -88,6 +88,11 @@ def guard(
             await in_thread(lambda: hold(subject, use_of, left, once))
 
     return pulumi.ResourceHookBinding(before_delete=[pulumi.ResourceHook(NAME, before_delete)])
+
+
+def trainers_of(known: State | Unknown) -> frozenset[str] | None:
+    """Return the addresses of the accounts in a state; None where that is unknown."""
+    return None if isinstance(known, Unknown) else frozenset(one.name for one in known.accounts)
 
 
 def ends_stack(type_: str, known: Mapping[str, Any], moved: Moved) -> bool:

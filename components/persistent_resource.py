@@ -93,6 +93,7 @@ class PersistentResource(pulumi.ComponentResource):
     Its logical name is its id, so another id is another resource and never a replacement.
     """
 
+    id: pulumi.Output[str]
     resource: vertex.AiPersistentResource
 
     def __init__(
@@ -122,9 +123,10 @@ class PersistentResource(pulumi.ComponentResource):
         if creation and not current.import_:
             options = pulumi.ResourceOptions.merge(options, creation.taken_over(id, full))
         self.resource = _declared(self, full, options, deletion_policy=spec.deletion_policy, **inputs)
+        self.id = self.resource.name
         # The state tells it where the published catalog is lost.
         kept = {"protected": spec.name} if spec.replacement == PROTECT else {}
-        self.register_outputs({"id": self.resource.name, **kept, **_elsewhere(location, region)})
+        self.register_outputs({"id": self.id, **kept, **_elsewhere(location, region)})
 
 
 class RetiringResource(pulumi.ComponentResource):
@@ -151,7 +153,8 @@ class RetiringResource(pulumi.ComponentResource):
         full = resource_id(project, location, cluster.id)
         options = pulumi.ResourceOptions(import_=full, ignore_changes=["*"], hooks=hooks)
         self.resource = _declared(self, full, options, resource_pools=pools)
-        self.register_outputs({"id": self.resource.name, **_elsewhere(location, region)})
+        self.id = self.resource.name
+        self.register_outputs({"id": self.id, **_elsewhere(location, region)})
 
 
 class AdoptedResource(pulumi.ComponentResource):

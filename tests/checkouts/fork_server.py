@@ -35,8 +35,8 @@ SLIPWAY = "slipway"
 """The word for `python -I -m slipway`, likewise."""
 _MODULES = (
     "components.program",
-    "slipway.deploying.deployment.deployment",
     "components.deployment",
+    "components.making",
     "local.plugin.__main__",
 )
 _SIGINT = 128 + signal.SIGINT

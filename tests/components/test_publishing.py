@@ -29,18 +29,16 @@ CATALOG = model.Catalog(
 )
 
 
-@pytest.fixture
-def archive(tmp_path: Path) -> Path:
-    path = tmp_path / "nap-0123456789ab.tar.gz"
-    path.write_bytes(b"package")
-    return path
+@pytest.fixture(autouse=True)
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
-def published(archive: Path) -> list[Asked]:
+def published() -> list[Asked]:
     package = SourcePackage("nap-0123456789ab.tar.gz", "0123456789ab", b"package")
 
     def program() -> None:
-        template = JobTemplate("nap", facts=FACTS, packages={archive: package}, bucket="acme-catalog")
+        template = JobTemplate("nap", facts=FACTS, packages=[package], bucket="acme-catalog")
         Catalog("catalog", catalog=CATALOG, facts=FACTS, bucket="acme-catalog", after=[template])
 
     return declared(program)
@@ -51,42 +49,43 @@ def text(catalog: Asked) -> str:
     return str(unwrap_rpc_secret(catalog.inputs["content"]))
 
 
-def test_a_template_publishes_its_facts(archive: Path) -> None:
-    assert only(published(archive), "slipway:components:JobTemplate").inputs == FACTS
+def test_a_template_publishes_its_facts() -> None:
+    assert only(published(), "slipway:components:JobTemplate").inputs == FACTS
 
 
 def test_an_image_needs_no_package() -> None:
-    asked = declared(lambda: JobTemplate("nap", facts=FACTS, packages={}, bucket="acme-catalog"))
+    asked = declared(lambda: JobTemplate("nap", facts=FACTS, packages=(), bucket="acme-catalog"))
     assert every(asked, OBJECT) == {}
 
 
-def test_the_package_lies_under_its_hash_and_stays(archive: Path) -> None:
+def test_the_package_lies_under_its_hash_and_stays() -> None:
     """Queued and restarting jobs still install it when the template has changed or gone."""
-    package = every(published(archive), OBJECT)["nap-0123456789ab"]
+    package = every(published(), OBJECT)["nap-0123456789ab"]
     assert package.inputs["name"] == "packages/nap-0123456789ab.tar.gz"
     assert package.inputs["bucket"] == "acme-catalog"
     assert isinstance(package.inputs["source"], pulumi.FileAsset)
+    assert Path(package.inputs["source"].path).read_bytes() == b"package"
     assert package.request.retainOnDelete
     assert package.parent == "nap"
 
 
-def test_the_catalog_is_one_object_that_is_overwritten(archive: Path) -> None:
-    catalog = every(published(archive), OBJECT)["catalog"]
+def test_the_catalog_is_one_object_that_is_overwritten() -> None:
+    catalog = every(published(), OBJECT)["catalog"]
     assert catalog.inputs["name"] == "catalog.json"
     assert read(text(catalog), "here") == CATALOG
     assert catalog.inputs["contentType"] == "application/json"
     assert not catalog.request.retainOnDelete
 
 
-def test_the_catalog_comes_after_all_it_speaks_of(archive: Path) -> None:
-    catalog = every(published(archive), OBJECT)["catalog"]
+def test_the_catalog_comes_after_all_it_speaks_of() -> None:
+    catalog = every(published(), OBJECT)["catalog"]
     assert {"nap", "nap-0123456789ab"} & catalog.depends_on
 
 
-def test_the_catalog_publishes_its_facts(archive: Path) -> None:
-    assert only(published(archive), "slipway:components:Catalog").inputs == FACTS
+def test_the_catalog_publishes_its_facts() -> None:
+    assert only(published(), "slipway:components:Catalog").inputs == FACTS
 
 
-def test_the_same_document_is_the_same_text(archive: Path) -> None:
-    texts = {text(every(published(archive), OBJECT)["catalog"]) for _ in range(2)}
+def test_the_same_document_is_the_same_text() -> None:
+    texts = {text(every(published(), OBJECT)["catalog"]) for _ in range(2)}
     assert len(texts) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from components import deployment
+from components.run import Outputs
 from slipway.authoring.stack.cluster_checks import OF_THE_MAKING
 from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import from_text
@@ -41,5 +41,5 @@ def test_the_keys_that_are_refused_are_those_of_the_page() -> None:
 
 def test_what_other_programs_read_is_exported() -> None:
     (named,) = re.findall(r"`up` exports (.*?)\.", PAGE)
-    assert set(re.findall(r"`(\w+)`", named)) == set(deployment._OUTPUTS)
-    assert all(one in deployment._OUTPUTS for one in re.findall(r'require_output\("(\w+)"\)', PAGE))
+    assert set(re.findall(r"`(\w+)`", named)) == set(Outputs.__annotations__)
+    assert all(one in Outputs.__annotations__ for one in re.findall(r'require_output\("(\w+)"\)', PAGE))

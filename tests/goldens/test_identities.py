@@ -133,10 +133,9 @@ def test_names_of_buckets() -> None:
     assert default_buckets("acme.example:ml", "dev") == ("ml-dev-catalog", "ml-dev-work")
 
 
-def test_names_that_the_engine_has_in_its_state(tmp_path: Path) -> None:
+def test_names_that_the_engine_has_in_its_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under another name a resource would be replaced, and one whose hook is gone can't be deleted."""
-    archive = tmp_path / "nap-0123456789ab.tar.gz"
-    archive.write_bytes(b"package")
+    monkeypatch.chdir(tmp_path)
     package = SourcePackage("nap-0123456789ab.tar.gz", "0123456789ab", b"package")
     published = Catalog("dev", PROJECT, REGION, "3f9c2e1", False, "acme-work", "t", {}, (), {})
 
@@ -145,7 +144,7 @@ def test_names_that_the_engine_has_in_its_state(tmp_path: Path) -> None:
         current = CurrentCluster(PLAIN, "h100-1a2b3c4", "1a2b3c4", import_=False)
         PersistentResource(current, project=PROJECT, region=REGION, facts=FACTS)
         OtherRegions(("us-east4",))
-        JobTemplate("nap", facts=FACTS, packages={archive: package}, bucket="acme-catalog")
+        JobTemplate("nap", facts=FACTS, packages=[package], bucket="acme-catalog")
         CatalogComponent("catalog", catalog=published, facts=FACTS, bucket="acme-catalog", after=[])
 
     assert sorted(f"{one.parent} {one.type} {one.name}" for one in declared(program)) == [

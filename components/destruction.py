@@ -1,0 +1,60 @@
+"""A destruction: for SLIPWAY_PURPOSE=destroy a program declares nothing, so that the engine deletes all it knows."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pulumi
+
+from slipway.authoring.stack.stack import Stack
+from slipway.base.errors import SlipwayError
+from slipway.deploying.deployment.deletion_guard import GuardSubject, guarded_grants, guarded_use
+from slipway.deploying.deployment.destruction import Destruction
+from slipway.deploying.deployment.removal import GracePeriod
+from slipway.deploying.deployment.summary import outliving, shared_grants, untold_grants
+from slipway.model.state import State
+
+from .engine import ADVICE, EngineRun, configured, left
+from .guard import check, guard, trainers_of
+from .workspace import leave_grants
+
+
+def take_down(checkout: Path) -> None:
+    """Declare nothing, so that the engine deletes all that it knows, where that is all of the stack."""
+    pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
+    try:
+        file = configured(checkout)
+    except SlipwayError:
+        file = None  # A mistake in the stack file must not prevent a destruction.
+    run = EngineRun.of(checkout, left(checkout, os.environ))
+    # The destruction takes the stack's outputs with it, and a killed program tells nothing any more.
+    if not run.preview:
+        pulumi.log.info(ADVICE)
+    destruction = destruction_of(run, file)
+    destruction.must_leave_none()
+    grace = GracePeriod.of(os.environ)
+
+    def where() -> tuple[tuple[str, str], ...]:
+        return destruction.where
+
+    use = guarded_use(os.environ, where, run.name, run.state)
+    needed_by = guarded_grants(os.environ, where, run.name, run.state)
+    guard(use, grace.left, grace.replaced, needed_by, trainers_of(run.state))
+    if run.preview:
+        try:
+            check(GuardSubject(), use)
+        except RuntimeError as refusal:
+            pulumi.log.warn(str(refusal))
+    if isinstance(run.state, State):
+        stay = destruction.shared_grants()
+        for told in filter(None, (outliving(run.state), shared_grants(stay))):
+            pulumi.log.info(told)
+        for warning in untold_grants(stay, run.project):
+            pulumi.log.warn(warning)
+        if stay:
+            leave_grants([one.grant for one in stay], run.project)
+
+
+def destruction_of(run: EngineRun, file: Stack | None) -> Destruction:
+    return Destruction(os.environ, run.state, stack=run.name, project=run.project, region=run.region, file=file)

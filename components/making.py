@@ -1,0 +1,95 @@
+"""The making of a deployment's clusters: told before, offered meanwhile, and planned anew by what came to be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+import pulumi
+
+from slipway.deploying.creation.parallel_creation import creator
+from slipway.deploying.deployment.deletion_guard import GuardSubject
+from slipway.deploying.deployment.deployment import Deployment, Packages, ProvenStack, plan_deployment
+from slipway.deploying.deployment.interim_catalog import Offers, interim
+from slipway.deploying.deployment.plan import Plan, as_made
+from slipway.deploying.deployment.removal import GracePeriod
+from slipway.deploying.deployment.summary import made_otherwise
+from slipway.deploying.generations.action import DELETE, What
+from slipway.google.live import Live, Unknown, Use
+from slipway.model.labels import Revision
+from slipway.reviewing.preview_text import preview_text
+
+from .engine import ADVICE, EngineRun
+
+
+class Making:
+    """`first` is the deployment as it is planned, `made` the one of the clusters that came to be, once they run."""
+
+    def __init__(
+        self,
+        run: EngineRun,
+        proven: ProvenStack,
+        packages: Packages,
+        revision: Revision,
+        live: Live,
+        plan: Plan,
+        now: datetime,
+    ) -> None:
+        def planned(plan: Plan) -> Deployment:
+            return plan_deployment(
+                proven, packages, revision, live, plan, preview=run.preview, now=now, known=run.state
+            )
+
+        self._run, self._proven, self._planned, self.now = run, proven, planned, now
+        self.first = self.made = planned(plan)
+        self.ids = [one.id for one in plan.of(What.CREATE)]
+        # A cluster may become an alternative, or none: resources that depend on the outcome are declared after it.
+        self.open = bool(plan.seasons) or any(one.instead for one in plan.of(What.CREATE))
+
+    def tell(self) -> None:
+        """Tell the person what comes."""
+        run, first, log = self._run, self.first, pulumi.log
+        for message in preview_text(first, run.state, self.now, preview=run.preview):
+            log.info(message)
+        for warning in first.warnings:
+            log.warn(warning)
+        if run.deployed and not run.preview and first.plan.of(What.CREATE, *DELETE):
+            log.info(ADVICE)  # After a kill of the program amid clusters only the engine's words remain.
+
+    def creator(
+        self, use: Callable[[GuardSubject], Use | Unknown], grace: GracePeriod
+    ) -> Callable[[Sequence[str]], Mapping[str, str]]:
+        """Return the function that makes clusters by their ids. Raises ConfigError for settings that can't be read."""
+        run, first, planned = self._run, self.first, self._planned
+        offers = Offers(
+            first.live.deployed,
+            interim(first.plan, first.live, lambda plan: planned(plan).catalog),
+            lambda made: planned(as_made(first.plan, made, last=True)).catalog,
+            first.catalog.catalog_bucket,
+            tuple(one for built in first.packages.values() for one in built.values()),
+            first.revision,
+            self.now,
+        )
+        create = creator(
+            first.plan,
+            os.environ,
+            (run.name, run.project, run.region),
+            use,
+            say=pulumi.log.info,
+            warn=pulumi.log.warn,
+            awaited=first.report.awaited,
+            offers=offers,
+            grace=grace,
+        )
+
+        def make(ids: Sequence[str]) -> Mapping[str, str]:
+            made = create(ids)
+            if self.open:
+                final = as_made(first.plan, made, last=True)
+                for line in made_otherwise(first.plan, final, self._proven.templates.values(), run.region):
+                    pulumi.log.warn(line)
+                self.made = planned(final)
+            return made
+
+        return make

@@ -1,0 +1,164 @@
+"""A run of `up` or preview, behind the declarations: the engine's answers, the plan, and the making of clusters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import pulumi
+
+from slipway.authoring.stack.stack import Stack
+from slipway.base.clock import right_time
+from slipway.deploying.deployment.deletion_guard import guarded_grants, guarded_use
+from slipway.deploying.deployment.live_plan import read_and_plan
+from slipway.deploying.deployment.plan import Plan
+from slipway.deploying.deployment.removal import GracePeriod
+from slipway.deploying.deployment.workspace_plan import metric_writers
+from slipway.google.foreign_words import ON_ERROR
+from slipway.google.live import Live, Unknown
+from slipway.model.state import State, refuse_move, stack_locations
+
+from .engine import ADVICE, EngineRun, configured, give_advice, known
+from .guard import guard, trainers_of
+from .persistent_resource import Creation
+
+if TYPE_CHECKING:
+    from slipway.deploying.deployment.deployment import Deployment, ProvenStack
+
+    from .workspace import Workspace
+
+
+class Outputs(TypedDict):
+    """The stack's outputs, which other programs read."""
+
+    clusters: Mapping[str, pulumi.Input[str]]
+    retiring: Sequence[pulumi.Input[str]]
+    catalog: pulumi.Input[str]
+    work: pulumi.Input[str]
+    trainer: pulumi.Input[str]
+
+
+class Run:
+    """A deployment under way: each method is a step of a program, in this order. `guard` is for the resources that jobs
+    need: it asks for jobs before a deletion.
+
+    From `plan` on nothing is refused any more, but for a preview, which refuses at its end.
+    """
+
+    guard: pulumi.ResourceHookBinding
+
+    def __init__(self, checkout: Path) -> None:
+        self._checkout, self._began = checkout, datetime.now(UTC)
+        # Slow imports run while the engine, then the cloud, answers: `preview-vs-bare` of the bench.
+        with ThreadPoolExecutor(1) as background:
+            background.submit(import_module, "slipway.deploying.deployment.deployment")
+            self._engine = EngineRun.of(checkout, known())
+        self._stack: Stack | None = None
+        self._creation: Creation | None = None
+        state, name = self._engine.state, self._engine.name
+        self._grace, self._use = GracePeriod.of(os.environ), guarded_use(os.environ, self._where, name, state)
+        self.guard = guard(
+            self._use,
+            self._grace.left,
+            self._grace.replaced,
+            guarded_grants(os.environ, self._where, name, state),
+            trainers_of(state),
+            self._refuse_unasked,
+        )
+
+    def read_stack(self) -> Stack:
+        """Return the stack of the stack file and the engine's configuration. Raises StackErrors with all mistakes, and
+        ConfigError for a stack that moves to another place."""
+        run, stack = self._engine, configured(self._checkout)
+        self._stack = stack
+        if isinstance(run.state, Unknown):
+            pulumi.log.warn(f"can't tell what the stack has already, from {run.state.api}: {run.state.why}")
+            return stack
+        refuse_move(run.state, stack=run.name, project=run.project, region=run.region, others=stack.other_regions)
+        if not (run.preview or run.deployed):  # Later the output `onError` has it.
+            pulumi.log.info(ADVICE)
+            give_advice()
+        return stack
+
+    def plan(self, stack: Stack) -> Deployment:
+        """Return what is to be declared, from the stack and what lives, and tell the person the coming steps.
+
+        Raises ConfigError for mistakes in templates, and PolicyError when quota does not suffice, or the stack breaks a
+        mandatory rule of its own.
+        """
+        from slipway.deploying.deployment.deployment import build_packages, prove_stack
+
+        proven = prove_stack(stack, self._checkout / "templates")
+        with ThreadPoolExecutor(1) as background:
+            deciding = background.submit(copy_context().run, self._decide, proven)
+            from slipway.deploying.deployment.checkout import checkout_revision
+
+            from .making import Making
+
+            revision = checkout_revision(self._checkout, os.environ)
+            packages = build_packages(proven, self._checkout)
+            live, plan, now = deciding.result()
+        self._making = making = Making(self._engine, proven, packages, revision, live, plan, now)
+        catalog = making.first.catalog
+        self._grace.began_with(live.catalog, catalog.catalog_bucket, catalog.trainer, *catalog.trainers.values())
+        making.tell()
+        self._make = making.creator(self._use, self._grace)
+        pulumi.export("onError", ON_ERROR)
+        if not self._engine.preview:
+            making.first.refuse()
+        return making.first
+
+    def _decide(self, proven: ProvenStack) -> tuple[Live, Plan, datetime]:
+        began, say, warn = self._began, pulumi.log.info, pulumi.log.warn
+        asked = {"metrics": proven.metrics, "writers": metric_writers(proven.templates.values())}
+        run = self._engine
+        live, plan = read_and_plan(proven.stack, os.environ, run.preview, began, say, warn, known=run.state, **asked)
+        return live, plan, right_time(began, live.time)
+
+    def creation(self, workspace: Workspace, after: Sequence[pulumi.Resource]) -> Creation | None:
+        """Declare that the missing clusters are made when `after` exist. None in a stack that never made one in this
+        way: it gets no new resource for it."""
+        making, state = self._making, self._engine.state
+        if making.ids or (isinstance(state, State) and state.creation):
+            bucket = workspace.catalog.name
+            self._creation = Creation(
+                making.ids, self._make, bucket=bucket, workspace=workspace, after=after, now=making.now
+            )
+        return self._creation
+
+    def after_creation(self, rest: Callable[[Deployment], Outputs]) -> None:
+        """Call `rest` with the deployment as it came to be, and export what it returns: at once, unless a cluster may
+        become one of its alternatives, or none. Decorates the function."""
+        making, creation = self._making, self._creation
+
+        outputs: Any
+        if creation and making.open and not self._engine.preview:
+            # The URN exists when the hook has been called, or when the engine has found that it need not be.
+            outputs = creation.object.urn.apply(lambda _: pulumi.Output.all(**rest(making.made)))
+        else:
+            outputs = rest(making.made)
+        for name in Outputs.__annotations__:
+            pulumi.export(name, outputs[name])
+
+    def end(self) -> None:
+        """Refuse a preview of what `up` refuses: a review reads the whole declaration first."""
+        if self._engine.preview:
+            self._making.first.refuse()
+
+    def _where(self) -> tuple[tuple[str, str], ...]:
+        run, others = self._engine, self._stack.other_regions if self._stack else ()
+        return stack_locations(None if isinstance(run.state, Unknown) else run.state, run.project, run.region, others)
+
+    def _refuse_unasked(self) -> None:
+        """Raise SlipwayError where a destruction of which the program was not told would leave a cluster, or harm."""
+        from .destruction import destruction_of
+
+        destruction = destruction_of(self._engine, self._stack)
+        destruction.must_leave_none()
+        destruction.must_keep_roles()
