@@ -23,10 +23,13 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Environment:
-    """The variables of all worker pools, or else each one's `own`; and `secrets` by variable."""
+    """The environment of a template's worker pools."""
 
+    #: The variables of all worker pools; empty where these differ.
     shared: Mapping[str, str]
+    #: The variables of each worker pool, where they differ.
     own: tuple[Mapping[str, str], ...]
+    #: The secrets, by variable.
     secrets: Mapping[str, str]
 
 
@@ -38,33 +41,35 @@ class _Variable:
 
 def environment(pools: Sequence[tuple[DocumentPart, Json]], output: OutputReader) -> Environment:
     """Read the environments of used worker pools; mistakes are findings."""
-    each = [_variables(part, pool, output.notes) for part, pool in pools]
-    secrets = _references(each)
-    for name, variable in _plain_secrets(each):
+    by_pool = [_variables(part, pool, output.notes) for part, pool in pools]
+    secrets = _references(by_pool)
+    for name, variable in _plain_secrets(by_pool):
         secrets[name] = name.lower().replace("_", "-")
-        output.notes.append(Note.of(variable.part, _told(name, secrets[name], pools)))
+        output.notes.append(Note.of(variable.part, _note_of_secret(name, secrets[name], pools)))
     own = tuple(
         {
-            name: output.text(one.part, name, one.value)
-            for name, one in variables.items()
+            name: output.text(variable.part, name, variable.value)
+            for name, variable in variables.items()
             if name not in secrets and name.removesuffix(_SUFFIX) not in secrets
         }
-        for variables in each
+        for variables in by_pool
     )
-    same = all(list(one.items()) == list(own[0].items()) for one in own)
-    return Environment(own[0] if same else {}, tuple({} for _ in own) if same else own, secrets)
+    same = all(list(variables.items()) == list(own[0].items()) for variables in own)
+    if same:
+        return Environment(shared=own[0], own=tuple({} for _ in own), secrets=secrets)
+    return Environment(shared={}, own=own, secrets=secrets)
 
 
 def _variables(part: DocumentPart, pool: Json, notes: list[Note]) -> dict[str, _Variable]:
     """Return the variables of a worker pool by name, without Slipway's own and empty ones."""
     key = next((key for key in CODES if key in pool), CODES[0])
-    found: dict[str, _Variable] = {}
+    variables: dict[str, _Variable] = {}
     entries = zip(items(field_of(field_of(part, key), "env")), pool.get(key, {}).get("env", ()), strict=False)
-    for entry, one in entries:
-        name, value = (one or {}).get("name", ""), (one or {}).get("value", "")
+    for entry, given in entries:
+        name, value = (given or {}).get("name", ""), (given or {}).get("value", "")
         if not ENV_NAME.fullmatch(name):
             entry.wrong(f"{name!r} is not a variable's name", "letters, digits and _, a digit not first")
-        elif name in found:
+        elif name in variables:
             entry.wrong(f"{name} is set twice", "keep one of them")
         elif problem := value_problem(name, value):
             field_of(entry, "value").wrong(*problem)
@@ -72,44 +77,52 @@ def _variables(part: DocumentPart, pool: Json, notes: list[Note]) -> dict[str, _
             why = "each job has its own" if name in RECORDS else "its value is empty"
             notes.append(Note.of(entry, f"{name}: left out, as {why}"))
         else:
-            found[name] = _Variable(entry, value)
-    return found
+            variables[name] = _Variable(entry, value)
+    return variables
 
 
-def _references(each: Sequence[Mapping[str, _Variable]]) -> dict[str, str]:
+def _references(by_pool: Sequence[Mapping[str, _Variable]]) -> dict[str, str]:
     """Return the secrets that all worker pools refer to, as templates do."""
-    named = {name.removesuffix(_SUFFIX): one.value for name, one in each[0].items() if name.endswith(_SUFFIX)}
+    named = {
+        name.removesuffix(_SUFFIX): variable.value for name, variable in by_pool[0].items() if name.endswith(_SUFFIX)
+    }
     return {
         name: value
         for name, value in named.items()
         if name
         and _REFERENCE.fullmatch(value)
-        and all((one := variables.get(f"{name}{_SUFFIX}")) is not None and one.value == value for variables in each)
-        and not any(name in variables or _mentions(variables, f"{name}{_SUFFIX}") for variables in each)
+        and all(
+            (reference := variables.get(f"{name}{_SUFFIX}")) is not None and reference.value == value
+            for variables in by_pool
+        )
+        and not any(name in variables or _mentions(variables, f"{name}{_SUFFIX}") for variables in by_pool)
     }
 
 
 def _mentions(variables: Mapping[str, _Variable], name: str) -> bool:
-    return any(f"$({name})" in one.value for one in variables.values())
+    return any(f"$({name})" in variable.value for variable in variables.values())
 
 
-def _plain_secrets(each: Sequence[Mapping[str, _Variable]]) -> Iterator[tuple[str, _Variable]]:
+def _plain_secrets(by_pool: Sequence[Mapping[str, _Variable]]) -> Iterator[tuple[str, _Variable]]:
     """Yield the variables that look like secrets, each once."""
-    for name, one in ((name, one) for variables in each for name, one in variables.items()):
-        if not any(looks_secret(line, name) for line in one.value.splitlines()):
+    named = [(name, variable) for variables in by_pool for name, variable in variables.items()]
+    for name, variable in named:
+        if not any(looks_secret(line, name) for line in variable.value.splitlines()):
             continue
         if name.endswith(_SUFFIX):
-            one.part.wrong(f"{name} has a secret in plain text", "its reference: projects/…/secrets/…/versions/latest")
-        elif any(f"{name}{_SUFFIX}" in variables for variables in each):
-            one.part.wrong(f"{name} looks like a secret, and {name}{_SUFFIX} is set as well", f"leave {name} out")
-        elif any(variables[name].value != one.value for variables in each if name in variables):
+            variable.part.wrong(
+                f"{name} has a secret in plain text", "its reference: projects/…/secrets/…/versions/latest"
+            )
+        elif any(f"{name}{_SUFFIX}" in variables for variables in by_pool):
+            variable.part.wrong(f"{name} looks like a secret, and {name}{_SUFFIX} is set as well", f"leave {name} out")
+        elif any(variables[name].value != variable.value for variables in by_pool if name in variables):
             what = f"{name} looks like a secret, and has another value in another worker pool"
-            one.part.wrong(what, "names that differ, as a template has one secret for each")
+            variable.part.wrong(what, "names that differ, as a template has one secret for each")
         else:
-            yield name, one
+            yield name, variable
 
 
-def _told(name: str, secret: str, pools: Sequence[tuple[DocumentPart, Json]]) -> str:
+def _note_of_secret(name: str, secret: str, pools: Sequence[tuple[DocumentPart, Json]]) -> str:
     image = any("containerSpec" in pool for _, pool in pools)
     reads = f"; the code of an image finds its reference in {name}{_SUFFIX}" if image else ""
     make = f"gcloud secrets create {secret} --data-file=-"

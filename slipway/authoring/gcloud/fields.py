@@ -49,8 +49,8 @@ def choice(part: DocumentPart) -> str | None:
     if isinstance(part.value, int):
         _mistyped(part, "a name", "the name that this number stands for in the API")
         return None
-    found = text(part)
-    return "" if found is not None and found.endswith(_UNSPECIFIED) else found
+    name = text(part)
+    return "" if name is not None and name.endswith(_UNSPECIFIED) else name
 
 
 def count(part: DocumentPart) -> int | None:
@@ -71,10 +71,10 @@ def flag(part: DocumentPart) -> bool | None:
 
 def duration(part: DocumentPart) -> int | None:
     """Read seconds."""
-    found = _DURATION.fullmatch(part.value) if isinstance(part.value, str) else None
-    if found is None:
+    match = _DURATION.fullmatch(part.value) if isinstance(part.value, str) else None
+    if match is None:
         _mistyped(part, "a time in whole seconds", '"3600s", for an hour')
-    return int(found[1]) if found else None
+    return int(match[1]) if match else None
 
 
 def items(part: DocumentPart) -> list[DocumentPart]:
@@ -91,23 +91,27 @@ class Several:
     read: Read
 
     def __call__(self, part: DocumentPart) -> list[Any]:
-        return [self.read(one) for one in items(part)]
+        return [self.read(item) for item in items(part)]
 
 
 @dataclass(frozen=True)
 class Message:
-    """A reader of a mapping: the readers of its `known` fields, and by field why a template can't have the `refused`
-    ones, and what to do. A mistake is a finding. What the API takes for absent is absent: null, empty texts and
-    mappings, 0 and false; a time of 0 s is a value."""
+    """A reader of a mapping. A mistake is a finding.
 
+    Values that the API takes for absent are absent: null, empty texts and mappings, 0 and false. A time of 0 s is a
+    value.
+    """
+
+    #: The readers of the fields that a template can have.
     known: Mapping[str, Read]
+    #: The other fields of the API, each with the way out.
     refused: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, part: DocumentPart) -> dict[str, Any] | None:
         if not isinstance(part.value, dict):
             _mistyped(part, "a mapping", f"fields such as {next(iter(self.known))}, indented below it")
             return None
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         named: set[str] = set()
         for key, child in part.items():
             name = camel(key)
@@ -119,9 +123,9 @@ class Message:
                 if name in self.refused:
                     child.wrong("a template can't have it", self.refused[name])
                 elif (value := self.known[name](child)) or self.known[name] is duration:
-                    found[name] = value
+                    values[name] = value
             named.add(name)
-        return found
+        return values
 
 
 def _mistyped(part: DocumentPart, what: str, fix: str) -> None:
@@ -134,7 +138,7 @@ def _meant(part: DocumentPart, name: str, here: Message) -> str:
     if place := _place(name, above, part):
         return place
     api = dict.fromkeys(known for _, message in _messages(JOB) for known in (*message.known, *message.refused))
-    own = {camel(one.name): one.name for each in (Declaration, WorkerPool) for one in fields(each)}
+    own = {camel(declared.name): declared.name for kind in (Declaration, WorkerPool) for declared in fields(kind)}
     near = nearest(name, (*here.known, *here.refused)) or nearest(name, (*api, *own))
     if near in here.known:
         return f"{near}, if that was meant"
@@ -150,30 +154,30 @@ def _meant(part: DocumentPart, name: str, here: Message) -> str:
 def _place(name: str, above: Path, part: DocumentPart) -> str:
     """Return where a field belongs that stands below `above`: further up, further down or elsewhere; empty for one that
     job files don't have."""
-    found = {path: message for path, message in _messages(JOB) if name in message.known or name in message.refused}
-    up = [path for path in found if path == above[: len(path)]]
+    by_path = {path: message for path, message in _messages(JOB) if name in message.known or name in message.refused}
+    up = [path for path in by_path if path == above[: len(path)]]
     beside = {camel(key) for key in DocumentPart(part.document, part.path[:-1]).value}
     down = sorted(
-        (path for path in found if above == path[: len(above)]), key=lambda path: path[len(above)] not in beside
+        (path for path in by_path if above == path[: len(above)]), key=lambda path: path[len(above)] not in beside
     )
-    if not found:
+    if not by_path:
         return ""
     if up:
         levels = len(above) - len(up[-1])
         path = up[-1]
         where = f"{'one level' if levels == 1 else f'{levels} levels'} up, beside {above[len(path)]}"
     else:
-        path = (*down, *found)[0]
+        path = (*down, *by_path)[0]
         where = f"below {'.'.join(path[len(above) :] if down else path) or 'nothing, at the left'}"
-    refused = found[path].refused.get(name)
+    refused = by_path[path].refused.get(name)
     return f"it belongs {where}" + (f", and a template can't have it: {refused}" if refused else "")
 
 
 def _messages(message: Message, path: Path = ()) -> Iterator[tuple[Path, Message]]:
     """Yield a message and all in it, with the names that lead to each."""
     yield path, message
-    for name, read in message.known.items():
-        inner = read.read if isinstance(read, Several) else read
+    for name, reader in message.known.items():
+        inner = reader.read if isinstance(reader, Several) else reader
         if isinstance(inner, Message):
             yield from _messages(inner, (*path, name))
 

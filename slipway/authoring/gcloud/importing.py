@@ -12,7 +12,7 @@ from slipway.authoring.gcloud.note import Note
 from slipway.authoring.gcloud.output import BUCKET, OutputReader
 from slipway.authoring.gcloud.workers import WorkersReader
 from slipway.authoring.gcloud.yaml_loader import JobFileLoader
-from slipway.authoring.stack.yaml_file import DocumentPart, FileMistake, dotted, from_text, in_words
+from slipway.authoring.stack.yaml_file import DocumentPart, dotted, from_text, in_words
 from slipway.authoring.template.declaration import Declaration, Scheduling
 from slipway.authoring.template.job_template import MAX_TIMEOUT_S, NAME, JobTemplate, problems
 from slipway.base.codec import camel
@@ -33,7 +33,7 @@ _CONTEXT = re.compile(r"projects/[^/]+/locations/[^/]+/metadataStores/default/co
 
 @dataclass(frozen=True)
 class Imported:
-    """A template, and `notes` on all in which its jobs differ from the file's."""
+    """A template, with notes on all in which its jobs differ from the file's."""
 
     template: JobTemplate
     notes: tuple[Note, ...] = ()
@@ -41,10 +41,11 @@ class Imported:
 
 @dataclass(frozen=True)
 class Naming:
-    """The facts that a job file lacks. `folder` has the code of a Python package, from the repository's root."""
+    """The facts that a job file lacks."""
 
     name: str
     summary: str
+    #: The folder of a Python package's code, from the repository's root.
     folder: str = ""
 
 
@@ -61,53 +62,51 @@ def read(text: str, file: str, naming: Naming) -> Imported:
             "this is the body of a whole request, and a job file is the job's spec alone",
             f"give what is under {spec.path[-1]}, as {CUSTOM_JOB.gcloud} --config takes it",
         )
-    found: dict[str, Any] = {} if mistakes else JOB(root) or {}
-    if not mistakes and not any(found.get("workerPoolSpecs", ())):
+    job: dict[str, Any] = {} if mistakes else JOB(root) or {}
+    if not mistakes and not any(job.get("workerPoolSpecs", ())):
         what = "there is no worker pool in it"
         field_of(root, "workerPoolSpecs").wrong(what, f"a job's spec, as {CUSTOM_JOB.gcloud} --config takes it")
     if not mistakes:
-        imported = _template(root, found, naming)
+        imported = _template(root, job, naming)
         if imported is not None:
             return imported
-    ordered = sorted(mistakes, key=lambda one: one.line)
-    raise _refusal(file, ordered)
+    ordered = sorted(mistakes, key=lambda mistake: mistake.line)
+    raise ConfigError(
+        f"{file} can't be imported, and nothing was written",
+        why="\n".join(in_words(ordered)),
+        fix=f"correct {file}, or the flags",
+    )
 
 
-def _refusal(file: str, mistakes: list[FileMistake]) -> ConfigError:
-    first, *more = in_words(mistakes)
-    what = f"{file} can't be imported, and nothing was written"
-    return ConfigError(what, why="\n".join((first, *more)), fix=f"correct {file}, or the flags")
-
-
-def _template(root: DocumentPart, found: Mapping[str, Any], naming: Naming) -> Imported | None:
+def _template(root: DocumentPart, job: Mapping[str, Any], naming: Naming) -> Imported | None:
     """Return the template; None after a mistake, which is then a finding."""
     _no_placeholders(root)
     notes: list[Note] = []
-    output = OutputReader(_output(root, found, notes), notes)
-    scheduling = found.get("scheduling", {})
+    output = OutputReader(_output(root, job, notes), notes)
+    scheduling = job.get("scheduling", {})
     asked: dict[str, Any] = {
         "name": naming.name,
         "summary": naming.summary,
-        **WorkersReader(field_of(root, "workerPoolSpecs"), naming.folder, output).read(found["workerPoolSpecs"]),
-        "capacity_types": (_capacity_type(root, found, notes),),
+        **WorkersReader(field_of(root, "workerPoolSpecs"), naming.folder, output).read(job["workerPoolSpecs"]),
+        "capacity_types": (_capacity_type(root, job, notes),),
         "timeout_s": _timeout(root, scheduling),
         "scheduling": _scheduling(root, scheduling),
-        "network": found.get("network"),
-        "service_account": _account(root, found, notes),
-        "enable_web_access": found.get("enableWebAccess", False),
-        "enable_dashboard_access": found.get("enableDashboardAccess", False),
-        "tensorboard": _tensorboard(root, found),
-        "experiment": _experiment(root, found, notes),
+        "network": job.get("network"),
+        "service_account": _account(root, job, notes),
+        "enable_web_access": job.get("enableWebAccess", False),
+        "enable_dashboard_access": job.get("enableDashboardAccess", False),
+        "tensorboard": _tensorboard(root, job),
+        "experiment": _experiment(root, job, notes),
     }
     if not root.mistakes:
         for problem in problems(Declaration(**asked)):
             root.wrong(f"as a template it is not well-formed: {problem}", "correct the field, or leave it out")
-    return None if root.mistakes else Imported(JobTemplate(**asked), tuple(sorted(notes, key=lambda one: one.line)))
+    return None if root.mistakes else Imported(JobTemplate(**asked), tuple(sorted(notes, key=lambda note: note.line)))
 
 
-def _output(root: DocumentPart, found: Mapping[str, Any], notes: list[Note]) -> str:
+def _output(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]) -> str:
     """Return the output directory, empty for none: each job of the template has one of its own."""
-    uri = str(found.get("baseOutputDirectory", {}).get("outputUriPrefix", ""))
+    uri = str(job.get("baseOutputDirectory", {}).get("outputUriPrefix", ""))
     part = field_of(field_of(root, "baseOutputDirectory"), "outputUriPrefix")
     if uri and not BUCKET.match(uri):
         part.wrong(f"{uri!r} is not in Cloud Storage", "gs://BUCKET/FOLDER")
@@ -117,8 +116,8 @@ def _output(root: DocumentPart, found: Mapping[str, Any], notes: list[Note]) -> 
     return uri
 
 
-def _account(root: DocumentPart, found: Mapping[str, Any], notes: list[Note]) -> str | None:
-    account: str | None = found.get("serviceAccount")
+def _account(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]) -> str | None:
+    account: str | None = job.get("serviceAccount")
     part = field_of(root, "serviceAccount")
     if account is None:
         notes.append(Note.of(part, "serviceAccount: none is named, so its jobs run as the stack's trainer"))
@@ -127,21 +126,22 @@ def _account(root: DocumentPart, found: Mapping[str, Any], notes: list[Note]) ->
     return account
 
 
-def _tensorboard(root: DocumentPart, found: Mapping[str, Any]) -> str | None:
-    """Return the full name: an id alone is the API's of no TensorBoard, and a template's of one in its own project."""
-    name: str | None = found.get("tensorboard")
+def _tensorboard(root: DocumentPart, job: Mapping[str, Any]) -> str | None:
+    """Return the full name. An id alone is a mistake: the API knows no such TensorBoard, and a template would take it
+    for one in its own project."""
+    name: str | None = job.get("tensorboard")
     if name is not None and "/" not in name:
         part = field_of(root, "tensorboard")
         part.wrong(f"{name!r} is not a TensorBoard's full name", "projects/…/locations/…/tensorboards/ID")
     return name
 
 
-def _experiment(root: DocumentPart, found: Mapping[str, Any], notes: list[Note]) -> str | None:
+def _experiment(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]) -> str | None:
     """Return the experiment's own name. The template's is in the project and region of its stack."""
-    experiment: str | None = found.get("experiment")
+    experiment: str | None = job.get("experiment")
     run = field_of(root, "experimentRun")
     if experiment is None:
-        if "experimentRun" in found:
+        if "experimentRun" in job:
             run.wrong("there is no experiment for this run", "name its experiment too, or leave it out")
         return None
     part = field_of(root, "experiment")
@@ -155,15 +155,15 @@ def _experiment(root: DocumentPart, found: Mapping[str, Any], notes: list[Note])
     return own
 
 
-def _capacity_type(root: DocumentPart, found: Mapping[str, Any], notes: list[Note]) -> str:
+def _capacity_type(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]) -> str:
     """Return the source of the machines. A job has one of them: a second one is a finding."""
     strategy = field_of(field_of(root, "scheduling"), "strategy")
-    asked = found.get("scheduling", {}).get("strategy", "STANDARD")
+    asked = job.get("scheduling", {}).get("strategy", "STANDARD")
     if asked not in _STRATEGIES:
         strategy.wrong(f"a template has no strategy {quoted(asked)}", f"one of {', '.join(_STRATEGIES)}")
-    cluster, reservation = field_of(root, "persistentResourceId"), _reservation(root, found["workerPoolSpecs"])
+    cluster, reservation = field_of(root, "persistentResourceId"), _reservation(root, job["workerPoolSpecs"])
     named = {
-        POOL: cluster if "persistentResourceId" in found else None,
+        POOL: cluster if "persistentResourceId" in job else None,
         RESERVATION: reservation,
         _STRATEGIES.get(asked, ON_DEMAND): strategy,
         ON_DEMAND: None,
@@ -173,7 +173,7 @@ def _capacity_type(root: DocumentPart, found: Mapping[str, Any], notes: list[Not
         first = dotted(next(iter(sources.values())).path)
         part.wrong(f"machines come from one source, and {first} names another", "leave one of the two out")
     if POOL in sources:
-        name = found["persistentResourceId"]
+        name = job["persistentResourceId"]
         what = f"persistentResourceId: {name} became any pool of the stack that has such machines"
         notes.append(Note.of(cluster, what))
     return next(iter(sources), ON_DEMAND)

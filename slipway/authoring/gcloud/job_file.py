@@ -37,9 +37,12 @@ def command(body: Mapping[str, Any], project: str, region: str) -> str:
     """Return the whole command line: settings outside a job's spec are its flags."""
     name, key = body["displayName"], body.get("encryptionSpec", {}).get("kmsKeyName")
     labels = ",".join(f"{label}={value}" for label, value in body.get("labels", {}).items())
-    words = [*CUSTOM_JOB.gcloud.split(), f"--project={project}", f"--region={region}"]
-    words += [f"--display-name={name}", *([f"--labels={labels}"] if labels else [])]
-    return shlex.join([*words, *([f"--kms-key={key}"] if key else []), f"--config={name}.yaml"])
+    words = [*CUSTOM_JOB.gcloud.split(), f"--project={project}", f"--region={region}", f"--display-name={name}"]
+    if labels:
+        words.append(f"--labels={labels}")
+    if key:
+        words.append(f"--kms-key={key}")
+    return shlex.join([*words, f"--config={name}.yaml"])
 
 
 def _once(spec: Mapping[str, Any]) -> list[str]:

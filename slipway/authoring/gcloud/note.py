@@ -1,4 +1,4 @@
-"""What a template has otherwise than its job file, told as it is imported."""
+"""Differences between a template and its job file, reported as the file is imported."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from slipway.authoring.stack.yaml_file import DocumentPart, KeyPath
 
 @dataclass(frozen=True)
 class Note:
-    """A difference between the template's jobs and the job file at the field `path`, or what looks like one and stays.
-    The field need not be in the file."""
+    """A difference between the template's jobs and the job file, or a text that looks like one and stays.
+
+    `path` is the field, which need not be in the file.
+    """
 
     file: str
     line: int
@@ -19,7 +21,7 @@ class Note:
 
     @classmethod
     def of(cls, part: DocumentPart, text: str) -> Note:
-        return cls(part.document.file, part.document.line(part.path), part.path, text)
+        return cls(file=part.document.file, line=part.document.line(part.path), path=part.path, text=text)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}  {self.text}"

@@ -1,7 +1,7 @@
 """A job file's output directory in its texts: it becomes each job's own, where a text names it and nothing else.
 
 A text may name an input that lies beside the output, or below it. So only the directory itself is replaced, and the
-folders that Vertex AI has jobs write to; all that looks alike stays, and is told.
+folders that Vertex AI has jobs write to. A path that only looks alike stays, with a note.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ _PATH = re.compile(r"""(?<![^\s=,;:'"`(\[{<>|&@-])(?:gs://|/gcs/)[^\s,;'"`)\]}<>
 
 
 class OutputReader:
-    """A reader of texts of one job file, whose output directory is `uri`, empty for none. It collects `notes`."""
+    """A reader of the texts of a job file. It collects notes.
+
+    `uri` is the file's output directory, empty for none.
+    """
 
     def __init__(self, uri: str, notes: list[Note]) -> None:
         self.uri, self.notes = uri.rstrip("/"), notes
@@ -29,14 +32,14 @@ class OutputReader:
         """Return a text as a template has it. `name` is that of its argument or variable."""
         written, end = "", 0
         for path in _PATH.finditer(text) if self.uri else ():
-            found = self._replaced(path[0])
-            if found is not None:
-                self.notes.append(Note.of(part, f"{name}: {path[0]} became {found}"))
+            replaced = self._replaced(path[0])
+            if replaced is not None:
+                self.notes.append(Note.of(part, f"{name}: {path[0]} became {replaced}"))
             elif self._alike(path[0]):
                 self.notes.append(
                     Note.of(part, f"{name}: {path[0]} stays, though it begins like the output {self.uri}")
                 )
-            written += escaped(text[end : path.start()]) + (found or escaped(path[0]))
+            written += escaped(text[end : path.start()]) + (replaced or escaped(path[0]))
             end = path.end()
         return written + escaped(text[end:])
 

@@ -24,7 +24,7 @@ def python_source(template: JobTemplate) -> str:
 
 def _classes(value: Any) -> set[str]:
     if is_dataclass(value):
-        return {type(value).__name__}.union(*(_classes(one) for _, one in _given(value)))
+        return {type(value).__name__}.union(*(_classes(item) for _, item in _given(value)))
     if isinstance(value, Mapping):
         return set().union(*map(_classes, value.values()))
     return set().union(*map(_classes, value)) if isinstance(value, tuple) else set()
@@ -32,11 +32,11 @@ def _classes(value: Any) -> set[str]:
 
 def _given(value: Any) -> list[tuple[str, Any]]:
     """Return the fields of a dataclass that are not at their default."""
-    return [(one.name, found) for one in fields(value) if (found := getattr(value, one.name)) != _default(one)]
+    return [(field.name, given) for field in fields(value) if (given := getattr(value, field.name)) != _default(field)]
 
 
-def _default(one: Field[Any]) -> Any:
-    return one.default if one.default_factory is MISSING else one.default_factory()
+def _default(field: Field[Any]) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def _text(value: Any, indent: int, before: str, *, explode: bool = False) -> str:
@@ -46,8 +46,8 @@ def _text(value: Any, indent: int, before: str, *, explode: bool = False) -> str
     if not isinstance(value, tuple | Mapping) and not is_dataclass(value):
         return repr(value)
     opening, parts, closing = _parts(value)
-    one = ", ".join(f"{key}{_text(part, 0, '')}" for key, part in parts)
-    line = f"{opening}{one}{',' if isinstance(value, tuple) and len(parts) == 1 else ''}{closing}"
+    joined = ", ".join(f"{key}{_text(part, 0, '')}" for key, part in parts)
+    line = f"{opening}{joined}{',' if isinstance(value, tuple) and len(parts) == 1 else ''}{closing}"
     # A comma may follow on the line.
     if not explode and "\n" not in line and indent + len(before) + len(line) + 1 <= _WIDTH:
         return line
@@ -59,28 +59,28 @@ def _text(value: Any, indent: int, before: str, *, explode: bool = False) -> str
 
 
 def _lines(text: str, indent: int, before: str) -> str:
-    one, lines = _string(text), text.splitlines(keepends=True)
-    if len(lines) < 2 or indent + len(before) + len(one) + 1 <= _WIDTH:
-        return one
+    quoted, lines = _string(text), text.splitlines(keepends=True)
+    if len(lines) < 2 or indent + len(before) + len(quoted) + 1 <= _WIDTH:
+        return quoted
     inner = " " * (indent + 4)
     return "\n".join(("(", *(f"{inner}{_string(line)}" for line in lines), f"{' ' * indent})"))
 
 
 def _parts(value: Any) -> tuple[str, list[tuple[str, Any]], str]:
     if isinstance(value, Mapping):
-        return "{", [(f"{_string(key)}: ", one) for key, one in value.items()], "}"
+        return "{", [(f"{_string(key)}: ", item) for key, item in value.items()], "}"
     if isinstance(value, tuple):
-        return "(", [("", one) for one in value], ")"
-    return f"{type(value).__name__}(", [(f"{name}=", one) for name, one in _given(value)], ")"
+        return "(", [("", item) for item in value], ")"
+    return f"{type(value).__name__}(", [(f"{name}=", item) for name, item in _given(value)], ")"
 
 
 def _string(text: str) -> str:
     """Quote as the formatter does: in double quotes, unless that needs more backslashes."""
     quote = "'" if text.count('"') > text.count("'") else '"'
-    return quote + "".join(_character(one, quote) for one in text) + quote
+    return quote + "".join(_character(character, quote) for character in text) + quote
 
 
-def _character(one: str, quote: str) -> str:
-    if one in (quote, "\\"):
-        return f"\\{one}"
-    return one if one.isprintable() else repr(one)[1:-1]
+def _character(character: str, quote: str) -> str:
+    if character in (quote, "\\"):
+        return f"\\{character}"
+    return character if character.isprintable() else repr(character)[1:-1]

@@ -34,8 +34,11 @@ _MACHINE_FIELDS = {
 
 
 class WorkersReader:
-    """A reader of a file's worker pools. `folder` has the code of a Python package; `output` reads texts, and collects
-    what is told."""
+    """A reader of a file's worker pools.
+
+    `folder`: the folder of a Python package's code.
+    `output`: the reader of texts, which collects the notes.
+    """
 
     def __init__(self, part: DocumentPart, folder: str, output: OutputReader) -> None:
         self.part, self.folder, self.output, self.notes = part, folder, output, output.notes
@@ -51,32 +54,32 @@ class WorkersReader:
             )
             return {}
         codes = [self._code(part, pool) for _, part, pool in used]
-        found = environment([(part, pool) for _, part, pool in used], self.output)
+        variables = environment([(part, pool) for _, part, pool in used], self.output)
         workers = tuple(
             WorkerPool(
-                **self._worker(part, pool, found, first=index == 0),
+                **self._worker(part, pool, variables, first=index == 0),
                 role=POSITIONS[place],
                 position=POSITIONS[place] if index and place != used[index - 1][0] + 1 else None,
                 code=code if code != codes[0] else None,
-                env=found.own[index],
+                env=variables.own[index],
             )
             for index, ((place, part, pool), code) in enumerate(zip(used, codes, strict=True))
         )
         return {
             "code": codes[0],
-            "env": found.shared,
-            "secrets": found.secrets,
+            "env": variables.shared,
+            "secrets": variables.secrets,
             "nfs_mounts": self._mounts([(part, pool) for _, part, pool in used]),
             "worker_pools": workers,
         }
 
-    def _worker(self, part: DocumentPart, pool: Json, found: Environment, *, first: bool) -> dict[str, Any]:
+    def _worker(self, part: DocumentPart, pool: Json, variables: Environment, *, first: bool) -> dict[str, Any]:
         machine = field_of(part, "machineSpec")
         spec = pool.get("machineSpec", {})
         return {
             **self._machine(machine, spec, part, pool.get("diskSpec", {})),
             "replicas": self._replicas(part, pool, first=first),
-            "args": tuple(self._arguments(part, pool, found)),
+            "args": tuple(self._arguments(part, pool, variables)),
             "reservation": _reservation(field_of(machine, "reservationAffinity"), spec.get("reservationAffinity")),
         }
 
@@ -127,7 +130,7 @@ class WorkersReader:
             where.wrong(f"{replicas} is not a number of replicas", "1 or more, or leave the worker pool empty: {}")
         return replicas
 
-    def _arguments(self, part: DocumentPart, pool: Json, found: Environment) -> list[str]:
+    def _arguments(self, part: DocumentPart, pool: Json, variables: Environment) -> list[str]:
         """Return the arguments without the launcher's, which each template's package adds itself."""
         key = next((key for key in CODES if key in pool), CODES[0])
         given: list[str] = pool.get(key, {}).get("args", [])
@@ -135,8 +138,8 @@ class WorkersReader:
         own = launched.arguments if launched else given
         parts = items(field_of(field_of(part, key), "args"))[len(given) - len(own) :]
         return [
-            self._text(one, name, text, found.secrets)
-            for one, name, text in zip(parts, _names(own, "args"), own, strict=True)
+            self._text(argument, name, text, variables.secrets)
+            for argument, name, text in zip(parts, _names(own, "args"), own, strict=True)
         ]
 
     def _text(self, part: DocumentPart, name: str, text: str, secrets: Mapping[str, str]) -> str:
@@ -160,12 +163,14 @@ class WorkersReader:
             part.wrong(f"{what}; this one has {'both' if keys else 'neither'}", "give one of both")
             return Image("")
         where = field_of(part, keys[0])
-        return (self._image if keys[0] == "containerSpec" else self._package)(where, pool[keys[0]])
+        if keys[0] == "containerSpec":
+            return self._image(where, pool[keys[0]])
+        return self._package(where, pool[keys[0]])
 
     def _image(self, part: DocumentPart, container: Json) -> Image:
         given: list[str] = container.get("command", [])
         parts = items(field_of(part, "command"))
-        command = (self._text(*one, {}) for one in zip(parts, _names(given, "command"), given, strict=False))
+        command = (self._text(*word, {}) for word in zip(parts, _names(given, "command"), given, strict=False))
         image = Image(container.get("imageUri", ""), tuple(command))
         where = field_of(part, "imageUri")
         if not image.uri:
@@ -188,7 +193,8 @@ class WorkersReader:
         self.notes.append(Note.of(where, f"packageUris: {uris or 'none'} became the code in {self.folder}"))
         for field, problem in code.problems():
             fix = "--code FOLDER, whose name is the module's first part"
-            (field_of(part, "pythonModule") if field == "code.module" else where).wrong(problem, fix)
+            mistaken = field_of(part, "pythonModule") if field == "code.module" else where
+            mistaken.wrong(problem, fix)
         return code
 
     def _mounts(self, pools: Sequence[tuple[DocumentPart, Json]]) -> tuple[NfsMount, ...]:
@@ -198,7 +204,9 @@ class WorkersReader:
             if pool.get("nfsMounts", []) != first:
                 where = field_of(part, "nfsMounts")
                 where.wrong("a template has the same nfsMounts in all worker pools", "those of the first one, or none")
-        return tuple(NfsMount(one.get("server", ""), one.get("path", ""), one.get("mountPoint", "")) for one in first)
+        return tuple(
+            NfsMount(mount.get("server", ""), mount.get("path", ""), mount.get("mountPoint", "")) for mount in first
+        )
 
 
 def _reservation(part: DocumentPart, affinity: Json | None) -> str | None:
@@ -214,7 +222,7 @@ def _reservation(part: DocumentPart, affinity: Json | None) -> str | None:
 
 
 def _names(texts: Sequence[str], field: str) -> list[str]:
-    """Return what each argument is called: `--out`, `lr` of `lr=3`, the flag before it, or `args[1]`."""
+    """Return each argument's name for messages: `--out`, `lr` of `lr=3`, the flag before it, or `args[1]`."""
     before = ("", *texts)
     return [
         _name(text, last) or f"{field}[{index}]" for index, (text, last) in enumerate(zip(texts, before, strict=False))

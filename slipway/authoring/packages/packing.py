@@ -30,13 +30,15 @@ _SETUP = frozenset({"setup.py", "conftest.py"})
 
 @dataclass(frozen=True)
 class PackedCode:
-    """A packed tree and its destination. `count` of files, `revision` of the checkout. `digest`: of the tree's code
-    alone, without the launcher packed with it."""
+    """A packed tree and its destination."""
 
     package: SourcePackage
     location: Location
+    #: The number of files.
     count: int
+    #: The checkout's revision.
     revision: Revision
+    #: The digest of the tree's code alone, without the launcher that is packed with it.
     digest: str
 
     @property
@@ -54,14 +56,14 @@ def modules(template: Template) -> tuple[str, ...]:
 
     Raises PolicyError when the template or the stack does not allow that.
     """
-    found = _modules(template)
-    if not template.code_flag or not found:
+    allowed = _modules(template)
+    if not template.code_flag or not allowed:
         raise PolicyError(
             f"{template.name} runs the code that was reviewed with it, and no other",
             why="own code is for templates with code_flag=True, on stacks with slipway:workspace.code: true",
             fix="have one of the two changed, or submit it without a folder",
         )
-    return found
+    return allowed
 
 
 def runs_any_folder(template: Template) -> bool:
@@ -70,13 +72,13 @@ def runs_any_folder(template: Template) -> bool:
 
 
 def _modules(template: Template) -> tuple[str, ...]:
-    found = (
+    names = (
         module
         for offer in template.offers
         if offer.kind in KINDS
         for module in _run(KINDS[offer.kind].spec_of(offer.request))
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(names))
 
 
 def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -> PackedCode:
@@ -91,7 +93,7 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
             why="what git ignores is not packed",
             fix="name the folder of your code",
         )
-    missing = [one for one in wanted if not any_files and not _has(sources, one)]
+    missing = [module for module in wanted if not any_files and not _has(sources, module)]
     if missing:
         raise ConfigError(
             f"the folder {folder} has no module {missing[0]}, which {template.name} runs",
@@ -107,7 +109,13 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
     needed = _requirements(tree, folder, wanted)
     package = assemble(template.name, script_sources(sources) if any_files else sources, needed)
     location = Location(catalog.work_bucket, f"code/{package.sha256}/{package.name}")
-    return PackedCode(package, location, len(sources), tree.revision, _digest(sources, needed))
+    return PackedCode(
+        package=package,
+        location=location,
+        count=len(sources),
+        revision=tree.revision,
+        digest=_digest(sources, needed),
+    )
 
 
 def _digest(sources: Mapping[str, bytes], needed: tuple[str, ...]) -> str:
@@ -117,7 +125,7 @@ def _digest(sources: Mapping[str, bytes], needed: tuple[str, ...]) -> str:
 
 def _run(spec: Mapping[str, Any]) -> list[str]:
     packages = [pool.get("pythonPackageSpec", {}) for pool in spec.get("workerPoolSpecs", ())]
-    args = (one.get("args", ()) for one in packages if placeholder(PACKAGE) in one.get("packageUris", ()))
+    args = (package.get("args", ()) for package in packages if placeholder(PACKAGE) in package.get("packageUris", ()))
     return [launched.module for words in args if (launched := Launched.read(words))]
 
 
@@ -136,7 +144,7 @@ def _sources(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> dict[st
             or ("/" not in name and name.endswith(".py") and name not in _SETUP)
         }
     folders = {parent for module in wanted for file in _files(module) for parent in PurePosixPath(file).parents[:-1]}
-    return {**{f"{one}/__init__.py": b"" for one in folders if _holds(sources, str(one))}, **sources}
+    return {**{f"{parent}/__init__.py": b"" for parent in folders if _holds(sources, str(parent))}, **sources}
 
 
 def _is_package(tree: WorkingTree, folder: str, packages: Collection[str], wanted: tuple[str, ...]) -> bool:
@@ -148,7 +156,7 @@ def _is_package(tree: WorkingTree, folder: str, packages: Collection[str], wante
         return True
     inner = [module.partition(".")[2] for module in wanted]
     beside = any(_holds(tree.files, package) for package in packages)
-    return not beside and all(one and _has(tree.files, one) for one in inner)
+    return not beside and all(module and _has(tree.files, module) for module in inner)
 
 
 def _holds(files: Mapping[str, bytes], folder: str) -> bool:
@@ -192,5 +200,5 @@ def _files(module: str) -> tuple[str, str]:
 def _elsewhere(tree: WorkingTree, module: str) -> Fix:
     """Return a fix that names the one folder further down that would do."""
     wanted = f"/{_files(module)[0]}"
-    found = [name.removesuffix(wanted) for name in tree.files if name.endswith(wanted)]
-    return ({"code": str(PurePosixPath(found[0]))}, "   (in the folder you named)") if len(found) == 1 else ""
+    folders = [name.removesuffix(wanted) for name in tree.files if name.endswith(wanted)]
+    return ({"code": str(PurePosixPath(folders[0]))}, "   (in the folder you named)") if len(folders) == 1 else ""

@@ -26,12 +26,15 @@ _EVERY = ("slipway_launcher", "slipway_results", "slipway_storage")
 
 @dataclass(frozen=True)
 class SourcePackage:
-    """A job's package. `content` is the archive, `sha256` the digest of its contents; `name` and the version carry 12
-    digits of it. `requirements` are installed with it."""
+    """A job's package."""
 
+    #: The archive's name, which carries 12 digits of the digest, as its version does.
     name: str
+    #: The digest of the archive's contents.
     sha256: str
+    #: The archive.
     content: bytes
+    #: The requirements that are installed with it.
     requirements: tuple[str, ...] = ()
 
     @property
@@ -79,7 +82,7 @@ def build(template: str, folder: Path, module: str = "") -> SourcePackage:
             fix="code.folder names the folder whose name is the import package",
         )
     inside = module.replace(".", "/")
-    if module and not any((folder.parent / one).is_file() for one in (f"{inside}.py", f"{inside}/__main__.py")):
+    if module and not any((folder.parent / name).is_file() for name in (f"{inside}.py", f"{inside}/__main__.py")):
         raise ConfigError(
             f"template {template}: no module {module}",
             why=f"{folder.parent.name}/{inside}.py is not there",
@@ -99,7 +102,7 @@ def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...
     # The version tells one build from another wherever an installer compares only name and version.
     members = {**sources, **_description(template, f"1.0+{short}", sources, needed)}
     content = stored(_tar({f"{template}-1.0/{name}": member for name, member in members.items()}))
-    return SourcePackage(f"{template}-{short}.tar.gz", digest, content, needed)
+    return SourcePackage(name=f"{template}-{short}.tar.gz", sha256=digest, content=content, requirements=needed)
 
 
 def script_sources(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -126,7 +129,7 @@ def short_hash(digest: str) -> str:
     """
     windows = (digest[start : start + _HASH_LENGTH] for start in range(len(digest) - _HASH_LENGTH + 1))
     # No version has a d, e or f after its digits; a, b and c begin a pre-release.
-    return next((one for one in windows if set(one) & set("def")), f"{digest[: _HASH_LENGTH - 1]}f")
+    return next((window for window in windows if set(window) & set("def")), f"{digest[: _HASH_LENGTH - 1]}f")
 
 
 def requirements(folder: Path) -> tuple[str, ...]:
@@ -210,7 +213,8 @@ def _tar(members: Mapping[str, bytes], *, programs: bool = False) -> bytes:
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in sorted(members):
             info = tarfile.TarInfo(name)
-            info.size, info.mtime, info.mode = len(members[name]), _MTIME, 0o644
+            info.size, info.mtime = len(members[name]), _MTIME
+            info.mode = 0o644
             if programs and members[name].startswith(b"#!"):
                 info.mode = 0o755
             archive.addfile(info, io.BytesIO(members[name]))

@@ -26,10 +26,11 @@ MOST_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class WorkingTree:
-    """A folder. `files` by path in it. `revision` is HEAD, of no commit before the first one, and outside of a
-    checkout."""
+    """A folder's files."""
 
+    #: The contents, by the path in the folder.
     files: Mapping[str, bytes]
+    #: HEAD; without a commit before the first one, and outside of a checkout.
     revision: Revision
 
 
@@ -126,11 +127,11 @@ def _git(folder: Path, *arguments: str, absent: str = "") -> str:
     except OSError as problem:
         why = f"git can't be run: {problem.strerror}"
         raise ConfigError("packing code needs git", why=why, fix="install git, or put it on PATH") from problem
-    said = done.stderr.decode(errors="replace").strip()
-    if done.returncode and not (absent and absent in said):
+    message = done.stderr.decode(errors="replace").strip()
+    if done.returncode and not (absent and absent in message):
         raise ConfigError(
             f"git can't list the folder {folder}",
-            why=said or "git says no more",
+            why=message or "git says no more",
             fix=f"see what it says: git -C {shlex.quote(str(folder))} status",
         )
     return done.stdout.decode(errors="surrogateescape")

@@ -20,8 +20,7 @@ LEVELS = (MANDATORY, ADVISORY)
 
 @dataclass(frozen=True)
 class DeclaredStack:
-    """A stack as it is declared. `requests` are those of every offer, with the placeholders of their parameters in
-    them."""
+    """A stack as it is declared."""
 
     facts: Facts
 
@@ -37,13 +36,14 @@ class DeclaredStack:
     @property
     def pools(self) -> Iterator[tuple[str, Pool]]:
         """The pools by `cluster/pool`, and those of alternatives by `cluster/pool (alternative N)`."""
-        for one in self.clusters:
-            yield from ((f"{one.name}/{pool.name}", pool) for pool in one.pools)
-            for number, other in enumerate(one.alternatives, 1):
-                yield from ((f"{one.name}/{pool.name} (alternative {number})", pool) for pool in other.pools)
+        for cluster in self.clusters:
+            yield from ((f"{cluster.name}/{pool.name}", pool) for pool in cluster.pools)
+            for number, alternative in enumerate(cluster.alternatives, 1):
+                yield from ((f"{cluster.name}/{pool.name} (alternative {number})", pool) for pool in alternative.pools)
 
     @cached_property
     def requests(self) -> tuple[tuple[Template, Offer, Request], ...]:
+        """The requests of every offer, in which placeholders stand for the parameters."""
         return tuple(
             (template, offer, Request(offer.kind, offer.request, self._region(offer), offer.capacity_type))
             for template in self.catalog.templates.values()
@@ -63,18 +63,20 @@ Check = Callable[[DeclaredStack, Any], Iterable[Breach]]
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule. `key` is its key in the stack file, `text` the rule in one sentence. `check` takes the rule's setting,
-    and yields each breach with its way out."""
+    """A rule."""
 
+    #: The key in the stack file.
     key: str
+    #: The rule as a sentence.
     text: str
+    #: Takes the rule's setting, and yields each breach with its way out.
     check: Check
 
 
-def in_offers(found: Iterable[tuple[Template, Offer, str]]) -> Iterator[Breach]:
+def in_offers(breaches: Iterable[tuple[Template, Offer, str]]) -> Iterator[Breach]:
     """Merge equal breaches of several offers of a template into one: of `template lora (pool and spot)`."""
     offers: dict[tuple[str, str], list[str]] = {}
-    for template, offer, text in found:
+    for template, offer, text in breaches:
         offers.setdefault((template.name, text), []).append(offer.capacity_type)
     for (name, text), types in offers.items():
         yield f"template {name} ({join(dict.fromkeys(types))})", text

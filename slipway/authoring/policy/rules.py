@@ -31,7 +31,10 @@ def _regions(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach]
         yield f"region {subject.catalog.region}", f"allowed are {join(allowed)}"
     for cluster in subject.clusters:
         places = [("", cluster.region)]
-        places += [(f" (alternative {number})", one.region) for number, one in enumerate(cluster.alternatives, 1)]
+        places += [
+            (f" (alternative {number})", alternative.region)
+            for number, alternative in enumerate(cluster.alternatives, 1)
+        ]
         for which, region in places:
             if region and region not in allowed:
                 yield f"cluster {cluster.name}{which}", f"{region}, allowed are {join(allowed)}"
@@ -56,19 +59,22 @@ def _costs(subject: DeclaredStack) -> Iterator[tuple[str, Bounds]]:
     """Yield the costs of all clusters that exist at once, with the date of their beginning as text. Each cluster counts
     as its dearest configuration; adopted ones are paid for by their owners."""
     for begins, clusters in subject.catalog.at_once:
-        found = Bounds(Price(), Price())
-        for cluster in (one for one in clusters if not one.adopted):
-            options = [_bounds(pools) for pools in (cluster.pools, *(one.pools for one in cluster.alternatives))]
-            floor, ceiling = (
-                max(some, key=lambda one: one.known)
-                for some in zip(*((one.floor, one.ceiling) for one in options), strict=True)
+        cost = Bounds(Price(), Price())
+        for cluster in clusters:
+            if cluster.adopted:
+                continue
+            pools_of_options = (cluster.pools, *(alternative.pools for alternative in cluster.alternatives))
+            options = [_bounds(pools) for pools in pools_of_options]
+            # The dearest minimum and the dearest maximum may be those of different configurations.
+            cost += Bounds(
+                floor=max((option.floor for option in options), key=lambda price: price.known),
+                ceiling=max((option.ceiling for option in options), key=lambda price: price.known),
             )
-            found += Bounds(floor, ceiling)
-        yield f" from {moment_in_words(begins)} on" if begins else "", found
+        yield f" from {moment_in_words(begins)} on" if begins else "", cost
 
 
 def _bounds(pools: Iterable[Pool]) -> Bounds:
-    prices = (Bounds(floor=one.price_per_hour * one.min, ceiling=one.price_per_hour * one.max) for one in pools)
+    prices = (Bounds(floor=pool.price_per_hour * pool.min, ceiling=pool.price_per_hour * pool.max) for pool in pools)
     return sum(prices, Bounds(Price(), Price()))
 
 
@@ -83,7 +89,7 @@ def _most_cost(subject: DeclaredStack, most: float) -> Iterator[Breach]:
 
 
 def _too_dear(costs: Iterable[tuple[Price, str]], most: float, bound: str) -> Iterator[Breach]:
-    price, words = max(costs, key=lambda one: one[0].known)
+    price, words = max(costs, key=lambda cost: cost[0].known)
     if price.known > Decimal(str(most)):
         yield "the stack", f"{words}, at most ${most:,.2f}/h is allowed; lower a pool's {bound}"
 
@@ -105,9 +111,9 @@ def _headroom(subject: DeclaredStack, percent: float) -> Iterator[Breach]:
 def _labels(subject: DeclaredStack, required: Sequence[str]) -> Iterator[Breach]:
     """Yield clusters without the required labels, except adopted ones: a label there is the owner's, and no deployment
     could add it."""
-    for cluster in (one for one in subject.clusters if not one.adopted):
+    for cluster in subject.clusters:
         missing = [label for label in required if not cluster.labels.get(label)]
-        if missing:
+        if missing and not cluster.adopted:
             yield f"cluster {cluster.name}", f"label {join(missing)} is missing"
 
 
@@ -131,7 +137,9 @@ def _own_account(subject: DeclaredStack) -> Iterator[Breach]:
 
 
 def _cmek(subject: DeclaredStack) -> Iterator[Breach]:
-    yield from ((f"cluster {one.name}", "no encryption.kmsKey") for one in subject.clusters if not one.kms_key)
+    yield from (
+        (f"cluster {cluster.name}", "no encryption.kmsKey") for cluster in subject.clusters if not cluster.kms_key
+    )
     yield from in_offers(
         (template, offer, "no key of your own; only jobs on a cluster with encryption.kmsKey have one")
         for template, offer, _ in subject.requests
@@ -160,9 +168,9 @@ def _checkpoints(subject: DeclaredStack) -> Iterator[Breach]:
 
 def _timeout(subject: DeclaredStack, hours: float) -> Iterator[Breach]:
     yield from in_offers(
-        (template, offer, f"may run {found / 3600:g} h, at most {hours:g} h are allowed; set timeout_s")
+        (template, offer, f"may run {longest_s / 3600:g} h, at most {hours:g} h are allowed; set timeout_s")
         for template, offer, request in subject.requests
-        if (found := seconds(request.scheduling.get("timeout")) or 7 * 24 * 3600.0) > hours * 3600
+        if (longest_s := seconds(request.scheduling.get("timeout")) or 7 * 24 * 3600.0) > hours * 3600
     )
 
 
@@ -204,8 +212,8 @@ _OF_LEVEL = {MANDATORY: KINDS["policy-violated"], ADVISORY: KINDS["policy-advice
 
 
 def violations(facts: Facts) -> tuple[Finding, ...]:
-    """Return every breach of the rules that the facts name in `policy`, the mandatory ones first. The name of a
-    finding's subject is the rule's key.
+    """Return every breach of the rules that the facts name in `policy`, the mandatory ones first. A finding's subject
+    is named after the rule's key.
 
     A rule unknown to this version can't be shown to hold: it counts as broken.
     """
@@ -219,15 +227,15 @@ def violations(facts: Facts) -> tuple[Finding, ...]:
     )
 
 
-def sentence(found: Finding) -> str:
+def sentence(finding: Finding) -> str:
     """Return the sentence with the broken rule: `cluster h100: label team is missing [advisory policy labels]`."""
-    level = MANDATORY if found.grade is Grade.BLOCKING else ADVISORY
-    return f"{found.sentence} [{level} policy {found.subject.name}]"
+    level = MANDATORY if finding.grade is Grade.BLOCKING else ADVISORY
+    return f"{finding.sentence} [{level} policy {finding.subject.name}]"
 
 
-def refuse(found: tuple[Finding, ...]) -> None:
+def refuse(findings: tuple[Finding, ...]) -> None:
     """Raise PolicyError when a mandatory rule is broken."""
-    broken = [f"{one.sentence} [{one.subject.name}]" for one in found if one.grade is Grade.BLOCKING]
+    broken = [f"{finding.sentence} [{finding.subject.name}]" for finding in findings if finding.grade is Grade.BLOCKING]
     if broken:
         raise PolicyError(
             f"the stack breaks {len(broken)} of its own mandatory rules, so nothing was changed",

@@ -40,10 +40,11 @@ VIOLATION = "bound"
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """A bound. `wrong` returns the mistake in a value and its correction, None for a valid one; `schema` is the same in
-    JSON Schema."""
+    """A bound of a value."""
 
+    #: Returns the mistake in a value and its correction; None for a valid one.
     wrong: Callable[[Any], tuple[str, str] | None]
+    #: The same in JSON Schema.
     schema: Mapping[str, Any]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -53,24 +54,32 @@ class Bound:
         return {**handler(schema), **self.schema}
 
     def _checked(self, value: Any) -> Any:
-        if said := self.wrong(value):
-            raise PydanticCustomError(VIOLATION, "{what}", {"what": said[0], "fix": said[1]})
+        if mistake := self.wrong(value):
+            raise PydanticCustomError(VIOLATION, "{what}", {"what": mistake[0], "fix": mistake[1]})
         return value
 
 
 def _number(least: int, most: int | None, what: str, fix: str) -> Bound:
     """Return the bound of a number; `what` has a place for it."""
-    within = {"minimum": least, **({"maximum": most} if most is not None else {})}
-    return Bound(
-        lambda number: (
-            None if least <= number and (most is None or number <= most) else (what.format(f"{number:,}"), fix)
-        ),
-        within,
-    )
+    schema = {"minimum": least}
+    if most is not None:
+        schema["maximum"] = most
+
+    def wrong(number: float) -> tuple[str, str] | None:
+        if least <= number and (most is None or number <= most):
+            return None
+        return what.format(f"{number:,}"), fix
+
+    return Bound(wrong, schema)
 
 
 def _text(pattern: str, what: str, fix: str, longest: int | None = None) -> Bound:
-    """Return the bound of a text; `what` has a place for it: `{}` in quotes, `{shown}` as messages repeat it."""
+    """Return the bound of a text.
+
+    `what`: the mistake, with a place for the text: `{}` in quotes, `{shown}` as messages repeat it.
+    `fix`: its correction.
+    `longest`: the most characters, where that is bounded.
+    """
     form = re.compile(pattern)
 
     def wrong(text: str) -> tuple[str, str] | None:
@@ -78,11 +87,14 @@ def _text(pattern: str, what: str, fix: str, longest: int | None = None) -> Boun
             return None
         return what.format(quoted(text), shown=shown(text)), fix
 
-    return Bound(wrong, {**_form(pattern, fix), **({"maxLength": longest} if longest is not None else {})})
+    schema: dict[str, Any] = {**_form(pattern, fix)}
+    if longest is not None:
+        schema["maxLength"] = longest
+    return Bound(wrong, schema)
 
 
 def _form(pattern: str, words: str) -> Mapping[str, str]:
-    """Return the schema of a text's form; editors show the words of what they call its error message."""
+    """Return the schema of a text's form. Editors show `words` as its error message."""
     return {"pattern": f"^{pattern}$", "patternErrorMessage": words}
 
 
@@ -92,8 +104,11 @@ def _name(of: str, longest: int, more: str) -> Bound:
 
 
 def _choice(names: tuple[str, ...], what: str, fix: str) -> Bound:
-    """Return the bound of a choice; `what` has a place for the text, in quotes and, as `named`, hidden where it may be
-    secret; `fix` is for a text without a similar choice."""
+    """Return the bound of a choice.
+
+    `what`: the mistake, with a place for the text: `{}` in quotes, `{named}` hidden where it may be secret.
+    `fix`: the correction for a text that is like none of the names.
+    """
 
     def wrong(text: str) -> tuple[str, str] | None:
         if text in names:

@@ -178,7 +178,7 @@ def _alternatives(cluster: DocumentPart, home: str | None) -> None:
                 pool.wrong(f"the cluster has no pool {quoted(name)} that this could stand for", known)
         if named:
             others = {name: pool for name, pool in cluster["pools"].items() if name not in given}
-            _region(cluster, alternative["region"], home, {name: machine_of(one) for name, one in others.items()})
+            _region(cluster, alternative["region"], home, {name: machine_of(pool) for name, pool in others.items()})
         elif (
             alternative["region"].value in (None, "") and pools.value in (None, {}) and alternative.of(dict) is not None
         ):

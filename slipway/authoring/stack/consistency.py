@@ -49,7 +49,9 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
     _no_repeats(config["slipway:workspace"]["submitters"])
     project = config["gcp:project"].of(str) or ""
     clusters = [cluster for _, cluster in config["slipway:persistentResources"].items()]
-    others = dict.fromkeys(one["region"].of(str) for cluster in clusters for one in cluster["alternatives"].entries())
+    others = dict.fromkeys(
+        alternative["region"].of(str) for cluster in clusters for alternative in cluster["alternatives"].entries()
+    )
     _workspace(
         config["slipway:workspace"], project if re.fullmatch(PROJECT, project) else "", stack, filter(None, others)
     )
@@ -63,7 +65,7 @@ def _keys(config: DocumentPart) -> None:
     for key, part in config.items():
         if key.startswith("slipway:") and key not in OWN_KEYS:
             near = nearest(key, OWN_KEYS)
-            own = ", ".join(item for item in OWN_KEYS if item.startswith("slipway:"))
+            own = ", ".join(own_key for own_key in OWN_KEYS if own_key.startswith("slipway:"))
             part.wrong("unknown key", f"did you mean `{near}`?" if near else f"one of {own}")
         elif key.startswith("gcp:") and key.lower().endswith("customendpoint"):
             part.wrong(
@@ -97,21 +99,21 @@ def _workspace(workspace: DocumentPart, project: str, stack: str, others: Iterab
     names = [workspace[key].of(str) for key in ("catalogBucket", "workBucket")]
     named = re.fullmatch(NAME, stack)
     for key, given, usual in zip(("catalogBucket", "workBucket"), names, default_buckets(project, stack), strict=True):
-        if given is None and project and named and (said := BUCKET_NAME.wrong(usual)):
-            workspace[key].wrong(*said)
+        if given is None and project and named and (mistake := BUCKET_NAME.wrong(usual)):
+            workspace[key].wrong(*mistake)
     work = names[1] or (default_buckets(project, stack)[1] if project and named else "")
     for region in others if BUCKET_NAME.wrong(work) is None else ():
-        if said := BUCKET_NAME.wrong(bucket_in(region, work)):
-            workspace["workBucket"].wrong(said[0], f"a shorter name, which {region} has behind it")
+        if mistake := BUCKET_NAME.wrong(bucket_in(region, work)):
+            workspace["workBucket"].wrong(mistake[0], f"a shorter name, which {region} has behind it")
     if names[0] is not None and names[0] == names[1]:
         workspace["workBucket"].wrong("is the catalog's bucket as well", "two buckets: no job may rewrite the catalog")
 
 
 def _reservation(reservation: DocumentPart, region: str | None) -> None:
-    found = zone(reservation["path"].of(str) or "")
-    if region is not None and found is not None and not found.startswith(f"{region}-"):
+    located = zone(reservation["path"].of(str) or "")
+    if region is not None and located is not None and not located.startswith(f"{region}-"):
         reservation["path"].wrong(
-            f"{found} is not in the stack's region {region}, so no job can use it", f"a reservation in {region}-…"
+            f"{located} is not in the stack's region {region}, so no job can use it", f"a reservation in {region}-…"
         )
     machine_of(reservation)
 
@@ -128,8 +130,8 @@ def check_trainers(config: DocumentPart, stack: str) -> None:
     """
     seen: dict[str, str] = {}
     for name, part, account, made in _accounts(config, stack):
-        if made and (said := (TRAINERS_ACCOUNT if name else TRAINER).wrong(account)):
-            part.wrong(*said)
+        if made and (mistake := (TRAINERS_ACCOUNT if name else TRAINER).wrong(account)):
+            part.wrong(*mistake)
         elif account in seen:
             part.wrong(
                 f"{quoted(account)} is the account of {seen[account]} as well",
@@ -142,7 +144,9 @@ def _accounts(config: DocumentPart, stack: str) -> Iterator[tuple[str, DocumentP
     """Yield by name, empty for the workspace's: the trainer's place, its account id, and whether that is derived."""
     named = re.fullmatch(NAME, stack) is not None
     parts = [("", config["slipway:workspace"]["trainer"])]
-    parts += [(name, one["account"]) for name, one in config["slipway:trainers"].items() if re.fullmatch(NAME, name)]
+    parts += [
+        (name, trainer["account"]) for name, trainer in config["slipway:trainers"].items() if re.fullmatch(NAME, name)
+    ]
     for name, part in parts:
         given = part.of(str)
         if given is not None:

@@ -94,8 +94,9 @@ def check_warnings(document: Document) -> tuple[FileMistake, ...]:
     """Return warnings in the order of the lines. Mistaken values have none."""
     root = DocumentPart(document)
     config = root["config"]
-    places = [config["slipway:workspace"], *(one for _, one in config["slipway:trainers"].items())]
-    for member in (member for place in places for member in place["submitters"].entries()):
+    entries = [config["slipway:workspace"], *(trainer for _, trainer in config["slipway:trainers"].items())]
+    members = [member for entry in entries for member in entry["submitters"].entries()]
+    for member in members:
         name = member.of(str) or ""
         who = "" if invalid_member(name) else crowd(name)
         if who:

@@ -29,9 +29,9 @@ def with_bounds(text: str, bounds: PoolBounds) -> str:
     root = StackLoader(text).get_single_node()
     shared = _shared(root)
     pools = {name: _replicas(root, shared, *name) for name in bounds}
-    edits = [one for name, node in pools.items() for one in _edits(node, *bounds[name])]
-    for one in sorted(edits, key=lambda one: one.start, reverse=True):
-        text = text[: one.start] + one.text + text[one.end :]
+    edits = [edit for name, node in pools.items() for edit in _edits(node, *bounds[name])]
+    for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.end :]
     return text
 
 
@@ -39,33 +39,33 @@ def _shared(root: yaml.Node | None) -> frozenset[int]:
     """Return the ids of nodes that are written once and used in several places."""
     seen: set[int] = set()
     twice: set[int] = set()
-    left = [root] if root is not None else []
-    while left:
-        node = left.pop()
+    pending = [root] if root is not None else []
+    while pending:
+        node = pending.pop()
         if id(node) in seen:
             twice.add(id(node))
             continue
         seen.add(id(node))
         if isinstance(node, yaml.MappingNode):
-            left += [child for _, child in node.value]
+            pending += [child for _, child in node.value]
         elif isinstance(node, yaml.SequenceNode):
-            left += node.value
+            pending += node.value
     return frozenset(twice)
 
 
 def _replicas(root: yaml.Node | None, shared: frozenset[int], cluster: str, pool: str) -> yaml.Node:
-    found = root
+    node = root
     for key in ("config", "slipway:persistentResources", cluster, "pools", pool, "replicas"):
-        found = _child(found, key)
-        if found is None or id(found) in shared:
+        node = _child(node, key)
+        if node is None or id(node) in shared:
             break
-    if found is None or any(id(one) in shared for one in (found, *_values(found))):
+    if node is None or any(id(part) in shared for part in (node, *_values(node))):
         raise ConfigError(
             f"the file does not write the replicas of {cluster}/{pool} for that pool alone",
             why="they come from an alias or a merge, or from nowhere",
             fix="write them in its entry",
         )
-    return found
+    return node
 
 
 def _values(node: yaml.Node) -> list[yaml.Node]:
@@ -88,7 +88,7 @@ def _edits(node: yaml.Node, least: int, most: int) -> list[_Replacement]:
     if initial is not None:
         number: int = StackLoader("").construct_object(initial)
         edits.append(_scalar(initial, min(max(number, least), most)))
-    return [one for one in edits if one.text]
+    return [edit for edit in edits if edit.text]
 
 
 def _scalar(node: yaml.Node, number: int) -> _Replacement:

@@ -39,34 +39,39 @@ from slipway.model.season import Season, moment
 
 @dataclass(frozen=True)
 class WorkspaceSettings:
-    """The workspace. `submitters` are IAM members; bucket names; `trainer` is the account id of the trainer's service
-    account.
+    """The workspace of a stack."""
 
-    `code` allows `submit --code` on templates that allow it too. `confirm_above`: USD an hour, None for no
-    confirmation. `board`: the hourly run writes the page into the catalog's bucket.
-    """
-
+    #: The IAM members that may submit.
     submitters: tuple[str, ...]
+    #: The name of the catalog's bucket.
     catalog_bucket: str
+    #: The name of the bucket for results.
     work_bucket: str
+    #: The id of the account that jobs run as.
     trainer: str
+    #: Whether `submit --code` is allowed, on templates that allow it too.
     code: bool = False
+    #: The USD an hour above which a submission is confirmed; None for no confirmation.
     confirm_above: float | None = None
+    #: Whether the hourly run writes the board into the catalog's bucket.
     board: bool = False
 
 
 @dataclass(frozen=True)
 class TrainerSettings:
-    """A trainer that templates choose: its account id, and the IAM members that may act as it, and so submit."""
+    """A trainer that templates choose."""
 
+    #: The id of its account.
     account: str
+    #: The IAM members that may act as it, and so submit.
     submitters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack. `name` is the Pulumi stack's. `reservations` and `trainers` by the names that templates use."""
+    """A stack."""
 
+    #: The Pulumi stack's name.
     name: str
     project: str
     region: str
@@ -75,24 +80,26 @@ class Stack:
     quota: QuotaEntry = field(default_factory=QuotaEntry)
     policy: PolicyEntry = field(default_factory=PolicyEntry)
     templates: tuple[str, ...] = ()
+    #: The reservations, by the names that templates use.
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
+    #: The other trainers, by the names that templates use.
     trainers: Mapping[str, TrainerSettings] = field(default_factory=dict)
     budget: Budget | None = None
 
     @property
     def other_regions(self) -> tuple[str, ...]:
         """The regions where its clusters may come to be, besides its own."""
-        return tuple(dict.fromkeys(region for one in self.clusters for region in one.other_regions))
+        return tuple(dict.fromkeys(region for cluster in self.clusters for region in cluster.other_regions))
 
     @property
     def work_elsewhere(self) -> dict[str, str]:
-        """The work buckets of these regions, by region: the service takes the output of a job in its own alone."""
-        return {one: bucket_in(one, self.workspace.work_bucket) for one in self.other_regions}
+        """The work buckets of the other regions, by region: the service takes a job's output only in the job's own."""
+        return {region: bucket_in(region, self.workspace.work_bucket) for region in self.other_regions}
 
     @property
     def submitters(self) -> tuple[str, ...]:
         """The members who may submit some template, each once: as the workspace's trainer or as another one."""
-        others = (member for one in self.trainers.values() for member in one.submitters)
+        others = (member for trainer in self.trainers.values() for member in trainer.submitters)
         return tuple(dict.fromkeys((*self.workspace.submitters, *others)))
 
 
@@ -212,9 +219,10 @@ def _cluster(name: str, entry: ClusterEntry, document: Document) -> ClusterSpec:
         create_within=_duration(entry.create_within),
         alternatives=tuple(
             Alternative(
-                tuple(_pool(key, pool) for key, pool in {**entry.pools, **other.pools}.items()), other.region or ""
+                tuple(_pool(key, pool) for key, pool in {**entry.pools, **alternative.pools}.items()),
+                alternative.region or "",
             )
-            for other in entry.alternatives
+            for alternative in entry.alternatives
         ),
         season=Season(
             begins=moment(entry.from_) if entry.from_ else None,
@@ -236,9 +244,10 @@ def _pool(name: str, entry: PoolEntry) -> PoolSpec:
     disk = Disk(**{**entry.disk.model_dump(), "type": entry.disk.type or ""})
     others = entry.model_dump(exclude={"machine", "accelerator", "disk", "replicas"})
     sizes = entry.replicas
-    low, high, initial = (
-        (sizes.min, sizes.max, sizes.initial or sizes.min) if isinstance(sizes, ReplicaRange) else (sizes, sizes, sizes)
-    )
+    if isinstance(sizes, ReplicaRange):
+        low, high, initial = sizes.min, sizes.max, sizes.initial or sizes.min
+    else:
+        low = high = initial = sizes
     return PoolSpec(
         name=name,
         machine=MachineSpec(shape.type, shape.accelerator, shape.accelerator_count, disk, **others),

@@ -83,12 +83,14 @@ class StackFile(BaseModel):
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema, generated from the types, so that it always agrees with the check."""
-    found = StackFile.model_json_schema(by_alias=True)
-    found["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    found["title"] = "Slipway stack"
+    described = StackFile.model_json_schema(by_alias=True)
+    described["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    described["title"] = "Slipway stack"
     # Other tools' keys are free; an unknown key of Slipway's is a typing mistake.
-    found["$defs"]["ConfigEntry"]["propertyNames"] = {"anyOf": [{"enum": list(OWN_KEYS)}, {"pattern": "^(?!slipway:)"}]}
-    return found
+    described["$defs"]["ConfigEntry"]["propertyNames"] = {
+        "anyOf": [{"enum": list(OWN_KEYS)}, {"pattern": "^(?!slipway:)"}]
+    }
+    return described
 
 
 def schema_text() -> str:
@@ -103,10 +105,17 @@ def check_structure(document: Document) -> StackFile | tuple[FileMistake, ...]:
     except ValidationError as error:
         details = error.errors(include_url=False)
         meant = {
-            (*path[:-1], _meant(path)) for one in details if one["type"] == "extra_forbidden" for path in (_path(one),)
+            (*path[:-1], _meant(path))
+            for detail in details
+            if detail["type"] == "extra_forbidden"
+            for path in (_path(detail),)
         }
         # A misspelt key is one mistake, not also a missing key.
-        return tuple(_mistake(document, one) for one in details if one["type"] != "missing" or _path(one) not in meant)
+        return tuple(
+            _mistake(document, detail)
+            for detail in details
+            if detail["type"] != "missing" or _path(detail) not in meant
+        )
 
 
 def _path(detail: Any) -> KeyPath:
@@ -171,9 +180,9 @@ def _example(path: KeyPath) -> str:
 
 def _field(path: KeyPath) -> FieldInfo | None:
     for model in _models(path[:-1]):
-        found = _aliases(model).get(str(path[-1])) if path else None
-        if found is not None:
-            return found
+        field = _aliases(model).get(str(path[-1])) if path else None
+        if field is not None:
+            return field
     return None
 
 

@@ -25,9 +25,11 @@ _WHOLE = "write the character itself, or all of it as one escape, such as \\U000
 
 @dataclass(frozen=True)
 class FileMistake:
-    """A mistake in a stack file. `file` and `line` are empty and 0 where values did not come from a file."""
+    """A mistake in a stack file."""
 
+    #: Empty where values did not come from a file.
     file: str
+    #: 0 where values did not come from a file.
     line: int
     key: str
     what: str
@@ -50,17 +52,21 @@ class StackErrors(ConfigError):  # noqa: N818 - there are several, shown togethe
 
 def in_words(mistakes: Sequence[FileMistake]) -> list[str]:
     """Return lines for people: of very many mistakes the first ones, and the number of the others."""
-    more = len(mistakes) - _MOST_SHOWN
-    return [*map(str, mistakes[:_MOST_SHOWN]), *([f"and {more} more"] if more > 0 else [])]
+    lines = list(map(str, mistakes[:_MOST_SHOWN]))
+    if len(mistakes) > _MOST_SHOWN:
+        lines.append(f"and {len(mistakes) - _MOST_SHOWN} more")
+    return lines
 
 
 @dataclass(frozen=True)
 class Document:
-    """A document. `lines` holds the line (from 1) of each key and list item by its path. `mistakes`: errors of YAML."""
+    """A YAML file, read."""
 
     file: str
     values: Any
+    #: The line (from 1) of each key and list item, by its path.
     lines: Mapping[KeyPath, int] = field(default_factory=dict)
+    #: The errors of YAML.
     mistakes: tuple[FileMistake, ...] = ()
 
     def line(self, path: KeyPath) -> int:
@@ -72,7 +78,9 @@ class Document:
     def lines_below(self, path: KeyPath) -> dict[str, str]:
         """Return FILE:LINE of a key and all keys below it, by the dotted path below it, which is empty for itself."""
         deep = len(path)
-        return {dotted(each[deep:]): f"{self.file}:{line}" for each, line in self.lines.items() if each[:deep] == path}
+        return {
+            dotted(place[deep:]): f"{self.file}:{line}" for place, line in self.lines.items() if place[:deep] == path
+        }
 
 
 def load(path: Path, *, shown_as: str | None = None) -> Document:
@@ -164,7 +172,7 @@ class _Reader:
         whole = text.encode(errors="replace").decode()
         if whole != text:
             line = self.lines.get(path, node.start_mark.line + 1)
-            half = next(one for one, shown in zip(text, whole, strict=True) if one != shown)
+            half = next(character for character, shown in zip(text, whole, strict=True) if character != shown)
             what = f"the escape {visible(half)} is half of a character"  # The text itself may be secret.
             self.mistakes.append(FileMistake(self.file, line, dotted(path), what, _WHOLE))
         return whole

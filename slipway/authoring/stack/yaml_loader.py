@@ -27,8 +27,8 @@ class StackLoader(yaml.SafeLoader):
 
     def resolve(self, kind: type[yaml.Node], value: str | None, implicit: tuple[bool, bool]) -> str:
         if kind is yaml.ScalarNode and implicit[0]:
-            found = _PLAIN.fullmatch(value or "")
-            return f"{TAG}{found.lastgroup if found else 'str'}"
+            match = _PLAIN.fullmatch(value or "")
+            return f"{TAG}{match.lastgroup if match else 'str'}"
         return str(super().resolve(kind, value, implicit))  # type: ignore[no-untyped-call]
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
@@ -48,13 +48,13 @@ class StackLoader(yaml.SafeLoader):
 
     def moment(self, node: yaml.ScalarNode) -> str:
         """Return `2027-01-10 00:00:00 +0000 UTC`, the engine's form of a date without quotes. Raises ValueError."""
-        found: date = self.construct_yaml_timestamp(node)
-        if not isinstance(found, datetime):
-            found = datetime(found.year, found.month, found.day, tzinfo=UTC)
-        elif found.tzinfo is None and " " not in node.value:
+        parsed: date = self.construct_yaml_timestamp(node)
+        if not isinstance(parsed, datetime):
+            parsed = datetime(parsed.year, parsed.month, parsed.day, tzinfo=UTC)
+        elif parsed.tzinfo is None and " " not in node.value:
             return str(node.value)  # Go's yaml.v3 takes a time without a zone for text, unless a space is before it.
-        zone = f"{found if found.tzinfo else found.replace(tzinfo=UTC):%z}"
-        return f"{found:%Y-%m-%d %H:%M:%S} {zone} {zone if zone != '+0000' else 'UTC'}"
+        zone = f"{parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC):%z}"
+        return f"{parsed:%Y-%m-%d %H:%M:%S} {zone} {zone if zone != '+0000' else 'UTC'}"
 
 
 StackLoader.add_constructor(f"{TAG}int", StackLoader.number)

@@ -10,17 +10,16 @@ from slipway.authoring.template.worker_pool import WorkerPool
 from slipway.model.catalog.model import case_in_words
 
 ValueSets = dict[str, tuple[Value, ...]]
+"""A box: the possible values of each parameter."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """The `variant` (None: the template's own machines and capacity types) that applies when each parameter of `when`
-    has one of its values.
+    """A case of a template. No values of its parameters fit two cases."""
 
-    An empty `when` always applies. No values of the parameters fit two cases of a template.
-    """
-
+    #: The variant that applies; None for the template's own machines and capacity types.
     variant: Variant | None = None
+    #: The condition: each of these parameters has one of its values. An empty one always holds.
     when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
 
     def worker_pools(self, template: Declaration) -> tuple[WorkerPool, ...]:
@@ -43,31 +42,31 @@ def cases(template: Declaration) -> tuple[Case, ...]:
         parameter = template.parameter(name)
         assert parameter is not None, "checked when the template was made"
         everything[name] = parameter.finite
-    left = [everything]
-    found: list[Case] = []
+    remaining = [everything]
+    result: list[Case] = []
     for variant in (*template.variants, None):
         wanted = {**everything, **(variant.values if variant is not None else {})}
-        boxes = [box for one in left if (box := _common(one, wanted)) is not None]
+        boxes = [common for box in remaining if (common := _common(box, wanted)) is not None]
         # Without conditions that always hold.
-        found += [
+        result += [
             Case(variant, {name: values for name, values in box.items() if values != everything[name]}) for box in boxes
         ]
-        left = [rest for one in left for rest in _without(one, wanted)]
-    return tuple(found)
+        remaining = [rest for box in remaining for rest in _without(box, wanted)]
+    return tuple(result)
 
 
-def _common(one: ValueSets, other: ValueSets) -> ValueSets | None:
-    common = {name: tuple(value for value in values if value in other[name]) for name, values in one.items()}
+def _common(box: ValueSets, other: ValueSets) -> ValueSets | None:
+    common = {name: tuple(value for value in values if value in other[name]) for name, values in box.items()}
     return common if all(common.values()) else None
 
 
-def _without(one: ValueSets, other: ValueSets) -> Iterator[ValueSets]:
-    """Yield `one` less `other`, as disjoint boxes."""
-    if _common(one, other) is None:
-        yield one
+def _without(box: ValueSets, other: ValueSets) -> Iterator[ValueSets]:
+    """Yield a box less another, as disjoint boxes."""
+    if _common(box, other) is None:
+        yield box
         return
-    inside = dict(one)
-    for name, values in one.items():
+    inside = dict(box)
+    for name, values in box.items():
         outside = tuple(value for value in values if value not in other[name])
         if outside:
             yield {**inside, name: outside}

@@ -138,9 +138,11 @@ def _obey(
 ) -> None:
     """Raise ConfigError with every rule that the request breaks wherever it runs."""
     filled = fill(body, usual_values(template, case))
-    record(KINDS[kind].spec_of(filled), recorded({one.name: one.usual for one in template.parameters}))
-    found = check_rules(kind, capacity_type, filled, region=region)
-    broken = [breach for breach in found if not breach.rule.of_place]
+    record(
+        KINDS[kind].spec_of(filled), recorded({parameter.name: parameter.usual for parameter in template.parameters})
+    )
+    breaches = check_rules(kind, capacity_type, filled, region=region)
+    broken = [breach for breach in breaches if not breach.rule.of_place]
     if broken:
         where = f" ({case})" if case.when else ""
         # Only for these rules does another capacity type make a difference.

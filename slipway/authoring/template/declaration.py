@@ -25,11 +25,14 @@ def file_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A value that a submission may set. Without `default` it is required.
+    """A value that a submission may set.
 
-    `type`: int, float, str or bool. `min` and `max` are inclusive and for numbers. `choices`, if any, are all its
-    possible values. `command`: its value is a command that no shell reads, and `{lr}` in it stands for a parameter that
-    needs no declaration: `-p lr=0.1`.
+    - `type`: int, float, str or bool.
+    - `default`: the value that a submission need not give; without it the parameter is required.
+    - `min` and `max`: inclusive bounds of a number.
+    - `choices`: all its possible values, if any are named.
+    - `command`: its value is a command that no shell reads, and `{lr}` in it stands for a parameter that needs no
+      declaration: `-p lr=0.1`.
     """
 
     name: str
@@ -51,8 +54,8 @@ class Parameter:
             yield f"min and max are for numbers, not for {self.type.__name__}"
         if self.command and self.type is not str:
             yield f"command is for str, not for {self.type.__name__}"
-        bounds = {name: one for name, one in (("min", self.min), ("max", self.max)) if one is not None}
-        endless = [f"{name} {wrong}; leave it out" for name, one in bounds.items() if (wrong := unfit(one))]
+        bounds = {name: bound for name, bound in (("min", self.min), ("max", self.max)) if bound is not None}
+        endless = [f"{name} {wrong}; leave it out" for name, bound in bounds.items() if (wrong := unfit(bound))]
         if endless:
             yield from endless
             return
@@ -69,7 +72,16 @@ class Parameter:
     def published(self) -> model.Parameter:
         """The parameter as the catalog has it."""
         kind = BY_PYTHON[self.type].name
-        return model.Parameter(self.name, kind, self.default, self.min, self.max, self.choices, self.help, self.command)
+        return model.Parameter(
+            name=self.name,
+            type=kind,
+            default=self.default,
+            min=self.min,
+            max=self.max,
+            choices=self.choices,
+            help=self.help,
+            command=self.command,
+        )
 
     @property
     def finite(self) -> tuple[Value, ...]:
@@ -90,10 +102,11 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Scheduling:
-    """The scheduling of a job. `max_wait_s`: how long a flex-start job waits for its machines, 0 forever, None for the
-    wait of flex-start.
+    """The scheduling of a job.
 
-    `restart_job_on_worker_restart` restarts all replicas with one; `disable_retries` overrides it.
+    - `max_wait_s`: the time for which a flex-start job waits for its machines; 0 is forever, None the service's own.
+    - `restart_job_on_worker_restart`: all replicas are restarted with one.
+    - `disable_retries`: nothing is restarted, whatever the field above says.
     """
 
     max_wait_s: int | None = None
@@ -112,11 +125,13 @@ class NfsMount:
 
 @dataclass(frozen=True)
 class Variant:
-    """Machines and capacity types for some parameter values: it applies when each parameter of `when` has its value, or
-    one of its values; of several variants, the first one does.
+    """Machines and capacity types for some values of parameters. Of several variants that fit, the first one applies.
 
-    The parameters have choices, or are bool. Empty `worker_pools` or `capacity_types` are the template's own. `refusal`
-    tells why these values do not go together: then nothing can run, and a submission fails before anything is sent.
+    - `when`: the condition: each of these parameters has its value, or one of its values. The parameters have choices,
+      or are bool.
+    - `worker_pools` and `capacity_types`: the template's own where they are empty.
+    - `refusal`: why these values do not go together. Then nothing can run, and a submission fails before anything is
+      sent.
     """
 
     when: Mapping[str, Value | tuple[Value, ...]]

@@ -61,10 +61,10 @@ class JobTemplate(Declaration):
     """
 
     def __post_init__(self) -> None:
-        if found := tuple(problems(self)):
+        if mistakes := tuple(problems(self)):
             raise ConfigError(
                 f"template {self.name!r} is not well-formed",
-                why="\n".join(found),
+                why="\n".join(mistakes),
                 fix=f"correct templates/{file_of(self.name)}",
             )
 
@@ -97,40 +97,49 @@ def _problems(template: Declaration) -> Iterator[str]:
 
 
 def _parameters(template: Declaration) -> Iterator[str]:
-    declared = [one.name for one in template.parameters]
+    declared = [parameter.name for parameter in template.parameters]
     yield from (f"parameter {name}: declared twice" for name in twice(declared))
-    found = [f"parameter {one.name}: {problem}" for one in template.parameters for problem in one.problems()]
-    yield from found
-    fillers = {one.name for one in template.parameters if not one.command}
-    for one in template.parameters if not found else ():
-        named = {name for text in (one.default, *one.choices) if one.command for name in command_line.names(str(text))}
-        yield from (f"parameter {one.name}: {{{name}}} is not a parameter" for name in sorted(named - fillers))
-    defaults = {one.name: one.default for one in template.parameters if one.default is not None}
-    if not found and (much := excess(defaults)):
+    mistakes = [
+        f"parameter {parameter.name}: {problem}"
+        for parameter in template.parameters
+        for problem in parameter.problems()
+    ]
+    yield from mistakes
+    fillers = {parameter.name for parameter in template.parameters if not parameter.command}
+    for parameter in template.parameters if not mistakes else ():
+        named = {
+            name
+            for text in (parameter.default, *parameter.choices)
+            if parameter.command
+            for name in command_line.names(str(text))
+        }
+        yield from (f"parameter {parameter.name}: {{{name}}} is not a parameter" for name in sorted(named - fillers))
+    defaults = {parameter.name: parameter.default for parameter in template.parameters if parameter.default is not None}
+    if not mistakes and (much := excess(defaults)):
         yield f"parameters: the defaults {much}, and a job carries them all: put a long one into a file"
 
 
 def _kinds(template: Declaration) -> Iterator[str]:
     yield from _each_once("kinds", template.kinds, KINDS)
     kinds = [KINDS[name] for name in template.kinds if name in KINDS]
-    missing = ((kind, one) for kind in kinds for one in kind.needs if getattr(template, one) is None)
-    yield from (f"kinds: {kind.name} needs a {one}" for kind, one in missing)
-    for one, does in (("study", "has"), ("model", "uploads")):
-        if getattr(template, one) is not None and not any(one in kind.takes for kind in kinds):
-            takers = " or a ".join(kind.name for kind in KINDS.values() if one in kind.takes)
-            yield f"{one}: only a {takers} {does} one"
+    missing = ((kind, need) for kind in kinds for need in kind.needs if getattr(template, need) is None)
+    yield from (f"kinds: {kind.name} needs a {need}" for kind, need in missing)
+    for setting, does in (("study", "has"), ("model", "uploads")):
+        if getattr(template, setting) is not None and not any(setting in kind.takes for kind in kinds):
+            takers = " or a ".join(kind.name for kind in KINDS.values() if setting in kind.takes)
+            yield f"{setting}: only a {takers} {does} one"
 
 
 def _each_once(where: str, named: tuple[str, ...], known: Mapping[str, object]) -> Iterator[str]:
-    for one in named:
-        if one not in known:
-            yield f"{where}: unknown {one!r}; known: {', '.join(known)}"
+    for name in named:
+        if name not in known:
+            yield f"{where}: unknown {name!r}; known: {', '.join(known)}"
     if not named or len(set(named)) < len(named):
         yield f"{where}: name each of {', '.join(known)} at most once, and at least one"
 
 
 def _waits(template: Declaration) -> Iterator[str]:
-    known = {*template.capacity_types, *(one for variant in template.variants for one in variant.capacity_types)}
+    known = {*template.capacity_types, *(name for variant in template.variants for name in variant.capacity_types)}
     for name, seconds in template.waits.items():
         if name not in known:
             yield f"waits: {name!r} is none of the capacity types {', '.join(sorted(known))}"
@@ -213,9 +222,11 @@ def _count(template: Declaration, where: str, count: int | str, what: str) -> It
 
 def _study(template: Declaration) -> Iterator[str]:
     if (study := template.study) is not None:
-        yield from (f"study: {one}" for one in _count(template, "max_trials", study.max_trials, "trials"))
-        yield from (f"study: {one}" for one in _count(template, "parallel_trials", study.parallel_trials, "trials"))
-        yield from (f"study: {one}" for one in study.problems())
+        yield from (f"study: {problem}" for problem in _count(template, "max_trials", study.max_trials, "trials"))
+        yield from (
+            f"study: {problem}" for problem in _count(template, "parallel_trials", study.parallel_trials, "trials")
+        )
+        yield from (f"study: {problem}" for problem in study.problems())
 
 
 def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:

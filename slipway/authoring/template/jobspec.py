@@ -24,23 +24,25 @@ LAUNCHER = "slipway_launcher"
 
 @dataclass(frozen=True)
 class CompileContext:
-    """The stack's part of every template. `trainer` is a service account's address, `clusters` ids by name.
-
-    `reservations`, and the addresses of other `trainers`, by the names that templates use; `code_allowed` where --code
-    may replace a template's package. `dirty`: the checkout has changes beyond the `commit`.
-    """
+    """The stack's part of every template."""
 
     stack: str
     region: str
     commit: str
     catalog_bucket: str
     work_bucket: str
+    #: The address of the account that jobs run as.
     trainer: str
+    #: The clusters' ids, by name.
     clusters: Mapping[str, str]
     project: str = ""
+    #: The reservations, by the names that templates use.
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
+    #: Whether --code may replace a template's package.
     code_allowed: bool = False
+    #: Whether the checkout has changes beyond the commit.
     dirty: bool = False
+    #: The addresses of the other trainers' accounts, by the names that templates use.
     trainers: Mapping[str, str] = field(default_factory=dict)
 
     def account(self, template: JobTemplate) -> str:
@@ -103,19 +105,19 @@ def job_spec(
 
 def _scheduling(template: JobTemplate, capacity_type: str) -> dict[str, Any]:
     asked, row = template.scheduling, CAPACITY_TYPES[capacity_type]
-    found: dict[str, Any] = {"timeout": f"{template.timeout_s}s"}
+    scheduling: dict[str, Any] = {"timeout": f"{template.timeout_s}s"}
     if asked.restart_job_on_worker_restart:
-        found["restartJobOnWorkerRestart"] = True
+        scheduling["restartJobOnWorkerRestart"] = True
     if row.strategy:
-        found["strategy"] = row.strategy
+        scheduling["strategy"] = row.strategy
     if asked.disable_retries:
-        found["disableRetries"] = True
+        scheduling["disableRetries"] = True
     if row.waits_by_itself:
         # Always written out: for an omitted wait, clients and pages differ about the default; and 0 is a value,
         # forever.
         wait = asked.max_wait_s if asked.max_wait_s is not None else template.waits.get(capacity_type, DAY)
-        found["maxWaitDuration"] = f"{wait}s"
-    return found
+        scheduling["maxWaitDuration"] = f"{wait}s"
+    return scheduling
 
 
 def _worker_pool(
@@ -126,15 +128,15 @@ def _worker_pool(
     context: CompileContext,
     packages: Mapping[Package, str],
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {**worker.spec.request(), "replicaCount": str(worker.replicas)}
+    pool: dict[str, Any] = {**worker.spec.request(), "replicaCount": str(worker.replicas)}
     if topology := worker.shape.tpu_topology:
-        found["machineSpec"]["tpuTopology"] = topology
+        pool["machineSpec"]["tpuTopology"] = topology
     if capacity_type == RESERVATION and worker.reservation:
-        found["machineSpec"]["reservationAffinity"] = _affinity(worker.reservation, context)
+        pool["machineSpec"]["reservationAffinity"] = _affinity(worker.reservation, context)
     if template.nfs_mounts:
-        found["nfsMounts"] = list(map(codec.write, template.nfs_mounts))
+        pool["nfsMounts"] = list(map(codec.write, template.nfs_mounts))
     arguments = kind.arguments(worker.args, template.study)
-    return found | _code(template, worker, arguments, context, packages)
+    return pool | _code(template, worker, arguments, context, packages)
 
 
 def _affinity(name: str, context: CompileContext) -> dict[str, Any]:
@@ -157,14 +159,17 @@ def _code(
 ) -> dict[str, Any]:
     code = worker.code or template.code
     secrets = {f"{name}__SECRET": _secret(secret, context.project) for name, secret in template.secrets.items()}
-    env = [{"name": name, "value": value} for name, value in {**template.env, **worker.env, **secrets}.items()]
+    variables = {**template.env, **worker.env, **secrets}
+    env = [{"name": name, "value": value} for name, value in variables.items()]
     if isinstance(code, Image):
         container: dict[str, Any] = {"imageUri": code.uri}
         if code.command:
             container["command"] = list(code.command)
         if arguments:
             container["args"] = arguments
-        return {"containerSpec": {**container, **({"env": env} if env else {})}}
+        if env:
+            container["env"] = env
+        return {"containerSpec": container}
     claim = f"gs://{context.work_bucket}/claims/${{{REQUEST}}}"
     takes_other_code = template.code_flag and code.holds_the_same(template.code)
     package: dict[str, Any] = {
@@ -173,7 +178,9 @@ def _code(
         "pythonModule": LAUNCHER,
         "args": Launched(code.module, arguments, ["--claim", claim]).written(),
     }
-    return {"pythonPackageSpec": {**package, **({"env": env} if env else {})}}
+    if env:
+        package["env"] = env
+    return {"pythonPackageSpec": package}
 
 
 def _secret(secret: str, project: str) -> str:

@@ -31,7 +31,7 @@ def source(name: str, folder: Path) -> str:
     path = folder / file_of(name)
     body = ast.parse(path.read_bytes()).body
     assigned = (node for node in body if isinstance(node, ast.Assign | ast.AnnAssign))
-    lines = (node.lineno for node in assigned if "TEMPLATE" in {ast.unparse(one) for one in _targets(node)})
+    lines = (node.lineno for node in assigned if "TEMPLATE" in {ast.unparse(target) for target in _targets(node)})
     return f"{folder.name}/{path.name}:{next(lines, 1)}"
 
 
@@ -65,18 +65,18 @@ def _load(name: str, folder: Path) -> JobTemplate:
     except SlipwayError:
         raise
     except (Exception, SystemExit) as error:
-        said = f"{type(error).__name__}: {error}".splitlines()[0]
+        message = f"{type(error).__name__}: {error}".splitlines()[0]
         raise ConfigError(
             f"{folder.name}/{path.name} can't be loaded",
-            why=f"line {_line(error, path)}: {said}",
+            why=f"line {_line(error, path)}: {message}",
             fix=f"correct {folder.name}/{path.name}",
         ) from error
     template = getattr(module, "TEMPLATE", None)
     if not isinstance(template, JobTemplate) or template.name != name:
-        found = f"a template named {template.name!r}" if isinstance(template, JobTemplate) else repr(template)
+        defined = f"a template named {template.name!r}" if isinstance(template, JobTemplate) else repr(template)
         raise ConfigError(
             f"{folder.name}/{path.name} does not define template {name!r}",
-            why=f"TEMPLATE is {found}",
+            why=f"TEMPLATE is {defined}",
             fix=f"TEMPLATE = JobTemplate(name={name!r}, …)",
         )
     return template

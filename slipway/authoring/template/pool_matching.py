@@ -33,54 +33,58 @@ class PoolMismatch:
 
     @property
     def differences(self) -> int:
-        return sum(not item.fits for item in self.fields)
+        return sum(not comparison.fits for comparison in self.fields)
 
     def __str__(self) -> str:
         """Return `workers needs machine a3-highgpu-8g, nearest pool cpu/workers has n1-standard-8`."""
-        rows = [f"{item.field} {item.needs}, nearest pool {self.nearest} has {item.has}" for item in self.fields]
+        rows = [
+            f"{comparison.field} {comparison.needs}, nearest pool {self.nearest} has {comparison.has}"
+            for comparison in self.fields
+        ]
         return f"{self.role} needs " + "; ".join(
-            row for row, item in zip(rows, self.fields, strict=True) if not item.fits
+            row for row, comparison in zip(rows, self.fields, strict=True) if not comparison.fits
         )
 
 
 @dataclass(frozen=True)
 class WorkerPoolDemand:
-    """A worker pool and the machines it takes at once, for all trials together. `at_home`: the names that the job uses
-    in the stack's own region; empty where it may run elsewhere. `network`: the template's required network; without it
-    a job takes the cluster's."""
+    """A worker pool's demand of machines."""
 
     worker: WorkerPool
+    #: The machines that it takes at once, for all trials together.
     machines: int
+    #: The names that the job uses in the stack's own region; empty where it may run elsewhere.
     at_home: str
+    #: The network that the template requires; without one a job takes the cluster's.
     network: str | None
 
 
-def _fields(one: WorkerPoolDemand, cluster: ClusterSpec, pool: PoolSpec) -> Iterator[FieldComparison]:
+def _fields(demand: WorkerPoolDemand, cluster: ClusterSpec, pool: PoolSpec) -> Iterator[FieldComparison]:
     def field(name: str, ours: str, theirs: str) -> FieldComparison:
         return FieldComparison(name, ours, theirs, ours == theirs)
 
-    yield from (field(*row) for row in compared(one.worker.spec, pool.machine))
+    yield from (field(*row) for row in compared(demand.worker.spec, pool.machine))
     custom = "custom" if cluster.custom_service_account else "none (serviceAccount.custom: false)"
     yield field("service account", "custom", custom)
-    if one.network is not None:
-        yield field("network", one.network, cluster.network or "none")
-    if one.at_home and cluster.region:
-        yield field("region", f"the stack's own, for its {one.at_home}", cluster.region)
+    if demand.network is not None:
+        yield field("network", demand.network, cluster.network or "none")
+    if demand.at_home and cluster.region:
+        yield field("region", f"the stack's own, for its {demand.at_home}", cluster.region)
 
 
 def _distance(worker: WorkerPool, pool: PoolSpec) -> float:
     """Return the size of the differences: machine type, its size, and accelerator weigh most, then their number, then
     the disk."""
     shape, disk, has = worker.shape, worker.spec.disk, pool.machine
-    found = 0.0
+    distance = 0.0
     if (shape.accelerator, shape.accelerator_count) != (has.accelerator, has.accelerator_count):
-        found += 2 if shape.accelerator != has.accelerator else 1.5
+        distance += 2 if shape.accelerator != has.accelerator else 1.5
     if shape.type != has.type:
         other = machine(has.type, has.accelerator, has.accelerator_count or None)
-        found += (2 if shape.family == other.family else 3) + abs(log2(shape.vcpus / other.vcpus)) / 10
+        distance += (2 if shape.family == other.family else 3) + abs(log2(shape.vcpus / other.vcpus)) / 10
     if disk != has.disk:
-        found += 1
-    return found
+        distance += 1
+    return distance
 
 
 def fitting_pools(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> tuple[PoolSpec, ...] | None:
@@ -94,18 +98,20 @@ def mismatches(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> tup
 
 
 def _unlike(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iterator[PoolMismatch]:
-    taken = {pool.name for one in asked for pool in _fitting(one, cluster)}
-    for one in asked:
-        nearest = min(cluster.pools, key=lambda pool: (_distance(one.worker, pool), pool.name in taken, pool.name))
-        compared = PoolMismatch(
-            one.worker.role, f"{cluster.name}/{nearest.name}", tuple(_fields(one, cluster, nearest))
+    taken = {pool.name for demand in asked for pool in _fitting(demand, cluster)}
+    for demand in asked:
+        closest = min(cluster.pools, key=lambda pool: (_distance(demand.worker, pool), pool.name in taken, pool.name))
+        mismatch = PoolMismatch(
+            role=demand.worker.role,
+            nearest=f"{cluster.name}/{closest.name}",
+            fields=tuple(_fields(demand, cluster, closest)),
         )
-        if compared.differences:
-            yield compared
+        if mismatch.differences:
+            yield mismatch
 
 
-def _fitting(one: WorkerPoolDemand, cluster: ClusterSpec) -> tuple[PoolSpec, ...]:
-    return tuple(pool for pool in cluster.pools if all(field.fits for field in _fields(one, cluster, pool)))
+def _fitting(demand: WorkerPoolDemand, cluster: ClusterSpec) -> tuple[PoolSpec, ...]:
+    return tuple(pool for pool in cluster.pools if all(field.fits for field in _fields(demand, cluster, pool)))
 
 
 def _assign(
@@ -131,17 +137,21 @@ def _assign(
 def _too_many(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iterator[PoolMismatch]:
     """Yield mismatches in number where all shapes match: each shape's need beside its pools' maximum."""
     shapes: dict[tuple[PoolSpec, ...], list[WorkerPoolDemand]] = {}
-    for one in asked:
-        shapes.setdefault(_fitting(one, cluster), []).append(one)
+    for demand in asked:
+        shapes.setdefault(_fitting(demand, cluster), []).append(demand)
     room = {pool.name: pool.max for pool in cluster.pools}
     for fitting, group in shapes.items():
         pools = sorted(fitting, key=lambda pool: pool.name)
         if _assign(cluster, tuple(group), room) is not None:
             continue
-        counts = [one.machines for one in group]
+        counts = [demand.machines for demand in group]
         most = [pool.max for pool in pools]
         needs = " + ".join(map(str, counts)) + (f" = {sum(counts)}" if len(counts) > 1 else "")
         has = "max " + " and ".join(map(str, most))
         names = " and ".join(f"{cluster.name}/{pool.name}" for pool in pools)
-        roles = " + ".join(one.worker.role for one in group)
-        yield PoolMismatch(roles, names, (FieldComparison("replicas", needs, has, False),))
+        roles = " + ".join(demand.worker.role for demand in group)
+        yield PoolMismatch(
+            role=roles,
+            nearest=names,
+            fields=(FieldComparison(field="replicas", needs=needs, has=has, fits=False),),
+        )

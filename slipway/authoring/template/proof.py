@@ -24,36 +24,37 @@ from slipway.model.rules.reservations import misfits_of, undeclared, zone
 
 @dataclass(frozen=True)
 class Placement:
-    """A place where a template can run: by one capacity type, as one kind, in one case of its parameters.
-
-    On a cluster, `pools` are the resource pools of its worker pools, in their order. `refusal` tells why it can't run
-    there in this stack, whatever the quota; empty when it can. `dormant`: why its cluster does not exist for now; empty
-    where it does. `label` tells it from the template's others.
-    """
+    """A place where a template can run: by one capacity type, as one kind, in one case of its parameters."""
 
     capacity_type: str
     cluster: ClusterSpec | None = None
+    #: On a cluster, the resource pools of the template's worker pools, in their order.
     pools: tuple[PoolSpec, ...] = ()
     kind: str = CUSTOM_JOB.name
     case: Case = field(default_factory=Case)
+    #: The reason why it can't run there in this stack, whatever the quota; empty when it can.
     refusal: str = ""
+    #: Case and kind as text, where the template has several.
     qualifier: str = ""
+    #: The reason why its cluster does not exist for now; empty where it does.
     dormant: str = ""
 
     @property
     def label(self) -> str:
+        """The text that tells it from the template's other placements."""
         where = self.cluster.name if self.cluster and self.dormant else ""
         return " ".join(word for word in (self.capacity_type, where, self.qualifier) if word)
 
 
 @dataclass(frozen=True)
 class StackResources:
-    """The places of a stack's jobs: its clusters, region, and reservations by the names that templates use. `absent`:
-    the configurations that its clusters do not have for now; their alternatives when None."""
+    """The places of a stack's jobs."""
 
     clusters: tuple[ClusterSpec, ...]
     region: str = ""
+    #: The reservations, by the names that templates use.
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
+    #: The configurations that the clusters do not have for now; None for all their alternatives.
     absent: tuple[ClusterSpec, ...] | None = None
 
 
@@ -86,18 +87,18 @@ def prove(template: JobTemplate, here: StackResources) -> tuple[Placement, ...]:
 
     Raises ConfigError with the fields side by side when it asks for a pool and fits none in any case.
     """
-    found: list[Placement] = []
+    placed: list[Placement] = []
     refused: list[tuple[PoolMismatch, ...]] = []
     for kind in template.kinds:
         for case in cases(template):
             for capacity_type in case.capacity_types(template):
                 placements, unfit = _placements(template, kind, case, capacity_type, here)
-                found += placements
+                placed += placements
                 refused += unfit
-    on_pools = [placement for placement in found if placement.capacity_type == POOL]
+    on_pools = [placement for placement in placed if placement.capacity_type == POOL]
     if on_pools and all(placement.refusal for placement in on_pools):
         raise _no_pool(template, refused, here.clusters)
-    return tuple(found)
+    return tuple(placed)
 
 
 def _placements(
@@ -133,7 +134,12 @@ def _demands(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDe
     times = template.trials_at_once(kind)
     workers = case.worker_pools(template)
     return tuple(
-        WorkerPoolDemand(worker, template.replicas(worker)[1] * times, template.at_home, template.network)
+        WorkerPoolDemand(
+            worker=worker,
+            machines=template.replicas(worker)[1] * times,
+            at_home=template.at_home,
+            network=template.network,
+        )
         for worker in workers
     )
 
@@ -181,8 +187,8 @@ def _no_pool(
         )
     nearest = _nearest(refused)
     fix = f"make the template and the pool equal, in {file} or in the stack file; a job runs only on a pool like it"
-    cluster = next(one for one in clusters if one.name == nearest[0].nearest.partition("/")[0])
-    if cluster.closed and all(one.differences == 1 for one in nearest):
+    cluster = next(cluster for cluster in clusters if cluster.name == nearest[0].nearest.partition("/")[0])
+    if cluster.closed and all(mismatch.differences == 1 for mismatch in nearest):
         fix = cluster.closed[1]
     return ConfigError(
         f"template {template.name} fits no pool of this stack",
@@ -196,11 +202,11 @@ def misfits(templates: Iterable[JobTemplate], cluster: ClusterSpec) -> Mapping[i
     one, each with the reason. Templates that fit none are no matter of alternatives."""
     if not cluster.alternatives:
         return {}
-    found: dict[int, dict[str, str]] = {}
+    by_alternative: dict[int, dict[str, str]] = {}
     for template in templates:
         for option, why in _misfits(template, cluster):
-            found.setdefault(option.alternative, {}).setdefault(template.name, why)
-    return found
+            by_alternative.setdefault(option.alternative, {}).setdefault(template.name, why)
+    return by_alternative
 
 
 def _misfits(template: JobTemplate, cluster: ClusterSpec) -> Iterator[tuple[ClusterSpec, str]]:
@@ -209,7 +215,7 @@ def _misfits(template: JobTemplate, cluster: ClusterSpec) -> Iterator[tuple[Clus
             if POOL not in case.capacity_types(template) or (case.variant is not None and case.variant.refusal):
                 continue
             asked = _demands(template, kind, case)
-            unfit = [one for one in cluster.options if fitting_pools(asked, one) is None]
+            unfit = [option for option in cluster.options if fitting_pools(asked, option) is None]
             if len(unfit) == len(cluster.options):
                 continue
             where = f"({case}) " if case.when else ""

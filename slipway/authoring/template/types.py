@@ -17,19 +17,21 @@ _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 def mistyped(value: Any, hint: Any, place: str = "", owner: str = "") -> Iterator[str]:
     """Yield the values that are not of the declared type, with their places: `parameters.help of trees: 5 is not a
     string`."""
-    fitting = next((one for one in _choices(hint) if _is(value, one)), None)
+    fitting = next((choice for choice in _choices(hint) if _is(value, choice)), None)
     where = f"{place} of {owner}" if owner else place
     if fitting is None:
-        yield f"{where}: {value!r} is not {join((_word(one) for one in _choices(hint)), 'or')}"
+        yield f"{where}: {value!r} is not {join((_word(choice) for choice in _choices(hint)), 'or')}"
     elif isinstance(value, str):
         if wrong := unfit(value):
             yield f"{where}: {value!r} {wrong}"
     elif isinstance(value, tuple):
-        for one in value:
-            yield from mistyped(one, get_args(fitting)[0], place, owner)
+        for item in value:
+            yield from mistyped(item, get_args(fitting)[0], place, owner)
     elif isinstance(value, Mapping):
-        for inner in (pair for one in value.items() for pair in zip(one, get_args(fitting), strict=True)):
-            yield from mistyped(*inner, place, owner)
+        key_hint, value_hint = get_args(fitting)
+        for key, item in value.items():
+            yield from mistyped(key, key_hint, place, owner)
+            yield from mistyped(item, value_hint, place, owner)
     elif is_dataclass(fitting):
         name = getattr(value, "name", getattr(value, "role", owner)) if place else ""
         for field in fields(value):

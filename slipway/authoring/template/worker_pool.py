@@ -100,10 +100,10 @@ class WorkerPool:
 
 def places(pools: tuple[WorkerPool, ...]) -> tuple[int, ...]:
     """Return the index in the request of each pool. Raises ValueError with a pool that has no place."""
-    found: list[int] = []
+    indices: list[int] = []
     for pool in pools:
-        place = POSITIONS.index(pool.position) if pool.position else (found[-1] + 1 if found else 0)
-        if place >= len(POSITIONS) or (found and place <= found[-1]):
+        place = POSITIONS.index(pool.position) if pool.position else (indices[-1] + 1 if indices else 0)
+        if place >= len(POSITIONS) or (indices and place <= indices[-1]):
             raise ValueError(pool.role)
-        found.append(place)
-    return tuple(found)
+        indices.append(place)
+    return tuple(indices)
