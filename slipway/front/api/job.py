@@ -82,17 +82,17 @@ class Job:
 
     @property
     def parameters(self) -> Mapping[str, str | float] | None:
-        """The values that the job was submitted with, defaults too; None for a job that does not record it."""
+        """The values that the job was submitted with, defaults too; None for a job that does not record them."""
         return self._job.parameters
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """Its labels, those that Slipway set among them."""
+        """The job's labels, those that Slipway set among them."""
         return self._job.labels
 
     @property
     def note(self) -> str:
-        """What was noted at its submission, empty for nothing."""
+        """The note of its submission, empty for none."""
         return self._job.note
 
     @property
@@ -181,10 +181,10 @@ class Job:
         from slipway.using.submission.ending import cancel_job, not_ones_own
 
         check(yes=yes)
-        found, now = self.refresh()._job, self._context.now
-        if not yes and (theirs := not_ones_own([found], self._context.user, now)):
+        job, now = self.refresh()._job, self._context.now
+        if not yes and (theirs := not_ones_own([job], self._context.user, now)):
             raise theirs
-        cancel_job(self._context.vertex, found, now)
+        cancel_job(self._context.vertex, job, now)
 
     def _repr_html_(self) -> str:
         from slipway.google.jobs import state_word
@@ -193,9 +193,17 @@ class Job:
         job = self._job
         values = ", ".join(f"{name}={render(value)}" for name, value in (job.parameters or {}).items())
         state = f"{state_word(job.state)}{f': {job.error}' if job.error else ''}"
-        told = (("job", self.name), ("state", state), ("template", job.template), ("parameters", values))
         return facts(
-            (*told, ("note", job.note), ("user", job.user), ("output", job.output), ("name", self.resource_name))
+            (
+                ("job", self.name),
+                ("state", state),
+                ("template", job.template),
+                ("parameters", values),
+                ("note", job.note),
+                ("user", job.user),
+                ("output", job.output),
+                ("name", self.resource_name),
+            )
         )
 
 
@@ -215,7 +223,7 @@ class Jobs(tuple[Job, ...]):
     def _repr_html_(self) -> str:
         from slipway.google.jobs import state_word
 
-        rows = [(one.name, state_word(one.state), one._job.template, one._job.user) for one in self]
+        rows = [(job.name, state_word(job.state), job._job.template, job._job.user) for job in self]
         return table(("JOB", "STATE", "TEMPLATE", "USER"), rows)
 
 
@@ -242,9 +250,14 @@ def jobs(
     everything: bool = False,
     catalog: str | None = None,
 ) -> Jobs:
-    """Return the newest jobs of the stack, only those of a `template`, `user`, `team` or `state` (`running`), or with
-    `labels` (None for any value); of a `sweep` the last job of each run, in their order. `limit`: the most jobs, 20
-    unless it is a sweep. `everything`: of every stack, by whatever means they were submitted.
+    """Return the newest jobs of the stack that fit all of the arguments.
+
+    `sweep`: the last job of each run, in the order of the runs.
+    `state`: such as `running`.
+    `labels`: None stands for any value.
+    `limit`: the most jobs, 20 unless it is a sweep.
+    `everything`: the jobs of every stack, by whatever means they were submitted.
+    `catalog`: `gs://BUCKET[/NAME]`, else the command's default.
 
     Raises ConfigError and CloudError.
     """
@@ -262,13 +275,20 @@ def jobs(
         raise ConfigError(f"limit is {limit}", fix="a number of jobs, from 1 on")
     context = context_of(catalog)
     stack = context.catalog.stack
-    most = limit or (NEWEST if sweep is None else MOST)
-    query = JobQuery(None if everything else stack, template, user, team, state, most, labels or {})
-    found = listed_jobs(context, query, _log.info, sweep_filter(stack, sweep) if sweep is not None else "")
+    query = JobQuery(
+        stack=None if everything else stack,
+        template=template,
+        user=user,
+        team=team,
+        state=state,
+        limit=limit or (NEWEST if sweep is None else MOST),
+        labels=labels or {},
+    )
+    listed = listed_jobs(context, query, _log.info, sweep_filter(stack, sweep) if sweep is not None else "")
     if sweep is not None:
         storage = context.connection.storage
-        found = list(latest(found, lambda same: settled(storage, same)).values())
-    return Jobs(Job(one.name, one.request_id, one, context) for one in found)
+        listed = list(latest(listed, lambda copies: settled(storage, copies)).values())
+    return Jobs(Job(job.name, job.request_id, job, context) for job in listed)
 
 
 def tell_event(event: Event) -> None:

@@ -1,4 +1,4 @@
-"""HTML that notebooks show in place of a value's text: tables, small, with every text escaped."""
+"""HTML that notebooks show in place of a value's text: small tables, with every text escaped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return the first rows, and the number of the others."""
-    head = "".join(f"<th{_LEFT}>{_text(one)}</th>" for one in heads)
+    head = "".join(f"<th{_LEFT}>{_text(title)}</th>" for title in heads)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows[:_MOST_ROWS])
     more = f"<p>and {len(rows) - _MOST_ROWS:,} more</p>" if len(rows) > _MOST_ROWS else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"

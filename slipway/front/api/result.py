@@ -30,18 +30,19 @@ Row = Mapping[str, str | float | None]
 
 class ResultTable(Sequence[Row]):
     """A mapping for each job, all with the same keys, so that `pandas.DataFrame(table)` is a frame: `job`, `state`,
-    `params.NAME`, `metrics.NAME`, the same for labels, `run_seconds`, `cost` in USD, a failure's `cause` and others.
-    `rows` are the same with their types, and `best` the best rows, where `sort` defines them."""
+    `params.NAME`, `metrics.NAME`, the same for labels, `run_seconds`, `cost` in USD, a failure's `cause` and others."""
 
     def __init__(self, results: Results) -> None:
         self._results, self._flat = results, flat_rows(results)
 
     @property
     def rows(self) -> tuple[ResultRow, ...]:
+        """The same rows with their types."""
         return self._results.rows
 
     @property
     def best(self) -> tuple[ResultRow, ...]:
+        """The best row, or several that are equally good; none where `sort` does not define them."""
         return self._results.best
 
     def __len__(self) -> int:
@@ -63,17 +64,17 @@ class ResultTable(Sequence[Row]):
         return f"ResultTable({self._flat!r})"
 
     def _repr_html_(self) -> str:
-        found = self._results
-        heads = ["", "JOB", *found.parameters, *map(str.upper, found.metrics), "STATE", "RUN TIME", "COST"]
-        return table(heads, [_cells(row, found) for row in found.rows])
+        results = self._results
+        heads = ["", "JOB", *results.parameters, *map(str.upper, results.metrics), "STATE", "RUN TIME", "COST"]
+        return table(heads, [_cells(row, results) for row in results.rows])
 
 
-def _cells(row: ResultRow, found: Results) -> list[str]:
+def _cells(row: ResultRow, results: Results) -> list[str]:
     return [
         "★" if row.best else "",
         row.name,
-        *(render(row.parameters[name]) if name in row.parameters else "–" for name in found.parameters),
-        *(number(row.metrics[name]) if name in row.metrics else "–" for name in found.metrics),
+        *(render(row.parameters[name]) if name in row.parameters else "–" for name in results.parameters),
+        *(number(row.metrics[name]) if name in row.metrics else "–" for name in results.metrics),
         f"{state_word(row.state)}{f': {row.cause}' if row.cause else ''}",
         exact(row.run_seconds) if row.run_seconds is not None else "–",
         spent(row.cost) if row.cost is not None else "–",

@@ -1,6 +1,6 @@
 """Submitting from Python: `slipway.submit(...)`. The same code as the command.
 
-Nothing is printed. What the command would say beside its result goes to the logger `slipway` as INFO.
+Nothing is printed. The command's messages beside its result go to the logger `slipway` as INFO.
 """
 
 from __future__ import annotations
@@ -50,16 +50,20 @@ def submit(
 ) -> Job:
     """Submit one job from a template of the catalog and return a handle to it.
 
-    `like` is a job in place of a template, or its name: its template, kind, code and parameters are taken over, and
-    other arguments hold in their place. Differences that can't be avoided go to the logger. `capacity` and `kind` are
-    the command's `--capacity` and `--as`; None takes the template's first that can run. `wait_for` is how long to wait
-    for a capacity type before the next is taken, as `{"pool": "30m"}` or in seconds, in that order (0 for flex-start
-    waits forever); `then` are the types after those. `request_id` names the submission: given again with the same
-    parameters it finds the job, and runs nothing twice. `catalog` is `gs://BUCKET[/NAME]`, else the command's default.
-    `code` is a folder, as `--code`. `yes` confirms a cost above the stack's limit for confirmation. `labels` and `note`
-    are the job's own, to find it by and to remember what it was for. `params` are the template's parameters; one whose
-    name is taken above is written with one more underscore behind it (`code_=…`, and `code__=…` for one that is named
-    `code_`).
+    `like`: a job in place of a template, or its name. Its template, kind, code and parameters are taken over, and other
+    arguments hold in their place; differences that can't be avoided go to the logger.
+    `capacity` and `kind`: the command's `--capacity` and `--as`; None takes the template's first that can run.
+    `wait_for`: the time to wait for a capacity type before the next is taken, as `{"pool": "30m"}` or in seconds, in
+    that order; 0 for flex-start waits forever.
+    `then`: the types after those that are waited for.
+    `request_id`: the name of the submission. Given again with the same parameters it finds the job, and runs nothing
+    twice.
+    `catalog`: `gs://BUCKET[/NAME]`, else the command's default.
+    `code`: a folder, as `--code`.
+    `yes`: confirms a cost above the stack's limit for confirmation.
+    `labels` and `note`: the job's own, to find it by and to remember what it was for.
+    `params`: the template's parameters. One whose name is taken above is written with one more underscore behind it
+    (`code_=…`, and `code__=…` for one that is named `code_`).
 
     With `wait_for`, and where the template has waits of its own, this returns when the job has started or is on its
     last capacity type. If it is interrupted before that, call it again with the same `request_id` to go on.
@@ -77,13 +81,13 @@ def submit(
     elif template is not None:
         raise ConfigError(f"template {template!r} beside like", why="that job has its template", fix="leave one out")
     asked = SubmissionRequest(
-        template or "",
-        params_as_typed(params),
-        capacity,
-        kind,
-        waits(waits_as_typed(wait_for)),
-        types(then),
-        overrides_of(labels, note),
+        template=template or "",
+        params=params_as_typed(params),
+        capacity_type=capacity,
+        kind=kind,
+        waits=waits(waits_as_typed(wait_for)),
+        then=types(then),
+        overrides=overrides_of(labels, note),
     )
     if model is not None:
         asked = _like(context, model, asked, own_code=code is not None)
@@ -106,18 +110,19 @@ def _like(context: Context, name: str, asked: SubmissionRequest, *, own_code: bo
     from slipway.using.jobs.finding import find_job
     from slipway.using.submission.like import request_like
 
-    found = request_like(context, find_job(context, name, tell=_log.info), asked, own_code=own_code)
-    for line in found.notes:
+    likeness = request_like(context, find_job(context, name, tell=_log.info), asked, own_code=own_code)
+    for line in likeness.notes:
         _log.info(line)
-    for line in found.differences:
+    for line in likeness.differences:
         _log.warning("not as it was: %s", line)
-    return found.asked
+    return likeness.asked
 
 
 @dataclass(frozen=True)
 class _LogDisplay:
-    """A display that writes a submission's progress to the logger. `yes`: any cost is confirmed."""
+    """A display that writes a submission's progress to the logger."""
 
+    #: Any cost is confirmed.
     yes: bool
 
     def note(self, text: str) -> None:
@@ -129,8 +134,8 @@ class _LogDisplay:
         _log.info("%s by %s: %s", prepared.template.name, choice.taken.candidate.label, choice.taken.verdict.text)
         if total := run_total(prepared.catalog, choice.taken):
             _log.info(total.words)
-        for one in choice.hopeless:
-            _log.info(never_runs(one))
+        for judged in choice.hopeless:
+            _log.info(never_runs(judged))
 
     def sent(self, submitted: SubmissionResult) -> None:
         job = submitted.attempt.job

@@ -46,7 +46,11 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("slipway")
 
-_AGAIN = Again("the same call", "the same call with retry_failed=True", "the same call with retry_cancelled=True")
+_AGAIN = Again(
+    same="the same call",
+    failed="the same call with retry_failed=True",
+    cancelled="the same call with retry_cancelled=True",
+)
 
 
 def sweep(
@@ -69,16 +73,21 @@ def sweep(
 ) -> Sweep:
     """Submit one job for each of many sets of parameters, each exactly once, and return when all are accepted.
 
-    `runs` is `{"trees": [100, 200], "seed": range(10)}` for every combination, `[{"trees": 100}, {"trees": 200}]` for a
-    run of each entry, or the path of a sweep's file. `params` are the parameters that all runs share; one whose name is
-    taken above is written with one more underscore behind it (`rate_=…`). `capacity`, `kind`, `catalog`, `code`,
-    `labels` and `note` are those of `slipway.submit`. All runs wait for the first capacity type that can ever run them;
-    `then` are the types to take where they would wait. `yes` confirms a cost above the stack's limit for confirmation;
-    below that limit it also takes, where they would wait, the first type that could run now.
+    `runs`: `{"trees": [100, 200], "seed": range(10)}` for every combination, `[{"trees": 100}, {"trees": 200}]` for a
+    run of each entry, or the path of a sweep's file.
+    `capacity`, `kind`, `catalog`, `code`, `labels` and `note`: those of `slipway.submit`.
+    `then`: the types to take where the runs would wait. Without any, all runs wait for the first capacity type that can
+    ever run them.
+    `request_id`: the sweep's id, which else follows from its content; another id makes the same runs another sweep.
+    `retry_failed`: sends failed runs once more.
+    `retry_cancelled`: sends cancelled runs once more, and those never sent.
+    `rate`: submissions a minute, of which the service permits 60; 0 is no limit.
+    `yes`: confirms a cost above the stack's limit for confirmation; below that limit it also takes, where the runs
+    would wait, the first type that could run now.
+    `params`: the parameters that all runs share. One whose name is taken above is written with one more underscore
+    behind it (`rate_=…`).
 
-    The same call sends only the remaining runs: the sweep's id follows from its content, or is `request_id`, which also
-    makes the same runs another sweep. `retry_failed` sends failed runs once more, `retry_cancelled` the cancelled ones
-    and those never sent. `rate` is submissions a minute, of which the service permits 60; 0 is no limit.
+    The same call sends only the remaining runs.
 
     Raises ConfigError with all mistakes at once, AuthError, ResourceError, PolicyError and AnswerUnknown of
     `slipway.errors`, as the command exits with 2, 3, 4, 5 and 75. Runs accepted by then go on.
@@ -90,14 +99,29 @@ def sweep(
         raise ConfigError(f"rate is {rate}", why="it is submissions a minute", fix="rate=0, for no limit")
     name = checked_request_id(request_id) if request_id is not None else None
     context = context_of(catalog)
-    given, shared = points_of(runs), params_as_typed(params, of_sweep=True)
-    asked = SubmissionRequest(template, shared, capacity, kind, overrides=overrides_of(labels, note))
+    points = points_of(runs)
+    asked = SubmissionRequest(
+        template=template,
+        params=params_as_typed(params, of_sweep=True),
+        capacity_type=capacity,
+        kind=kind,
+        overrides=overrides_of(labels, note),
+    )
 
-    def planned(asked: SubmissionRequest) -> SweepPlan:
-        return plan_sweep(context.catalog, asked, given, context.user, name, "an argument", context.team, types(then))
+    def plan_of(asked: SubmissionRequest) -> SweepPlan:
+        return plan_sweep(
+            context.catalog,
+            asked,
+            points,
+            context.user,
+            name,
+            shared="an argument",
+            team=context.team,
+            then=types(then),
+        )
 
     folder = None if code is None else Path(os.fsdecode(code))
-    plan = planned(asked) if folder is None else with_code(context, asked, folder, planned, tell=_log.info)
+    plan = plan_of(asked) if folder is None else with_code(context, asked, folder, plan_of, tell=_log.info)
     show, again = _LogDisplay(context, yes=yes), RunsAgain(failed=retry_failed, cancelled=retry_cancelled)
     sent = send_sweep(context, plan, rate, show, again)
     if sent.result.interrupted:
@@ -127,8 +151,8 @@ class Sweep:
         """
         listed = self._sent.jobs.latest()
         late = {run.index: name for run, name in self._sent.result.accepted.items() if run.index not in listed}
-        found = {**listed, **{index: self._context.vertex.job(name) for index, name in late.items()}}
-        return self._handles(found[index] for index in sorted(found))
+        jobs = {**listed, **{index: self._context.vertex.job(name) for index, name in late.items()}}
+        return self._handles(jobs[index] for index in sorted(jobs))
 
     def results(self, sort: str | None = None) -> ResultTable:
         """Return the result of each run: the varying parameters, metrics, run time and cost. `pandas.DataFrame` takes

@@ -41,28 +41,29 @@ def command(jobs: tuple[str, ...], sweep: str | None, yes: bool, catalog: str | 
         _cancel_sweep(context, sweep, catalog, yes=yes, json=output == "json")
         return
     try:
-        found, problems = found_jobs(context, jobs, of_template=False), list[SlipwayError]()
+        targets = found_jobs(context, jobs, of_template=False)
     except ResourceError as problem:
         if len(jobs) > 1:
             problem.what += ": nothing is cancelled"
         raise
-    if not yes and (theirs := not_ones_own(found, context.user, context.now)):
-        _confirm(theirs, [job.typed for job in found], catalog)
-    names = join(job.called for job in found)
-    seen = "; ".join(f"slipway jobs show {job.typed}" for job in found)
+    if not yes and (theirs := not_ones_own(targets, context.user, context.now)):
+        _confirm(theirs, [job.typed for job in targets], catalog)
+    names = join(job.called for job in targets)
+    seen = "; ".join(f"slipway jobs show {job.typed}" for job in targets)
+    problems: list[SlipwayError] = []
     with screen.interruptible(f"{names} may be cancelled already", seen):
-        for job in list(found):
+        for job in list(targets):
             try:
                 cancel_job(context.vertex, job, context.now)
             except (ResourceError, CloudError) as problem:
                 problems.append(problem)
-                found.remove(job)
-    with screen.after(f"{join(job.called for job in found)}: being cancelled", seen):
-        if output == "json" and found:
-            out_jobs((describe(context.vertex.job(job.name), context) for job in found), alone=len(jobs) == 1)
-        elif found:
-            screen.out(f"cancelling {join(job.called for job in found)}")
-            screen.hint(f"  slipway jobs wait {' '.join(job.typed for job in found)}")
+                targets.remove(job)
+    with screen.after(f"{join(job.called for job in targets)}: being cancelled", seen):
+        if output == "json" and targets:
+            out_jobs((describe(context.vertex.job(job.name), context) for job in targets), alone=len(jobs) == 1)
+        elif targets:
+            screen.out(f"cancelling {join(job.called for job in targets)}")
+            screen.hint(f"  slipway jobs wait {' '.join(job.typed for job in targets)}")
     if problems:
         raise first_of(problems)
 
@@ -70,34 +71,36 @@ def command(jobs: tuple[str, ...], sweep: str | None, yes: bool, catalog: str | 
 def _confirm(theirs: PolicyError, words: list[str], catalog: str | None) -> None:
     """Ask on the terminal whether to cancel what `words` name. Raises PolicyError where there is none, and Interrupted
     where the answer is no."""
-    again = ["slipway", "jobs", "cancel", *words, *(["--catalog", catalog] if catalog else []), "--yes"]
+    again = ["slipway", "jobs", "cancel", *words]
+    if catalog:
+        again += ["--catalog", catalog]
+    again.append("--yes")
     with screen.interruptible("nothing is cancelled", "slipway jobs list"):
         confirm(f"{theirs.what}. Cancel?", PolicyError(theirs.what, why=theirs.why, fix=shlex.join(again)))
 
 
 def _cancel_sweep(context: Context, sweep: str, catalog: str | None, *, yes: bool, json: bool) -> None:
-
     def confirm_others(theirs: PolicyError) -> None:
         if not yes:
             _confirm(theirs, ["--sweep", sweep], catalog)
 
     listing = f"slipway jobs list --sweep {sweep}"
     with screen.interruptible(f"some jobs of sweep {sweep} may be cancelled already", listing):
-        found = cancel_sweep(context, sweep, confirm_others)
-    asked, all_ = len(found.cancelling), len(found.jobs)
+        cancelled = cancel_sweep(context, sweep, confirm_others)
+    asked, all_ = len(cancelled.cancelling), len(cancelled.jobs)
     with screen.after(f"{asked:,} jobs of sweep {sweep} are being cancelled", listing):
         if json:
-            document = {"sweep": sweep, "jobs": all_, "cancelling": found.cancelling, "sending": found.sending}
+            document = {"sweep": sweep, "jobs": all_, "cancelling": cancelled.cancelling, "sending": cancelled.sending}
             screen.out_json("sweep-cancellation", document)
         else:
             others = "; the others had ended" if asked < all_ else ""
             screen.out(f"cancelling {asked:,} of {all_:,} jobs of sweep {sweep}{others}")
     then = "end it (Ctrl-C), then give this command once more"
-    if found.sending:
+    if cancelled.sending:
         screen.note(f"warning: a command of yours still sends runs of sweep {sweep}, and goes on: {then}")
-    elif found.sending is None:
+    elif cancelled.sending is None:
         screen.hint(f"  a command elsewhere that still sends runs of it goes on: {then}")
-    again = f"slipway submit {found.template} --sweep … --retry-cancelled"
+    again = f"slipway submit {cancelled.template} --sweep … --retry-cancelled"
     screen.hint(f"  to go on with it later, with the file and the flags that it was sent with: {again}")
-    if found.problem:
-        raise found.problem
+    if cancelled.problem:
+        raise cancelled.problem

@@ -31,56 +31,60 @@ from slipway.using.jobs.results import number, parameter_order
 @catalog_and_output
 def command(jobs: tuple[str, ...], catalog: str | None, output: str) -> None:
     context = Context(catalog)
-    found = found_jobs(context, jobs)
-    if len(found) < 2:
+    compared = found_jobs(context, jobs)
+    if len(compared) < 2:
         raise ConfigError(
-            f"{found[0].typed} alone can't be compared",
+            f"{compared[0].typed} alone can't be compared",
             why="two jobs or more are",
-            fix=f"slipway jobs compare {found[0].typed} JOB     slipway jobs list shows the newest",
+            fix=f"slipway jobs compare {compared[0].typed} JOB     slipway jobs list shows the newest",
         )
     with ThreadPoolExecutor(8, thread_name_prefix="compare") as threads:
-        reading = threads.submit(read_metrics, context, found)
-        failed = threads.submit(read_briefs, context, [job for job in found if job.state in FAILED])
-        events = list(threads.map(lambda job: events_of_cost(context, job), found))
+        reading = threads.submit(read_metrics, context, compared)
+        failed = threads.submit(read_briefs, context, [job for job in compared if job.state in FAILED])
+        events = list(threads.map(lambda job: events_of_cost(context, job), compared))
         metrics, causes = reading.result(), failed.result()
-    told = [describe(job, context, of_job) for job, of_job in zip(found, events, strict=True)]
-    fields = compare_jobs(told, metrics, causes, parameter_order(context.catalog, found))
+    descriptions = [describe(job, context, of_job) for job, of_job in zip(compared, events, strict=True)]
+    fields = compare_jobs(descriptions, metrics, causes, parameter_order(context.catalog, compared))
     if output == "json":
-        screen.out_json("comparison", {"jobs": [_document(one, metrics) for one in told], "fields": fields})
+        documents = [_document(description, metrics) for description in descriptions]
+        screen.out_json("comparison", {"jobs": documents, "fields": fields})
         return
-    _show(told, fields)
+    _show(descriptions, fields)
     lacking: dict[str, list[str]] = {}
-    for one in told:
-        if why := metrics[one.job.name].why:
-            lacking.setdefault(why, []).append(one.job.typed)
+    for job in compared:
+        if why := metrics[job.name].why:
+            lacking.setdefault(why, []).append(job.typed)
     for why, names in lacking.items():
         screen.note(f"{few(names)} {'has' if len(names) == 1 else 'have'} no metrics: {why}")
 
 
-def _document(told: JobDescription, metrics: Mapping[str, Metrics]) -> Mapping[str, Any]:
-    job = told.job
-    return {**told.document, "parameters": job.parameters, "metrics": dict(metrics[job.name])}
+def _document(description: JobDescription, metrics: Mapping[str, Metrics]) -> Mapping[str, Any]:
+    job = description.job
+    return {**description.document, "parameters": job.parameters, "metrics": dict(metrics[job.name])}
 
 
-def _show(told: Sequence[JobDescription], fields: Sequence[ComparedField]) -> None:
+def _show(descriptions: Sequence[JobDescription], fields: Sequence[ComparedField]) -> None:
     rows, group = [], ""
-    for one in (field for field in fields if not field.alike):
-        texts = (_text(one, told[place], value) for place, value in enumerate(one.values))
-        rows.append(["" if one.group == group else one.group.upper(), _name(one), *texts])
-        group = one.group
-    screen.table(("", "", *(one.job.typed for one in told)), rows, names=2, wraps=[one.job.typed for one in told])
-    same = [_same(one, told[0]) for one in fields if one.alike]
+    for field in fields:
+        if field.alike:
+            continue
+        texts = (_text(field, of_job, value) for of_job, value in zip(descriptions, field.values, strict=True))
+        rows.append(["" if field.group == group else field.group.upper(), _name(field), *texts])
+        group = field.group
+    names = [of_job.job.typed for of_job in descriptions]
+    screen.table(("", "", *names), rows, names=2, wraps=names)
+    same = [_same(field, descriptions[0]) for field in fields if field.alike]
     if same:
         screen.prose(f"alike: {', '.join(dict.fromkeys(same))}")
 
 
-def _text(field: ComparedField, told: JobDescription, value: Value) -> str:
+def _text(field: ComparedField, description: JobDescription, value: Value) -> str:
     if value is None:
         return "–"
     if (field.group, field.name) == PRICE:
-        return dollars(told.account.per_hour)
-    if (field.group, field.name) == COST and told.account.cost is not None:
-        return spent(told.account.cost)
+        return dollars(description.account.per_hour)
+    if (field.group, field.name) == COST and description.account.cost is not None:
+        return spent(description.account.cost)
     if not isinstance(value, str) and field.group in ("outcome", "metric"):
         return exact(value) if field.group == "outcome" else number(value)
     text = render(value)
@@ -91,6 +95,6 @@ def _name(field: ComparedField) -> str:
     return "price" if (field.group, field.name) == PRICE else short(field.name)
 
 
-def _same(field: ComparedField, told: JobDescription) -> str:
+def _same(field: ComparedField, description: JobDescription) -> str:
     sign = "=" if field.group in ("parameter", "metric") else " "
-    return f"{_name(field)}{sign}{_text(field, told, field.values[0])}"
+    return f"{_name(field)}{sign}{_text(field, description, field.values[0])}"

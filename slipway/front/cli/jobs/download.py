@@ -37,21 +37,21 @@ class _Folder(click.Path):
 @catalog_and_output
 def command(job: str, dest: Path | None, overwrite: bool, catalog: str | None, output: str) -> None:
     context = Context(catalog)
-    found = found_job(context, job)
-    folder = dest or Path(found.typed)
-    if not found.ended:
-        screen.note(f"{found.display_name} is {state_word(found.state)}; this is what it has written so far")
-    again = f"slipway jobs download {found.typed} {shlex.quote(str(folder))}{' --overwrite' if overwrite else ''}"
+    target = found_job(context, job)
+    folder = dest or Path(target.typed)
+    if not target.ended:
+        screen.note(f"{target.display_name} is {state_word(target.state)}; this is what it has written so far")
+    again = f"slipway jobs download {target.typed} {shlex.quote(str(folder))}{' --overwrite' if overwrite else ''}"
     with screen.interruptible(f"what has arrived stays in {folder}", f"to go on: {again}"), _progress() as tell:
-        done = download(context, found, folder, overwrite=overwrite, tell=tell)
+        done = download(context, target, folder, overwrite=overwrite, tell=tell)
     if output == "json":
-        screen.out_json("download", _document(found.name, done))
+        screen.out_json("download", _document(target.name, done))
     elif done.files:
         kept = f" ({len(done.present):,} of them already there)" if done.present else ""
-        total = size(sum(one.stored.size for one in done.files))
+        total = size(sum(file.stored.size for file in done.files))
         screen.out(f"{counted(f'{len(done.files):,}', 'file')}, {total}, in {done.folder}{kept}")
     elif not done.left_out:
-        screen.note(f"{found.display_name} has written nothing below {done.source}{'' if found.ended else ' yet'}")
+        screen.note(f"{target.display_name} has written nothing below {done.source}{'' if target.ended else ' yet'}")
     done.require_all()
 
 
@@ -68,13 +68,13 @@ def _progress() -> Iterator[Tell]:
 
 
 def _quarters() -> Callable[[int, int, int], None]:
-    told = 0
+    reported = 0
 
     def tell(files: int, count: int, total: int) -> None:
-        nonlocal told
+        nonlocal reported
         quarter = 4 * count // total if total else 4
-        if told < quarter < 4:
-            told = quarter
+        if reported < quarter < 4:
+            reported = quarter
             screen.note(f"{size(count)} of {size(total)} fetched, {counted(f'{files:,}', 'file')} there")
 
     return tell
@@ -87,8 +87,13 @@ def _document(job: str, done: Download) -> dict[str, object]:
         "source": done.source,
         "folder": str(done.folder),
         "files": [
-            {"object": one.stored.at.name, "path": str(one.path), "bytes": one.stored.size, "fetched": one in fetched}
-            for one in done.files
+            {
+                "object": file.stored.at.name,
+                "path": str(file.path),
+                "bytes": file.stored.size,
+                "fetched": file in fetched,
+            }
+            for file in done.files
         ],
         "leftOut": done.left_out,
     }

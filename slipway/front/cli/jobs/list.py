@@ -85,9 +85,16 @@ def command(
     output: str,
 ) -> None:
     context = Context(catalog)
-    most = limit or (MOST if sweep else NEWEST)
-    wanted = {key: value if equals else None for key, equals, value in (one.partition("=") for one in labels)}
-    query = JobQuery(None if everything else context.catalog.stack, template, user, team, state, most, wanted)
+    pairs = (label.partition("=") for label in labels)
+    query = JobQuery(
+        stack=None if everything else context.catalog.stack,
+        template=template,
+        user=user,
+        team=team,
+        state=state,
+        limit=limit or (MOST if sweep else NEWEST),
+        labels={key: value if equals else None for key, equals, value in pairs},
+    )
     look = partial(_look, query=query, sweep=sweep, metrics=metrics, sort=sort, output=output)
     if watch:
         watched(lambda: look(context.anew()), context.clock, output)
@@ -101,29 +108,35 @@ def _look(
     """Read and print."""
     stack = context.catalog.stack
     of_sweep = sweep_filter(stack, sweep) if sweep is not None else ""
-    every = listed_jobs(context, query, screen.warn, of_sweep)
-    unheard_of = sweep is not None and not every and not was_begun(journal_of_sweep(context, sweep))
-    if sweep and unheard_of and not (query.narrowed and any(context.vertex.jobs_of_every_kind(of_sweep, page_size=1))):
-        raise unknown_sweep(context, sweep)
-    found = in_order(every) if sweep else every
+    jobs = listed_jobs(context, query, screen.warn, of_sweep)
+    if sweep and not jobs and not was_begun(journal_of_sweep(context, sweep)):
+        # The other options may have left out all jobs of a sweep that is there.
+        is_there = query.narrowed and any(context.vertex.jobs_of_every_kind(of_sweep, page_size=1))
+        if not is_there:
+            raise unknown_sweep(context, sweep)
+    if sweep:
+        jobs = in_order(jobs)
     settle = partial(settled, context.connection.storage)
-    if found and (metrics or sort or output == "csv"):
+    if jobs and (metrics or sort or output == "csv"):
         from slipway.front.cli.terminal.result_table import MetricColumns, show_results
 
-        counting = list(latest(found, settle).values()) if sweep else found
+        counting = list(latest(jobs, settle).values()) if sweep else jobs
         show_results(context, counting, MetricColumns(metrics, Goal.parse(sort) if sort else None), output)
         return
-    aside = copies(found, settle) if sweep else frozenset()
-    causes = read_causes(context, found) if query.state in ("failed", "expired") else {}
+    aside = copies(jobs, settle) if sweep else frozenset()
+    causes = read_causes(context, jobs) if query.state in ("failed", "expired") else {}
     if output == "json":
         documents = []
-        for job in found:
-            more: dict[str, Any] = {"parameters": job.parameters, "copy": job.name in aside} if sweep else {}
-            more |= {"cause": causes[job.name] or None} if job.name in causes else {}
-            documents.append({**describe(job, context).document, **more})
+        for job in jobs:
+            document: dict[str, Any] = {**describe(job, context).document}
+            if sweep:
+                document |= {"parameters": job.parameters, "copy": job.name in aside}
+            if job.name in causes:
+                document["cause"] = causes[job.name] or None
+            documents.append(document)
         screen.out_json("jobs", {"jobs": documents})
         return
-    if not found:
+    if not jobs:
         screen.note("no jobs" + (" match" if query.narrowed or sweep else f" of stack {stack} yet"))
         if query.template is not None and query.template not in context.catalog.templates:
             near = nearest(query.template, context.catalog.templates)
@@ -131,28 +144,31 @@ def _look(
                 f"  the catalog has no template {quoted(query.template)}{f'; did you mean {near}?' if near else ''}"
             )
         return
-    several = len({job.team for job in found}) > 1
-    told = apart([job.parameters or {} for job in found]) if sweep else []
-    values = {job.name: text for job, text in zip(found, told, strict=False)}
-    columns: tuple[Column[JobDescription], ...] = (
-        *((Column("#", lambda one: one.job.labels.get(RUN_LABEL, "–"), right=True, name=True),) if sweep else ()),
-        Column("JOB", lambda one: one.job.called, name=True),
-        # Another job runs the same attempt of a sweep's run, so a copy's state is not the run's.
-        Column("STATE", lambda one: f"{state_word(one.job.state)}{' (copy)' if one.job.name in aside else ''}"),
-        Column("USER", lambda one: one.job.user or "–"),
-        Column("TEAM", lambda one: one.job.team if several else "", optional=True),
-        Column("ON", lambda one: f"{one.on}{context.elsewhere(one.job.region)}"),
-        Column("CREATED", lambda one: _age(one.job, context), wraps=True),
-        Column("WAIT", lambda one: span_or_dash(one.account.wait), right=True),
-        Column("RUN", lambda one: span_or_dash(one.account.run), right=True),
-        Column("WHY", lambda one: causes.get(one.job.name, ""), wraps=True, optional=True),
-        Column("LABELS", lambda one: short(one.own_labels), wraps=True, optional=True),
-        Column("NOTE", lambda one: short(one.job.note), wraps=True, optional=True),
-        Column("PARAMETERS", lambda one: values.get(one.job.name, ""), wraps=True, optional=True),
-    )
-    screen.listed(columns, [describe(job, context) for job in found])
+    several_teams = len({job.team for job in jobs}) > 1
+    values: dict[str, str] = {}
+    columns: list[Column[JobDescription]] = []
     if sweep:
-        screen.note(tally(found, settle))
+        texts = apart([job.parameters or {} for job in jobs])
+        values = {job.name: text for job, text in zip(jobs, texts, strict=True)}
+        columns.append(Column("#", lambda row: row.job.labels.get(RUN_LABEL, "–"), right=True, name=True))
+    columns += [
+        Column("JOB", lambda row: row.job.called, name=True),
+        # Another job runs the same attempt of a sweep's run, so a copy's state is not the run's.
+        Column("STATE", lambda row: f"{state_word(row.job.state)}{' (copy)' if row.job.name in aside else ''}"),
+        Column("USER", lambda row: row.job.user or "–"),
+        Column("TEAM", lambda row: row.job.team if several_teams else "", optional=True),
+        Column("ON", lambda row: f"{row.on}{context.elsewhere(row.job.region)}"),
+        Column("CREATED", lambda row: _age(row.job, context), wraps=True),
+        Column("WAIT", lambda row: span_or_dash(row.account.wait), right=True),
+        Column("RUN", lambda row: span_or_dash(row.account.run), right=True),
+        Column("WHY", lambda row: causes.get(row.job.name, ""), wraps=True, optional=True),
+        Column("LABELS", lambda row: short(row.own_labels), wraps=True, optional=True),
+        Column("NOTE", lambda row: short(row.job.note), wraps=True, optional=True),
+        Column("PARAMETERS", lambda row: values.get(row.job.name, ""), wraps=True, optional=True),
+    ]
+    screen.listed(columns, [describe(job, context) for job in jobs])
+    if sweep:
+        screen.note(tally(jobs, settle))
 
 
 def _age(job: VertexJob, context: Context) -> str:
@@ -162,8 +178,8 @@ def _age(job: VertexJob, context: Context) -> str:
 def apart(values: Sequence[Values]) -> list[str]:
     """Return the values that tell each run from the others, `trees=100, seed=3`; all of its values where the runs are
     alike."""
-    differing = varying_parameters(values) or tuple(dict.fromkeys(name for one in values for name in one))
+    differing = varying_parameters(values) or tuple(dict.fromkeys(name for of_run in values for name in of_run))
     return [
-        ", ".join(f"{short(name)}={short(render(one[name]))}" for name in differing if name in one) or "–"
-        for one in values
+        ", ".join(f"{short(name)}={short(render(of_run[name]))}" for name in differing if name in of_run) or "–"
+        for of_run in values
     ]

@@ -48,36 +48,36 @@ def command(
     job: str, follow: bool, last: int | None, role: str | None, severity: str | None, catalog: str | None, output: str
 ) -> None:
     context = Context(catalog)
-    found = found_job(context, job)
+    target = found_job(context, job)
     wanted = (severity or "").upper()
     logging = context.connection.with_policy(WHOLE_LOG).logging(context.catalog.project)
-    only = role_filter(found, role) if role else ""
-    asked = job_filter(found.log_ids, severity=wanted, only=only)
-    tail = newest(logging, asked, last) if last and found.log_ids else None
+    only = role_filter(target, role) if role else ""
+    query = job_filter(target.log_ids, severity=wanted, only=only)
+    tail = newest(logging, query, last) if last and target.log_ids else None
     text = partial(_line, json_lines=output == "json")
     if follow:
         begin, plain = tail[0].timestamp if tail else None, output == "json"
-        ended = watch(context, found, logs=True, severity=wanted, begin=begin, only=only, text=text, plain=plain)
+        ended = watch(context, target, logs=True, severity=wanted, begin=begin, only=only, text=text, plain=plain)
         require_success(context, ended)
         return
-    entries = tail if tail is not None else logging.entries(asked) if found.log_ids else ()
+    entries = tail if tail is not None else logging.entries(query) if target.log_ids else ()
     entry, begin = None, None
     for count, entry in enumerate(entries, 1):
-        screen.out_log(text(entry, found))
+        screen.out_log(text(entry, target))
         begin = begin or entry.timestamp
         if tail is None and (count == _LONG or count % _A_MINUTE == 0):
-            screen.note(how_far(count, begin, entry.timestamp, found.end_time or context.now))
+            screen.note(how_far(count, begin, entry.timestamp, target.end_time or context.now))
     if entry is None:
-        screen.note(f"no lines{f' of {role}' if role else ''} yet; {found.display_name} is {state_word(found.state)}")
+        screen.note(f"no lines{f' of {role}' if role else ''} yet; {target.display_name} is {state_word(target.state)}")
 
 
 def how_far(count: int, begin: datetime | None, at: datetime | None, end: datetime) -> str:
     """Return an estimate of the time for the rest of a log, by its lines so far: their total is unknown."""
-    told = f"{count:,} lines so far; a project has {_A_MINUTE:,} a minute"
+    sentence = f"{count:,} lines so far; a project has {_A_MINUTE:,} a minute"
     if begin and at and begin < at < end:
         rest = count * ((end - at) / (at - begin))
-        told += f", so the rest takes some {span(60 * rest / _A_MINUTE)} if the job went on writing like that"
-    return f"{told}     only its end: --tail {PAGE}"
+        sentence += f", so the rest takes some {span(60 * rest / _A_MINUTE)} if the job went on writing like that"
+    return f"{sentence}     only its end: --tail {PAGE}"
 
 
 def _line(entry: LogEntry, job: VertexJob, *, json_lines: bool) -> str:

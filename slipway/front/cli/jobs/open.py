@@ -31,11 +31,11 @@ _LACKING = {"console": ("console page", "the endpoint of Vertex AI is not Google
 @catalog_and_output
 def command(job: str, what: str, only_print: bool, catalog: str | None, output: str) -> None:
     context = Context(catalog)
-    one = found_job(context, job)
+    target = found_job(context, job)
     browsed = "storage" not in context.connection.endpoints.overrides
-    lines, link = place_of(one, what, context.console_link(one), context.catalog.project if browsed else "")
+    lines, link = place_of(target, what, context.console_link(target), context.catalog.project if browsed else "")
     if output == "json":
-        body = {"job": one.name, "what": what, "lines": lines, "link": link or None}
+        body = {"job": target.name, "what": what, "lines": lines, "link": link or None}
         screen.out_json("place", body)
         return
     for line in lines:

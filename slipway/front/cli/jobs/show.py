@@ -42,16 +42,20 @@ _METRICS = 12
 
 @dataclass(frozen=True)
 class JobDetails:
-    """A job with all its details. `next`: the job that its submission fell back to. `failure`: why it failed by
-    itself."""
+    """A job with all its details."""
 
     job: VertexJob
+    #: The reason why it waits, empty for a job that does not.
     why: str
     events: JobEvents
     usage: Utilization
+    #: The reason why it ended for want of machines.
     cause: Cause | None
+    #: The ways on after that.
     steps: tuple[NextStep, ...]
+    #: The job that its submission fell back to.
     next: VertexJob | None = None
+    #: The reason why it failed by itself.
     failure: Failure | None = None
     metrics: Metrics = field(default_factory=Metrics)
 
@@ -61,25 +65,27 @@ class JobDetails:
 @catalog_and_output
 def command(job: str, catalog: str | None, output: str) -> None:
     context = Context(catalog)
-    picture = _picture(context, found_job(context, job))
+    details = _read(context, found_job(context, job))
     if output == "json":
-        screen.out_json("job", {"job": _document(context, picture)})
+        screen.out_json("job", {"job": _document(context, details)})
         return
-    screen.fields(_facts(context, picture))
-    if picture.failure and picture.failure.words:
-        fix = [f"fix: {picture.failure.fix}"] if picture.failure.fix else []
-        screen.out("\n".join(("", *picture.failure.words, *fix)))
-    if picture.job.tried:
-        _show_trials(picture.job)
-    if picture.cause:
-        screen.out("\n".join(("", *advice_lines(picture.cause, picture.steps))))
-    if picture.events.all:
-        _show_events(picture)
-    if picture.usage.rows:
-        show_usage(picture.usage)
+    screen.fields(_facts(context, details))
+    if details.failure and details.failure.words:
+        lines = ["", *details.failure.words]
+        if details.failure.fix:
+            lines.append(f"fix: {details.failure.fix}")
+        screen.out("\n".join(lines))
+    if details.job.tried:
+        _show_trials(details.job)
+    if details.cause:
+        screen.out("\n".join(("", *advice_lines(details.cause, details.steps))))
+    if details.events.all:
+        _show_events(details)
+    if details.usage.rows:
+        show_usage(details.usage)
 
 
-def _picture(context: Context, job: VertexJob) -> JobDetails:
+def _read(context: Context, job: VertexJob) -> JobDetails:
     project = context.catalog.project
     with ThreadPoolExecutor(5, thread_name_prefix="show") as threads:
         metrics = threads.submit(read_metrics, context, [job])
@@ -87,11 +93,21 @@ def _picture(context: Context, job: VertexJob) -> JobDetails:
         events = threads.submit(read_events, context.brief.logging(project), job)
         usage = threads.submit(read_utilization, context.brief.monitoring(project), job, context.now)
         fallback = threads.submit(_fallback_of, context, job)
+        # The log of a job that ended for want of machines tells no more about that.
         failure = threads.submit(read_failure, context, job) if cause_of(job) is None else None
+        # A submission that fell back has gone on already.
         cause = cause_of(job) if fallback.result() is None else None
-        steps = next_steps(context, job, cause) if cause else ()
-        told = (why.result(), events.result(), usage.result(), cause, steps, fallback.result())
-        return JobDetails(job, *told, failure.result() if failure else None, metrics.result()[job.name])
+        return JobDetails(
+            job=job,
+            why=why.result(),
+            events=events.result(),
+            usage=usage.result(),
+            cause=cause,
+            steps=next_steps(context, job, cause) if cause else (),
+            next=fallback.result(),
+            failure=failure.result() if failure else None,
+            metrics=metrics.result()[job.name],
+        )
 
 
 def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
@@ -108,38 +124,47 @@ def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
 def _why(context: Context, job: VertexJob) -> str:
     if not waits(job):
         return ""
-    name, now, project = context.cluster_name(job.persistent_resource_id), context.now, context.catalog.project
-    word, quotas = partial(last_word, context.brief.logging(project)), context.brief.quotas(project)
-    return read_why(context.vertex, job, name, now, word, quotas, context.catalog.stack)(now)
+    now, project = context.now, context.catalog.project
+    why = read_why(
+        context.vertex,
+        job,
+        context.cluster_name(job.persistent_resource_id),
+        now,
+        word=partial(last_word, context.brief.logging(project)),
+        quotas=context.brief.quotas(project),
+        stack=context.catalog.stack,
+    )
+    return why(now)
 
 
-def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
-    job, fixed = picture.job, picture.job.parameters
-    told = describe(job, context, picture.events)
+def _document(context: Context, details: JobDetails) -> dict[str, Any]:
+    job, fixed = details.job, details.job.parameters
+    description = describe(job, context, details.events)
     return {
-        **told.document,
+        **description.document,
         "parameters": None if fixed is None else {key: fixed[key] for key in fixed if key not in job.tuned},
         "tuned": job.tuned,
-        "waitsFor": picture.why or None,
-        "fallback": picture.next.name if picture.next else None,
-        **events_document(picture.events),
-        "usage": usage_document(picture.usage, idle_accelerators(picture.usage, job, told.account)),
-        "metrics": dict(picture.metrics),
-        "metricsSource": picture.metrics.source or None,
-        "metricsWhy": picture.metrics.why or None,
-        "metricSteps": [{"step": one.step, **one.values} for one in picture.metrics.steps],
-        "failure": picture.failure,
-        "next": picture.steps,
+        "waitsFor": details.why or None,
+        "fallback": details.next.name if details.next else None,
+        **events_document(details.events),
+        "usage": usage_document(details.usage, idle_accelerators(details.usage, job, description.account)),
+        "metrics": dict(details.metrics),
+        "metricsSource": details.metrics.source or None,
+        "metricsWhy": details.metrics.why or None,
+        "metricSteps": [{"step": step.step, **step.values} for step in details.metrics.steps],
+        "failure": details.failure,
+        "next": details.steps,
     }
 
 
-def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
-    job, why = picture.job, picture.why
+def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:
+    job, why = details.job, details.why
     id_ = job.persistent_resource_id
-    told = describe(job, context, picture.events)
-    money = told.account
-    idle = idle_accelerators(picture.usage, job, money)
-    cost, crossing = cost_words(money) if money.run is not None else "", context.crossing(job.region)
+    description = describe(job, context, details.events)
+    money = description.account
+    idle = idle_accelerators(details.usage, job, money)
+    cost = cost_words(money) if money.run is not None else ""
+    crossing = context.crossing(job.region)
     pools = [
         f"{pool.replicas} × {pool.machine} ({role_at(job, index)})"
         for index, pool in enumerate(job.worker_pools)
@@ -150,30 +175,30 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ("name", job.name),
         ("state", f"{state_word(job.state)}{f': {why}' if why else ''}"),
         ("error", job.error),
-        ("fell back", f"to {picture.next.display_name} ({picture.next.capacity_type})" if picture.next else ""),
-        ("template", f"{job.template}  {told.source}".strip()),
+        ("fell back", f"to {details.next.display_name} ({details.next.capacity_type})" if details.next else ""),
+        ("template", f"{job.template}  {description.source}".strip()),
         ("parameters", _parameters(job, context.catalog)),
         ("commit", str(job.revision)),
         ("code", _code(job)),
         ("user", job.user),
         ("team", job.team),
         ("note", job.note),
-        ("labels", told.own_labels),
+        ("labels", description.own_labels),
         ("request", job.request_id),
-        ("on", f"{told.on}{f' ({id_})' if id_ != told.cluster else ''}{context.elsewhere(job.region)}"),
+        ("on", f"{description.on}{f' ({id_})' if id_ != description.cluster else ''}{context.elsewhere(job.region)}"),
         ("machines", f"{join(pools)}{f', for each of {job.trials} trials at once' if job.trials > 1 else ''}"),
         ("created", job.create_time.isoformat(timespec="seconds") if job.create_time else ""),
         ("waited", exact(money.wait) if money.wait is not None else ""),
         ("ran", run_words(money) if money.run is not None else ""),
-        ("restarts", _restarts(picture)),
+        ("restarts", _restarts(details)),
         ("gpus", idle_words(idle) if idle else ""),
-        ("usage", picture.usage.why if job.start_time is not None and not picture.usage.rows else ""),
+        ("usage", details.usage.why if job.start_time is not None and not details.usage.rows else ""),
         ("cost", "; ".join(part for part in (cost, crossing) if part)),
-        ("metrics", _metrics(picture.metrics)),
+        ("metrics", _metrics(details.metrics)),
         ("output", job.output),
         ("experiment", job.run_of_experiment),
         ("model", job.model),
-        ("console", told.console),
+        ("console", description.console),
         (
             "web access",
             join(f"{who_of(task, job)} {_link(url)}" for task, url in job.shells.items()),
@@ -184,10 +209,10 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
 
 def _code(job: VertexJob) -> str:
     """Return `gs://…/code.tar.gz  @ 3f9c2e1 with local changes`."""
-    found = join(dict.fromkeys(uri for pool in job.worker_pools for uri in pool.packages or (pool.image,) if uri))
+    sources = join(dict.fromkeys(uri for pool in job.worker_pools for uri in pool.packages or (pool.image,) if uri))
     if CODE_LABEL not in job.labels:
-        return found
-    return f"{found}  @ {job.code}" if job.code.commit else f"{found}, never committed"
+        return sources
+    return f"{sources}  @ {job.code}" if job.code.commit else f"{sources}, never committed"
 
 
 def _parameters(job: VertexJob, catalog: Catalog) -> str:
@@ -195,17 +220,19 @@ def _parameters(job: VertexJob, catalog: Catalog) -> str:
     if job.parameters is None:
         return "unknown: the job does not record them" if job.template else ""
     template = catalog.templates.get(job.template)
-    order = [one.name for one in template.parameters if one.name in job.parameters] if template else []
+    declared = template.parameters if template else ()
+    order = [parameter.name for parameter in declared if parameter.name in job.parameters]
     names = dict.fromkeys((*order, *job.parameters))
     texts = {short(name): render(job.parameters[name]) for name in names}
-    said = {name: short(text) if text == " ".join(text.split()) else quoted(text) for name, text in texts.items()}
-    return ", ".join(f"{name} by trial" if name in job.tuned else f"{name}={text}" for name, text in said.items())
+    shown = {name: short(text) if text == " ".join(text.split()) else quoted(text) for name, text in texts.items()}
+    return ", ".join(f"{name} by trial" if name in job.tuned else f"{name}={text}" for name, text in shown.items())
 
 
 def _metrics(metrics: Metrics) -> str:
     """Return `accuracy=0.981, loss=0.07`, the first ones of many."""
-    told, more = [f"{short(name)}={number(value)}" for name, value in metrics.items()], len(metrics) - _METRICS
-    return f"{', '.join(told[:_METRICS])}{f' and {more} more' if more > 0 else ''}"
+    texts = [f"{short(name)}={number(value)}" for name, value in metrics.items()]
+    more = f" and {len(texts) - _METRICS} more" if len(texts) > _METRICS else ""
+    return f"{', '.join(texts[:_METRICS])}{more}"
 
 
 def _link(url: str) -> str:
@@ -213,9 +240,9 @@ def _link(url: str) -> str:
     return url if "://" in url else f"https://{url}"
 
 
-def _restarts(picture: JobDetails) -> str:
+def _restarts(details: JobDetails) -> str:
     """Return `2, 2 preemptions`; empty for a job without restarts."""
-    events = picture.events
+    events = details.events
     if events.why:
         return f"not known: {events.why}"
     restarts, preemptions = len(events.of("restart")), len(events.of("preemption"))
@@ -224,16 +251,16 @@ def _restarts(picture: JobDetails) -> str:
     return f"{'at least ' if events.more else ''}{restarts}, {counted(preemptions, 'preemption')}"
 
 
-def _show_events(picture: JobDetails) -> None:
+def _show_events(details: JobDetails) -> None:
     rows = []
     screen.out("")
-    for event in picture.events.all:
+    for event in details.events.all:
         who = event.role or "–"
         when = event.at.isoformat(timespec="seconds") if event.at else "?"
         rows.append((when, event.kind, f"{event.trial}/{who}" if event.trial else who, event.text))
     screen.table(("WHEN", "WHAT", "REPLICA", "THE SERVICE SAID"), rows, wraps=("THE SERVICE SAID",))
-    if picture.events.more:
-        screen.hint(f"older ones: slipway jobs logs {picture.job.typed}")
+    if details.events.more:
+        screen.hint(f"older ones: slipway jobs logs {details.job.typed}")
 
 
 def _show_trials(job: VertexJob) -> None:

@@ -24,7 +24,8 @@ from slipway.using.submission.ending import require_success
 def command(jobs: tuple[str, ...], timeout: str | None, catalog: str | None, output: str) -> None:
     limit = seconds(timeout) if timeout is not None else None
     context = Context(catalog)
-    begun, ended, problems = context.clock.monotonic(), [], []
+    begun = context.clock.monotonic()
+    ended = []
     for number, job in enumerate(found_jobs(context, jobs)):
         left = None if limit is None else max(0.0, limit - (context.clock.monotonic() - begun))
         now = context.vertex.job(job.name) if number else job  # It may have ended during the wait for another.
@@ -34,11 +35,12 @@ def command(jobs: tuple[str, ...], timeout: str | None, catalog: str | None, out
             problem.what = f"job {job.called} has not ended after {limit:.0f} s"
             raise
     if output == "json":
-        told = (describe(one, context, events_of_cost(context, one)) for one in ended)
-        out_jobs(told, alone=len(jobs) == 1)
-    for one in ended:
+        descriptions = (describe(job, context, events_of_cost(context, job)) for job in ended)
+        out_jobs(descriptions, alone=len(jobs) == 1)
+    problems = []
+    for job in ended:
         try:
-            require_success(context, one)
+            require_success(context, job)
         except (ResourceError, Cancelled) as problem:
             problems.append(problem)
     if problems:
