@@ -1,4 +1,4 @@
-"""What people do with a deployed stack: submissions, sweeps, and the jobs that come of them.
+"""The use of a deployed stack: submissions, sweeps, and the jobs that come of them.
 
 A submission reads the catalog, judges the offers, sends one attempt, falls back to the next, and knows at each point
 whether a job may exist already. Imports `slipway.authoring` and the floors below, never `slipway.deploying`: submitting

@@ -63,7 +63,7 @@ class Job:
 
     @property
     def dirty(self) -> bool | None:
-        """Whether the template was deployed with changes that this commit lacks; None if unknown."""
+        """Tell whether the template was deployed with changes that this commit lacks; None if unknown."""
         return self._job.revision.dirty
 
     @property
@@ -261,7 +261,7 @@ def jobs(
 
     Raises ConfigError and CloudError.
     """
-    from slipway.using.jobs.claim import settled
+    from slipway.using.jobs.claim import claimant_of
     from slipway.using.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs
     from slipway.using.sweeps.runs import latest, sweep_filter
 
@@ -287,7 +287,7 @@ def jobs(
     listed = listed_jobs(context, query, _log.info, sweep_filter(stack, sweep) if sweep is not None else "")
     if sweep is not None:
         storage = context.connection.storage
-        listed = list(latest(listed, lambda copies: settled(storage, copies)).values())
+        listed = list(latest(listed, lambda copies: claimant_of(storage, copies)).values())
     return Jobs(Job(job.name, job.request_id, job, context) for job in listed)
 
 

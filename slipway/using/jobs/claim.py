@@ -107,7 +107,7 @@ def has_claim(storage: Storage, job: VertexJob) -> bool:
         return False
 
 
-def settled(storage: Storage, jobs: list[VertexJob]) -> VertexJob:
+def claimant_of(storage: Storage, jobs: list[VertexJob]) -> VertexJob:
     """Return the job of an attempt that has its claim; the first where there is none, or it can't be told."""
     return claimant(storage, claim_of(jobs[0]), jobs)
 

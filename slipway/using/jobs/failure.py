@@ -30,8 +30,10 @@ _OUT_OF_MEMORY = re.compile(r"\b(?:out of|low on) memory\b|\bstatus of 137\b", r
 _ERRORS = frozenset({"ERROR", "CRITICAL", "ALERT", "EMERGENCY"})
 _ANY_REPLICA = 'resource.labels.task_name:"workerpool"'
 _LOOKED_AT, _LINES, _LONGEST, _BRIEF = 50, 8, 300, 120
+"""The lines read, the lines shown, and the most characters of a line, in full and in brief."""
 _MORE_MEMORY = "let it hold less at once, such as a smaller batch, or take a machine with more memory"
 _BEFORE, _LATE = timedelta(hours=1), timedelta(minutes=4)
+"""The times before and after a job's end for which its memory use is read: samples come late."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Failure:
 
     @property
     def fix(self) -> str:
-        """What to do, empty where the lines tell."""
+        """The remedy, empty where the lines tell it."""
         return _MORE_MEMORY if self.killed else ""
 
 

@@ -16,7 +16,7 @@ from slipway.google.vertex import Vertex
 from slipway.using.context import Clock, Context
 from slipway.using.jobs.contact import Contact
 from slipway.using.jobs.log import LogPolling, Tail, last_word
-from slipway.using.jobs.wait_reader import Why, no_wait, read_why
+from slipway.using.jobs.wait_reader import WaitReason, no_wait, read_why
 from slipway.using.jobs.waiting import waits
 
 TRANSIENT = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
@@ -29,7 +29,7 @@ class Progress:
 
     job: VertexJob
     #: Tells the reason for its wait, while it waits.
-    why: Why = no_wait
+    why: WaitReason = no_wait
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Follower:
         Raises Timeout after `timeout` seconds, and CloudError after a long time without contact.
         """
         state_at = log_at = why_at = self._begin
-        why: Why = no_wait
+        why: WaitReason = no_wait
         while True:
             now = self.clock.monotonic()
             if timeout is not None and now - self._begin >= timeout and not self.job.ended:

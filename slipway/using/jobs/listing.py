@@ -38,7 +38,7 @@ class JobQuery:
 
     @property
     def narrowed(self) -> bool:
-        """Whether anything but the stack narrows the choice."""
+        """Tell whether anything but the stack narrows the choice."""
         choices = (self.template, self.user, self.team, self.state)
         return any(choice is not None for choice in choices) or bool(self.labels)
 

@@ -32,9 +32,8 @@ class UsualRoom:
 
     def __str__(self) -> str:
         """Return `not before about 14:20 UTC (in 25 min–1 h 10 min), as such jobs usually run`."""
-        soon, late = self.earliest - self.now, self.latest - self.now if self.latest else None
-        begin = span(soon.total_seconds())
-        rest = "" if late is None else f"–{span(late.total_seconds())}"
+        begin = span((self.earliest - self.now).total_seconds())
+        rest = f"–{span((self.latest - self.now).total_seconds())}" if self.latest else ""
         days = f"{self.earliest:%Y-%m-%d} " if self.earliest.date() != self.now.date() else ""
         return f"not before about {days}{self.earliest:%H:%M} UTC (in {begin}{rest}), as such jobs usually run"
 
@@ -48,7 +47,8 @@ def usual_room(
 ) -> UsualRoom | None:
     """Return when all pools that a job asks for usually have room for it. `active`: jobs that have not ended, `ended`:
     earlier jobs of any template. None where it is not known, or the range begins now."""
-    earlier, holders = tuple(ended), [job for job in active if job.persistent_resource_id == cluster.id]
+    earlier = tuple(ended)
+    holders = [job for job in active if job.persistent_resource_id == cluster.id]
     pools = {pool.id: pool for pool in cluster.pools}
     ranges = []
     for name, machines in by_pool(demand, cluster).items():

@@ -15,9 +15,13 @@ from slipway.google.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMO
 from slipway.using.jobs.roles import who_of
 
 _RAW = timedelta(hours=4)
+"""The longest run whose points are shown as they were measured."""
 _POINTS = 240
+"""The most points of a longer run."""
 _LATE = timedelta(minutes=3)
+"""The time after a job's end for which points are read, as they come late."""
 _MOST_JOBS = 50
+"""The number of a tuning job's newest trials whose machines are read."""
 _ORDER = (CPU, MEMORY, ACCELERATOR, ACCELERATOR_MEMORY)
 
 

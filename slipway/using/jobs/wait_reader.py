@@ -21,7 +21,7 @@ from slipway.using.jobs.waiting import wait_reason
 if TYPE_CHECKING:
     from slipway.using.jobs.usual_end import UsualRoom
 
-Why = Callable[[datetime], str]
+WaitReason = Callable[[datetime], str]
 """A function from a time to a reason to wait: some reasons tell the time that is left."""
 
 
@@ -37,7 +37,7 @@ def read_why(
     word: Callable[[VertexJob], str] | None,
     quotas: Quotas | None = None,
     stack: str = "",
-) -> Why:
+) -> WaitReason:
     """Tell what a job waits for, or that it is not known. `word` returns the service's newest line about a job; beside
     the pools `quotas` tell whether there is room for it. For a full pool, the run times of the jobs of the `stack` tell
     when there may be room."""

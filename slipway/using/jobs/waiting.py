@@ -110,12 +110,13 @@ def quota_reason(
     `limits` by metric, -1 for none, without those that were not read; `jobs` are those of the region that have not
     ended. Empty where nothing was read.
     """
-    others, needs = [other for other in jobs if other.id != job.id], draws(job)
-    there, full = tuple(clusters), []
+    others = tuple(other for other in jobs if other.id != job.id)
+    needs, there = draws(job), tuple(clusters)
+    full = []
     for need in needs:
         limit = limits.get(need.metric, UNLIMITED)
         users = _users(need.metric, there, others, now)
-        used = usage(there, tuple(others)).total(need.metric)
+        used = usage(there, others).total(need.metric)
         if limit != UNLIMITED and used + need.amount > limit:
             who = few((name for _, name in users), _NAMED)
             amounts = f"{used:,} of {limit:,} {label(need.metric)} in use{f' with {who}' if who else ''}"
@@ -132,7 +133,7 @@ def quota_reason(
 
 
 def _users(
-    metric: str, clusters: tuple[PersistentResource, ...], jobs: list[VertexJob], now: datetime
+    metric: str, clusters: tuple[PersistentResource, ...], jobs: tuple[VertexJob, ...], now: datetime
 ) -> list[tuple[int, str]]:
     """Return (amount, text) of all users of the metric now, the largest first."""
     users = [(usage((cluster,), ()).total(metric), f"cluster {cluster.id}") for cluster in clusters]

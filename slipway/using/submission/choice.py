@@ -39,7 +39,7 @@ class JudgedCandidate:
 
     @property
     def unsure(self) -> bool:
-        """Whether some data of the verdict could not be read."""
+        """Tell whether some data of the verdict could not be read."""
         return self.verdict.unread or self.verdict.outcome is Outcome.UNKNOWN
 
     @property
@@ -100,7 +100,7 @@ class NoneCanRun:
         return "\n  ".join([f"no capacity type after {label} {can}: {stays}", *self.reasons])
 
 
-def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = False) -> Choice:
+def choose(template: str, judging: Iterable[JudgedCandidate], *, may_wait: bool = False) -> Choice:
     """Choose the first candidate that can run, judging no more than it needs.
 
     A candidate whose cluster can't be read is left only for one in another region: its own may not answer at all, and
@@ -108,7 +108,7 @@ def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = 
 
     A candidate that waits is taken when a wait was planned for it, or when its capacity type is the only one that can
     ever run; among several clusters the one with the shortest queue is taken. Where several types would wait, a person
-    chooses between them, unless they `settle` for the first. Raises PolicyError, or the fault of the preferred
+    chooses between them, unless the first `may_wait`. Raises PolicyError, or the fault of the preferred
     candidate.
     """
     seen: list[JudgedCandidate] = []
@@ -126,7 +126,7 @@ def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = 
         return Choice(seen[guess], tuple(seen[:guess]))
     waiting = [judged for judged in seen if judged.waits]
     types = list(dict.fromkeys(judged.candidate.offer.capacity_type for judged in waiting))
-    if len(types) == 1 or (waiting and settle):
+    if len(types) == 1 or (waiting and may_wait):
         alike = [judged for judged in waiting if judged.candidate.offer.capacity_type == types[0]]
         taken = _shortest(alike)
         passed = [*seen[: seen.index(taken)], *alike]

@@ -82,7 +82,7 @@ def _confirmed(catalog: Catalog, what: str, costs: Price) -> Spending | None:
     limit = catalog.confirm_above
     if limit is None or (costs.complete and costs.known <= Decimal(str(limit))):
         return None
-    return Spending(what, Price(costs.known, costs.complete), catalog.stack, limit)
+    return Spending(what=what, price=Price(costs.known, costs.complete), stack=catalog.stack, limit=limit)
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,8 @@ def leaving(catalog: Catalog, choice: Choice, runs: int = 1) -> str:
     left, taken = left_pool(choice), choice.taken.candidate
     if left is None:
         return ""
-    extra, at_once = price(catalog, taken) * runs, f" for {runs:,} runs at once" if runs > 1 else ""
+    extra = price(catalog, taken) * runs
+    at_once = f" for {runs:,} runs at once" if runs > 1 else ""
     costs = f"costs {dollars(extra)} extra{at_once}" if not extra.unknown else "costs extra, as no list has its price"
     return f"leaves {left.candidate.label} for {taken.label}, which {costs}: {'; '.join(left.reasons)}"
 

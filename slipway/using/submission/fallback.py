@@ -63,13 +63,13 @@ class WaitingAttempt:
 
     job: VertexJob
     candidate: Candidate
-    #: It waits for so many more.
+    #: The time for which it waits on; then it is given up, or judged once more.
     seconds: float
     #: The later candidates that are not known to be out of reach.
     later: tuple[Candidate, ...]
-    #: The claim can stop it.
+    #: Its replicas take the claim, which can stop it.
     launcher: bool = True
-    #: It stays as no candidate could run, and they are judged again after `seconds`.
+    #: Its wait has run out, and it stays as none of `later` could run.
     overdue: bool = False
 
 
@@ -101,16 +101,20 @@ class FallbackLoop:
         After a kill, another call goes on from there. Raises Cancelled for a job that began while it was being given
         up.
         """
-        context, clock, launcher = self.context, self.context.clock, bool(self.request.claim)
+        context, clock = self.context, self.context.clock
+        launcher = bool(self.request.claim)
         later, reachable = self.later, self.later.candidates
         judge_at = clock.monotonic()
         until = judge_at + self._left(sent)
-        patient_until: float | None = None  # The end of the time in which an unreadable offer keeps a failed job open.
-        unread = not_given_up = False
-        reported: tuple[bool, object] | None = None
+        # Where a job ended without machines, and the later offers can't be read, the end of the attempts to read them.
+        patient_until: float | None = None
+        unread = claim_failed = False
+        noted: tuple[bool, object] | None = None  # The same reasons are noted once.
         while True:
             now, job = clock.monotonic(), sent.job
-            overdue, without_machines, next_ = now >= until, got_no_machines(job, self.candidate), False
+            overdue = now >= until
+            without_machines = got_no_machines(job, self.candidate)
+            another_can_run = False
             # The job has just ended: the offers are judged now, whenever that was done last.
             if without_machines and patient_until is None:
                 judge_at, patient_until = now, now + self.policy.no_contact
@@ -118,10 +122,10 @@ class FallbackLoop:
                 none_can_run = None
                 if job.start_time is None:
                     later, none_can_run, reachable = self._judged(later)
-                    next_ = none_can_run is None
+                    another_can_run = none_can_run is None
                 judge_at, unread = now + self.policy.judge_every, bool(none_can_run and none_can_run.again)
-                if none_can_run and (without_machines, none_can_run.outcomes) != reported:
-                    reported = without_machines, none_can_run.outcomes
+                if none_can_run and (without_machines, none_can_run.outcomes) != noted:
+                    noted = without_machines, none_can_run.outcomes
                     self.show.note(none_can_run.words(self.candidate.label, job.display_name, ended=without_machines))
             status = AttemptStatus(
                 launcher=launcher,
@@ -131,7 +135,7 @@ class FallbackLoop:
                 stopped=job.state in _STOPPED,
                 without_machines=without_machines,
                 overdue=overdue,
-                next=next_,
+                next=another_can_run,
                 unread=unread and patient_until is not None and now < patient_until,
             )
             match next_step(status):
@@ -144,12 +148,12 @@ class FallbackLoop:
                 case FallbackStep.TAKE:
                     claim = take_claim(context.connection.storage, self.request.mark)
                     unread = claim is Claim.FREE
-                    if claim is Claim.FREE and not not_given_up:
+                    if claim is Claim.FREE and not claim_failed:
                         self.show.note(
                             f"{job.display_name} could not be given up, as Cloud Storage did not take a note of it; "
                             "that is tried again every minute; Ctrl-C loses nothing"
                         )
-                        not_given_up = True
+                        claim_failed = True
                     if claim is Claim.GIVEN_UP:
                         waiting = WaitingAttempt(
                             job=job, candidate=self.candidate, seconds=0.0, later=reachable, launcher=launcher

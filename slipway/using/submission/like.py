@@ -70,11 +70,12 @@ def request_like(
     except NotFound:
         why = f"{likeness.code} is not there any more: packages that no job needs are deleted after a while"
         raise ResourceError(f"the code of {job.typed} is gone", why=why, fix=fix) from None
-    now, written = context.connection.session.time or context.now, job.create_time
+    now = context.connection.session.time or context.now
+    submitted = job.create_time
     if (
         age is not None
-        and written is not None
-        and now - age > written + _LATE
+        and submitted is not None
+        and now - age > submitted + _LATE
         and _is_own(context.catalog, likeness.code)
     ):
         # Jobs may write into that bucket. Published code is the deployer's alone.
@@ -183,7 +184,8 @@ def _overrides(
     packages = sorted(job.packages)
     if own_code or not packages or not template.package or packages == [template.package]:
         return overrides, ""
-    uri, own = packages[0], CODE_LABEL in job.labels
+    uri = packages[0]
+    own = CODE_LABEL in job.labels
     reviewed = f"{template.package.rpartition('/')[0]}/"
     if len(packages) > 1 or not (uri.startswith(reviewed) or _is_own(catalog, uri)):
         raise PolicyError(

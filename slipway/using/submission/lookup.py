@@ -24,11 +24,12 @@ class JobLookup:
     """A lookup in every region where the jobs may be, as an earlier attempt may have gone elsewhere.
 
     Where the claim lets only one job of a request run, a region without clusters that does not answer is left out:
-    `tell` says so once, and it is not asked again. `skipped`: such regions.
+    `tell` says so once, and it is not asked again.
     """
 
     def __init__(self, context: Context, tell: Callable[[str], None]) -> None:
         self._context, self._tell = context, tell
+        #: The regions that are left out.
         self.skipped: frozenset[str] = frozenset()
 
     def jobs(self, kind: JobKind, wanted: str, *, runs_once: bool, most: int | None = None) -> tuple[VertexJob, ...]:

@@ -218,7 +218,8 @@ def _unknown(name: str, template: Template, given: Mapping[str, str]) -> Paramet
 
 def _lacking(command: str, name: str) -> ParameterMistake:
     fix = ({"params": {name: "VALUE"}}, f", or for these very characters {{{{{name}}}}}")
-    return ParameterMistake(command, f"{command} has {{{name}}}, and no parameter {name} is given", fix, name)
+    what = f"{command} has {{{name}}}, and no parameter {name} is given"
+    return ParameterMistake(name=command, what=what, fix=fix, lacks=name)
 
 
 def _plain(number: float) -> str:

@@ -61,8 +61,9 @@ class Preflight:
         *,
         patient: bool = False,
     ) -> None:
-        self._connection, self._catalog = context.hurried, context.catalog
-        self._now, self._threads, self._patient = context.now, threads, patient
+        self._connection, self._catalog, self._now = context.hurried, context.catalog, context.now
+        self._threads, self._patient = threads, patient
+        # The most running jobs that are read of a region, None for all.
         self._most = None if patient else _FIRST_PAGE
         self._options = candidates = [
             candidate for candidate in candidates if candidate.offer.available or candidate.offer.lacks_quota
@@ -92,6 +93,7 @@ class Preflight:
                 region: threads.submit(_newest, self._vertex.at(region), wanted, EARLIER) for region in self._jobs
             }
         self._limits: LimitsReader | None = None
+        # All clusters of the stack's own region, which may draw the same quota as jobs.
         self._others: Future[tuple[PersistentResource, ...]] | None = None
         if candidates and not candidates[0].offer.cluster:
             self._read_quota(candidates)
@@ -103,14 +105,16 @@ class Preflight:
         """
         return map(self._judged, candidates)
 
-    def choice(self, prepared: PreparedSubmission, candidates: Sequence[Candidate], *, settle: bool = False) -> Choice:
+    def choice(
+        self, prepared: PreparedSubmission, candidates: Sequence[Candidate], *, may_wait: bool = False
+    ) -> Choice:
         """Return the choice of `choose`, with the candidates that it could never move to. Where the template has
         planned the waits, these are judged by the last deployment. Where a job starts now, only those are judged anew
         that could not run at the last deployment.
 
         Raises the errors of `choose` and `judge`.
         """
-        choice = choose(prepared.template.name, self.judge(candidates), settle=settle)
+        choice = choose(prepared.template.name, self.judge(candidates), may_wait=may_wait)
         if not choice.moves:
             return choice
         later = candidates[candidates.index(choice.taken.candidate) + 1 :]
@@ -136,7 +140,9 @@ class Preflight:
         cluster = _or_none(self._clusters[offer.cluster]) if offer.cluster else None
         active = self._jobs if offer.cluster else self._drawing
         known = (*earlier, *(_or_none(active[candidate.region]) or ()))
-        expected = Expected(offer.capacity_type, candidate.demand, verdict.outcome, cluster)
+        expected = Expected(
+            capacity_type=offer.capacity_type, demand=candidate.demand, outcome=verdict.outcome, cluster=cluster
+        )
         verdict = with_wait_times(verdict, offer.capacity_type, wait_times(known, expected, self._now))
         if offer.cluster:
             if verdict.outcome is Outcome.FULL and cluster is not None:

@@ -101,13 +101,13 @@ class Request:
 
     @property
     def runs_once(self) -> bool:
-        """Whether the claim lets only one job of this request run, should two be made. The trials of a tuning job have
-        claims by their numbers."""
+        """Tell whether the claim lets only one job of this request run, should two be made. The trials of a tuning job
+        have claims by their numbers."""
         return bool(self.claim) and not self.kind.has_trials
 
     @property
     def when_twice(self) -> str:
-        """What two jobs of this request would do, should two be made."""
+        """The clause that tells what two jobs of this request would do, should two be made."""
         if self.runs_once:
             return "of two jobs only one runs"
         return "two tuning jobs share the trials out, which spoils both" if self.claim else "two jobs both run"

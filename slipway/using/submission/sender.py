@@ -65,7 +65,9 @@ class Sender:
         as first, as a deployment may have changed the template's."""
         wanted = label_filter({STACK_LABEL: request.stack, REQUEST_LABEL: request.id})
         entry = self.journal.read(request.id)
-        kinds = dict.fromkeys([request.kind, *([entry.asked.kind] if entry and entry.asked else [])])
+        kinds = [request.kind]
+        if entry and entry.asked and entry.asked.kind != request.kind:
+            kinds.append(entry.asked.kind)
         jobs = [job for kind in kinds for job in self._lookup.jobs(kind, wanted, runs_once=request.runs_once)]
         return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
 

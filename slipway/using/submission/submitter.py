@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -75,8 +76,8 @@ class Submitter:
         was being given up, and CloudError.
         """
         with self.journal.held(request_id):
-            submitter, number, first = self, 0, 0
-            while True:
+            submitter, first = self, 0
+            for number in count():
                 attempt = under(self.journal, prepared, attempt_id(request_id, number))
                 delivered = submitter._send(attempt, first, repeated, within_budget=number == 0)
                 if delivered is not None:
@@ -88,8 +89,9 @@ class Submitter:
                     job = replace(result.attempt.job, state="JOB_STATE_CANCELLED")
                     if job.experiment_run and (problem := end_run(self.context, job)):
                         self.show.note(problem)
-                    submitter, prepared, first = replace(self, context=later.context), later.prepared, later.first
-                number += 1
+                    submitter = replace(self, context=later.context)
+                    prepared, first = later.prepared, later.first
+        raise AssertionError("attempts have no end")
 
     def _send(
         self, prepared: PreparedSubmission, first: int, repeated: bool, *, within_budget: bool
@@ -102,7 +104,7 @@ class Submitter:
         would not run.
         """
         candidates = prepared.candidates[first:]
-        sender = Sender(self.context, self.journal, self.show.note, self.policy)
+        sender = Sender(context=self.context, journal=self.journal, tell=self.show.note, policy=self.policy)
         first_choice = likely(candidates)
         request = first_choice.request
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
@@ -135,13 +137,14 @@ class Submitter:
                         with suppress(CloudError):
                             (there,) = preflight.judge([sent_by])
                             self.show.note(about_replaced(catalog, earlier.job, there))
-                    return SubmissionResult(request, earlier, None, self.context), place, claim
+                    result = SubmissionResult(request=request, attempt=earlier, choice=None, context=self.context)
+                    return result, place, claim
                 if gone and not (claim is Claim.GIVEN_UP and request.claim):
                     raise gone
                 if claim is Claim.GIVEN_UP:
                     sender.withdraw(request)
                     return None
-                choice = preflight.choice(prepared, candidates, settle=first > 0)
+                choice = preflight.choice(prepared, candidates, may_wait=first > 0)
                 candidate = choice.taken.candidate
                 if candidate is not first_choice:
                     request = candidate.request
@@ -162,7 +165,7 @@ class Submitter:
             if isinstance(problem, Refused | Conflict | NotFound) and problem.fix == problem.usual:
                 problem.fix = way_on(problem, choice.taken) or problem.fix
             raise
-        sent = SubmissionResult(request, attempt, choice, self.context)
+        sent = SubmissionResult(request=request, attempt=attempt, choice=choice, context=self.context)
         return sent, prepared.candidates.index(candidate), claim
 
     def _claim(self, prepared: PreparedSubmission, request: Request, repeated: bool) -> Claim:
@@ -192,7 +195,14 @@ class Submitter:
         # The sender may have been asked to confirm less.
         if resumed and (costs := spending(prepared, later.candidates)):
             self.show.confirm(costs)
-        loop = FallbackLoop(self.context, self.show, self.policy, submitted.request, candidate, later)
+        loop = FallbackLoop(
+            context=self.context,
+            show=self.show,
+            policy=self.policy,
+            request=submitted.request,
+            candidate=candidate,
+            later=later,
+        )
         attempt, given_up_for = loop.run(submitted.attempt, claim)
         return replace(submitted, attempt=attempt), given_up_for
 

@@ -17,12 +17,13 @@ cluster."""
 
 
 class CatalogWatch:
-    """A reader of the catalog beside the sending, at most once a minute. `clusters`: ids by name, of those that runs
-    are sent to; without any the catalog is not read. Times are monotonic; `began` was read at the start."""
+    """A reader of the catalog beside the sending, at most once a minute. Times are those of the monotonic clock."""
 
     def __init__(
         self, read: Callable[[], Catalog], clusters: Mapping[str, str], threads: Executor, began: float
     ) -> None:
+        """Begin at the time `began`. `clusters`: the ids by name of those that runs are sent to; without any the
+        catalog is not read."""
         self._read, self._clusters, self._threads = read, clusters, threads
         self._reading: Future[Catalog] | None = None
         self._asked_at = self._known_at = began

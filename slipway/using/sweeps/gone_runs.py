@@ -49,6 +49,7 @@ class GoneRuns:
         """
         asked = 0
         since = self.context.clock.now().timestamp() - _CLAIM_STAYS
+        # When a run is forgotten, its attempt before becomes its last one, which no list may show either.
         while unlisted := [
             run
             for run in known.last
@@ -84,6 +85,7 @@ class GoneRuns:
         if not known.jobs and not known.open and not any(answer.result() for answer in first):
             return known
         asked: set[Run] = set()
+        # After a failed or deleted attempt the next one might be sent, and may have started as well.
         while runs := [run for run in _next(count, known) if run not in asked]:
             asked.update(runs)
             answers = self.threads.map(self._has_started, runs)
@@ -125,7 +127,8 @@ class GoneRuns:
         jobs: dict[Run, VertexJob | None] = {}
         missing, begun = list(started), context.clock.now().timestamp()
         while missing:
-            now, first = context.clock.now().timestamp(), not jobs
+            now = context.clock.now().timestamp()
+            first = not jobs
             for run in missing:
                 request = started[run]
                 jobs[run] = holder(context.vertex, context.connection.storage, request.claim, request.kind, request.id)

@@ -22,7 +22,7 @@ CANCELLED = "JOB_STATE_CANCELLED"
 _CANCELLING = "JOB_STATE_CANCELLING"
 _SUCCEEDED = "JOB_STATE_SUCCEEDED"
 
-Settle = Callable[[list[VertexJob]], VertexJob]
+ChooseJob = Callable[[list[VertexJob]], VertexJob]
 """A function that chooses the job that ran among several jobs of an attempt; the first is the most likely one."""
 
 _SHOWN_RUNS = 5
@@ -124,11 +124,11 @@ def known_runs(
     jobs: Mapping[Run, str],
     open_: Mapping[Run, float],
     listed: Iterable[VertexJob],
-    settle: Settle = most_likely,
+    choose_job: ChooseJob = most_likely,
 ) -> KnownRuns:
     """Return the runs that journal and service know together: a listed job closes an open entry of the journal."""
     pairs = ((Run.of(job), job) for job in listed)
-    ours = _by_run((job for run, job in pairs if run and job.request_id == run.request_id(sweep)), settle)
+    ours = _by_run((job for run, job in pairs if run and job.request_id == run.request_id(sweep)), choose_job)
     names = {**{run: job.name for run, job in ours.items()}, **jobs}
     return KnownRuns(
         jobs=names,
@@ -248,25 +248,26 @@ def in_order(jobs: Iterable[VertexJob]) -> list[VertexJob]:
     return sorted(jobs, key=lambda job: Run.of(job) or last)
 
 
-def latest(jobs: Iterable[VertexJob], settle: Settle = most_likely) -> dict[int, VertexJob]:
+def latest(jobs: Iterable[VertexJob], choose_job: ChooseJob = most_likely) -> dict[int, VertexJob]:
     """Return for each run the job of its last attempt."""
-    return {run.index: job for run, job in _by_run(in_order(jobs), settle).items()}
+    return {run.index: job for run, job in _by_run(in_order(jobs), choose_job).items()}
 
 
-def copies(jobs: Iterable[VertexJob], settle: Settle = most_likely) -> frozenset[str]:
+def copies(jobs: Iterable[VertexJob], choose_job: ChooseJob = most_likely) -> frozenset[str]:
     """Return the names of copies: jobs whose attempt another job runs, or has run."""
     listed = [job for job in jobs if Run.of(job)]
-    return frozenset(job.name for job in listed) - {job.name for job in _by_run(listed, settle).values()}
+    return frozenset(job.name for job in listed) - {job.name for job in _by_run(listed, choose_job).values()}
 
 
-def _by_run(jobs: Iterable[VertexJob], settle: Settle) -> dict[Run, VertexJob]:
+def _by_run(jobs: Iterable[VertexJob], choose_job: ChooseJob) -> dict[Run, VertexJob]:
     """Return the job that counts for each attempt at a run."""
     by_run: dict[Run, list[VertexJob]] = {}
     for job in jobs:
         if run := Run.of(job):
             by_run.setdefault(run, []).append(job)
     return {
-        run: alike[0] if len(alike) == 1 else settle(sorted(alike, key=_stands_aside)) for run, alike in by_run.items()
+        run: alike[0] if len(alike) == 1 else choose_job(sorted(alike, key=_stands_aside))
+        for run, alike in by_run.items()
     }
 
 

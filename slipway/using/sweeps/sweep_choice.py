@@ -1,4 +1,4 @@
-"""Where the runs of a sweep go: one choice for all runs that need the same machines, made before any is sent.
+"""The choice of where a sweep's runs go: one for all runs that need the same machines, made before any is sent.
 
 Many runs on machines of their own cost a lot at once. So they stay on the first capacity type that can ever run them,
 where they may wait, and another one is taken only where somebody has named it, or answers that it may be. Pure, but for
@@ -97,7 +97,7 @@ def choose_group(template: str, candidates: Sequence[Candidate], judge: Judge, t
         seen += judge(by_type[left.pop(0)])
     first: Choice | SlipwayError
     try:
-        first = choose(template, seen, settle=True)
+        first = choose(template, seen, may_wait=True)
     except (PolicyError, ResourceError) as problem:
         first = problem
     if isinstance(first, Choice) and not first.taken.waits:

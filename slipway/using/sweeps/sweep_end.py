@@ -219,16 +219,16 @@ def _reasons(reasons: Iterable[str]) -> str:
 
 
 class UnlistedRuns:
-    """Awaited runs that no list shows, yet or any more: their jobs are asked for, a few at each look.
-
-    `gone`: the numbers of runs whose jobs were deleted; `calls`: the number of calls of the last look.
-    """
+    """Awaited runs that no list shows, yet or any more: their jobs are asked for, a few at each look."""
 
     def __init__(self, context: Context, accepted: Mapping[Run, str], gone: Iterable[int]) -> None:
         """Begin with the `accepted` runs: the name of the job of each run's last attempt."""
         self._context, self._accepted = context, accepted
         self._ended: dict[int, VertexJob] = {}
-        self.gone, self.calls = set(gone), 0
+        #: The numbers of runs whose jobs were deleted.
+        self.gone = set(gone)
+        #: The number of calls of the last look.
+        self.calls = 0
 
     def look(self, listed: Mapping[int, VertexJob]) -> dict[int, VertexJob]:
         """Return jobs by the runs' numbers: those `listed`, and those that were asked for.

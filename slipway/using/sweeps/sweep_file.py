@@ -116,7 +116,8 @@ def of_csv(text: str, file: str) -> Content:
             mistakes.append(PointMistake(place, "the first line must name each parameter once", "trees,seed"))
         begin = reader.line_num
         for row in reader:
-            cells, begin = _cells(row, lines[begin : reader.line_num], begin, file), reader.line_num
+            cells = _cells(row, lines[begin : reader.line_num], begin, file)
+            begin = reader.line_num
             if not any(cell.text for cell in cells):
                 continue
             if len(cells) != len(names):

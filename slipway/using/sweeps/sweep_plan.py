@@ -233,15 +233,14 @@ class _PlacedMistake:
 
 
 class ParameterJudge:
-    """A judge of points by their template: it tells a mistake once, where it is written.
-
-    `params` are those that all runs share, and `shared` tells how they were given: `-p`.
-    """
+    """A judge of points by their template: it tells a mistake once, where it is written."""
 
     def __init__(self, template: Template, params: Mapping[str, str], shared: str) -> None:
+        """Begin with the `params` that all runs share; `shared` tells how they were given: `-p`."""
         self._template, self._params, self._shared = template, params, shared
         self._known = frozenset(parameter.name for parameter in template.parameters)
         self._mistakes: dict[tuple[str, str, str], _PlacedMistake] = {}
+        #: The number of points with a mistake.
         self.spoiled = 0
 
     def values(self, index: int, point: Point) -> dict[str, Scalar]:

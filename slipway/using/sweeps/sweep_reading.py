@@ -50,7 +50,12 @@ class SweepReading:
         self._listing = threads.submit(self.jobs.all)
         self.earlier = threads.submit(_earlier_jobs, context, plan)
         self.refuse_siblings = _look_for_siblings(context, plan, self.jobs, threads)
-        self.gone = GoneRuns(context, lambda run: self.prepared(run).candidates[0].request, threads, self._looks_for)
+        self.gone = GoneRuns(
+            context=context,
+            request=lambda run: self.prepared(run).candidates[0].request,
+            threads=threads,
+            say=self._looks_for,
+        )
         self.started = self.gone.ask_first(plan.count)
         self.budget = BudgetCheck.begin(context, threads)
         candidates = [candidate for group in plan.groups for candidate in group.candidates]
@@ -92,13 +97,13 @@ def runs_left(reading: SweepReading, journal: SweepJournal, asks: RunsAgain) -> 
     context, plan, jobs, gone = reading.context, reading.plan, reading.jobs, reading.gone
     listed = {run: bucket_of(job, context.catalog) for job in reading.listed if (run := Run.of(job))}
     reading.sent_by({**listed, **journal.buckets})
-    known = known_runs(plan.id, journal.jobs, journal.open, reading.listed, jobs.settle)
+    known = known_runs(plan.id, journal.jobs, journal.open, reading.listed, jobs.choose_job)
     if asks.cancelled and asks.waits and (ending := being_cancelled(known)):
         runs = counted(f"{ending:,}", "run")
         reading.note(f"waits for the end of {runs} being cancelled, to send what is left")
         while being_cancelled(known):
             context.clock.sleep(_LOOK_EVERY)
-            known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
+            known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.choose_job)
     known = gone.with_unlisted(known, journal.sent_at, jobs.skipped)
     known = gone.with_gone(plan.count, known, reading.started, jobs.own)
     jobs.require_own({*journal.sent_at, *listed})

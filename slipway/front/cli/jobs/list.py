@@ -22,7 +22,7 @@ from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import render
 from slipway.model.labels import RUN_LABEL
 from slipway.using.context import Context
-from slipway.using.jobs.claim import settled
+from slipway.using.jobs.claim import claimant_of
 from slipway.using.jobs.description import JobDescription, describe
 from slipway.using.jobs.failure import read_causes
 from slipway.using.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs
@@ -116,14 +116,14 @@ def _look(
             raise unknown_sweep(context, sweep)
     if sweep:
         jobs = in_order(jobs)
-    settle = partial(settled, context.connection.storage)
+    choose_job = partial(claimant_of, context.connection.storage)
     if jobs and (metrics or sort or output == "csv"):
         from slipway.front.cli.terminal.result_table import MetricColumns, show_results
 
-        counting = list(latest(jobs, settle).values()) if sweep else jobs
+        counting = list(latest(jobs, choose_job).values()) if sweep else jobs
         show_results(context, counting, MetricColumns(metrics, Goal.parse(sort) if sort else None), output)
         return
-    aside = copies(jobs, settle) if sweep else frozenset()
+    aside = copies(jobs, choose_job) if sweep else frozenset()
     causes = read_causes(context, jobs) if query.state in ("failed", "expired") else {}
     if output == "json":
         documents = []
@@ -168,7 +168,7 @@ def _look(
     ]
     screen.listed(columns, [describe(job, context) for job in jobs])
     if sweep:
-        screen.note(tally(jobs, settle))
+        screen.note(tally(jobs, choose_job))
 
 
 def _age(job: VertexJob, context: Context) -> str:

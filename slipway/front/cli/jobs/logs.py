@@ -56,8 +56,16 @@ def command(
     tail = newest(logging, query, last) if last and target.log_ids else None
     text = partial(_line, json_lines=output == "json")
     if follow:
-        begin, plain = tail[0].timestamp if tail else None, output == "json"
-        ended = watch(context, target, logs=True, severity=wanted, begin=begin, only=only, text=text, plain=plain)
+        ended = watch(
+            context,
+            target,
+            logs=True,
+            severity=wanted,
+            begin=tail[0].timestamp if tail else None,
+            only=only,
+            text=text,
+            plain=output == "json",
+        )
         require_success(context, ended)
         return
     entries = tail if tail is not None else logging.entries(query) if target.log_ids else ()

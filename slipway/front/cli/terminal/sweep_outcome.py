@@ -13,7 +13,7 @@ from slipway.google.jobs import VertexJob
 from slipway.model.prices import price_text
 from slipway.using.context import Context
 from slipway.using.sweeps.forecast import Forecast
-from slipway.using.sweeps.runs import FAILED, Run, Settle, copies, latest, most_likely
+from slipway.using.sweeps.runs import FAILED, ChooseJob, Run, copies, latest, most_likely
 from slipway.using.sweeps.sweep_end import Again, EndedRuns, counted_states, problem_of_sending, until_ended
 from slipway.using.sweeps.sweep_submitter import SubmittedSweep
 
@@ -102,10 +102,10 @@ def watched(context: Context, sweep: SubmittedSweep, *, timeout: float | None, q
     return ended
 
 
-def tally(jobs: Sequence[VertexJob], settle: Settle = most_likely) -> str:
+def tally(jobs: Sequence[VertexJob], choose_job: ChooseJob = most_likely) -> str:
     """Return the counts of runs by state, and what to do about failed and cancelled ones. The last job of a run counts,
     and among copies the one that runs."""
-    aside = copies(jobs, settle)
+    aside = copies(jobs, choose_job)
     alone = [job for job in jobs if job.name not in aside]
     last = latest(alone)
     earlier = [job for job in alone if (run := Run.of(job)) and last[run.index] is not job]

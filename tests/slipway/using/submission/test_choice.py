@@ -62,8 +62,8 @@ def test_of_several_clusters_that_are_full_the_shortest_queue_is_taken_and_the_o
     assert choice.taken.candidate.offer.cluster == taken
     others = [f"pool {one.candidate.offer.cluster}" for one in full if one is not choice.taken]
     assert [one.candidate.label for one in choice.passed] == ["spot", *others]
-    settled = choose("t", [*full, judged("flex-start", replace(BUSY, queue=0))], settle=True)
-    assert settled.taken.candidate.offer.cluster == taken
+    chosen = choose("t", [*full, judged("flex-start", replace(BUSY, queue=0))], may_wait=True)
+    assert chosen.taken.candidate.offer.cluster == taken
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_where_several_offers_would_wait_the_choice_is_a_persons(snapshot: Snaps
         choose("gemma2-lora", [judged("pool", FULL), judged("flex-start", BUSY)])
     assert str(error.value).splitlines() == snapshot
     assert error.value.exit_code == 5
-    settled = choose("t", [judged("pool", FULL), judged("flex-start", BUSY)], settle=True)
-    assert settled.taken.candidate.offer.capacity_type == "pool"
+    chosen = choose("t", [judged("pool", FULL), judged("flex-start", BUSY)], may_wait=True)
+    assert chosen.taken.candidate.offer.capacity_type == "pool"
 
 
 def test_where_quota_is_short_the_fix_is_a_command(snapshot: SnapshotAssertion) -> None:  # Z2
