@@ -35,6 +35,10 @@ def template(name: str, old: str, new: str) -> Edit:
     return Edit(f"templates/{name}.py", old, new)
 
 
+QUIET = stack("# The stack that the corpus edits:", "# Ours:")
+"""A comment of the stack file, beside what comes by time and by the world alone."""
+
+
 @dataclass(frozen=True)
 class Job:
     """A job that was submitted from the deployed catalog. `hours` since then, `state` without its prefix. `earlier`: it
@@ -132,6 +136,11 @@ class Case:
     files: tuple[str, ...] = ()
     silent: bool = False
     never: tuple[str, ...] = ()
+
+    @property
+    def by_itself(self) -> bool:
+        """Tell whether nobody edited anything: an hourly deployment does it unasked."""
+        return self.edits in ((), (QUIET,)) and not (self.steps or self.preview or self.recorded or self.files)
 
     @property
     def harmless(self) -> bool:

@@ -9,7 +9,7 @@ import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -19,10 +19,11 @@ import pytest
 
 from slipway.model.findings.finding import Finding, Grade, Section
 from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.gate import unannounced
 from slipway.reviewing.rendering.comment import comment
-from slipway.reviewing.review import Review
+from slipway.reviewing.review import Review, review
 from tests.review.case import Case, Named
-from tests.review.play import play
+from tests.review.play import change_of, play
 
 THEMES = tuple(
     import_module(f"tests.review.cases.{path.stem}")
@@ -141,6 +142,26 @@ def test_everything_is_named_nothing_else_and_the_gate_is_shut_where_it_should_b
     assert (one.missed, one.alarms, one.shut) == ((), (), ())
     assert one.said == 0 or not one.case.silent, "it means nothing"
     assert one.words <= 160
+
+
+def stops(case: Case) -> list[str]:
+    """Return what stops the scheduled deployment, which is of the deployed commit."""
+    change = change_of(case)
+    if change.before is None or change.after is None:
+        return ["no deployment to compare"]
+    deployed = change.before.catalog
+    catalog = replace(change.after.catalog, commit=deployed.commit, dirty=deployed.dirty)
+    same = replace(change, after=replace(change.after, catalog=catalog))
+    return [one.kind for one in unannounced([review(same)])]
+
+
+@pytest.mark.parametrize("says", CASES)
+def test_a_deployment_by_itself_does_what_time_brings_and_stops_at_any_edit(says: str) -> None:  # N14 # B6
+    case = CASES[says]
+    if case.by_itself:
+        assert stops(case) == [] or case.world.first
+    elif scored(says).said:
+        assert stops(case)
 
 
 @pytest.mark.parametrize("says", [says for says, case in CASES.items() if case.never])

@@ -126,7 +126,7 @@ CASES = (
         "A minimum of H100 is halved to save money, and they will not come back",
         (stack(H100, "replicas: { min: 1, max: 4 }"),),
         (
-            stops("capacity-given-back", "h100/workers", "1 `a3-highgpu-8g`", "not come again"),
+            stops("capacity-given-back", "h100/workers", "1 `a3-highgpu-8g`", "not come again", "workers.replicas.min"),
             hurts("cluster-new-generation", "h100", "min"),
             tells("idle-cost", "stack", "→"),
         ),
@@ -350,5 +350,16 @@ CASES = (
         world=BUSY,
         never=("both are paid",),
         accident="a replacement that destroyed a running cluster",
+    ),
+    Case(
+        "The H100 cluster leaves the stack file, and the engine deletes it as the file says",
+        (Edit("stacks/Pulumi.prod.yaml", H100_ENTRY, ""), NOT_ON_THE_POOL),
+        (
+            stops("cluster-retires | cluster-deleted", "h100", "nobody can submit to it any more", "not come again"),
+            hurts("offer-gone", "lora", "27b"),
+        ),
+        may=("run-cost",),
+        steps=deletes_cluster("h100"),
+        accident="capacity given back that could not be had again",
     ),
 )

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from slipway.deploying.engine.preview import Preview
-from tests.review.case import LARGE, Case, Job, World, hurts, silent, stack, stops, tells
-from tests.review.cases.clusters import H100
+from tests.review.case import LARGE, QUIET, STACK, Case, Edit, Job, World, hurts, silent, stack, stops, tells
+from tests.review.cases.clusters import H100, H100_ENTRY, NOT_ON_THE_POOL
 from tests.review.engine import ACCOUNT, BUCKET, ON_BUCKET, PROJECT, TRAINER, WORK, WORKSPACE
 from tests.slipway.reviewing.builders import step
 
@@ -29,7 +29,7 @@ def by_hand(type_: str, name: str, deployed: Mapping[str, Any], now: Mapping[str
 CASES = (
     Case(
         "Somebody deleted a cluster by hand, and a comment is all that is edited",
-        (stack("# The stack that the corpus edits:", "# Ours:"),),
+        (QUIET,),
         (tells("cluster-created", "h100", "deleted"),),
         may=("capacity-found-anew", "cluster-created"),
         world=World(gone=("h100",)),
@@ -44,7 +44,7 @@ CASES = (
     ),
     Case(
         "A cluster has failed since, and is made again",
-        (stack("# The stack that the corpus edits:", "# Ours:"),),
+        (QUIET,),
         (tells("cluster-created", "h100", "failed"),),
         may=("capacity-found-anew", "cluster-cleared"),
         world=World(states={"h100": "ERROR"}),
@@ -94,7 +94,14 @@ CASES = (
     ),
     silent(
         "A cluster scales by itself, and nobody did anything by hand",
-        stack("# The stack that the corpus edits:", "# Ours:"),
+        QUIET,
         world=World(jobs=(LARGE, Job("wide", "digits", parameters={"workers": 16}))),
+    ),
+    Case(
+        "Somebody deleted a cluster by hand, and now its entry goes as well",
+        (Edit(STACK, H100_ENTRY, ""), NOT_ON_THE_POOL),
+        (tells("cluster-deleted", "h100", "is given up; it is gone already"), hurts("offer-gone", "lora", "27b")),
+        may=("run-cost",),
+        world=World(gone=("h100",)),
     ),
 )

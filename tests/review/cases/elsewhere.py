@@ -1,6 +1,6 @@
 """Clusters that may come from another region than their stack's, or have come from there. # N2"""
 
-from tests.review.case import BUSY, LARGE, Case, World, hurts, silent, stack, stops, tells
+from tests.review.case import BUSY, LARGE, QUIET, Case, World, hurts, silent, stack, stops, tells, template
 from tests.review.cases.clusters import H100
 
 LISTED = "      alternatives: [{ region: us-east4 }]\n"
@@ -47,7 +47,7 @@ CASES = (
     ),
     silent(
         "Nothing changes while the machines are in another region",
-        stack("# The stack that the corpus edits:", "# Ours:"),
+        QUIET,
         world=World(jobs=(LARGE,), made_as={"h100": 1}, limits={"nvidia_h100_gpus": 24}),
         given=(LIST, ALLOW),
     ),
@@ -64,7 +64,7 @@ CASES = (
     ),
     Case(
         "H100 that came from another region are gone: they are made again as asked for first",
-        (stack("# The stack that the corpus edits:", "# Ours:"),),
+        (template("lora", 'help="rank of the adapters"', 'help="how large the adapters are"'),),
         (
             hurts(
                 "cluster-created | cluster-falls-back | cluster-new-generation",

@@ -1,7 +1,7 @@
 """Cases that concern nobody: existing waits, notes, and the engine's usual steps."""
 
 from slipway.deploying.engine.preview import Preview
-from tests.review.case import BUSY, LARGE, Case, Edit, Job, World, silent, stack, stops, tells, template
+from tests.review.case import BUSY, LARGE, QUIET, Case, Edit, Job, World, silent, stack, stops, tells, template
 from tests.review.cases.clusters import TO_NIGHT_LABELS
 from tests.review.engine import BUCKET, OBJECT, ON_PROJECT, TRAINER, WORK, WORKSPACE, does, edits_work, grants
 from tests.slipway.reviewing.builders import step
@@ -24,7 +24,7 @@ CASES = (
     ),
     silent(
         "Nothing changes while the quota has been short for long",
-        stack("# The stack that the corpus edits:", "# Ours:"),
+        QUIET,
         world=World(jobs=(LARGE,), limits={"nvidia_h100_gpus": 24}),
     ),
     Case(

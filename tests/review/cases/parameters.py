@@ -90,4 +90,20 @@ CASES = (
         world=LATELY,
         accident="a changed default that nobody saw",
     ),
+    Case(
+        "A parameter that everybody has to set from now on",
+        (
+            template("lora", RANK, RANK + '        Parameter("data", str, help="where the texts are"),\n'),
+            template("lora", '"--rank=${rank}",', '"--rank=${rank}",\n    "--data=${data}",'),
+        ),
+        (stops("parameter-required", "lora parameter data", "it is new and has no default"),),
+        may=("arguments-changed",),
+        world=LATELY,
+        accident="an optional input that became required",
+    ),
+    Case(
+        "A program gets its arguments in another order",
+        (template("evals", '"--suite=${suite}", "--batch=${batch}"', '"--batch=${batch}", "--suite=${suite}"'),),
+        (hurts("arguments-changed", "evals", "get their arguments in another order"),),
+    ),
 )

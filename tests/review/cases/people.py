@@ -25,8 +25,9 @@ CASES = (
     Case(
         "A person who has a job running leaves the submitters",
         (stack("      - user:ada@acme.example\n", ""),),
-        (hurts("submitter-gone", ADA, "tune-27b-x1"),),
+        (hurts("submitter-gone", ADA, "tune-27b-x1", "unless in `group:ml@acme.example`"),),
         world=BUSY,
+        never=("theirs is not known",),
         accident="a person shut out of the work of a night",
     ),
     Case(
@@ -39,7 +40,10 @@ CASES = (
     Case(
         "The team's group gives way to the whole domain",
         (stack("group:ml@acme.example", "domain:acme.example"),),
-        (stops("submitter-gone", TEAM), stops("domain-access", "domain:acme.example", "Everybody")),
+        (
+            stops("submitter-gone", TEAM, "theirs is not known"),
+            stops("domain-access", "domain:acme.example", "Everybody"),
+        ),
         world=BUSY,
         accident="a group replaced by everybody",
     ),
@@ -107,7 +111,7 @@ CASES = (
         "The engine deletes the account that running jobs are",
         names=(
             stops("account-deleted", TRAINER),
-            stops("jobs-lose-account", TRAINER, "tune-27b-x1", "ada"),
+            stops("jobs-lose-account", TRAINER, "tune-27b-x1", "ada", "which is deleted"),
         ),
         steps=deletes(ACCOUNT, "trainer", THE_ACCOUNT, f"projects/acme-ml/serviceAccounts/{TRAINER}"),
         world=BUSY,
@@ -115,7 +119,10 @@ CASES = (
     ),
     Case(
         "The account that running jobs are is disabled",
-        names=(stops("jobs-lose-account", "trainer@", "tune-27b-x1", "ada"), stops("resource-changed", "trainer@")),
+        names=(
+            stops("jobs-lose-account", "trainer@", "tune-27b-x1", "ada", "is disabled"),
+            stops("resource-changed", "trainer@"),
+        ),
         steps=does(edits(ACCOUNT, "trainer", THE_ACCOUNT, disabled=True)),
         world=BUSY,
         accident="an account disabled that was still in use",

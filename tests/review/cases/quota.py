@@ -124,4 +124,10 @@ CASES = (
         may=ANEW,
         world=h100(SIX),
     ),
+    Case(
+        "Lack of quota stops the deployment from now on",
+        (stack("mode: warn", "mode: enforce"),),
+        (tells("quota-check-stricter", "quota", "Where quota is missing"),),
+        given=(stack("mode: enforce", "mode: warn"),),
+    ),
 )

@@ -1,10 +1,9 @@
 """Seasons and idle limits: dates that an edit moves, and what comes by time alone, as was announced. # B6"""
 
-from tests.review.case import BUSY, LARGE, STACK, Case, Edit, Job, World, hurts, silent, stack, tells
+from tests.review.case import BUSY, LARGE, QUIET, STACK, Case, Edit, Job, World, hurts, silent, stack, tells
 from tests.review.cases.clusters import H100_ENTRY, NOT_ON_THE_POOL, TO_NIGHT_LABELS
 
 LIVES = "retireWithin: 2w\n"
-QUIET = stack("# The stack that the corpus edits:", "# Ours:")
 MONEY = ("idle-cost", "most-cost")
 OFFERS = ("offer-unavailable", "offer-available", "run-cost", "no-offer-left")
 
@@ -78,7 +77,15 @@ CASES = (
     Case(
         "A season ended yesterday, as was announced, with a job on the cluster",
         (QUIET,),
-        (tells("cluster-retires", "h100", "out of season since 2026-11-20"), hurts("offer-unavailable", "lora")),
+        (
+            tells(
+                "cluster-retires",
+                "h100",
+                "deleted when `tune-27b-x1` (ada) has ended",
+                "out of season since 2026-11-20",
+            ),
+            hurts("offer-unavailable", "lora"),
+        ),
         may=(*MONEY, *OFFERS, "jobs-finish-on-old"),
         given=(dated("until: 2026-11-20"),),
         world=ago(3, LARGE),
@@ -132,5 +139,34 @@ CASES = (
         (stack("replacement: rollover", "replacement: protect"),),
         (tells("cluster-protection", "cluster h100", "rollover", "protect"),),
         given=(dated("from: 2026-12-20"),),
+    ),
+    Case(
+        "A season began today, of a cluster that nobody deployed so large",
+        (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 4, max: 8 }"),),
+        (
+            tells("season-changed", "h100", "min` 2 → 4"),
+            tells("cluster-created", "h100", "$404.56/h"),
+        ),
+        may=(*MONEY, *OFFERS, "capacity-found-anew"),
+        given=(dated("from: 2026-11-20"),),
+        world=ago(3),
+        accident="an edit that a timer carried out",
+    ),
+    Case(
+        "A season ended yesterday, and meanwhile nobody deployed what the cluster is to be next time",
+        (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 4, max: 8 }"),),
+        (tells("season-changed", "h100", "min` 2 → 4"), tells("cluster-deleted", "h100", "out of season")),
+        may=(*MONEY, *OFFERS, "season-changed"),
+        given=(dated("until: 2026-11-20"),),
+        world=ago(3),
+        accident="an edit that a timer carried out",
+    ),
+    Case(
+        "A season begins in time to ask for the quota that it takes",
+        (QUIET,),
+        (tells("cluster-created", "h100"),),
+        may=(*MONEY, *OFFERS, "capacity-found-anew", "quota-short-at-most"),
+        given=(dated("from: 2026-11-20"), stack("mode: enforce", "mode: request")),
+        world=World(limits={"nvidia_h100_gpus": 24}, deployed=3),
     ),
 )

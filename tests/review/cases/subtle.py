@@ -209,4 +209,10 @@ CASES = (
         (hurts("network-changed", "evals", "networks/train"), hurts("network-changed", "evals", "10.0.0.9")),
         accident="a shared file system with a stranger's files",
     ),
+    Case(
+        "A template runs as another account, of which nobody knows whether it may read the secret",
+        (template("evals", "evals@acme-ml", "other@acme-ml"),),
+        (stops("account-changed", "evals", "account `other` instead of `evals`", "secret `judge-key`"),),
+        accident="a service account switched under its jobs",
+    ),
 )

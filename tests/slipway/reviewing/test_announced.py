@@ -80,17 +80,6 @@ def test_only_the_commit_that_is_deployed_or_was_begun_is_deployed_by_itself(
     assert [why in one.sentence for one in unannounced([review(same)])] == [True] * bool(why)
 
 
-def test_a_job_that_runs_longer_than_retire_within_is_told_and_stops_nothing() -> None:
-    """What stopped here would never write that it was told, and so stop every hour: an alarm, and no end of a job."""
-    dated, there = replace(NEW, retire_within=timedelta(hours=1)), [living(OLD, used=1), living(NEW)]
-    before, late = facts(dated, kept(OLD, TUNE)), facts(dated, kept(OLD, TUNE, overdue=True))
-    passes = change(before, late, clusters=there, jobs=[TUNE])
-    assert [one.kind for one in review(passes).consequences] == ["cluster-overdue"]
-    assert stopped_by(passes) == []
-    edited = change(facts(NEW, kept(OLD, TUNE)), late, clusters=there, jobs=[TUNE])
-    assert stopped_by(edited) == ["cluster-protection"], "nobody deployed that limit"
-
-
 EVALS, FAR = f"evals@{PROJECT}.iam.gserviceaccount.com", f"{WORK_BUCKET}-us-east4"
 NEEDS_BOTH = replace(TUNE, service_account=EVALS, buckets=frozenset({FAR}))
 KEPT = kept(EVALS, NEEDS_BOTH), kept(FAR, NEEDS_BOTH)
@@ -198,16 +187,3 @@ def test_seasons_that_take_turns_on_scarce_machines_stop_nothing(snapshot: Snaps
     before, after = facts(FIRST, third, dormant=resting(SECOND)), facts(SECOND, dormant=resting(FIRST))
     goes_too = change(before, after, clusters=[living(FIRST), living(third)])
     assert "capacity-found-anew" in stopped_by(goes_too), "one that an edit takes out goes beside"
-
-
-def test_a_cluster_that_nobody_deployed_stops_it_though_no_template_fits_it() -> None:  # N5
-    """All else that follows from it may come by time too."""
-    spare = cluster("spare", pool("workers", H100, 1, 4))
-    added = change(facts(NEW), facts(NEW, spare), clusters=[living(NEW)])
-    assert stopped_by(added) == ["cluster-created"]
-    renamed = change(facts(NEW, spare), facts(NEW, replace(spare, name="other")), clusters=[living(NEW), living(spare)])
-    assert "cluster-created" in stopped_by(renamed)
-    again = change(facts(NEW), facts(NEW), clusters=[])
-    assert [one.kind for one in review(again).consequences] == ["cluster-created"] and stopped_by(again) == []
-    begun = replace(review(added), begun=frozenset())
-    assert list(unannounced([begun])) == [], "somebody deployed it, and there were no machines"

@@ -65,38 +65,6 @@ def goes(was: Cluster, becomes: Cluster, why: Reason = "season") -> Change:
     return change(facts(was, NEW), facts(NEW, dormant=resting(becomes, why)), clusters=there)
 
 
-@pytest.mark.parametrize(
-    ("was", "becomes", "why", "edit"),
-    [
-        (
-            second(BEGINS),
-            second(BEGINS, pool=LARGE),
-            "season",
-            "`pools.workers.replicas.min` 1 → 16 and `pools.workers.replicas.max` 4 → 16",
-        ),
-        (second(BEGINS), second(BEGINS, generation=2), "season", "`generation` 1 → 2"),
-        (second(IDLES), second(IDLES, generation=2), "idle", "`generation` 1 → 2"),
-    ],
-)
-def test_an_edit_that_nobody_deployed_of_a_cluster_that_was_dormant_stops_its_beginning(
-    was: Cluster, becomes: Cluster, why: Reason, edit: str
-) -> None:
-    """All else that follows may come by time: it would be made, and paid."""
-    assert stopped_by(comes(was, was, why)) == {}
-    found = stopped_by(comes(was, becomes, why))
-    assert found.keys() == {"cluster-created", "season-changed"}
-    assert found["season-changed"].startswith(f"`second`: {edit}; ")
-
-
-def test_an_edit_that_nobody_deployed_stops_a_season_s_end() -> None:
-    """What the schedule published as dormant would count as deployed from then on, and be made one day."""
-    assert stopped_by(goes(second(ENDS), second(ENDS))) == {}
-    found = stopped_by(goes(second(ENDS), second(ENDS, pool=LARGE)))
-    assert found.keys() == {"season-changed"} and "`pools.workers.replicas.min` 1 → 16" in found["season-changed"]
-    assert stopped_by(goes(second(IDLES), second(IDLES), "idle")) == {}
-    assert stopped_by(goes(second(IDLES), second(IDLES, generation=2), "idle")).keys() == {"season-changed"}
-
-
 CPUS, FEWER, OTHERS = (
     PoolSpec("workers", MachineSpec(machine), low, high, True, low)
     for machine, low, high in (("n1-standard-8", 1, 4), ("n1-standard-4", 1, 4), ("n1-standard-16", 2, 9))

@@ -13,13 +13,12 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.deploying.engine.events import declared, deployed, read
 from slipway.deploying.engine.preview import SECRET, UNKNOWN, EngineStep, Objection, Preview
-from slipway.deploying.engine.touched import Fate, InputDifference, Touched, differences
+from slipway.deploying.engine.touched import Fate, Touched, differences
 from slipway.reviewing.gate import unapproved
 from slipway.reviewing.rendering.comment import comment
 from slipway.reviewing.review import review
 from tests.slipway.reviewing.builders import change, step
 from tests.slipway.reviewing.recordings import lines as recorded_lines
-from tests.slipway.reviewing.recordings import recorded
 
 RECORDED = (Path(__file__).parent / "recorded" / "edit.jsonl").read_text().splitlines()
 """pools.workers.max 4 → 6, a submitter more, and a template less. Requests and most outputs are left out."""
@@ -31,20 +30,6 @@ def steps(preview: Preview) -> dict[tuple[str, str], EngineStep]:
 
 def event(**body: Any) -> str:
     return json.dumps({"sequence": 1, **body})
-
-
-def test_what_would_be_done_is_told_apart_from_what_stays() -> None:
-    found = steps(read(RECORDED))
-    assert {key: step.op for key, step in found.items()} == {
-        ("Workspace", "workspace"): "update",
-        ("IAMMember", "submit-user:new@x.example"): "create",
-        ("BucketObject", "catalog"): "update",
-        ("AiPersistentResource", "cpu-36f6ae9"): "delete",
-        ("BucketObject", "tune-digits-55514ce4b303"): "delete",
-        ("JobTemplate", "tune-digits"): "delete",
-    }
-    assert found["IAMMember", "submit-user:new@x.example"].parent == "slipway:components:Workspace"
-    assert found["BucketObject", "catalog"].diffs[0] == "content"
 
 
 def test_what_stays_in_the_cloud_is_known() -> None:
@@ -92,20 +77,6 @@ def test_what_only_the_deployment_tells_is_unknown() -> None:
     assert acts_as.new is not None and acts_as.new.inputs["serviceAccountId"] == UNKNOWN
 
 
-def test_what_the_engine_calls_the_same_is_a_step_where_its_protection_changes() -> None:
-    (protected,) = read(recorded_lines("protect")).steps
-    assert (protected.op, protected.name, protected.component) == ("same", "work", False)
-    assert not any(step.op == "same" for step in read(recorded_lines("moved")).steps)
-
-
-def test_what_was_deleted_by_hand_stands_without_a_present_state() -> None:
-    standing = read(recorded_lines("by_hand")).standing.values()
-    assert {step.name for step in standing if step.new is None} == {
-        "creates-work-group:ml-engineers@company.example",
-        "trainer-writes-work",
-    }
-
-
 def test_objections_of_policy_packs_are_kept_once_and_a_mandatory_one_ends_the_preview() -> None:
     """As engine 3.259 writes them."""
     urn = "urn:pulumi:dev::plain::gcp:storage/bucket:Bucket::artifacts"
@@ -116,11 +87,6 @@ def test_objections_of_policy_packs_are_kept_once_and_a_mandatory_one_ends_the_p
     assert mandatory == Objection("acme", "team-label", "artifacts", "no label", mandatory=True)
     assert advisory == replace(mandatory, mandatory=False)
     assert "is refused" in found.why
-
-
-def test_a_whole_preview_is_complete() -> None:
-    preview = read(RECORDED)
-    assert (preview.complete, preview.why, preview.errors) == (True, "", ())
 
 
 def test_a_stream_that_is_cut_says_that_something_may_be_missing() -> None:
@@ -225,28 +191,6 @@ def test_what_the_engine_retains_or_abandons_stays() -> None:
     assert only("delete", deletionPolicy="ABANDON").fate is Fate.FORGOTTEN
 
 
-def test_components_providers_and_reads_are_no_resources() -> None:
-    steps = [
-        step("update", "slipway:components:Workspace", "workspace", old={}, new={"code": True}),
-        step("discard", DATASET, "read", old={}),
-    ]
-    assert change(None, None, steps=steps).touched == ()
-
-
-def test_what_somebody_changed_by_hand_is_told_from_what_the_program_changes() -> None:
-    found = {one.name: one for one in recorded("by_hand").touched}
-    work = found["work"]
-    assert (work.edited, work.put_back) == ((), ("lifecycleRules", "versioning"))
-    assert found["trainer-writes-work"].by_hand
-    assert {one.name: one.put_back for one in recorded("buckets").touched} == {"work": (), "catalog": ()}
-
-
-def test_a_protection_that_changes_alone_is_told_though_the_engine_calls_it_the_same() -> None:
-    (work,) = recorded("protect").touched
-    assert work.old is not None and work.new is not None
-    assert (work.fate, work.old.protected, work.new.protected) == (Fate.CHANGED, False, True)
-
-
 @pytest.mark.parametrize(
     ("before", "after", "found"),
     [
@@ -267,7 +211,3 @@ def test_differences_are_leaf_by_leaf_and_never_secret(
     before: dict[str, object], after: dict[str, object], found: list[str]
 ) -> None:
     assert [str(one) for one in differences(before, after)] == found
-
-
-def test_a_difference_is_short() -> None:
-    assert len(str(InputDifference("schema", "x" * 10_000, None))) < 120

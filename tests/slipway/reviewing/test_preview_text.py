@@ -1,7 +1,6 @@
 """What `pulumi preview` says first: the consequences, and where nothing is deployed, what will be. # N5 # D7"""
 
 from dataclasses import replace
-from datetime import timedelta
 
 from syrupy.assertion import SnapshotAssertion
 
@@ -12,10 +11,8 @@ from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Live, Unknown
 from slipway.google.quota.report import QuotaReport
 from slipway.google.quota.request import QuotaRequest
-from slipway.model.catalog.clusters import DormantCluster
 from slipway.model.facts import Facts
 from slipway.model.labels import Revision
-from slipway.model.season import Season
 from slipway.model.state import State, StatePreference
 from slipway.reviewing.preview_text import UNTOUCHED, preview_text
 from tests.slipway.reviewing.builders import (
@@ -29,10 +26,8 @@ from tests.slipway.reviewing.builders import (
     facts,
     kept,
     living,
-    offer,
     pool,
     quota,
-    template,
 )
 
 SETTINGS = WorkspaceSettings((TEAM,), "acme-catalog", "acme-work", "trainer")
@@ -67,16 +62,7 @@ def test_nothing_changes() -> None:
     assert said(facts(OLD), facts(OLD)) == f"prod @ 3f9c2e1\n✓ {UNTOUCHED}"
 
 
-def test_consequences_in_place_of_the_state_after(snapshot: SnapshotAssertion) -> None:
-    told = said(facts(OLD), facts(NEW))
-    assert told == snapshot
-
-
 FIRST = "h100 is offered; it is there already"
-
-
-def test_a_first_deployment_is_compared_with_nothing() -> None:
-    assert FIRST in said(None, facts(OLD))
 
 
 def test_without_the_engine_s_state_what_it_alone_knows_is_not_compared() -> None:
@@ -102,28 +88,6 @@ def test_who_may_submit_is_the_engine_s_knowledge() -> None:
 
 def test_a_state_that_was_lost_takes_nobody_s_access() -> None:
     assert said(facts(OLD), facts(OLD), State()) == f"prod @ 3f9c2e1\n✓ {UNTOUCHED}"
-
-
-def test_nobody_is_said_not_to_have_used_what_a_deployment_does_not_look_at(snapshot: SnapshotAssertion) -> None:  # N5
-    told = said(facts(OLD, template()), facts(OLD))
-    assert told == snapshot
-    assert "nobody" not in told
-
-
-def test_a_turn_of_seasons_is_told_by_its_dates(snapshot: SnapshotAssertion) -> None:
-    """What rests is told in the words that a submission to it meets."""
-    day = replace(OLD, season=Season(ends=NOW))
-    night = replace(NEW, name="night", id="night-0000000", season=Season(begins=NOW + timedelta(days=1)))
-    rests = replace(offer(cluster="", pools=()), available=False)
-    before = facts(day, template("lora", offer(cluster="h100"), offer("spot")))
-    after = facts(
-        cluster("cpu"),
-        template("lora", replace(rests, dormant="h100"), replace(rests, dormant="night"), offer("spot")),
-        dormant={"h100": DormantCluster(**vars(day), since=NOW), "night": DormantCluster(**vars(night))},
-    )
-    told = said(before, after)
-    assert told == snapshot
-    assert "not asked for now" not in told
 
 
 def test_what_retires_already_is_said_apart(snapshot: SnapshotAssertion) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from slipway.deploying.engine.preview import EngineStep
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live
@@ -16,13 +17,14 @@ from slipway.model.cluster import Adoption
 from slipway.model.findings.finding import Finding, Grade
 from slipway.reviewing.change import Change
 from slipway.reviewing.clusters.clusters import clusters
-from slipway.reviewing.clusters.engine import deletions
+from slipway.reviewing.clusters.engine import deletions, unsaid_clusters
 from slipway.reviewing.clusters.options import adoption, modes
 from slipway.reviewing.clusters.removals import removals
 from tests.slipway.reviewing.builders import (
     H100,
     NOW,
     UNREAD,
+    asked_for,
     by_kind,
     change,
     cluster,
@@ -31,6 +33,7 @@ from tests.slipway.reviewing.builders import (
     kept,
     living,
     pool,
+    step,
 )
 
 NOTE, WARNING, BLOCKING = Grade
@@ -40,7 +43,7 @@ SMALL, STAYS = cluster(), cluster("stays")
 TUNE, EVAL = job("tune-27b-x1", on=OLD), job("eval-9d", on=OLD, user="ci", minutes=8, state="QUEUED")
 BEHIND = job("custom-behind", on=OLD)
 GENERATION, FINISH = "cluster-new-generation", "jobs-finish-on-old"
-CANT_CHANGE, LARGER = "as a living cluster can't change", "`pools.workers.replicas.max` 4 → 6"
+CANT_CHANGE = "as a living cluster can't change"
 BOTH = "both are paid, $101.14/h more, until"
 
 
@@ -66,11 +69,6 @@ ELSEWHERE = replace(facts(replace(OLD, id="h100-1111111")).catalog, region="euro
 @pytest.mark.parametrize(
     ("change", "grades", "words"),
     [
-        (
-            rolls(TUNE),
-            {GENERATION: WARNING, FINISH: NOTE},
-            f"A second `h100` must be made for {LARGER}, {CANT_CHANGE}; {BOTH} `tune-27b-x1` (user-a) has ended",
-        ),
         (rolls(TUNE, EVAL), {GENERATION: WARNING, FINISH: NOTE}, f"{BOTH} 2 jobs have ended"),
         (
             rolls(TUNE, also=(NEW,)),
@@ -87,7 +85,6 @@ ELSEWHERE = replace(facts(replace(OLD, id="h100-1111111")).catalog, region="euro
             {GENERATION: WARNING},
             f"`gcp:region` `us-central1` → `europe-west4`, {CANT_CHANGE}; the old one is deleted if nothing runs on it",
         ),
-        (change(facts(OLD), facts(OLD), clusters=[], steps=[]), {}, ""),
         (
             replace(change(facts(OLD), facts(NEW), clusters=[]), live=WITHDRAWN),
             {GENERATION: WARNING},
@@ -100,22 +97,13 @@ ELSEWHERE = replace(facts(replace(OLD, id="h100-1111111")).catalog, region="euro
         ),
         (change(facts(OLD), facts(OLD, kept(NEW)), clusters=[living(OLD), living(NEW)]), {"cluster-retires": NOTE}, ""),
         (change(facts(OLD, SMALL), facts(SMALL), clusters=FAILED), {"cluster-cleared": NOTE}, ""),
-        (change(facts(OLD), facts(NEW), clusters=UNREAD, jobs=UNREAD), {GENERATION: WARNING}, ""),
         (change(facts(OLD), facts(OLD), clusters=UNREAD, jobs=UNREAD), {}, ""),
-        (change(facts(OLD), None, clusters=UNREAD), {}, ""),
     ],
 )  # N1 N14
 def test_what_becomes_of_a_cluster(change: Change, grades: dict[str, Grade], words: str) -> None:
     found = said(change)
     assert {kind: one.grade for kind, one in found.items()} == grades
     assert not words or any(words in one.sentence for one in found.values())
-
-
-def test_jobs_are_named_with_owner_state_and_age_the_oldest_first_and_all_of_them() -> None:
-    found = said(rolls(EVAL, TUNE))
-    assert found[GENERATION].field == "slipway:persistentResources.h100.pools.workers.replicas.max"
-    assert found[FINISH].details == ("`tune-27b-x1` (user-a, running 3 h 12 min)", "`eval-9d` (ci, queued 8 min)")
-    assert len(said(rolls(*(job(f"sweep-{n}", on=OLD) for n in range(40))))[FINISH].details) == 40
 
 
 THEIRS = replace(cluster("theirs", id="team-a"), adopted=Adoption("team-a"))
@@ -128,3 +116,24 @@ def test_an_entry_that_follows_its_owner_says_what_is_told_otherwise() -> None: 
     assert one.grade is NOTE and "`pools.workers.replicas.max` 4 → 9" in one.sentence
     assert "labels" not in one.sentence
     assert not list(adoption(change(facts(THEIRS), facts(THEIRS), clusters=(living(THEIRS),))))
+
+
+VERTEX = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+GOES = step("delete", VERTEX, OLD.id, old={"name": OLD.id})
+
+
+def test_an_old_generation_that_stays_is_told_elsewhere() -> None:
+    steps = [step("import", VERTEX, OLD.id, new=asked_for(OLD))]
+    assert list(unsaid_clusters(change(facts(OLD), facts(NEW, kept(OLD)), steps=steps))) == []
+
+
+@pytest.mark.parametrize("steps", [[GOES], None])
+def test_an_old_generation_that_is_idle_goes_as_announced(steps: list[EngineStep] | None) -> None:
+    there = [living(OLD), living(NEW)]
+    found = said(change(facts(NEW, kept(OLD)), facts(NEW), clusters=there, steps=steps))
+    assert [(kind, one.grade) for kind, one in found.items()] == [("cluster-deleted", NOTE)]
+
+
+def test_machines_in_use_count_as_a_job_whatever_lists_say() -> None:
+    found = said(change(facts(OLD), facts(NEW), clusters=[living(OLD, used=2)], steps=[GOES]))["jobs-cancelled"]
+    assert found.details == (f"its id is `{OLD.id}`",) and "that no list shows yet" in found.sentence

@@ -8,9 +8,7 @@ from datetime import datetime, timedelta
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.deploying.engine.preview import Preview
-from slipway.model.capacity import SPOT
 from slipway.model.catalog.clusters import Cluster, DormantCluster, PricedAlternative
-from slipway.model.catalog.model import Template
 from slipway.model.findings.finding import Finding, Grade
 from slipway.model.findings.grades import is_announced
 from slipway.model.prices import hourly
@@ -18,7 +16,6 @@ from slipway.model.season import Reason, Season
 from slipway.reviewing.change import Change
 from slipway.reviewing.clusters.engine import unsaid_clusters
 from slipway.reviewing.clusters.options import alternatives, standing_alternatives
-from slipway.reviewing.gate import unannounced
 from slipway.reviewing.reading import _elsewhere
 from slipway.reviewing.rendering.comment import comment
 from slipway.reviewing.rendering.headline import plain_text
@@ -35,10 +32,8 @@ from tests.slipway.reviewing.builders import (
     job,
     limits,
     living,
-    offer,
     pool,
     step,
-    template,
 )
 
 NOTE, WARNING, BLOCKING = Grade
@@ -104,28 +99,6 @@ def test_what_is_due_of_a_cluster_that_the_change_adds_or_dates_is_told_with_it(
     one = next(one for one in declared.consequences if one.kind == "season-changed")
     assert one.sentence == snapshot
     assert declared.standing == ()
-
-
-def test_a_deployment_by_itself_ends_and_begins_what_was_announced() -> None:
-    """With all that follows: money, and templates that fit nothing else or take something dearer meanwhile."""
-    why = "cluster h100 is out of season"
-    only = template("lora", offer(cluster="h100", machine=H100))
-    other = template("tune", offer(cluster="h100", machine=H100), offer(SPOT, machine=H100))
-
-    def resting(one: Template) -> Template:
-        first = replace(one.offers[0], available=False, why=why, cluster="", pools=(), dormant="h100")
-        return replace(one, offers=(first, *one.offers[1:]))
-
-    season = dated(begins=NOW - 9 * DAY, ends=NOW)
-    there = facts(season, only, other)
-    rests = facts(resting(only), resting(other), clusters={}, dormant=asleep(season, since=NOW))
-    ends = review(change(there, rests, clusters=[living(PLAIN)]))
-    assert [one.sentence for one in unannounced([ends])] == []
-    begins = review(change(rests, there, clusters=[]))
-    assert [one.sentence for one in unannounced([begins])] == []
-    later = dated(begins=NOW - 9 * DAY, ends=NOW + DAY)
-    (edited,) = unannounced([review(change(there, facts(later, only, other), clusters=[living(PLAIN)]))])
-    assert edited.kind == "season-changed"
 
 
 AWAY = "us-east4"

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
@@ -20,13 +19,6 @@ BUCKET, WORKSPACE = "gcp:storage/bucket:Bucket", "slipway:components:Workspace"
 
 def of_buckets(*steps: EngineStep) -> list[Finding]:
     return list(buckets(change(facts(), facts(), steps=steps)))
-
-
-@pytest.mark.parametrize(("force", "ends"), [(True, ", with everything in it"), (False, "the deployment fails there")])
-def test_a_bucket_that_is_deleted(force: bool, ends: str) -> None:
-    (one,) = of_buckets(step("delete", BUCKET, "old", old={"name": "results", "forceDestroy": force}))
-    assert (one.kind, one.subject, one.grade) == ("bucket-deleted", "bucket results", Grade.BLOCKING)
-    assert one.sentence.endswith(ends)
 
 
 def test_an_adopted_bucket_is_not_compared_with_nothing() -> None:
