@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from typing import Any, TypeVar
@@ -25,10 +25,9 @@ _PLACED = re.compile(r"projects/[^/]+/locations/([a-z](?:[a-z0-9-]*[a-z0-9])?)/"
 
 
 def region_of(name: str) -> str:
-    """Return the region of `projects/P/locations/us-central1/…`, us-central1; empty for a name that is not a full
-    one."""
-    found = _PLACED.match(name)
-    return found[1] if found else ""
+    """Return us-central1 of `projects/P/locations/us-central1/…`; empty for a name that is not a full one."""
+    match = _PLACED.match(name)
+    return match[1] if match else ""
 
 
 class Regional:
@@ -45,7 +44,7 @@ class Regional:
         return region_of(self.name)
 
 
-def told(words: object) -> str:
+def displayable(words: object) -> str:
     """Return a service's words fit for display: at most a page of them, and no control characters."""
     text = str(words or "")
     return visible(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
@@ -53,7 +52,7 @@ def told(words: object) -> str:
 
 def plain(name: str) -> str:
     """Return a name fit for display: unprintable characters become question marks."""
-    return name if name.isprintable() else "".join(one if one.isprintable() else "?" for one in name)
+    return name if name.isprintable() else "".join(character if character.isprintable() else "?" for character in name)
 
 
 def read_answer(response: Response) -> Answer:
@@ -64,19 +63,19 @@ def read_answer(response: Response) -> Answer:
         error = {}
     if not isinstance(error, dict):
         error = {"message": str(error)}
-    details, retry_after = error.get("details"), response.headers.get("Retry-After", "")
+    details = error.get("details")
+    retry_after = response.headers.get("Retry-After", "")
     return Answer(
         status=response.status,
-        reason=told(error.get("status")),
-        message=told(error.get("message") or response.reason),
-        details=tuple(one for one in details if isinstance(one, dict)) if isinstance(details, list) else (),
+        reason=displayable(error.get("status")),
+        message=displayable(error.get("message") or response.reason),
+        details=tuple(detail for detail in details if isinstance(detail, dict)) if isinstance(details, list) else (),
         retry_after=float(retry_after) if retry_after.isdecimal() else None,
     )
 
 
 def json_object(response: Response, call: Call) -> Json:
-    """Return the body as a JSON object. Raises Garbled for anything else: an API without anything to tell answers
-    `{}`."""
+    """Return the body as a JSON object. Raises Garbled for anything else: an empty answer of an API is `{}`."""
     try:
         value = from_json(response.data.decode("utf-8-sig", errors="replace"))
     except (ValueError, RecursionError):
@@ -92,14 +91,16 @@ def json_list(response: Response, call: Call) -> list[Json]:
         value = from_json(response.data.decode("utf-8-sig", errors="replace"))
     except (ValueError, RecursionError):
         value = None
-    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+    if isinstance(value, list) and all(isinstance(item, dict) for item in value):
         return value
     raise garbled(call, f"{(response.url or '').split('?')[0]} answered with something that is not a list of objects")
 
 
 def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:
-    """Return the items of one page of a list, and the token of the next. Raises Garbled for anything but a list of
-    objects."""
+    """Return the items of one page of a list, and the token of the next page.
+
+    Raises Garbled for anything but a list of objects.
+    """
     items, token = body.get(key, []), body.get("nextPageToken", "")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items) or not isinstance(token, str):
         raise garbled(call, f"the answer's {key} is not a list of objects")
@@ -109,35 +110,33 @@ def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:
 def shaped(call: Call, read: Callable[[Json], Found], body: Json) -> Found:
     """Apply `read` to an answer. Raises Garbled where its values do not have the API's types."""
     try:
-        found = read(body)
-        _require_texts(found)
-        return found
+        value = read(body)
+        _require_texts(value)
+        return value
     except MISREAD as problem:
         raise garbled(call, f"the answer is not what the API's are ({type(problem).__name__}: {problem})") from problem
 
 
-def _require_texts(found: object) -> None:
+def _require_texts(value: object) -> None:
     """Raise TypeError where a text field holds another type, at any depth."""
-    if isinstance(found, tuple):
-        for one in found:
-            _require_texts(one)
-    elif is_dataclass(found):
-        for field in fields(found):
-            value = getattr(found, field.name)
-            texts = (
-                [value]
-                if field.type in ("str", "MaybeText")
-                else value.values()
-                if field.type == "Mapping[str, str]"
-                else ()
-            )
+    if isinstance(value, tuple):
+        for item in value:
+            _require_texts(item)
+    elif is_dataclass(value):
+        for field in fields(value):
+            held = getattr(value, field.name)
+            texts: Iterable[object] = ()
+            if field.type in ("str", "MaybeText"):
+                texts = [held]
+            elif field.type == "Mapping[str, str]":
+                texts = held.values()
             if not all(isinstance(text, str) for text in texts):
-                raise TypeError(f"{field.name} is {short(repr(value))}")
-            _require_texts(value)
+                raise TypeError(f"{field.name} is {short(repr(held))}")
+            _require_texts(held)
 
 
 def garbled(call: Call, why: str) -> Garbled:
-    return Garbled(call, told(why))
+    return Garbled(call, displayable(why))
 
 
 def parse_timestamp(text: str | None) -> datetime | None:
@@ -148,7 +147,7 @@ def parse_timestamp(text: str | None) -> datetime | None:
     if point:
         digits = rest.rstrip("Z").split("+")[0].split("-")[0]
         text = f"{whole}.{digits[:6]}{rest[len(digits) :]}"
-    found = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    if found.tzinfo is None:
+    time = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    if time.tzinfo is None:
         raise ValueError(f"{text} has no time zone")
-    return found
+    return time

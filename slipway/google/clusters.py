@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from slipway.base import codec
-from slipway.google.answers import Json, Regional, parse_timestamp, plain, told
+from slipway.google.answers import Json, Regional, displayable, parse_timestamp, plain
 from slipway.model.cluster import ClusterSpec, PoolSpec, PscInterface
 from slipway.model.machines.spec import MachineGroup, MachineSpec
 
@@ -19,13 +19,15 @@ STEADY = "RUNNING"
 
 @dataclass(frozen=True)
 class ResourcePool:
-    """A resource pool. `replicas` are up now, `used` of them busy; `min` and `max` are None for a pool of fixed
-    size."""
+    """A resource pool."""
 
     id: str
     machine: MachineSpec
+    #: The machines that are up now.
     replicas: int
+    #: The busy ones among them.
     used: int
+    #: None for a pool of fixed size.
     min: int | None
     max: int | None
 
@@ -39,8 +41,14 @@ class ResourcePool:
 
     @property
     def spec(self) -> PoolSpec:
-        fixed = self.max is None
-        return PoolSpec(self.id, self.machine, self.floor, self.max or self.replicas, not fixed, self.replicas)
+        return PoolSpec(
+            name=self.id,
+            machine=self.machine,
+            min=self.floor,
+            max=self.max or self.replicas,
+            autoscaled=self.max is not None,
+            replicas=self.replicas,
+        )
 
     @property
     def without_machines(self) -> ResourcePool:
@@ -60,26 +68,26 @@ class ResourcePool:
         )
 
 
-_NO_SETTINGS = ClusterSpec("", (), custom_service_account=False)
+_NO_SETTINGS = ClusterSpec(name="", pools=(), custom_service_account=False)
 
 
 @dataclass(frozen=True)
 class PersistentResource(Regional):
-    """A cluster. `state` is the API's name (`RUNNING`, `ERROR` …), `error` its message if any.
-
-    `error_code` is gRPC's, 0 where there is none. `settings` are those that a declaration has beside names and pools.
-    The engine's inputs for a cluster have the same form.
-    """
+    """A cluster. The engine's inputs for a cluster have the same form."""
 
     name: str
+    #: The API's name: `RUNNING`, `ERROR` …
     state: str
     labels: Mapping[str, str]
     pools: tuple[ResourcePool, ...]
     create_time: datetime | None = None
+    #: The message of an error, empty without one.
     error: str = ""
+    #: gRPC's, 0 without an error.
     error_code: int = 0
     display_name: str = ""
     update_time: datetime | None = None
+    #: The settings that a declaration has beside names and pools.
     settings: ClusterSpec = _NO_SETTINGS
 
     @property
@@ -103,8 +111,10 @@ class PersistentResource(Regional):
         return any(pool.used for pool in self.pools)
 
     def was_there(self, at: datetime) -> bool:
-        """Tell whether it existed at a time: jobs that ended before had another cluster with the same id, as in another
-        season."""
+        """Tell whether the cluster existed at a time.
+
+        Jobs that ended before had another cluster with the same id, as in another season.
+        """
         return self.create_time is None or self.create_time <= at
 
     @property
@@ -123,11 +133,11 @@ class PersistentResource(Regional):
             pools=tuple(ResourcePool.read(pool) for pool in body.get("resourcePools", ())),
             create_time=parse_timestamp(body.get("createTime")),
             update_time=parse_timestamp(body.get("updateTime")),
-            error=told(body.get("error", {}).get("message")),
+            error=displayable(body.get("error", {}).get("message")),
             error_code=int(body.get("error", {}).get("code", 0)),
             settings=ClusterSpec(
-                "",
-                (),
+                name="",
+                pools=(),
                 network=body.get("network") or "",
                 reserved_ip_ranges=tuple(body.get("reservedIpRanges", ())),
                 kms_key=body.get("encryptionSpec", {}).get("kmsKeyName") or "",
@@ -139,11 +149,13 @@ class PersistentResource(Regional):
 
 @dataclass(frozen=True)
 class Operation:
-    """A long-running operation of the service. `error` is empty for none; its code is gRPC's."""
+    """A long-running operation of the service."""
 
     name: str
     done: bool
+    #: Empty without an error.
     error: str = ""
+    #: gRPC's, 0 without an error.
     error_code: int = 0
 
     @classmethod
@@ -152,6 +164,6 @@ class Operation:
         return cls(
             name=body.get("name", ""),
             done=bool(body.get("done", False)),
-            error=told(error.get("message") or (f"error {error['code']}" if error.get("code") else "")),
+            error=displayable(error.get("message") or (f"error {error['code']}" if error.get("code") else "")),
             error_code=int(error.get("code", 0)),
         )

@@ -78,9 +78,9 @@ class _Login:
         self._service = service
 
     def headers(self, method: str, url: str) -> Mapping[str, str]:
-        found: dict[str, str] = {}
-        self.credentials.before_request(self._service, method, url, found)
-        return found
+        headers: dict[str, str] = {}
+        self.credentials.before_request(self._service, method, url, headers)
+        return headers
 
     def renewed(self) -> bool:
         self.credentials.refresh(self._service)
@@ -88,10 +88,10 @@ class _Login:
 
 
 def authorised(environ: Mapping[str, str]) -> Transport:
-    """Return a transport that authorises each request. Raises AuthError without credentials, ConfigError for an invalid
-    quota project.
+    """Return a transport that authorises each request.
 
-    A plain token does without google-auth, whose import costs as much as a submission.
+    Raises AuthError without credentials, ConfigError for an invalid quota project. A plain token does without
+    google-auth, whose import costs as much as a submission.
     """
     token = environ.get("GOOGLE_OAUTH_ACCESS_TOKEN", "").strip()
     target = environ.get("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "").strip()
@@ -126,8 +126,10 @@ def _login(token: str, target: str, service: _TokenService) -> _Login:
 
 
 def _with_client_certificate(environ: Mapping[str, str]) -> ssl.SSLContext:
-    """Return TLS with this device's or workload's certificate, where there is one. Raises AuthError where it can't be
-    used."""
+    """Return TLS with this device's or workload's certificate, where there is one.
+
+    Raises AuthError where that can't be used.
+    """
     from google.auth.exceptions import GoogleAuthError
     from google.auth.transport.urllib3 import AuthorizedHttp
 

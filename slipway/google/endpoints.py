@@ -31,14 +31,13 @@ _HOSTS = {
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Base URLs, each with its version and a trailing slash.
+    """Base URLs, each with its version and a trailing slash."""
 
-    `universe` is the domain of a sovereign cloud (`googleapis.com` elsewhere); with `mtls` the hosts are those that ask
-    for a client certificate. An override takes precedence over both, as in the provider.
-    """
-
+    #: The domain of a sovereign cloud, `googleapis.com` elsewhere.
     universe: str = "googleapis.com"
+    #: The hosts are those that ask for a client certificate.
     mtls: bool = False
+    #: Base URLs by API; they take precedence over both, as in the provider.
     overrides: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -63,8 +62,7 @@ class Endpoints:
         )
 
     def of(self, service: str, host: str = "") -> str:
-        """Return the base URL of an API by its name in `OVERRIDES`; Vertex AI and Monitoring have methods of their
-        own."""
+        """Return the base URL of an API by its name in `OVERRIDES`; for Vertex AI and Monitoring ask their methods."""
         domain = f"{'mtls.' if self.mtls else ''}{self.universe}"
         return self.overrides.get(service) or f"https://{(host or _HOSTS[service]).format(domain)}"
 
@@ -77,8 +75,8 @@ class Endpoints:
         """The base URL of uploads: the same host under `/upload`."""
         scheme, _, rest = self.of("storage").partition("://")
         host, _, path = rest.partition("/")
-        prefix, found, version = path.rpartition("storage/")
-        return f"{scheme}://{host}/{prefix}upload/storage/{version}" if found else f"{scheme}://{host}/upload/{path}"
+        prefix, storage, version = path.rpartition("storage/")
+        return f"{scheme}://{host}/{prefix}upload/{storage}{version}"
 
     @property
     def monitoring(self) -> str:
@@ -93,7 +91,7 @@ def _is_base_url(text: str) -> bool:
         host, port = url.hostname or "", url.port
     except ValueError:
         return False
-    bracketed = ":" in host
-    fits = bracketed or (len(host) < 254 and all(0 < len(label) < 64 for label in host.removesuffix(".").split(".")))
+    is_address = ":" in host  # An IPv6 address, which has no labels.
+    fits = is_address or (len(host) < 254 and all(0 < len(label) < 64 for label in host.removesuffix(".").split(".")))
     plain = text.isascii() and text.isprintable() and " " not in text and not (url.query or url.fragment)
     return url.scheme in ("http", "https") and fits and plain and port != 0

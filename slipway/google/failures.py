@@ -74,29 +74,32 @@ def role_for(permission: str) -> str:
 
 @dataclass(frozen=True)
 class Call:
-    """A call to an API, in the words of an error.
+    """A call to an API, in the words of an error."""
 
-    `doing` continues "could not …"; `permission` is the call's, `on` the resource it is granted on.
-    """
-
+    #: Continues "could not …".
     doing: str
+    #: The permission that the call needs.
     permission: str = ""
+    #: The resource that the permission is granted on.
     on: str = ""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A service's refusal: HTTP status, Google's status name, its message and details."""
+    """A service's refusal."""
 
+    #: HTTP's.
     status: int
+    #: Google's name of the status.
     reason: str
     message: str
     details: tuple[Mapping[str, Any], ...] = ()
+    #: Seconds; None where the service names none.
     retry_after: float | None = None
 
     @property
     def not_accepted(self) -> bool:
-        """Whether the request was certainly not carried out.
+        """True where the request was certainly not carried out.
 
         A 4xx is a refusal. A 5xx may come from a proxy in front of a service that did the work, so it counts only when
         the service itself says that it does not offer this, or when to come back.
@@ -106,7 +109,7 @@ class Answer:
         if self.status == 501 and self.reason == "UNIMPLEMENTED":
             return True
         asks_again = self.retry_after is not None or any(
-            "RetryInfo" in str(one.get("@type", "")) for one in self.details
+            "RetryInfo" in str(detail.get("@type", "")) for detail in self.details
         )
         return self.status == 503 and asks_again
 
@@ -144,7 +147,7 @@ class CloudError(SlipwayError):
 
     @property
     def switched_off(self) -> bool:
-        """Whether the project has not enabled this API at all."""
+        """True where the project has not enabled this API at all."""
         return isinstance(self, Denied) and bool(_API_DISABLED.search(self.message))
 
     @property
@@ -260,15 +263,19 @@ def _denied(call: Call, answer: Answer, why: str) -> Denied:
     if _API_DISABLED.search(answer.message):
         fix = "enable the API (gcloud services enable …), wait a minute, try again"
         return Denied(call, why, fix, answer=answer)
-    acting = _ACT_AS.search(answer.message)
-    named = _PERMISSION.search(answer.message)
-    permission = "iam.serviceAccounts.actAs" if acting else named.group(1) if named else call.permission
-    resource = _RESOURCE.search(answer.message)
-    on = acting.group(1) if acting else call.on or (resource.group(1) if resource else "")
+    # The service's words know best which permission is missing, and on what; the call's own stand in for them.
+    if acting := _ACT_AS.search(answer.message):
+        permission, on = "iam.serviceAccounts.actAs", acting[1]
+    else:
+        named = _PERMISSION.search(answer.message)
+        resource = _RESOURCE.search(answer.message)
+        permission = named[1] if named else call.permission
+        on = call.on or (resource[1] if resource else "")
     role = role_for(permission)
-    fix = f"ask for a role with {permission}" if permission else ""
     if role:
         fix = f"ask for {role}{f' on {on}' if on else ''}"
+    else:
+        fix = f"ask for a role with {permission}" if permission else ""
     return Denied(call, why, fix, answer=answer, role=role)
 
 

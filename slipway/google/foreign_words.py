@@ -1,8 +1,7 @@
-"""The meanings of errors of the engine and its provider, whose words seldom tell what to do; and Slipway's own errors
-among them, which tell it themselves.
+"""The meanings of the errors of the engine and its provider; and Slipway's own errors among them.
 
-Engine and provider are foreign programs, so every reader of their words (a hook of the program, a log) finds the way
-out here.
+Engine and provider are foreign programs, whose words seldom tell what to do: every reader of them (a hook of the
+program, a log) finds the way out here. Slipway's own errors tell it themselves.
 """
 
 from __future__ import annotations
@@ -131,31 +130,38 @@ _RULES = (
 
 
 def meanings(lines: Iterable[str], environ: Mapping[str, str]) -> tuple[Fault, ...]:
-    """Return a fault for each way out, in the order of the lines; none for unknown lines. Each has the matched words as
-    its reason. `environ` tells a run of a workflow from a person's shell."""
-    found: dict[str, Fault] = {}
-    for line in (COLOUR.sub("", one) for one in lines):
+    """Return a fault for each way out, in the order of the lines; none for unknown lines.
+
+    Each has the matched words as its reason. `environ` tells a run of a workflow from a person's shell.
+    """
+    by_fix: dict[str, Fault] = {}
+    for coloured in lines:
+        line = COLOUR.sub("", coloured)
         for pattern, what, fix in _RULES:
-            if rule := re.search(pattern, line):
-                named = rule.groupdict()
-                meaning = Fault(what.format(**named), _words(line), _filled(fix, line, environ, named))
-                found.setdefault(meaning.fix, meaning)
+            if match := re.search(pattern, line):
+                named = match.groupdict()
+                meaning = Fault(what=what.format(**named), why=_words(line), fix=_filled(fix, line, environ, named))
+                by_fix.setdefault(meaning.fix, meaning)
                 break
-    return tuple(found.values())
+    return tuple(by_fix.values())
 
 
 def meaning_of(error: str, environ: Mapping[str, str]) -> Fault:
     """Return the meaning of a single error, of any number of lines."""
-    unknown = "the same command again; if it ends so again: docs/runbook.md"
-    known = meanings(error.splitlines(), environ)
-    return known[0] if known else Fault("the provider could not do it", _words(error), unknown)
+    if known := meanings(error.splitlines(), environ):
+        return known[0]
+    return Fault(
+        what="the provider could not do it",
+        why=_words(error),
+        fix="the same command again; if it ends so again: docs/runbook.md",
+    )
 
 
 def _filled(fix: str, line: str, environ: Mapping[str, str], named: Mapping[str, str]) -> str:
     login = f"log in again: {LOGIN}, or export a fresh GOOGLE_OAUTH_ACCESS_TOKEN; {_THEN}"
     if environ.get("GITHUB_ACTIONS") == "true":
         login = "re-run the failed jobs of this workflow: each run has a token of its own"
-    denied = failure(Call("do it"), Answer(403, "", line)).fix
+    denied = failure(Call("do it"), Answer(status=403, reason="", message=line)).fix
     return fix.format(
         login=login,
         role=denied if denied != Denied.usual else 'give the identity what docs/ci.md names, "The identities"',
@@ -167,23 +173,31 @@ def _filled(fix: str, line: str, environ: Mapping[str, str], named: Mapping[str,
 def _words(text: str) -> str:
     """Return the last line with content, without the prefix of every error."""
     lines = [line.strip() for line in text.splitlines()]
-    said = next((line for line in reversed(lines) if line and not line.endswith("occurred:")), "")
-    while (shorter := _PREFIX.sub("", said)) != said:
-        said = shorter
-    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
+    message = next((line for line in reversed(lines) if line and not line.endswith("occurred:")), "")
+    while (shorter := _PREFIX.sub("", message)) != message:
+        message = shorter
+    return message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
 
 
 def own_errors(text: str) -> tuple[list[Fault], list[str]]:
-    """Return each error of Slipway's own once, and the lines outside them: the service's words within an error's reason
-    belong to the error. All lines of an error stand where the engine has its first."""
+    """Return each error of Slipway's own once, and the lines outside them.
+
+    The service's words within an error's reason belong to the error. All lines of an error are indented as its first
+    one is by the engine.
+    """
     lines = [COLOUR.sub("", line).rstrip("\r") for line in text.split("\n")]
-    own, others, number = dict[Fault, None](), list[str](), 0
+    own: dict[Fault, None] = {}  # In the order of their first occurrence.
+    foreign: list[str] = []
+    number = 0
     while number < len(lines):
-        begins, length = _BEGINS.match(lines[number]), 0
-        if begins:
-            below = takewhile(methodcaller("startswith", begins["indent"]), islice(lines, number + 1, None))
-            fault, length = Fault.read(begins["what"], map(methodcaller("removeprefix", begins["indent"]), below))
-            own |= {fault: None} if length else {}
-        others += [] if length else [lines[number]]
+        length = 0
+        if first := _BEGINS.match(lines[number]):
+            indent = first["indent"]
+            below = takewhile(methodcaller("startswith", indent), islice(lines, number + 1, None))
+            fault, length = Fault.read(first["what"], map(methodcaller("removeprefix", indent), below))
+            if length:
+                own[fault] = None
+        if not length:
+            foreign.append(lines[number])
         number += 1 + length
-    return list(own), others
+    return list(own), foreign

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from slipway.base.formatting import last_part, span
-from slipway.google.answers import Json, Regional, parse_timestamp, plain, told
+from slipway.google.answers import Json, Regional, displayable, parse_timestamp, plain
 from slipway.google.trials import Trial, best, searched
 from slipway.model.capacity import CAPACITY_TYPES, POOL, of_job
 from slipway.model.kinds import CUSTOM_JOB, JobKind
@@ -36,10 +36,7 @@ _BUCKET = re.compile(r"(?:gs://|/gcs/)([a-z0-9][a-z0-9_.-]*[a-z0-9])")
 
 @dataclass(frozen=True)
 class WorkerPool:
-    """A role of a job: `replicas` equal machines, running a package's module or an image.
-
-    `env` are `NAME=value`, in the request's order. `reservations`: full paths of those named; `reserves`: it takes any.
-    """
+    """A role of a job: `replicas` equal machines, running a package's module or an image."""
 
     machine: MachineSpec
     replicas: int
@@ -47,9 +44,12 @@ class WorkerPool:
     module: str = ""
     args: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
+    #: `NAME=value`, in the request's order.
     env: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
+    #: Full paths of the reservations that it names.
     reservations: tuple[str, ...] = ()
+    #: It takes machines of a reservation, named or not.
     reserves: bool = False
 
     @classmethod
@@ -64,7 +64,8 @@ class WorkerPool:
             args=tuple(map(str, package.get("args") or container.get("args", ()))),
             packages=tuple(map(str, package.get("packageUris", ()))),
             env=tuple(
-                f"{one['name']}={one.get('value', '')}" for one in package.get("env") or container.get("env", ())
+                f"{variable['name']}={variable.get('value', '')}"
+                for variable in package.get("env") or container.get("env", ())
             ),
             command=tuple(map(str, container.get("command", ()))),
             reservations=tuple(map(str, affinity.get("values", ()))),
@@ -76,19 +77,14 @@ class WorkerPool:
 class VertexJob(Regional):
     """A job of any kind, in a custom job's terms: a pipeline's states are named as a job's are.
 
-    Times are None until they have come; `worker_pools` (of one trial) keep their position, empty ones too. `trials` run
-    at once, of `max_trials` in all (0 without trials). `backing` is the job that a pipeline runs as, once it has one,
-    `model` (with its `@version`) its uploaded model, `model_name` that model's display name. `tried` are a tuning job's
-    trials so far, `goals` MAXIMIZE or MINIMIZE by metric. `max_wait`: seconds that the service waits for its machines,
-    0 forever, None if not set. `buckets` are all that it names: for packages, outputs, in arguments. `experiment` and
-    `experiment_run` are full names, `tensorboard` that of the one which takes its logs. `tuned`: the parameters that
-    its trials choose. `shells`: by replica, the address of its shell while it runs.
+    Times are None until they have come.
     """
 
     name: str
     display_name: str
     state: str
     labels: Mapping[str, str] = field(default_factory=dict)
+    #: Those of one trial, in their positions, empty ones too.
     worker_pools: tuple[WorkerPool, ...] = ()
     persistent_resource_id: str = ""
     strategy: str = ""
@@ -100,19 +96,33 @@ class VertexJob(Regional):
     update_time: datetime | None = None
     error: str = ""
     kind: JobKind = CUSTOM_JOB
+    #: The number that run at once.
     trials: int = 1
+    #: The job that a pipeline runs as, once it has one.
     backing: str = ""
+    #: The uploaded model, with its `@version`.
     model: str = ""
+    #: A tuning job's trials so far.
     tried: tuple[Trial, ...] = ()
+    #: MAXIMIZE or MINIMIZE, by metric.
     goals: Mapping[str, str] = field(default_factory=dict)
+    #: Seconds that the service waits for its machines: 0 forever, None if not set.
     max_wait: float | None = None
+    #: A full name.
     experiment_run: str = ""
+    #: The full name of the TensorBoard that takes its logs.
     tensorboard: str = ""
+    #: The number of trials in all; 0 without trials.
     max_trials: int = 0
+    #: The uploaded model's display name.
     model_name: str = ""
+    #: All buckets that it names: for packages, outputs, in arguments.
     buckets: frozenset[str] = frozenset()
+    #: A full name.
     experiment: str = ""
+    #: The parameters that its trials choose.
     tuned: tuple[str, ...] = ()
+    #: By replica, the address of its shell while it runs.
     shells: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -130,7 +140,7 @@ class VertexJob(Regional):
 
     @property
     def team(self) -> str:
-        """The team that it counts for; empty where its labels name none."""
+        """The team that the job counts for; empty where its labels name none."""
         return team_of(self.labels)
 
     @property
@@ -180,8 +190,8 @@ class VertexJob(Regional):
 
     @property
     def _without_pool(self) -> str:
-        sent_by = self.labels.get(CAPACITY_TYPE_LABEL, "")
-        return of_job(self.strategy, sent_by, any(one.reserves for one in self.worker_pools))
+        label = self.labels.get(CAPACITY_TYPE_LABEL, "")
+        return of_job(self.strategy, label, reserved=any(pool.reserves for pool in self.worker_pools))
 
     @property
     def machines(self) -> tuple[MachineGroup, ...]:
@@ -197,25 +207,25 @@ class VertexJob(Regional):
         return ", ".join(filter(None, (self.user, f"{state_word(self.state)}{age}")))
 
     def needs(self, name: str) -> bool:
-        """Tell whether it runs as this account, or reads or writes in this bucket."""
+        """Tell whether the job runs as this account, or reads or writes in this bucket."""
         return name == self.service_account or name in self.buckets
 
     @property
     def run_of_experiment(self) -> str:
-        """The experiment and run: `digits, run tune-7k2p3f9a`; empty for a job of no run. A run's id begins with its
-        experiment's."""
+        """The experiment and run: `digits, run tune-7k2p3f9a`; empty for a job of no experiment."""
         experiment, run = map(last_part, (self.experiment, self.experiment_run))
+        # A run's id begins with its experiment's.
         return f"{experiment}, run {run.removeprefix(f'{experiment}-')}" if run else experiment
 
     @property
     def packages(self) -> frozenset[str]:
         """The gs:// URIs of the code that its replicas install, again at each restart."""
-        return frozenset(one for pool in self.worker_pools for one in pool.packages)
+        return frozenset(package for pool in self.worker_pools for package in pool.packages)
 
     @property
     def reservations(self) -> frozenset[str]:
         """The full paths of the reservations that its machines come from, as far as it names them."""
-        return frozenset(one for pool in self.worker_pools for one in pool.reservations)
+        return frozenset(path for pool in self.worker_pools for path in pool.reservations)
 
     @property
     def replicas(self) -> int:
@@ -224,18 +234,18 @@ class VertexJob(Regional):
     @property
     def parameters(self) -> Mapping[str, int | float | str | bool] | None:
         """The recorded parameters; None where the job records none."""
-        return parameters_in(one for pool in self.worker_pools for one in pool.env)
+        return parameters_in(variable for pool in self.worker_pools for variable in pool.env)
 
     @property
     def note(self) -> str:
-        """What the submitter noted about it, empty for nothing."""
-        return note_in(one for pool in self.worker_pools for one in pool.env)
+        """The submitter's note, empty without one."""
+        return note_in(variable for pool in self.worker_pools for variable in pool.env)
 
     @property
     def run_ids(self) -> tuple[str, ...]:
         """The custom jobs that are measured for this job: the job itself, its trials' jobs, or the one behind it."""
-        behind = [*(trial.job for trial in self.tried), self.backing]
-        return tuple(last_part(name) for name in ([self.name] if self.kind.runs_itself else behind) if name)
+        names = [self.name] if self.kind.runs_itself else [*(trial.job for trial in self.tried), self.backing]
+        return tuple(last_part(name) for name in names if name)
 
     @property
     def log_ids(self) -> tuple[str, ...]:
@@ -260,13 +270,15 @@ class VertexJob(Regional):
             start_time=parse_timestamp(body.get("startTime")),
             end_time=parse_timestamp(body.get("endTime")),
             update_time=parse_timestamp(body.get("updateTime")),
-            error=told(body.get("error", {}).get("message")),
+            error=displayable(body.get("error", {}).get("message")),
             kind=kind,
             trials=trials,
             backing=kind.backing(body),
             model=_model(body),
             tried=tuple(Trial.read(trial) for trial in body.get("trials", ())),
-            goals={one["metricId"]: one.get("goal", "") for one in body.get("studySpec", {}).get("metrics", ())},
+            goals={
+                metric["metricId"]: metric.get("goal", "") for metric in body.get("studySpec", {}).get("metrics", ())
+            },
             max_wait=None if max_wait is None else float(max_wait.removesuffix("s")),
             experiment=str(spec.get("experiment", "")),
             experiment_run=str(spec.get("experimentRun", "")),
@@ -284,23 +296,22 @@ def state_word(state: str) -> str:
     return state.removeprefix("JOB_STATE_").lower().replace("_", " ")
 
 
-def distinct(some: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
+def distinct(jobs: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
     """Leave out the jobs by which others run: the custom job behind a pipeline, and those of a tuning job's trials."""
-    listed = {one.name: one for one in some}
-    behind = {one.backing for one in listed.values()} | {
-        trial.job for one in listed.values() for trial in one.tried if trial.job
-    }
-    return tuple(one for name, one in listed.items() if name not in behind)
+    by_name = {job.name: job for job in jobs}
+    behind = {job.backing for job in by_name.values()}
+    behind |= {trial.job for job in by_name.values() for trial in job.tried if trial.job}
+    return tuple(job for name, job in by_name.items() if name not in behind)
 
 
 def last_ends(jobs: Iterable[VertexJob]) -> Mapping[str, datetime]:
     """Return the end of the last job on each cluster, by the cluster's id."""
-    found: dict[str, datetime] = {}
+    ends: dict[str, datetime] = {}
     for job in jobs:
-        if job.end_time and job.persistent_resource_id:
-            on = job.persistent_resource_id
-            found[on] = max(job.end_time, found.get(on, job.end_time))
-    return found
+        cluster = job.persistent_resource_id
+        if job.end_time and cluster:
+            ends[cluster] = max(job.end_time, ends.get(cluster, job.end_time))
+    return ends
 
 
 def _model(body: Json) -> str:

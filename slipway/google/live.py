@@ -16,15 +16,18 @@ from slipway.model.catalog.model import Catalog
 
 @dataclass(frozen=True)
 class Unknown:
-    """A part that could not be read. `api` is the host and the method, empty where nothing was asked. `identity` is the
-    caller, `role` the sufficient role or another remedy, `on` the resource it is granted on, if known. `off`: the
-    project does not use the API at all."""
+    """A part that could not be read."""
 
     why: str
+    #: The host and the method, empty where nothing was asked.
     api: str
+    #: The sufficient role, or another remedy.
     role: str
+    #: The caller.
     identity: str = ""
+    #: The resource that the role is granted on, if known.
     on: str = ""
+    #: The project does not use the API at all.
     off: bool = False
 
     def __str__(self) -> str:
@@ -36,20 +39,22 @@ class Unknown:
     @property
     def fix(self) -> str:
         """The way to have it read: `ask for roles/cloudquotas.viewer on project acme`."""
-        on = f" on {self.on}" if self.on else ""
-        granted = self.role.startswith("roles/")
-        return f"ask for {self.role}{on}" if granted else f"the same command again; it needs {self.role}"
+        if not self.role.startswith("roles/"):
+            return f"the same command again; it needs {self.role}"
+        return f"ask for {self.role}{f' on {self.on}' if self.on else ''}"
 
 
 @dataclass(frozen=True)
 class Use:
-    """The use that a deletion would end: `jobs` that have not ended, and ids of `unlisted` clusters, whose machines are
-    busy without a listed job. `unready`: by id the states of clusters that the cloud does not delete now, as it deletes
-    or reboots them. `clusters`: the ids of all that the stack made, None where only one resource was asked about."""
+    """The use that a deletion would end."""
 
+    #: Jobs that have not ended.
     jobs: tuple[VertexJob, ...] = ()
+    #: Ids of clusters whose machines are busy without a listed job.
     unlisted: tuple[str, ...] = ()
+    #: By id, the states of clusters that the cloud does not delete now, as it deletes or reboots them.
     unready: Mapping[str, str] = field(default_factory=dict)
+    #: The ids of all that the stack made; None where only one resource was asked about.
     clusters: frozenset[str] | None = field(default=None, compare=False)
 
 
@@ -71,45 +76,51 @@ class Increase(StrEnum):
 
 @dataclass(frozen=True)
 class QuotaLimit:
-    """A limit in a region; -1 is unlimited. `quota_id`: the name to ask for it."""
+    """A quota's limit in a region."""
 
+    #: Without the service's name.
     metric: str
     region: str
+    #: -1 is unlimited.
     limit: int
     increase: Increase = Increase.UNTOLD
+    #: The name under which a higher limit is asked for.
     quota_id: str = ""
 
 
 @dataclass(frozen=True)
 class Live:
-    """A stack's view of its project: its own region, and the others that its clusters are in or may come to be in.
-
-    `limits` of its own region by metric name without the service, and those of the other ones by their names in
-    `limits_elsewhere`; `preferences`, the requests for quota, by their ids. `catalog` is None when none is published.
-
-    `service_accounts`: display names by address. `skipped` tells that nothing was read on purpose (SLIPWAY_LIVE=skip).
-    `last_ends`: the end of the last job on each cluster, by the cluster's id, as far back as some `idleLimit` needs it;
-    empty where none does. `recent` are the newest jobs, ended ones too, if asked for. `time` is this machine's at the
-    reading, or the cloud's own where that is wrong; None if unknown. `by_hand`: those of `buckets` that look as if
-    somebody else had made them; `lacking`: by bucket, the settings that the stack would give it, as gcloud's flags;
-    `locations`: where they are. `neighbours` are read where the stack drops a grant that another one may need.
-    """
+    """A stack's view of its project: its own region, and the others that its clusters are in or may come to be in."""
 
     clusters: tuple[PersistentResource, ...] | Unknown
     jobs: tuple[VertexJob, ...] | Unknown
+    #: The limits of the stack's own region, by metric without the service's name.
     limits: Mapping[str, QuotaLimit] | Unknown
+    #: None when none is published.
     catalog: PublishedCatalog | Unknown | None
     buckets: frozenset[str] | Unknown = frozenset()
+    #: Those of `buckets` that look as if somebody else had made them.
     by_hand: frozenset[str] = frozenset()
+    #: By bucket, the settings that the stack would give it, as gcloud's flags.
     lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: By bucket, where it is.
     locations: Mapping[str, str] = field(default_factory=dict)
+    #: Display names by address.
     service_accounts: Mapping[str, str] | Unknown = field(default_factory=dict)
+    #: Nothing was read, on purpose (SLIPWAY_LIVE=skip).
     skipped: bool = False
+    #: The end of the last job on each cluster, by the cluster's id, as far back as some `idleLimit` needs it; empty
+    #: where none does.
     last_ends: Mapping[str, datetime] | Unknown = field(default_factory=dict)
+    #: The requests for quota, by the quota's id.
     preferences: Mapping[str, QuotaPreference] | Unknown = field(default_factory=dict)
+    #: This machine's time at the reading, or the cloud's own where that is wrong; None if unknown.
     time: datetime | None = None
+    #: The limits of the other regions, by their names.
     limits_elsewhere: Mapping[str, Mapping[str, QuotaLimit] | Unknown] = field(default_factory=dict)
+    #: The newest jobs, ended ones too, if asked for.
     recent: tuple[VertexJob, ...] | Unknown = ()
+    #: Read where the stack drops a grant that another stack may need.
     neighbours: Neighbours = field(default_factory=dict)
 
     @property
@@ -126,22 +137,23 @@ class Live:
         gone = frozenset(ids)
         if isinstance(self.clusters, Unknown) or not gone:
             return self
-        return replace(self, clusters=tuple(one for one in self.clusters if one.id not in gone))
+        return replace(self, clusters=tuple(cluster for cluster in self.clusters if cluster.id not in gone))
 
     def at(self, region: str, *, home: bool) -> Live:
-        """Return the live resources of one region: the users of its quota, and its limits. `home`: it is the stack's
-        own. Resources without a region are there."""
+        """Return the live resources of one region: the users of its quota, and its limits.
+
+        `home`: the region is the stack's own. Resources without a region are there.
+        """
         if not self.limits_elsewhere:
             return self
         here = (region, "") if home else (region,)
-        unread = Unknown(f"the limits of {region} were not read", "cloudquotas.googleapis.com", "none")
         clusters, jobs = self.clusters, self.jobs
-        return replace(
-            self,
-            clusters=clusters
-            if isinstance(clusters, Unknown)
-            else tuple(one for one in clusters if one.region in here),
-            jobs=jobs if isinstance(jobs, Unknown) else tuple(one for one in jobs if one.region in here),
-            limits=self.limits if home else self.limits_elsewhere.get(region, unread),
-            preferences=self.preferences if home else {},
-        )
+        if not isinstance(clusters, Unknown):
+            clusters = tuple(cluster for cluster in clusters if cluster.region in here)
+        if not isinstance(jobs, Unknown):
+            jobs = tuple(job for job in jobs if job.region in here)
+        if home:
+            return replace(self, clusters=clusters, jobs=jobs)
+        unread = Unknown(why=f"the limits of {region} were not read", api="cloudquotas.googleapis.com", role="none")
+        limits = self.limits_elsewhere.get(region, unread)
+        return replace(self, clusters=clusters, jobs=jobs, limits=limits, preferences={})

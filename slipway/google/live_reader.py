@@ -37,15 +37,14 @@ _LATEST = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Recent:
-    """The newest jobs of the last `days`, ended ones too: `most` of them, and only those of a `stack` where one is
-    named.
-
-    A list is read page by page, so several `windows` of the time are read at once.
-    """
+    """The newest jobs of the last `days`, ended ones too."""
 
     days: int
+    #: The number of jobs at most.
     most: int
+    #: Empty for jobs of all stacks.
     stack: str = ""
+    #: The parts of the time that are read at once, as a list is read page by page.
     windows: int = 1
 
     def filter(self, window: int, now: datetime) -> str:
@@ -57,42 +56,44 @@ class Recent:
             parts.append(f'create_time<"{moment_text(now - window * step)}"')
         return " AND ".join(parts)
 
-    def newest(self, found: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
-        return tuple(sorted(found, key=lambda job: job.create_time or _LATEST, reverse=True)[: self.most])
+    def newest(self, jobs: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
+        return tuple(sorted(jobs, key=lambda job: job.create_time or _LATEST, reverse=True)[: self.most])
 
 
 @dataclass(frozen=True)
 class LiveScope:
-    """The place to read, also for `buckets` and `accounts` by their names and addresses. `catalog` is the catalog
-    object's name.
-
-    `metrics` are those whose limits matter, None for all of training, and `read_quota` turns a listed one into a value.
-    `now` is this machine's time. Ended jobs are read where they were made within `ends_within` before, and the newest
-    ones as in `recent`; None for none. `elsewhere`: other regions with clusters and jobs. `spared`: regions that are
-    left out where they can't be read, and why that does no harm. `neighbours`: other stacks' catalogs matter. `kinds`:
-    of the jobs that are read.
-    """
+    """The place and the parts to read."""
 
     project: str
     region: str
     catalog_bucket: str = ""
     buckets: tuple[str, ...] = ()
+    #: Addresses of service accounts.
     accounts: tuple[str, ...] = ()
+    #: The name of the catalog's object.
     catalog: str = NAME
+    #: The metrics whose limits matter; None for all of training.
     metrics: frozenset[str] | None = frozenset()
+    #: Reads a listed quota.
     read_quota: ReadQuota = QuotaInfo.read
+    #: This machine's time.
     now: datetime | None = None
+    #: Ended jobs are read where they were made within this time before now; None for none.
     ends_within: timedelta | None = None
+    #: The newest jobs to read; None for none.
     recent: Recent | None = None
+    #: Other regions with clusters and jobs.
     elsewhere: tuple[str, ...] = ()
+    #: Regions that are left out where they can't be read, and why that does no harm.
     spared: Mapping[str, str] = field(default_factory=dict)
+    #: Other stacks' catalogs matter.
     neighbours: bool = False
+    #: The kinds of the jobs that are read.
     kinds: tuple[JobKind, ...] = tuple(KINDS.values())
 
 
 class Reader:
-    """A reader with a method per list, each of which may run in a thread of its own. `where`: the region that is named
-    in a failure."""
+    """A reader with a method for each list, each of which may run in a thread of its own."""
 
     def __init__(
         self,
@@ -103,6 +104,7 @@ class Reader:
         off_is_empty: bool = False,
         where: str = "",
     ) -> None:
+        """Make a reader. `where` names another region than the stack's in a failure."""
         self.connection, self.wanted, self.where = connection, wanted, where
         self.identity, self.off_is_empty = identity, off_is_empty
         self.vertex = connection.vertex(wanted.project, wanted.region)
@@ -122,8 +124,8 @@ class Reader:
 
     def cluster(self, id_: str) -> PersistentResource | Unknown | None:
         """Return a cluster from its own answer; None when it does not exist."""
-        one = "persistentResources.get"
-        return self._of_vertex(one, lambda: self.vertex.persistent_resource(id_), None, may_lack=True)
+        method = "persistentResources.get"
+        return self._of_vertex(method, lambda: self.vertex.persistent_resource(id_), None, may_lack=True)
 
     def jobs(self, kind: JobKind) -> tuple[VertexJob, ...] | Unknown:
         """Return the jobs that have not ended."""
@@ -152,11 +154,11 @@ class Reader:
 
     def preferences(self) -> Mapping[str, QuotaPreference] | Unknown:
         """Return preferences by the id of the quota. A disabled API is reported with the limits already."""
-        quotas, api = self.connection.quotas(self.wanted.project), "cloudquotas.googleapis.com quotaPreferences.list"
+        quotas = self.connection.quotas(self.wanted.project)
         try:
-            return {one.quota_id: one for one in quotas.preferences(self.wanted.region)}
+            return {preference.quota_id: preference for preference in quotas.preferences(self.wanted.region)}
         except CloudError as error:
-            return unanswered(error, api, _QUOTAS, self.identity)
+            return unanswered(error, "cloudquotas.googleapis.com quotaPreferences.list", _QUOTAS, self.identity)
 
     def _of_vertex(
         self, method: str, get: Callable[[], Found], empty: Found, *, may_lack: bool = False
@@ -215,29 +217,40 @@ class Reader:
 
 def unanswered(error: CloudError, api: str, role: str, identity: str) -> Unknown:
     """Return the Unknown of a failure. `role` helps only after a refusal."""
-    login = "a fresh login: gcloud auth application-default login"
-    needs = role if isinstance(error, Denied) else login if isinstance(error, Unauthenticated) else "the API to answer"
-    return Unknown(error.message or str(error), api, needs, identity, error.call.on, error.switched_off)
+    if isinstance(error, Denied):
+        remedy = role
+    elif isinstance(error, Unauthenticated):
+        remedy = "a fresh login: gcloud auth application-default login"
+    else:
+        remedy = "the API to answer"
+    return Unknown(
+        why=error.message or str(error),
+        api=api,
+        role=remedy,
+        identity=identity,
+        on=error.call.on,
+        off=error.switched_off,
+    )
 
 
 def merged(parts: Iterable[Mapping[str, Found] | Unknown]) -> Mapping[str, Found] | Unknown:
     """Merge parts by name; an unreadable part makes the whole unknown."""
-    found: dict[str, Found] = {}
+    whole: dict[str, Found] = {}
     for part in parts:
         if isinstance(part, Unknown):
             return part
-        found |= part
-    return found
+        whole |= part
+    return whole
 
 
 def all_or_unknown(parts: Iterable[Iterable[Found] | Unknown]) -> tuple[Found, ...] | Unknown:
     """Join lists; an unreadable list makes the whole unknown."""
-    found: list[Found] = []
+    whole: list[Found] = []
     for part in parts:
         if isinstance(part, Unknown):
             return part
-        found += part
-    return tuple(found)
+        whole += part
+    return tuple(whole)
 
 
 _INELIGIBLE = {
@@ -248,14 +261,19 @@ _INELIGIBLE = {
 
 
 def limits(infos: Iterable[QuotaInfo], region: str) -> dict[str, QuotaLimit]:
-    """Return the limits of a region by metric, without the service's name. Quotas without a limit there are left
-    out."""
-    found: dict[str, QuotaLimit] = {}
+    """Return the limits of a region by metric, without the service's name.
+
+    Quotas without a limit there are left out.
+    """
+    by_metric: dict[str, QuotaLimit] = {}
     for info in infos:
-        metric, limit = info.metric.removeprefix(f"{SERVICE}/"), info.limit(region)
+        metric = info.metric.removeprefix(f"{SERVICE}/")
+        limit = info.limit(region)
         if limit is not None:
-            found[metric] = QuotaLimit(metric, region, limit, _increase(info), info.id)
-    return found
+            by_metric[metric] = QuotaLimit(
+                metric=metric, region=region, limit=limit, increase=_increase(info), quota_id=info.id
+            )
+    return by_metric
 
 
 def _increase(info: QuotaInfo) -> Increase:
@@ -265,8 +283,10 @@ def _increase(info: QuotaInfo) -> Increase:
 
 
 def quota_info(body: Json) -> QuotaInfo:
-    """Return a quota; fields and reasons of a newer API are passed over. Raises ValueError for values of another
-    type."""
+    """Return a quota; fields and reasons of a newer API are passed over.
+
+    Raises ValueError for values of another type.
+    """
     from google.protobuf.json_format import ParseDict, ParseError
 
     empty = message("google.cloud.cloudquotas_v1", "resources", "QuotaInfo")()
@@ -275,9 +295,14 @@ def quota_info(body: Json) -> QuotaInfo:
     except ParseError as error:
         raise ValueError(str(error)) from error
     eligibility = info.quota_increase_eligibility
+    reason = None
+    if not eligibility.is_eligible:
+        reason = eligibility.IneligibilityReason.Name(eligibility.ineligibility_reason)
     return QuotaInfo(
-        info.metric,
-        tuple((tuple(one.applicable_locations), one.details.value) for one in info.dimensions_infos),
-        None if eligibility.is_eligible else eligibility.IneligibilityReason.Name(eligibility.ineligibility_reason),
-        info.quota_id,
+        metric=info.metric,
+        limits=tuple(
+            (tuple(dimension.applicable_locations), dimension.details.value) for dimension in info.dimensions_infos
+        ),
+        ineligibility=reason,
+        id=info.quota_id,
     )

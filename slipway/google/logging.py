@@ -14,22 +14,26 @@ from slipway.google.session import Session
 
 @dataclass(frozen=True)
 class LogEntry:
-    """A line of a log. `task` is its writer (`workerpool0-0`), `insert_id` tells copies apart, `job` is its job's
-    number."""
+    """A line of a log."""
 
     timestamp: datetime | None
+    #: The timestamp as the service wrote it.
     stamp: str
     severity: str
     log: str
+    #: The line's writer: `workerpool0-0`.
     task: str
     text: str
+    #: Tells copies of a line from each other.
     insert_id: str
     labels: Mapping[str, str]
+    #: The job's number.
     job: str = ""
 
     @classmethod
     def read(cls, body: Json) -> LogEntry:
-        payload, of = body.get("jsonPayload", {}), body.get("resource", {}).get("labels", {})
+        payload = body.get("jsonPayload", {})
+        writer = body.get("resource", {}).get("labels", {})
         log = body.get("logName", "").rsplit("/", 1)[-1]
         text = body.get("textPayload") or payload.get("message") or payload.get("msg") or ""
         return cls(
@@ -37,11 +41,11 @@ class LogEntry:
             stamp=body.get("timestamp", ""),
             severity=body.get("severity", "DEFAULT"),
             log=log,
-            task=of.get("task_name") or log,
+            task=writer.get("task_name") or log,
             text=str(text),
             insert_id=body.get("insertId", ""),
             labels=dict(body.get("labels", {})),
-            job=str(of.get("job_id", "")),
+            job=str(writer.get("job_id", "")),
         )
 
 
@@ -51,8 +55,10 @@ class Logging:
         self._url = f"{endpoints.of('logging')}entries:list"
 
     def entries(self, filter: str, *, page_size: int = 1000, newest_first: bool = False) -> Iterator[LogEntry]:
-        """Yield entries, oldest first unless asked otherwise; pages are read on demand: each costs one of the project's
-        60 log queries a minute."""
+        """Yield entries, oldest first unless asked otherwise.
+
+        Pages are read on demand: each costs one of the project's 60 log queries a minute.
+        """
         call = Call(f"read the logs of {self._project}", "logging.logEntries.list", f"project {self._project}")
         body = {
             "resourceNames": [f"projects/{self._project}"],

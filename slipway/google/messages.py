@@ -23,8 +23,8 @@ _importing = threading.RLock()
 
 @cache
 def message(package: str, module: str, name: str) -> Any:
-    """Return the protobuf class NAME of a library, in MODULE of its types: (google.cloud.aiplatform_v1, custom_job,
-    …)."""
+    """Return a protobuf class by its name, in a module of a library's types: `google.cloud.aiplatform_v1`,
+    `custom_job`, `CustomJob`."""
     return getattr(narrow(package, module) or wide(package, module), name).pb()
 
 
@@ -38,7 +38,8 @@ def narrow(package: str, module: str) -> ModuleType | None:
     with _importing:
         if package in sys.modules:
             return wide(package, module)
-        before, types = set(sys.modules), f"{package}.types"
+        before = set(sys.modules)
+        types = f"{package}.types"
         try:
             home = _folder(package)
             with standing_in({package: home, types: f"{home}/types"}):

@@ -30,29 +30,33 @@ _BODIES: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Context:
-    """A context. `metadata` is unchanged; `state` of a run is the name of an execution's state, `board` the full name
-    of an experiment's TensorBoard; each is empty where it has none."""
+    """A context."""
 
     name: str
     etag: str
+    #: As the service has it, keys that are unknown here included.
     metadata: Mapping[str, Any]
 
     @property
     def state(self) -> str:
+        """The name of a run's state; empty for an experiment."""
         return str(self.metadata.get(STATE, ""))
 
     @property
     def board(self) -> str:
+        """The full name of an experiment's TensorBoard; empty where it has none."""
         return str(self.metadata.get(BOARD, ""))
 
     @classmethod
     def read(cls, body: Json) -> Context:
-        return cls(body["name"], body.get("etag", ""), dict(body.get("metadata", {})))
+        return cls(name=body["name"], etag=body.get("etag", ""), metadata=dict(body.get("metadata", {})))
 
 
 class Metadata:
-    """A client of the metadata store. Names are full: `projects/P/locations/R/metadataStores/S/contexts/ID`. Every
-    method raises CloudError."""
+    """A client of the metadata store. Every method raises CloudError.
+
+    Names are full: `projects/P/locations/R/metadataStores/S/contexts/ID`.
+    """
 
     def __init__(self, session: Session, endpoints: Endpoints, region: str) -> None:
         self._session, self._base = session, endpoints.vertex(region)
@@ -62,20 +66,25 @@ class Metadata:
         return shaped(call, Context.read, self._session.get(self._base + name, call))
 
     def runs_of_logs(self, tensorboard: str, job: str) -> tuple[str, ...]:
-        """Return the runs that the service made from a job's logs in a TensorBoard, as contexts' names. `job`: its full
-        name."""
-        number, parent = last_part(job), "/".join(job.split("/")[:4])
+        """Return the runs that the service made from a job's logs in a TensorBoard, as contexts' names.
+
+        `job` is a full name.
+        """
+        number = last_part(job)
+        parent = "/".join(job.split("/")[:4])
         call = _call(f"list the runs of {number} in TensorBoard", "tensorboardRuns.list", job)
         url = f"{self._base}{tensorboard}/experiments/{number}/runs"
         try:
-            found = [last_part(str(one.get("name", ""))) for one in self._session.pages(url, call, "tensorboardRuns")]
+            runs = [last_part(str(run.get("name", ""))) for run in self._session.pages(url, call, "tensorboardRuns")]
         except NotFound:
             return ()
-        return tuple(f"{parent}/metadataStores/default/contexts/{number}-{run}" for run in found)
+        return tuple(f"{parent}/metadataStores/default/contexts/{number}-{run}" for run in runs)
 
     def make(self, name: str, schema: str, title: str, board: str = "") -> bool:
-        """Make a context, and the store where there is none; False for a context that existed already. `board`: the
-        full name of an experiment's TensorBoard."""
+        """Make a context, and the store where there is none; return False for a context that existed already.
+
+        `board`: the full name of an experiment's TensorBoard.
+        """
         call = _call(f"create {last_part(name)}", "contexts.create", name)
         store = name.partition("/contexts/")[0]
         body = {
@@ -109,16 +118,17 @@ class Metadata:
         self._session.patch(self._base + context.name, call, body, {"updateMask": "metadata"})
 
     def default_board(self, home: str) -> str:
-        """Return the full name of the default TensorBoard of `home` (projects/P/locations/R), empty where there is
-        none."""
+        """Return the full name of the default TensorBoard of `home` (projects/P/locations/R); empty without one."""
         call = _call("find the default TensorBoard", "tensorboards.list", home)
         params = {"filter": "is_default=true"}
-        found = self._session.pages(f"{self._base}{home}/tensorboards", call, "tensorboards", params)
-        return next((shaped(call, lambda one: str(one["name"]), one) for one in found), "")
+        boards = self._session.pages(f"{self._base}{home}/tensorboards", call, "tensorboards", params)
+        return next((shaped(call, lambda board: str(board["name"]), board) for board in boards), "")
 
     def make_default_board(self, home: str, title: str) -> Operation:
-        """Begin to make the default TensorBoard; `default_board` has it when the operation is done. When two are made,
-        the service takes the later one for the default."""
+        """Begin to make the default TensorBoard; `default_board` has it when the operation is done.
+
+        When two are made, the service takes the later one for the default.
+        """
         call = _call("create the default TensorBoard", "tensorboards.create", home)
         body = {"displayName": title, "isDefault": True}
         return shaped(call, Operation.read, self._session.post(f"{self._base}{home}/tensorboards", call, body))

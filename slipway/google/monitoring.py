@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import isfinite
 from typing import Annotated
@@ -27,19 +27,21 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """A metric of one replica (`task`: `workerpool0-0`) or of one of its accelerators, of the custom job with the
-    number `job`. `points` are the oldest first."""
+    """A metric of one replica of a job, or of one of its accelerators."""
 
     metric: str
+    #: The custom job's number.
     job: str
+    #: The replica: `workerpool0-0`.
     task: str
     accelerator: str
+    #: The oldest first.
     points: tuple[Point, ...]
 
     @classmethod
     def read(cls, body: Json) -> Series:
         metric, resource = body.get("metric", {}), body.get("resource", {}).get("labels", {})
-        points = (_point(one) for one in body.get("points", ()))
+        points = (_point(point) for point in body.get("points", ()))
         return cls(
             metric=metric.get("type", "").removeprefix(_TYPE),
             job=resource.get("job_id", ""),
@@ -57,8 +59,11 @@ class Monitoring:
     def series(
         self, metric: str, jobs: tuple[str, ...], begin: datetime, end: datetime, period: int = 0
     ) -> tuple[Series, ...]:
-        """Read one metric of the custom jobs with these numbers. With a `period` (seconds, a minute at least) each
-        point is the mean of that many seconds, else points are as measured. Raises CloudError."""
+        """Read one metric of the custom jobs with these numbers. Raises CloudError.
+
+        With a `period` (seconds, a minute at least) each point is the mean of that many seconds, else points are as
+        measured.
+        """
         call = Call(f"read the metrics of {self._project}", "monitoring.timeSeries.list", f"project {self._project}")
         numbers = ", ".join(f'"{number}"' for number in jobs)
         params: dict[str, str | int] = {
@@ -69,15 +74,15 @@ class Monitoring:
         }
         if period:
             params |= {"aggregation.alignmentPeriod": f"{period}s", "aggregation.perSeriesAligner": "ALIGN_MEAN"}
-        found: dict[tuple[str, str, str], Series] = {}
+        by_replica: dict[tuple[str, str, str], Series] = {}
         for body in self._session.pages(self._url, call, "timeSeries", params):
-            one = shaped(call, Series.read, body)
-            key = (one.job, one.task, one.accelerator)
+            series = shaped(call, Series.read, body)
+            key = (series.job, series.task, series.accelerator)
             # A series may continue on the next page.
-            points = found[key].points if key in found else ()
-            joined = tuple(sorted({*points, *one.points}, key=lambda point: point.at))
-            found[key] = Series(metric, *key, joined)
-        return tuple(found.values())
+            earlier = by_replica[key].points if key in by_replica else ()
+            points = tuple(sorted({*earlier, *series.points}, key=lambda point: point.at))
+            by_replica[key] = replace(series, metric=metric, points=points)
+        return tuple(by_replica.values())
 
 
 _TYPE = "ml.googleapis.com/training/"

@@ -20,10 +20,11 @@ _SERVICES = {"project": "resourcemanager.projects", "account": "iam.serviceAccou
 
 @dataclass(frozen=True, order=True)
 class Bound:
-    """A member's role on a resource. `condition` is its title, empty without one."""
+    """A member's role on a resource."""
 
     role: str
     member: str
+    #: The condition's title, empty without one.
     condition: str = ""
 
     @property
@@ -33,8 +34,10 @@ class Bound:
 
 
 class Permissions:
-    """A client that asks each service about its own resources, by their kind and name. Raises CloudError, NotFound for
-    a missing resource."""
+    """A client that asks each service about its own resources, by their kind and name.
+
+    Raises CloudError: NotFound for a missing resource.
+    """
 
     def __init__(self, session: Session, endpoints: Endpoints, project: str) -> None:
         self._session = session
@@ -49,7 +52,7 @@ class Permissions:
         call = Call(f"ask what may be done on {what} {name}", "", _on(what, name))
         url = self._bases[what] + quote(name, safe="@:")
         if what == "bucket":
-            query = urlencode([("permissions", one) for one in wanted])
+            query = urlencode([("permissions", permission) for permission in wanted])
             answer = self._session.get(f"{url}/iam/testPermissions?{query}", call)
         else:
             body = {"permissions": list(wanted)}
@@ -75,7 +78,11 @@ def _on(what: str, name: str) -> str:
 
 def _bound(policy: Json) -> frozenset[Bound]:
     return frozenset(
-        Bound(str(one["role"]), str(member), str(one.get("condition", {}).get("title", "")))
-        for one in policy.get("bindings", ())
-        for member in one.get("members", ())
+        Bound(
+            role=str(binding["role"]),
+            member=str(member),
+            condition=str(binding.get("condition", {}).get("title", "")),
+        )
+        for binding in policy.get("bindings", ())
+        for member in binding.get("members", ())
     )

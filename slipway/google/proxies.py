@@ -16,7 +16,7 @@ VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy"})
 
 def proxy_of(url: str, environ: Mapping[str, str]) -> str:
     """Return the proxy's URL, with its user and password where it has any; empty where there is none for `url`."""
-    # Sorted, names in lower case come last.
+    # Names in lower case are sorted last, and so take precedence.
     named = {name.lower().removesuffix("_proxy"): environ[name] for name in sorted(environ) if environ[name]}
     if not named and sys.platform not in ("darwin", "win32"):
         return ""
@@ -30,5 +30,5 @@ def proxy_of(url: str, environ: Mapping[str, str]) -> str:
     parts = urlsplit(url)
     excepted = proxy_bypass_environment(parts.netloc, named) if named else proxy_bypass(parts.netloc)
     known = named or getproxies()
-    found = "" if excepted else known.get(parts.scheme) or known.get("all", "")
-    return f"http://{found}" if found and "://" not in found else found
+    proxy = "" if excepted else known.get(parts.scheme) or known.get("all", "")
+    return f"http://{proxy}" if proxy and "://" not in proxy else proxy

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from slipway.base.formatting import last_part
-from slipway.google.answers import Json, shaped, told
+from slipway.google.answers import Json, displayable, shaped
 from slipway.google.endpoints import Endpoints
 from slipway.google.failures import Call
 from slipway.google.session import Session
@@ -19,15 +19,15 @@ PREFIX = "custom_model_training_"
 
 @dataclass(frozen=True)
 class QuotaInfo:
-    """A quota. `metric` begins with the service.
+    """A quota."""
 
-    `limits` with the locations where they hold, most specific first; -1 is unlimited. `ineligibility` is the API's word
-    for why no increase is possible, None when one is. `id` is the quota's id in preferences.
-    """
-
+    #: Begins with the service's name.
     metric: str
+    #: Each with the locations where it holds, most specific first; -1 is unlimited.
     limits: tuple[tuple[tuple[str, ...], int], ...]
+    #: The API's word for why no increase is possible; None where one is.
     ineligibility: str | None = None
+    #: The quota's id in preferences.
     id: str = ""
 
     def limit(self, region: str) -> int | None:
@@ -38,33 +38,34 @@ class QuotaInfo:
     def read(cls, body: Json) -> QuotaInfo:
         """Read the API's JSON, where its client library is not installed. An omitted int64 is 0."""
         eligibility = body.get("quotaIncreaseEligibility", {})
+        reason = None
+        if not eligibility.get("isEligible", False):
+            reason = eligibility.get("ineligibilityReason", "INELIGIBILITY_REASON_UNSPECIFIED")
         return cls(
-            body.get("metric", ""),
-            tuple(
+            metric=body.get("metric", ""),
+            limits=tuple(
                 (tuple(info.get("applicableLocations", ())), int(info.get("details", {}).get("value", 0)))
                 for info in body.get("dimensionsInfos", ())
             ),
-            None
-            if eligibility.get("isEligible", False)
-            else eligibility.get("ineligibilityReason", "INELIGIBILITY_REASON_UNSPECIFIED"),
-            body.get("quotaId", ""),
+            ineligibility=reason,
+            id=body.get("quotaId", ""),
         )
 
 
 @dataclass(frozen=True)
 class QuotaPreference:
-    """A request for more of one quota in one region, and its outcome. -1 is unlimited.
+    """A request for more of one quota in one region, and its outcome. -1 is unlimited."""
 
-    `id` is its own, within the project. `granted` is None until a value is granted. `detail`: the service's
-    explanation.
-    """
-
+    #: The preference's own id, within the project.
     id: str
     quota_id: str
     region: str
     preferred: int
+    #: None until a value is granted.
     granted: int | None = None
+    #: The service has not decided yet.
     reconciling: bool = False
+    #: The service's explanation.
     detail: str = ""
     etag: str = ""
 
@@ -80,7 +81,7 @@ class QuotaPreference:
             preferred=int(config.get("preferredValue", 0)),
             granted=None if granted is None else int(granted),
             reconciling=bool(body.get("reconciling", False)),
-            detail=told(config.get("stateDetail")),
+            detail=displayable(config.get("stateDetail")),
             etag=str(body.get("etag", "")),
         )
 
@@ -105,8 +106,10 @@ class Quotas:
         return shaped(call, QuotaInfo.read, self._session.get(f"{self._parent}/{quota_id}", call))
 
     def infos(self, metrics: Collection[str] | None, read: ReadQuota = QuotaInfo.read) -> Iterator[QuotaInfo]:
-        """Yield the quotas of some metrics (without the service), found in the list of all; no others are parsed. None:
-        of all metrics of training."""
+        """Yield the quotas of some metrics (without the service), None for all of training.
+
+        They are found in the list of all; no others are parsed.
+        """
         call = Call(f"read the quotas of {self._project}", "cloudquotas.quotas.get", f"project {self._project}")
         for body in self._session.pages(self._parent, call, "quotaInfos", {"pageSize": 500}):
             metric = str(body.get("metric")).removeprefix(f"{SERVICE}/")

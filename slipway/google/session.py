@@ -31,15 +31,18 @@ _CONNECTS = frozenset({HTTPConnection.connect.__code__, HTTPSConnection.connect.
 
 @dataclass(frozen=True)
 class HttpPolicy:
-    """The time limits of a call, in seconds, and the number of tries of an idempotent one. `read` is for each part of
-    an answer. After `whole`, or after a list's `most` bytes, no further request is sent: no page, and no retry."""
+    """The limits of a call. Times are seconds."""
 
     connect: float = 10.0
+    #: For each part of an answer.
     read: float = 60.0
+    #: The number of tries of an idempotent call.
     attempts: int = 4
     first_wait: float = 0.5
     longest_wait: float = 20.0
+    #: After this time no further request is sent: no page, and no retry.
     whole: float = 600.0
+    #: After these bytes of a list no further page is asked for.
     most: int = 1_000_000_000
 
 
@@ -88,8 +91,10 @@ class Session:
         return self._send("GET", url, call, params=params, again=True)
 
     def stream(self, url: str, call: Call, params: Params, headers: Mapping[str, str]) -> Generator[bytes, None, None]:
-        """GET bytes as they are stored, a part at a time, with retries until the first comes. Raises NoAnswer when they
-        break off, Garbled for a whole answer to a request for a range."""
+        """GET bytes as they are stored, a part at a time, with retries until the first comes.
+
+        Raises NoAnswer when they break off, Garbled for a whole answer to a request for a range.
+        """
         response = self._send("GET", url, call, params=params, headers=headers, again=True, stream=True)
         with response:
             if "Range" in headers and response.status != 206:
@@ -132,14 +137,17 @@ class Session:
 
         Raises Garbled for a list without an end.
         """
-        token, seen, spent, length = "", {""}, 0.0, 0
+        token, seen = "", {""}
+        spent, length = 0.0, 0
         while True:
-            begun, following = self._clock(), {"pageToken": token} if token else {}
+            began = self._clock()
+            page_token = {"pageToken": token} if token else {}
             if body is None:
-                answer = self._send("GET", url, call, params={**(params or {}), **following}, again=True)
+                answer = self._send("GET", url, call, params={**(params or {}), **page_token}, again=True)
             else:
-                answer = self._send("POST", url, call, params=params, body={**body, **following}, again=True)
-            spent, length = spent + self._clock() - begun, length + len(answer.data)
+                answer = self._send("POST", url, call, params=params, body={**body, **page_token}, again=True)
+            spent += self._clock() - began
+            length += len(answer.data)
             items, token = page(json_object(answer, call), key, call)
             yield from items
             if not token:
@@ -148,8 +156,8 @@ class Session:
                 raise garbled(call, "its pages go in a circle")
             seen.add(token)
             if spent > self._policy.whole or len(seen) > _MOST_PAGES or length > self._policy.most:
-                told = f"{len(seen) - 1:,} pages, {size(length)}, {span(spent)}"
-                raise garbled(call, f"its list has no end: there is another page after {told}")
+                extent = f"{len(seen) - 1:,} pages, {size(length)}, {span(spent)}"
+                raise garbled(call, f"its list has no end: there is another page after {extent}")
 
     def _send(
         self,
@@ -166,7 +174,8 @@ class Session:
     ) -> Response:
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         headers = {**(headers or {}), **({} if body is None else {"Content-Type": media})}
-        attempts, end = self._policy.attempts if again else 1, self._clock() + self._policy.whole
+        attempts = self._policy.attempts if again else 1
+        end = self._clock() + self._policy.whole
         lost: NoAnswer | None = None
         for attempt in range(1, attempts + 1):
             try:
@@ -217,7 +226,7 @@ class Session:
 def _no_answer(call: Call, url: str, problem: Exception, *, never_sent: bool = False) -> CloudError:
     host = "/".join(url.split("/")[:3])
     causes = list(_causes(problem))
-    if endless := next((one for one in causes if isinstance(one, EndlessAnswer)), None):
+    if endless := next((cause for cause in causes if isinstance(cause, EndlessAnswer)), None):
         return garbled(call, f"{host}: {endless}")
     if never_sent or any(isinstance(cause, _NO_REQUEST) or _while_connecting(cause) for cause in causes):
         return Unreachable(call, f"nothing answers at {host} ({_brief(causes)})")
@@ -225,8 +234,9 @@ def _no_answer(call: Call, url: str, problem: Exception, *, never_sent: bool = F
 
 
 def _while_connecting(problem: BaseException) -> bool:
-    """Tell whether the error rose before anything could be sent. Nothing else proves that: urllib3 uses ProxyError for
-    an answer lost behind a proxy as well as for a missing proxy."""
+    """Tell whether the error rose before anything could be sent."""
+    # Only the traceback proves that: urllib3 uses ProxyError for an answer lost behind a proxy as well as for a missing
+    # proxy.
     step = problem.__traceback__
     while step:
         if step.tb_frame.f_code in _CONNECTS:
@@ -236,26 +246,28 @@ def _while_connecting(problem: BaseException) -> bool:
 
 
 def _causes(problem: BaseException) -> Iterator[BaseException]:
-    """Yield the exception and all it wraps, outermost first; urllib3 hides causes in `reason` and in its arguments.
+    """Yield the exception and all it wraps, outermost first.
 
-    Not its context: that may be an earlier request's failure, which is being handled while this one is sent.
+    An exception's context is left out: it may be an earlier request's failure, which is being handled while this one is
+    sent.
     """
     seen: set[int] = set()
-    open_ = [problem]
-    while open_:
-        one = open_.pop(0)
-        if id(one) in seen:
+    waiting = [problem]
+    while waiting:
+        cause = waiting.pop(0)
+        if id(cause) in seen:
             continue
-        seen.add(id(one))
-        yield one
-        inner = [getattr(one, "reason", None), one.__cause__, *one.args]
-        open_.extend(cause for cause in inner if isinstance(cause, BaseException))
+        seen.add(id(cause))
+        yield cause
+        # urllib3 hides causes in `reason` and in its arguments.
+        wrapped = [getattr(cause, "reason", None), cause.__cause__, *cause.args]
+        waiting.extend(inner for inner in wrapped if isinstance(inner, BaseException))
 
 
 def _brief(causes: list[BaseException]) -> str:
     for cause in causes:
-        if isinstance(cause, OSError) and (said := cause.strerror or str(cause)):
-            return said.lower()
+        if isinstance(cause, OSError) and (reason := cause.strerror or str(cause)):
+            return reason.lower()
     if any(isinstance(cause, urllib3.exceptions.TimeoutError) for cause in causes):
         return "timed out"
     if any(isinstance(cause, http.client.IncompleteRead) for cause in causes):

@@ -12,6 +12,7 @@ from slipway.base.clock import right_time
 from slipway.google.connection import Connection
 from slipway.google.live import Live, Neighbours, Unknown
 from slipway.google.live_reader import LiveScope, Reader, all_or_unknown, merged
+from slipway.model.kinds import JobKind
 
 AT_ONCE = 256
 """The most threads, begun as needed: no answer of one API, in one region, may depend on the number of other
@@ -45,8 +46,10 @@ class Snapshot:
     @property
     def parts(self) -> Mapping[str, Future[Any]]:
         """The parts that were asked for, by name."""
-        home = self._wanted.region
-        return {f"{what} in {at}" if at not in ("", home) else what: part for (what, at), part in self._asked.items()}
+        at_home = ("", self._wanted.region)
+        return {
+            what if region in at_home else f"{what} in {region}": part for (what, region), part in self._asked.items()
+        }
 
     def ask(self, what: str, read: Callable[[], object], region: str = "") -> None:
         self._asked[what, region] = self._threads.submit(read)
@@ -77,7 +80,7 @@ class Snapshot:
         for part in tuple(self._asked.values()):
             part.result()
         time = right_time(wanted.now, session.time) if wanted.now else session.time
-        if time != wanted.now:
+        if time != wanted.now:  # The parts that depend on it were read by a wrong clock.
             for region in self._places:
                 self._look_back(region, time)
         regions = [region for region in self._places if not self._left_out(region)]
@@ -88,7 +91,6 @@ class Snapshot:
         limits = {region: self.found(_QUOTA, {}, region) for region in self._places}
         adopted = merged(self.found(name, {}) for name in wanted.buckets)
         bodies = {} if isinstance(adopted, Unknown) else adopted
-        of_catalog = wanted.catalog_bucket
         recent = everywhere(*self._recent)
         return Live(
             clusters=everywhere(_CLUSTERS),
@@ -98,9 +100,9 @@ class Snapshot:
             catalog=self.found(CATALOG),
             buckets=adopted if isinstance(adopted, Unknown) else frozenset(adopted),
             by_hand=frozenset(
-                name for name, body in bodies.items() if not made_by_us(body, catalog=name == of_catalog)
+                name for name, body in bodies.items() if not made_by_us(body, catalog=name == wanted.catalog_bucket)
             ),
-            lacking={name: lacks(body, catalog=name == of_catalog) for name, body in bodies.items()},
+            lacking={name: lacks(body, catalog=name == wanted.catalog_bucket) for name, body in bodies.items()},
             locations={name: str(body.get("location", "")).lower() for name, body in bodies.items()},
             service_accounts=merged(self.found(name, {}) for name in wanted.accounts),
             last_ends=merged(self.found(_ENDS, {}, region) for region in regions),
@@ -111,30 +113,32 @@ class Snapshot:
         )
 
     @property
-    def _recent(self) -> Mapping[str, Any]:
+    def _recent(self) -> Mapping[str, tuple[JobKind, int]]:
+        """The kind and the window of each part of the newest jobs, by the part's name."""
         recent = self._wanted.recent
         if recent is None:
             return {}
         return {
-            f"{words} of the last {recent.days} days{f', part {n + 1}' if n else ''}": (kind, n)
+            f"{words} of the last {recent.days} days{f', part {window + 1}' if window else ''}": (kind, window)
             for words, kind in self._kinds.items()
-            for n in range(recent.windows)
+            for window in range(recent.windows)
         }
 
     def _look_back(self, region: str, now: datetime | None) -> None:
+        """Ask for the ended jobs of a region; none without a time."""
         wanted, place = self._wanted, self._places[region]
         if now and wanted.ends_within:
             self.ask(_ENDS, partial(place.last_ends, now - wanted.ends_within), region)
-        for words, (kind, n) in self._recent.items():
+        for part, (kind, window) in self._recent.items():
             if now and wanted.recent:
-                self.ask(words, partial(place.recent, kind, wanted.recent, n, now), region)
+                self.ask(part, partial(place.recent, kind, wanted.recent, window, now), region)
 
     def _left_out(self, region: str) -> bool:
         """Tell whether a part of a region that can be spared is unreadable, which is reported."""
         if region not in self._wanted.spared:
             return False
         parts = (part.result() for (_, at), part in self._asked.items() if at == region)
-        unread = next((one for one in parts if isinstance(one, Unknown)), None)
+        unread = next((part for part in parts if isinstance(part, Unknown)), None)
         if unread:
             self.reader.warnings.append(f"not looked at {region}, {self._wanted.spared[region]}: {unread.why}")
         return unread is not None
@@ -142,17 +146,17 @@ class Snapshot:
 
 def skipped() -> Live:
     """Return the Live of a preview that reads nothing, on purpose."""
-    unread = Unknown("SLIPWAY_LIVE=skip", "none", "none")
+    unread = Unknown(why="SLIPWAY_LIVE=skip", api="none", role="none")
     return Live(clusters=(), jobs=(), limits=unread, catalog=None, skipped=True)
 
 
 def read(
     connection: Connection, wanted: LiveScope, *, identity: str = "", off_is_empty: bool
 ) -> tuple[Live, list[str]]:
-    """Read the wanted live resources, with warnings. With `off_is_empty` a disabled API has nothing in it, with a
-    warning.
+    """Read the wanted live resources, with warnings.
 
-    Sends nothing but GETs. Raises nothing for an API's refusal: that becomes `Unknown`, with `identity` in it.
+    With `off_is_empty` a disabled API has nothing in it, with a warning. Sends nothing but GETs. Raises nothing for an
+    API's refusal: that becomes `Unknown`, with `identity` in it.
     """
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="live") as threads:
         snapshot = Snapshot(connection, wanted, threads, identity, off_is_empty=off_is_empty)
@@ -172,15 +176,16 @@ def read(
 
 
 def neighbours(reader: Reader) -> Neighbours:
-    """Return the catalogs of the project, this stack's own as well. A catalog in an adopted bucket does not count:
-    anybody who may write there, a former submitter too, could name themselves."""
+    """Return the catalogs of the project, this stack's own as well."""
+    # A catalog in an adopted bucket does not count: anybody who may write there, a former submitter too, could name
+    # themselves.
     listed = reader.buckets()
     if isinstance(listed, Unknown):
         return listed
-    names = [str(one["name"]) for one in listed if made_by_us(one, catalog=True)]
+    names = [str(bucket["name"]) for bucket in listed if made_by_us(bucket, catalog=True)]
     with ThreadPoolExecutor(_BUCKETS_AT_ONCE, thread_name_prefix="catalogs") as threads:
-        found = zip(names, threads.map(reader.catalog, names), strict=True)
-        return {name: one for name, one in found if one is not None}
+        catalogs = zip(names, threads.map(reader.catalog, names), strict=True)
+        return {name: catalog for name, catalog in catalogs if catalog is not None}
 
 
 def made_by_us(bucket: Mapping[str, Any], *, catalog: bool) -> bool:
@@ -189,13 +194,16 @@ def made_by_us(bucket: Mapping[str, Any], *, catalog: bool) -> bool:
     The work bucket of another stack, which may be gone, counts as adopted where a catalog is declared: a destruction
     empties a catalog's bucket, and that one has people's results.
     """
-    prefix, rules = "packages/" if catalog else "claims/", bucket.get("lifecycle", {}).get("rule", [])
+    prefix = "packages/" if catalog else "claims/"
+    rules = bucket.get("lifecycle", {}).get("rule", [])
     return any(prefix in rule.get("condition", {}).get("matchesPrefix", []) for rule in rules)
 
 
 def lacks(bucket: Mapping[str, Any], *, catalog: bool) -> tuple[str, ...]:
-    """Return the settings of a bucket in which it differs from Slipway's own, as the flags of gcloud that set them.
-    Lifecycle rules are not among them: the owner decides how long objects are kept."""
+    """Return the settings in which a bucket differs from Slipway's own, as the flags of gcloud that set them.
+
+    Lifecycle rules are not among them: the owner decides how long objects are kept.
+    """
     access = bucket.get("iamConfiguration", {})
     missing = {
         "--uniform-bucket-level-access": not access.get("uniformBucketLevelAccess", {}).get("enabled"),

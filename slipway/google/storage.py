@@ -47,15 +47,18 @@ class Location:
 
 @dataclass(frozen=True)
 class StoredObject:
-    """An object as a list has it: `generation` is that of its contents, which date from `created`; `md5` is theirs in
-    hexadecimal digits, empty for an object composed of parts. `packed`: it is stored compressed, and read so."""
+    """An object as a list has it."""
 
     at: Location
     size: int
+    #: Changes with the contents.
     generation: str
+    #: Of the contents, in hexadecimal digits; empty for an object composed of parts.
     md5: str
     updated: datetime | None
+    #: The object is stored compressed, and read so.
     packed: bool = False
+    #: The time of the contents.
     created: datetime | None = None
 
     @classmethod
@@ -87,36 +90,43 @@ class Storage:
         return self._session.download(self._object(at), call, params).data
 
     def beginning(self, at: Location, most: int) -> bytes:
-        """Return the first `most` bytes of an object, or all of a shorter one. Raises NotFound, and NoAnswer when they
-        break off."""
+        """Return the first `most` bytes of an object, or all of a shorter one.
+
+        Raises NotFound, and NoAnswer when they break off.
+        """
         call = Call(f"read {at}", "storage.objects.get", f"gs://{at.bucket}")
-        found = bytearray()
+        content = bytearray()
         with closing(self._session.stream(self._object(at), call, {"alt": "media"}, _UNPACKED)) as parts:
             for part in parts:
-                found += part
-                if len(found) >= most:
+                content += part
+                if len(content) >= most:
                     break
-        return bytes(found[:most])
+        return bytes(content[:most])
 
     def objects(self, under: Location, *, versions: bool = False) -> Iterator[StoredObject]:
-        """Yield the objects whose names begin with that of `under`, in the order of their names; pages are read on
-        demand. With `versions` each generation that the bucket still has, the oldest first."""
+        """Yield the objects whose names begin with that of `under`, in the order of their names.
+
+        With `versions` each generation that the bucket still has, the oldest first. Pages are read on demand.
+        """
         call = Call(f"list {under}", "storage.objects.list", f"gs://{under.bucket}")
-        url, params = f"{self._base}/{quote(under.bucket, safe='')}/o", {"prefix": under.name}
+        url = f"{self._base}/{quote(under.bucket, safe='')}/o"
+        params = {"prefix": under.name}
         if versions:
             params["versions"] = "true"
         for body in self._session.pages(url, call, "items", params):
-            yield shaped(call, lambda one: StoredObject.read(under.bucket, one), body)
+            yield shaped(call, lambda entry: StoredObject.read(under.bucket, entry), body)
 
-    def chunks(self, one: StoredObject, start: int = 0) -> Iterator[bytes]:
-        """Yield its bytes from `start` on, as they are stored. Raises NotFound when its contents have changed
-        meanwhile, NoAnswer when they break off."""
-        call = Call(f"read {one.at}", "storage.objects.get", f"gs://{one.at.bucket}")
-        headers = {"Accept-Encoding": "gzip" if one.packed else "identity"}
+    def chunks(self, stored: StoredObject, start: int = 0) -> Iterator[bytes]:
+        """Yield the bytes of an object from `start` on, as they are stored.
+
+        Raises NotFound when its contents have changed meanwhile, NoAnswer when they break off.
+        """
+        call = Call(f"read {stored.at}", "storage.objects.get", f"gs://{stored.at.bucket}")
+        headers = {"Accept-Encoding": "gzip" if stored.packed else "identity"}
         if start:
             headers["Range"] = f"bytes={start}-"
-        params = {"alt": "media", "generation": one.generation}
-        return self._session.stream(self._object(one.at), call, params, headers)
+        params = {"alt": "media", "generation": stored.generation}
+        return self._session.stream(self._object(stored.at), call, params, headers)
 
     def age(self, at: Location) -> timedelta | None:
         """Return the age of the object's contents, by the service's own clock; None when the answer does not tell."""
@@ -130,9 +140,9 @@ class Storage:
         """Write the object unless it exists; False when it does. Sent once."""
         return self._put_over(0, at, content, media)
 
-    def replace(self, one: StoredObject, content: bytes, media: str) -> bool:
+    def replace(self, stored: StoredObject, content: bytes, media: str) -> bool:
         """Write other contents; False when they have changed meanwhile, or the object is gone. Sent once."""
-        return self._put_over(int(one.generation), one.at, content, media)
+        return self._put_over(int(stored.generation), stored.at, content, media)
 
     def write(self, at: Location, content: bytes, media: str) -> None:
         """Write the object, over an existing one, with retries while the service is busy: each writes the same."""

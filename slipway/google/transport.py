@@ -103,18 +103,21 @@ class Transport:
         stream: bool = False,
         retries: int = 0,
     ) -> Response:
-        """Return the answer, with its whole body unless `stream`. Redirections of a GET are followed, to another host
-        without credentials.
+        """Return the answer, with its whole body unless `stream`.
 
-        `retries`: how often a connection is tried again. Raises HTTPError, ConfigError for a proxy or authorities that
-        can't be used, and the errors of `auth`.
+        Redirections of a GET are followed, to another host without credentials. `retries`: how often a connection is
+        tried again. Raises HTTPError, ConfigError for a proxy or authorities that can't be used, and the errors of
+        `auth`.
         """
-        url = f"{url}{'&' if '?' in url else '?'}{urlencode(params)}" if params else url
-        asked = {**self.headers, **(headers or {})}
+        if params:
+            url = f"{url}{'&' if '?' in url else '?'}{urlencode(params)}"
+        plain_headers = {**self.headers, **(headers or {})}
         renewals = 0
         while True:
             proof = self.auth.headers(method, url) if self.auth else {}
-            response = self._open(method, url, data, {**asked, **proof}, timeout, stream=stream, retries=retries)
+            response = self._open(
+                method, url, data, {**plain_headers, **proof}, timeout, stream=stream, retries=retries
+            )
             if response.status != 401 or not self.auth or renewals == _RENEWALS or not self.auth.renewed():
                 return response
             renewals += 1
@@ -158,10 +161,10 @@ class Transport:
         proxy = proxy_of(url, self._environ)
         scheme = urlsplit(url).scheme
         with self._making:
-            found = self._managers.get((scheme, proxy))
-            if found is None:
-                found = self._managers[scheme, proxy] = self._made(scheme, proxy)
-        return found
+            manager = self._managers.get((scheme, proxy))
+            if manager is None:
+                manager = self._managers[scheme, proxy] = self._made(scheme, proxy)
+        return manager
 
     def _made(self, scheme: str, proxy: str) -> urllib3.PoolManager:
         context = self._trust(self._environ) if scheme == "https" or proxy.startswith("https:") else None
@@ -177,20 +180,23 @@ class Transport:
 
 def _whole(response: Response, limit: float) -> Response:
     """Return the answer with its body read and unpacked, within a time. Raises HTTPError."""
-    end, found = monotonic() + limit, bytearray()
+    end = monotonic() + limit
+    content = bytearray()
     while part := response.read1(STEP, decode_content=True):
-        found += part
-        if len(found) > LARGEST or monotonic() > end:
+        content += part
+        if len(content) > LARGEST or monotonic() > end:
             response.close()
-            raise EndlessAnswer(f"its answer had not ended after {size(len(found))}, in at most {span(limit)}")
+            raise EndlessAnswer(f"its answer had not ended after {size(len(content))}, in at most {span(limit)}")
     # The value of `data`; urllib3 itself keeps no body that was read in parts.
-    response._body = bytes(found)  # type: ignore[attr-defined]
+    response._body = bytes(content)  # type: ignore[attr-defined]
     return response
 
 
 def trusted(environ: Mapping[str, str]) -> ssl.SSLContext:
-    """Return TLS with the authorities that the environment names, else certifi's. Raises ConfigError for unreadable
-    ones."""
+    """Return TLS with the authorities that the environment names, else certifi's.
+
+    Raises ConfigError for unreadable ones.
+    """
     from urllib3.util.ssl_ import create_urllib3_context
 
     context = create_urllib3_context()
@@ -202,8 +208,10 @@ def trusted(environ: Mapping[str, str]) -> ssl.SSLContext:
 
 
 def trust_named(context: ssl.SSLContext, environ: Mapping[str, str]) -> bool:
-    """Tell whether the environment names authorities, and make `context` trust them. Raises ConfigError for unreadable
-    ones."""
+    """Make `context` trust the authorities that the environment names; return False where it names none.
+
+    Raises ConfigError for unreadable ones.
+    """
     variable = next((name for name in _BUNDLES if environ.get(name)), None)
     if variable is None:
         return False

@@ -13,13 +13,15 @@ from slipway.google.answers import Json, parse_timestamp
 
 @dataclass(frozen=True)
 class Trial:
-    """A trial. `values` by parameter; `metrics` by metric id, empty until the trial has ended; `job` is its custom
-    job's name, empty until it has one. Times are None until they have come."""
+    """A trial. Times are None until they have come."""
 
     id: str
     state: str
+    #: By parameter.
     values: Mapping[str, str]
+    #: By metric id; empty until the trial has ended.
     metrics: Mapping[str, float]
+    #: The name of its custom job, empty until it has one.
     job: MaybeText
     start_time: Annotated[datetime | None, NOT_WRITTEN] = None
     end_time: Annotated[datetime | None, NOT_WRITTEN] = None
@@ -29,10 +31,12 @@ class Trial:
         return cls(
             id=str(body.get("id", "")),
             state=body.get("state", "STATE_UNSPECIFIED"),
-            values={one["parameterId"]: _plain(one.get("value")) for one in body.get("parameters", ())},
+            values={
+                parameter["parameterId"]: _plain(parameter.get("value")) for parameter in body.get("parameters", ())
+            },
             metrics={
-                one["metricId"]: float(one.get("value", 0))
-                for one in body.get("finalMeasurement", {}).get("metrics", ())
+                metric["metricId"]: float(metric.get("value", 0))
+                for metric in body.get("finalMeasurement", {}).get("metrics", ())
             },
             job=body.get("customJob", ""),
             start_time=parse_timestamp(body.get("startTime")),
@@ -42,16 +46,15 @@ class Trial:
 
 def searched(parameters: Iterable[Json]) -> Iterator[str]:
     """Yield the parameters of a study, also those that are searched only under a condition."""
-    for one in parameters:
-        yield str(one["parameterId"])
-        yield from searched([inner["parameterSpec"] for inner in one.get("conditionalParameterSpecs", ())])
+    for parameter in parameters:
+        yield str(parameter["parameterId"])
+        yield from searched([inner["parameterSpec"] for inner in parameter.get("conditionalParameterSpecs", ())])
 
 
 def best(trials: Iterable[Trial], goals: Mapping[str, str]) -> Trial | None:
-    """Return the best trial by the first metric; None where none succeeded, or several metrics have no single best
-    trial."""
+    """Return the best trial by the only metric; None where none succeeded."""
     if len(goals) != 1:
-        return None
+        return None  # Several metrics have no single best trial.
     ((metric, goal),) = goals.items()
     measured = [trial for trial in trials if trial.state == "SUCCEEDED" and metric in trial.metrics]
     if not measured:

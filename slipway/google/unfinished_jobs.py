@@ -21,16 +21,17 @@ def losses_of_cluster(use: Use) -> str:
 
 
 def losses_of_stack(use: Use) -> str:
-    """Return why jobs keep a whole stack. Those on a cluster of its own would be cancelled; those on an adopted one, or
-    on machines of their own, would lose its account or buckets. Where the stack's clusters are not known, any counts as
-    its own."""
+    """Return why jobs keep a whole stack.
+
+    Those on a cluster of its own would be cancelled; those on an adopted one, or on machines of their own, would lose
+    its account or buckets. Where the stack's clusters are not known, any counts as its own.
+    """
     losses: dict[str, list[str]] = {}
     for job in use.jobs:
-        on = job.persistent_resource_id
-        ours = bool(on) if use.clusters is None else on in use.clusters
-        losses.setdefault(_CANCELLED if ours else _LOST, []).append(
-            f"{job.display_name} on {on}" if on else job.display_name
-        )
+        cluster = job.persistent_resource_id
+        is_ours = bool(cluster) if use.clusters is None else cluster in use.clusters
+        name = f"{job.display_name} on {cluster}" if cluster else job.display_name
+        losses.setdefault(_CANCELLED if is_ours else _LOST, []).append(name)
     return "; ".join(f"{', '.join(losses[why])}: {why}" for why in (_CANCELLED, _LOST) if why in losses)
 
 
@@ -64,5 +65,6 @@ def ways_out(jobs: Sequence[VertexJob], then: str = "then again") -> str:
     """Return the commands for all jobs, a line for each: either verb takes one. `then`: what to do after that."""
     lines = [f"slipway jobs wait {job.typed}, or slipway jobs cancel {job.typed}" for job in jobs[:_MOST_COMMANDS]]
     more = len(jobs) - len(lines)
-    lines += [f"and so on for {more:,} more: slipway jobs list"] if more else []
+    if more:
+        lines.append(f"and so on for {more:,} more: slipway jobs list")
     return "\n".join(lines) + f"; {then}"

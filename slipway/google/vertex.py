@@ -74,7 +74,9 @@ class Vertex:
         `filter` is the API's: `state="JOB_STATE_RUNNING"`, `labels.key="value"`, `display_name="…"`.
         """
         if len(self.regions) > 1:
-            yield from _newest_first(self._at_once(lambda one: _begun(one.jobs(kind, filter, page_size=page_size))))
+            yield from _newest_first(
+                self._at_once(lambda region: _begun(region.jobs(kind, filter, page_size=page_size)))
+            )
             return
         call = self._call(f"list the {kind.words}s of {self.project} in {self.region}", f"{kind.collection}.list")
         params: dict[str, str | int] = {"pageSize": page_size}
@@ -84,13 +86,12 @@ class Vertex:
             yield _read_job(call, kind, body)
 
     def jobs_of_every_kind(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
-        """Yield jobs of all kinds merged, newest first, as `jobs` does. A state is given by its job's name in the
-        filter."""
+        """Yield jobs of all kinds merged, newest first, as `jobs` does. The filter names states as a custom job's."""
         return _newest_first(self.jobs(kind, filter, page_size=page_size) for kind in KINDS.values())
 
     def cancel(self, name: str) -> None:
-        """Ask for the job's end; it passes through CANCELLING. Cancelling twice is harmless, so the request is
-        retried."""
+        """Ask for the job's end; it passes through CANCELLING."""
+        # Cancelling twice is harmless, so the request is retried.
         kind = kind_of(name)
         call = self._call(f"cancel job {name}", f"{kind.collection}.cancel")
         self._session.post(f"{self._url(name, kind.collection)}:{kind.cancel_method}", call, {}, idempotent=True)
@@ -114,15 +115,17 @@ class Vertex:
             return tuple(chain.from_iterable(self._at_once(Vertex.persistent_resources)))
         call = self._call(f"list the clusters of {self.project} in {self.region}", "persistentResources.list")
         params = {"pageSize": _LARGEST_PAGE}
-        found = self._session.pages(f"{self._parent()}/{_CLUSTERS}", call, _CLUSTERS, params)
-        return tuple(_read(call, PersistentResource.read, body) for body in found)
+        bodies = self._session.pages(f"{self._parent()}/{_CLUSTERS}", call, _CLUSTERS, params)
+        return tuple(_read(call, PersistentResource.read, body) for body in bodies)
 
     def create_persistent_resource(self, cluster: str, body: Json) -> Operation:
-        """Make a cluster, sent once. As the id is the caller's, a repetition makes no second cluster, but raises
-        Conflict."""
+        """Make a cluster, sent once.
+
+        As the id is the caller's, a repetition makes no second cluster, but raises Conflict.
+        """
         call = self._call(f"create cluster {cluster}", "persistentResources.create")
-        url, params = f"{self._parent()}/{_CLUSTERS}", {"persistentResourceId": cluster}
-        return _read(call, Operation.read, self._session.post(url, call, body, params))
+        url = f"{self._parent()}/{_CLUSTERS}"
+        return _read(call, Operation.read, self._session.post(url, call, body, {"persistentResourceId": cluster}))
 
     def operation(self, name: str) -> Operation:
         call = self._call(f"read operation {name}", "operations.get")
@@ -139,19 +142,20 @@ def _newest_first(lists: Iterable[Iterator[VertexJob]]) -> Iterator[VertexJob]:
 
 
 def _read_job(call: Call, kind: JobKind, body: Json) -> VertexJob:
-    """Read a job. A pipeline's inputs may be any JSON: where they are not a job's, it is read without them. The job
-    that the service runs for it is of another kind, and is listed itself."""
+    """Read a job."""
     try:
-        return _read(call, lambda one: VertexJob.read(one, kind), body)
+        return _read(call, lambda answer: VertexJob.read(answer, kind), body)
     except Garbled:
         if kind.runs_itself or kind.has_trials:
             raise
-        return _read(call, lambda one: VertexJob.read(one, kind), {**body, kind.spec: None})
+        # A pipeline's inputs may be any JSON: where they are not a job's, it is read without them. The job that the
+        # service runs for it is of another kind, and is listed itself.
+        return _read(call, lambda answer: VertexJob.read(answer, kind), {**body, kind.spec: None})
 
 
 def _read(call: Call, read: Callable[[Json], _Named], body: Json) -> _Named:
-    """Read an operation. Raises Garbled for an invalid one, such as one without a name."""
-    found = shaped(call, read, body)
-    if not found.name or not isinstance(found.name, str):
+    """Read a job, a cluster or an operation. Raises Garbled for an invalid one, such as one without a name."""
+    value = shaped(call, read, body)
+    if not value.name or not isinstance(value.name, str):
         raise garbled(call, "the answer has no name")
-    return found
+    return value

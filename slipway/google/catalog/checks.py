@@ -3,7 +3,7 @@ anybody's bucket, and be edited by hand."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -53,19 +53,21 @@ def checked(template: Template, catalog: Catalog) -> Template:
 
 
 def _as_known(offer: Offer) -> Offer:
-    strange = f"kind {offer.kind}" if offer.kind not in KINDS else ""
+    """Return an offer, as not available where a newer version's type is unknown here."""
     if offer.capacity_type not in CAPACITY_TYPES:
-        strange = f"capacity type {offer.capacity_type}"
-    if not strange:
+        unknown = f"capacity type {offer.capacity_type}"
+    elif offer.kind not in KINDS:
+        unknown = f"kind {offer.kind}"
+    else:
         return offer
-    return replace(offer, available=False, lacks_quota=False, why=f"this version does not know {strange}; {updating()}")
+    return replace(offer, available=False, lacks_quota=False, why=f"this version does not know {unknown}; {updating()}")
 
 
 def _check(offer: Offer, catalog: Catalog) -> None:
     if offer.cluster and offer.cluster not in catalog.clusters:
         raise malformed(offer.cluster, "a cluster of this catalog", "cluster")
     if offer.kind not in KINDS:
-        return
+        return  # A newer version's request may have any form.
     kind = KINDS[offer.kind]
     try:
         _check_keys(offer.request)
@@ -89,16 +91,20 @@ def _check_keys(value: Any, key: str = "", depth: int = 0) -> None:
     if expected := _KEYS.get(key):
         items = _ITEMS.get(expected)
         wanted = list if items else str if expected is _TEXT else dict
-        if not isinstance(value, wanted) or (items and not all(isinstance(one, items) for one in value)):
+        if not isinstance(value, wanted) or (items and not all(isinstance(item, items) for item in value)):
             raise malformed(value, expected)
     if depth > _DEEPEST:
         raise MalformedError(f"is nested more than {_DEEPEST} levels deep")
     if key == "labels":
         return  # Labels have arbitrary keys.
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for part, one in inner:
-        if isinstance(one, dict | list) or part in _KEYS:
+    parts: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        parts = value.items()
+    elif isinstance(value, list):
+        parts = enumerate(value)
+    for part, item in parts:
+        if isinstance(item, dict | list) or part in _KEYS:
             try:
-                _check_keys(one, part if isinstance(part, str) else "", depth + 1)
+                _check_keys(item, part if isinstance(part, str) else "", depth + 1)
             except MalformedError as error:
                 raise error.under(part if isinstance(part, str) else f"[{part}]") from None

@@ -25,22 +25,23 @@ _HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 @dataclass(frozen=True)
 class PublishedCatalog:
-    """The published catalog, of any schema, as far as decisions need it: cluster ids by name, and the ids that were
-    retiring.
+    """The published catalog, of any schema, as far as decisions need it."""
 
-    `age`: the time since its publication, by the storage's own clock; None when that is unknown. `damage` tells what is
-    wrong with an unreadable catalog, whose offers are unknown. `needs`: the accounts and the buckets of jobs that are
-    sent by it. `stack` is its stack's name, empty when unknown. `whole` is the whole catalog, None for one that this
-    version does not read. `adopted`: ids of those of `clusters` that somebody else made.
-    """
-
+    #: Ids by name.
     clusters: Mapping[str, str] = field(default_factory=dict)
+    #: Ids of clusters.
     retiring: tuple[str, ...] = ()
+    #: The time since its publication, by the storage's own clock; None when that is unknown.
     age: timedelta | None = field(default=None, compare=False)
+    #: The fault of an unreadable catalog, whose offers are unknown.
     damage: str = ""
+    #: The accounts and the buckets of jobs that are sent by it.
     needs: frozenset[str] = field(default=frozenset(), compare=False)
+    #: The name of its stack, empty when unknown.
     stack: str = field(default="", compare=False)
+    #: None for a catalog that this version does not read.
     whole: Catalog | None = field(default=None, compare=False)
+    #: Ids of those of `clusters` that somebody else made.
     adopted: frozenset[str] = frozenset()
 
     def lists(self, cluster_id: str) -> bool:
@@ -53,9 +54,9 @@ class PublishedCatalog:
 
 
 def as_published(catalog: Catalog) -> PublishedCatalog:
-    ids = {name: one.id for name, one in catalog.clusters.items()}
-    adopted = frozenset(one.id for one in catalog.clusters.values() if one.adopted)
-    return PublishedCatalog(ids, catalog.retiring, whole=catalog, adopted=adopted)
+    ids = {name: cluster.id for name, cluster in catalog.clusters.items()}
+    adopted = frozenset(cluster.id for cluster in catalog.clusters.values() if cluster.adopted)
+    return PublishedCatalog(clusters=ids, retiring=catalog.retiring, whole=catalog, adopted=adopted)
 
 
 def write(catalog: Catalog) -> str:
@@ -65,8 +66,11 @@ def write(catalog: Catalog) -> str:
 
 
 def read(content: bytes | str, source: str) -> Catalog:
-    """Parse a catalog; `source` is its address, for errors. A template that this version does not understand is there
-    without parameters and offers, and says why. Raises ConfigError, with the place of the mistake."""
+    """Parse a catalog; `source` is its address, for errors.
+
+    A template that this version does not understand is there without parameters and offers, and says why. Raises
+    ConfigError, with the place of the mistake.
+    """
     try:
         body = _parsed(content)
     except (ValueError, RecursionError) as problem:
@@ -84,7 +88,8 @@ def read(content: bytes | str, source: str) -> Catalog:
 def _catalog(body: Mapping[str, Any]) -> Catalog:
     entries = body.get("templates")
     if not isinstance(entries, Mapping):
-        return codec.read(Catalog, body)  # Which refuses it.
+        return codec.read(Catalog, body)  # Raises MalformedError.
+    # The templates are read one by one: a newer version's may be of a form that only it must do without.
     catalog = codec.read(Catalog, {**body, "templates": {}})
     return replace(catalog, templates={name: _template(name, entry, catalog) for name, entry in entries.items()})
 
@@ -96,17 +101,24 @@ def _template(name: str, entry: Any, catalog: Catalog) -> Template:
     try:
         return checked(codec.read(Template, entry, name), catalog)
     except codec.MalformedError as error:
-        unread = short(str(error.under(f"templates.{name}")), _SHOWN)
-        return Template(name, "", CUSTOM_JOB.name, roles=(), parameters=(), offers=(), unread=unread)
+        return Template(
+            name=name,
+            summary="",
+            kind=CUSTOM_JOB.name,
+            roles=(),
+            parameters=(),
+            offers=(),
+            unread=short(str(error.under(f"templates.{name}")), _SHOWN),
+        )
 
 
 def published(content: bytes | str, source: str) -> PublishedCatalog:
     """Read the part of the published catalog that a deployment needs, also from a later version's. Never raises.
 
-    It needs two keys of any schema: `clusters`, with `id` and `adopted`, and `retiring`. They keep their meaning
-    forever, and nothing else matters: no version's catalog stops another's deployment. The stack
-    (`stack`), accounts and buckets (`trainer`, `trainers`, `storage`) are read where they exist. An unreadable catalog
-    has its `damage`, with its address `source`, and lists nothing.
+    Two keys of any schema are needed: `clusters`, with `id` and `adopted`, and `retiring`. They keep their meaning
+    forever, and nothing else matters: no version's catalog stops another's deployment. The stack (`stack`), accounts
+    and buckets (`trainer`, `trainers`, `storage`) are read where they exist. An unreadable catalog has its `damage`,
+    with its address `source`, and lists nothing.
     """
     try:
         body = _parsed(content)
@@ -116,7 +128,7 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
         return PublishedCatalog(damage=f"{source}: not a JSON object")
     clusters, retiring = body.get("clusters"), body.get("retiring")
     if not isinstance(clusters, dict) or not all(
-        isinstance(one, dict) and isinstance(one.get("id"), str) for one in clusters.values()
+        isinstance(cluster, dict) and isinstance(cluster.get("id"), str) for cluster in clusters.values()
     ):
         return PublishedCatalog(damage=f"{source}: clusters is not an object of clusters with their ids")
     if not isinstance(retiring, list) or not all(isinstance(id_, str) for id_ in retiring):
@@ -124,34 +136,35 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
     storage = body.get("storage")
     elsewhere = storage.get("workElsewhere") if isinstance(storage, dict) else None
     trainers = body.get("trainers")
+    mappings = (storage, elsewhere, trainers)
     names = [
         body.get("trainer"),
-        *(one for some in (storage, elsewhere, trainers) if isinstance(some, dict) for one in some.values()),
+        *(name for mapping in mappings if isinstance(mapping, dict) for name in mapping.values()),
     ]
-    needs = frozenset(name for name in names if isinstance(name, str) and name)
-    ids, stack = {name: one["id"] for name, one in clusters.items()}, body.get("stack")
-    adopted = frozenset(one["id"] for one in clusters.values() if one.get("adopted") is True)
+    stack = body.get("stack")
     try:
-        all_of_it = read(content, source)
+        whole = read(content, source)
     except ConfigError:
-        all_of_it = None
+        whole = None
     return PublishedCatalog(
-        ids,
-        tuple(retiring),
-        needs=needs,
+        clusters={name: cluster["id"] for name, cluster in clusters.items()},
+        retiring=tuple(retiring),
+        needs=frozenset(name for name in names if isinstance(name, str) and name),
         stack=stack if isinstance(stack, str) else "",
-        whole=all_of_it,
-        adopted=adopted,
+        whole=whole,
+        adopted=frozenset(cluster["id"] for cluster in clusters.values() if cluster.get("adopted") is True),
     )
 
 
 def _parsed(content: bytes | str) -> Any:
-    """Parse the content as any reader does. Raises ValueError and RecursionError, also for values that Python reads and
-    JSON can't hold: numbers that are not finite, and halves of characters."""
+    """Parse the content as any reader does. Raises ValueError and RecursionError.
+
+    Values that Python reads and JSON can't hold are refused too: numbers that are not finite, and halves of characters.
+    """
     text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
     body = json.loads(text, parse_constant=_number, parse_float=_number)
     if _HALF_A_CHARACTER.search(text):
-        json.dumps(body, ensure_ascii=False).encode()
+        json.dumps(body, ensure_ascii=False).encode()  # Raises UnicodeEncodeError for a half without its other half.
     return body
 
 

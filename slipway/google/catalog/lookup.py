@@ -28,26 +28,28 @@ _ROOTS = (OWN_FOLDER, ".git", "Pulumi.yaml")
 
 @dataclass(frozen=True)
 class SelectedCatalog:
-    """The address of a catalog. `origin` tells who chose it: its address, when that was `given`, `$SLIPWAY_CATALOG`, or
-    the file of the checkout or of the person."""
+    """The address of a catalog, and its origin."""
 
     location: Location
+    #: Its address, `$SLIPWAY_CATALOG`, or the file of the checkout or of the person that has the choice.
     origin: str
+    #: The command or the call named the address.
     given: bool = False
 
 
 def unused_pools(pools: Iterable[tuple[str, str]], templates: Iterable[Template]) -> tuple[tuple[str, str], ...]:
     """Return clusters with their pools that no template fits; none without any template."""
     listed = tuple(templates)
+    if not listed:
+        return ()
     offers = (offer for template in listed for offer in template.offers)
     used = {(offer.cluster or offer.dormant, pool) for offer in offers for pool in offer.pools}
-    return tuple(one for one in pools if listed and one not in used)
+    return tuple(pool for pool in pools if pool not in used)
 
 
 def default_buckets(project: str, stack: str) -> tuple[str, str]:
-    """Return the default names of the catalog's and the work bucket. A domain's projects have a colon, which buckets
-    can't have."""
-    base = project.split(":")[-1]
+    """Return the default names of the catalog's and the work bucket."""
+    base = project.split(":")[-1]  # The projects of a domain have a colon, which buckets can't have.
     return f"{base}-{stack}-catalog", f"{base}-{stack}-work"
 
 
@@ -58,7 +60,8 @@ def bucket_in(region: str, work: str) -> str:
 
 def checkout(start: Path) -> Path | None:
     """Return the nearest folder upwards that looks like a checkout, or that has things of Slipway's own."""
-    return next((folder for folder in (start, *start.parents) if any((folder / one).exists() for one in _ROOTS)), None)
+    folders = (start, *start.parents)
+    return next((folder for folder in folders if any((folder / root).exists() for root in _ROOTS)), None)
 
 
 def address(text: str) -> Location:
@@ -89,12 +92,15 @@ def folder_file(folder: Path) -> Path:
 
 
 def own_file(environ: Mapping[str, str]) -> Path | None:
-    """Return the file of a person's choice, for all folders without their own: in `$SLIPWAY_CONFIG`, else
-    `$XDG_CONFIG_HOME/slipway`, else `~/.config/slipway`; None for a user without a home."""
+    """Return the file of a person's choice, for all folders without their own.
+
+    The folder is `$SLIPWAY_CONFIG`, else `$XDG_CONFIG_HOME/slipway`, else `~/.config/slipway`; None for a user without
+    a home.
+    """
     if chosen := environ.get(CONFIG_VARIABLE, "").strip():
         return Path(chosen).absolute() / _FILE
-    found = own_folder(environ, "XDG_CONFIG_HOME", ".config")
-    return found / _FILE if found else None
+    folder = own_folder(environ, "XDG_CONFIG_HOME", ".config")
+    return folder / _FILE if folder else None
 
 
 def recall(file: Path | None) -> SelectedCatalog | None:
@@ -145,17 +151,19 @@ def fetch(storage: Storage, choice: SelectedCatalog) -> Catalog:
 
 
 def find_template(catalog: Catalog, name: str) -> Template:
-    """Return a template by its name. Raises ConfigError with a suggestion, and for one that this version does not
-    understand."""
-    found = catalog.templates.get(name)
-    if found and found.unread:
+    """Return a template by its name.
+
+    Raises ConfigError for an unknown name, with a suggestion, and for a template that this version does not understand.
+    """
+    template = catalog.templates.get(name)
+    if template and template.unread:
         raise ConfigError(
             f"template {name} of the catalog {catalog.source} can't be read",
-            why=found.unread,
+            why=template.unread,
             fix=f"{updating()}     (if no newer one published it: pulumi up)",
         )
-    if found:
-        return found
+    if template:
+        return template
     near = nearest(name, catalog.templates)
     commit = f" @ {catalog.revision.short}" if catalog.commit else ""
     raise ConfigError(
@@ -175,7 +183,7 @@ def find_kind(template: Template, wanted: str | None) -> JobKind:
         raise ConfigError(
             f"{template.name} can't be submitted as a {name if name in KINDS else quoted(name)}",
             why=f"its kinds are {', '.join(kinds)}",
-            fix=({"kind": next((one for one in kinds if one in KINDS), kinds[0])},),
+            fix=({"kind": next((kind for kind in kinds if kind in KINDS), kinds[0])},),
         )
     raise ConfigError(f"{template.name} is a {name}, which this version does not know", fix=updating())
 
@@ -192,28 +200,32 @@ def trainer_of(catalog: Catalog, template: Template) -> str:
 
 def standing(template: Template, kind: JobKind, values: Mapping[str, Scalar]) -> tuple[Offer, ...]:
     """Return the offers of the case that these values choose, in the template's order. Raises ConfigError for none."""
-    found = tuple(
+    offers = tuple(
         offer
         for offer in template.offers
         if offer.kind == kind.name and all(values.get(name) in wanted for name, wanted in offer.when.items())
     )
-    if not found:
-        choosing = dict.fromkeys(name for offer in template.offers for name in offer.when)
-        chosen = ", ".join(f"{name}={values[name]}" for name in choosing if name in values)
-        unknown = (offer.kind for offer in template.offers if offer.kind not in KINDS)
-        strange = next((f"this version does not know what a {name} is" for name in unknown), "")
-        raise ConfigError(
-            f"{template.name} can't run as a {kind.words}{f' with {chosen}' if chosen else ''}",
-            why=strange or "no cluster of the stack fits it, and it lists no other capacity type",
-            fix=updating() if strange else f"slipway templates show {template.name}",
-        )
-    return found
+    if offers:
+        return offers
+    choosing = dict.fromkeys(name for offer in template.offers for name in offer.when)
+    chosen = ", ".join(f"{name}={values[name]}" for name in choosing if name in values)
+    what = f"{template.name} can't run as a {kind.words}{f' with {chosen}' if chosen else ''}"
+    unknown = next((offer.kind for offer in template.offers if offer.kind not in KINDS), "")
+    if unknown:
+        raise ConfigError(what, why=f"this version does not know what a {unknown} is", fix=updating())
+    raise ConfigError(
+        what,
+        why="no cluster of the stack fits it, and it lists no other capacity type",
+        fix=f"slipway templates show {template.name}",
+    )
 
 
 def usual_offers(template: Template, kind: str = "") -> tuple[Offer, ...]:
-    """Return the offers that the defaults choose: without them the template can't be submitted by its name alone. A
-    required parameter may have any value."""
-    defaults = {one.name: one.default for one in template.parameters}
+    """Return the offers that the defaults choose; a required parameter may have any value.
+
+    Without such offers the template can't be submitted by its name alone.
+    """
+    defaults = {parameter.name: parameter.default for parameter in template.parameters}
     return tuple(
         offer
         for offer in template.offers
@@ -223,15 +235,17 @@ def usual_offers(template: Template, kind: str = "") -> tuple[Offer, ...]:
 
 
 def capacity_types(template: Template, kind: str = "") -> dict[str, tuple[Offer, ...]]:
-    """Return the offers of each capacity type: first those that the defaults choose, in their order; then those of
-    other values."""
+    """Return the offers of each capacity type.
+
+    The types that the defaults choose come first, with the offers of these alone; then the types of other values.
+    """
     usual = usual_offers(template, kind)
-    types = {one.capacity_type for one in usual}
-    others = (one for one in template.offers if one.kind == (kind or template.kind) and one.capacity_type not in types)
-    found: dict[str, tuple[Offer, ...]] = {}
-    for one in (*usual, *others):
-        found[one.capacity_type] = (*found.get(one.capacity_type, ()), one)
-    return found
+    usual_types = {offer.capacity_type for offer in usual}
+    of_kind = (offer for offer in template.offers if offer.kind == (kind or template.kind))
+    by_type: dict[str, tuple[Offer, ...]] = {}
+    for offer in (*usual, *(offer for offer in of_kind if offer.capacity_type not in usual_types)):
+        by_type[offer.capacity_type] = (*by_type.get(offer.capacity_type, ()), offer)
+    return by_type
 
 
 def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: str = "capacity") -> tuple[Offer, ...]:
@@ -239,18 +253,18 @@ def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: 
 
     Raises ConfigError with a suggestion.
     """
-    found = tuple(offer for offer in offers if offer.capacity_type == wanted)
-    if not found:
-        names = list(dict.fromkeys(offer.capacity_type for offer in offers))
-        known = [name for name in names if name in CAPACITY_TYPES]
-        near = nearest(wanted, known)
-        right = near or next(iter(known), "")
-        raise ConfigError(
-            f"{template.name} has no capacity type {quoted(wanted)}{f'; did you mean {near}?' if near else ''}",
-            why=f"its capacity types are {', '.join(names)}",
-            fix=({argument: {right: "30m"} if argument == "wait_for" else right},) if right else updating(),
-        )
-    return found
+    of_type = tuple(offer for offer in offers if offer.capacity_type == wanted)
+    if of_type:
+        return of_type
+    names = list(dict.fromkeys(offer.capacity_type for offer in offers))
+    known = [name for name in names if name in CAPACITY_TYPES]
+    near = nearest(wanted, known)
+    right = near or next(iter(known), "")
+    raise ConfigError(
+        f"{template.name} has no capacity type {quoted(wanted)}{f'; did you mean {near}?' if near else ''}",
+        why=f"its capacity types are {', '.join(names)}",
+        fix=({argument: {right: "30m"} if argument == "wait_for" else right},) if right else updating(),
+    )
 
 
 def reason(offer: Offer) -> str:
@@ -259,12 +273,14 @@ def reason(offer: Offer) -> str:
 
 
 def remedy(catalog: Catalog, cluster: str, does: str) -> str:
-    """Return the command to type where a cluster, by its id, failed or is gone; `does` tells what a deployment does
-    about one of the stack's own. An adopted cluster is its owner's to mend."""
-    found = catalog.cluster_named(cluster)
-    if found is None or not found.adopted:
+    """Return the way out where a cluster, by its id, failed or is gone. An adopted cluster is its owner's to mend.
+
+    `does` continues the command `pulumi up`: the effect of a deployment on a cluster of the stack's own.
+    """
+    entry = catalog.cluster_named(cluster)
+    if entry is None or not entry.adopted:
         return f"pulumi up --stack {catalog.stack}{does}"
     return (
-        f"ask whoever made {cluster}, which stack {catalog.stack} has adopted as {found.name}; or take that entry "
+        f"ask whoever made {cluster}, which stack {catalog.stack} has adopted as {entry.name}; or take that entry "
         "out of its stack file"
     )

@@ -20,7 +20,7 @@ UNKNOWN = KINDS["quota-unknown"].of
 
 
 def short(grounds: Grounds, lines: Iterable[QuotaRow]) -> Iterator[Finding]:
-    """Find what this deployment draws and does not get."""
+    """Find the quota that this deployment draws and does not get."""
     for line in lines:
         if line.short and line.limit is not None:
             created = sum(line.created.values())
@@ -35,6 +35,7 @@ def short(grounds: Grounds, lines: Iterable[QuotaRow]) -> Iterator[Finding]:
 
 
 def _fix(grounds: Grounds, line: QuotaRow, enough: int) -> str:
+    """Return the ways out of a shortage: those of the stack's own, and a request for more."""
     live = grounds.live
     clusters = () if isinstance(live.clusters, Unknown) else live.clusters
     ours = live.catalog.clusters.values() if isinstance(live.catalog, PublishedCatalog) else ()
@@ -48,13 +49,14 @@ def _fix(grounds: Grounds, line: QuotaRow, enough: int) -> str:
     if replaced:
         fixes.append(f"revert the edit (the new generation needs its machines beside those of {join(replaced)})")
     # Waiting alone frees nothing: an old generation goes with a deployment, and this one is refused.
-    going = tuple(cluster for cluster in clusters if cluster.id in grounds.old and cluster.id not in replaced)
-    if usage(going, (), old=grounds.old).old.get(line.metric, 0) >= line.short:
-        named = join(sorted(cluster.id for cluster in going))
-        fixes.append(f"run pulumi up without this edit first, which deletes {named} once no job needs that")
+    leaving = tuple(cluster for cluster in clusters if cluster.id in grounds.old and cluster.id not in replaced)
+    if usage(leaving, (), old=grounds.old).old.get(line.metric, 0) >= line.short:
+        names = join(sorted(cluster.id for cluster in leaving))
+        fixes.append(f"run pulumi up without this edit first, which deletes {names} once no job needs that")
     fixes.append("lower `replicas` in the stack file")
-    id_, hope = quota_of(live, line.metric), requested(live, line.metric, enough) or line.increase
+    id_ = quota_of(live, line.metric)
     ask = f"ask for a limit of {enough:,}" + (f" (quota id {id_})" if id_ else "")
+    hope = requested(live, line.metric, enough) or line.increase
     return ", or ".join([*fixes, f"{ask}: {hope}" if hope else ask])
 
 
@@ -71,7 +73,7 @@ def beyond(lines: Iterable[QuotaRow]) -> Iterator[Finding]:
 
 
 def unsure(grounds: Grounds) -> Iterator[Finding]:
-    """Tell why it is unknown whether the present draw fits."""
+    """Find the reasons why it is unknown whether the present draw fits."""
     for metric in grounds.shares:
         limit = grounds.limit(metric)
         if isinstance(limit, str) and not grounds.unchecked(metric):
@@ -84,32 +86,36 @@ def unsure(grounds: Grounds) -> Iterator[Finding]:
 
 
 def notes(grounds: Grounds) -> Iterator[Finding]:
-    """Tell what is not checked, or not counted."""
+    """Find draws that are not checked, or not counted."""
     for metric in filter(grounds.unchecked, grounds.shares):
-        words = f"{label(metric)} are not checked: the service lists no quota {metric}"
-        yield UNKNOWN(Subject("quota", metric), words)
-    for item in grounds.current:
-        for pool in item.spec.pools:
+        sentence = f"{label(metric)} are not checked: the service lists no quota {metric}"
+        yield UNKNOWN(Subject("quota", metric), sentence)
+    for cluster in grounds.current:
+        for pool in cluster.spec.pools:
             if pool.machine.disk.type == "hyperdisk-balanced":
-                which = f"{item.spec.name}/{pool.name}"
-                words = f"pool {which}: disks are not checked: no quota of hyperdisks is known"
-                yield UNKNOWN(Subject("pool", which), words)
-    for words in grounds.usage.uncounted if grounds.usage else ():
-        yield UNKNOWN(Subject("quota"), words)
+                name = f"{cluster.spec.name}/{pool.name}"
+                sentence = f"pool {name}: disks are not checked: no quota of hyperdisks is known"
+                yield UNKNOWN(Subject("pool", name), sentence)
+    for sentence in grounds.usage.uncounted if grounds.usage else ():
+        yield UNKNOWN(Subject("quota"), sentence)
 
 
 def cannot_run(grounds: Grounds, offers: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
     """Find templates without any available offer."""
     for template, by_label in offers.items():
-        if not any(item.available or item.dormant for item in by_label.values()):
-            told = "; ".join(f"{label}: {item.why}" for label, item in by_label.items())
-            lacking = tuple(
+        if any(verdict.available or verdict.dormant for verdict in by_label.values()):
+            continue
+        reasons = "; ".join(f"{label}: {verdict.why}" for label, verdict in by_label.items())
+        yield KINDS["no-offer-left"].of(
+            Subject("template", template),
+            f"template {template} can't run by any of its capacity types: {reasons}",
+            # The metrics that each offer lacks: more of all of these alone would do.
+            ways=tuple(
                 frozenset(need.metric for need in needs if grounds.lacking(need))
                 for draw, needs in grounds.draws
                 if draw.template == template and by_label[draw.label].lacks_quota
-            )
-            words = f"template {template} can't run by any of its capacity types: {told}"
-            yield KINDS["no-offer-left"].of(Subject("template", template), words, ways=lacking)
+            ),
+        )
 
 
 def draws_by_metric(grounds: Grounds) -> list[tuple[str, list[tuple[OfferDraw, Need]]]]:
@@ -118,34 +124,37 @@ def draws_by_metric(grounds: Grounds) -> list[tuple[str, list[tuple[OfferDraw, N
     for draw, needs in grounds.draws:
         for need in needs:
             drawn.setdefault(need.metric, []).append((draw, need))
-    return [(metric, sorted(drawn[metric], key=lambda one: -one[1].amount)) for metric in sorted(drawn, key=rank)]
+    return [(metric, sorted(drawn[metric], key=lambda pair: -pair[1].amount)) for metric in sorted(drawn, key=rank)]
 
 
 def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
     """Find offers that lack quota, by metric, and those that are ruled out by anything but the template itself."""
     for metric, draws in draws_by_metric(grounds):
-        limit, who = grounds.limit(metric), dict[str, list[tuple[str, int]]]()
+        limit = grounds.limit(metric)
+        lacking: dict[str, list[tuple[str, int]]] = {}
         for draw, need in draws:
             if verdicts[draw.template][draw.label].lacks_quota and grounds.lacking(need):
-                who.setdefault(draw.template, []).append((draw.label, need.amount))
-        if who and isinstance(limit, QuotaLimit):
+                lacking.setdefault(draw.template, []).append((draw.label, need.amount))
+        if lacking and isinstance(limit, QuotaLimit):
             hope = requested(grounds.live, metric, draws[0][1].amount) or limit.increase
-            told = "; ".join(
+            shortages = "; ".join(
                 f"{template} needs {_amounts(drawn)} with {few(label for label, _ in drawn)}"
-                for template, drawn in who.items()
+                for template, drawn in lacking.items()
             )
-            words = f"quota {metric} in {grounds.region}, limit {limit.limit:,}, makes offers unavailable: {told}"
+            sentence = (
+                f"quota {metric} in {grounds.region}, limit {limit.limit:,}, makes offers unavailable: {shortages}"
+            )
             yield KINDS["offer-unavailable"].of(
-                Subject("quota", metric), f"{words} · {hope}" if hope else words, ways=(frozenset({metric}),)
+                Subject("quota", metric), f"{sentence} · {hope}" if hope else sentence, ways=(frozenset({metric}),)
             )
     by_reason: dict[str, dict[str, list[str]]] = {}
     for template, by_label in verdicts.items():
-        for offer, item in by_label.items():
-            if not (item.available or item.intended or item.lacks_quota or item.dormant):
-                by_reason.setdefault(item.why, {}).setdefault(template, []).append(offer)
+        for offer, verdict in by_label.items():
+            if not (verdict.available or verdict.intended or verdict.lacks_quota or verdict.dormant):
+                by_reason.setdefault(verdict.why, {}).setdefault(template, []).append(offer)
     for why, templates in by_reason.items():
-        told = join(f"{template} with {few(labels)}" for template, labels in templates.items())
-        yield KINDS["offer-unavailable"].of(Subject("offers"), f"unavailable: {told}: {why}")
+        offers = join(f"{template} with {few(labels)}" for template, labels in templates.items())
+        yield KINDS["offer-unavailable"].of(Subject("offers"), f"unavailable: {offers}: {why}")
 
 
 def _amounts(drawn: list[tuple[str, int]]) -> str:

@@ -27,20 +27,22 @@ def preference_id(quota: str, region: str) -> str:
 
 
 def quota_of(live: Live, metric: str) -> str:
-    """Return the quota's id as the service lists it, else by the pattern of the known ones; empty where neither
-    tells."""
+    """Return the quota's id as the service lists it, else by the pattern of known ones; empty where neither tells."""
     limit = live.limit(metric)
     return (limit.quota_id if limit else "") or quota_id(metric) or ""
 
 
 def requested(live: Live, metric: str, enough: int) -> Requested | None:
-    """Return the outcome of the request for more of a metric. Without one, return that it is hopeless where more is
-    needed and can't be had; else None."""
-    if there := preference_of(live, metric):
-        return became_of(there)
+    """Return the outcome of the request for more of a metric.
+
+    Without a request it is hopeless where more is needed and can't be had; else None.
+    """
+    if preference := preference_of(live, metric):
+        return became_of(preference)
     limit = live.limit(metric)
-    hopeless = limit and limit.increase not in (Increase.UNTOLD, Increase.POSSIBLE) and lacks(limit, enough)
-    return Requested("hopeless", None, None, limit.increase) if limit and hopeless else None
+    if limit and limit.increase not in (Increase.UNTOLD, Increase.POSSIBLE) and lacks(limit, enough):
+        return Requested("hopeless", asked=None, why=limit.increase)
+    return None
 
 
 def preference_of(live: Live, metric: str) -> QuotaPreference | None:
@@ -48,100 +50,122 @@ def preference_of(live: Live, metric: str) -> QuotaPreference | None:
     return None if isinstance(live.preferences, Unknown) else live.preferences.get(quota_of(live, metric))
 
 
-def became_of(there: QuotaPreference) -> Requested:
-    if there.reconciling:
-        return Requested("pending", there.preferred, there.granted)
-    if there.granted is not None and not more(there.preferred, there.granted):
-        return Requested("granted", there.preferred, there.granted)
-    why = there.detail or "the service gives no reason"
-    return Requested("partly" if there.granted else "hopeless", there.preferred, there.granted, why)
+def became_of(preference: QuotaPreference) -> Requested:
+    """Return the outcome of a request."""
+    asked, granted = preference.preferred, preference.granted
+    if preference.reconciling:
+        return Requested("pending", asked=asked, granted=granted)
+    if granted is not None and not more(asked, granted):
+        return Requested("granted", asked=asked, granted=granted)
+    why = preference.detail or "the service gives no reason"
+    return Requested("partly" if granted else "hopeless", asked=asked, granted=granted, why=why)
 
 
 def requests(
     lines: Iterable[QuotaRow], live: Live, known: Iterable[StatePreference] = (), *, strict: bool = False
 ) -> tuple[QuotaRequest, ...]:
-    """Return a request for each quota that is short at the maximum and can be raised; and the stack's existing ones
-    (`known`, as the engine has them), while it draws the quota. They are raised for the use by others where it blocks
-    the deployment: for clusters that are made now, and with `strict`. Otherwise anybody's job would raise a limit for
-    good."""
+    """Return the requests that a stack declares.
+
+    They are one for each quota that is short at the maximum and can be raised; and the stack's existing ones (`known`,
+    as the engine has them), while it draws the quota. These are raised for the use by others where it blocks the
+    deployment: for clusters that are made now, and with `strict`. Otherwise anybody's job would raise a limit for good.
+    """
     by_metric: dict[str, list[QuotaRow]] = {}
     for line in lines:
         by_metric.setdefault(line.metric, []).append(line)
-    found = (_request(metric, several, live, tuple(known), strict) for metric, several in by_metric.items())
-    return tuple(one for one in found if one)
+    every = (_request(metric, rows, live, tuple(known), strict) for metric, rows in by_metric.items())
+    return tuple(request for request in every if request)
 
 
 def _request(
     metric: str, lines: list[QuotaRow], live: Live, known: tuple[StatePreference, ...], strict: bool
 ) -> QuotaRequest | None:
-    region, quota, there = lines[0].region, quota_of(live, metric), preference_of(live, metric)
-    ours = next((one for one in known if (one.quota_id, one.region) == (quota, region)), None)
+    region, quota = lines[0].region, quota_of(live, metric)
+    ours = next((request for request in known if (request.quota_id, request.region) == (quota, region)), None)
     if isinstance(live.preferences, Unknown) or live.skipped:
-        return QuotaRequest(metric, region, quota, ours.id, ours.preferred, known=True) if ours else None
+        if ours is None:
+            return None
+        # Nothing else was read: the stack's own request stays as it is.
+        return QuotaRequest(metric=metric, region=region, quota_id=quota, id=ours.id, value=ours.preferred, known=True)
     limit = live.limit(metric)
     lacking = [line for line in lines if limit and lacks(limit, line.enough)]
     wanted = max((line.enough for line in lacking), default=0)
-    can = limit is not None and limit.increase == Increase.POSSIBLE and bool(quota)
-    if there is None:
+    can_be_raised = limit is not None and limit.increase == Increase.POSSIBLE and bool(quota)
+    preference = preference_of(live, metric)
+    if preference is None:
+        if not (wanted and can_be_raised):
+            return None
         id_ = preference_id(quota, region)
-        return QuotaRequest(metric, region, quota, id_, wanted, wanted) if wanted and can else None
+        return QuotaRequest(metric=metric, region=region, quota_id=quota, id=id_, value=wanted, wanted=wanted)
     # Somebody may have made it under another id; only the existing one is known.
-    is_ours = ours is not None and ours.id == there.id
+    is_ours = ours is not None and ours.id == preference.id
     if not (wanted or is_ours):
         return None
-    if is_ours and more(wanted, there.preferred):
+    if is_ours and more(wanted, preference.preferred):
+        # The use by others counts only where it blocks the deployment.
         needed = (line.enough if line.short or strict else min(line.ceiling, line.enough) for line in lacking)
-        wanted = wanted if more(max(needed), there.preferred) else there.preferred
-    value = wanted if is_ours and can and more(wanted, there.preferred) else there.preferred
-    return QuotaRequest(metric, region, quota, there.id, value, wanted, there, is_ours)
+        if not more(max(needed), preference.preferred):
+            wanted = preference.preferred
+    raises = is_ours and can_be_raised and more(wanted, preference.preferred)
+    return QuotaRequest(
+        metric=metric,
+        region=region,
+        quota_id=quota,
+        id=preference.id,
+        value=wanted if raises else preference.preferred,
+        wanted=wanted,
+        there=preference,
+        known=is_ours,
+    )
 
 
 @dataclass(frozen=True)
 class Ask:
-    """A request to send: the new `preference`, for the metric with this limit."""
+    """A request to send."""
 
     metric: str
+    #: The present one.
     limit: int
+    #: The new one.
     preference: QuotaPreference
 
 
 def _parsed(word: str) -> tuple[str, int | None]:
-    """Return the quota's name and the limit of `METRIC[=VALUE]`. Raises ConfigError for a limit that is not a
-    number."""
-    name, given, value = word.partition("=")
+    """Return the quota's name and the limit of `METRIC[=VALUE]`. Raises ConfigError for a limit that is no number."""
+    name, equals, value = word.partition("=")
     try:
-        return name.strip(), int(value.replace(",", "")) if given else None
+        return name.strip(), int(value.replace(",", "")) if equals else None
     except ValueError as problem:
-        why, fix = f"{value!r} is not a number", f"--request {name}=16, for example"
-        raise ConfigError(f"invalid --request {word}", why=why, fix=fix) from problem
+        raise ConfigError(
+            f"invalid --request {word}", why=f"{value!r} is not a number", fix=f"--request {name}=16, for example"
+        ) from problem
 
 
 def _limit(name: str, value: int | None, live: Live) -> QuotaLimit:
-    """Return the limit of a listed quota that is named by its id, or by its metric, of which the prefix and `nvidia_`
-    may be left out.
+    """Return the limit of a listed quota by its id, or by its metric.
 
-    Raises ConfigError for any other name. Its fix has the listed quotas that may be meant and no others: of a GPU all
-    that it has.
+    The metric's prefix and `nvidia_` may be left out. Raises ConfigError for any other name. Its fix has the listed
+    quotas that may be meant and no others: of a GPU all that it has.
     """
     listed = {} if isinstance(live.limits, Unknown) else live.limits
-    short = {metric.removeprefix(PREFIX): metric for metric in listed}
+    by_short_name = {metric.removeprefix(PREFIX): metric for metric in listed}
     word = name.removeprefix(f"{SERVICE}/").casefold()
-    for own, metric in short.items():
-        if word in (metric, own, own.replace("nvidia_", ""), quota_of(live, metric).casefold()):
+    for short_name, metric in by_short_name.items():
+        if word in (metric, short_name, short_name.replace("nvidia_", ""), quota_of(live, metric).casefold()):
             return listed[metric]
-    meant = _meant(word.removeprefix(PREFIX), short)
+    meant = _meant(word.removeprefix(PREFIX), by_short_name)
     why = "the service lists none of that name in this region"
     if len(meant) > 1:
         why = "several quotas are of that; Spot and flex-start draw the preemptible ones, all else draws the others"
-    given = "" if value is None else f"={value}"
-    requests = join((f"--request {own}{given}" for own in meant), "or")
-    raise ConfigError(f"no quota {name}", why=why, fix=requests or f"one of {', '.join(short)}")
+    assigned = "" if value is None else f"={value}"
+    options = join((f"--request {short_name}{assigned}" for short_name in meant), "or")
+    raise ConfigError(f"no quota {name}", why=why, fix=options or f"one of {', '.join(by_short_name)}")
 
 
 def _meant(word: str, names: Iterable[str]) -> list[str]:
     """Return the names that a word with a typing error may stand for: of the same machines and of the same unit."""
     listed, parts = list(names), _parts(word)
-    kinds = [one.quota for one in all_accelerators() if word in (one.name.casefold(), one.model.casefold())]
+    kinds = [row.quota for row in all_accelerators() if word in (row.name.casefold(), row.model.casefold())]
     if of_kinds := [name for name in listed if name.removeprefix("preemptible_") in kinds]:
         return of_kinds
     if near := nearest(word, (name for name in listed if numbered(name) == numbered(word)), cutoff=0.9):
@@ -156,15 +180,19 @@ def _parts(name: str) -> set[str]:
 
 
 def all_short(lines: Iterable[QuotaRow], live: Live) -> list[Ask]:
-    """Return requests for the metrics that are short now or at the maximum and can be raised, unless a sufficient one
-    exists. Only for the stack's own region: clusters elsewhere are alternatives, and may be left out."""
-    found = []
+    """Return requests for the metrics that are short now or at the maximum and can be raised.
+
+    None are needed where a sufficient one exists, and outside the stack's own region: clusters elsewhere are
+    alternatives, and may be left out.
+    """
+    asks = []
     for metric, enough in _enough(lines, live).items():
-        limit, there = live.limit(metric), preference_of(live, metric)
-        asked = there is not None and not more(enough, there.preferred)
-        if limit and limit.increase == Increase.POSSIBLE and quota_of(live, metric) and not asked:
-            found.append(_ask(live, limit, enough))
-    return found
+        limit = live.limit(metric)
+        preference = preference_of(live, metric)
+        is_asked = preference is not None and not more(enough, preference.preferred)
+        if limit and limit.increase == Increase.POSSIBLE and quota_of(live, metric) and not is_asked:
+            asks.append(_ask(live, limit, enough))
+    return asks
 
 
 def ask_for(word: str, lines: Iterable[QuotaRow], live: Live) -> Ask:
@@ -177,25 +205,38 @@ def ask_for(word: str, lines: Iterable[QuotaRow], live: Live) -> Ask:
     limit = _limit(name, value, live)
     metric = limit.metric
     lines = [line for line in lines if not line.elsewhere]
-    there = preference_of(live, metric)
-    now = f"the limit is {limit_in_words(limit.limit)}"
-    if value is None and (value := _enough(lines, live).get(metric)) is None:
-        raise ConfigError(f"quota {metric} suffices", why=now, fix=f"--request {name}=VALUE")
+    present = f"the limit is {limit_in_words(limit.limit)}"
+    if value is None:
+        value = _enough(lines, live).get(metric)
+    if value is None:
+        raise ConfigError(f"quota {metric} suffices", why=present, fix=f"--request {name}=VALUE")
     if not more(value, limit.limit):
-        what = f"{limit_in_words(value)} is no increase of {metric}"
-        raise ConfigError(what, why=f"{now}; this command never lowers one", fix="a higher VALUE")
-    if there and (more(there.preferred, value) or (there.preferred == value and there.reconciling)):
-        what, fix = f"quota {metric} was asked for already", "wait for that, which slipway quota shows, or ask for more"
-        raise ResourceError(what, why=str(became_of(there)), fix=fix)
+        raise ConfigError(
+            f"{limit_in_words(value)} is no increase of {metric}",
+            why=f"{present}; this command never lowers one",
+            fix="a higher VALUE",
+        )
+    preference = preference_of(live, metric)
+    if preference and (more(preference.preferred, value) or (preference.preferred == value and preference.reconciling)):
+        raise ResourceError(
+            f"quota {metric} was asked for already",
+            why=str(became_of(preference)),
+            fix="wait for that, which slipway quota shows, or ask for more",
+        )
     if limit.increase != Increase.POSSIBLE:
-        fix = "ask your contact at Google, or use machines of another type or region"
-        raise PolicyError(f"no increase of {metric} can be had", why=limit.increase, fix=fix)
+        raise PolicyError(
+            f"no increase of {metric} can be had",
+            why=limit.increase,
+            fix="ask your contact at Google, or use machines of another type or region",
+        )
     return _ask(live, limit, value)
 
 
 def by_gcloud(project: str, line: QuotaRow, value: int, ids: Mapping[str, str] | None) -> str:
-    """Return the command that asks for a limit in the line's region; empty where the quota's id is unknown. `ids`: the
-    published ones, by metric."""
+    """Return the command that asks for a limit in the line's region; empty where the quota's id is unknown.
+
+    `ids`: the published ones, by metric.
+    """
     id_ = quota_id(line.metric, ids)
     if not id_:
         return ""
@@ -207,15 +248,20 @@ def by_gcloud(project: str, line: QuotaRow, value: int, ids: Mapping[str, str] |
 
 def _enough(lines: Iterable[QuotaRow], live: Live) -> dict[str, int]:
     """Return sufficient limits, by the metrics that are short at home."""
-    found: dict[str, int] = {}
+    by_metric: dict[str, int] = {}
     for line in lines:
         limit = live.limit(line.metric)
         if limit and not line.elsewhere and lacks(limit, line.enough):
-            found[line.metric] = max(line.enough, found.get(line.metric, 0))
-    return found
+            by_metric[line.metric] = max(line.enough, by_metric.get(line.metric, 0))
+    return by_metric
 
 
 def _ask(live: Live, limit: QuotaLimit, value: int) -> Ask:
-    there, quota = preference_of(live, limit.metric), quota_of(live, limit.metric)
-    new = QuotaPreference(preference_id(quota, limit.region), quota, limit.region, value)
-    return Ask(limit.metric, limit.limit, replace(there, preferred=value) if there else new)
+    if there := preference_of(live, limit.metric):
+        preference = replace(there, preferred=value)
+    else:
+        quota = quota_of(live, limit.metric)
+        preference = QuotaPreference(
+            id=preference_id(quota, limit.region), quota_id=quota, region=limit.region, preferred=value
+        )
+    return Ask(metric=limit.metric, limit=limit.limit, preference=preference)

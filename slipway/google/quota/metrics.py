@@ -24,51 +24,52 @@ _DISKS: Mapping[str, tuple[str, str, bool]] = {
 
 @dataclass(frozen=True)
 class Need:
-    """An amount of a metric (without the service's name): GPUs, vCPUs or GB.
+    """An amount of a metric: GPUs, chips of TPUs, vCPUs or GB."""
 
-    `documented` is False where the metric's name is inferred: when the service does not list it, it is not checked.
-    """
-
+    #: Without the service's name.
     metric: str
     amount: int
+    #: False where the metric's name is inferred: when the service does not list it, it is not checked.
     documented: bool = True
 
 
 def needs(group: MachineGroup, *, preemptible: bool = False) -> tuple[Need, ...]:
-    """Return the GPUs, vCPUs and GB of disk that so many machines draw. Raises MachineError for a machine that the
-    table lacks.
+    """Return the GPUs, vCPUs and GB of disk that so many machines draw.
 
     Preemptible draws (Spot and flex-start) share one CPU metric over all families; there is no preemptible disk metric.
     No metric is known for hyperdisks, for preemptible TPUs, and for the CPUs of TPU machines: they draw nothing that
-    could be checked. TPUs are counted in chips.
+    could be checked. TPUs are counted in chips. Raises MachineError for a machine that the table lacks.
     """
-    shape, disk, replicas = _shape(group.machine), group.machine.disk, group.count
-    found: list[Need] = []
+    shape = _shape(group.machine)
+    disk, replicas = group.machine.disk, group.count
+    drawn: list[Need] = []
     if is_tpu(shape.type):
         if not preemptible:
             chip = accelerator(shape.accelerator or shape.family)
-            found.append(Need(PREFIX + chip.quota, replicas * shape.accelerator_count, chip.documented))
-        return (*found, *_disks(disk, replicas))
+            drawn.append(Need(PREFIX + chip.quota, replicas * shape.accelerator_count, chip.documented))
+        return (*drawn, *_disks(disk, replicas))
     if shape.accelerator is not None:
         gpu = accelerator(shape.accelerator)
         if gpu.preemptible or not preemptible:
             metric = f"{PREFIX}{'preemptible_' if preemptible else ''}{gpu.quota}"
-            found.append(Need(metric, replicas * shape.accelerator_count, gpu.documented))
-    return (*found, _cpus(shape, replicas, preemptible), *_disks(disk, replicas))
+            drawn.append(Need(metric, replicas * shape.accelerator_count, gpu.documented))
+    return (*drawn, _cpus(shape, replicas, preemptible), *_disks(disk, replicas))
 
 
 def unmetered(groups: Iterable[MachineGroup], *, preemptible: bool) -> tuple[str, ...]:
-    """Return the draws without a known metric: disks and, for preemptible machines, accelerators. Raises MachineError
-    as `needs` does."""
-    found: list[str] = []
-    for one in groups:
-        shape = _shape(one.machine)
+    """Return the draws without a known metric: disks and, for preemptible machines, accelerators.
+
+    Raises MachineError as `needs` does.
+    """
+    draws: list[str] = []
+    for group in groups:
+        shape = _shape(group.machine)
         kind = shape.accelerator or (shape.family if is_tpu(shape.type) else "")
         if preemptible and kind and (is_tpu(shape.type) or not accelerator(kind).preemptible):
-            found.append(f"preemptible {accelerator(kind).label}")
-        if one.machine.disk.type not in _DISKS:
-            found.append(one.machine.disk.type)
-    return tuple(dict.fromkeys(found))
+            draws.append(f"preemptible {accelerator(kind).label}")
+        if group.machine.disk.type not in _DISKS:
+            draws.append(group.machine.disk.type)
+    return tuple(dict.fromkeys(draws))
 
 
 def _disks(disk: Disk, replicas: int) -> Iterator[Need]:
@@ -78,13 +79,12 @@ def _disks(disk: Disk, replicas: int) -> Iterator[Need]:
 
 
 def needs_of(groups: Iterable[MachineGroup], *, preemptible: bool = False) -> tuple[Need, ...]:
-    """Return the needs of several groups of machines, summed by metric. Raises MachineError for an unknown machine
-    type."""
-    found: dict[str, Need] = {}
+    """Return the needs of several groups of machines, summed by metric. Raises MachineError as `needs` does."""
+    by_metric: dict[str, Need] = {}
     for need in (need for group in groups for need in needs(group, preemptible=preemptible)):
-        before = found.get(need.metric)
-        found[need.metric] = replace(need, amount=need.amount + before.amount) if before else need
-    return tuple(found.values())
+        before = by_metric.get(need.metric)
+        by_metric[need.metric] = replace(need, amount=need.amount + before.amount) if before else need
+    return tuple(by_metric.values())
 
 
 def drawn_by(capacity_type: str, groups: Iterable[MachineGroup]) -> tuple[Need, ...]:
@@ -111,9 +111,9 @@ def namespace(metric: str) -> str:
 def label(metric: str) -> str:
     """Return the metric in a person's words: H100 GPUs, A3 vCPUs, PD SSD GB."""
     rest = metric.removeprefix(PREFIX).removeprefix("preemptible_")
-    for one in all_accelerators():
-        if rest == one.quota:
-            return one.label
+    for row in all_accelerators():
+        if rest == row.quota:
+            return row.label
     for slug, words, _ in _DISKS.values():
         if rest == slug:
             return words
@@ -123,17 +123,22 @@ def label(metric: str) -> str:
 
 
 def quota_id(metric: str, listed: Mapping[str, str] | None = None) -> str | None:
-    """Return the quota's id in the Cloud Quotas API: as `listed` by the service, by metric, else where its pattern is
-    known: GPUs, TPUs, and the preemptible CPUs."""
+    """Return the quota's id in the Cloud Quotas API.
+
+    It is as `listed` by the service, by metric; else it follows a pattern, which is known for GPUs, TPUs, and the
+    preemptible CPUs.
+    """
     if listed and metric in listed:
         return listed[metric]
-    kind = "Preemptible" if namespace(metric) == PREEMPTIBLE else ""
+    preemptible = namespace(metric) == PREEMPTIBLE
     rest = metric.removeprefix(PREFIX).removeprefix("preemptible_")
-    every = (one for one in all_accelerators() if one.preemptible or not kind)
-    infix = next((one.quota_id for one in every if rest == one.quota), None)
-    if infix is None and kind and rest == "cpus":
+    metered = (row for row in all_accelerators() if row.preemptible or not preemptible)
+    infix = next((row.quota_id for row in metered if rest == row.quota), None)
+    if infix is None and preemptible and rest == "cpus":
         infix = "CPUs"
-    return None if infix is None else f"CustomModelTraining{kind}{infix}PerProjectPerRegion"
+    if infix is None:
+        return None
+    return f"CustomModelTraining{'Preemptible' if preemptible else ''}{infix}PerProjectPerRegion"
 
 
 ALL_SHORT_COMMAND = "slipway quota --request --contact EMAIL"
@@ -147,7 +152,12 @@ def request_command(metric: str, limit: int) -> str:
 
 def rank(metric: str) -> tuple[bool, int, str]:
     """Return the order in the table: on-demand before preemptible; GPUs and TPUs, vCPUs, disks."""
-    kind = 0 if metric.endswith("_gpus") or f"{PREFIX}tpu" in metric else 1 if metric.endswith("cpus") else 2
+    if metric.endswith("_gpus") or f"{PREFIX}tpu" in metric:
+        kind = 0
+    elif metric.endswith("cpus"):
+        kind = 1
+    else:
+        kind = 2
     return namespace(metric) == PREEMPTIBLE, kind, metric
 
 
@@ -155,5 +165,5 @@ def _cpus(shape: Machine, replicas: int, preemptible: bool) -> Need:
     amount = replicas * shape.vcpus
     if preemptible:
         return Need(f"{PREFIX}preemptible_cpus", amount)
-    named = rows("cpus").get(shape.family)
-    return Need(PREFIX + (named or f"{shape.family}_cpus"), amount, documented=named is not None)
+    listed = rows("cpus").get(shape.family)
+    return Need(PREFIX + (listed or f"{shape.family}_cpus"), amount, documented=listed is not None)

@@ -22,34 +22,37 @@ _HEADS = ("NOW", _RETIRING, "CEILING", "LIMIT", "USED BY OTHERS")
 
 @dataclass(frozen=True)
 class OfferDraw:
-    """The machines that an offer of a template draws with the default parameters, beside the pools.
-
-    An offer by `pool` draws nothing (`machines` empty): the pool holds the machines already. `label`: the offer's among
-    the template's others. `refusal`: why it can't be taken, whatever the quota; `intended` where the template itself
-    says so. `doubtful`: no page says whether it draws them (reservations), so lacking quota is reported and does not
-    block. `dormant`: it can't be taken for now, as its cluster intentionally does not exist.
-    """
+    """The machines that an offer of a template draws with the default parameters, beside the pools."""
 
     template: str
     capacity_type: str
+    #: Tells the offer from the template's others.
     label: str
+    #: Empty for an offer by `pool`: the pool holds the machines already.
     machines: tuple[MachineGroup, ...] = ()
     preemptible: bool = False
+    #: The reason why it can't be taken, whatever the quota.
     refusal: str = ""
+    #: No page says whether it draws them (reservations), so lacking quota is reported and does not block.
     doubtful: bool = False
+    #: The template itself says that it can't be taken.
     intended: bool = False
+    #: It can't be taken for now, as its cluster intentionally does not exist.
     dormant: bool = False
 
 
 @dataclass(frozen=True)
 class OfferVerdict:
-    """The verdict on an offer. `why`, as text: why the offer is not available; for an available one, the unknown part.
-    `lacks_quota`: for lack of quota alone, which may be granted any day. `intended` and `dormant` as in the draw."""
+    """The verdict on an offer."""
 
     available: bool
+    #: The reason why the offer is not available, as text; for an available one, the unknown part.
     why: str = ""
+    #: As in the draw.
     intended: bool = False
+    #: It is not available for lack of quota alone, which may be granted any day.
     lacks_quota: bool = False
+    #: As in the draw.
     dormant: bool = False
 
 
@@ -60,35 +63,41 @@ lists no such quota."""
 
 @dataclass(frozen=True)
 class QuotaRow:
-    """A row of the table: one metric in one region, of pools or (`now` is None) of offers.
-
-    `now`: what this stack's clusters hold or will hold after this `up` at their initial sizes; `ceiling`: at their
-    maximum; for offers, the draw of the largest. `limit` None is unknown, -1 unlimited. `retiring`: the draw of this
-    stack's old generations until they are gone. `others`: all other draws in the region, by other stacks' clusters and
-    jobs beside the pools. `enough`: the sufficient limit; `short`: the missing amount now. `created`: the first draw of
-    clusters to be made, by name. `each`: one machine's draw, the largest of several. `drawn`: at most, by cluster/pool
-    or by template and offer. `requested`: the outcome of a request for more. `elsewhere`: in another region than the
-    stack's own. `who`, `verdict` and `at_most` (how far pools can grow, empty for their maximum) are for people.
-    """
+    """A row of the table: one metric in one region, of pools or of offers."""
 
     metric: str
     region: str
+    #: The pools or the offers, as text.
     who: str
+    #: The draw of this stack's clusters, at the initial sizes of those that this `up` makes; None for offers.
     now: int | None
+    #: The draw at the pools' maximum; for offers, that of the largest.
     ceiling: int
+    #: -1 is unlimited, None unknown.
     limit: int | None
+    #: All other draws in the region: by other stacks' clusters, and by jobs beside the pools.
     others: int | None
+    #: The verdict as text.
     verdict: str
     increase: Increase = Increase.UNTOLD
+    #: The draw of this stack's old generations until they are gone.
     retiring: int | None = 0
+    #: The sufficient limit.
     enough: int = 0
     state: LineState = "ok"
+    #: The amount that is missing now.
     short: int = 0
+    #: The growth that pools have room for, as text; empty where they can reach their maximum.
     at_most: str = ""
+    #: The first draw of clusters to be made, by name.
     created: Mapping[str, int] = field(default_factory=dict)
+    #: One machine's draw, the largest of several.
     each: int = 1
+    #: The most that is drawn, by cluster/pool or by template and offer.
     drawn: Mapping[str, int] = field(default_factory=dict)
+    #: The outcome of a request for more.
     requested: Requested | None = None
+    #: The region is another than the stack's own.
     elsewhere: bool = False
 
     @property
@@ -97,16 +106,19 @@ class QuotaRow:
 
     @property
     def room(self) -> int | None:
-        """The limit less the draw of others: this stack's room when its old generations are gone; None without a limit,
-        and for an unknown one."""
-        return (
-            None if self.limit is None or self.limit == UNLIMITED or self.others is None else self.limit - self.others
-        )
+        """The limit less the draw of others: this stack's room when its old generations are gone.
+
+        None without a limit, and where either is unknown.
+        """
+        if self.limit is None or self.limit == UNLIMITED or self.others is None:
+            return None
+        return self.limit - self.others
 
     def lacks(self, *, strict: bool) -> int:
         """Return the amount that is missing now; with `strict`, at the maximum of pools."""
-        growth = strict and self.now is not None and self.room is not None
-        return self.short or (max(0, self.ceiling - (self.room or 0)) if growth else 0)
+        if self.short or not strict or self.now is None or self.room is None:
+            return self.short
+        return max(0, self.ceiling - self.room)
 
     def shortage(self, by: int, more: str) -> str:
         """Return `quota X in us-central1 is short by 1 (limit 1; asked for 2: pending)`."""
@@ -119,22 +131,25 @@ class QuotaRow:
 
 @dataclass(frozen=True)
 class QuotaReport:
-    """The report. Blocking `findings` stop the deployment. `offers` by template, then label. `requests` are the stack's
-    own; `awaited`, by metric, the limits without which no cluster is made."""
+    """The verdict on a stack's quota."""
 
     lines: tuple[QuotaRow, ...] = ()
+    #: The blocking ones stop the deployment.
     findings: tuple[Finding, ...] = ()
+    #: By template, then label.
     offers: Mapping[str, Mapping[str, OfferVerdict]] = field(default_factory=dict)
+    #: Those that the stack declares.
     requests: tuple[QuotaRequest, ...] = ()
+    #: By metric, the limits without which no cluster is made.
     awaited: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def errors(self) -> tuple[str, ...]:
-        return tuple(str(one) for one in self.findings if one.grade is Grade.BLOCKING)
+        return tuple(str(finding) for finding in self.findings if finding.grade is Grade.BLOCKING)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return tuple(str(one) for one in self.findings if one.grade is not Grade.BLOCKING)
+        return tuple(str(finding) for finding in self.findings if finding.grade is not Grade.BLOCKING)
 
 
 def refuse_shortage(report: QuotaReport, region: str) -> None:
@@ -148,23 +163,23 @@ def refuse_shortage(report: QuotaReport, region: str) -> None:
 
 
 def tables(report: QuotaReport) -> list[list[tuple[str, ...]]]:
-    """Return a table as cells for each region: its heads, beginning with the region's name, and its rows. Three columns
-    of words come first, then numbers, and the verdict.
+    """Return a table as cells for each region: its heads, beginning with the region's name, and its rows.
 
-    `–` is nothing, `∞` unlimited, `?` unknown. Retiring generations have a column where there are any. An empty first
-    cell repeats the row above.
+    Three columns of words come first, then numbers, and the verdict. `–` is nothing, `∞` unlimited, `?` unknown.
+    Retiring generations have a column where there are any. An empty first cell repeats the row above.
     """
     retires = any(line.retiring for line in report.lines)
     shown = [head for head in _HEADS if retires or head != _RETIRING]
-    found = []
+    tables_ = []
     for region, lines in groupby(sorted(report.lines, key=lambda line: line.region), key=lambda line: line.region):
-        rows, above = [(region, "", "", *shown, "VERDICT")], ""
+        rows = [(region, "", "", *shown, "VERDICT")]
+        kind_above = ""
         for line in lines:
             kind = namespace(line.metric)
-            rows.append(("" if kind == above else kind, *_row(line, shown)))
-            above = kind
-        found.append(rows)
-    return found
+            rows.append(("" if kind == kind_above else kind, *_row(line, shown)))
+            kind_above = kind
+        tables_.append(rows)
+    return tables_
 
 
 def table(report: QuotaReport) -> str:
@@ -185,9 +200,18 @@ def _aligned(rows: list[tuple[str, ...]]) -> str:
 
 
 def _row(line: QuotaRow, shown: list[str]) -> tuple[str, ...]:
-    limit = "?" if line.limit is None else "∞" if line.limit == UNLIMITED else f"{line.limit:,}"
-    # A possible increase matters only where the limit is too small.
-    told = str(line.requested) if line.requested else line.increase if line.verdict != "ok" else ""
+    if line.limit is None:
+        limit = "?"
+    elif line.limit == UNLIMITED:
+        limit = "∞"
+    else:
+        limit = f"{line.limit:,}"
+    if line.requested:
+        prospect = str(line.requested)
+    elif line.verdict != "ok":  # A possible increase matters only where the limit is too small.
+        prospect = line.increase
+    else:
+        prospect = ""
     numbers = {
         "NOW": "–" if line.now is None else f"{line.now:,}",
         _RETIRING: _used(line.retiring, limit),
@@ -199,9 +223,11 @@ def _row(line: QuotaRow, shown: list[str]) -> tuple[str, ...]:
         label(line.metric),
         line.who,
         *(numbers[head] for head in shown),
-        " · ".join(filter(None, (line.verdict, told))),
+        " · ".join(filter(None, (line.verdict, prospect))),
     )
 
 
 def _used(amount: int | None, limit: str) -> str:
-    return "?" if amount is None else f"{amount:,}" if limit != "∞" else "–"
+    if amount is None:
+        return "?"
+    return "–" if limit == "∞" else f"{amount:,}"

@@ -15,15 +15,14 @@ RequestState = Literal["new", "pending", "granted", "partly", "hopeless"]
 
 @dataclass(frozen=True)
 class Requested:
-    """A request for a higher limit and its state; -1 is unlimited. `asked` is None without a request, as it is
-    hopeless.
-
-    `granted` is None until a value is granted. `why`: the reason for the missing part.
-    """
+    """A request for a higher limit and its state; -1 is unlimited."""
 
     state: RequestState
+    #: None where nothing was requested, as that is hopeless.
     asked: int | None
+    #: None until a value is granted.
     granted: int | None = None
+    #: The reason for the missing part.
     why: MaybeText = ""
 
     def __str__(self) -> str:
@@ -47,27 +46,30 @@ def lacks(limit: QuotaLimit, amount: int) -> bool:
     return limit.limit != UNLIMITED and amount > limit.limit
 
 
-def more(one: int, other: int) -> bool:
+def more(limit: int, other: int) -> bool:
     """Tell whether one limit is above another."""
-    return other != UNLIMITED and (one == UNLIMITED or one > other)
+    return other != UNLIMITED and (limit == UNLIMITED or limit > other)
 
 
 @dataclass(frozen=True)
 class QuotaRequest:
-    """A quota preference that a stack declares. `value`: the limit that it asks for; `wanted`: the sufficient one.
+    """A quota preference that a stack declares.
 
-    `id` is the preference's. `there` is its present state; None where there is none, or it was not read. `known`: the
-    engine's state has it. An existing one that is not known is adopted unchanged; the deployment after that may raise
-    it.
+    An existing one that the engine does not know is adopted unchanged; the deployment after that may raise it.
     """
 
     metric: str
     region: str
     quota_id: str
+    #: The preference's own.
     id: str
+    #: The limit that it asks for.
     value: int
+    #: The sufficient limit.
     wanted: int = 0
+    #: The existing preference; None where there is none, or it was not read.
     there: QuotaPreference | None = None
+    #: The engine's state has it.
     known: bool = False
 
     @property
@@ -76,10 +78,10 @@ class QuotaRequest:
 
     @property
     def sends(self) -> bool:
-        """Whether this deployment asks for something new."""
+        """True where this deployment asks for something new."""
         return self.there.preferred != self.value if self.there else not self.known
 
     @property
     def open(self) -> bool:
-        """Whether more may be granted without an action beyond the next deployment."""
+        """True where more may be granted without an action beyond the next deployment."""
         return self.sends or more(self.wanted, self.value) or (self.there is not None and self.there.reconciling)

@@ -25,31 +25,34 @@ from slipway.model.season import moment_in_words
 
 @dataclass(frozen=True)
 class Readiness:
-    """The readiness of a cluster. `lines` are of its draw when its season `begins`, beside the others that are wanted
-    then. `unsure`: why it is unknown whether quota suffices."""
+    """The readiness of a cluster whose season is to come."""
 
     begins: datetime
+    #: Its draw when its season begins, beside the other clusters that are wanted then.
     lines: tuple[QuotaRow, ...] = ()
+    #: The reason why it is unknown whether quota suffices.
     unsure: str = ""
 
     @property
     def lacking(self) -> tuple[QuotaRow, ...]:
-        return tuple(one for one in self.lines if one.short)
+        return tuple(line for line in self.lines if line.short)
 
     @property
     def ready(self) -> bool | None:
-        """Whether nothing is missing; None if unknown."""
-        return False if self.lacking else None if self.unsure else True
+        """True where nothing is missing; None if unknown."""
+        if self.lacking:
+            return False
+        return None if self.unsure else True
 
     @property
     def awaited(self) -> bool:
-        """Whether Google has yet to answer for everything that is missing."""
-        return all(one.requested and one.requested.state in ("new", "pending") for one in self.lacking)
+        """True where Google has yet to answer for everything that is missing."""
+        return all(line.requested and line.requested.state in ("new", "pending") for line in self.lacking)
 
     @property
     def why(self) -> str:
         """The missing quota, with amounts; empty where none is."""
-        return join(one.shortage(one.short, str(one.requested or one.increase)) for one in self.lacking)
+        return join(line.shortage(line.short, str(line.requested or line.increase)) for line in self.lacking)
 
     def __str__(self) -> str:
         return f"not ready, because {self.why}" if self.lacking else self.unsure or "ready"
@@ -61,11 +64,13 @@ def by_season(
     now: datetime,
     at: Callable[[tuple[CurrentCluster, ...]], QuotaReport],
 ) -> Mapping[datetime, QuotaReport]:
-    """Report on the clusters that are wanted when each season begins. `at` reports on these, and none of the stack's
-    others."""
-    begin = sorted({max(one.spec.season.begins or now, now) for one in coming})
+    """Report on the clusters that are wanted when each season begins.
+
+    `at` reports on these, and none of the stack's others.
+    """
+    beginnings = sorted({max(cluster.spec.season.begins or now, now) for cluster in coming})
     every = (*current, *coming)
-    return {when: at(tuple(one for one in every if one.spec.season.includes(when))) for when in begin}
+    return {when: at(tuple(cluster for cluster in every if cluster.spec.season.includes(when))) for when in beginnings}
 
 
 def readiness(
@@ -79,66 +84,78 @@ def readiness(
     strict: bool = False,
     asked: Mapping[str, int] | None = None,
 ) -> Mapping[str, Readiness]:
-    """Return the readiness by name of the clusters `coming` by a date that is still ahead; none where nothing was read.
-    `old` are ids that are no longer declared, `asked` the limits that the stack asks for, by metric."""
+    """Return the readiness, by name, of the clusters `coming` at a date that is still ahead; none if nothing was read.
+
+    `old` are ids that are no longer declared, `asked` the limits that the stack asks for, by metric.
+    """
     if live.skipped:
         return {}
 
     def at(clusters: tuple[CurrentCluster, ...]) -> QuotaReport:
-        gone = (*old, *(one.id for one in current if one not in clusters))
+        gone = (*old, *(cluster.id for cluster in current if cluster not in clusters))
         return assess(clusters, live.without(gone), region=region, mode="warn", preview=True)
 
     reports = by_season(current, coming, now, at)
     return {
-        one.spec.name: _of(one, begins, reports[begins], asked or {}, strict=strict)
-        for one in coming
-        if (begins := one.spec.season.begins) and begins > now
+        cluster.spec.name: _of(cluster, begins, reports[begins], asked or {}, strict=strict)
+        for cluster in coming
+        if (begins := cluster.spec.season.begins) and begins > now
     }
 
 
-def findings(found: Mapping[str, Readiness]) -> Iterator[Finding]:
-    for name, one in sorted(found.items(), key=lambda pair: pair[1].begins):
-        if one.lacking:
-            begins = moment_in_words(one.begins)
+def findings(coming: Mapping[str, Readiness]) -> Iterator[Finding]:
+    """Find coming clusters, by name, whose quota does not suffice."""
+    for name, cluster in sorted(coming.items(), key=lambda pair: pair[1].begins):
+        if cluster.lacking:
+            begins = moment_in_words(cluster.begins)
             yield KINDS[AWAITS].of(
                 Subject("cluster", name),
-                f"cluster {name}, whose season begins {begins}, is {one}",
-                grade=Grade.NOTE if one.awaited else None,
-                lines=one.lacking,
+                f"cluster {name}, whose season begins {begins}, is {cluster}",
+                grade=Grade.NOTE if cluster.awaited else None,
+                lines=cluster.lacking,
             )
 
 
-def with_coming(report: QuotaReport, found: Mapping[str, Readiness]) -> QuotaReport:
+def with_coming(report: QuotaReport, coming: Mapping[str, Readiness]) -> QuotaReport:
     """Return the report on existing clusters, with the draw and the lack of coming ones."""
     lines = {line.key: line for line in report.lines}
-    for one in sorted(found.values(), key=lambda one: one.begins):
-        for line in one.lines:
-            alone = replace(line, now=0, short=0)
-            alone = alone if line.state == "unknown" else replace(alone, state="ok", verdict="ok")
-            known = lines.get(line.key) or alone
-            short = f"short by {line.short:,} from {moment_in_words(one.begins)} on" if line.short else ""
-            if short and short not in known.verdict:
-                known = replace(known, verdict="ok now", state="tight") if known.state == "ok" else known
-                enough, verdict = max(known.enough, line.enough), f"{known.verdict}; {short}"
-                known = replace(known, verdict=verdict, enough=enough, requested=line.requested)
-            lines[line.key] = known
-    return replace(report, lines=tuple(lines.values()), findings=(*report.findings, *findings(found)))
+    for cluster in sorted(coming.values(), key=lambda cluster: cluster.begins):
+        for line in cluster.lines:
+            row = lines.get(line.key)
+            if row is None:  # No existing cluster draws this: it is short only later.
+                row = replace(line, now=0, short=0)
+                if line.state != "unknown":
+                    row = replace(row, state="ok", verdict="ok")
+            short = f"short by {line.short:,} from {moment_in_words(cluster.begins)} on" if line.short else ""
+            if short and short not in row.verdict:
+                if row.state == "ok":
+                    row = replace(row, verdict="ok now", state="tight")
+                row = replace(
+                    row,
+                    verdict=f"{row.verdict}; {short}",
+                    enough=max(row.enough, line.enough),
+                    requested=line.requested,
+                )
+            lines[line.key] = row
+    return replace(report, lines=tuple(lines.values()), findings=(*report.findings, *findings(coming)))
 
 
 def _of(
-    one: CurrentCluster, begins: datetime, report: QuotaReport, asked: Mapping[str, int], *, strict: bool
+    cluster: CurrentCluster, begins: datetime, report: QuotaReport, asked: Mapping[str, int], *, strict: bool
 ) -> Readiness:
-    lines = tuple(line for line in report.lines if line.now is not None and line.drawn_by(one.spec.name))
-    unknown = (str(told) for told in report.findings if told.kind == "quota-unknown")
-    unsure = next(unknown, "") if any(line.state == "unknown" for line in lines) else ""
+    lines = tuple(line for line in report.lines if line.now is not None and line.drawn_by(cluster.spec.name))
+    unsure = ""
+    if any(line.state == "unknown" for line in lines):
+        unsure = next((str(finding) for finding in report.findings if finding.kind == "quota-unknown"), "")
     lacking = (replace(line, short=line.lacks(strict=strict)) for line in lines)
-    return Readiness(begins, tuple(_asked(line, asked) for line in lacking), unsure)
+    return Readiness(begins=begins, lines=tuple(_asked(line, asked) for line in lacking), unsure=unsure)
 
 
 def _asked(line: QuotaRow, asked: Mapping[str, int]) -> QuotaRow:
     """Add this deployment's request, where no sufficient one exists."""
-    amount, known = 0 if line.elsewhere else asked.get(line.metric, 0), line.requested
-    if not amount or (known and known.asked is not None and not more(amount, known.asked)):
+    amount = 0 if line.elsewhere else asked.get(line.metric, 0)
+    earlier = line.requested
+    if not amount or (earlier and earlier.asked is not None and not more(amount, earlier.asked)):
         return line
     return replace(line, requested=Requested("new", amount))
 
@@ -148,16 +165,21 @@ def judge(catalog: Catalog, live: Live, now: datetime, draws: tuple[OfferDraw, .
     alive = () if isinstance(live.clusters, Unknown) else live.clusters
     states = {cluster.id: cluster.state for cluster in alive}
     current = tuple(
-        CurrentCluster(cluster, cluster.id, "", cluster.id in states, states.get(cluster.id, ""))
+        CurrentCluster(
+            spec=cluster,
+            id=cluster.id,
+            fingerprint="",
+            import_=cluster.id in states,
+            state=states.get(cluster.id, ""),
+        )
         for cluster in catalog.clusters.values()
     )
-    known = {item.id for item in current}
-    old = frozenset(
-        cluster.id for cluster in alive if cluster.id not in known and cluster.labels.get(STACK_LABEL) == catalog.stack
-    )
+    offered = {cluster.id for cluster in current}
+    of_stack = (cluster.id for cluster in alive if cluster.labels.get(STACK_LABEL) == catalog.stack)
+    old = frozenset(id_ for id_ in of_stack if id_ not in offered)
     report = assess(current, live, region=catalog.region, offers=draws, mode="warn", preview=True, old=old)
-    rest = [CurrentCluster(one, one.id, "", import_=False) for one in catalog.coming]
-    return with_coming(report, readiness(current, rest, live, region=catalog.region, now=now, old=old))
+    coming = [CurrentCluster(spec=cluster, id=cluster.id, fingerprint="", import_=False) for cluster in catalog.coming]
+    return with_coming(report, readiness(current, coming, live, region=catalog.region, now=now, old=old))
 
 
 def metrics(catalog: Catalog, draws: tuple[OfferDraw, ...] = ()) -> frozenset[str]:

@@ -24,14 +24,15 @@ _NOT_STARTED = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PAUSED"})
 
 @dataclass(frozen=True)
 class Usage:
-    """Amounts by metric: held by the stack's current clusters, by its old generations, and by all others.
+    """Amounts in use, by metric."""
 
-    `uncounted`: the parts left out.
-    """
-
+    #: Held by the stack's current clusters.
     own: Mapping[str, int] = field(default_factory=dict)
+    #: Held by its old generations.
     old: Mapping[str, int] = field(default_factory=dict)
+    #: Held by all others.
     others: Mapping[str, int] = field(default_factory=dict)
+    #: Sentences on clusters and jobs that are left out.
     uncounted: tuple[str, ...] = ()
 
     def total(self, metric: str) -> int:
@@ -40,15 +41,18 @@ class Usage:
 
 @dataclass(frozen=True)
 class Share:
-    """A pool's draw of a metric: `each` per machine, `now` after this `up`, `initial` at its creation."""
+    """A pool's draw of a metric."""
 
     cluster: CurrentCluster
     pool: PoolSpec
+    #: The draw of one machine.
     each: int
+    #: The draw after this `up`.
     now: int
 
     @property
     def initial(self) -> int:
+        """The draw at the pool's creation."""
         return self.each * self.pool.replicas
 
     @property
@@ -76,38 +80,45 @@ def usage(
     A training pipeline runs as a custom or tuning job, which is counted in its place. A tuning job is counted with all
     trials that may run at once, and the custom jobs of its trials are not counted again.
     """
-    tuning = tuple(f"{job.display_name}-trial-" for job in jobs if job.kind.has_trials and not job.ended)
-    mine: Counter[str] = Counter()
-    leaving: Counter[str] = Counter()
-    others: Counter[str] = Counter()
+    trial_prefixes = tuple(f"{job.display_name}-trial-" for job in jobs if job.kind.has_trials and not job.ended)
+    by_own: Counter[str] = Counter()
+    by_old: Counter[str] = Counter()
+    by_others: Counter[str] = Counter()
     uncounted: list[str] = []
     for cluster in clusters:
-        if not cluster.failed:  # A cluster in deletion has its machines until it is gone.
-            target = mine if cluster.id in own else leaving if cluster.id in old else others
-            uncounted += _count(target, cluster.machines, preemptible=False, who=f"cluster {cluster.id}")
+        if cluster.failed:
+            continue  # It has no machines; a cluster in deletion has them until it is gone.
+        if cluster.id in own:
+            amounts = by_own
+        elif cluster.id in old:
+            amounts = by_old
+        else:
+            amounts = by_others
+        uncounted += _count(amounts, cluster.machines, preemptible=False, who=f"cluster {cluster.id}")
     for job in jobs:
         if (
             not job.persistent_resource_id
             and not job.ended
             and job.state not in _NOT_STARTED
             and (job.kind.runs_itself or job.kind.has_trials)
-            and not (job.kind.runs_itself and job.display_name.startswith(tuning))
+            and not (job.kind.runs_itself and job.display_name.startswith(trial_prefixes))
         ):
-            uncounted += _count(others, job.machines, preemptible=job.preemptible, who=f"job {job.display_name}")
-    return Usage(mine, leaving, others, tuple(uncounted))
+            uncounted += _count(by_others, job.machines, preemptible=job.preemptible, who=f"job {job.display_name}")
+    return Usage(own=by_own, old=by_old, others=by_others, uncounted=tuple(uncounted))
 
 
-def _count(target: Counter[str], groups: tuple[MachineGroup, ...], *, preemptible: bool, who: str) -> list[str]:
-    missed: list[str] = []
+def _count(amounts: Counter[str], groups: tuple[MachineGroup, ...], *, preemptible: bool, who: str) -> list[str]:
+    """Add the needs of machines to the amounts; return sentences on those that can't be counted."""
+    uncounted: list[str] = []
     for group in groups:
         try:
-            found = needs_of((group,), preemptible=preemptible)
+            needs = needs_of((group,), preemptible=preemptible)
         except MachineError as error:
-            missed.append(f"{who} is not counted: {error.what}")
+            uncounted.append(f"{who} is not counted: {error.what}")
             continue
-        for need in found:
-            target[need.metric] += need.amount
-    return missed
+        for need in needs:
+            amounts[need.metric] += need.amount
+    return uncounted
 
 
 class Grounds:
@@ -125,22 +136,25 @@ class Grounds:
         self.draws = tuple((draw, needs_of(draw.machines, preemptible=draw.preemptible)) for draw in offers)
         self.usage: Usage | None = None
         if not (live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown)):
-            self.usage = usage(live.clusters, live.jobs, frozenset(item.id for item in current if item.import_), old)
+            existing = frozenset(cluster.id for cluster in current if cluster.import_)
+            self.usage = usage(live.clusters, live.jobs, own=existing, old=old)
         clusters = () if isinstance(live.clusters, Unknown) else live.clusters
-        sizes = {(one.id, pool.id): pool.replicas for one in clusters for pool in one.pools}
-        found: dict[str, list[Share]] = {}
+        sizes = {(living.id, pool.id): pool.replicas for living in clusters for pool in living.pools}
+        shares: dict[str, list[Share]] = {}
         inferred = {need.metric for _, needs in self.draws for need in needs if not need.documented}
-        for item in current:
-            for pool in item.spec.pools:
-                size = sizes.get((item.id, pool.name), pool.replicas) if item.import_ else pool.replicas
+        for cluster in current:
+            for pool in cluster.spec.pools:
+                size = sizes.get((cluster.id, pool.name), pool.replicas) if cluster.import_ else pool.replicas
                 for need in _needs_of_one(pool):
-                    found.setdefault(need.metric, []).append(Share(item, pool, need.amount, need.amount * size))
-                    inferred |= set() if need.documented else {need.metric}
-        self.shares: Mapping[str, list[Share]] = {metric: found[metric] for metric in sorted(found, key=rank)}
+                    share = Share(cluster=cluster, pool=pool, each=need.amount, now=need.amount * size)
+                    shares.setdefault(need.metric, []).append(share)
+                    if not need.documented:
+                        inferred.add(need.metric)
+        self.shares: Mapping[str, list[Share]] = {metric: shares[metric] for metric in sorted(shares, key=rank)}
         self._inferred = frozenset(inferred)
 
     def limit(self, metric: str) -> QuotaLimit | str:
-        """Return the limit, or why it can't be told."""
+        """Return the limit, or the reason why it can't be told."""
         if self.live.skipped:
             return "nothing was read"
         if isinstance(self.live.limits, Unknown):
@@ -148,14 +162,16 @@ class Grounds:
         return self.live.limits.get(metric) or f"{metric} is not among the quotas that the service lists"
 
     def unchecked(self, metric: str) -> bool:
-        """Tell whether a name was inferred that the service does not list: then there is no limit to compare with."""
+        """Tell whether a metric's name was inferred and the service does not list it: there is no limit to compare."""
         limits = self.live.limits
         return metric in self._inferred and not isinstance(limits, Unknown) and metric not in limits
 
     def lacking(self, need: Need) -> int:
         """Return the amount by which the limit alone is too small; 0 where it suffices or can't be told."""
         limit = self.limit(need.metric)
-        return need.amount - limit.limit if isinstance(limit, QuotaLimit) and lacks(limit, need.amount) else 0
+        if isinstance(limit, QuotaLimit) and lacks(limit, need.amount):
+            return need.amount - limit.limit
+        return 0
 
 
 def _needs_of_one(pool: PoolSpec) -> tuple[Need, ...]:
