@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pulumi
 
-from slipway.authoring.stack.stack import Stack
+from slipway.authoring.stack.stack import Edit, Stack
 from slipway.base.errors import SlipwayError
 from slipway.deploying.deployment.deletion_guard import GuardSubject, guarded_grants, guarded_use
 from slipway.deploying.deployment.destruction import Destruction
@@ -20,13 +20,13 @@ from .guard import check, guard, trainers_of
 from .workspace import leave_grants
 
 
-def take_down(checkout: Path) -> None:
+def take_down(checkout: Path, edit: Edit | None) -> None:
     """Declare nothing, so that the engine deletes all that it knows, where that is all of the stack."""
     pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
     try:
-        file = configured(checkout)
+        file = configured(checkout, edit)
     except SlipwayError:
-        file = None  # A mistake in the stack file must not prevent a destruction.
+        file = None  # A mistake in the stack file, or an edit of it, must not prevent a destruction.
     run = EngineRun.of(checkout, left(checkout, os.environ))
     # The destruction takes the stack's outputs with it, and a killed program tells nothing any more.
     if not run.preview:

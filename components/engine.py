@@ -16,7 +16,7 @@ from typing import TypeVar
 import pulumi
 from pulumi.runtime.config import get_config_env
 
-from slipway.authoring.stack.stack import NO_FILE, Stack, from_config
+from slipway.authoring.stack.stack import NO_FILE, Edit, Stack, from_config
 from slipway.authoring.stack.yaml_file import load
 from slipway.base.errors import ConfigError, Fault
 from slipway.google.foreign_words import ON_ERROR, meaning_of
@@ -50,8 +50,9 @@ class EngineRun:
         return isinstance(self.state, State) and bool(self.state.catalog_bucket)
 
 
-def configured(checkout: Path) -> Stack:
-    """Return the stack that is being deployed. Raises StackErrors with file and line of every mistake.
+def configured(checkout: Path, edit: Edit | None = None) -> Stack:
+    """Return the stack that is being deployed, as `edit` returns it. Raises StackErrors with file and line of every
+    mistake, and ConfigError for those of `edit`.
 
     The engine's values take precedence over the file's (`pulumi up --config …`), whose lines are kept for the errors.
     """
@@ -61,7 +62,12 @@ def configured(checkout: Path) -> Stack:
         document = load(file, shown_as=f"stacks/{file.name}")
     except ConfigError:
         document = NO_FILE
-    return from_config(get_config_env(), stack=stack, file=document)
+    written = from_config(get_config_env(), stack=stack, file=document)
+    if edit is None:
+        return written
+    from slipway.authoring.stack.edit import edited  # few programs have an edit
+
+    return edited(written, edit)
 
 
 def place() -> tuple[str, str]:

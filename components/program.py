@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pulumi
 
+from slipway.authoring.stack.stack import Edit
 from slipway.base.errors import SlipwayError
 
 from .deployment import declare
@@ -21,12 +22,13 @@ SAID = 32
 """The exit code that tells Pulumi's language host that the person knows the reason."""
 
 
-def program(file: str) -> Callable[[Callable[[Run], None]], None]:
+def program(file: str, stack: Edit | None = None) -> Callable[[Callable[[Run], None]], None]:
     """Run the decorated function, which declares the stack that the engine names; not so for SLIPWAY_PURPOSE=destroy,
     which takes the stack down.
 
-    `file` is the path of the `__main__.py`: stack files, templates and jobs are those beside it. An error is shown to
-    the person, and ends the process.
+    `file` is the path of the `__main__.py`: stack files, templates and jobs are those beside it. `stack` takes the
+    stack of the stack file and returns the one to declare, which is held to the same checks. An error is shown to the
+    person, and ends the process.
     """
     # By default the interpreter searches all of pulumi's objects for garbage, as it imports the rest and as it ends: a
     # quarter of the program's time.
@@ -40,9 +42,9 @@ def program(file: str) -> Callable[[Callable[[Run], None]], None]:
             if os.environ.get("SLIPWAY_PURPOSE") == "destroy":
                 from .destruction import take_down
 
-                take_down(checkout)
+                take_down(checkout, stack)
             else:
-                declaring = Run(checkout)
+                declaring = Run(checkout, stack)
                 declare(declaring)
                 declaring.end()
         except SlipwayError as error:
@@ -52,6 +54,7 @@ def program(file: str) -> Callable[[Callable[[Run], None]], None]:
     return run
 
 
-def deploy(file: str) -> None:
-    """Run the program of Slipway's own checkout, for a repository with stack files, templates and jobs of its own."""
-    program(file)(declare)
+def deploy(file: str, stack: Edit | None = None) -> None:
+    """Run the program of Slipway's own checkout in a repository of a team's own. The arguments are those of
+    `program`."""
+    program(file, stack)(declare)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import pulumi
 
-from slipway.authoring.stack.stack import Stack
+from slipway.authoring.stack.stack import Edit, Stack
 from slipway.base.clock import right_time
 from slipway.deploying.deployment.deletion_guard import guarded_grants, guarded_use
 from slipway.deploying.deployment.live_plan import read_and_plan
@@ -53,8 +53,8 @@ class Run:
 
     guard: pulumi.ResourceHookBinding
 
-    def __init__(self, checkout: Path) -> None:
-        self._checkout, self._began = checkout, datetime.now(UTC)
+    def __init__(self, checkout: Path, edit: Edit | None) -> None:
+        self._checkout, self._edit, self._began = checkout, edit, datetime.now(UTC)
         # Slow imports run while the engine, then the cloud, answers: `preview-vs-bare` of the bench.
         with ThreadPoolExecutor(1) as background:
             background.submit(import_module, "slipway.deploying.deployment.deployment")
@@ -75,7 +75,7 @@ class Run:
     def read_stack(self) -> Stack:
         """Return the stack of the stack file and the engine's configuration. Raises StackErrors with all mistakes, and
         ConfigError for a stack that moves to another place."""
-        run, stack = self._engine, configured(self._checkout)
+        run, stack = self._engine, configured(self._checkout, self._edit)
         self._stack = stack
         if isinstance(run.state, Unknown):
             pulumi.log.warn(f"can't tell what the stack has already, from {run.state.api}: {run.state.why}")

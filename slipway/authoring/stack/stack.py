@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import PurePath
@@ -102,6 +102,9 @@ class Stack:
         others = (member for trainer in self.trainers.values() for member in trainer.submitters)
         return tuple(dict.fromkeys((*self.workspace.submitters, *others)))
 
+
+Edit = Callable[[Stack], Stack]
+"""A function by which a program changes the stack of its file."""
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 

@@ -1,0 +1,121 @@
+"""A program's edit of a stack is held to the checks of a file, and its mistakes name it. # D1 # D6"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from slipway.authoring.stack.edit import edited
+from slipway.authoring.stack.stack import Stack
+from slipway.base.errors import ConfigError
+from slipway.model.season import Season
+
+from .files import read, with_config
+
+STACK = read(
+    with_config(
+        """
+        slipway:persistentResources:
+          team-a:
+            displayName: Team A
+            pools:
+              gpu:
+                machine: a3-highgpu-8g
+                disk: { type: pd-ssd, sizeGb: 500 }
+                replicas: { min: 1, max: 4, initial: 2 }
+              t4: { machine: n1-standard-8, accelerator: {type: NVIDIA_TESLA_T4, count: 2}, replicas: 3 }
+            network: projects/123456789012/global/networks/training
+            reservedIpRanges: [vertex]
+            serviceAccount: { custom: false }
+            labels: { team: a }
+            replacement: in-place
+            generation: 3
+            retireWithin: 2w
+            createWithin: 90m
+            from: 2027-01-10
+            until: 2027-03-01T08:00:00Z
+            idleLimit: 3d
+            alternatives:
+              - { region: us-east4, pools: { gpu: { machine: a2-ultragpu-8g, replicas: 1 } } }
+              - pools: { t4: { machine: n1-standard-8, replicas: 3 } }
+          team-b:
+            pools: { cpu: { machine: n1-standard-4, replicas: 1 } }
+            encryption: { kmsKey: projects/p/locations/us-central1/keyRings/r/cryptoKeys/k }
+            pscInterface:
+              networkAttachment: training
+              dnsPeeringConfigs: [{ domain: corp.example., targetProject: net, targetNetwork: shared }]
+          theirs: { id: research, pools: { cpu: { machine: n1-standard-4, replicas: { min: 1, max: 2 } } } }
+        slipway:quota: { mode: request, contactEmail: ml@acme.example, strict: true }
+        slipway:policy: { mandatory: { regions: [us-central1], idleCost: 1000 }, grades: { submitter-gone: warning } }
+        slipway:budget: { stack: 80000, teams: { vision: 30000 }, enforce: true }
+        slipway:reservations:
+          mine:
+            path: projects/acme/zones/us-central1-a/reservations/r
+            machine: n1-standard-8
+            accelerator: { type: NVIDIA_TESLA_T4, count: 1 }
+            machines: 2
+        slipway:trainers: { evals: { submitters: [group:evals@acme.example] } }
+        slipway:templates: [dask-digits, gemma2-lora]
+        slipway:workspace: { submitters: [group:ml@acme.example], code: true, confirmAbove: 20.5, board: true }
+        """
+    )
+)
+
+
+def test_what_a_file_says_comes_back_whole() -> None:
+    result = edited(STACK, lambda stack: stack)
+    assert result == STACK
+    assert result.clusters[2].adopted and result.clusters[2].adopted.line("pools").startswith(
+        "stacks/Pulumi.prod.yaml:"
+    )
+
+
+def test_a_loop_declares_a_cluster_for_each_team() -> None:
+    def one_for_each_team(stack: Stack) -> Stack:
+        shared = stack.clusters[1]
+        teams = (replace(shared, name=team, display_name=team) for team in ("vision", "speech"))
+        return replace(stack, clusters=(*stack.clusters, *teams))
+
+    assert [one.name for one in edited(STACK, one_for_each_team).clusters[3:]] == ["vision", "speech"]
+
+
+def of(**changes: Any) -> Callable[[Stack], Stack]:
+    """Return the edit of the first cluster."""
+
+    def wrong(stack: Stack) -> Stack:
+        first, *others = stack.clusters
+        return replace(stack, clusters=(replace(first, **changes), *others))
+
+    return wrong
+
+
+POOL = STACK.clusters[0].pools[0]
+HALF: Any = 1.5
+IN_FILE = "wrong of test_edit.py"
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (of(name="Team A"), rf"{IN_FILE}:\d+  slipway:persistentResources.Team A: "),
+        (
+            of(pools=(replace(POOL, max=0),)),
+            rf"{IN_FILE}:\d+  \S+pools.gpu.replicas.max: max 0 is not more than min 1",
+        ),
+        (of(pools=(replace(POOL, replicas=HALF),)), rf"{IN_FILE}:\d+  \S+team-a.pools.gpu.replicas.initial: .* whole"),
+        (of(labels={"Team": "a"}), "can't be a label's name"),
+        (of(season=Season(idle_limit=timedelta(seconds=5))), "idleLimit: is not a valid time"),
+        (of(name="team-b"), f"{IN_FILE} gives `clusters` a value that no stack file can have"),
+        (of(deletion_policy="ABANDON"), f"{IN_FILE} gives `clusters` a value that no stack file can have"),
+        (of(labelz={}), rf"{IN_FILE} returns no stack\n  why: line \d+: TypeError: "),
+        (lambda _: None, r"<lambda> of test_edit.py returns no stack\n  why: line \d+: AttributeError: "),
+        (lambda stack: replace(stack, region="us-east4"), "<lambda> of test_edit.py moves the stack"),
+    ],
+)
+def test_a_mistake_names_the_edit(edit: Callable[[Stack], Stack], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        edited(STACK, edit)
