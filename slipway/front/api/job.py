@@ -234,8 +234,8 @@ def job(name: str, *, catalog: str | None = None) -> Job:
 
     check(name=name, catalog=catalog)
     context = context_of(catalog)
-    found = find_job(context, name, tell=_log.info)
-    return Job(found.name, found.request_id, found, context)
+    target = find_job(context, name, tell=_log.info)
+    return Job(target.name, target.request_id, target, context)
 
 
 def jobs(

@@ -67,8 +67,10 @@ class Failure:
         who = self.who or "a replica"
         if self.memory is not None:
             return [f"{who} used {percent(self.memory)} of the memory of its {self.machine}, as far as was sampled"]
-        why = [self.why] if self.why else []
-        return [*why, f"the last lines of {who}:", *(f"  {line}" for line in self.lines)] if self.lines else why
+        words = [self.why] if self.why else []
+        if self.lines:
+            words += [f"the last lines of {who}:", *(f"  {line}" for line in self.lines)]
+        return words
 
     @property
     def fix(self) -> str:

@@ -100,7 +100,8 @@ def on_cluster(
         lines = tuple(line for part in homeless for line in _mismatch(part, cluster))
         return Verdict(Outcome.NEVER, f"can never run on {name}", lines)
     there = [job for job in jobs or () if job.persistent_resource_id == cluster.id]
-    pools, ahead = {pool.id: pool for pool in cluster.pools}, _ahead(cluster, there)
+    pools = {pool.id: pool for pool in cluster.pools}
+    ahead = _ahead(cluster, there)
     loads = [Load(pools[pool], needs, ahead[pool]) for pool, needs in by_pool(demand, cluster).items()]
     by_outcome = {outcome: [load for load in loads if load.outcome is outcome] for outcome in Outcome}
     if never := by_outcome[Outcome.NEVER]:
@@ -119,6 +120,7 @@ def on_cluster(
         text = f"pool full: {_busy(name, full, cluster, there, now)}"
         text += waiting(sum(job.state == _QUEUED for job in there))
         return Verdict(Outcome.FULL, text, holder=held[0].typed if held else "", queue=queue)
+    # A waiting job whose machines count as used already takes none from this one.
     rivals = [job for job in rivals if any(machines_on(job, load.pool.id, cluster) for load in loads if load.ahead)]
     growing, behind = by_outcome[Outcome.SCALES], by_outcome[Outcome.MAY_WAIT]
     if behind or (not growing and any(_lacks(job, cluster, ahead) for job in rivals)):

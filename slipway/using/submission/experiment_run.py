@@ -44,9 +44,9 @@ def prepare_experiment(context: Context, request: Request) -> None:
     home, title = experiment.partition("/metadataStores/")[0], last_part(experiment)
     for attempt in range(1, _TRIES + 1):
         try:
-            found = metadata.context(experiment)
-            if not found.board:
-                metadata.change(found, BOARD, _default_board(context, metadata, home))
+            existing = metadata.context(experiment)
+            if not existing.board:
+                metadata.change(existing, BOARD, _default_board(context, metadata, home))
         except NotFound:
             if not metadata.make(experiment, EXPERIMENT, title, _default_board(context, metadata, home)):
                 continue  # Somebody has made the experiment meanwhile, with or without a TensorBoard.

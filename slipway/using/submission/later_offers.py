@@ -71,10 +71,10 @@ def _require_same(then: PreparedSubmission, now: PreparedSubmission) -> None:
         from slipway.authoring.packages.packing import modules
 
         pairs.append(("runs", ", ".join(modules(then.template)), ", ".join(modules(now.template))))
-    if others := [f"{name}: {was} then, {is_} now" for name, was, is_ in pairs if was != is_]:
+    if differences := [f"{name}: {was} then, {is_} now" for name, was, is_ in pairs if was != is_]:
         raise ConfigError(
             f"template {now.template.name} was deployed anew, and this submission would be another job by it",
-            why="\n".join(others),
+            why="\n".join(differences),
             fix="cancel it, and submit it again",
         )
 

@@ -20,10 +20,10 @@ def same(request: Request, job: VertexJob) -> VertexJob:
     """Return `job` unchanged. Raises OtherJobError when it carries the id and is not the job that is asked for now."""
     asked = VertexJob.read(request.body, request.kind)
     ours, theirs = {**compared(asked), "template": request.template}, compared(job)
-    if others := differing(theirs, ours):
+    if differences := differing(theirs, ours):
         raise OtherJobError(
             f"request id {request.id} was used before, for something else ({job.display_name}, {job.numbered})",
-            why="\n".join(others),
+            why="\n".join(differences),
             fix="use another request id, or leave it out",
         )
     return job

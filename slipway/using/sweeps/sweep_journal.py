@@ -191,9 +191,12 @@ class SweepJournal:
             head, self._head = self._head, None
             self._append({"schema": 1, **asdict(head)})
             self.sync()
-        line = {"i": run.index, "a": run.resend, "s": fate.value, "t": round(when, 1)}
-        others = {"j": job, "b": bucket if bucket != self._bucket else ""}
-        self._append({**line, **{key: value for key, value in others.items() if value}})
+        line: dict[str, Any] = {"i": run.index, "a": run.resend, "s": fate.value, "t": round(when, 1)}
+        if job:
+            line["j"] = job
+        if bucket not in ("", self._bucket):  # The header has the usual bucket.
+            line["b"] = bucket
+        self._append(line)
         self._record(run, fate, when, job, bucket)
 
     def sync(self) -> None:

@@ -103,10 +103,10 @@ class SweepPlan:
         same = revision.exact and job.revision == revision
         names = {*theirs, *ours} if same else {*self.shared, *self.points[run.index].given}
         pairs += [(name, theirs.get(name), ours.get(name)) for name in sorted(names)]
-        others = [(name, then, now) for name, then, now in pairs if then != now]
-        before = ", ".join(f"{short(name)}={_shown(then)}" for name, then, _ in others)
-        after = ", ".join(f"{short(name)}={_shown(now)}" for name, _, now in others)
-        return f"run {run.index}: {before} then, {after} now" if others else ""
+        differences = [(name, then, now) for name, then, now in pairs if then != now]
+        before = ", ".join(f"{short(name)}={_shown(then)}" for name, then, _ in differences)
+        after = ", ".join(f"{short(name)}={_shown(now)}" for name, _, now in differences)
+        return f"run {run.index}: {before} then, {after} now" if differences else ""
 
 
 def plan_sweep(
