@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from vertex_local.clock import timestamp
 from vertex_local.store import Store
-from vertex_local.vertex.clusters import records as clusters
+from vertex_local.vertex.clusters.records import CLUSTERS
 
 from local import environment
 from local.demo import leftovers
@@ -155,9 +155,9 @@ class Checkout:
     def _due_now(self, change: str) -> None:
         store = Store(self.cloud.state / "cloud.sqlite")
         with store.transaction():
-            for cluster in clusters.every(store):
+            for cluster in CLUSTERS.every(store):
                 if cluster.change == change:
-                    clusters.put(store, replace(cluster, due=timestamp(datetime.fromtimestamp(0, UTC))))
+                    CLUSTERS.put(store, replace(cluster, due=timestamp(datetime.fromtimestamp(0, UTC))))
         store.close()
 
     def jobs(self, request: str = "*") -> list[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from vertex_local.clock import timestamp
 from vertex_local.store import Store
-from vertex_local.vertex.clusters import records as clusters
+from vertex_local.vertex.clusters.records import CLUSTERS
 
 from tests.checkouts.checkout import MACHINE, Checkout
 from tests.checkouts.shell import wait_for
@@ -109,9 +109,9 @@ def made_two_hours_ago(checkout: Checkout) -> None:
     """As if so much time had passed since its clusters were made."""
     mine, store = checkout.clusters(), Store(checkout.cloud.state / "cloud.sqlite")
     with store.transaction():
-        for cluster in clusters.every(store):
+        for cluster in CLUSTERS.every(store):
             if cluster.id in mine:
-                clusters.put(store, replace(cluster, create_time=timestamp(datetime.now(UTC) - timedelta(hours=2))))
+                CLUSTERS.put(store, replace(cluster, create_time=timestamp(datetime.now(UTC) - timedelta(hours=2))))
     store.close()
 
 

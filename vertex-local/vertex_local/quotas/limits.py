@@ -16,7 +16,7 @@ def granted(world: World) -> Granted:
     """Return the limits that preferences have put in force until now."""
     now = world.clock.now()
     found: dict[tuple[str, str | None], int] = {}
-    for item in records.every(world.store):
+    for item in records.PREFERENCES.every(world.store):
         value = records.effective(item, now)
         if item.service == SERVICE and value is not None:
             found[item.quota_id, item.dimensions.get("region")] = value

@@ -26,7 +26,7 @@ from ..wire import (
 from ..world import World
 from . import limits, records
 from .metrics import SERVICE, UNLIMITED, Quota, table
-from .records import MESSAGES, Preference
+from .records import MESSAGES, PREFERENCES, Preference
 
 _BASE = "/{version:v1|v1beta}/projects/{project}/locations/global/quotaPreferences"
 _ID = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._~+-]*")
@@ -57,10 +57,10 @@ class QuotaPreferences:
         if not _ID.fullmatch(name):
             raise invalid_argument(f'Invalid quota preference id "{name}".')
         with self._world.store.transaction():
-            if records.get(self._world.store, f"{self._parent}/{name}"):
+            if PREFERENCES.get(self._world.store, f"{self._parent}/{name}"):
                 raise already_exists(f"Quota preference {self._parent}/{name} already exists.")
             made = self._created(call, f"{self._parent}/{name}", body)
-            records.put(self._world.store, made)
+            PREFERENCES.put(self._world.store, made)
         return self._answer(call, made)
 
     def get(self, call: Call) -> Reply:
@@ -72,7 +72,7 @@ class QuotaPreferences:
         version, now = call.params["version"], self._world.clock.now()
         fields = _fields(version)
         test = document_filters.parsed(call.query.get("filter", ""), fields)
-        every = (records.answer(item, now) for item in records.every(self._world.store))
+        every = (records.answer(item, now) for item in PREFERENCES.every(self._world.store))
         found = documents.in_order(filter(test, every), call.query.get("orderBy", ""), fields)
         return documents.listed(
             call,
@@ -87,7 +87,7 @@ class QuotaPreferences:
         masked = MESSAGES.masked(call.params["version"], "QuotaPreference", call.query.get("updateMask", ""))
         name = f"{self._parent}/{call.params['preference']}"
         with self._world.store.transaction():
-            found = records.get(self._world.store, name)
+            found = PREFERENCES.get(self._world.store, name)
             if found is None:
                 if not call.flag("allowMissing"):
                     raise not_found(f"Quota preference {name} not found.")
@@ -95,7 +95,7 @@ class QuotaPreferences:
             else:
                 changed = self._changed(call, found, body, masked)
             if not call.flag("validateOnly"):
-                records.put(self._world.store, changed)
+                PREFERENCES.put(self._world.store, changed)
         return self._answer(call, changed)
 
     def _created(self, call: Call, name: str, body: Mapping[str, Any]) -> Preference:
@@ -106,7 +106,7 @@ class QuotaPreferences:
                 raise invalid_argument(f"Dimension {key} can't be set on quota {quota.quota_id}.")
             if value not in machines.table().all_regions:
                 raise invalid_argument(f'Quota {quota.quota_id} has no value for region "{value}".')
-        for other in records.every(self._world.store):
+        for other in PREFERENCES.every(self._world.store):
             if (other.quota_id, dict(other.dimensions)) == (quota.quota_id, dimensions):
                 raise already_exists(f"Quota preference {other.name} is for the same quota and dimensions.")
         now = self._world.now()
@@ -188,7 +188,7 @@ class QuotaPreferences:
 
     def _find(self, call: Call) -> Preference:
         name = f"{self._parent}/{call.params['preference']}"
-        found = records.get(self._world.store, name)
+        found = PREFERENCES.get(self._world.store, name)
         if found is None:
             raise not_found(f"Quota preference {name} not found.")
         return found

@@ -1,16 +1,16 @@
 """Quota preferences: the values asked for and granted, and when they took effect."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from ..clock import timestamp
 from ..messages import Messages
-from ..store import Store
+from ..repository import Repository
 from ..wire import Call
 
-_KIND = "quotaPreference"
 MESSAGES = Messages(
     packages={"v1": "cloudquotas_v1", "v1beta": "cloudquotas_v1beta"},
     modules={
@@ -93,14 +93,4 @@ def answer(item: Preference, now: datetime) -> dict[str, Any]:
     return body
 
 
-def get(store: Store, name: str) -> Preference | None:
-    found = store.get(_KIND, name)
-    return None if found is None else Preference(**found)
-
-
-def put(store: Store, item: Preference) -> None:
-    store.put(_KIND, item.name, asdict(replace(item)))
-
-
-def every(store: Store) -> list[Preference]:
-    return [Preference(**document) for _, document in store.list(_KIND)]
+PREFERENCES = Repository(kind="quotaPreference", record=Preference, key=attrgetter("name"))

@@ -2,17 +2,17 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import documents
+from ..repository import Repository
 from ..store import Store
 from ..wire import Call, Reply, Route, failed_precondition, invalid_argument, not_found
 from ..world import World
 from . import messages
 from .names import id_of, location_name, region
 
-_KIND = "vertexOperation"
 _VERSION = "{version:v1|v1beta1|ui}"
 _AT = "/" + _VERSION + "/projects/{project}/locations/{location}"
 _PARENTS = (
@@ -66,7 +66,7 @@ def start(
     operation = Operation(
         f"{parent}/operations/{number}", version, metadata, response, target, now, now, progress, result=result
     )
-    put(world.store, operation)
+    _OPERATIONS.put(world.store, operation)
     return operation
 
 
@@ -87,25 +87,17 @@ def done(
     return Reply(body=answer(current(world.store, operation)))
 
 
-def put(store: Store, operation: Operation) -> None:
-    store.put(_KIND, _key(operation.name), asdict(operation))
-
-
 def finish(store: Store, name: str | None, now: str, progress: str = "", error: dict[str, Any] | None = None) -> None:
     """Mark an operation as done, unless it was deleted meanwhile."""
-    found = store.get(_KIND, _key(name)) if name else None
+    found = _OPERATIONS.get(store, _key(name)) if name else None
     if found:
-        operation = Operation(**found)
-        put(
-            store,
-            replace(operation, done=True, update_time=now, progress=progress or operation.progress, error=error),
-        )
+        over = replace(found, done=True, update_time=now, progress=progress or found.progress, error=error)
+        _OPERATIONS.put(store, over)
 
 
 def current(store: Store, operation: Operation) -> Operation:
     """Return the operation as it is now."""
-    found = store.get(_KIND, _key(operation.name))
-    return Operation(**found) if found else operation
+    return _OPERATIONS.get(store, _key(operation.name)) or operation
 
 
 def answer(operation: Operation) -> dict[str, Any]:
@@ -176,9 +168,8 @@ class Operations:
         resource = call.params.get("resource")
 
         def page(after: str, size: int) -> tuple[Sequence[Operation], str]:
-            found, more = self._world.store.page(_KIND, f"{location}/", after, size)
-            shown = (Operation(**document) for _, document in found)
-            return [item for item in shown if resource is None or id_of(item.target) == resource], more
+            found, more = _OPERATIONS.page(self._world.store, f"{location}/", after, size)
+            return [item for item in found if resource is None or id_of(item.target) == resource], more
 
         return documents.listed(call, "operations", page, answer)
 
@@ -189,14 +180,13 @@ class Operations:
         return Reply(body={})
 
     def _delete(self, call: Call) -> Reply:
-        self._world.store.delete(_KIND, _key(self._find(call).name))
+        _OPERATIONS.remove(self._world.store, _key(self._find(call).name))
         return Reply(body={})
 
     def _find(self, call: Call) -> Operation:
         project, location = call.params["project"], region(call)
         self._world.access.require(call.principal, "aiplatform.operations.list", project)
-        found = self._world.store.get(_KIND, f"{location}/{call.params['operation']}")
-        operation = Operation(**found) if found else None
+        operation = _OPERATIONS.get(self._world.store, f"{location}/{call.params['operation']}")
         resource = call.params.get("resource")
         if operation is None or (resource is not None and id_of(operation.target) != resource):
             name = f"{location_name(self._world.project, location)}/operations/{call.params['operation']}"
@@ -206,3 +196,6 @@ class Operations:
 
 def _key(name: str) -> str:
     return f"{name.split('/')[3]}/{id_of(name)}"
+
+
+_OPERATIONS = Repository(kind="vertexOperation", record=Operation, key=lambda operation: _key(operation.name))

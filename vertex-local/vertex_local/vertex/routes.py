@@ -8,8 +8,8 @@ from ..supply import machines
 from ..supply import records as scenarios
 from ..wire import Route
 from ..world import Loop, World
-from .clusters import records as clusters
 from .clusters.persistent_resources import PersistentResources
+from .clusters.records import CLUSTERS
 from .clusters.work import apply_due
 from .follower import Follower, Loops
 from .jobs import table as jobs
@@ -77,7 +77,7 @@ def summary(world: World) -> Mapping[str, str | int]:
     started = jobs.started(world.store)
     scenario = scenarios.current(world)
     return {
-        "clusters": len(clusters.every(world.store)),
+        "clusters": len(CLUSTERS.every(world.store)),
         "running jobs": len(started),
         "waiting jobs": jobs.count_waiting(world.store),
         **({"scenario": f"since {timestamp(scenario.since)}"} if scenario.document else {}),

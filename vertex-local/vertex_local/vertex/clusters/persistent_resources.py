@@ -25,8 +25,8 @@ from ..field_errors import machine_disk_mistakes, refuse
 from ..jobs import life as job_life
 from ..jobs import table as jobs
 from ..names import cluster_name, location_name
-from . import life, records, rules
-from .records import Cluster, answer
+from . import life, rules
+from .records import CLUSTERS, Cluster, answer, below
 from .work import apply_due
 
 _KIND = Kind("PersistentResource", "/persistentResources", "resource", "persistentResources", trains=True)
@@ -65,12 +65,12 @@ class PersistentResources(Collection):
         apply_due(self.world)
         name = cluster_name(self.world.project, location, cluster_id)
         with self.world.store.transaction():
-            if records.get(self.world.store, name):
+            if CLUSTERS.get(self.world.store, name):
                 raise already_exists(f"The PersistentResource {name} already exists.")
             operation = self._start(call, name, name, "CreatePersistentResource", life.CREATING)
             declared = rules.defaulted(body, cluster_id)
             cluster = life.created(name, declared, operation.name, self.world.clock.now(), self.world.settings)
-            records.put(self.world.store, self._fated(cluster, self.world.settings.create_error, fresh=True))
+            CLUSTERS.put(self.world.store, self._fated(cluster, self.world.settings.create_error, fresh=True))
         self.world.changed.set()
         return Reply(body=operations.answer(operation))
 
@@ -83,9 +83,10 @@ class PersistentResources(Collection):
         location = self.enter(call, "list")
         apply_due(self.world)
         since = self.hidden_since(call) or "9"
+        at = location_name(self.world.project, location)
 
         def page(after: str, size: int) -> tuple[Sequence[Body], str]:
-            found, more = records.page(self.world, location, after, size)
+            found, more = CLUSTERS.page(self.world.store, below(at), after, size)
             return [self._answer(cluster) for cluster in found if cluster.create_time < since], more
 
         return self.listed(call, page)
@@ -106,7 +107,7 @@ class PersistentResources(Collection):
                     ended = job_life.cancelled(job, job.run, now, why)
                     jobs.keep(self.world, job.run, ended)
             operation = self._start(call, location_name(self.world.project, location), cluster.name, "Delete")
-            records.put(self.world.store, life.deleted(cluster, operation.name, now, self.world.settings))
+            CLUSTERS.put(self.world.store, life.deleted(cluster, operation.name, now, self.world.settings))
         # A cluster that nothing holds back is gone at once, and the answer says so.
         apply_due(self.world)
         self.world.changed.set()
@@ -146,12 +147,12 @@ class PersistentResources(Collection):
             operation = self._start(call, cluster.name, cluster.name, "RebootPersistentResource", life.REBOOTING)
             rebooted = life.rebooted(cluster, operation.name, now, self.world.settings)
             fresh = not cluster.holds_machines
-            records.put(self.world.store, self._fated(rebooted, self.world.settings.reboot_error, fresh=fresh))
+            CLUSTERS.put(self.world.store, self._fated(rebooted, self.world.settings.reboot_error, fresh=fresh))
         self.world.changed.set()
         return Reply(body=operations.answer(operation))
 
     def _find(self, call: Call) -> Cluster:
-        cluster = records.get(self.world.store, self.named(call))
+        cluster = CLUSTERS.get(self.world.store, self.named(call))
         if cluster is None:
             raise not_found("The PersistentResource does not exist.")
         return cluster

@@ -1,18 +1,15 @@
 """A persistent resource: its declaration, its state of life, and its document in the store."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from functools import lru_cache
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Literal
 
-from ...store import Store
+from ...repository import Repository
 from ...supply.shape import Shape, shape_of
-from ...world import World
-from ..names import id_of, location_name, location_of
+from ..names import id_of, location_of
 
 State = Literal["PROVISIONING", "RUNNING", "STOPPING", "ERROR", "REBOOTING", "UPDATING"]
-_KIND = "persistentResource"
 Change = Literal["create", "reboot", "delete"]
 
 
@@ -120,44 +117,9 @@ def answer(cluster: Cluster, used: Mapping[str, int]) -> dict[str, Any]:
     return body
 
 
-def dump(cluster: Cluster) -> dict[str, Any]:
-    """Return a cluster as a document for the store."""
-    return asdict(cluster)
+CLUSTERS = Repository(kind="persistentResource", record=Cluster, key=attrgetter("name"))
 
 
-def load(document: Mapping[str, Any]) -> Cluster:
-    """Return a cluster from its document."""
-    pools = tuple(Pool(**{**pool, "shape": Shape(**pool["shape"])}) for pool in document["pools"])
-    return Cluster(**{**document, "pools": pools})
-
-
-def get(store: Store, name: str) -> Cluster | None:
-    found = store.get(_KIND, name)
-    return None if found is None else load(found)
-
-
-def put(store: Store, cluster: Cluster) -> None:
-    store.put(_KIND, cluster.name, dump(cluster))
-
-
-def remove(store: Store, name: str) -> None:
-    store.delete(_KIND, name)
-
-
-def every(store: Store, place: str = "") -> list[Cluster]:
-    """Return all clusters, or those of a location (by its full name), oldest first."""
-    prefix = f"{place}/persistentResources/" if place else ""
-    return [_read(text) for _, text in store.texts(_KIND, prefix)]
-
-
-def page(world: World, region: str, after: str, size: int) -> tuple[list[Cluster], str]:
-    documents, more = world.store.page(
-        _KIND, f"{location_name(world.project, region)}/persistentResources/", after, size
-    )
-    return [load(document) for _, document in documents], more
-
-
-@lru_cache(1024)
-def _read(text: str) -> Cluster:
-    """Return a cluster, cached: the scheduler reads all several times a second, and most have not changed since."""
-    return load(json.loads(text))
+def below(location: str) -> str:
+    """Return the beginning of the names of a location's clusters (by its full name)."""
+    return f"{location}/persistentResources/"

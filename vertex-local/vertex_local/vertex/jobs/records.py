@@ -1,9 +1,8 @@
 """A custom job: its body for people, its run, and the parts of each step in its life."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from types import MappingProxyType
 from typing import Any, Literal
 
 from ...clock import timestamp
@@ -116,7 +115,7 @@ class Run:
     tries: int = 0
     preemptions: int = 0
     restarts: int = 0
-    worn: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    worn: Mapping[str, int] = field(default_factory=dict)
     running_since: str | None = None
     ran_s: float = 0.0
     trial: str | None = None
@@ -216,16 +215,3 @@ def running_s(run: Run, now: datetime) -> float:
     if run.state != "JOB_STATE_RUNNING" or since is None:
         return run.ran_s
     return run.ran_s + (now - datetime.fromisoformat(since)).total_seconds()
-
-
-def dump(run: Run) -> dict[str, Any]:
-    """Return a run as a document for the store."""
-    return {**asdict(replace(run, worn={})), "worn": dict(run.worn)}
-
-
-def load(document: Mapping[str, Any]) -> Run:
-    """Return a run from its document."""
-    demands = tuple(Demand(**{**item, "shape": Shape(**item["shape"])}) for item in document["demands"])
-    replicas = tuple(Replica(**item) for item in document["replicas"])
-    outcome = Outcome(**document["outcome"]) if document["outcome"] else None
-    return Run(**{**document, "demands": demands, "replicas": replicas, "outcome": outcome})

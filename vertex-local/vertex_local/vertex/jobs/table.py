@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from ...repository import document, read
 from ...store import Store
 from ...world import World
-from . import logs, records
+from . import logs
 from .records import Job, Run
 
 NAME = "custom_jobs"
@@ -45,7 +46,7 @@ def put(store: Store, number: int, region: str, body: Mapping[str, Any], run: Ru
     spec = body["jobSpec"]
     values = (number, body["name"], region, spec.get("persistentResourceId"), body["state"], body["displayName"])
     text = json.dumps(body, separators=(",", ":"))
-    running = None if run is None else json.dumps(records.dump(run), separators=(",", ":"))
+    running = None if run is None else json.dumps(document(run), separators=(",", ":"))
     store.execute(
         "INSERT INTO custom_jobs (number, name, region, cluster, state, display_name, create_time, body, run) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (number) DO UPDATE SET "
@@ -158,7 +159,7 @@ def alive_on(store: Store, region: str, cluster: str) -> list[Job]:
 
 def _job(row: tuple[str, str | None]) -> Job:
     body, run = row
-    return Job(json.loads(body), None if run is None else records.load(json.loads(run)))
+    return Job(json.loads(body), None if run is None else read(Run, json.loads(run)))
 
 
 @lru_cache(1024)

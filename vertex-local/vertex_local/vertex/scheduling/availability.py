@@ -8,8 +8,7 @@ from ...supply.allotment import Supply
 from ...supply.preemption import Target
 from ...supply.scenario import Strategy
 from ...world import World
-from ..clusters import records as clusters
-from ..clusters.records import Cluster
+from ..clusters.records import CLUSTERS, Cluster, below
 from ..jobs import table as jobs
 from ..jobs.records import Job, Run, running_s
 from ..names import location_name
@@ -24,7 +23,7 @@ def supply(world: World, region: str, now: datetime, *, leaving: bool = True) ->
         return Supply()
     used: Counter[tuple[str, Strategy]] = Counter()
     reserved: Counter[str] = Counter()
-    for cluster in clusters.every(world.store, location_name(world.project, region)):
+    for cluster in CLUSTERS.every(world.store, below(location_name(world.project, region))):
         used += machines(cluster)
     for job in jobs.started(world.store, region):
         run = job.run

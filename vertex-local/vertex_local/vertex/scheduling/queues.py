@@ -12,8 +12,7 @@ from ...supply.allotment import Allotment
 from ...supply.shape import Shape
 from ...world import World
 from ..clusters import life as cluster_life
-from ..clusters import records as clusters
-from ..clusters.records import Cluster, Pool
+from ..clusters.records import CLUSTERS, Cluster, Pool
 from ..jobs import table as jobs
 from ..jobs import waiting as waiting_life
 from ..jobs.records import Job, Replica, Run
@@ -32,7 +31,7 @@ def serve_all(world: World, now: datetime) -> None:
     for region, cluster_id in jobs.queues(world.store):
         if cluster_id is None:
             serve_region(world, region, now)
-    for cluster in clusters.every(world.store):
+    for cluster in CLUSTERS.every(world.store):
         serve_cluster(world, cluster, now)
 
 
@@ -41,7 +40,7 @@ def serve(world: World, region: str, cluster_id: str | None, now: datetime) -> N
     if cluster_id is None:
         serve_region(world, region, now)
         return
-    cluster = clusters.get(world.store, cluster_name(world.project, region, cluster_id))
+    cluster = CLUSTERS.get(world.store, cluster_name(world.project, region, cluster_id))
     if cluster:
         serve_cluster(world, cluster, now)
 
@@ -59,7 +58,7 @@ def serve_cluster(world: World, cluster: Cluster, now: datetime) -> None:
     used = jobs.pool_use(world.store, cluster.region, cluster.id)
     grown = cluster_life.scaled(cluster, _needed(world, cluster, waiting, used, now), now, world.settings)
     if grown is not cluster:
-        clusters.put(world.store, grown)
+        CLUSTERS.put(world.store, grown)
     blocked: set[Shape] = set()
     for job in waiting:
         run = _run(job)

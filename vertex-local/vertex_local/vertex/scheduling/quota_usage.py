@@ -8,7 +8,7 @@ from ...quotas.metrics import drawn
 from ...supply.scenario import Strategy
 from ...training_settings import TrainingSettings
 from ...world import World
-from ..clusters import records as clusters
+from ..clusters.records import CLUSTERS, below
 from ..jobs import strategies
 from ..jobs import table as jobs
 from ..jobs.records import Demand, Run, demands_of
@@ -19,7 +19,7 @@ from . import reservations
 def in_use(world: World, region: str) -> Counter[str]:
     """Return metric to amount: machines of clusters, and of jobs that have machines of their own."""
     used: Counter[str] = Counter()
-    for cluster in clusters.every(world.store, location_name(world.project, region)):
+    for cluster in CLUSTERS.every(world.store, below(location_name(world.project, region))):
         used += drawn(cluster.machines())
     for job in jobs.started(world.store, region):
         if job.run and job.run.cluster is None:

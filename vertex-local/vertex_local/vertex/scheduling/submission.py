@@ -11,8 +11,7 @@ from ...storage.records import BUCKET
 from ...supply import records as scenarios
 from ...wire import failed_precondition, not_found, resource_exhausted
 from ...world import World
-from ..clusters import records as clusters
-from ..clusters.records import Cluster
+from ..clusters.records import CLUSTERS, Cluster
 from ..clusters.work import apply_due
 from ..field_errors import Mistake, refuse
 from ..jobs import life, rules, strategies, table, waiting
@@ -130,7 +129,7 @@ def cancel(world: World, name: str, message: str) -> None:
 def _admit_to_pool(world: World, location: str, cluster_id: str, body: Mapping[str, Any], root: str) -> str:
     """Check a job against the cluster it names and return the service account it will run as. Raises 400, 404, 429."""
     spec = body["jobSpec"]
-    cluster = clusters.get(world.store, cluster_name(world.project, location, cluster_id))
+    cluster = CLUSTERS.get(world.store, cluster_name(world.project, location, cluster_id))
     if cluster is None:
         raise not_found("The PersistentResource does not exist.")
     if not cluster.takes_jobs:

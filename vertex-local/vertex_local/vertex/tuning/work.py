@@ -6,7 +6,7 @@ from datetime import datetime
 from ...clock import timestamp
 from ...wire import ApiError
 from ...world import World
-from ..clusters import records as clusters
+from ..clusters.records import CLUSTERS
 from ..jobs import replicas
 from ..jobs import table as jobs
 from ..names import cluster_name, id_of
@@ -121,7 +121,7 @@ def _cluster_is_away(world: World, tuning: Tuning) -> bool:
     cluster_id = tuning.declared["trialJobSpec"].get("persistentResourceId")
     if not cluster_id:
         return False
-    cluster = clusters.get(world.store, cluster_name(world.project, tuning.name.split("/")[3], cluster_id))
+    cluster = CLUSTERS.get(world.store, cluster_name(world.project, tuning.name.split("/")[3], cluster_id))
     return cluster is not None and cluster.state == "REBOOTING"
 
 
