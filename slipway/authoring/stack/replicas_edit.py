@@ -30,6 +30,7 @@ def with_bounds(text: str, bounds: PoolBounds) -> str:
     shared = _shared(root)
     pools = {name: _replicas(root, shared, *name) for name in bounds}
     edits = [edit for name, node in pools.items() for edit in _edits(node, *bounds[name])]
+    # From the end of the file, so that the places of the edits before it stay right.
     for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
     return text
@@ -82,7 +83,7 @@ def _edits(node: yaml.Node, least: int, most: int) -> list[_Replacement]:
     """Return the replacements. A range stays a range in its present form; any other value is written anew."""
     low, high = _child(node, "min"), _child(node, "max")
     if low is None or high is None or least == most:
-        return [_Replacement(node.start_mark.index, _end(node), _written(least, most))]
+        return [_Replacement(start=node.start_mark.index, end=_end(node), text=_written(least, most))]
     edits = [_scalar(low, least), _scalar(high, most)]
     initial = _child(node, "initial")
     if initial is not None:
@@ -92,7 +93,7 @@ def _edits(node: yaml.Node, least: int, most: int) -> list[_Replacement]:
 
 
 def _scalar(node: yaml.Node, number: int) -> _Replacement:
-    return _Replacement(node.start_mark.index, node.end_mark.index, str(number))
+    return _Replacement(start=node.start_mark.index, end=node.end_mark.index, text=str(number))
 
 
 def _end(node: yaml.Node) -> int:

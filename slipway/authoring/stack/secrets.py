@@ -40,7 +40,13 @@ _FIX = (
 def check_secrets(document: Document) -> tuple[FileMistake, ...]:
     """Return the keys that name a secret and the values that look like one. The value itself is never repeated."""
     return tuple(
-        FileMistake(document.file, document.line(path), dotted(path), f"{what} in a stack file", _FIX)
+        FileMistake(
+            file=document.file,
+            line=document.line(path),
+            key=dotted(path),
+            what=f"{what} in a stack file",
+            fix=_FIX,
+        )
         for path, what in _secrets(document.values, ())
     )
 

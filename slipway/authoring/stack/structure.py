@@ -104,12 +104,8 @@ def check_structure(document: Document) -> StackFile | tuple[FileMistake, ...]:
         return StackFile.model_validate(document.values)
     except ValidationError as error:
         details = error.errors(include_url=False)
-        meant = {
-            (*path[:-1], _meant(path))
-            for detail in details
-            if detail["type"] == "extra_forbidden"
-            for path in (_path(detail),)
-        }
+        unknown = [_path(detail) for detail in details if detail["type"] == "extra_forbidden"]
+        meant = {(*path[:-1], _meant(path)) for path in unknown}
         # A misspelt key is one mistake, not also a missing key.
         return tuple(
             _mistake(document, detail)
@@ -130,7 +126,7 @@ def _meant(path: KeyPath) -> str:
 def _mistake(document: Document, detail: Any) -> FileMistake:
     path = _path(detail)
     what, fix = _words(path, detail)
-    return FileMistake(document.file, document.line(path), dotted(path), what, fix)
+    return FileMistake(file=document.file, line=document.line(path), key=dotted(path), what=what, fix=fix)
 
 
 def _words(path: KeyPath, detail: Any) -> tuple[str, str]:

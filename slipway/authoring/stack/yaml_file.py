@@ -163,7 +163,7 @@ class _Reader:
                 return value
             what, fix = f"a number of {len(node.value)} digits", "a smaller one"
         line = self.lines.get(path, node.start_mark.line + 1)
-        self.mistakes.append(FileMistake(self.file, line, dotted(path), what, fix))
+        self.mistakes.append(FileMistake(file=self.file, line=line, key=dotted(path), what=what, fix=fix))
         return None
 
     def _text(self, text: str, node: yaml.Node, path: KeyPath) -> str:
@@ -174,7 +174,7 @@ class _Reader:
             line = self.lines.get(path, node.start_mark.line + 1)
             half = next(character for character, shown in zip(text, whole, strict=True) if character != shown)
             what = f"the escape {visible(half)} is half of a character"  # The text itself may be secret.
-            self.mistakes.append(FileMistake(self.file, line, dotted(path), what, _WHOLE))
+            self.mistakes.append(FileMistake(file=self.file, line=line, key=dotted(path), what=what, fix=_WHOLE))
         return whole
 
     def _item(self, node: yaml.Node, path: KeyPath) -> Any:
@@ -265,6 +265,5 @@ class DocumentPart:
         return value if isinstance(value, kind) and not (kind is int and isinstance(value, bool)) else None
 
     def wrong(self, what: str, fix: str) -> None:
-        self.mistakes.append(
-            FileMistake(self.document.file, self.document.line(self.path), dotted(self.path), what, fix)
-        )
+        file, line = self.document.file, self.document.line(self.path)
+        self.mistakes.append(FileMistake(file=file, line=line, key=dotted(self.path), what=what, fix=fix))

@@ -1,4 +1,5 @@
-"""The cases of a template: the variant for each set of parameter values, so that readers need not keep an order."""
+"""The cases of a template: the variant for each set of parameter values. Cases exclude each other, so that their order
+does not matter to readers of the catalog."""
 
 from __future__ import annotations
 
@@ -56,6 +57,7 @@ def cases(template: Declaration) -> tuple[Case, ...]:
 
 
 def _common(box: ValueSets, other: ValueSets) -> ValueSets | None:
+    """Return the box that two boxes share; None where they share nothing."""
     common = {name: tuple(value for value in values if value in other[name]) for name, values in box.items()}
     return common if all(common.values()) else None
 

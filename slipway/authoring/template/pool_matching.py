@@ -37,12 +37,10 @@ class PoolMismatch:
 
     def __str__(self) -> str:
         """Return `workers needs machine a3-highgpu-8g, nearest pool cpu/workers has n1-standard-8`."""
-        rows = [
+        return f"{self.role} needs " + "; ".join(
             f"{comparison.field} {comparison.needs}, nearest pool {self.nearest} has {comparison.has}"
             for comparison in self.fields
-        ]
-        return f"{self.role} needs " + "; ".join(
-            row for row, comparison in zip(rows, self.fields, strict=True) if not comparison.fits
+            if not comparison.fits
         )
 
 

@@ -19,10 +19,12 @@ _PINNED = re.compile(r"[^\s@]+@sha256:[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Package:
-    """Code as a Python package: the folder is the import package, `module` is run, `image` is a prebuilt executor.
+    """Code as a Python package.
 
-    `folder` is relative to the repository's root; its requirements.txt, if any, is installed with it. With the module
-    SCRIPT it holds any files, and the arguments name the command: `--command=python train.py`.
+    - `folder`: the import package, from the repository's root; its requirements.txt, if any, is installed with it. With
+      the module SCRIPT it holds any files, and the arguments name the command: `--command=python train.py`.
+    - `module`: the module that is run.
+    - `image`: a prebuilt executor of Vertex AI.
     """
 
     folder: str
@@ -43,10 +45,10 @@ class Package:
 
 @dataclass(frozen=True)
 class Image:
-    """Code as a container image, pinned by digest, `…@sha256:…`, so that the reviewed image runs.
+    """Code as a container image. It has no launcher: a submission whose answer is lost may run it twice.
 
-    `command` replaces its ENTRYPOINT (CMD is ignored then); a worker pool's `args` replace its CMD. An image has no
-    launcher: a submission whose answer is lost may run it twice.
+    - `uri`: the image, pinned by digest, `…@sha256:…`, so that the reviewed image runs.
+    - `command`: in place of its ENTRYPOINT (CMD is ignored then); a worker pool's `args` replace its CMD.
     """
 
     uri: str
@@ -62,13 +64,16 @@ Code = Package | Image
 
 @dataclass(frozen=True)
 class WorkerPool:
-    """A role of a job: `replicas` equal machines, all running the template's code with `args`.
+    """A role of a job: equal machines that all run the same code.
 
-    `machine` and `disk` must equal a pool's exactly. `replicas` is a number or a placeholder of an int parameter.
-    `position` is one of POSITIONS; without it the pool takes the place after the one before it. `code` overrides the
-    template's; `env` are variables of its own, beside the template's and in place of those of the same name.
-    `reservation`, for the capacity type of that name: a name that the stack file has under
-    `slipway:reservations`, a full path, or ANY_RESERVATION.
+    - `machine` and `disk`: exactly those of a pool, where the job is to run on one.
+    - `replicas`: the number of machines, or a placeholder of an int parameter.
+    - `args`: the arguments of the code.
+    - `position`: one of POSITIONS; without it the pool takes the place after the pool before it.
+    - `code`: in place of the template's.
+    - `reservation`: for the capacity type of that name; a name under `slipway:reservations` of the stack file, a full
+      path, or ANY_RESERVATION.
+    - `env`: variables of its own, beside the template's and in place of those of the same name.
     """
 
     role: str

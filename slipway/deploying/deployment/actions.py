@@ -24,9 +24,11 @@ Clusters = Mapping[str, PersistentResource]
 
 
 def by_id(live: Live, adopted: Container[str], region: str, stack: str) -> tuple[Clusters, Clusters]:
-    """Return the living clusters, and those that the stack made. Somebody may have made one by hand in another region,
-    by the same request: then the one at home is the stack's. Adopted ones are at home, and another region may have one
-    of the same id."""
+    """Return the living clusters, and those that the stack made, by id.
+
+    Two regions may have a cluster of the same id: somebody may have made one by hand, by the same request. Then the one
+    at home is the stack's, and so is an adopted one.
+    """
     listed = () if isinstance(live.clusters, Unknown) else live.clusters
     ordered = sorted(listed, key=lambda cluster: cluster.region in ("", region))
     living = {cluster.id: cluster for cluster in ordered if cluster.id not in adopted or cluster.region in ("", region)}
@@ -43,68 +45,87 @@ def decide(
     now: datetime | None,
 ) -> tuple[Action, ...]:
     """Return the actions, in the order of display. `current` are wanted now, `dormant` later or after an edit."""
-    adopted, catalog = {cluster.id for cluster in current if cluster.spec.adopted}, live.catalog
+    catalog = live.catalog
+    adopted = {cluster.id for cluster in current if cluster.spec.adopted}
     living, ours = by_id(live, adopted, region, stack)
     unended = () if isinstance(live.jobs, Unknown) else tuple(job for job in live.jobs if not job.ended)
-    here, dormant_by_name = {cluster.id for cluster in current}, {cluster.spec.name: cluster for cluster in dormant}
+    current_ids = {cluster.id for cluster in current}
+    dormant_by_name = {entry.spec.name: entry for entry in dormant}
     creates = any(not cluster.import_ for cluster in current)
     published = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
     named = {*dormant_by_name, *(cluster.spec.name for cluster in current)}
 
     def fate(cluster: PersistentResource) -> Iterator[Action]:
         name = cluster.labels[NAME_LABEL]
-        follows = next((candidate for candidate in current if candidate.spec.name == name), None)
+        successor = next((candidate for candidate in current if candidate.spec.name == name), None)
         jobs = tuple(job for job in unended if job.persistent_resource_id == cluster.id)
-        why, first = _why_keep(cluster, jobs, follows, catalog), _goes_first(cluster, follows)
-        instead = (follows.id,) if follows is not None and not follows.import_ else ()
+        why = _why_keep(cluster, jobs, successor, catalog)
+        must_go_first = _must_go_before_successor(cluster, successor)
+        instead = (successor.id,) if successor is not None and not successor.import_ else ()
         rests = dormant_by_name.get(name)
-        goes = Action(name, cluster.id, What.DELETE_LAST, Why.IDLE, jobs, instead, living=cluster, dormant=rests)
+        goes = Action(
+            cluster=name,
+            id=cluster.id,
+            what=What.DELETE_LAST,
+            why=Why.IDLE,
+            jobs=jobs,
+            instead=instead,
+            living=cluster,
+            dormant=rests,
+        )
         if isinstance(why, Unknown):
             yield replace(goes, what=What.REFUSE, why=Why.UNREAD)
         elif why is Why.UNPUBLISHED and cluster.failed and instead:
             yield replace(goes, what=What.CLEAR, why=Why.FAILED)
-        elif first and why in (None, Why.UNPUBLISHED, Why.DAMAGED):
+        elif must_go_first and why in (None, Why.UNPUBLISHED, Why.DAMAGED):
             yield replace(goes, what=What.DELETE_FIRST, why=Why.IN_PLACE)
         elif why:
             gone = _removed(cluster, named, catalog, now)
-            late = _overdue(follows, rests, living, now, gone)
+            late = _overdue(successor, rests, living, now, gone)
             yield replace(goes, what=What.RETIRE, why=why, overdue=late, removed=gone)
             # A cluster that was another's predecessor already lacks the machines that are to be replaced.
-            if first and cluster.id not in published.retiring:
+            if must_go_first and cluster.id not in published.retiring:
                 yield replace(goes, what=What.REFUSE, why=why)
-        elif creates and _goes_ahead(cluster, follows, catalog, ours, rests=rests is not None):
+        elif creates and _may_go_before_creates(cluster, successor, catalog, ours, rests=rests is not None):
             yield replace(goes, what=What.DELETE_FIRST)
         else:
             yield goes
 
-    fates = [action for id_ in sorted(ours.keys() - here) for action in fate(ours[id_])]
-    no_longer_adopted = ((name, id_) for name, id_ in published.clusters.items() if id_ in published.adopted - here)
-    asked = (_asked(cluster, living.get(cluster.id), published) for cluster in current)
+    asked = [_asked(cluster, living.get(cluster.id), published) for cluster in current]
+    no_longer_adopted = [
+        Action(name, id_, What.LEAVE)
+        for name, id_ in published.clusters.items()
+        if id_ in published.adopted - current_ids
+    ]
+    rest = [replace(resting(entry), why=_why_resting(entry, published.whole)) for entry in dormant]
     order = list(What)
-    return (
-        *asked,
-        *(Action(name, id_, What.LEAVE) for name, id_ in no_longer_adopted),
-        *(replace(resting(entry), why=_why_resting(entry, published.whole)) for entry in dormant),
-        *sorted(fates, key=lambda action: order.index(action.what)),
-    )
+    fates = [action for id_ in sorted(ours.keys() - current_ids) for action in fate(ours[id_])]
+    fates.sort(key=lambda action: order.index(action.what))
+    return (*asked, *no_longer_adopted, *rest, *fates)
 
 
 def of_catalog(catalog: Catalog, deployed: Catalog | None, live: Live, now: datetime) -> tuple[Action, ...]:
     """Return the actions of the deployment that publishes `catalog` where `deployed` was published before. Where the
-    living clusters could not be read, nothing is told of those that are no longer declared."""
+    living clusters could not be read, those that are no longer declared have no action."""
     living = {} if isinstance(live.clusters, Unknown) else {cluster.id: cluster for cluster in live.clusters}
     current = [
         CurrentCluster(
-            cluster,
-            cluster.id,
-            "",
+            spec=cluster,
+            id=cluster.id,
+            fingerprint="",
             import_=cluster.id in living,
             state=living[cluster.id].state if cluster.id in living else "",
         )
         for cluster in catalog.clusters.values()
     ]
     dormant = [
-        Dormancy(cluster, cluster.id, cluster.why, cluster.since, dict.fromkeys(cluster.lacks or (), ""))
+        Dormancy(
+            spec=cluster,
+            id=cluster.id,
+            why=cluster.why,
+            since=cluster.since,
+            lacks=dict.fromkeys(cluster.lacks or (), ""),
+        )
         for cluster in catalog.dormant.values()
     ]
     published = as_published(deployed) if deployed else None
@@ -140,7 +161,7 @@ def _why_asked(current: CurrentCluster, whole: Catalog | None) -> Why:
     ids = [was.id]
     if current.import_ or not rested:  # As one of its alternatives.
         hashes = (fingerprint_of(whole.stack, whole.project, whole.region, option) for option in was.options)
-        ids += (cluster_id(was.name, option) for option in hashes)
+        ids += (cluster_id(was.name, fingerprint) for fingerprint in hashes)
     if not any(is_id_of(current.id, id_) for id_ in ids) or (rested and was.season != current.spec.season):
         return Why.ASKED
     if not isinstance(was, clusters.DormantCluster) or not rested:
@@ -156,10 +177,10 @@ def _why_resting(dormancy: Dormancy, whole: Catalog | None) -> Why:
 def _why_keep(
     cluster: PersistentResource,
     jobs: tuple[VertexJob, ...],
-    follows: CurrentCluster | None,
+    successor: CurrentCluster | None,
     catalog: PublishedCatalog | Unknown | None,
 ) -> Why | Unknown | None:
-    """Return the reason why it stays declared; None when it goes. `follows` is its successor, `jobs` have not ended."""
+    """Return the reason why a cluster stays declared; None when it goes. `jobs` are those that have not ended."""
     if jobs:
         return Why.JOBS
     if cluster.state == "STOPPING":
@@ -168,9 +189,9 @@ def _why_keep(
         return Why.IN_USE
     if cluster.state not in DELETABLE_STATES:
         return Why.BUSY_STATE
-    # A successor that this `up` makes needs no rule: its predecessor is deleted last (or see `_goes_ahead`), and not
-    # when a create failed.
-    if follows is not None and follows.import_ and follows.state not in RUNNING_STATES:
+    # A successor that this `up` makes needs no rule: its predecessor is deleted last (or see `_may_go_before_creates`),
+    # and not when a create failed.
+    if successor is not None and successor.import_ and successor.state not in RUNNING_STATES:
         return Why.SUCCESSOR
     if isinstance(catalog, Unknown):
         return catalog
@@ -179,43 +200,47 @@ def _why_keep(
     return None if catalog is not None and catalog.lists(cluster.id) else Why.UNPUBLISHED
 
 
-def _goes_first(cluster: PersistentResource, follows: CurrentCluster | None) -> bool:
-    """Tell whether its successor needs its machines, as there may be none for both. A failed cluster has none."""
-    replaces = follows is not None and not follows.import_ and follows.spec.replacement == IN_PLACE
+def _must_go_before_successor(cluster: PersistentResource, successor: CurrentCluster | None) -> bool:
+    """Tell whether a cluster's successor needs its machines, as there may be none for both. A failed cluster has
+    none."""
+    replaces = successor is not None and not successor.import_ and successor.spec.replacement == IN_PLACE
     return replaces and not cluster.failed
 
 
-def _goes_ahead(
+def _may_go_before_creates(
     cluster: PersistentResource,
-    follows: CurrentCluster | None,
+    successor: CurrentCluster | None,
     catalog: PublishedCatalog | Unknown | None,
     ours: Mapping[str, PersistentResource],
     *,
     rests: bool,
 ) -> bool:
-    """Tell whether a cluster that goes need not wait for the creations of this deployment, which may take days: no job
-    is sent to it any more, or it `rests` from now on. A cluster that may still be needed, as its successor does not
-    exist or is not on offer yet, waits. `ours` are the living ones by id. A failed one holds nothing."""
+    """Tell whether a cluster that goes need not wait for the creations of this deployment, which may take days.
+
+    It need not when no job is sent to it any more, or when its entry `rests` from now on. It waits while it may still
+    be needed, as its successor does not exist or is not on offer yet. `ours`: the stack's living clusters, by id.
+    """
+    # A failed cluster holds no machines, so nothing is gained.
     if cluster.failed or not isinstance(catalog, PublishedCatalog) or catalog.damage:
         return False
     name = cluster.labels[NAME_LABEL]
     if catalog.offers(cluster.id):
         return catalog.whole is not None and rests
     offered = ours.get(catalog.clusters.get(name, ""))
-    return follows is None or follows.import_ or (offered is not None and offered.state in RUNNING_STATES)
+    return successor is None or successor.import_ or (offered is not None and offered.state in RUNNING_STATES)
 
 
 def _overdue(
-    follows: CurrentCluster | None,
+    successor: CurrentCluster | None,
     rests: Dormancy | None,
     clusters: Mapping[str, PersistentResource],
     now: datetime | None,
     gone: Removed | None = None,
 ) -> bool:
     """Tell whether it should be gone; `gone` is for an entry that the stack file lacks."""
-    entry = follows.spec if follows else rests.spec if rests else None
-    successor = clusters.get(follows.id) if follows else None
-    since, within = retirement(entry, successor, rests.since if rests else None, gone)
+    entry = successor.spec if successor else rests.spec if rests else None
+    living = clusters.get(successor.id) if successor else None
+    since, within = retirement(entry, living, rests.since if rests else None, gone)
     return now is not None and since is not None and within is not None and now - since > within
 
 

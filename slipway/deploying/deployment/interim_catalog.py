@@ -39,16 +39,17 @@ def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> Ca
     The parts that wait for clusters being made stay as published: their predecessors, and templates that would lose
     these.
     """
-    whole, listed = live.deployed, () if isinstance(live.clusters, Unknown) else live.clusters
+    whole = live.deployed
+    listed = () if isinstance(live.clusters, Unknown) else live.clusters
     usable = {cluster.id for cluster in listed if cluster.state not in SPENT_STATES}
     published = whole.clusters if whole else {}
     offered = {name: cluster for name, cluster in published.items() if cluster.id in usable and not cluster.adopted}
     resting = {dormancy.spec.name for dormancy in plan.dormant}
     named = resting | {cluster.spec.name for cluster in plan.current}
-    settled = resting | {cluster.spec.name for cluster in plan.current if cluster.import_}
+    decided = resting | {cluster.spec.name for cluster in plan.current if cluster.import_}
 
     def published_of(made: Mapping[str, str]) -> Catalog:
-        catalog = catalog_of(_there(as_made(plan, made), offered, named, made))
+        catalog = catalog_of(_plan_of_existing(as_made(plan, made), offered, named, made))
         last = (action.id for action in plan.of(What.DELETE_LAST) if not catalog.cluster_named(action.id))
         catalog = replace(catalog, retiring=tuple(dict.fromkeys((*catalog.retiring, *last))))
         if whole is None:
@@ -56,7 +57,7 @@ def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> Ca
         was = {
             name: cluster
             for name, cluster in whole.clusters.items()
-            if name not in settled and catalog.cluster_named(cluster.id)
+            if name not in decided and catalog.cluster_named(cluster.id)
         }
         rests = {
             name: dormant
@@ -73,8 +74,15 @@ def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> Ca
     return published_of
 
 
-def _there(plan: Plan, offered: Mapping[str, Cluster], named: Collection[str], made: Collection[str]) -> Plan:
-    """Return the plan for the existing clusters when these of the clusters to be made run, by the first ids."""
+def _plan_of_existing(
+    plan: Plan, offered: Mapping[str, Cluster], named: Collection[str], made: Collection[str]
+) -> Plan:
+    """Return the plan of the existing clusters, while only some of those to be made run.
+
+    `offered`: the usable clusters of the published catalog, by name.
+    `named`: the names that the stack file has.
+    `made`: the first ids of the new clusters that run.
+    """
     current, dormant = [], list(plan.dormant)
     stays = {name: CurrentCluster(former, former.id, "", import_=True) for name, former in offered.items()}
     for cluster in plan.current:

@@ -23,6 +23,11 @@ from slipway.model.cluster import CurrentCluster
 from slipway.model.prices import Price, dollars, exact_text, per_hour, price_in_words, total
 from slipway.model.season import moment_in_words
 
+if TYPE_CHECKING:
+    from slipway.authoring.stack.stack import Stack  # whose pydantic a thin install lacks
+
+_MOST_NAMED = 4
+"""The most holders of a quota that a message names."""
 Event = Literal["create", "take-back", "delete", "retire", "unfinished", "season-begins", "season-ends", "idle-limit"]
 _BY_ITSELF = {
     "create": "is made",
@@ -111,8 +116,7 @@ def schedule(plan: Plan, live: Live, region: str, now: datetime) -> tuple[Due, .
     """Return events in order: of the next deployment, then those that wait for jobs, then the rest by date."""
     ready = prepared(plan.actions, live, region, now)
     events = [due for action in plan.actions for due in _due(action, live, region, now, ready)]
-    order = {True: 0, False: 1}
-    return tuple(sorted(events, key=lambda due: (order[due.now], due.at is not None, due.at or now, due.id, due.what)))
+    return tuple(sorted(events, key=lambda due: (not due.now, due.at is not None, due.at or now, due.id, due.what)))
 
 
 def costs(cluster: PersistentResource, region: str) -> Price:
@@ -174,12 +178,6 @@ def _retiring(action: Action, price: Price) -> Due:
     else:
         why = action.why.words
     return Due(action.cluster, action.id, "retire", why, per_hour=price, overdue=action.overdue)
-
-
-if TYPE_CHECKING:
-    from slipway.authoring.stack.stack import Stack  # whose pydantic a thin install lacks
-
-_NAMED = 4
 
 
 def wait_for_quota(decided: Plan, live: Live, stack: Stack, again: Callable[[Waits], Plan]) -> Plan:
@@ -262,7 +260,7 @@ def _lacking(decided: Plan, live: Live, stack: Stack) -> Mapping[str, Mapping[st
     report = assess(decided.current, then, region=stack.region, preview=True, old=decided.superseded_ids)
     lacks_by_name = {
         cluster.spec.name: {
-            line.metric: _words(line, by, then)
+            line.metric: _shortage(line, by, then)
             for line in report.lines
             if line.drawn_by(cluster.spec.name) and (by := line.lacks(strict=stack.quota.strict))
         }
@@ -271,15 +269,16 @@ def _lacking(decided: Plan, live: Live, stack: Stack) -> Mapping[str, Mapping[st
     return {name: lacks for name, lacks in lacks_by_name.items() if lacks}
 
 
-def _words(line: QuotaRow, by: int, live: Live) -> str:
+def _shortage(line: QuotaRow, by: int, live: Live) -> str:
     """Return `quota X in us-central1 is short by 8 (limit 8; drawn by first-1a2b3c4 8)`."""
-    holders = sorted(_who(line, live), key=lambda holder: (-holder[1], holder[0]))
-    named = [f"{name} {amount:,}" for name, amount in holders[:_NAMED]]
-    others = [f"{len(holders) - _NAMED} others"] if len(holders) > _NAMED else []
-    return line.shortage(by, f"drawn by {join([*named, *others])}" if holders else "")
+    holders = sorted(_holders(line, live), key=lambda holder: (-holder[1], holder[0]))
+    named = [f"{name} {amount:,}" for name, amount in holders[:_MOST_NAMED]]
+    if len(holders) > _MOST_NAMED:
+        named.append(f"{len(holders) - _MOST_NAMED} others")
+    return line.shortage(by, f"drawn by {join(named)}" if holders else "")
 
 
-def _who(line: QuotaRow, live: Live) -> Iterator[tuple[str, int]]:
+def _holders(line: QuotaRow, live: Live) -> Iterator[tuple[str, int]]:
     """Yield clusters of all stacks, and jobs beside them, with the amounts that they hold."""
     regional = live.at(line.region, home=not line.elsewhere)
     if isinstance(regional.clusters, Unknown) or isinstance(regional.jobs, Unknown):

@@ -40,9 +40,14 @@ Right = tuple[str, str, str]
 def rights(
     submitters: Mapping[str, Iterable[str]], works: Sequence[str], accounts: Iterable[str], writers: Iterable[str]
 ) -> frozenset[Right]:
-    """Return the rights on the resources that two stacks can share: the project, work buckets, the stack's region's
-    first, and accounts that somebody else made. `submitters` by the address of the trainer that they submit as;
-    `writers`: accounts that write metrics."""
+    """Return the rights on the resources that two stacks can share: the project, work buckets, and accounts that
+    somebody else made.
+
+    `submitters`: members by the address of the trainer that they submit as.
+    `works`: the work buckets, that of the stack's own region first.
+    `accounts`: the trainers' addresses.
+    `writers`: those of them that write metrics.
+    """
     listed: list[Right] = []
     for account, members in submitters.items():
         for member in members:
@@ -97,8 +102,11 @@ def shared(
     project: str,
     seen: Iterable[str] = (),
 ) -> tuple[SharedGrant, ...]:
-    """Return the grants that stay. `stack` is the one that drops them, and `known` its state; `seen`: stacks that have
-    clusters in the project, each of which must have a catalog."""
+    """Return the grants that stay.
+
+    `stack`: the stack that drops them, and `known` its state.
+    `seen`: the stacks that have clusters in the project; where one of them has no catalog, its needs are unknown.
+    """
     if isinstance(neighbours, Unknown):
         return tuple(SharedGrant(grant, unread=(str(neighbours),)) for grant in grants)
     own = {known.catalog_bucket, *(bucket.name for bucket in known.buckets)}
@@ -117,7 +125,7 @@ def shared(
     for grant in grants:
         stacks = tuple(sorted(name for name, needed in needs.items() if _right(grant) in needed))
         if stacks or unread:
-            staying.append(SharedGrant(grant, stacks, () if stacks else tuple(unread)))
+            staying.append(SharedGrant(grant, stacks=stacks, unread=() if stacks else tuple(unread)))
     return tuple(staying)
 
 
@@ -140,8 +148,8 @@ def must_be_unneeded(grant: StateGrant, stays: SharedGrant | None) -> None:
 def by_member(staying: Iterable[SharedGrant]) -> dict[str, tuple[str, ...]]:
     """Return the stacks that need the remaining grants, by member; none where that is not known."""
     stacks_by_member: dict[str, set[str]] = {}
-    for grant in staying:
-        stacks_by_member.setdefault(grant.grant.member, set()).update(grant.stacks)
+    for stays in staying:
+        stacks_by_member.setdefault(stays.grant.member, set()).update(stays.stacks)
     return {member: tuple(sorted(stacks)) for member, stacks in sorted(stacks_by_member.items())}
 
 

@@ -22,6 +22,8 @@ from slipway.model.fingerprint import cluster_id, is_id_of
 from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 
 SPENT_STATES = frozenset({"ERROR", "STOPPING"})
+DELETABLE_STATES = RUNNING_STATES | {"ERROR"}
+"""The states in which the API deletes a cluster; in the others it refuses."""
 # The order in which one of several becomes the current one.
 _PREFERENCE = {"RUNNING": 0, "UPDATING": 0, "REBOOTING": 1, "PROVISIONING": 2}
 
@@ -45,8 +47,11 @@ def current_generation(
     home: str = "",
 ) -> CurrentCluster:
     """Return the living cluster, of any alternative; else the first configuration, to be made, with its alternatives.
-    `clusters` and `ours` by id: all that hold one, and those that this stack made. `home`: the stack's region; a copy
-    of a cluster in another region is not that cluster."""
+
+    `clusters`: all living clusters, by id, none of which a new one may have.
+    `ours`: those of them that this stack made.
+    `home`: the stack's region; a copy of a cluster in another region is not that cluster.
+    """
     published = catalog.clusters.get(spec.name) if isinstance(catalog, PublishedCatalog) else None
     options = [(option, identify(option)) for option in spec.options]
     usable = [
@@ -129,10 +134,6 @@ def unlike(current: CurrentCluster, cluster: PersistentResource) -> str:
 def _free_id(name: str, fingerprint: str, clusters: Mapping[str, PersistentResource]) -> str:
     ids = (cluster_id(name, fingerprint, n) for n in count(1))
     return next(id_ for id_ in ids if id_ not in clusters)
-
-
-DELETABLE_STATES = RUNNING_STATES | {"ERROR"}
-"""The states in which the API deletes a cluster; in the others it refuses."""
 
 
 def not_withdrawable(ids: Collection[str], catalog: PublishedCatalog | Unknown | None) -> Iterator[str]:
