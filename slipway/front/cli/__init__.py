@@ -78,7 +78,7 @@ class Verbs(click.Group):
         name, known = args[0], self._files()
         if name not in known and not name.startswith("-"):
             meant = self._in_groups(name) or list(filter(None, [nearest(name, known)]))
-            typed = join([f"{ctx.command_path} {one}" for one in meant], "or")
+            typed = join([f"{ctx.command_path} {verb}" for verb in meant], "or")
             if fix := _ELSEWHERE.get(name, typed):
                 raise ConfigError(f"unknown command {quoted(name)}", fix=fix)
             raise click.UsageError(f"unknown command {quoted(name)}.", ctx)
@@ -92,17 +92,17 @@ class Verbs(click.Group):
     def _in_groups(self, name: str) -> list[str]:
         """Return `jobs show` for `show`: the groups that have a verb of that name."""
         groups = {group: file.parent for group, file in self._files().items() if file.name == "__init__.py"}
-        verbs = {group: {one.stem for one in folder.glob("[!_]*.py")} for group, folder in sorted(groups.items())}
+        verbs = {group: {file.stem for file in folder.glob("[!_]*.py")} for group, folder in sorted(groups.items())}
         return [f"{group} {name}" for group, known in verbs.items() if name in known]
 
     def _files(self) -> dict[str, Path]:
         """Return the file of each verb, or group of verbs, by name."""
-        found = {}
+        files = {}
         for path in (path for folder in sys.modules[self._package].__path__ for path in Path(folder).iterdir()):
             file = path / "__init__.py" if path.is_dir() else path
             if file.suffix == ".py" and path.stem != _HELPERS and path.stem[0] not in "_." and file.is_file():
-                found[path.stem.replace("_", "-")] = file
-        return found
+                files[path.stem.replace("_", "-")] = file
+        return files
 
 
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -151,7 +151,7 @@ def main(args: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in arguments or bool(os.environ.get("SLIPWAY_DEBUG"))
     # At any place in the line, as people add it to the end of the line they have just typed.
-    arguments = [one for one in arguments if one != "--debug"] or ["--help"]
+    arguments = [argument for argument in arguments if argument != "--debug"] or ["--help"]
     try:
         if "_SLIPWAY_COMPLETE" in os.environ:
             importlib.import_module(f"{__name__}.completion")  # The module tells click how to read bash's words.
@@ -179,7 +179,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 def _check_text(arguments: Sequence[str]) -> None:
     """Raise ConfigError for bytes that are not text: no such name can be sent or found."""
-    if wrong := [one for one in arguments if unfit(one)]:
+    if wrong := [argument for argument in arguments if unfit(argument)]:
         raise ConfigError(f"{quoted(wrong[0])} is not valid UTF-8", fix="type it anew, or set the terminal to UTF-8")
 
 
@@ -251,21 +251,22 @@ def _shown(error: SlipwayError, debug: bool) -> int:
 
 
 def _flags(arguments: Arguments) -> str:
-    """Return arguments of a call from Python as the words of `slipway submit`."""
+    """Return the arguments of a call from Python as the words of `slipway submit`."""
     words = []
     for name, value in arguments.items():
         if name == "template":
             words.append(f"slipway submit {value}{' …' if len(arguments) == 1 else ''}")
             continue
         if name == "params" and isinstance(value, Mapping):
-            words += [f"-p {_assigned(key, one)}" for key, one in value.items()]
+            words += [f"-p {_assigned(key, item)}" for key, item in value.items()]
             continue
         flag = "--as" if name == "kind" else f"--{name.replace('_', '-')}"
         if isinstance(value, bool):
-            words += [flag] if value else []
+            if value:
+                words.append(flag)
             continue
-        given = [value] if isinstance(value, str) else [f"{key}={one}" for key, one in value.items()]
-        words += [word for one in given for word in (flag, shlex.quote(one))]
+        given = [value] if isinstance(value, str) else [f"{key}={item}" for key, item in value.items()]
+        words += [word for assignment in given for word in (flag, shlex.quote(assignment))]
     return " ".join(words)
 
 

@@ -32,12 +32,15 @@ EXIT_FINDINGS = 2
 
 @dataclass(frozen=True)
 class Checked:
-    """A stack file with its declaration, or its mistakes. `warnings` are about permitted values."""
+    """A checked stack file."""
 
+    #: The stack's name.
     name: str
     file: str
+    #: The declared stack; None where the file has mistakes of its own.
     stack: Stack | None
     mistakes: tuple[FileMistake, ...]
+    #: Remarks on permitted values.
     warnings: tuple[FileMistake, ...] = ()
 
 
@@ -57,7 +60,7 @@ def command(context: click.Context, stacks: tuple[str, ...], output: str, schema
         screen.out_json("check", _json(checked))
     else:
         screen.out(_text(checked))
-    if any(item.mistakes for item in checked):
+    if any(result.mistakes for result in checked):
         context.exit(EXIT_FINDINGS)
 
 
@@ -73,12 +76,18 @@ def check_file(path: Path) -> Checked:
     try:
         stack = parse(document)
     except StackErrors as errors:
-        found = sorted((*errors.mistakes, *_templates(document, folder)), key=lambda mistake: mistake.line)
-        return Checked(stack_of(shown), shown, None, tuple(found), warnings)
+        all_mistakes = sorted((*errors.mistakes, *_templates(document, folder)), key=lambda mistake: mistake.line)
+        return Checked(name=stack_of(shown), file=shown, stack=None, mistakes=tuple(all_mistakes), warnings=warnings)
     published: list[Template] = []
     mistakes = _templates(document, folder, stack, published)
-    told = () if mistakes else (*_misfits(stack, document, folder), *_unused(stack, document, published))
-    return Checked(stack.name, shown, stack, mistakes, (*warnings, *_closed(stack, document), *told))
+    remarks = () if mistakes else (*_misfits(stack, document, folder), *_unused(stack, document, published))
+    return Checked(
+        name=stack.name,
+        file=shown,
+        stack=stack,
+        mistakes=mistakes,
+        warnings=(*warnings, *_closed(stack, document), *remarks),
+    )
 
 
 def _paths(stacks: tuple[str, ...], here: Path) -> list[Path]:
@@ -165,8 +174,8 @@ def _unused(stack: Stack, document: Document, published: Iterable[Template]) -> 
     from slipway.google.catalog.lookup import unused_pools
 
     entries = DocumentPart(document)["config"]["slipway:persistentResources"]
-    wanted = (one for one in stack.clusters if not (one.adopted or one.season.over(Clock().now())))
-    pools = {(one.name, pool.name): pool for one in wanted for pool in one.pools}
+    wanted = (cluster for cluster in stack.clusters if not (cluster.adopted or cluster.season.over(Clock().now())))
+    pools = {(cluster.name, pool.name): pool for cluster in wanted for pool in cluster.pools}
     for cluster, name in unused_pools(pools, published):
         pool = pools[cluster, name]
         monthly = (hourly(pool.machine, stack.region) * pool.min).known * HOURS_OF_A_MONTH
@@ -179,17 +188,17 @@ def _unused(stack: Stack, document: Document, published: Iterable[Template]) -> 
 
 
 def _text(checked: list[Checked]) -> str:
-    wide = max(len(item.name) for item in checked)
+    wide = max(len(result.name) for result in checked)
     lines = []
-    for item in checked:
-        if item.mistakes or item.stack is None:
-            lines += in_words(item.mistakes)
+    for result in checked:
+        if result.mistakes or result.stack is None:
+            lines += in_words(result.mistakes)
         else:
-            lines.append(f"ok  {item.name.ljust(wide)}  {_summary(item.stack)}")
-        lines += in_words([replace(warning, what=f"warning: {warning.what}") for warning in item.warnings])
-    count = sum(len(item.mistakes) for item in checked)
+            lines.append(f"ok  {result.name.ljust(wide)}  {_summary(result.stack)}")
+        lines += in_words([replace(warning, what=f"warning: {warning.what}") for warning in result.warnings])
+    count = sum(len(result.mistakes) for result in checked)
     if count:
-        bad = sum(bool(item.mistakes) for item in checked)
+        bad = sum(bool(result.mistakes) for result in checked)
         lines.append(f"{counted(count, 'error')} in {bad} of {len(checked)} stack files")
     return "\n".join(lines)
 
@@ -203,26 +212,29 @@ def _summary(stack: Stack) -> str:
 
 
 def _price(stack: Stack) -> Bounds:
-    """Return the price of the present clusters, and the highest of concurrent ones, without adopted clusters, which
-    their creators pay for. As in a review, except for clusters that were given up, which no file tells."""
+    """Return the price of the present clusters, and the highest of concurrent ones.
+
+    Adopted clusters cost nothing: their creators pay for them. The price is that of a review, except where clusters
+    were given up, which no file tells.
+    """
     now = Clock().now()
-    paid = [one for one in stack.clusters if not one.adopted]
-    there = [one for one in paid if one.season.includes(now)]
-    coming = [one for one in paid if one.season.begins and one.season.begins > now]
-    times = [total(some, stack.region) for _, some in at_once(there, coming)]
-    return Bounds(times[0].floor, dearest(one.ceiling for one in times))
+    paid = [cluster for cluster in stack.clusters if not cluster.adopted]
+    present = [cluster for cluster in paid if cluster.season.includes(now)]
+    coming = [cluster for cluster in paid if cluster.season.begins and cluster.season.begins > now]
+    times = [total(clusters, stack.region) for _, clusters in at_once(present, coming)]
+    return Bounds(times[0].floor, dearest(price.ceiling for price in times))
 
 
 def _json(checked: list[Checked]) -> dict[str, Any]:
     return {
-        "ok": not any(item.mistakes for item in checked),
+        "ok": not any(result.mistakes for result in checked),
         "stacks": [
-            {"stack": item.name, "file": item.file, "ok": not item.mistakes}
-            | (_stack_json(item.stack) if item.stack else {})
-            for item in checked
+            {"stack": result.name, "file": result.file, "ok": not result.mistakes}
+            | (_stack_json(result.stack) if result.stack else {})
+            for result in checked
         ],
-        "findings": [mistake for item in checked for mistake in item.mistakes],
-        "warnings": [warning for item in checked for warning in item.warnings],
+        "findings": [mistake for result in checked for mistake in result.mistakes],
+        "warnings": [warning for result in checked for warning in result.warnings],
     }
 
 

@@ -66,7 +66,7 @@ class _Bash(BashComplete):
         incomplete = last[:-1]
         before = line.removesuffix(incomplete)
         if before != line and before[-1:].isspace():  # Within quotes bash ends no words.
-            ends = [incomplete.rfind(one) for one in os.environ.get("COMP_WORDBREAKS", "")]
+            ends = [incomplete.rfind(mark) for mark in os.environ.get("COMP_WORDBREAKS", "")]
             self._kept = incomplete[: max(ends, default=-1) + 1]
         return words[1:], incomplete
 

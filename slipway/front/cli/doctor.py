@@ -63,7 +63,7 @@ def command(
         _show(seen, findings)
     if room and room.tell(seen.stack, findings):
         screen.note("the webhook was told")
-    grades = {one.grade for one in findings}
+    grades = {finding.grade for finding in findings}
     if Grade.BLOCKING in grades or (strict and Grade.WARNING in grades):
         context.exit(EXIT_BROKEN)
 
@@ -77,20 +77,20 @@ def document(seen: Picture, findings: tuple[Finding, ...]) -> dict[str, Any]:
         "otherRegions": seen.other_regions,
         "time": seen.now,
         "shape": shape_of(findings),
-        "findings": [one.document() for one in findings],
+        "findings": [finding.document() for finding in findings],
         "notLookedAt": seen.unseen,
     }
 
 
 def _show(seen: Picture, findings: tuple[Finding, ...]) -> None:
-    for one in findings:
-        show(one, one.sentence)
-    counts = Counter(one.grade for one in findings)
-    said = [
+    for finding in findings:
+        show(finding, finding.sentence)
+    counts = Counter(finding.grade for finding in findings)
+    parts = [
         f"{counts[grade]} broken" if grade is Grade.BLOCKING else counted(counts[grade], grade.doctor_word)
         for grade in sorted(counts, reverse=True)
     ]
     place = f"stack {seen.stack} in {seen.project}, {join((seen.region, *seen.other_regions))}"
-    screen.note(f"{place}: {join(said)}" if said else f"✓ nothing found: {place}")
+    screen.note(f"{place}: {join(parts)}" if parts else f"✓ nothing found: {place}")
     for what in seen.unseen:
         screen.note(f"not looked at: {what}")

@@ -40,38 +40,38 @@ def command(context: click.Context, events: str, no_live: bool, output: str) -> 
     from slipway.operating.doctor.reading import drifted
 
     preview = preview_of(events, text_of(events))
-    told = drifted(preview, None if no_live else connect(os.environ), identity(os.environ))
+    drift = drifted(preview, None if no_live else connect(os.environ), identity(os.environ))
     if output == "json":
-        screen.out_json("drift", document(preview.stack, told))
+        screen.out_json("drift", document(preview.stack, drift))
     else:
-        _show(preview.stack, told)
-    if told.found or told.unread:
+        _show(preview.stack, drift)
+    if drift.found or drift.unread:
         context.exit(EXIT_DRIFTED)
 
 
-def document(stack: str, told: Drifted) -> dict[str, Any]:
+def document(stack: str, drift: Drifted) -> dict[str, Any]:
     """Return the JSON document. `shape` is the same until the next manual change, also back. Pure."""
     from slipway.operating.doctor.drift import shape_of
 
     return {
         "stack": stack,
-        "shape": shape_of(told.found, told.unread),
+        "shape": shape_of(drift.found, drift.unread),
         "drift": [
-            {"on": one.subject}
-            | one.document("field", "sentence")
-            | {"nextDeployment": one.facts["then"].name.lower(), "mend": one.fix or None}
-            for one in told.found
+            {"on": finding.subject}
+            | finding.document("field", "sentence")
+            | {"nextDeployment": finding.facts["then"].name.lower(), "mend": finding.fix or None}
+            for finding in drift.found
         ],
-        "unread": list(told.unread),
+        "unread": list(drift.unread),
     }
 
 
-def _show(stack: str, told: Drifted) -> None:
-    for one in told.found:
-        show(one, f"{one.subject}: {one.sentence}")
-    for what in told.unread:
+def _show(stack: str, drift: Drifted) -> None:
+    for finding in drift.found:
+        show(finding, f"{finding.subject}: {finding.sentence}")
+    for what in drift.unread:
         screen.note(f"could not compare {what}")
-    if told.found:
-        screen.note(f"stack {stack}: {counted(len(told.found), 'thing')} changed by hand")
-    elif not told.unread:
+    if drift.found:
+        screen.note(f"stack {stack}: {counted(len(drift.found), 'thing')} changed by hand")
+    elif not drift.unread:
         screen.note(f"✓ nobody changed anything of stack {stack} by hand")

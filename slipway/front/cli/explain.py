@@ -29,15 +29,15 @@ def command(file: str, output: str) -> None:
     from slipway.google.foreign_words import meanings, own_errors
 
     own, lines = own_errors(text_of(file, _FIX))
-    known = {one.fix for one in own}
-    found = own + [one for one in meanings(lines, os.environ) if one.fix not in known]
+    known = {meaning.fix for meaning in own}
+    meant = own + [meaning for meaning in meanings(lines, os.environ) if meaning.fix not in known]
     if output == "json":
-        screen.out_json("explanation", {"meanings": [one._asdict() for one in found]})
+        screen.out_json("explanation", {"meanings": [meaning._asdict() for meaning in meant]})
         return
-    for what, why, fix in found:
+    for what, why, fix in meant:
         screen.out(f"✗ {what}")
-        for name, said in (("why", why), ("fix", fix)):
-            if said:
-                screen.out(f"    {name}: {said}".replace("\n", "\n         "))
-    if not found:
+        for name, text in (("why", why), ("fix", fix)):
+            if text:
+                screen.out(f"    {name}: {text}".replace("\n", "\n         "))
+    if not meant:
         screen.out("nothing in it is known by its words: see docs/runbook.md, or let slipway doctor look at the stack")

@@ -95,8 +95,8 @@ def _init(place: Place, begun: Record, flags: Mapping[str, str], templates: tupl
         screen.note(f"  add to slipway:templates of {place.shown(_DEV)}:  {join(unnamed)}")
         if starter_files.SCRIPT in unnamed:
             screen.note(f"  and to its slipway:workspace:  {starter_files.OWN_CODE}")
-    there = "" if place.folder == Path() else f"cd {shlex.quote(str(place.folder))} && "
-    screen.hint(f"  {there}make test")
+    change_folder = "" if place.folder == Path() else f"cd {shlex.quote(str(place.folder))} && "
+    screen.hint(f"  {change_folder}make test")
 
 
 def _upgrade(place: Place, record: Record, flags: Mapping[str, str], *, asking: bool) -> None:
@@ -117,7 +117,7 @@ def _upgrade(place: Place, record: Record, flags: Mapping[str, str], *, asking: 
     base = {step.name: news[step.name] for step in steps if step.known and step.name in news}
     base |= {name: record.files[name] for name in out if name in record.files}
     # Files in conflict come last: while there is one, the next run is refused.
-    for step in sorted(changed, key=lambda one: one.odd):
+    for step in sorted(changed, key=lambda step: step.odd):
         starter.write(place, step.name, step.text)
     starter.write_record(place, _recorded(record, values, base))
     if out:
@@ -134,12 +134,16 @@ def _upgrade(place: Place, record: Record, flags: Mapping[str, str], *, asking: 
 
 @dataclass(frozen=True)
 class _Step:
-    """A file's upgrade: its text before and after. `known`: init wrote it, or does now; `odd`: it has conflicts."""
+    """A file's upgrade."""
 
     name: str
+    #: The text before; None where there is no file.
     mine: str | None
+    #: The text after; None where there will be no file.
     text: str | None
+    #: Whether init wrote it, or does now.
     known: bool = True
+    #: Whether it has conflicts.
     odd: bool = False
 
 
@@ -168,7 +172,8 @@ def _show(step: _Step) -> None:
     before, after = ((text or "") for text in (step.mine, step.text))
     if step.name in pins.LOCKS:
         before, after = pins.bare(before), pins.bare(after)
-    old, new = (f"a/{step.name}" if before else "/dev/null"), (f"b/{step.name}" if after else "/dev/null")
+    old = f"a/{step.name}" if before else "/dev/null"
+    new = f"b/{step.name}" if after else "/dev/null"
     for line in difflib.unified_diff(before.splitlines(), after.splitlines(), old, new, lineterm=""):
         screen.out(line)
 

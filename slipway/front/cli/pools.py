@@ -68,11 +68,13 @@ def _look(context: Context, output: str) -> None:
         _show(table, context, now)
     elif not dormant:
         screen.note(f"stack {context.catalog.stack} has no clusters")
-    for closed in (one.closed for one in context.catalog.clusters.values()):
-        if closed:
-            screen.note("\n  fix: ".join(closed))
-    for words in (*(f"cluster {one.name}: {one.words(now)}" for one in due), *(one.words_at(now) for one in dormant)):
-        screen.note(words)
+    for cluster in context.catalog.clusters.values():
+        if cluster.closed:
+            screen.note("\n  fix: ".join(cluster.closed))
+    for event in due:
+        screen.note(f"cluster {event.name}: {event.words(now)}")
+    for cluster in dormant:
+        screen.note(cluster.words_at(now))
 
 
 def _show(table: list[PoolRow], context: Context, now: datetime) -> None:
@@ -91,10 +93,10 @@ def _show(table: list[PoolRow], context: Context, now: datetime) -> None:
         Column("$ A MONTH", lambda row: "" if row.retires else _month(row), wraps=True),
     )
     screen.listed(columns, table)
-    told = set[str]()
+    reported = set[str]()
     for row in table:
-        if row.state in ("ERROR", GONE) and row.cluster.id not in told:
-            told.add(row.cluster.id)
+        if row.state in ("ERROR", GONE) and row.cluster.id not in reported:
+            reported.add(row.cluster.id)
             fix = _fix(row, context.catalog)
             screen.note(f"{row.name} is {row.state}: {row.cluster.error or 'no reason given'}\n  fix: {fix}")
     strange = {row.cluster.id for row in table if row.state != "ERROR" and not context.catalog.knows(row.cluster.id)}
@@ -107,10 +109,11 @@ def _show(table: list[PoolRow], context: Context, now: datetime) -> None:
 
 def _fix(row: PoolRow, catalog: Catalog) -> str:
     """Return the fix of a cluster: a deployment makes another; a reboot, where no job is on it, may keep this one."""
-    up, found = f"pulumi up --stack {catalog.stack}", catalog.cluster_named(row.cluster.id)
-    if row.state == GONE or (found and found.adopted):
+    up = f"pulumi up --stack {catalog.stack}"
+    published = catalog.cluster_named(row.cluster.id)
+    if row.state == GONE or (published and published.adopted):
         return remedy(catalog, row.cluster.id, ", which makes it again")
-    if found is None:
+    if published is None:
         return f"{up}, which clears it away"
     if row.jobs:
         return up
@@ -120,7 +123,7 @@ def _fix(row: PoolRow, catalog: Catalog) -> str:
 
 def _who(row: PoolRow) -> str:
     """Return `ada 3, ci 1; 1 gets ready; 2 wait`: machines by user, and jobs."""
-    held = few((f"{one.name} {one.machines}" for one in row.holders), 3)
+    held = few((f"{holder.name} {holder.machines}" for holder in row.holders), 3)
     ready = f"{row.getting_ready} get{'s' if row.getting_ready == 1 else ''} ready" if row.getting_ready else ""
     wait = f"{row.waiting} wait{'s' if row.waiting == 1 else ''}" if row.waiting else ""
     return "; ".join(filter(None, (held, ready, wait))) or "–"

@@ -134,11 +134,11 @@ def _request(context: Context, asks: list[Ask], contact: str, justification: str
         )
     bodies = [preference_body(ask.preference, contact=contact, justification=justification) for ask in asks]
     if dry_run:
-        screen.out_json(
-            "quota-request", {"requests": [{"metric": a.metric, "body": b} for a, b in zip(asks, bodies, strict=True)]}
-        )
+        sent = [{"metric": ask.metric, "body": body} for ask, body in zip(asks, bodies, strict=True)]
+        screen.out_json("quota-request", {"requests": sent})
         return
-    quotas, done = context.connection.quotas(context.catalog.project), []
+    quotas = context.connection.quotas(context.catalog.project)
+    done = []
     with screen.interruptible("some of it may have been asked for already", "slipway quota"):
         for ask, body in zip(asks, bodies, strict=True):
             made = quotas.ask(ask.preference.id, body)
@@ -161,7 +161,7 @@ def _live(context: Context, wanted_metrics: frozenset[str] | None) -> Live:
         metrics=wanted_metrics,
         # The regions of existing and coming clusters; elsewhere nothing is drawn.
         elsewhere=tuple(
-            dict.fromkeys(one.region for one in (*catalog.clusters.values(), *catalog.coming) if one.region)
+            dict.fromkeys(cluster.region for cluster in (*catalog.clusters.values(), *catalog.coming) if cluster.region)
         ),
     )
     live, warnings = read(context.connection, wanted, off_is_empty=True)
@@ -171,20 +171,18 @@ def _live(context: Context, wanted_metrics: frozenset[str] | None) -> Live:
 
 
 def _draws(catalog: Catalog) -> tuple[OfferDraw, ...]:
-    found = (_draw(catalog, template, offer) for template in catalog.templates.values() for offer in template.offers)
-    return tuple(draw for draw in found if draw)
+    draws = (_draw(catalog, template, offer) for template in catalog.templates.values() for offer in template.offers)
+    return tuple(draw for draw in draws if draw)
 
 
 def _draw(catalog: Catalog, template: Template, offer: Offer) -> OfferDraw | None:
     """Return the draw of an offer with the values that choose it; None where a required parameter decides."""
-    row, named = (
-        CAPACITY_TYPES.get(offer.capacity_type),
-        (template.name, offer.capacity_type, offer.label(template.kind)),
-    )
+    row = CAPACITY_TYPES.get(offer.capacity_type)
+    named = (template.name, offer.capacity_type, offer.label(template.kind))
     if row is None or row.draws == "nothing" or not (offer.available or offer.lacks_quota):
         # Other reasons against it are no matter of quota.
         return OfferDraw(*named, refusal="" if offer.available else offer.why, intended=True)
-    values = {one.name: one.default for one in template.parameters if one.default is not None}
+    values = {parameter.name: parameter.default for parameter in template.parameters if parameter.default is not None}
     values |= {name: allowed[0] for name, allowed in offer.when.items() if values.get(name) not in allowed}
     try:
         body = fill(catalog, template, offer, values, request_id="none", user="")

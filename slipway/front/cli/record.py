@@ -37,34 +37,34 @@ _BROWSER = "https://storage.cloud.google.com"
 @catalog_and_output
 def command(catalog: str | None, output: str) -> None:
     context = Context(catalog)
-    found = context.catalog
-    ids = {*found.retiring, *(one.id for one in found.clusters.values())}
+    published = context.catalog
+    ids = {*published.retiring, *(cluster.id for cluster in published.clusters.values())}
     listed: tuple[PersistentResource, ...] = context.looked_up(Vertex.persistent_resources, screen.warn)
-    ours = [one for one in listed if one.id in ids or one.labels.get(STACK_LABEL) == found.stack]
+    ours = [cluster for cluster in listed if cluster.id in ids or cluster.labels.get(STACK_LABEL) == published.stack]
     sample = sample_of(ours, right_time(context.now, context.connection.session.time))
     added, problem = False, None
     try:
         added = add_sample(context.connection.storage, context.selected.location.bucket, sample)
     except ResourceError as error:  # The budget and the board do not wait for the mending.
         problem = error
-    spent = _keep_ledger(context, sample.at) if found.budget else None
-    board = _keep_board(context) if found.board else ""
+    spent = _keep_ledger(context, sample.at) if published.budget else None
+    board = _keep_board(context) if published.board else ""
     if output == "json":
         pools = [
             {"clusterId": key.cluster_id, "pool": key.pool, "live": pool.live, "busy": pool.used}
             for key, pool in sample.pools.items()
         ]
-        about = {"stack": found.stack, "time": sample.at, "recorded": added}
+        about = {"stack": published.stack, "time": sample.at, "recorded": added}
         screen.out_json("record", {**about, "pools": pools, "ledger": spent, "board": board or None})
     else:
         done = "recorded:" if added else "not recorded; now" if problem else "recorded a moment ago; now"
-        _show(done, found, sample, spent, board)
+        _show(done, published, sample, spent, board)
     if problem:
         raise problem
 
 
 def _show(done: str, catalog: Catalog, sample: Sample, spent: Ledger | None, board: str) -> None:
-    busy, live = (sum(getattr(one, name) for one in sample.pools.values()) for name in ("used", "live"))
+    busy, live = (sum(getattr(pool, name) for pool in sample.pools.values()) for name in ("used", "live"))
     words = (
         f"{busy} of {counted(live, 'machine')} busy, in {counted(len(sample.pools), 'pool')} of stack {catalog.stack}"
     )
@@ -85,14 +85,14 @@ def _keep_ledger(context: Context, now: datetime) -> Ledger:
     history = read_history(context.connection, context.catalog, month_begins(now), now)
     for line in history.unread:
         screen.note(f"! {line}")
-    found, bucket = ledger(history), context.selected.location.bucket
+    spent, bucket = ledger(history), context.selected.location.bucket
     before = read_ledger(context.connection.storage, bucket) if history.unread else ""
-    if isinstance(before, Ledger) and (highest := found.at_least(before)) != found:
-        found = highest
+    if isinstance(before, Ledger) and (highest := spent.at_least(before)) != spent:
+        spent = highest
         screen.note(f"! the ledger stays as it was {age_words(before, now)}: less could be read now")
-    content = json.dumps(codec.write(found), separators=(",", ":")).encode()
+    content = json.dumps(codec.write(spent), separators=(",", ":")).encode()
     context.connection.storage.write(Location(bucket, NAME), content, "application/json")
-    return found
+    return spent
 
 
 def _keep_board(context: Context) -> str:

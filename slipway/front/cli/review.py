@@ -117,13 +117,13 @@ def command(
     reviews = _reviews(sources, touched, now, live=not no_live)
     reviews = _beside(reviews, _reviews(mains, NO_FILES, now, live=not no_live))
     shut = unannounced(reviews) if scheduled else unapproved(reviews)
-    words, why = words_of(os.environ), ""
-    fix = f"have the {words.change} approved, or mend it"
+    words = words_of(os.environ)
+    why, fix = "", f"have the {words.change} approved, or mend it"
     if scheduled:
         fix = f"deploy main by hand ({words.by_hand}), or put back what was changed by hand"
-    reviews = [located(one, Path(head)) for one in reviews] if head else reviews
-    shown = [redacted(one) for one in reviews] if redact else reviews
-    in_diff = frozenset[str]().union(*(one.addresses for one in reviews))
+    reviews = [located(review, Path(head)) for review in reviews] if head else reviews
+    shown = [redacted(review) for review in reviews] if redact else reviews
+    in_diff = frozenset[str]().union(*(review.addresses for review in reviews))
     place = Place(tree, base, words.change, folder)
     result = _commented(shown, place) if forge == "comment" else None
     if output == "json":
@@ -131,18 +131,19 @@ def command(
     elif output == "markdown":
         screen.out(comment(shown, replace(place, tree=result.tree) if result else place).rstrip("\n"))
     else:
-        screen.out("\n\n".join(plain_text(one) for one in shown))
+        screen.out("\n\n".join(plain_text(review) for review in shown))
     if forge and not scheduled:  # Asked once the review is told: a silent forge hides nothing of it.
         result = result or forge_of(os.environ, Path(), mark(folder)).merge_result()
-        shut, (why, fix) = obstacles(reviews, result, tolerance), result.objection
+        shut = obstacles(reviews, result, tolerance)
+        why, fix = result.objection
     if (gate or scheduled) and (listed := list(shut)):
-        if any(one.kind == FAILED for one in listed):
+        if any(finding.kind == FAILED for finding in listed):
             why, fix = "", "mend it: no approval deploys what the deployment refuses"
-        for one in listed:
-            sentence = hidden(one.sentence, in_diff) if redact else one.sentence
-            screen.note(f"{one.stack}: {sentence.replace('`', '')}")
+        for finding in listed:
+            sentence = hidden(finding.sentence, in_diff) if redact else finding.sentence
+            screen.note(f"{finding.stack}: {sentence.replace('`', '')}")
         count = f"{counted(len(listed), 'consequence')} not {'announced' if scheduled else 'approved'}"
-        screen.note("\n".join((count, *([f"  why: {why}"] if why else []), f"  fix: {fix}")))
+        screen.note(f"{count}\n  why: {why}\n  fix: {fix}" if why else f"{count}\n  fix: {fix}")
         context.exit(EXIT_SHUT)
     if gate and result and result.approvers:
         screen.note(f"approved by {join(result.approvers)}, of this tree ({result.tree[:12]})")
@@ -156,18 +157,18 @@ def _commented(shown: list[Review], place: Place) -> MergeResult:
     forge = forge_of(os.environ, Path(), mark(place.folder))
     result = forge.merge_result()
     there = result.pull_request and result.pull_request.comment
-    if there or not all(one.silent for one in shown):
+    if there or not all(review.silent for review in shown):
         return forge.tell(result, comment(shown, replace(place, tree=result.tree)))
     return result
 
 
 def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool) -> list[Review]:
-    found: list[Review] = []
+    reviews: list[Review] = []
     for source in sources:
         text = text_of(source)
         written = _written(text, source)
-        found += [_reviewed(source, text, files, now, live=live)] if written is None else written
-    return found
+        reviews += [_reviewed(source, text, files, now, live=live)] if written is None else written
+    return reviews
 
 
 def _written(text: str, source: str) -> tuple[Review, ...] | None:
@@ -207,5 +208,5 @@ def _reviewed(source: str, text: str, files: Files, now: datetime, *, live: bool
 def _beside(reviews: list[Review], mains: list[Review]) -> list[Review]:
     from slipway.reviewing.review import beside
 
-    by_stack = {one.stack: one for one in mains}
-    return [beside(one, by_stack[one.stack]) if one.stack in by_stack else one for one in reviews]
+    by_stack = {review.stack: review for review in mains}
+    return [beside(review, by_stack[review.stack]) if review.stack in by_stack else review for review in reviews]

@@ -34,32 +34,32 @@ from slipway.using.context import Context
 @catalog_and_output
 def command(catalog: str | None, output: str) -> None:
     context = Context(catalog)
-    found, live = context.catalog, _live(context)
+    published, live = context.catalog, _live(context)
     now = right_time(context.now, live.time)
-    due = upcoming(found, live, now)
+    due = upcoming(published, live, now)
     if wrong := wrong_clock(context.now, live.time):
         screen.note(f"! {wrong}")
     if output == "json":
-        dates = dates_document(due, found.dormant.values(), now)
-        screen.out_json("schedule", {"stack": found.stack, "time": now, **dates})
+        dates = dates_document(due, published.dormant.values(), now)
+        screen.out_json("schedule", {"stack": published.stack, "time": now, **dates})
         return
     if due:
         screen.table(
             ("CLUSTER", "ID", "DUE", "WHEN", "$/h", "$ UNTIL THEN", "WHY"),
-            [_cells(one, now) for one in due],
+            [_cells(event, now) for event in due],
             right=("$/h", "$ UNTIL THEN"),
             wraps=("WHEN", "$/h", "$ UNTIL THEN", "WHY"),
             names=2,
         )
-    elif not replacing(found):
-        screen.note(f"nothing is due in stack {found.stack}: a deployment of what is published changes no cluster")
-    for name, dormant in found.dormant.items():
-        if dormant.why == "in-place" or all(one.name != name for one in due):
+    elif not replacing(published):
+        screen.note(f"nothing is due in stack {published.stack}: a deployment of what is published changes no cluster")
+    for name, dormant in published.dormant.items():
+        if dormant.why == "in-place" or all(event.name != name for event in due):
             screen.note(dormant.words_at(now))
-    if late := [one.id for one in due if one.overdue]:
+    if late := [event.id for event in due if event.overdue]:
         screen.note(f"! {join(late)} should have retired by now")
-    if any(one.now for one in due):
-        ends = sum((one.per_hour for one in due if one.now), Price())
+    if any(event.now for event in due):
+        ends = sum((event.per_hour for event in due if event.now), Price())
         saves = f", and {dollars(ends)} ends with it" if ends.known else ""
         screen.note(f"the next deployment does what is due now{saves}: pulumi up")
 

@@ -203,12 +203,14 @@ def _dry_run(
     a sending, but tells of costs that somebody would have to confirm."""
     from slipway.using.submission.preflight import offline_candidate
 
-    def show(one: Candidate) -> None:
+    def show(candidate: Candidate) -> None:
         if json:
-            plan = {"requestId": prepared.request_id, "region": one.region, "request": one.body}
+            plan = {"requestId": prepared.request_id, "region": candidate.region, "request": candidate.body}
             screen.out_json("submission-plan", plan)
         else:
-            screen.out(as_formatted(context, prepared, one) if format_ else screen.json_text(one.body, indent=2))
+            screen.out(
+                as_formatted(context, prepared, candidate) if format_ else screen.json_text(candidate.body, indent=2)
+            )
 
     if repeated and (before := _sent_before(context, prepared)):
         screen.note(f"not sent; {before}")
@@ -226,8 +228,8 @@ def _sent_before(context: Context, prepared: PreparedSubmission) -> str:
     """Return that the request was sent before, empty where no job of it is known. Raises the errors of
     `Sender.sent_before`."""
     request = likely(prepared.candidates).request
-    found = Sender(context, journal_of(context), screen.note, RetryPolicy()).sent_before(request)
-    return about_earlier(request, found) if found else ""
+    earlier = Sender(context, journal_of(context), screen.note, RetryPolicy()).sent_before(request)
+    return about_earlier(request, earlier) if earlier else ""
 
 
 def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:
@@ -239,12 +241,12 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:
     taken, text = choice.taken.candidate, choice.taken.verdict.text
     if left := leaving(context.catalog, choice):
         screen.note(left)
-    said = text if text.startswith(f"{taken.label}:") else f"{taken.label}{context.elsewhere(taken.region)}: {text}"
-    screen.note(f"not sent; {said}")
+    verdict = text if text.startswith(f"{taken.label}:") else f"{taken.label}{context.elsewhere(taken.region)}: {text}"
+    screen.note(f"not sent; {verdict}")
     for line in below_verdict(context, choice):
         screen.note(line)
-    for one in choice.hopeless:
-        screen.note(f"  {never_runs(one)}")
+    for judged in choice.hopeless:
+        screen.note(f"  {never_runs(judged)}")
     if costs := spending_of(prepared, choice):
         screen.note(f"  {costs.words}")
     if budget:

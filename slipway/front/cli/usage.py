@@ -37,18 +37,18 @@ def command(since: str, by: str, catalog: str | None, output: str) -> None:
 
     names_by(by)  # A mistyped name is reported before a month is read.
     context, before = Context(catalog), time_back(since)
-    found = context.catalog
+    published = context.catalog
     now = right_time(context.now, context.connection.session.time)
-    month = month_begins(now) if found.budget else now
-    history = read_history(context.connection, found, min(now - before, month), now)
-    spent = ledger(history) if found.budget else None
+    month = month_begins(now) if published.budget else now
+    history = read_history(context.connection, published, min(now - before, month), now)
+    spent = ledger(history) if published.budget else None
     history = replace(history, since=now - before)
     if output == "json":
-        screen.out_json("usage", {**codec.document(usage(history, by)), "budget": found.budget, "ledger": spent})
+        screen.out_json("usage", {**codec.document(usage(history, by)), "budget": published.budget, "ledger": spent})
         return
     if output == "csv":
         usage_table.show_csv(usage(history, by))
         return
     usage_table.show(usage(history, by))
-    if found.budget and spent:
-        usage_table.show_budget(found.budget, spent, found.stack)
+    if published.budget and spent:
+        usage_table.show_budget(published.budget, spent, published.stack)

@@ -38,7 +38,7 @@ def command(catalog: str | None, here: bool) -> None:
     location = address(catalog)
     context = Context(str(location))
     try:
-        found = context.catalog
+        published = context.catalog
     except SlipwayError:
         screen.note("nothing is remembered: a catalog is read before it is chosen")
         raise
@@ -46,8 +46,8 @@ def command(catalog: str | None, here: bool) -> None:
     nearer = None if here else recall(of_folder)
     file = remember(location, of_folder if here else own)
     with screen.after(f"{location} is remembered in {file}", "slipway use"):
-        count = counted(len(found.templates), "template")
-        screen.out(f"using {location}: stack {found.stack}, {found.project} {found.region}, {count}")
+        count = counted(len(published.templates), "template")
+        screen.out(f"using {location}: stack {published.stack}, {published.project} {published.region}, {count}")
     screen.note(f"remembered in {file}")
     if context.environ.get(VARIABLE):
         screen.note(f"warning: ${VARIABLE} is set and takes precedence")

@@ -61,21 +61,22 @@ def command(
     path = Path(file) if file else stack_file(context)
     before, after = before_and_after(context, path, base)
     replayer = _replayer(context, days)
-    heads, found = (base or "NOW", "WITH THIS CHANGE"), None
+    heads, suggestion = (base or "NOW", "WITH THIS CHANGE"), None
     if suggest:
-        heads, found = (path.name, "SUGGESTED"), _suggestion(replayer, after, wanted, target)
-        before, after = after, _with(after, found)
+        suggestion = _suggestion(replayer, after, wanted, target)
+        heads = (path.name, "SUGGESTED")
+        before, after = after, _with(after, suggestion)
     compared = replayer.comparison(before, after)
     if output == "json":
-        changes = None if found is None else report.changes(found)
+        changes = None if suggestion is None else report.changes(suggestion)
         screen.out_json("what-if", report.document(compared, context.catalog.stack, changes))
     else:
         comparison_table.show(compared, heads)
-        if found is None and compared.unchanged:
+        if suggestion is None and compared.unchanged:
             has = f"the same pools at {base}" if base else "the pools that are deployed"
             screen.hint(f"nothing differs: {path} has {has}; edit its replicas and look again, or try --suggest")
-    if found is not None:
-        _edit(path, found, shown=output != "json")
+    if suggestion is not None:
+        _edit(path, suggestion, shown=output != "json")
 
 
 def _replayer(context: Context, days: int) -> Replayer:
@@ -103,29 +104,29 @@ def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], wanted: flo
             why=f"a replay of the stack as it was: {calibration.words}",
             fix="slipway what-if",
         )
-    found = suggest(replayer, replayer.pools(clusters), wanted)
-    if found.outcome is None:
-        least = span(found.shortest or 0)
+    suggestion = suggest(replayer, replayer.pools(clusters), wanted)
+    if suggestion.outcome is None:
+        least = span(suggestion.shortest or 0)
         raise ResourceError(
             f"no bounds hold a p95 wait of {target}",
-            why=f"of jobs that may run on {found.hinders} it is {least} with all the machines that they could use",
-            fix=f"a longer target: --target {round(found.shortest or 0) + 1}s",
+            why=f"of jobs that may run on {suggestion.hinders} it is {least} with all the machines that they could use",
+            fix=f"a longer target: --target {round(suggestion.shortest or 0) + 1}s",
         )
-    return found
+    return suggestion
 
 
-def _with(clusters: Iterable[ClusterSpec], found: BoundsSuggestion) -> tuple[ClusterSpec, ...]:
+def _with(clusters: Iterable[ClusterSpec], suggestion: BoundsSuggestion) -> tuple[ClusterSpec, ...]:
     from slipway.operating.whatif.pools import with_bounds
 
-    return tuple(with_bounds(one, found.bounds) for one in clusters)
+    return tuple(with_bounds(cluster, suggestion.bounds) for cluster in clusters)
 
 
-def _edit(path: Path, found: BoundsSuggestion, *, shown: bool) -> None:
+def _edit(path: Path, suggestion: BoundsSuggestion, *, shown: bool) -> None:
     """Print the edit as a diff. Raises ConfigError for a file that shares its bounds."""
     from slipway.authoring.stack.replicas_edit import with_bounds
 
     text = path.read_bytes().decode()
-    edited = with_bounds(text, found.bounds)
+    edited = with_bounds(text, suggestion.bounds)
     if edited == text:
         screen.note(f"nothing cheaper was found: {path} stays as it is")
         return

@@ -20,36 +20,36 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
     if ctx.invoked_subcommand is not None:
         return
     context = Context(catalog, in_season=True)
-    found = [context.catalog.templates[name] for name in sorted(context.catalog.templates)]
+    templates = [context.catalog.templates[name] for name in sorted(context.catalog.templates)]
     if output == "json":
-        documents = [template_document(one) for one in found]
+        documents = [template_document(template) for template in templates]
         screen.out_json("templates", {"catalog": catalog_document(context), "templates": documents})
         return
-    if not found:
+    if not templates:
         screen.note(f"catalog {context.catalog.stack} has no templates")
         return
-    types = {one.name: ", ".join(_names(one)) or "–" for one in found}
+    types = {template.name: ", ".join(_names(template)) or "–" for template in templates}
     screen.table(
         ("TEMPLATE", "CAPACITY TYPES", "PARAMETERS", "SUMMARY"),
         [
             (
-                one.name,
-                types[one.name],
-                ", ".join(parameter.name + ("" if not parameter.required else "*") for parameter in one.parameters)
+                template.name,
+                types[template.name],
+                ", ".join(parameter.name + ("" if not parameter.required else "*") for parameter in template.parameters)
                 or "–",
-                one.summary or (one.unread and f"can't be read: slipway templates show {one.name}"),
+                template.summary or (template.unread and f"can't be read: slipway templates show {template.name}"),
             )
-            for one in found
+            for template in templates
         ],
         wraps=("CAPACITY TYPES", "PARAMETERS", "SUMMARY"),
     )
     if any("(" in words for words in types.values()):
         screen.prose("(type) is not available now with the defaults; slipway templates show TEMPLATE says why")
-    if any(parameter.required for one in found for parameter in one.parameters):
+    if any(parameter.required for template in templates for parameter in template.parameters):
         screen.prose("* must be given")
 
 
 def _names(template: Template) -> list[str]:
     """Return each capacity type of the default kind once, in brackets where it is not available with the defaults."""
-    found = capacity_types(template).items()
-    return [name if any(one.available for one in offers) else f"({name})" for name, offers in found]
+    offers_by_type = capacity_types(template).items()
+    return [name if any(offer.available for offer in offers) else f"({name})" for name, offers in offers_by_type]

@@ -32,53 +32,56 @@ from slipway.using.submission.request import new_request_id
 def command(template: str, catalog: str | None, output: str, format_: str | None) -> None:
     check_format(format_, ("--output json", output == "json"), dry_run=True)
     context = Context(catalog, in_season=True)
-    found = find_template(context.catalog, template)
+    chosen = find_template(context.catalog, template)
     if format_ is not None:
         from slipway.using.submission.candidates import SubmissionRequest, prepare
         from slipway.using.submission.preflight import offline_candidate
 
-        prepared = prepare(context.catalog, SubmissionRequest(found.name), context.user, context.team).under(
+        prepared = prepare(context.catalog, SubmissionRequest(chosen.name), context.user, context.team).under(
             new_request_id()
         )
         screen.out(as_formatted(context, prepared, offline_candidate(prepared)))
         return
-    trainer = trainer_of(context.catalog, found)
+    trainer = trainer_of(context.catalog, chosen)
     if output == "json":
-        document = {**template_document(found), "trainer": trainer or None}
+        document = {**template_document(chosen), "trainer": trainer or None}
         screen.out_json("template", {"catalog": catalog_document(context), "template": document})
         return
-    screen.prose(f"{found.name}  {found.summary}{commit_words(context.catalog)}".rstrip())
+    screen.prose(f"{chosen.name}  {chosen.summary}{commit_words(context.catalog)}".rstrip())
     if trainer:
         address = context.catalog.trainers[trainer]
         screen.prose(f"runs as trainer {trainer}, {address}: only its own submitters may submit it")
-    if found.parameters:
+    if chosen.parameters:
         screen.out("")
         screen.table(
             ("PARAMETER", "DEFAULT", "VALUES", "HELP"),
-            [(one.name, _default(one), describe(one), one.help) for one in found.parameters],
+            [
+                (parameter.name, _default(parameter), describe(parameter), parameter.help)
+                for parameter in chosen.parameters
+            ],
             wraps=("DEFAULT", "VALUES", "HELP"),
         )
-    for kind in found.kinds:
+    for kind in chosen.kinds:
         screen.out("")
-        if len(found.kinds) > 1:
-            screen.out(kind if kind == found.kind else f"{kind}   (--as {kind})")
-        offers = [offer for offer in found.offers if offer.kind == kind]
+        if len(chosen.kinds) > 1:
+            screen.out(kind if kind == chosen.kind else f"{kind}   (--as {kind})")
+        offers = [offer for offer in chosen.offers if offer.kind == kind]
         if kind not in KINDS:
             screen.prose(f"this version does not know what a {kind} is; {updating()}")
             continue
-        if KINDS[kind].has_trials and found.study is not None:
-            screen.prose(_study(found, found.study))
-        _offers(context, found, offers)
+        if KINDS[kind].has_trials and chosen.study is not None:
+            screen.prose(_study(chosen, chosen.study))
+        _offers(context, chosen, offers)
     screen.out("")
-    for name in dict.fromkeys(offer.capacity_type for offer in found.offers):
+    for name in dict.fromkeys(offer.capacity_type for offer in chosen.offers):
         screen.prose(f"{name}: {CAPACITY_TYPES[name].billing}" if name in CAPACITY_TYPES else name)
-    for cluster in dict.fromkeys(offer.cluster for offer in found.offers if offer.cluster):
+    for cluster in dict.fromkeys(offer.cluster for offer in chosen.offers if offer.cluster):
         if crossing := context.crossing(context.catalog.region_of(cluster)):
             screen.prose(f"pool {cluster}: {crossing}")
-    for note in dict.fromkeys(f"{offer.capacity_type}: {offer.note}" for offer in found.offers if offer.note):
+    for note in dict.fromkeys(f"{offer.capacity_type}: {offer.note}" for offer in chosen.offers if offer.note):
         screen.note(f"note: {note}")
-    needed = [f"-p {one.name}=…" for one in found.parameters if one.required]
-    screen.note(f"\nslipway submit {' '.join([found.name, *needed])}")
+    needed = [f"-p {parameter.name}=…" for parameter in chosen.parameters if parameter.required]
+    screen.note(f"\nslipway submit {' '.join([chosen.name, *needed])}")
 
 
 def _default(parameter: Parameter) -> str:
@@ -88,9 +91,9 @@ def _default(parameter: Parameter) -> str:
 
 
 def _offers(context: Context, template: Template, offers: list[Offer]) -> None:
-    """Print a row for each offer, the default case first, or one for a case that nothing can run, for one reason."""
+    """Print a row for each offer, the default case first. A case that nothing can run, for one reason, is one row."""
     choice = any(offer.when for offer in offers)
-    usual = {one.name: one.default for one in template.parameters}
+    usual = {parameter.name: parameter.default for parameter in template.parameters}
     cases: dict[str, list[Offer]] = {}
     for offer in sorted(
         offers, key=lambda offer: any(usual.get(name) not in values for name, values in offer.when.items())
@@ -101,10 +104,10 @@ def _offers(context: Context, template: Template, offers: list[Offer]) -> None:
     for when, those in cases.items():
         alike = len(those) > 1 and len({reason(offer) for offer in those}) == 1
         if alike and not any(offer.available for offer in those):
-            found: list[tuple[str, ...]] = [("none", "–", "–", "–", reason(those[0]))]
+            of_case: list[tuple[str, ...]] = [("none", "–", "–", "–", reason(those[0]))]
         else:
-            found = [_offer_row(context, template, offer) for offer in those]
-        rows += [(row[0], *((when,) if choice else ()), *row[1:]) for row in found]
+            of_case = [_offer_row(context, template, offer) for offer in those]
+        rows += [(row[0], *((when,) if choice else ()), *row[1:]) for row in of_case]
     columns = ("CAPACITY TYPE", *(("WHEN",) if choice else ()), "ON", "MACHINES", "$/h", "")
     screen.table(columns, rows, right=("$/h",), wraps=("WHEN", "ON", "MACHINES", "$/h", ""))
 
@@ -114,7 +117,8 @@ def _offer_row(context: Context, template: Template, offer: Offer) -> tuple[str,
     if offer.cluster:
         place = f"pool {offer.cluster}{context.elsewhere(context.catalog.region_of(offer.cluster))}"
     price = "unknown" if offer.price_per_hour.unknown else dollars(offer.price_per_hour, per="")
-    remarks = ([offer.why] if offer.why else []) if offer.available else [reason(offer)]
+    remark = offer.why if offer.available else reason(offer)
+    remarks = [remark] if remark else []
     if offer.wait is not None:
         remarks.append(f"moves on after {span(offer.wait)}")
     return (offer.capacity_type, place, machines_words(template, offer), price, "; ".join(remarks))
@@ -148,6 +152,6 @@ def _usual(template: Template, value: object) -> tuple[str, str]:
     name = str(value).removeprefix("${").removesuffix("}")
     if name == str(value):
         return str(value), ""
-    found = next((one for one in template.parameters if one.name == name), None)
-    usual = "?" if found is None or found.default is None else render(found.default)
+    parameter = next((parameter for parameter in template.parameters if parameter.name == name), None)
+    usual = "?" if parameter is None or parameter.default is None else render(parameter.default)
     return usual, f" (parameter {name})"

@@ -38,35 +38,37 @@ def answers(wanted: Iterable[str], given: Mapping[str, str], *, asking: bool) ->
     """Return the value of each key. Raises ConfigError for a wrong one, and where nobody is asked."""
     usual = {"PROJECT": os.environ.get("GOOGLE_CLOUD_PROJECT", "")}
     asking = asking and sys.stdin is not None and sys.stdin.isatty()
-    found = {}
+    values = {}
     for key, question in _QUESTIONS.items():
         if key in given:
             if wrong := _wrong(key, given[key]):
                 raise ConfigError(f"{question.flag} {quoted(given[key])} {wrong[0]}", fix=wrong[1])
-            found[key] = given[key]
-    todo = [key for key in _QUESTIONS if key in wanted and key not in found]
+            values[key] = given[key]
+    todo = [key for key in _QUESTIONS if key in wanted and key not in values]
     for key in todo:
         default = usual.get(key) or _QUESTIONS[key].usual
         if asking:
-            found[key] = click.prompt(_QUESTIONS[key].words, default or None, value_proc=_proof(key), err=True)
+            values[key] = click.prompt(_QUESTIONS[key].words, default or None, value_proc=_proof(key), err=True)
         elif default and not _wrong(key, default):
-            found[key] = default
-    if missing := [_QUESTIONS[key] for key in todo if key not in found]:
-        fix = " ".join(f"{one.flag} {one.example}" for one in missing)
+            values[key] = default
+    if missing := [_QUESTIONS[key] for key in todo if key not in values]:
+        fix = " ".join(f"{question.flag} {question.example}" for question in missing)
         are = "is" if len(missing) == 1 else "are"
         raise ConfigError(
-            f"{join([one.flag for one in missing])} {are} missing", why="nobody is asked here", fix=f"add {fix}"
+            f"{join([question.flag for question in missing])} {are} missing",
+            why="nobody is asked here",
+            fix=f"add {fix}",
         )
-    return found
+    return values
 
 
 def workflows(text: str) -> dict[str, str]:
     """Return the placeholders of OWNER/REPO@REF. Raises ConfigError."""
-    found = _WORKFLOWS.fullmatch(text)
-    if found is None:
+    match = _WORKFLOWS.fullmatch(text)
+    if match is None:
         fix = "--workflows OWNER/REPO@REF, a tag or a commit of the repository that has slipway's workflows"
         raise ConfigError(f"--workflows {quoted(text)} is no version of a repository", fix=fix)
-    return {"OWNED": found[1], "REF": found[2]}
+    return {"OWNED": match[1], "REF": match[2]}
 
 
 def _proof(key: str) -> Callable[[str], str]:

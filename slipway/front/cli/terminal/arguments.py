@@ -18,11 +18,14 @@ _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 
 @dataclass(frozen=True)
 class WaitOptions:
-    """The wait for the job's end: `timeout` in seconds, and as it was `typed`."""
+    """The wait for the job's end."""
 
     waits: bool
+    #: The longest wait in seconds; None for any.
     timeout: float | None
+    #: Whether state and logs are shown meanwhile.
     follows: bool = False
+    #: The timeout as it was typed.
     typed: str = ""
 
     @classmethod
@@ -35,14 +38,14 @@ class WaitOptions:
             )
         if dry_run and (wait or follow):
             raise ConfigError("--dry-run sends nothing that could be waited for", fix="leave out --wait and --follow")
-        return cls(wait or follow, limit, follow, timeout or "")
+        return cls(waits=wait or follow, timeout=limit, follows=follow, typed=timeout or "")
 
 
 @dataclass(frozen=True)
 class SubmitArguments:
-    """The words after `slipway submit`, those of each flag together. `template` is empty where there is a `like`, the
-    job to imitate."""
+    """The words after `slipway submit`, those of each flag together."""
 
+    #: The template's name; empty where there is a job to imitate.
     template: str
     params: tuple[str, ...] = ()
     capacity_type: str | None = None
@@ -56,6 +59,7 @@ class SubmitArguments:
     catalog: str | None = None
     team: str | None = None
     yes: bool = False
+    #: The job to imitate.
     like: str | None = None
     labels: tuple[str, ...] = ()
     note: str | None = None
@@ -63,11 +67,12 @@ class SubmitArguments:
     @property
     def words(self) -> list[str]:
         """The command without the words that name or confirm this one submission."""
-        words = ["slipway", "submit", *(["--like", self.like] if self.like else [self.template])]
+        words = ["slipway", "submit"]
+        words += ["--like", self.like] if self.like else [self.template]
         words += [word for param in self.params for word in ("-p", param)]
-        words += [word for one in self.wait_for for word in ("--wait-for", one)]
+        words += [word for wait in self.wait_for for word in ("--wait-for", wait)]
         words += ["--then", ",".join(self.then)] if self.then else []
-        words += [word for one in self.labels for word in ("--label", one)]
+        words += [word for label in self.labels for word in ("--label", label)]
         for flag, value in (
             ("--capacity", self.capacity_type),
             ("--as", self.kind),
@@ -84,8 +89,12 @@ class SubmitArguments:
 
     def again(self, request_id: str | None) -> str:
         """Return the command that resumes this submission, or, without its id, the same command."""
-        id_, yes = ("--request-id", request_id) if request_id else (), ("--yes",) if self.yes else ()
-        return shlex.join([*self.words, *yes, *id_])
+        words = self.words
+        if self.yes:
+            words.append("--yes")
+        if request_id:
+            words += ["--request-id", request_id]
+        return shlex.join(words)
 
     def request(self) -> SubmissionRequest:
         """Return the request. Raises ConfigError."""
@@ -95,18 +104,23 @@ class SubmitArguments:
             labels=checked_labels(labels_typed(self.labels)),
             note="" if self.note is None else checked_note(self.note),
         )
-        given = assignments(self.params)
-        waited, team = self._waits(), self.team or ""
         return SubmissionRequest(
-            self.template, given, self.capacity_type, self.kind, waited, self.then, overrides, team=team
+            template=self.template,
+            params=assignments(self.params),
+            capacity_type=self.capacity_type,
+            kind=self.kind,
+            waits=self._waits(),
+            then=self.then,
+            overrides=overrides,
+            team=self.team or "",
         )
 
     def _waits(self) -> dict[str, float]:
         given: dict[str, str] = {}
-        for one in self.wait_for:
-            name, equals, time = one.partition("=")
+        for wait in self.wait_for:
+            name, equals, time = wait.partition("=")
             if not equals:
-                raise invalid_wait(one)
+                raise invalid_wait(wait)
             if name in given:
                 raise ConfigError(f"--wait-for {short(name)} is given twice", fix="one time for each type")
             given[name] = time

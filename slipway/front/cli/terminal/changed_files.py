@@ -1,6 +1,6 @@
 """The files of a change, read from a list of names and from two checkouts, without running any.
 
-The base branch's is the folder that this runs in; the change's own is another one, where there is one.
+The base branch is checked out in the folder that this runs in, the change in another one, where there is one.
 """
 
 from __future__ import annotations
@@ -37,17 +37,19 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         if status.startswith(("D", "R")) and seen:
             removed.add(seen[0])
     checkout = Path(head or "")
-    there = sorted(touched - removed) if head else []
-    links = frozenset(one for one in there if _is_link(checkout, one))
-    both = [one for one in there if _beside_base(one, checkout)]
+    names = sorted(touched - removed) if head else []
+    links = frozenset(file for file in names if _is_link(checkout, file))
+    both = [file for file in names if _beside_base(file, checkout)]
     # The diff of a link shows its target, and not the target's contents.
-    texts = {one: (text_of(one), text_of(str(checkout / one))) for one in both if one not in links}
+    texts = {file: (text_of(file), text_of(str(checkout / file))) for file in both if file not in links}
     return Files(
-        frozenset(touched),
-        frozenset(removed),
-        links,
+        touched=frozenset(touched),
+        removed=frozenset(removed),
+        links=links,
         pins=dict(_pins(texts)),
-        same=frozenset(one for one, sides in texts.items() if one.startswith("jobs/") and same_program(one, *sides)),
+        same=frozenset(
+            file for file, sides in texts.items() if file.startswith("jobs/") and same_program(file, *sides)
+        ),
         stacks=dict(_stack_edits(texts)),
         addresses=frozenset[str]().union(*(addresses(*sides) for sides in texts.values())),
     )

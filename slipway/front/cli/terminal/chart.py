@@ -93,8 +93,8 @@ def _spark(points: Sequence[Point], first: datetime, step: float, levels: str) -
         columns.setdefault(column, []).append(point.value)
     means = {column: sum(values) / len(values) for column, values in columns.items()}
     highest = len(levels) - 1
-    found = {column: levels[min(highest, max(0, int(mean * len(levels))))] for column, mean in means.items()}
-    return "".join(found.get(column, " ") for column in range(max(found) + 1))
+    blocks = {column: levels[min(highest, max(0, int(mean * len(levels))))] for column, mean in means.items()}
+    return "".join(blocks.get(column, " ") for column in range(max(blocks) + 1))
 
 
 def _levels() -> str:
@@ -149,14 +149,14 @@ def in_short(rows: Iterable[UtilizationRow]) -> str:
 
 def _means(rows: Iterable[UtilizationRow]) -> dict[str, tuple[Point, ...]]:
     """Return the mean of all replicas and accelerators at each moment, by metric."""
-    found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    by_metric: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         for point in row.points:
-            found[row.metric][round(point.at.timestamp())].append(point.value)
+            by_metric[row.metric][round(point.at.timestamp())].append(point.value)
     return {
         metric: tuple(
             Point(datetime.fromtimestamp(second, UTC), sum(values) / len(values))
             for second, values in sorted(moments.items())
         )
-        for metric, moments in found.items()
+        for metric, moments in by_metric.items()
     }

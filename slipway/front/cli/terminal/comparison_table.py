@@ -15,17 +15,19 @@ from slipway.operating.whatif.report import headline, notes, why_not
 _MOST_TEMPLATES = 10
 
 
-def show(found: Comparison, heads: tuple[str, str]) -> None:
+def show(comparison: Comparison, heads: tuple[str, str]) -> None:
     """Print the outcomes side by side under these heads, or that they are unknown."""
-    screen.prose(headline(found))
-    rows = [] if not found.calibration.trusted else list(_rows(found.before, found.after))
-    never = [("never run", str(found.before.never_ran), str(found.after.never_ran), _why(found.after.never))]
+    screen.prose(headline(comparison))
+    rows = [] if not comparison.calibration.trusted else list(_rows(comparison.before, comparison.after))
+    never = [
+        ("never run", str(comparison.before.never_ran), str(comparison.after.never_ran), _why(comparison.after.never))
+    ]
     screen.table(("", *heads, ""), [*rows, *never], wraps=("",))
-    if found.calibration.trusted:
-        _show_templates(found.before, found.after, heads)
+    if comparison.calibration.trusted:
+        _show_templates(comparison.before, comparison.after, heads)
     else:
-        screen.prose(why_not(found.calibration))
-    for line in notes(found):
+        screen.prose(why_not(comparison.calibration))
+    for line in notes(comparison):
         screen.note(line)
 
 
@@ -41,14 +43,19 @@ def _rows(before: Outcome, after: Outcome) -> Iterable[tuple[str, str, str, str]
 
 def _show_templates(before: Outcome, after: Outcome, heads: tuple[str, str]) -> None:
     """Print the templates whose waits change most, where there are several."""
-    were = {one.template: one.waits for one in before.templates}
-    changed = [one for one in after.templates if one.waits != were.get(one.template)]
+    were = {row.template: row.waits for row in before.templates}
+    changed = [row for row in after.templates if row.waits != were.get(row.template)]
     if len(after.templates) < 2 or not changed:
         return
-    changed.sort(key=lambda one: -abs((one.waits.p95 or 0) - (were.get(one.template, Waits()).p95 or 0)))
+    changed.sort(key=lambda row: -abs((row.waits.p95 or 0) - (were.get(row.template, Waits()).p95 or 0)))
     rows = [
-        (one.template or "(none)", str(one.waits.jobs), _waits(were.get(one.template, Waits())), _waits(one.waits))
-        for one in changed[:_MOST_TEMPLATES]
+        (
+            row.template or "(none)",
+            str(row.waits.jobs),
+            _waits(were.get(row.template, Waits())),
+            _waits(row.waits),
+        )
+        for row in changed[:_MOST_TEMPLATES]
     ]
     screen.out("")
     screen.table(("TEMPLATE", "JOBS", *(f"WAIT {head}" for head in heads)), rows, right=("JOBS",))
@@ -59,10 +66,12 @@ def _show_templates(before: Outcome, after: Outcome, heads: tuple[str, str]) -> 
 def _why(never: tuple[NeverRun, ...]) -> str:
     """Return `tune-27b and eval: needs 4 a3-highgpu-8g, and h100/workers has 2 at most`."""
     by_reason: dict[str, list[str]] = {}
-    for one in never:
-        by_reason.setdefault(one.why, []).append(one.template or "(none)")
-    words = [f"{few(templates)}: {why}" for why, templates in by_reason.items()]
-    return "; ".join([*words[:2], *([f"and {len(words) - 2} more"] if len(words) > 2 else [])])
+    for job in never:
+        by_reason.setdefault(job.why, []).append(job.template or "(none)")
+    reasons = [f"{few(templates)}: {why}" for why, templates in by_reason.items()]
+    if len(reasons) > 2:
+        reasons[2:] = [f"and {len(reasons) - 2} more"]
+    return "; ".join(reasons)
 
 
 def _waits(waits: Waits) -> str:

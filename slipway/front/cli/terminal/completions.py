@@ -26,7 +26,7 @@ Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem
 _Found = Callable[["Context", click.Context, str], Iterable[tuple[str, str]]]
 
 
-def _completion(found: _Found) -> Completion:
+def _completion(suggestions: _Found) -> Completion:
     """Suggest the values that continue the typed text, each with its help."""
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -38,7 +38,7 @@ def _completion(found: _Found) -> Completion:
         # With little patience: somebody has pressed a key and waits.
         context = Context(ctx.params.get("catalog"), policy=HttpPolicy(connect=1.0, read=2.0, attempts=1))
         try:
-            values = dict(found(context, ctx, incomplete))
+            values = dict(suggestions(context, ctx, incomplete))
         except SlipwayError:
             return []
         return [
@@ -52,7 +52,7 @@ def _completion(found: _Found) -> Completion:
 
 @_completion
 def templates(context: Context, _: click.Context, __: str) -> Iterator[tuple[str, str]]:
-    return ((one.name, one.summary) for one in context.catalog.templates.values())
+    return ((template.name, template.summary) for template in context.catalog.templates.values())
 
 
 def _named(incomplete: str) -> str:
@@ -117,14 +117,14 @@ def parameters(context: Context, ctx: click.Context, incomplete: str) -> Iterato
         return
     name, equals, _ = incomplete.partition("=")
     if equals:
-        for one in template.parameters:
-            if one.name == name:
-                yield from ((f"{name}={value}", "") for value in _values(one))
+        for parameter in template.parameters:
+            if parameter.name == name:
+                yield from ((f"{name}={value}", "") for value in _values(parameter))
         return
-    given = {one.partition("=")[0].strip() for one in ctx.params.get("params") or ()}
-    for one in sorted(template.parameters, key=lambda one: not one.required):
-        if one.name not in given:
-            yield f"{one.name}=", "; ".join(word for word in (one.help, describe(one)) if word)
+    given = {assignment.partition("=")[0].strip() for assignment in ctx.params.get("params") or ()}
+    for parameter in sorted(template.parameters, key=lambda parameter: not parameter.required):
+        if parameter.name not in given:
+            yield f"{parameter.name}=", "; ".join(word for word in (parameter.help, describe(parameter)) if word)
 
 
 def _values(parameter: Parameter) -> list[str]:
@@ -140,11 +140,11 @@ def _capacity_types(context: Context, ctx: click.Context, _: str) -> Iterator[tu
 
     template = _template_of(context, ctx)
     if template is None:
-        yield from ((one.name, one.when) for one in CAPACITY_TYPES.values())
+        yield from ((row.name, row.when) for row in CAPACITY_TYPES.values())
         return
     for name, offers in lookup.capacity_types(template, ctx.params.get("kind") or "").items():
         if name in CAPACITY_TYPES:
-            can = any(one.available for one in offers)
+            can = any(offer.available for offer in offers)
             yield name, CAPACITY_TYPES[name].when if can else f"not available: {lookup.reason(offers[0])}"
 
 
@@ -171,8 +171,8 @@ def roles(context: Context, ctx: click.Context, _: str) -> Iterator[tuple[str, s
     from slipway.using.jobs.roles import replica_names, role_names, trial_names
 
     if job := _argument(ctx, "job"):
-        found = find_jobs(context.vertex, job, stack=context.catalog.stack)[0]
-        yield from ((name, "") for name in (*role_names(found), *replica_names(found), *trial_names(found)))
+        match = find_jobs(context.vertex, job, stack=context.catalog.stack)[0]
+        yield from ((name, "") for name in (*role_names(match), *replica_names(match), *trial_names(match)))
 
 
 def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:

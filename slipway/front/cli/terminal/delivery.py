@@ -75,16 +75,16 @@ def _tell_what_goes_on(context: Context, journal: SubmissionJournal, request_id:
     from slipway.using.submission.lookup import going_on
 
     try:
-        left = going_on(context, journal, request_id)
+        unfinished = going_on(context, journal, request_id)
     except SlipwayError as unknown:
         problem.why += f"\nwhether another job of it goes on is not known: {unknown.why or unknown.what}"
         problem.fix = "try again in a minute, or see: slipway jobs list"
         return
-    if not left:
+    if not unfinished:
         return
-    problem.why += f"\n{join(job.typed for job in left)} {'has' if len(left) == 1 else 'have'} not ended"
-    cancel = "\n".join(f"slipway jobs cancel {job.typed}" for job in left)
+    problem.why += f"\n{join(job.typed for job in unfinished)} {'has' if len(unfinished) == 1 else 'have'} not ended"
+    cancel = "\n".join(f"slipway jobs cancel {job.typed}" for job in unfinished)
     problem.fix = (
-        f"to keep it:  slipway jobs wait {left[-1].typed}\n"
+        f"to keep it:  slipway jobs wait {unfinished[-1].typed}\n"
         f"else cancel it, and once it has ended submit it by another request id:\n{cancel}"
     )

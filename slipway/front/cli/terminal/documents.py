@@ -25,9 +25,12 @@ if TYPE_CHECKING:
 
 
 def out_jobs(jobs: Iterable[JobDescription], *, alone: bool) -> None:
-    """Print jobs as JSON. `alone`: one job was asked for."""
-    documents = [one.document for one in jobs]
-    screen.out_json(*(("job", {"job": documents[0]}) if alone else ("jobs", {"jobs": documents})))
+    """Print jobs as JSON. `alone`: whether a single job was asked for, so that the document is that job."""
+    documents = [job.document for job in jobs]
+    if alone:
+        screen.out_json("job", {"job": documents[0]})
+    else:
+        screen.out_json("jobs", {"jobs": documents})
 
 
 def events_document(events: JobEvents) -> dict[str, Any]:
@@ -51,7 +54,10 @@ def usage_document(usage: Utilization, idle: IdleAccelerators | None = None) -> 
 
 
 def dates_document(due: Iterable[Due], dormant: Iterable[DormantCluster], now: datetime) -> dict[str, Any]:
-    return {"due": [one.document(now) for one in due], "dormant": [_dormant(one, now) for one in dormant]}
+    return {
+        "due": [event.document(now) for event in due],
+        "dormant": [_dormant(cluster, now) for cluster in dormant],
+    }
 
 
 def _dormant(cluster: DormantCluster, now: datetime) -> dict[str, Any]:
@@ -82,7 +88,7 @@ def template_document(template: Template) -> dict[str, Any]:
         "unread": template.unread or None,
         "study": None if template.study is None else asdict(template.study),
         "roles": template.roles,
-        "parameters": [{**asdict(one), "required": one.required} for one in template.parameters],
+        "parameters": [{**asdict(parameter), "required": parameter.required} for parameter in template.parameters],
         "offers": [
             {
                 "capacityType": offer.capacity_type,

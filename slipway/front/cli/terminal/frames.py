@@ -80,14 +80,17 @@ def _printed(look: Callable[[], None]) -> str:
 def _draw(text: str, end: str, terminal: TextIO) -> None:
     """Draw as many lines as there is room for, each over the former one."""
     size = shutil.get_terminal_size()
-    lines, left = text.splitlines(), size.lines - 3
+    lines = text.splitlines()
+    # Three lines stay free: for the count of lines that are left out, an empty line, and the footer.
+    room = size.lines - 3
     shown: list[str] = []
     for line in lines:
-        left -= max(1, -(-len(click.unstyle(line)) // size.columns))
-        if left < 0:
+        # A long line takes several lines of the terminal: its length divided by the width, rounded up.
+        room -= max(1, -(-len(click.unstyle(line)) // size.columns))
+        if room < 0:
             shown.append(f"… {len(lines) - len(shown)} more lines")
             break
         shown.append(line)
-    told = _printed(lambda: screen.hint(end[: size.columns])).rstrip("\n")
-    terminal.write(f"{_HOME}{_END_OF_LINE.join([*shown, '', told])}{_BELOW}")
+    footer = _printed(lambda: screen.hint(end[: size.columns])).rstrip("\n")
+    terminal.write(f"{_HOME}{_END_OF_LINE.join([*shown, '', footer])}{_BELOW}")
     terminal.flush()

@@ -24,9 +24,9 @@ def liked(context: Context, typed: SubmitArguments) -> tuple[SubmitArguments, Ve
 def request_like_job(context: Context, typed: SubmitArguments, job: VertexJob, swept: Collection[str] = ()) -> Likeness:
     """Print the parts that are taken over, and those that can't be the same any more. `swept`: parameters that the
     points of a sweep give. Raises the errors of `request_like`."""
-    found = request_like(context, job, typed.request(), own_code=typed.code is not None, swept=swept)
-    for line in found.notes:
+    likeness = request_like(context, job, typed.request(), own_code=typed.code is not None, swept=swept)
+    for line in likeness.notes:
         screen.note(line)
-    for line in found.differences:
+    for line in likeness.differences:
         screen.note(f"  not as it was: {line}")
-    return found
+    return likeness

@@ -33,19 +33,19 @@ def fix_of(error: click.UsageError, help: str) -> str:
         near = nearest(wrong[1], map(str, option.type.choices))
         return f"{option.opts[-1]} {near}" if near else help
     extra, given = _EXTRA.fullmatch(error.message), error.ctx.params.get("params") if error.ctx else None
-    names = [one for one in given or () if "=" not in one]
+    names = [assignment for assignment in given or () if "=" not in assignment]
     values = extra[1].split(" ") if extra else []
     if names and len(names) == len(values):
         pairs = (f"{name}={value}" for name, value in zip(names, values, strict=True))
-        return " ".join(f"-p {shlex.quote(one)}" for one in pairs)
+        return " ".join(f"-p {shlex.quote(pair)}" for pair in pairs)
     return help
 
 
 def _meant_by(name: str, command: click.Command) -> list[str]:
     """Return a sentence for an unknown option; none without a likely meaning."""
-    options = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
-    flags = {flag.lstrip("-"): flag for one in options for flag in one.opts if flag.startswith("--")}
-    arguments = [one.name for one in command.params if isinstance(one, click.Argument) and one.name]
+    options = [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
+    flags = {flag.lstrip("-"): flag for option in options for flag in option.opts if flag.startswith("--")}
+    arguments = [argument.name for argument in command.params if isinstance(argument, click.Argument) and argument.name]
     near = nearest(name, [*flags, *arguments])
     if near in arguments:
         return [f"Did you mean {near.upper()}, without a flag?"]
@@ -57,11 +57,11 @@ def _meant_by(name: str, command: click.Command) -> list[str]:
 
 def _as_parameters(words: str) -> str:
     """Return `; did you mean -p workers=3?` Spaces separate words, unless only the whole is an assignment."""
-    each = words.split(" ")
-    given = each if all(map(_ASSIGNMENT.match, each)) else [words] if _ASSIGNMENT.match(words) else []
-    typed = " ".join(f"-p {shlex.quote(one)}" for one in given)
+    parts = words.split(" ")
+    given = parts if all(map(_ASSIGNMENT.match, parts)) else [words] if _ASSIGNMENT.match(words) else []
+    typed = " ".join(f"-p {shlex.quote(assignment)}" for assignment in given)
     return f"; did you mean {typed}?" if typed else ""
 
 
 def _takes_parameters(command: click.Command) -> bool:
-    return any("-p" in one.opts for one in command.params)
+    return any("-p" in option.opts for option in command.params)

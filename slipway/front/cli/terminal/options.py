@@ -93,4 +93,4 @@ def found_job(context: Context, text: str, *, of_template: bool = True) -> Verte
     from slipway.front.cli.terminal import screen
     from slipway.using.jobs.finding import find_job
 
-    return find_job(context, text, of_template=of_template, tell=lambda said: screen.note(f"note: {said}"))
+    return find_job(context, text, of_template=of_template, tell=lambda message: screen.note(f"note: {message}"))

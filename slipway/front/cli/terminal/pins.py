@@ -44,8 +44,8 @@ def source_with_hash() -> tuple[Mapping[str, Any], str]:
     except (OSError, ValueError, HTTPException) as problem:
         return origin, f"{installation.requirement(origin).partition(' @ ')[2]} can't be read: {problem}"
     _check_same(wheel)
-    found = {"archive_info": {"hashes": {"sha256": hashlib.sha256(wheel).hexdigest()}}}
-    return {**origin, **found}, ""
+    archive = {"archive_info": {"hashes": {"sha256": hashlib.sha256(wheel).hexdigest()}}}
+    return {**origin, **archive}, ""
 
 
 def pins(origin: Mapping[str, Any], extra: str, without: str) -> tuple[str, str]:
@@ -56,26 +56,29 @@ def pins(origin: Mapping[str, Any], extra: str, without: str) -> tuple[str, str]
         source, without = f"{source}\n{cloud}", without or missing
     hashed = not without
     lock = (installation.PACKAGE / "front" / "starter" / f"requirements-{extra}.lock").read_text(encoding="utf-8")
-    told = "their hashes: pip wants one for each" if hashed else "their versions"
+    pinned_by = "their hashes: pip wants one for each" if hashed else "their versions"
     head = "# Written by `slipway init`; `slipway init . --upgrade` renews it.\n"
     # A last line that stays: beside a changed pin, git would see a conflict in a team's own packages.
-    return f"{head}{source}\n{lock if hashed else bare(lock)}# Add packages of your own below, with {told}.\n", without
+    return (
+        f"{head}{source}\n{lock if hashed else bare(lock)}# Add packages of your own below, with {pinned_by}.\n",
+        without,
+    )
 
 
 def _cloud_with_hash(origin: Mapping[str, Any]) -> tuple[str, str]:
     """Return the local cloud's source as pip takes it, with the wheel's hash; and why there is none, empty where there
     is one."""
-    found = installation.beside(origin)
-    named = installation.requirement(found, name=installation.LAPTOP)
-    if not found:
+    origin_of_cloud = installation.beside(origin)
+    named = installation.requirement(origin_of_cloud, name=installation.LAPTOP)
+    if not origin_of_cloud:
         return f"{named}=={installation.version()}", "the local cloud comes from a package index"
-    if "archive_info" not in found:
+    if "archive_info" not in origin_of_cloud:
         return named, "the local cloud comes from a folder or a commit"
     try:
-        wheel = _read(str(found["url"]))
+        wheel = _read(str(origin_of_cloud["url"]))
     except (OSError, ValueError, HTTPException) as problem:
         return named, f"{named.partition(' @ ')[2]} can't be read: {problem}"
-    hashed = {**found, "archive_info": {"hashes": {"sha256": hashlib.sha256(wheel).hexdigest()}}}
+    hashed = {**origin_of_cloud, "archive_info": {"hashes": {"sha256": hashlib.sha256(wheel).hexdigest()}}}
     return installation.requirement(hashed, name=installation.LAPTOP), ""
 
 
@@ -86,8 +89,8 @@ def bare(text: str) -> str:
 
 def with_hashes(text: str, *sources: str) -> str:
     """Return bare pins, each with the hashes and the origin that it has in the first source that has it."""
-    found = {bare(entry): entry for source in reversed(sources) for entry in _ENTRY.findall(source)}
-    return "".join(found.get(line, line) for line in text.splitlines(keepends=True))
+    entries = {bare(entry): entry for source in reversed(sources) for entry in _ENTRY.findall(source)}
+    return "".join(entries.get(line, line) for line in text.splitlines(keepends=True))
 
 
 def _read(url: str) -> bytes:

@@ -75,7 +75,7 @@ def _document(
 ) -> dict[str, Any]:
     by_name = {job.name: job for job in jobs}
 
-    def one(row: ResultRow) -> dict[str, Any]:
+    def document(row: ResultRow) -> dict[str, Any]:
         job = by_name[row.job]
         return {
             **describe(job, context).document,
@@ -87,7 +87,7 @@ def _document(
             "best": row.best,
         }
 
-    return {"jobs": [one(row) for row in results.rows], "varies": results.parameters, "goal": results.goal}
+    return {"jobs": [document(row) for row in results.rows], "varies": results.parameters, "goal": results.goal}
 
 
 def _show_table(results: Results, columns: MetricColumns) -> None:
@@ -158,9 +158,9 @@ def _notes(results: Results, names: Sequence[str]) -> list[str]:
     """Return why succeeded jobs lack a metric, and how to have the best starred."""
     lacking = [row for row in results.rows if row.succeeded and not any(name in row.metrics for name in names)]
     reasons = Counter(row.metrics_why or f"it has no {short(names[0])}" for row in lacking)
-    found = [f"{counted(count, 'job')} without a metric: {reason}" for reason, count in reasons.most_common(3)]
+    notes = [f"{counted(count, 'job')} without a metric: {reason}" for reason, count in reasons.most_common(3)]
     if results.goal is None and results.metrics and names:
-        found.append(
+        notes.append(
             f"to have the best starred: --sort -{short(names[0])} where more is better, else --sort {short(names[0])}"
         )
-    return found
+    return notes

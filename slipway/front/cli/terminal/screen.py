@@ -135,7 +135,7 @@ def _cell(value: str | float | None) -> str | float | None:
 def json_text(body: Mapping[str, Any], indent: int | None = None) -> str:
     """Return JSON for stdout: letters unchanged where they can be written, else escaped."""
     plain = json.dumps(body, indent=indent, ensure_ascii=False)
-    text = _BUT_OURS.sub(lambda found: json.dumps(found[0])[1:-1] if found[0] != "\x7f" else "\\u007f", plain)
+    text = _BUT_OURS.sub(lambda match: json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f", plain)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
@@ -179,22 +179,31 @@ def table(
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
-    """A column of a list. `wraps`: its cells may be wrapped. `name`: it names the row. `optional`: it is left out where
-    no row has a text."""
+    """A column of a list."""
 
     head: str
+    #: Returns the text of a row's cell.
     text: Callable[[Row], str]
+    #: Whether its cells are flush right.
     right: bool = False
+    #: Whether its cells may be wrapped.
     wraps: bool = False
+    #: Whether it names the row.
     name: bool = False
+    #: Whether it is left out where no row has a text.
     optional: bool = False
 
 
 def listed(columns: Iterable[Column[Row]], rows: Sequence[Row]) -> None:
-    shown = [one for one in columns if not one.optional or any(map(one.text, rows))]
-    cells = [[one.text(row) or ("–" if one.optional else "") for one in shown] for row in rows]
-    flush, wraps = ([one.head for one in shown if getattr(one, key)] for key in ("right", "wraps"))
-    table([one.head for one in shown], cells, flush, wraps, sum(one.name for one in shown))
+    shown = [column for column in columns if not column.optional or any(map(column.text, rows))]
+    cells = [[column.text(row) or ("–" if column.optional else "") for column in shown] for row in rows]
+    table(
+        [column.head for column in shown],
+        cells,
+        right=[column.head for column in shown if column.right],
+        wraps=[column.head for column in shown if column.wraps],
+        names=sum(column.name for column in shown),
+    )
 
 
 def fields(facts: Iterable[tuple[str, str]]) -> None:

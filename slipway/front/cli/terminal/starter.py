@@ -78,9 +78,9 @@ def read_record(folder: Path) -> Record | None:
     """Return the record of a folder, None where there is none. Raises ConfigError for an unreadable one."""
     path = folder / RECORD
     try:
-        found = from_json(path.read_text(encoding="utf-8"))
-        texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in found["files"].items()}
-        record = Record(found["slipway"], found["values"], texts)
+        body = from_json(path.read_text(encoding="utf-8"))
+        texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in body["files"].items()}
+        record = Record(body["slipway"], body["values"], texts)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
@@ -104,8 +104,8 @@ def write(place: Place, name: str, text: str | None) -> None:
 
 
 def _written(path: Path, content: str | bytes, mode: int = 0o644) -> None:
-    for one in leftovers(path):
-        one.unlink()
+    for leftover in leftovers(path):
+        leftover.unlink()
     write_atomically(path, content, mode=mode)
 
 

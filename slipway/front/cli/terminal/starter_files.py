@@ -27,24 +27,24 @@ def files(*, workflows: bool, production: bool, forge: ForgeRow = GITHUB) -> dic
     """Return the text of each file by its name, with placeholders, without pins. `workflows`: whether another
     repository's are used: GitHub's workflows are called, GitLab's jobs included."""
     folder = installation.PACKAGE / "front" / "starter"
-    found = {}
+    texts = {}
     for path in sorted(folder.rglob("*.in")):
         name = path.relative_to(folder).as_posix().removesuffix(".in")
         name = _DOTTED.get(name, f".{name}" if of_file(f".{name}") else name)
         if of_file(name) not in (None, forge):
             continue
         if (workflows or not name.startswith(_WORKFLOWS)) and (production or name != _PRODUCTION):
-            found[name] = path.read_text(encoding="utf-8")
+            texts[name] = path.read_text(encoding="utf-8")
     for name in () if workflows else forge.jobs:
-        found[f".{forge.name}/{name}"] = (folder / forge.name / name).read_text(encoding="utf-8")
-    return found
+        texts[f".{forge.name}/{name}"] = (folder / forge.name / name).read_text(encoding="utf-8")
+    return texts
 
 
 def of_templates(names: Iterable[str]) -> dict[str, str]:
     """Return the files of templates of this repository, by their names: the template and its code, for the machines of
     the starter's stacks. Raises ConfigError for a template that this copy lacks."""
     root = installation.PACKAGE.parent if installation.checkout() else installation.PACKAGE / "examples"
-    found = {}
+    texts = {}
     for name in names:
         if not (root / file_of(name)).is_file():
             raise ConfigError(
@@ -54,8 +54,8 @@ def of_templates(names: Iterable[str]) -> dict[str, str]:
         code = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".txt"))
         for path in (root / file_of(name), *code):
             text = _MACHINE.sub(lambda size: _SWAPPED[size[0]], path.read_text(encoding="utf-8"))
-            found[path.relative_to(root).as_posix()] = text
-    return found
+            texts[path.relative_to(root).as_posix()] = text
+    return texts
 
 
 def file_of(template: str) -> str:
@@ -95,12 +95,12 @@ def keys(texts: Mapping[str, str]) -> set[str]:
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    return re.sub(r"@([A-Z]+)@", lambda found: values[found[1]], text)
+    return re.sub(r"@([A-Z]+)@", lambda match: values[match[1]], text)
 
 
-def lines_beyond(there: str, text: str) -> list[str]:
+def lines_beyond(present: str, text: str) -> list[str]:
     """Return the lines of a text that another lacks, without comments: of two `include:` the second alone counts."""
-    has = {line.strip() for line in there.splitlines()}
+    has = {line.strip() for line in present.splitlines()}
     return [line for line in text.splitlines() if not line.startswith("#") and line.strip() not in has]
 
 
@@ -120,9 +120,9 @@ def includes(known: Mapping[str, str], stacks: Sequence[str], folder: str, name:
             at = f"  - project: {known['OWNED']}\n    ref: {known['REF']}\n    file: {path}"
         return f'{at}\n    inputs: {{ {inputs}, name: "{name}" }}'
 
-    every, each = GITLAB.jobs
-    parts = [included(every, f'stacks: {json.dumps(stacks)}, folder: "{folder}"')]
+    of_all, of_stack = GITLAB.jobs
+    parts = [included(of_all, f'stacks: {json.dumps(stacks)}, folder: "{folder}"')]
     for before, stack in zip([None, *stacks], stacks, strict=False):
         after = f', after: ["{name}-up-{before}"]' if before else ""
-        parts.append(included(each, f"stack: {stack}{after}"))
+        parts.append(included(of_stack, f"stack: {stack}{after}"))
     return "\n".join(parts)

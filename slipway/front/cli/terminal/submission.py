@@ -32,8 +32,11 @@ if TYPE_CHECKING:
 
 
 class TerminalDisplay:
-    """A display of a submission on stdout, unless that is kept for JSON. `again` is the command that resumes it; `yes`:
-    any cost is confirmed."""
+    """A display of a submission on stdout, unless that is kept for JSON.
+
+    `again`: the command that resumes the submission.
+    `yes`: whether any cost is confirmed already.
+    """
 
     def __init__(self, context: Context, *, json: bool, again: str, yes: bool) -> None:
         self._context, self._json, self._again, self._yes = context, json, again, yes
@@ -48,8 +51,8 @@ class TerminalDisplay:
     def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None:
         catalog, taken = prepared.catalog, choice.taken
         with nullcontext() if self.any_sent else screen.after("nothing was sent", self._again):
-            if told := leaving(catalog, choice):
-                self._tell(told)
+            if departure := leaving(catalog, choice):
+                self._tell(departure)
             self._tell(
                 f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.candidate, catalog.region)}"
             )
@@ -60,13 +63,13 @@ class TerminalDisplay:
                 self._tell(line)
             later = prepared.candidates[prepared.candidates.index(taken.candidate) + 1 :]
             if taken.candidate.wait is not None and later:
-                self._never = tuple(one.candidate.label for one in choice.hopeless)
-                left = self._possible(later)
-                moves = f"up to {span(taken.candidate.wait)}, then moves on to {_labels(left)}"
-                self._tell(f"  waits here {moves if left and taken.candidate.wait else 'until it starts'}")
-                for one in choice.hopeless:
-                    self._tell(f"  {never_runs(one)}")
-                    for command in quota_commands(one) if one.verdict.lacking else ():
+                self._never = tuple(judged.candidate.label for judged in choice.hopeless)
+                possible = self._possible(later)
+                moves = f"up to {span(taken.candidate.wait)}, then moves on to {_labels(possible)}"
+                self._tell(f"  waits here {moves if possible and taken.candidate.wait else 'until it starts'}")
+                for judged in choice.hopeless:
+                    self._tell(f"  {never_runs(judged)}")
+                    for command in quota_commands(judged) if judged.verdict.lacking else ():
                         screen.hint(f"  to ask for more: {command}")
                 screen.hint(f"  after an interruption: {self._again}")
 
@@ -74,7 +77,11 @@ class TerminalDisplay:
         """Return the candidates that were not told to be out of reach, now or, for a resumed submission, at the last
         deployment."""
         never = self._never
-        return tuple(one for one in later if (one.offer.available if never is None else one.label not in never))
+        return tuple(
+            candidate
+            for candidate in later
+            if (candidate.offer.available if never is None else candidate.label not in never)
+        )
 
     def sent(self, submitted: SubmissionResult) -> None:
         job, attempt = submitted.attempt.job, submitted.attempt
@@ -111,7 +118,7 @@ class TerminalDisplay:
 
         begin = self._context.clock.monotonic()
 
-        def left(job: VertexJob) -> str:
+        def time_left(job: VertexJob) -> str:
             if waiting.seconds == FOR_EVER or job.start_time is not None:
                 return ""
             later = _labels(self._possible(waiting.later)[:1])
@@ -125,7 +132,7 @@ class TerminalDisplay:
 
         def state(event: Progress) -> Callable[[datetime], str]:
             text = state_at(event, event.job.display_name, "")
-            return lambda now: text(now) + left(event.job)
+            return lambda now: text(now) + time_left(event.job)
 
         # One for all waits of a submission: a repeated message is no news.
         self._plain = self._plain or PlainDisplay(self._context.clock, self._json)
@@ -141,11 +148,12 @@ class TerminalDisplay:
 
 
 def below_verdict(context: Context, choice: Choice) -> Iterator[str]:
-    """Yield the parts that the price leaves out, and why offers were not taken, but for one that `leaving` has told."""
+    """Yield the parts that the price leaves out, and why offers were not taken, except for the one that `leaving`
+    reports."""
     if crossing := context.crossing(choice.taken.candidate.region):
         yield f"  {crossing}"
-    told = left_pool(choice)
-    yield from (f"  {not_taken(one)}" for one in choice.passed if one is not told)
+    known = left_pool(choice)
+    yield from (f"  {not_taken(judged)}" for judged in choice.passed if judged is not known)
 
 
 def confirm(question: str, refusal: SlipwayError) -> None:
@@ -176,7 +184,7 @@ def document(context: Context, submitted: SubmissionResult, job: Any, submission
     from slipway.using.jobs.description import describe
 
     choice, request = submitted.choice, submitted.request
-    each = UNKNOWN if choice is None else price(context.catalog, choice.taken.candidate)
+    cost = UNKNOWN if choice is None else price(context.catalog, choice.taken.candidate)
     verdict = Verdict(Outcome.UNKNOWN, "submitted before") if choice is None else choice.taken.verdict
     return {
         "requestId": submission_id,
@@ -184,37 +192,37 @@ def document(context: Context, submitted: SubmissionResult, job: Any, submission
         "fresh": submitted.attempt.fresh,
         "copies": submitted.attempt.copy_ids,
         "verdict": {"outcome": verdict.outcome, "text": verdict.text},
-        "passedOver": [] if choice is None else [_passed(one) for one in choice.passed],
-        "pricePerHour": None if each.unknown else str(each.known),
-        "priceComplete": each.complete,
-        "priceAtMost": each.at_most,
+        "passedOver": [] if choice is None else [_passed(judged) for judged in choice.passed],
+        "pricePerHour": None if cost.unknown else str(cost.known),
+        "priceComplete": cost.complete,
+        "priceAtMost": cost.at_most,
         "run": _run_document(context.catalog, choice.taken if choice else None),
         "job": describe(job, context, events_of_cost(context, job)).document,
     }
 
 
-def _passed(one: JudgedCandidate) -> dict[str, Any]:
+def _passed(judged: JudgedCandidate) -> dict[str, Any]:
     return {
-        "capacityType": one.candidate.offer.capacity_type,
-        "cluster": one.candidate.offer.cluster or None,
-        "region": one.candidate.region,
-        "outcome": one.verdict.outcome,
-        "why": one.reasons,
+        "capacityType": judged.candidate.offer.capacity_type,
+        "cluster": judged.candidate.offer.cluster or None,
+        "region": judged.candidate.region,
+        "outcome": judged.verdict.outcome,
+        "why": judged.reasons,
     }
 
 
 def _money(catalog: Catalog, taken: JudgedCandidate) -> str:
     """Return the price where it belongs to the verdict's line."""
-    each, outcome = price(catalog, taken.candidate), taken.verdict.outcome
-    if each.unknown:
+    cost, outcome = price(catalog, taken.candidate), taken.verdict.outcome
+    if cost.unknown:
         return f", {UNKNOWN_PRICE}"
     if not taken.candidate.offer.cluster:
-        return f" ({dollars(each)} while it runs, waiting is not billed)"
+        return f" ({dollars(cost)} while it runs, waiting is not billed)"
     if outcome is Outcome.STARTS:
-        return f", no extra charge (pool machines: {dollars(each)} for these, paid for anyway)"
+        return f", no extra charge (pool machines: {dollars(cost)} for these, paid for anyway)"
     if outcome is Outcome.SCALES:
         return f" (adds {dollars(added(catalog, taken.candidate, taken.verdict))} while the pool is that large)"
-    return f" (pool machines: {dollars(each)} for these, paid for anyway)"
+    return f" (pool machines: {dollars(cost)} for these, paid for anyway)"
 
 
 def _total(catalog: Catalog, taken: JudgedCandidate) -> RunTotal | None:

@@ -140,10 +140,11 @@ def _like(
     from slipway.front.cli.terminal.like import request_like_job
 
     swept = {name for point in points.each for name in point.given} - assignments(typed.params).keys()
-    found, place = request_like_job(context, typed, model, swept), f"--like {model.typed}"
-    own = {name: Given(value, place, place) for name, value in found.swept.items()}
-    each = tuple(replace(point, given={**own, **point.given}) for point in points.each)
-    return found.asked, replace(points, each=each)
+    likeness = request_like_job(context, typed, model, swept)
+    place = f"--like {model.typed}"
+    own = {name: Given(value, place, place) for name, value in likeness.swept.items()}
+    completed = tuple(replace(point, given={**own, **point.given}) for point in points.each)
+    return likeness.asked, replace(points, each=completed)
 
 
 class SweepTerminal:
@@ -160,8 +161,11 @@ class SweepTerminal:
         yes: bool,
         asks: bool,
     ) -> None:
-        """Begin. `by` returns the command that takes capacity types where runs would wait; `asks`: a terminal is
-        asked."""
+        """Begin.
+
+        `by`: returns the command that takes other capacity types where runs would wait.
+        `asks`: whether a person at a terminal is asked.
+        """
         self._context, self._again, self._by, self._json = context, again, by, json
         self._yes, self._asks = yes, asks
         self._tell = screen.note if json or not asks else screen.out
@@ -179,8 +183,8 @@ class SweepTerminal:
             "count": chosen.plan.count,
             "takesSeconds": chosen.forecast.seconds_to_send if chosen.forecast else 0.0,
             "forecast": forecast_document(chosen.forecast),
-            "regions": [one.region for one in first],
-            "requests": [one.body for one in first],
+            "regions": [candidate.region for candidate in first],
+            "requests": [candidate.body for candidate in first],
         }
         screen.out_json("sweep-plan", document)
 
@@ -204,8 +208,8 @@ class SweepTerminal:
         catalog, template = self._context.catalog, plan.template.name
         runs = chosen.counts
         for group, choice in list(choices.items())[:5]:
-            if told := leaving(catalog, choice, runs[group]):
-                self._tell(told)
+            if departure := leaving(catalog, choice, runs[group]):
+                self._tell(departure)
             what = summary(choice.taken.candidate, catalog.region, runs[group])
             self._tell(f"{template}{commit_words(catalog)}  →  {what}")
             self._tell(f"  the first: {choice.taken.verdict.text}")
@@ -263,15 +267,15 @@ def _counts(*facts: tuple[int, str]) -> str:
 
 def words(progress: SendingProgress) -> str:
     """Return `2 looked for, 1 refused`, and that no call or no run gets through."""
-    told = _counts(
+    text = _counts(
         (progress.missed, "looked for, as their answers were lost"),
         (progress.refused, "refused"),
         (progress.limited, "rate-limited and retried"),
     )
     if progress.trouble:
-        told += f"{', ' if told else ''}no contact ({progress.trouble}), still trying"
+        text += f"{', ' if text else ''}no contact ({progress.trouble}), still trying"
     still = progress.trouble or progress.held
-    return told + ("; Ctrl-C loses nothing: the same command sends the rest" if still else "")
+    return text + ("; Ctrl-C loses nothing: the same command sends the rest" if still else "")
 
 
 def _lines(clock: Clock) -> Callable[[SendingProgress], None]:

@@ -34,8 +34,11 @@ def closing(sweep: SubmittedSweep, again: Again) -> list[str]:
 
 
 def document(sweep: SubmittedSweep, taken: Collection[Run] = (), ended: EndedRuns | None = None) -> dict[str, Any]:
-    """Return the JSON document; `taken`: the runs in whose place those of another sweep run; `ended` is known after a
-    wait, `states` null without one."""
+    """Return the JSON document.
+
+    `taken`: the runs in whose place those of another sweep run.
+    `ended`: the runs after a wait; without one, `states` is null.
+    """
     result, left = sweep.result, sweep.left
     return {
         "sweep": sweep.id,
@@ -126,5 +129,5 @@ def tally(jobs: Sequence[VertexJob], choose_job: ChooseJob = most_likely) -> str
 
 def _sent_once_more(repeated: int, cancelled: int) -> str:
     """Return the text on repeated runs: `cancelled` of the `repeated` ones; the others had failed."""
-    told = ((repeated - cancelled, "failed"), (cancelled, "cancelled"))
-    return f"sent once more: {', '.join(f'{count:,} {what}' for count, what in told if count)}"
+    counts = ((repeated - cancelled, "failed"), (cancelled, "cancelled"))
+    return f"sent once more: {', '.join(f'{count:,} {what}' for count, what in counts if count)}"

@@ -32,18 +32,18 @@ class TableLine:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns under `heads`, those of `right` flush right. Cells of `wraps` may be wrapped, and heads; others are kept
-    in one piece. A row with fewer cells than heads ends with a text that runs across the missing columns.
-
-    The first `names` columns name the row, above its block where it is one; an empty first cell repeats the row above.
-    Their heads are left out there, except for a `title`: a first head that says more than the cells below it.
-    """
+    """A table. A row with fewer cells than heads ends with a text that runs across the missing columns."""
 
     heads: Sequence[str]
+    #: The rows' cells; an empty first cell repeats that of the row above.
     rows: Sequence[Sequence[str]]
+    #: The heads of columns that are flush right.
     right: Sequence[str] = ()
+    #: The heads of columns whose cells may be wrapped, as heads may be; other cells are kept in one piece.
     wraps: Sequence[str] = ()
+    #: The number of first columns that name the row. Where a row is a block they stand above it, without their heads.
     names: int = 1
+    #: Whether the first head says more than the cells below it, so that blocks keep it.
     title: bool = False
 
     @property
@@ -108,75 +108,79 @@ class Table:
         shown = Console(width=_WIDEST).render_lines(grid, pad=False)
         texts = ["".join(segment.text for segment in line).rstrip() for line in shown]
         heads, *heights = (max(map(len, cells)) for cells in wrapped_rows)
-        found = [TableLine(text, head=True) for text in texts[:heads]]
+        table_lines = [TableLine(text, head=True) for text in texts[:heads]]
         place = heads
         for row, height in zip(self.rows, heights, strict=True):
             text, begin = self._runs_on(row, widths)
             own = texts[place : place + height]
-            found += map(
+            table_lines += map(
                 TableLine, _beside(own, wrapped(text, room - begin if room else _WIDEST), begin) if text else own
             )
             place += height
-        return found
+        return table_lines
 
     def _blocks(self, room: int) -> list[TableLine]:
-        found, above = [TableLine(self.heads[0], head=True)] if self.title else [], ""
+        lines = [TableLine(self.heads[0], head=True)] if self.title else []
+        above = ""
         for row in self.rows:
             above = row[0] or above
             name = [above, *row[1 : self.names]]
             one_line = (" " * _GAP).join(name)
-            found += [TableLine(text, head=True) for text in ([one_line] if cell_len(one_line) <= room else name)]
+            lines += [TableLine(text, head=True) for text in ([one_line] if cell_len(one_line) <= room else name)]
             heads = self.heads if len(row) == len(self.heads) else [*self.heads[: len(row) - 1], ""]
             rest = zip(heads[self.names :], row[self.names :], strict=True)
-            found += map(TableLine, _flow([f"{head} {cell}".strip() for head, cell in rest if cell], room))
-        return found
+            lines += map(TableLine, _flow([f"{head} {cell}".strip() for head, cell in rest if cell], room))
+        return lines
 
 
 def fields(facts: Iterable[tuple[str, str]], room: int | None) -> list[str]:
     """Return `key        value` for each: a value that is too long continues below its beginning."""
-    found = []
+    lines = []
     for key, value in facts:
         begin, longest = f"{key:<{_FIELD}} ", _longest(value)
         if room is None or cell_len(begin) + _width(value) <= room:
-            found.append(f"{begin}{value}")
+            lines.append(f"{begin}{value}")
         elif cell_len(begin) + longest <= room:
             first, *others = wrapped(value, room - cell_len(begin))
-            found += [f"{begin}{first}", *(f"{' ' * cell_len(begin)}{other}" for other in others)]
+            lines += [f"{begin}{first}", *(f"{' ' * cell_len(begin)}{other}" for other in others)]
         else:
-            found += [key, *(_indented(line, _GAP, room) for line in wrapped(value, room - _GAP))]
-    return found
+            lines += [key, *(_indented(line, _GAP, room) for line in wrapped(value, room - _GAP))]
+    return lines
 
 
 def wrapped(text: str, room: int) -> list[str]:
     """Break lines at spaces alone: a word that is wider than `room` is a line of its own."""
-    found = []
+    lines = []
     for paragraph in text.split("\n"):
         line = ""
         for word in paragraph.split(" "):
             longer = f"{line} {word}" if line else word
             if line and cell_len(longer) > room:
-                found.append(line)
+                lines.append(line)
                 longer = word
             line = longer
-        found.append(line)
-    return found
+        lines.append(line)
+    return lines
 
 
 def _flow(parts: Sequence[str], room: int) -> list[str]:
     """Put as many parts in a line as fit. A wider part has lines of its own, and continues with a larger indent."""
-    found, line = [], ""
+    lines, line = [], ""
     for part in parts:
         longer = f"{line}   {part}" if line else part
         if cell_len(longer) <= room - _GAP:
             line = longer
             continue
-        found += [_indented(line, _GAP, room)] if line else []
+        if line:
+            lines.append(_indented(line, _GAP, room))
         line = part
         if cell_len(part) > room - _GAP:
             first, *others = wrapped(part, room - 2 * _GAP)
-            found += [_indented(first, _GAP, room), *(_indented(other, 2 * _GAP, room) for other in others)]
+            lines += [_indented(first, _GAP, room), *(_indented(other, 2 * _GAP, room) for other in others)]
             line = ""
-    return [*found, _indented(line, _GAP, room)] if line else found
+    if line:
+        lines.append(_indented(line, _GAP, room))
+    return lines
 
 
 def _indented(line: str, indent: int, room: int) -> str:

@@ -71,8 +71,8 @@ def _idle_csv(row: IdleRow) -> tuple[str | float | None, ...]:
 
 def show_budget(budget: Budget, ledger: Ledger, stack: str) -> None:
     """Print the spent part of each limit this month, and the stack's forecast for its end."""
-    for one in all_shares(budget, ledger, stack):
-        screen.out(f"{'! ' if one.warns else ''}{one.words}")
+    for share in all_shares(budget, ledger, stack):
+        screen.out(f"{'! ' if share.warns else ''}{share.words}")
     if ledger.forecast is not None:
         screen.out(f"by the month's end, as the last week was: {usd(ledger.forecast)}")
     if not ledger.complete:
@@ -96,7 +96,7 @@ class _Table:
 
     def _row(self, name: str, row: UsageRow) -> tuple[str, ...]:
         hours = (_hours(row.machine_hours), *((_hours(row.accelerator_hours),) if self._accelerators else ()))
-        money = (self._money(one) for one in (row.pool_cost, row.beside_cost, row.cost))
+        money = (self._money(amount) for amount in (row.pool_cost, row.beside_cost, row.cost))
         return (name, f"{row.jobs:,}", *hours, _waits(row.waits), *money, "")
 
     def _idle(self, row: IdleRow) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ class _Table:
             words = f"{most}{percent(row.share)} of {_hours(row.live_machine_hours)}"
         if row.partly_unknown:
             words += f"; {span(row.unknown_hours * 3600)} not recorded"
-        hours = (f"{most if one else ''}{_hours(one)}" for one in counted)
+        hours = (f"{most if amount else ''}{_hours(amount)}" for amount in counted)
         return (name, "", *hours, "", self._money(row.cost), "", self._money(row.cost), words)
 
     def _money(self, amount: Price) -> str:
@@ -127,9 +127,9 @@ class _Table:
 def _notes(usage: Usage) -> Iterator[str]:
     if usage.rows and usage.by in _NOTES:
         yield _NOTES[usage.by]
-    if any(one.partly_unknown for one in usage.idle):
+    if any(row.partly_unknown for row in usage.idle):
         yield "not recorded: how many machines were up then; the hourly run records it, or slipway record"
-    if any(one.at_most for one in usage.idle):
+    if any(row.at_most for row in usage.idle):
         yield "≤ of idle machines: jobs that could not be read may have had some of them"
     if usage.total.cost_at_most:
         yield "≤: nobody could tell for how long Spot jobs had no machines"

@@ -53,7 +53,10 @@ class PlainDisplay:
             screen.note(words)
 
     def line(self, text: str) -> None:
-        (screen.note if self._quiet else screen.out_log)(text)
+        if self._quiet:
+            screen.note(text)
+        else:
+            screen.out_log(text)
 
     def note(self, text: str) -> None:
         screen.note(text)
@@ -118,7 +121,9 @@ def watch(
         if runs is None:
             break
         screen.note(f"{name} ({job.id}) was a copy of {runs.id}, which runs this submission")
-        job, left = runs, None if timeout is None else max(0.0, timeout - (context.clock.monotonic() - begun))
+        job = runs
+        if timeout is not None:
+            left = max(0.0, timeout - (context.clock.monotonic() - begun))
     if kept := end_run(context, follower.job):
         screen.note(kept)
     screen.note(account_of(follower.job, context))
@@ -169,7 +174,8 @@ def account_of(job: VertexJob, context: Context) -> str:
         parts.append(cost if money.per_hour.unknown else f"its machines cost {cost}")
     from slipway.front.cli.terminal.chart import accelerator_line  # Most commands do not read series.
 
-    use, where = accelerator_line(context, job, money), f"output {job.output}" if job.output else ""
+    use = accelerator_line(context, job, money)
+    where = f"output {job.output}" if job.output else ""
     account = f"{job.called}  {state_word(job.state)}: {', '.join(part for part in parts if part)}"
     return "\n  ".join(filter(None, (account, use, where)))
 
