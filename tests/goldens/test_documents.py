@@ -20,7 +20,7 @@ import pytest
 from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import FileMistake, from_text
 from slipway.deploying.deployment.schedule import Due
-from slipway.deploying.engine.drift import Then
+from slipway.deploying.engine.drift import NextDeployment
 from slipway.deploying.engine.drift import drift as drift_of
 from slipway.front.cli.check import Checked, _json
 from slipway.front.cli.doctor import document as doctor
@@ -223,8 +223,8 @@ CASES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
         "dev",
         Drifted(
             (
-                drift_of(Subject("bucket", "b"), "", "gone", Then.MADE_ANEW),
-                drift_of(Subject("b"), "f", "s", Then.STAYS, "undo"),
+                drift_of(Subject("bucket", "b"), "", "gone", NextDeployment.MADE_ANEW),
+                drift_of(Subject("b"), "f", "s", NextDeployment.STAYS, "undo"),
             ),
             ("x",),
         ),

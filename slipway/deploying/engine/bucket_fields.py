@@ -16,7 +16,7 @@ _USUAL, _ENFORCED = "STANDARD", "enforced"
 _CHANGED, _RETENTION, _VERSIONS = "bucket-changed", "retention-changed", "versioning-changed"
 
 
-class Telling(NamedTuple):
+class BucketEffect(NamedTuple):
     """An edit of a bucket in a finding's words."""
 
     #: The finding's kind.
@@ -37,10 +37,10 @@ class Telling(NamedTuple):
         return f"{self.does}{until}{then}"
 
 
-Rule = Callable[[Any, Any], Iterator[Telling]]
+Rule = Callable[[Any, Any], Iterator[BucketEffect]]
 
 
-def _lifecycle(before: Any, after: Any) -> Iterator[Telling]:
+def _lifecycle(before: Any, after: Any) -> Iterator[BucketEffect]:
     old, new = ([rule for rule in rules or () if isinstance(rule, Mapping)] for rules in (before, after))
     gone = [rule for rule in old if rule not in new]
     added = [rule for rule in new if rule not in old]
@@ -59,7 +59,7 @@ def _lifecycle(before: Any, after: Any) -> Iterator[Telling]:
         then = ["they stay, and are paid for"]
     cold = (_costs(_mapping(rule.get("action")).get("storageClass")) for rule in added)
     then += filter(None, (next(filter(None, cold), ""),))
-    yield Telling(
+    yield BucketEffect(
         kind="lifecycle-changed",
         does=does,
         then=": ".join(then),
@@ -117,49 +117,49 @@ def _when(body: Mapping[str, Any]) -> str:
     return " ".join(words)
 
 
-def _retention(before: Any, after: Any) -> Iterator[Telling]:
+def _retention(before: Any, after: Any) -> Iterator[BucketEffect]:
     old, new = (_seconds(policy, "retentionPeriod") or 0 for policy in (before, after))
     if _mapping(after).get("isLocked") and not _mapping(before).get("isLocked"):
         then = "nobody can delete one sooner, nor stop paying for it"
-        yield Telling(_RETENTION, f"keeps each object for {span(new)}, for good", then)
+        yield BucketEffect(_RETENTION, f"keeps each object for {span(new)}, for good", then)
     elif new > old:
         then = "jobs that write a file twice fail"
-        yield Telling(_RETENTION, f"lets nobody overwrite or delete an object for {span(new)}", then)
+        yield BucketEffect(_RETENTION, f"lets nobody overwrite or delete an object for {span(new)}", then)
     elif new < old:
         does = f"lets objects be deleted {f'after {span(new)}' if new else 'at once'}"
-        yield Telling(_RETENTION, does, until=f"after {span(old)}")
+        yield BucketEffect(_RETENTION, does, until=f"after {span(old)}")
 
 
-def _soft_delete(before: Any, after: Any) -> Iterator[Telling]:
+def _soft_delete(before: Any, after: Any) -> Iterator[BucketEffect]:
     kept_s = [_seconds(policy, "retentionDurationSeconds") for policy in (before, after)]
     # By default, the cloud keeps deleted objects for a week.
     old, new = (7 * _DAY if seconds is None else seconds for seconds in kept_s)
     if new > old:
         does = f"keeps deleted objects for {span(new)}, paid as before"
-        yield Telling(_RETENTION, does, until=f"for {span(old)}", grade=Grade.NOTE)
+        yield BucketEffect(_RETENTION, does, until=f"for {span(old)}", grade=Grade.NOTE)
     elif 0 < new < old:
-        yield Telling(_RETENTION, f"keeps deleted objects for {span(new)} alone", until=f"for {span(old)}")
+        yield BucketEffect(_RETENTION, f"keeps deleted objects for {span(new)} alone", until=f"for {span(old)}")
     elif new < old:
-        yield Telling(_RETENTION, f"keeps nothing that is deleted, which could be brought back for {span(old)}")
+        yield BucketEffect(_RETENTION, f"keeps nothing that is deleted, which could be brought back for {span(old)}")
 
 
-def _encryption(before: Any, after: Any) -> Iterator[Telling]:
+def _encryption(before: Any, after: Any) -> Iterator[BucketEffect]:
     old, new = (_mapping(encryption).get("defaultKmsKeyName") for encryption in (before, after))
     if new and old != new:
         key = last_part(str(new))
         then = "nobody looked whether Cloud Storage may use it, else writes fail"
-        yield Telling(_CHANGED, f"encrypts new objects with key `{key}`", then)
+        yield BucketEffect(_CHANGED, f"encrypts new objects with key `{key}`", then)
     elif old and not new:
         key = last_part(str(old))
-        yield Telling(_CHANGED, f"encrypts new objects with Google's key, no longer with yours (`{key}`)")
+        yield BucketEffect(_CHANGED, f"encrypts new objects with Google's key, no longer with yours (`{key}`)")
 
 
-def _storage_class(before: Any, after: Any) -> Iterator[Telling]:
+def _storage_class(before: Any, after: Any) -> Iterator[BucketEffect]:
     if (before or _USUAL) == (after or _USUAL):
         return
     colder = _COLD.get(str(after), 0) > _COLD.get(str(before), 0)
     does, until = f"stores new objects as {said(after or _USUAL)}", f"as {said(before or _USUAL)}"
-    yield Telling(_CHANGED, does, _costs(after), until, Grade.WARNING if colder else Grade.NOTE)
+    yield BucketEffect(_CHANGED, does, _costs(after), until, Grade.WARNING if colder else Grade.NOTE)
 
 
 def _costs(storage_class: Any) -> str:
@@ -167,25 +167,25 @@ def _costs(storage_class: Any) -> str:
     return f"each read costs extra, and {days} days are paid at least" if days else ""
 
 
-def _policy(before: Any, after: Any) -> Iterator[Telling]:
+def _policy(before: Any, after: Any) -> Iterator[BucketEffect]:
     if before == "PREVENT" or after == "PREVENT":
         return  # `fates.unguarded` reports it.
     does = "stays in the cloud" if after == "ABANDON" else "is deleted"
     yield _changed(f"{does} when it leaves the stack")
 
 
-def _switch(on: Telling | None, off: Telling) -> Rule:
+def _switch(on: BucketEffect | None, off: BucketEffect) -> Rule:
     """Return the rule for a switch; a None side is reported elsewhere."""
 
-    def rule(before: Any, after: Any) -> Iterator[Telling]:
-        if _on(before) != _on(after) and (telling := on if _on(after) else off):
-            yield telling
+    def rule(before: Any, after: Any) -> Iterator[BucketEffect]:
+        if _on(before) != _on(after) and (effect := on if _on(after) else off):
+            yield effect
 
     return rule
 
 
-def _changed(does: str, then: str = "", grade: Grade | None = Grade.NOTE) -> Telling:
-    return Telling(_CHANGED, does, then, grade=grade)
+def _changed(does: str, then: str = "", grade: Grade | None = Grade.NOTE) -> BucketEffect:
+    return BucketEffect(_CHANGED, does, then, grade=grade)
 
 
 def _on(value: Any) -> bool:
@@ -197,7 +197,7 @@ def _on(value: Any) -> bool:
 def _plain(does: str, until: str = "", then: str = "", grade: Grade = Grade.NOTE) -> Rule:
     """Return the rule for a value, which fills its place in `does`, and the value before it in `until`."""
     return lambda before, after: iter(
-        [Telling(_CHANGED, does.format(said(after)), then, until.format(said(before)), grade)]
+        [BucketEffect(_CHANGED, does.format(said(after)), then, until.format(said(before)), grade)]
     )
 
 
@@ -218,12 +218,16 @@ FIELDS: Mapping[str, Rule] = {
     "retentionPolicy": _retention,
     "softDeletePolicy": _soft_delete,
     "versioning": _switch(
-        Telling(_VERSIONS, "keeps and bills earlier versions of what jobs overwrite or delete", grade=Grade.WARNING),
-        Telling(_VERSIONS, "keeps no earlier versions of what is overwritten or deleted"),
+        BucketEffect(
+            _VERSIONS, "keeps and bills earlier versions of what jobs overwrite or delete", grade=Grade.WARNING
+        ),
+        BucketEffect(_VERSIONS, "keeps no earlier versions of what is overwritten or deleted"),
     ),
     "publicAccessPrevention": _switch(
         _changed("can't be opened to the public any more"),
-        Telling("public-prevention-off", "may be opened to the public", "one wrong grant shows it to the internet"),
+        BucketEffect(
+            "public-prevention-off", "may be opened to the public", "one wrong grant shows it to the internet"
+        ),
     ),
     "uniformBucketLevelAccess": _switch(
         _changed("shuts out whoever may read single objects alone", "their own lists count no more", None),

@@ -29,7 +29,7 @@ from slipway.model.findings.kinds import KINDS
 _COMES_BACK = {BUCKET: ", and it comes back empty", ACCOUNT: ", and it comes back without what others granted it"}
 
 
-class Then(StrEnum):
+class NextDeployment(StrEnum):
     """The next deployment's answer to a drift, as the end of a sentence."""
 
     PUT_BACK = "puts it back"
@@ -38,7 +38,7 @@ class Then(StrEnum):
     REFUSES = "stops until the stack file says so too"
 
 
-def drift(on: Subject, field: str, sentence: str, then: Then, fix: str = "", **facts: Any) -> Finding:
+def drift(on: Subject, field: str, sentence: str, then: NextDeployment, fix: str = "", **facts: Any) -> Finding:
     """Return a finding of drift.
 
     `on`: the resource.
@@ -56,7 +56,7 @@ def hand_edits(step: EngineStep, *, again: bool) -> Iterator[Finding]:
     `again`: whether the deployment changes the resource, and so puts it back. The fact `short` is the sentence for
     little room, in Markdown.
     """
-    old, new, then = step.old, step.new, Then.PUT_BACK if again else Then.STAYS
+    old, new, then = step.old, step.new, NextDeployment.PUT_BACK if again else NextDeployment.STAYS
     if old is None:
         return
     if new is None:
@@ -65,20 +65,20 @@ def hand_edits(step: EngineStep, *, again: bool) -> Iterator[Finding]:
         if overwritten(old, new):
             words = "somebody overwrote it"
             more = f"{words}: it has other contents than were deployed"
-            yield drift(subject(step, old), "content", more, Then.PUT_BACK, short=words)
+            yield drift(subject(step, old), "content", more, NextDeployment.PUT_BACK, short=words)
     elif not form(step.type):
         yield from changed(step, old, new, then)
 
 
-def changed(step: EngineStep, old: Resource, new: Resource, then: Then) -> Iterator[Finding]:
+def changed(step: EngineStep, old: Resource, new: Resource, then: NextDeployment) -> Iterator[Finding]:
     on = subject(step, old)
     if step.type == BUCKET:
         for key, rule in FIELDS.items():
             # A value that the program leaves to the cloud is not among its inputs.
             was, now = (resource.inputs.get(key, resource.outputs.get(key)) for resource in (old, new))
-            for telling in rule(was, now) if was != now else ():
-                stays = then if key in old.inputs else Then.STAYS
-                yield drift(on, key, f"it {telling}", stays, short=f"it {telling._replace(then='')}")
+            for effect in rule(was, now) if was != now else ():
+                stays = then if key in old.inputs else NextDeployment.STAYS
+                yield drift(on, key, f"it {effect}", stays, short=f"it {effect._replace(then='')}")
     for edit in differences(old.inputs, new.inputs):
         if not (step.type == BUCKET and top(edit.path) in FIELDS):
             yield drift(on, edit.path, str(edit).replace("`", ""), then, short=str(edit))
@@ -98,11 +98,11 @@ def _gone(step: EngineStep, old: Resource, *, again: bool) -> Finding:
     if grant := grant_of(step):
         on, role, member = grant
         words = f"{member} does not have {role} any more, which the stack granted"
-        return drift(on, f"{role} {member}", words, Then.PUT_BACK if again else Then.STAYS)
+        return drift(on, f"{role} {member}", words, NextDeployment.PUT_BACK if again else NextDeployment.STAYS)
     on, words = subject(step, old), f"somebody deleted it{_COMES_BACK.get(step.type, '') if again else ''}"
     if on.what == "package":
         words = "it is not there any more, deleted by hand or by its age"
-    return drift(on, "", words, Then.MADE_ANEW if again else Then.STAYS)
+    return drift(on, "", words, NextDeployment.MADE_ANEW if again else NextDeployment.STAYS)
 
 
 _OBJECTS = {CATALOG: "catalog", WORKSPACE: "list of clusters"}

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from slipway.base.codec import from_json
-from slipway.deploying.engine.drift import Then, changed, drift, grant_of, hand_edits, subject
+from slipway.deploying.engine.drift import NextDeployment, changed, drift, grant_of, hand_edits, subject
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
 from slipway.deploying.engine.touched import BUCKET, BY_ITSELF, CLUSTER_TYPE, top
 from slipway.deploying.generations.published_clusters import departures
@@ -79,10 +79,12 @@ def of_clusters(catalog: Catalog, clusters: Iterable[PersistentResource]) -> Ite
     for name, published in catalog.clusters.items():
         on, live = Subject("cluster", published.id), there.get((catalog.region_of(name), published.id))
         if live is None:
-            yield drift(on, "", "somebody deleted it", Then.REFUSES if published.adopted else Then.MADE_ANEW)
+            yield drift(
+                on, "", "somebody deleted it", NextDeployment.REFUSES if published.adopted else NextDeployment.MADE_ANEW
+            )
             continue
         found = departures(published, live.spec, catalog.stack, steady=live.state == STEADY)
-        yield from _of_fields(on, found, Then.REFUSES if published.adopted else Then.STAYS)
+        yield from _of_fields(on, found, NextDeployment.REFUSES if published.adopted else NextDeployment.STAYS)
 
 
 def _of_cluster(step: EngineStep, old: Resource, new: Resource) -> Iterator[Finding]:
@@ -90,13 +92,13 @@ def _of_cluster(step: EngineStep, old: Resource, new: Resource) -> Iterator[Find
     try:
         was, now = (PersistentResource.read(one.inputs).spec for one in (old, new))
     except MISREAD:
-        yield from _by_people(changed(step, old, new, Then.STAYS))
+        yield from _by_people(changed(step, old, new, NextDeployment.STAYS))
         return
     found = compare(was, replace(as_asked(now, was, steady=False), labels=was.labels))
-    yield from _of_fields(subject(step, old), found, Then.STAYS)
+    yield from _of_fields(subject(step, old), found, NextDeployment.STAYS)
 
 
-def _of_fields(on: Subject, found: Iterable[FieldDifference], then: Then) -> Iterator[Finding]:
+def _of_fields(on: Subject, found: Iterable[FieldDifference], then: NextDeployment) -> Iterator[Finding]:
     for one in found:
         known = "; by it the cluster was known as the stack's" if one.key in _KNOWN_BY else ""
         words = f"{one.key} is {one.after or 'none'}, and was deployed with {one.before or 'none'}{known}"
@@ -119,7 +121,7 @@ def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Findin
             if others or googles or (policy.on, one.role, one.member) in granted:
                 continue
             words = f"{one.member} has {one.role}{one.under}, which the stack did not grant"
-            yield drift(policy.on, f"{one.role} {one.member}", words, Then.STAYS, policy.revoke(one))
+            yield drift(policy.on, f"{one.role} {one.member}", words, NextDeployment.STAYS, policy.revoke(one))
 
 
 def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
@@ -136,7 +138,7 @@ def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iter
             if not key.startswith(GOOGLES):
                 words = f"label {key} {labels[name][key]!r} was added"
                 mend = f"gcloud storage buckets update gs://{name} --remove-labels={key}"
-                yield drift(Subject("bucket", name), f"labels.{key}", words, Then.STAYS, mend)
+                yield drift(Subject("bucket", name), f"labels.{key}", words, NextDeployment.STAYS, mend)
 
 
 def _defaults(provider: Resource) -> Iterable[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from slipway.base.formatting import join
 from slipway.deploying.deployment.workspace_plan import CATALOG, WORK
-from slipway.deploying.engine.bucket_fields import RULES, Telling
+from slipway.deploying.engine.bucket_fields import RULES, BucketEffect
 from slipway.deploying.engine.touched import BUCKET, Fate, InputDifference, Touched, differences
 from slipway.model.catalog.model import BOARD, HISTORY
 from slipway.model.facts import WORKSPACE
@@ -85,7 +85,7 @@ def _role(one: Touched) -> str:
 
 
 def _changes(one: Touched) -> Iterator[Finding]:
-    found: dict[str, list[Telling]] = {}
+    found: dict[str, list[BucketEffect]] = {}
     for told in _told(one):
         found.setdefault(told.kind, []).append(told)
     edits = [str(each) for key in one.edited for each in differences(one.was.get(key), one.becomes.get(key), key)]
@@ -108,13 +108,13 @@ def _changes(one: Touched) -> Iterator[Finding]:
         )
 
 
-def _told(one: Touched) -> Iterator[Telling]:
+def _told(one: Touched) -> Iterator[BucketEffect]:
     if why := unguarded(one):
         # The catalog's bucket may be deleted with its contents: an adopted bucket is declared so for the first time.
         usual = one.fate is Fate.ADOPTED and _role(one) == CATALOG
         why = "nothing asks whether it is empty" if isinstance(why, InputDifference) else why
         does, grade = "may be deleted with everything in it from now on", Grade.NOTE if usual else None
-        yield Telling("force-destroy", does, why, grade=grade)
+        yield BucketEffect("force-destroy", does, why, grade=grade)
     for key in one.edited:
         before, after = one.was.get(key), one.becomes.get(key)
         edits = join(map(str, differences(before, after, key)))
@@ -123,7 +123,7 @@ def _told(one: Touched) -> Iterator[Telling]:
         elif edits and key in RULES:
             yield from RULES[key](before, after)
         elif edits:
-            yield Telling("bucket-changed", "is edited, and nobody looked what follows", edits)
+            yield BucketEffect("bucket-changed", "is edited, and nobody looked what follows", edits)
 
 
 def _of_others(rules: Any) -> list[Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from slipway.authoring.packages.source_package import SourcePackage
 from slipway.deploying.deployment.interim_catalog import InterimCatalog, Offers
-from slipway.deploying.engine.drift import Then, drift
+from slipway.deploying.engine.drift import NextDeployment, drift
 from slipway.google.catalog import document
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.withdrawal import UNCOMMITTED, mark_under_way
@@ -23,7 +23,7 @@ from .test_in_place import CATALOG, PUBLISHED, REVISION, Bucket, offers
 
 BOTH, SUCCESSOR = catalog_with(OLD, spec("gpu")).whole, catalog_with(NEW).whole
 PACKAGE = SourcePackage("nap-0123456789ab.tar.gz", "0123456789ab", b"package")
-DRIFT = drift(Subject("catalog", "gs://b/catalog.json"), "content", "somebody overwrote it", Then.PUT_BACK)
+DRIFT = drift(Subject("catalog", "gs://b/catalog.json"), "content", "somebody overwrote it", NextDeployment.PUT_BACK)
 
 
 def published(bucket: Bucket) -> Catalog:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from slipway.authoring.stack.yaml_file import from_text
-from slipway.deploying.engine.drift import Then
+from slipway.deploying.engine.drift import NextDeployment
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
 from slipway.deploying.generations.adoption import differences
 from slipway.model.cluster import Adoption, DnsPeering, PscInterface
@@ -49,11 +49,11 @@ def test_its_owners_changes_are_told_and_the_stack_file_has_to_follow() -> None:
     assert list(of_clusters(deployed, (replace(LIVES, display_name="theirs, renamed"),))) == []
     pools = (replace(LIVES.pools[0], max=9),)
     (drift,) = of_clusters(deployed, (replace(LIVES, pools=pools),))
-    assert drift.field == "pools.workers.replicas.max" and drift.facts["then"] is Then.REFUSES
+    assert drift.field == "pools.workers.replicas.max" and drift.facts["then"] is NextDeployment.REFUSES
     few = (replace(LIVES.pools[0], replicas=0),)
     assert list(of_clusters(deployed, (replace(LIVES, pools=few),))) == [], "no deployment looks at that"
     (gone,) = of_clusters(deployed, ())
-    assert gone.facts["then"] is Then.REFUSES
+    assert gone.facts["then"] is NextDeployment.REFUSES
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_whatever_stops_the_next_deployment_is_drift(changed: dict[str, Any], fi
     lives = having(LIVES, **changed)
     (refused,) = differences(THEIRS, lives)
     (drift,) = of_clusters(catalog(THEIRS), (lives,))
-    assert field in refused and drift.field == field and drift.facts["then"] is Then.REFUSES
+    assert field in refused and drift.field == field and drift.facts["then"] is NextDeployment.REFUSES
     assert drift.sentence.startswith(f"{field} {words}")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.deploying.engine.drift import Then, drift
+from slipway.deploying.engine.drift import NextDeployment, drift
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
 from slipway.front.cli.drift import document
 from slipway.google.permissions import Bound
@@ -47,7 +47,7 @@ def test_what_the_refresh_found_is_told_field_by_field(snapshot: SnapshotAsserti
     """A stream that the engine wrote, after rules, versioning and two grants of a bucket were changed by hand."""
     found = tuple(of_engine(preview("by_hand")))
     assert said(found) == snapshot
-    assert {one.facts["then"] for one in found} == {Then.PUT_BACK}
+    assert {one.facts["then"] for one in found} == {NextDeployment.PUT_BACK}
 
 
 def refreshed(type_: str, name: str, old: Resource, new: Resource | None, parent: str = "") -> Preview:
@@ -59,7 +59,7 @@ def test_a_field_that_the_program_leaves_to_the_cloud_is_seen_too() -> None:
     before = Resource({"name": "acme-work"}, {"name": "acme-work"})
     after = Resource({"name": "acme-work"}, {"name": "acme-work", "retentionPolicy": {"retentionPeriod": 86400}})
     (one,) = of_engine(refreshed("gcp:storage/bucket:Bucket", "work", before, after))
-    assert (one.subject, one.field, one.facts["then"]) == ("bucket acme-work", "retentionPolicy", Then.STAYS)
+    assert (one.subject, one.field, one.facts["then"]) == ("bucket acme-work", "retentionPolicy", NextDeployment.STAYS)
 
 
 def test_an_account_that_was_disabled_and_things_that_were_deleted(snapshot: SnapshotAssertion) -> None:
@@ -68,7 +68,7 @@ def test_an_account_that_was_disabled_and_things_that_were_deleted(snapshot: Sna
     (one,) = of_engine(refreshed(account, "trainer", old, replace(old, inputs={**old.inputs, "disabled": True})))
     assert (one.subject, one.sentence) == (f"account {TRAINER}", "disabled false → true")
     (gone,) = of_engine(refreshed(account, "trainer", old, None))
-    assert (gone.sentence, gone.facts["then"]) == ("somebody deleted it", Then.STAYS)
+    assert (gone.sentence, gone.facts["then"]) == ("somebody deleted it", NextDeployment.STAYS)
     package = refreshed(
         "gcp:storage/bucketObject:BucketObject",
         "p",
@@ -101,7 +101,8 @@ def test_what_a_deployment_did_that_did_not_come_to_its_end_is_nobody_s_hand() -
         "bucket acme-work",
     ]
     found = [
-        drift(Subject.read(on), "content" * on.startswith("catalog"), "somebody did that", Then.STAYS) for on in told
+        drift(Subject.read(on), "content" * on.startswith("catalog"), "somebody did that", NextDeployment.STAYS)
+        for on in told
     ]
     rests = withdrawn(catalog(cluster("ended", id="ended")), ["ended"], datetime(2026, 11, 21, tzinfo=UTC))
     unfinished = replace(rests, retiring=("old",), under_way="3f9c2e1")
@@ -122,9 +123,9 @@ def test_a_cluster_that_comes_under_another_id_is_made_anew_and_not_left_as_it_i
     gone = Resource({"name": CPU.id})
     engine = tuple(of_engine(refreshed("gcp:vertex/aiPersistentResource:AiPersistentResource", CPU.id, gone, None)))
     live = tuple(of_clusters(catalog(CPU), ()))
-    assert [one.facts["then"] for one in engine] == [Then.STAYS]
+    assert [one.facts["then"] for one in engine] == [NextDeployment.STAYS]
     assert [(one.subject, one.facts["then"]) for one in together(engine, live)] == [
-        (f"cluster {CPU.id}", Then.MADE_ANEW)
+        (f"cluster {CPU.id}", NextDeployment.MADE_ANEW)
     ]
     assert together(engine, ()) == engine, "a retiring one stays away"
 
@@ -140,7 +141,7 @@ def test_a_grant_beside_the_stack_s_own_is_drift_and_what_google_grants_is_none(
     )
     assert said(of_policies(grants, [Policy(Subject.read(WORK), bound)])) == snapshot
     (foreign,) = of_policies(grants, [Policy(Subject.read(WORK), bound)])
-    assert foreign.facts["then"] is Then.STAYS and foreign.fix == snapshot
+    assert foreign.facts["then"] is NextDeployment.STAYS and foreign.fix == snapshot
     trainer = f"serviceAccount:{TRAINER}"
     project = frozenset({Bound("roles/editor", trainer), Bound("roles/owner", "user:boss@acme.example")})
     assert [
@@ -227,7 +228,7 @@ def test_what_the_engine_sees_of_a_cluster_is_told_as_what_lives_is() -> None:
     engine = tuple(of_engine(refreshed(type_, CPU.id, old, new)))
     live = tuple(of_clusters(catalog(CPU), (having(lives(), network="projects/1/global/networks/n"),)))
     assert engine == live == together(engine, live)
-    assert [one.field for one in live] == ["network"] and live[0].facts["then"] is Then.STAYS
+    assert [one.field for one in live] == ["network"] and live[0].facts["then"] is NextDeployment.STAYS
     assert not list(of_engine(refreshed(type_, CPU.id, old, Resource(asked_for(CPU)))))
     (odd,) = of_engine(refreshed(type_, CPU.id, old, Resource(asked_for(CPU, resourcePools="x"))))
     assert odd.field == "resourcePools"
