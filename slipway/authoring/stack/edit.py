@@ -23,13 +23,14 @@ def edited(stack: Stack, edit: Edit) -> Stack:
     """Return the edited stack. Raises ConfigError, with the function's name, file and line, where it fails, moves the
     stack, or returns what no stack file could declare."""
     code = inspect.unwrap(edit).__code__
-    line, who = code.co_firstlineno, f"{edit.__name__} of {Path(code.co_filename).name}"
+    line = code.co_firstlineno
+    who = f"{edit.__name__} of {Path(code.co_filename).name}"
     try:
         result = edit(stack)
         values = {"config": _config(result)}
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
-        at = next((one.lineno for one in reversed(frames) if one.filename == code.co_filename), line)
+        at = next((frame.lineno for frame in reversed(frames) if frame.filename == code.co_filename), line)
         why = f"line {at}: {type(error).__name__}: {error}"
         raise ConfigError(f"{who} returns no stack", why=why, fix="dataclasses.replace(stack, …) makes one") from error
     if (result.name, result.project, result.region) != (stack.name, stack.project, stack.region):
@@ -38,9 +39,10 @@ def edited(stack: Stack, edit: Edit) -> Stack:
             why="the engine knows its resources by its name, project and region",
             fix="leave these as they are; another stack is another file",
         )
-    said = parse(Document(who, values, {(): line}), stack=stack.name)
+    # The checks of a stack file hold for the result too.
+    declared = parse(Document(who, values, {(): line}), stack=stack.name)
     for field in fields(Stack):
-        if getattr(said, field.name) != getattr(result, field.name):
+        if getattr(declared, field.name) != getattr(result, field.name):
             raise ConfigError(
                 f"{who} gives `{field.name}` a value that no stack file can have",
                 fix="change what a stack file can say (docs/stack-file.md)",
@@ -54,13 +56,13 @@ def _config(stack: Stack) -> dict[str, Any]:
         "gcp:project": stack.project,
         "gcp:region": stack.region,
         "gcp:addPulumiAttributionLabel": "false",  # as in every stack file
-        "slipway:persistentResources": {one.name: _cluster(one) for one in stack.clusters},
+        "slipway:persistentResources": {cluster.name: _cluster(cluster) for cluster in stack.clusters},
         "slipway:quota": stack.quota.model_dump(by_alias=True, exclude_defaults=True),
         "slipway:policy": stack.policy.model_dump(by_alias=True, exclude_none=True),
         "slipway:templates": list(stack.templates),
         "slipway:workspace": codec.write(stack.workspace),
-        "slipway:reservations": {name: _reservation(one) for name, one in stack.reservations.items()},
-        "slipway:trainers": {name: codec.write(one) for name, one in stack.trainers.items()},
+        "slipway:reservations": {name: _reservation(reservation) for name, reservation in stack.reservations.items()},
+        "slipway:trainers": {name: codec.write(trainer) for name, trainer in stack.trainers.items()},
         **({"slipway:budget": codec.write(stack.budget)} if stack.budget else {}),
     }
 
@@ -87,7 +89,8 @@ def _cluster(spec: ClusterSpec) -> dict[str, Any]:
             "retireWithin": _duration(spec.retire_within),
             "createWithin": _duration(spec.create_within),
             "alternatives": [
-                _given({"region": one.region, "pools": _pools(one.pools, spec.pools)}) for one in spec.alternatives
+                _given({"region": alternative.region, "pools": _pools(alternative.pools, spec.pools)})
+                for alternative in spec.alternatives
             ],
             "from": season.begins and moment_text(season.begins),
             "until": season.ends and moment_text(season.ends),
@@ -97,7 +100,7 @@ def _cluster(spec: ClusterSpec) -> dict[str, Any]:
 
 
 def _pools(pools: Iterable[PoolSpec], but: Iterable[PoolSpec] = ()) -> dict[str, Any]:
-    return {one.name: _pool(one) for one in pools if one not in but}
+    return {pool.name: _pool(pool) for pool in pools if pool not in but}
 
 
 def _pool(pool: PoolSpec) -> dict[str, Any]:
@@ -116,9 +119,11 @@ def _accelerator(type_: str | None, count: int) -> dict[str, Any]:
     return {"accelerator": {"type": type_, "count": count}} if type_ else {}
 
 
-def _reservation(one: Reservation) -> dict[str, Any]:
-    asked = _accelerator(one.accelerator, one.accelerator_count)
-    return _given({"path": one.path, "machine": one.machine, "machines": one.machines, **asked})
+def _reservation(reservation: Reservation) -> dict[str, Any]:
+    accelerator = _accelerator(reservation.accelerator, reservation.accelerator_count)
+    return _given(
+        {"path": reservation.path, "machine": reservation.machine, "machines": reservation.machines, **accelerator}
+    )
 
 
 def _given(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,9 +132,11 @@ def _given(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _duration(time: timedelta | None) -> str | None:
-    """Return `7d`, `90m`."""
+    """Return `7d`, `90m`: the time in its largest whole unit."""
     if time is None:
         return None
     seconds = time.total_seconds()
-    unit, length = next(((unit, one) for unit, one in (("d", 86400), ("h", 3600)) if seconds % one == 0), ("m", 60))
-    return f"{seconds / length:g}{unit}"
+    for unit, length in (("d", 86400), ("h", 3600)):
+        if seconds % length == 0:
+            return f"{seconds / length:g}{unit}"
+    return f"{seconds / 60:g}m"

@@ -53,19 +53,24 @@ def read_and_plan(
     writers: Collection[str] = (),
     known: State | Unknown = _NOTHING,
 ) -> tuple[Live, Plan]:
-    """Read the live resources, and the limits of some quota metrics, and plan. `known` is the engine's state of the
-    stack. `writers`: the trainers, by name, whose jobs write metrics.
+    """Read the live resources, and the limits of some quota metrics, and plan.
 
-    Outside of preview, wait for clusters that are still being made. Where `now` is far from the cloud's own time, that
-    counts.
+    `metrics`: the quota metrics.
+    `writers`: the trainers, by name, whose jobs write metrics.
+    `known`: the engine's state of the stack.
+
+    Outside of preview, wait for clusters that are still being made. Where `now` is far from the cloud's own time, the
+    cloud's counts.
 
     Raises ResourceError when the live resources can't be told or forbid the plan, PolicyError for a change of a
     protected cluster, or for an in-place replacement of one in use; AuthError without credentials.
     """
     before = _NOTHING if isinstance(known, Unknown) else known
-    workspace, skips = asked_for(stack), _skips(environ, preview=preview)
-    scope, drops = _scope(stack, before, metrics, preview=preview), dropped(before, asked_of(stack, writers))
-    scope = replace(scope, neighbours=bool(drops))
+    workspace = asked_for(stack)
+    skips = _skips(environ, preview=preview)
+    drops = dropped(before, asked_of(stack, writers))
+    # Other stacks matter only where a grant goes that they may need.
+    scope = replace(_scope(stack, before, metrics, preview=preview), neighbours=bool(drops))
 
     def look(time: datetime, regions: tuple[str, ...]) -> Live:
         if skips:

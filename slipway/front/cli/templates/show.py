@@ -107,8 +107,10 @@ def _offers(context: Context, template: Template, offers: list[Offer]) -> None:
             of_case: list[tuple[str, ...]] = [("none", "–", "–", "–", reason(those[0]))]
         else:
             of_case = [_offer_row(context, template, offer) for offer in those]
-        rows += [(row[0], *((when,) if choice else ()), *row[1:]) for row in of_case]
-    columns = ("CAPACITY TYPE", *(("WHEN",) if choice else ()), "ON", "MACHINES", "$/h", "")
+        rows += [(row[0], when, *row[1:]) if choice else row for row in of_case]
+    columns = ["CAPACITY TYPE", "ON", "MACHINES", "$/h", ""]
+    if choice:
+        columns.insert(1, "WHEN")
     screen.table(columns, rows, right=("$/h",), wraps=("WHEN", "ON", "MACHINES", "$/h", ""))
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from slipway.base.formatting import counted, exact, short, span
@@ -41,7 +42,8 @@ class MetricColumns:
 
     @property
     def all(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.names, *([self.sort.metric] if self.sort else []))))
+        names = [*self.names, self.sort.metric] if self.sort else self.names
+        return tuple(dict.fromkeys(names))
 
     def goal(self, jobs: Sequence[VertexJob]) -> Goal | None:
         return self.sort or (goal_of(jobs, self.names[0]) if self.names else None)
@@ -92,37 +94,38 @@ def _document(
 
 def _show_table(results: Results, columns: MetricColumns) -> None:
     names = columns.all
-    several = len({row.template for row in results.rows}) > 1
-    starred, noted = results.goal is not None, any(row.note for row in results.rows)
+    starred = results.goal is not None
+    # The columns that describe a job, each with the text of its cells.
+    described: list[tuple[str, Callable[[ResultRow], str]]] = []
+    if starred:
+        described.append(("", lambda row: "★" if row.best else " "))
+    described.append(("JOB", lambda row: row.name))
+    if len({row.template for row in results.rows}) > 1:
+        described.append(("TEMPLATE", lambda row: row.template or "–"))
+    described += [(short(name), partial(_parameter, name)) for name in results.parameters]
     labels = [key for key in results.labels if len({row.labels.get(key) for row in results.rows}) > 1]
+    described += [(key, partial(_label, key)) for key in labels]
+    if any(row.note for row in results.rows):
+        described.append(("NOTE", lambda row: short(row.note) or "–"))
     arrows = {columns.sort.metric: " ↓" if columns.sort.maximize else " ↑"} if columns.sort else {}
-    heads = [
-        *([""] if starred else []),
-        "JOB",
-        *(["TEMPLATE"] if several else []),
-        *map(short, results.parameters),
-        *labels,
-        *(["NOTE"] if noted else []),
-        *(f"{short(name).upper()}{arrows.get(name, '')}" for name in names),
-        "RUN TIME",
-        "COST",
-    ]
-    rows = []
-    for row in results.rows:
-        begin = [
-            *(["★" if row.best else " "] if starred else []),
-            row.name,
-            *([row.template or "–"] if several else []),
-            *(short(render(row.parameters[name])) if name in row.parameters else "–" for name in results.parameters),
-            *(row.labels.get(key, "–") for key in labels),
-            *([short(row.note) or "–"] if noted else []),
-        ]
-        rows.append([*begin, *(_cells(row, names) or [_instead(row)])])
-    numbers = [name for name in results.parameters if all(_is_number(row, name) for row in results.rows)]
-    right = (*map(short, numbers), *heads[len(heads) - 2 - len(names) :])
-    screen.table(heads, rows, right=right, names=2 if starred else 1)
+    measured = [*(f"{short(name).upper()}{arrows.get(name, '')}" for name in names), "RUN TIME", "COST"]
+    numbers = [short(name) for name in results.parameters if all(_is_number(row, name) for row in results.rows)]
+    screen.table(
+        [*(head for head, _ in described), *measured],
+        [[*(text(row) for _, text in described), *(_cells(row, names) or [_instead(row)])] for row in results.rows],
+        right=(*numbers, *measured),
+        names=2 if starred else 1,
+    )
     for line in _notes(results, names):
         screen.note(line)
+
+
+def _parameter(name: str, row: ResultRow) -> str:
+    return short(render(row.parameters[name])) if name in row.parameters else "–"
+
+
+def _label(key: str, row: ResultRow) -> str:
+    return row.labels.get(key, "–")
 
 
 def _cells(row: ResultRow, names: Sequence[str]) -> list[str]:

@@ -85,7 +85,7 @@ class _Table:
         self._accelerators = bool(usage.total.accelerator_hours)
         self._cents = usage.total.cost.known < _WHOLE_FROM
         head = usage.by.removeprefix(LABEL).upper()
-        hours = ("MACHINE HOURS", *(("ACCELERATOR HOURS",) if self._accelerators else ()))
+        hours = ("MACHINE HOURS", "ACCELERATOR HOURS") if self._accelerators else ("MACHINE HOURS",)
         self.heads = (head, "JOBS", *hours, "WAIT p50 / p95", "POOL $", "BESIDE $", "TOTAL $", "IDLE")
 
     def rows(self) -> Iterator[tuple[str, ...]]:
@@ -95,23 +95,28 @@ class _Table:
         yield self._row("total", self._usage.total)
 
     def _row(self, name: str, row: UsageRow) -> tuple[str, ...]:
-        hours = (_hours(row.machine_hours), *((_hours(row.accelerator_hours),) if self._accelerators else ()))
+        hours = map(_hours, self._amounts(row))
         money = (self._money(amount) for amount in (row.pool_cost, row.beside_cost, row.cost))
         return (name, f"{row.jobs:,}", *hours, _waits(row.waits), *money, "")
 
     def _idle(self, row: IdleRow) -> tuple[str, ...]:
         name = f"idle {row.pool}"
         if not row.known_hours:
-            unknown = ("?",) * (2 if self._accelerators else 1)
+            unknown = ("?" for _ in self._amounts(row))
             return (name, "", *unknown, "", "?", "", "?", "not recorded")
-        counted = (row.machine_hours, *((row.accelerator_hours,) if self._accelerators else ()))
         most, words = "≤ " if row.at_most else "", "no machine was up"
         if row.live_machine_hours:
             words = f"{most}{percent(row.share)} of {_hours(row.live_machine_hours)}"
         if row.partly_unknown:
             words += f"; {span(row.unknown_hours * 3600)} not recorded"
-        hours = (f"{most if amount else ''}{_hours(amount)}" for amount in counted)
+        hours = (f"{most if amount else ''}{_hours(amount)}" for amount in self._amounts(row))
         return (name, "", *hours, "", self._money(row.cost), "", self._money(row.cost), words)
+
+    def _amounts(self, row: UsageRow | IdleRow) -> tuple[float, ...]:
+        """Return the machine hours, and the accelerator hours where the table has them."""
+        if self._accelerators:
+            return row.machine_hours, row.accelerator_hours
+        return (row.machine_hours,)
 
     def _money(self, amount: Price) -> str:
         if amount.unknown:
