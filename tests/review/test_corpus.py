@@ -45,7 +45,8 @@ _WORD = re.compile(r"\w[\w./:@$%,-]*")
 @dataclass(frozen=True)
 class Score:
     """The score of a case: its `harm`, `missed` required findings (also notes), `alarms`: unexpected warnings, of
-    `warnings` in all, `shut`: what blocks and need not. `words` stand open in the comment."""
+    `warnings` in all, `shut`: what blocks and need not, `unable`: comparisons that failed. `words` stand open in the
+    comment."""
 
     case: Case
     harm: int
@@ -53,6 +54,7 @@ class Score:
     warnings: int
     alarms: tuple[Finding, ...]
     shut: tuple[Finding, ...]
+    unable: tuple[str, ...]
     said: int
     words: int
 
@@ -70,6 +72,7 @@ def score(case: Case, found: Review) -> Score:
         warnings=len(warnings),
         alarms=tuple(one for one in warnings if not _fair(one, case, Grade.WARNING)),
         shut=tuple(one for one in warnings if one.grade is Grade.BLOCKING and not _fair(one, case, Grade.BLOCKING)),
+        unable=tuple(one for one in found.incomplete if "could not be compared" in one),
         said=len(found.consequences),
         words=len(_WORD.findall(html.unescape(_HIDDEN.sub("", comment((found,)))))),
     )
@@ -139,7 +142,7 @@ def side_of(kind: str) -> str:
 @pytest.mark.parametrize("says", CASES)
 def test_everything_is_named_nothing_else_and_the_gate_is_shut_where_it_should_be(says: str) -> None:
     one = scored(says)
-    assert (one.missed, one.alarms, one.shut) == ((), (), ())
+    assert (one.missed, one.alarms, one.shut, one.unable) == ((), (), (), ())
     assert one.said == 0 or not one.case.silent, "it means nothing"
     assert one.words <= 160
 

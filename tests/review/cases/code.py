@@ -1,6 +1,6 @@
 """Job code, and the resources that a job may reach: packages, accounts, secrets, shells."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, hurts, silent, stops, template
+from tests.review.case import BUSY, Case, Edit, Job, World, hurts, silent, stack, stops, template
 
 QUEUED = World(
     jobs=(
@@ -132,5 +132,15 @@ CASES = (
         (),
         may=("code-allowed",),
         world=BUSY,
+    ),
+    Case(
+        "A template may be submitted with code of one's own, where the stack allows it",
+        (template("digits", "    timeout_s=3600,\n", "    timeout_s=3600,\n    code_flag=True,\n"),),
+        (stops("code-allowed", "digits", "code that nobody reviewed"),),
+        given=(
+            stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),
+            stack("      reviewedCodeOnly: true\n", ""),
+        ),
+        accident="code that nobody had read, run with a robot's rights",
     ),
 )

@@ -106,4 +106,10 @@ CASES = (
         (template("evals", '"--suite=${suite}", "--batch=${batch}"', '"--batch=${batch}", "--suite=${suite}"'),),
         (hurts("arguments-changed", "evals", "get their arguments in another order"),),
     ),
+    Case(
+        "A parameter is a command from now on, which no shell reads",
+        (template("evals", '("core", "full"), ', '("core", "full"), command=True, '),),
+        (hurts("bounds-narrowed", "evals parameter suite", "a shell, as with `&&`"),),
+        may=("arguments-changed",),
+    ),
 )

@@ -212,7 +212,14 @@ CASES = (
     Case(
         "A template runs as another account, of which nobody knows whether it may read the secret",
         (template("evals", "evals@acme-ml", "other@acme-ml"),),
-        (stops("account-changed", "evals", "account `other` instead of `evals`", "secret `judge-key`"),),
+        (
+            stops(
+                "account-changed",
+                "evals",
+                "Jobs of `evals` run as account `other` instead of `evals`",
+                "secret `judge-key`",
+            ),
+        ),
         accident="a service account switched under its jobs",
     ),
 )

@@ -34,27 +34,12 @@ from .world import (
     live,
     planned,
     spec,
-    waiting,
 )
 
 A, B = spec(high=4), spec(high=6)
 HASH_A, HASH_B = hash_of(A), hash_of(B)
 ID_A, ID_B = id_of(A), id_of(B)
 IN_CATALOG = PublishedCatalog({"cpu": ID_A})
-
-
-@pytest.mark.parametrize("state", ["RUNNING", "UPDATING", "REBOOTING"])
-def test_asked_for_and_running_is_current_and_imported(state: str) -> None:  # N1: a killed up, a lost state, a revert
-    decided = planned((A,), live(cluster(ID_A, HASH_A, state)))
-    assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state=state),)
-    assert creates(decided) == () and waiting(decided) == () and deleted(decided) == ()
-
-
-def test_asked_for_and_still_provisioning_is_current_and_waited_for() -> None:  # N1
-    making = cluster(ID_A, HASH_A, "PROVISIONING")
-    decided = planned((A,), live(making))
-    assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state="PROVISIONING"),)
-    assert waiting(decided) == (making,)
 
 
 def test_a_copy_that_somebody_made_elsewhere_by_hand_is_not_the_cluster_at_home() -> None:  # N1 # N2
@@ -104,31 +89,6 @@ def test_asked_for_but_failed_or_stopping_spends_the_id(state: str) -> None:  # 
     assert decided.current == (CurrentCluster(A, f"{ID_A}-2", HASH_A, import_=False),)
 
 
-def test_the_smallest_free_n_is_taken() -> None:
-    spent = [cluster(id_, HASH_A, "ERROR") for id_ in (ID_A, f"{ID_A}-2", f"{ID_A}-4")]
-    assert planned((A,), live(*spent)).current[0].id == f"{ID_A}-3"
-
-
-def test_a_good_cluster_is_current_whatever_its_n() -> None:
-    good = cluster(f"{ID_A}-7", HASH_A)
-    decided = planned((A,), live(cluster(ID_A, HASH_A, "ERROR"), good))
-    assert decided.current == (CurrentCluster(A, good.id, HASH_A, import_=True, state="RUNNING"),)
-
-
-def test_of_several_good_ones_the_published_one_stays_and_the_running_one_comes_first() -> None:
-    second = cluster(f"{ID_A}-2", HASH_A)
-    published = PublishedCatalog({"cpu": second.id})
-    assert planned((A,), live(cluster(ID_A, HASH_A), second, catalog=published)).current[0].id == second.id
-    decided = planned((A,), live(cluster(ID_A, HASH_A, "PROVISIONING"), second))
-    assert decided.current[0].id == second.id and waiting(decided) == ()
-
-
-def test_asked_for_and_not_there_is_created() -> None:  # B1; also one that was deleted by hand
-    decided = planned((A,), live(catalog=IN_CATALOG))
-    assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=False),)
-    assert creates(decided) == (A,)
-
-
 @pytest.mark.parametrize(
     "one",
     [
@@ -160,20 +120,6 @@ def test_not_asked_for_with_machines_in_use_retires_whatever_the_lists_say(state
         assert deleted(decided) == ()
 
 
-def test_not_asked_for_idle_and_published_goes() -> None:  # B1
-    ended = job(ID_A, state="JOB_STATE_SUCCEEDED")
-    elsewhere = job("cpu-other")
-    for catalog in (IN_CATALOG, PublishedCatalog({"cpu": ID_B}, retiring=(ID_A,))):
-        decided = planned((B,), live(cluster(ID_A, HASH_A), jobs=(ended, elsewhere), catalog=catalog))
-        assert deleted(decided) == (ID_A,) and decided.retiring == ()
-
-
-@pytest.mark.parametrize("catalog", [None, PublishedCatalog(), PublishedCatalog({"cpu": ID_B})])
-def test_not_asked_for_idle_and_in_no_catalog_retires_this_once(catalog: PublishedCatalog | None) -> None:  # N1
-    decided = planned((B,), live(cluster(ID_A, HASH_A), catalog=catalog))
-    assert [(item.id, item.why) for item in decided.retiring] == [(ID_A, Why.UNPUBLISHED)]
-
-
 def test_a_failed_one_in_no_catalog_is_cleared_before_its_successor_is_made() -> None:  # N2: it holds nothing
     failed = cluster(ID_A, HASH_A, "ERROR")
     for declared in ((A,), (B,)):
@@ -193,54 +139,6 @@ def test_a_failed_one_that_nothing_follows_goes_by_the_idle_rows() -> None:  # N
     for declared in ((A,), ()):
         decided = planned(declared, live(failed, *([good] if declared else [])))
         assert decided.retiring[0].why == Why.UNPUBLISHED and cleared(decided) == ()
-
-
-@pytest.mark.parametrize("state", ["PROVISIONING", "REBOOTING", "STATE_UNSPECIFIED"])
-def test_what_the_api_would_not_delete_waits(state: str) -> None:
-    decided = planned((B,), live(cluster(ID_A, HASH_A, state), catalog=IN_CATALOG))
-    assert decided.retiring[0].why == Why.BUSY_STATE
-
-
-def test_one_that_is_going_already_is_not_imported() -> None:
-    assert planned((B,), live(cluster(ID_A, HASH_A, "STOPPING"))).retiring == ()
-
-
-def test_the_predecessor_is_let_go_only_when_its_successor_runs() -> None:  # B3, N1
-    old, new = cluster(ID_A, HASH_A), cluster(ID_B, HASH_B, "PROVISIONING")
-    decided = planned((B,), live(old, new, catalog=IN_CATALOG))
-    assert [(item.living, item.why) for item in decided.retiring] == [(old, Why.SUCCESSOR)]
-    assert deleted(planned((B,), live(old, replace(new, state="RUNNING"), catalog=IN_CATALOG))) == (ID_A,)
-
-
-def test_reverting_takes_the_old_generation_back() -> None:  # N1
-    old, new = cluster(ID_A, HASH_A), cluster(ID_B, HASH_B)
-    seen = live(old, new, jobs=(job(ID_A),), catalog=PublishedCatalog({"cpu": ID_B}, (ID_A,)))
-    decided = planned((A,), seen)
-    assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state="RUNNING"),)
-    assert deleted(decided) == (ID_B,)
-
-
-def test_an_id_of_ours_without_our_labels_is_a_problem() -> None:  # N1
-    for stranger in (
-        PersistentResource(ID_A, "RUNNING", {}, ()),
-        PersistentResource(f"{ID_A}-2", "RUNNING", {}, ()),
-        cluster(ID_A, "0000000"),
-        cluster(ID_A, HASH_A, stack="dev"),
-    ):
-        decided = planned((A,), live(stranger))
-        assert stranger.id in decided.problems[0] and "labels" in decided.problems[0]
-        assert decided.current == () and deleted(decided) == ()
-    assert planned((), live(PersistentResource(ID_A, "RUNNING", {}, ()), catalog=IN_CATALOG)).problems
-
-
-def test_strangers_and_other_stacks_are_left_alone() -> None:
-    seen = live(
-        PersistentResource("notebook", "RUNNING", {}, ()),
-        PersistentResource("cpu-notahash", "ERROR", {}, ()),
-        cluster("cpu-0000000", "0000000", stack="dev"),
-    )
-    decided = planned((A,), seen)
-    assert not decided.problems and not decided.retiring and not deleted(decided)
 
 
 def test_a_list_that_fails_is_never_an_empty_list() -> None:  # P5
