@@ -35,10 +35,9 @@ class Holder:
 
 @dataclass(frozen=True)
 class PoolRow:
-    """A pool of the cluster `name`; prices in USD. `unread`: it idles, and jobs that were not read may have been on it.
-    `holders`: the largest first; `getting_ready`: jobs that the service has accepted and that do not run yet;
-    `waiting`: jobs that have no machines yet."""
+    """A pool of a cluster; prices in USD."""
 
+    #: The cluster's.
     name: str
     region: str
     cluster: PersistentResource
@@ -46,10 +45,14 @@ class PoolRow:
     retires: bool
     jobs: tuple[str, ...]
     idle_since: datetime | None
+    #: The pool idles, and jobs that were not read may have been on it.
     unread: bool
     per_machine: Price
+    #: The largest first.
     holders: tuple[Holder, ...] = ()
+    #: The number of jobs that the service has accepted and that do not run yet.
     getting_ready: int = 0
+    #: The number of jobs that have no machines yet.
     waiting: int = 0
 
     @property
@@ -69,7 +72,7 @@ class PoolRow:
         return self.per_machine * count
 
     def idle(self, now: datetime) -> str:
-        """Return how long the pool has been idle, as text."""
+        """Return the pool's idle time, as text."""
         if self.idle_since:
             return span((now - self.idle_since).total_seconds())
         if self.jobs or self.pool.used:
@@ -81,15 +84,19 @@ def rows(
     catalog: Catalog, clusters: Iterable[PersistentResource], active: Iterable[VertexJob], recent: Iterable[VertexJob]
 ) -> list[PoolRow]:
     """Return the catalog's clusters in its order, the retiring ones, and those that the catalog lacks. Pure."""
-    there, recent = {cluster.id: cluster for cluster in clusters}, tuple(recent)
-    running, since = list(active), _read_since(recent)
+    living = {cluster.id: cluster for cluster in clusters}
+    running, recent = list(active), tuple(recent)
+    since = _read_since(recent)
     declared = {cluster.id: cluster for cluster in catalog.clusters.values()}
-    unlisted = [id_ for id_, cluster in sorted(there.items()) if cluster.labels.get(STACK_LABEL) == catalog.stack]
-    living = [there.get(id_) or _gone(cluster, catalog) for id_, cluster in declared.items()]
-    others = dict.fromkeys(id_ for id_ in [*catalog.retiring, *unlisted] if id_ in there and id_ not in declared)
+    of_stack = [id_ for id_, cluster in sorted(living.items()) if cluster.labels.get(STACK_LABEL) == catalog.stack]
+    undeclared = dict.fromkeys(id_ for id_ in [*catalog.retiring, *of_stack] if id_ in living and id_ not in declared)
+    shown = [
+        *(living.get(id_) or _gone(cluster, catalog) for id_, cluster in declared.items()),
+        *(living[id_] for id_ in undeclared),
+    ]
     return [
         _row(catalog, declared.get(cluster.id), cluster, pool, running, recent, unread=_unread(cluster, since))
-        for cluster in [*living, *(there[id_] for id_ in others)]
+        for cluster in shown
         for pool in cluster.pools
     ]
 
@@ -102,18 +109,20 @@ def upcoming(
     now: datetime,
 ) -> list[Due]:
     """Return the due dates of clusters that have any, as the newest jobs tell. Pure."""
-    there, ends = {cluster.id: cluster for cluster in clusters}, last_ends(recent)
-    live = Live(clusters=tuple(there.values()), jobs=active, limits={}, catalog=None, last_ends=ends)
-    found: list[Due] = []
+    by_id = {cluster.id: cluster for cluster in clusters}
+    ends = last_ends(recent)
+    live = Live(clusters=tuple(by_id.values()), jobs=active, limits={}, catalog=None, last_ends=ends)
+    due_dates: list[Due] = []
     for cluster in catalog.clusters.values():
-        lives = there.get(cluster.id)
-        current = CurrentCluster(cluster, cluster.id, "", import_=lives is not None)
-        for one in dates(current, lives, live, catalog.region_of(cluster.name), now):
-            limit = cluster.season.idle_limit if one.what == "idle-limit" else None
-            if limit and lives and _unread(lives, _read_since(recent)):
-                one = _as_read(one, limit, any_ended=lives.id in ends)
-            found.append(one)
-    return found
+        living = by_id.get(cluster.id)
+        current = CurrentCluster(spec=cluster, id=cluster.id, fingerprint="", import_=living is not None)
+        for due in dates(current, living, live, catalog.region_of(cluster.name), now):
+            limit = cluster.season.idle_limit if due.what == "idle-limit" else None
+            if limit and living and _unread(living, _read_since(recent)):
+                due_dates.append(_as_read(due, limit, any_ended=living.id in ends))
+            else:
+                due_dates.append(due)
+    return due_dates
 
 
 def _read_since(recent: tuple[VertexJob, ...]) -> datetime | None:
@@ -128,14 +137,14 @@ def _unread(cluster: PersistentResource, since: datetime | None) -> bool:
 
 
 def _as_read(due: Due, limit: timedelta, *, any_ended: bool) -> Due:
-    """Qualify an idle limit where not all jobs were read. `any_ended`: some of the jobs that were read were on the
-    cluster."""
+    """Qualify an idle limit where not all jobs were read.
+
+    `any_ended`: some of the jobs that were read were on the cluster.
+    """
     if any_ended:
         return replace(due, why=f"{due.why}; as the newest {RECENT} jobs tell")
-    without = f"after {span(limit.total_seconds())} without a job"
-    return replace(
-        due, at=None, why=f"{without} (none of the newest {RECENT} was on it; slipway schedule looks at all)"
-    )
+    idle = f"after {span(limit.total_seconds())} without a job"
+    return replace(due, at=None, why=f"{idle} (none of the newest {RECENT} was on it; slipway schedule looks at all)")
 
 
 def _row(
@@ -148,45 +157,54 @@ def _row(
     *,
     unread: bool,
 ) -> PoolRow:
-    there = cluster.state != GONE
-    mine = [job for job in active if there and on(job, cluster) and machines_on(job, pool.id, cluster)]
-    without = [job for job in mine if waits(job)]
-    ready = sum(gets_ready(job, cluster) for job in without)
-    last = last_end(recent, pool.id, cluster) if there else None
-    known = declared.pool(pool.id) if declared else None
+    exists = cluster.state != GONE
+    on_pool = [job for job in active if exists and on(job, cluster) and machines_on(job, pool.id, cluster)]
+    without_machines = [job for job in on_pool if waits(job)]
+    getting_ready = sum(gets_ready(job, cluster) for job in without_machines)
+    last = last_end(recent, pool.id, cluster) if exists else None
+    busy = bool(on_pool or pool.used)
+    priced = declared.pool(pool.id) if declared else None
     return PoolRow(
         name=declared.name if declared else cluster.id,
         region=cluster.region,
         cluster=cluster,
         pool=pool.without_machines if cluster.failed else pool,
         retires=cluster.id in catalog.retiring and cluster.state in RUNNING_STATES,
-        jobs=tuple(job.called for job in mine),
-        idle_since=None if mine or pool.used else last,
-        unread=unread and last is None and not (mine or pool.used),
-        per_machine=known.price_per_hour if known else hourly(pool.machine, cluster.region),
-        holders=_holders([job for job in mine if not waits(job)], cluster, pool),
-        getting_ready=ready,
-        waiting=len(without) - ready,
+        jobs=tuple(job.called for job in on_pool),
+        idle_since=None if busy else last,
+        unread=unread and last is None and not busy,
+        per_machine=priced.price_per_hour if priced else hourly(pool.machine, cluster.region),
+        holders=_holders([job for job in on_pool if not waits(job)], cluster, pool),
+        getting_ready=getting_ready,
+        waiting=len(without_machines) - getting_ready,
     )
 
 
 def _holders(running: list[VertexJob], cluster: PersistentResource, pool: ResourcePool) -> tuple[Holder, ...]:
-    found: dict[str, list[VertexJob]] = {}
+    by_name: dict[str, list[VertexJob]] = {}
     for job in running:
-        found.setdefault(job.user or job.called, []).append(job)
+        by_name.setdefault(job.user or job.called, []).append(job)
     holders = (
         Holder(
-            name,
-            sum(machines_on(job, pool.id, cluster) for job in some),
-            tuple(job.called for job in some),
+            name=name,
+            machines=sum(machines_on(job, pool.id, cluster) for job in jobs),
+            jobs=tuple(job.called for job in jobs),
         )
-        for name, some in found.items()
+        for name, jobs in by_name.items()
     )
-    return tuple(sorted(holders, key=lambda one: (-one.machines, one.name)))
+    return tuple(sorted(holders, key=lambda holder: (-holder.machines, holder.name)))
 
 
 def _gone(cluster: Cluster, catalog: Catalog) -> PersistentResource:
     """Return a stand-in for a declared cluster that does not exist."""
-    pools = tuple(ResourcePool(pool.name, pool.machine, 0, 0, pool.min, pool.max) for pool in cluster.pools)
-    name = f"projects/{catalog.project}/locations/{catalog.region_of(cluster.name)}/persistentResources/{cluster.id}"
-    return PersistentResource(name, GONE, {}, pools, error="the catalog names it, the service does not have it")
+    region = catalog.region_of(cluster.name)
+    return PersistentResource(
+        name=f"projects/{catalog.project}/locations/{region}/persistentResources/{cluster.id}",
+        state=GONE,
+        labels={},
+        pools=tuple(
+            ResourcePool(id=pool.name, machine=pool.machine, replicas=0, used=0, min=pool.min, max=pool.max)
+            for pool in cluster.pools
+        ),
+        error="the catalog names it, the service does not have it",
+    )

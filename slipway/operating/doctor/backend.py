@@ -12,7 +12,7 @@ from slipway.google.live import Unknown
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.state import State
-from slipway.operating.doctor.picture import Backend, Picture
+from slipway.operating.doctor.picture import Picture
 
 _GOES_ON = "it goes on from there, unless that deployment is still at work"
 _LONGEST_RUN = timedelta(hours=3)
@@ -51,14 +51,14 @@ def catalog(picture: Picture) -> Iterator[Finding]:
 
 
 def _missing(subject: Subject, picture: Picture) -> Finding:
-    """Return the finding of a missing catalog. A run that takes a stack down deletes the catalog first, and then the
-    clusters."""
+    """Return the finding of a missing catalog."""
     backend = picture.backend
     state = backend.state if backend else None
     known = state if isinstance(state, State) else State()
-    there = (picture.there.get(one.name) for one in known.clusters)
-    # A later run has cleared the pending steps; a cluster in deletion tells as much.
-    if backend and (backend.deletes or any(one and one.state == "STOPPING" for one in there)):
+    living = (picture.there.get(cluster.name) for cluster in known.clusters)
+    # A run that takes a stack down deletes the catalog first, and then the clusters. A later run may have cleared its
+    # pending steps; a cluster in deletion tells as much.
+    if backend and (backend.deletes or any(cluster and cluster.state == "STOPPING" for cluster in living)):
         words = f"stack {picture.stack} has no catalog, as a run that takes it down has not come to its end"
         return KINDS["catalog-missing"].of(subject, words, *picture.go_on)
     does = "it publishes one" if known == State() else f"it publishes one; {picture.destroy}"
@@ -67,18 +67,21 @@ def _missing(subject: Subject, picture: Picture) -> Finding:
 
 
 def _unfinished(published: PublishedCatalog, picture: Picture) -> Iterator[Finding]:
-    """Find an unfinished deployment: the catalog is written last, so a resource that only the state has is of a
-    deployment that ended before. A deployment that replaces a cluster in place takes it out of the catalog first."""
+    """Find an unfinished deployment.
+
+    The catalog is written last, so a resource that only the state has is of a deployment that ended before. A
+    deployment that replaces a cluster in place takes it out of the catalog first.
+    """
     backend, kind = picture.backend, KINDS["deployment-unfinished"]
     ended = backend is not None and not backend.pending
-    for one in published.whole.dormant.values() if published.whole else ():
-        late = one.since is not None and picture.now - one.since > _LONGEST_RUN
-        if (one.why == "in-place" and (late or ended)) or (one.awaited and ended):
-            since = f" for {picture.since(one.since)}" if one.since and one.why == "in-place" else ""
-            words = f"a deployment ended before {one.name} was made: no job can be sent to it{since}"
-            yield kind.of(Subject("cluster", one.id), words, picture.up, _GOES_ON)
+    for cluster in published.whole.dormant.values() if published.whole else ():
+        late = cluster.since is not None and picture.now - cluster.since > _LONGEST_RUN
+        if (cluster.why == "in-place" and (late or ended)) or (cluster.awaited and ended):
+            since = f" for {picture.since(cluster.since)}" if cluster.since and cluster.why == "in-place" else ""
+            words = f"a deployment ended before {cluster.name} was made: no job can be sent to it{since}"
+            yield kind.of(Subject("cluster", cluster.id), words, picture.up, _GOES_ON)
     if backend and ended and isinstance(backend.state, State):
-        known = {one.name for one in backend.state.clusters}
+        known = {cluster.name for cluster in backend.state.clusters}
         ahead = sorted(known - {*published.clusters.values(), *published.retiring})
         if ahead:
             words = f"the last deployment ended before it published: the state has {join(ahead)}, the catalog does not"
@@ -86,54 +89,61 @@ def _unfinished(published: PublishedCatalog, picture: Picture) -> Iterator[Findi
 
 
 def backend(picture: Picture) -> Iterator[Finding]:
-    found = picture.backend
-    if found is None:
+    """Find a missing state, and steps that a run has begun and not ended."""
+    engine = picture.backend
+    if engine is None:
         return
-    if found.state is None and picture.published is not None and not isinstance(picture.published, Unknown):
-        words = f"the backend {found.address} has no stack {picture.stack}, and its catalog is published"
-        does = f"or, where the state is lost: pulumi stack init {picture.stack}, and pulumi up adopts what lives"
-        mend = "set PULUMI_BACKEND_URL to where the stack was deployed from, and look again"
-        yield KINDS["state-missing"].of(Subject("stack", picture.stack), words, mend, does)
-    if found.pending:
-        yield _pending(found, picture)
-
-
-def _pending(found: Backend, picture: Picture) -> Finding:
-    names = join(_CALLED.get(one, one) for one in found.pending)
-    words = f"a run is at work on {names}, or was killed there: then nobody knows whether it was done"
-    mend = f"pulumi refresh --clear-pending-creates --stack {picture.stack}"
-    does = "where it was killed: clears that; then pulumi up takes over what was made"
-    if found.deletes:
-        words = f"a run is deleting {names}, or was killed there: then nobody knows whether it was done"
-        mend, does = picture.go_on
-    return KINDS["operation-pending"].of(Subject("state", picture.stack), words, mend, does)
+    if engine.state is None and picture.published is not None and not isinstance(picture.published, Unknown):
+        sentence = f"the backend {engine.address} has no stack {picture.stack}, and its catalog is published"
+        fix = "set PULUMI_BACKEND_URL to where the stack was deployed from, and look again"
+        means = f"or, where the state is lost: pulumi stack init {picture.stack}, and pulumi up adopts what lives"
+        yield KINDS["state-missing"].of(Subject("stack", picture.stack), sentence, fix, means)
+    if engine.pending:
+        names = join(_CALLED.get(name, name) for name in engine.pending)
+        if engine.deletes:
+            doing, (fix, means) = "deleting", picture.go_on
+        else:
+            doing = "at work on"
+            fix = f"pulumi refresh --clear-pending-creates --stack {picture.stack}"
+            means = "where it was killed: clears that; then pulumi up takes over what was made"
+        sentence = f"a run is {doing} {names}, or was killed there: then nobody knows whether it was done"
+        yield KINDS["operation-pending"].of(Subject("state", picture.stack), sentence, fix, means)
 
 
 def submissions(picture: Picture) -> Iterator[Finding]:
-    for one in picture.submissions:
-        if picture.now - one.when < _ABANDONED:
+    """Find submissions of this machine to which no answer came."""
+    for submission in picture.submissions:
+        if picture.now - submission.when < _ABANDONED:
             continue
-        ago = picture.since(one.when)
-        words = f"submission {one.request_id} of {one.template} was interrupted {ago} ago as it was sent"
-        does = "finds its job, or sends it once"
-        if one.words is None:
-            mend = f"submit {one.template} with --request-id {one.request_id} and the parameters and flags that it had"
+        template, request_id = submission.template, submission.request_id
+        ago = picture.since(submission.when)
+        if submission.words is None:
+            fix = f"submit {template} with --request-id {request_id} and the parameters and flags that it had"
         else:
-            mend = shlex.join(["slipway", "submit", one.template, *one.words, "--request-id", one.request_id])
-            mend += picture.of_catalog
-        yield KINDS["submission-abandoned"].of(Subject("submission", one.request_id), words, mend, does)
+            typed = ["slipway", "submit", template, *submission.words, "--request-id", request_id]
+            fix = shlex.join(typed) + picture.of_catalog
+        yield KINDS["submission-abandoned"].of(
+            Subject("submission", request_id),
+            f"submission {request_id} of {template} was interrupted {ago} ago as it was sent",
+            fix,
+            "finds its job, or sends it once",
+        )
 
 
 def packages(picture: Picture) -> Iterator[Finding]:
     if picture.catalog is None or isinstance(picture.packages, Unknown) or isinstance(picture.jobs, Unknown):
         return
-    used = {one.package for one in picture.catalog.templates.values()}
+    used = {template.package for template in picture.catalog.templates.values()}
     used |= {uri for job in picture.jobs for uri in job.packages}
     old = picture.now - _KEPT
-    unused = (one for one in picture.packages if str(one.at) not in used)
-    left = [(one.updated, str(one.at), one.size) for one in unused if one.updated is not None and one.updated < old]
+    unused = (stored for stored in picture.packages if str(stored.at) not in used)
+    left = [
+        (stored.updated, str(stored.at), stored.size)
+        for stored in unused
+        if stored.updated is not None and stored.updated < old
+    ]
     if left:
-        amount = f"{counted(len(left), 'package')}, {size(sum(each for _, _, each in left))}"
+        amount = f"{counted(len(left), 'package')}, {size(sum(length for _, _, length in left))}"
         words = f"packages of earlier deployments older than {_KEPT.days} days are used by nothing: {amount}"
         does = "or leave them: the bucket's lifecycle deletes packages after two years"
         if len(left) > _AT_ONCE:

@@ -21,11 +21,11 @@ _NOT_CHOSEN = "PULUMI_ACCESS_TOKEN must be set"
 
 
 def look(checkout: Path, environ: Mapping[str, str], stack: str) -> Backend | str:
-    """Ask the engine for a stack's state, or tell why it was not asked."""
+    """Ask the engine for a stack's state; return the reason where it was not asked."""
     if (pulumi := shutil.which("pulumi", path=environ.get("PATH"))) is None:
         return "the state: pulumi reads it, and is not on PATH"
     address = environ.get("PULUMI_BACKEND_URL", "").strip().partition("?")[0] or "that pulumi is logged in to"
-    found = Backend(address, None)
+    backend = Backend(address=address, state=None)
     command = (pulumi, "stack", "export", "--stack", stack, "--non-interactive")
     try:
         done = subprocess.run(
@@ -34,31 +34,39 @@ def look(checkout: Path, environ: Mapping[str, str], stack: str) -> Backend | st
         if done.returncode and _NOT_CHOSEN in done.stderr:
             return "the state: no backend is chosen (PULUMI_BACKEND_URL, or pulumi login)"
         if done.returncode and "no stack named" in done.stderr:
-            return found
+            return backend
         if done.returncode:
             why = done.stderr.strip().removeprefix("error: ") or f"exit code {done.returncode}"
-            return replace(found, state=_unread(why, address))
+            return replace(backend, state=_unread(why, address))
         latest = from_json(done.stdout)["deployment"]
     except (OSError, subprocess.TimeoutExpired, *MISREAD) as problem:
-        return replace(found, state=_unread(problem, address))
-    return _understood(found, latest if isinstance(latest, dict) else {})
+        return replace(backend, state=_unread(problem, address))
+    return _understood(backend, latest if isinstance(latest, dict) else {})
 
 
-def _understood(found: Backend, latest: dict[str, Any]) -> Backend:
-    """Add a deployment's document; one of another form is an `Unknown`."""
+def _understood(backend: Backend, latest: dict[str, Any]) -> Backend:
+    """Add a deployment's document; a document of another form is an `Unknown`."""
     try:
-        pending = [one for one in latest.get("pending_operations") or () if isinstance(one, dict)]
-        living = (one for one in latest.get("resources") or () if not one.get("delete"))
+        pending = [operation for operation in latest.get("pending_operations") or () if isinstance(operation, dict)]
+        # The old half of a replacement is marked for its deletion.
+        living = (resource for resource in latest.get("resources") or () if not resource.get("delete"))
+        urns = (str(operation.get("resource", {}).get("urn", "")) for operation in pending)
         return replace(
-            found,
-            state=read({one["urn"]: one for one in living}),
-            pending=tuple(str(one.get("resource", {}).get("urn", "")).rpartition("::")[2] for one in pending),
-            deletes=bool(pending) and all(one.get("type") == "deleting" for one in pending),
+            backend,
+            state=read({resource["urn"]: resource for resource in living}),
+            pending=tuple(urn.rpartition("::")[2] for urn in urns),
+            deletes=bool(pending) and all(operation.get("type") == "deleting" for operation in pending),
         )
     except MISREAD as problem:
-        other = Unknown(f"it is of another form than expected ({problem})", "", "another version of slipway")
-        return replace(found, state=other)
+        unread = Unknown(
+            why=f"it is of another form than expected ({problem})", api="", role="another version of slipway"
+        )
+        return replace(backend, state=unread)
 
 
 def _unread(why: object, address: str) -> Unknown:
-    return Unknown(f"pulumi: {why}", address, 'a state that pulumi can read (docs/runbook.md, "The state was cut off")')
+    return Unknown(
+        why=f"pulumi: {why}",
+        api=address,
+        role='a state that pulumi can read (docs/runbook.md, "The state was cut off")',
+    )

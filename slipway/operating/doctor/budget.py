@@ -16,33 +16,36 @@ _LATE_S = 24 * 3600.0
 
 
 def budget(picture: Picture) -> Iterator[Finding]:
-    catalog, found = picture.catalog, picture.ledger
+    """Find budgets that are spent or do not last, and a ledger that is not kept any more."""
+    catalog, ledger = picture.catalog, picture.ledger
     if catalog is None or catalog.budget is None:
         return
     run = f"slipway record{picture.of_catalog}"
-    if _has_just_begun(found, picture.now):
+    if _has_just_begun(ledger, picture.now):
         return
-    if not isinstance(found, Ledger) or not found.about(picture.now) or found.age(picture.now) > _LATE_S:
-        why = found if isinstance(found, str) else "nothing was read"
-        why = f"last told {span(found.age(picture.now))} ago" if isinstance(found, Ledger) else why
+    if not isinstance(ledger, Ledger) or not ledger.about(picture.now) or ledger.age(picture.now) > _LATE_S:
+        if isinstance(ledger, Ledger):
+            why = f"last told {span(ledger.age(picture.now))} ago"
+        else:
+            why = ledger or "nothing was read"
         means = "the workflow of scheduled deployments does it each hour"
         yield KINDS["budget-unknown"].of(Subject("budget"), f"nobody knows what is spent: {why}", run, means)
         return
-    for one in all_shares(catalog.budget, found, picture.stack):
-        if one.warns:
-            words = f"{one.words} ({age_words(found, picture.now)})"
-            grade = Grade.BLOCKING if one.refuses else None
-            means = "slipway submit refuses what comes now" if one.refuses else "a higher slipway:budget, or less use"
-            yield KINDS["budget-spent"].of(Subject("budget", one.whose), words, run, means, grade=grade)
-    forecast, limit = found.forecast, catalog.budget.stack
-    if forecast is not None and limit and found.spent < limit < forecast:
+    for share in all_shares(catalog.budget, ledger, picture.stack):
+        if share.warns:
+            words = f"{share.words} ({age_words(ledger, picture.now)})"
+            grade = Grade.BLOCKING if share.refuses else None
+            means = "slipway submit refuses what comes now" if share.refuses else "a higher slipway:budget, or less use"
+            yield KINDS["budget-spent"].of(Subject("budget", share.whose), words, run, means, grade=grade)
+    forecast, limit = ledger.forecast, catalog.budget.stack
+    if forecast is not None and limit and ledger.spent < limit < forecast:
         words = f"stack {picture.stack} will have spent {usd(forecast)} by the month's end, of {usd(limit)}"
         means = "as the last week was; a higher slipway:budget, or less use"
         yield KINDS["budget-short"].of(Subject("budget", "forecast"), words, run, means)
 
 
-def _has_just_begun(found: Ledger | str | None, now: datetime) -> bool:
+def _has_just_begun(ledger: Ledger | str | None, now: datetime) -> bool:
     """Tell whether the month began after the last run: the next one tells its spending."""
-    if not isinstance(found, Ledger) or found.month != month_of(found.at):
+    if not isinstance(ledger, Ledger) or ledger.month != month_of(ledger.at):
         return False
-    return found.age(now) <= _LATE_S and not found.about(now)
+    return ledger.age(now) <= _LATE_S and not ledger.about(now)

@@ -33,7 +33,7 @@ def clusters(picture: Picture) -> Iterator[Finding]:
             if id_ in picture.offered.adopted:
                 mend, means = picture.line(name, "id"), _ANOTHER_ID
             yield KINDS["cluster-gone"].of(Subject("cluster", id_), words, mend, means)
-    for cluster in sorted(picture.clusters, key=lambda one: one.id):
+    for cluster in sorted(picture.clusters, key=lambda cluster: cluster.id):
         if is_ours(cluster, picture.stack):
             yield from _ours(cluster, picture)
         elif cluster.id in picture.offered.adopted and picture.at_home(cluster):
@@ -59,13 +59,12 @@ def _ours(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
     if cluster.failed:
         since = f" for {picture.since(cluster.update_time)}" if cluster.update_time else ""
         words = f"{called} has been in ERROR{since}{_error(cluster)} and holds its name"
-        instead = picture.there.get(current)
-        blocked = instead is not None and instead.id != cluster.id and not instead.failed
-        words += f"; {current} is there in its place" if blocked else ""
-        kind = "name-blocked" if blocked else "cluster-failed"
-        yield KINDS[kind].of(
-            subject, words, picture.up, "it clears the cluster" + ("" if blocked else " and makes it anew")
-        )
+        successor = picture.there.get(current)
+        if successor is not None and successor.id != cluster.id and not successor.failed:
+            words += f"; {current} is there in its place"
+            yield KINDS["name-blocked"].of(subject, words, picture.up, "it clears the cluster")
+        else:
+            yield KINDS["cluster-failed"].of(subject, words, picture.up, "it clears the cluster and makes it anew")
         return
     if cluster.state == "PROVISIONING" and age > _MADE_WITHIN:
         words = f"{called} has been in the making for {span(age.total_seconds())}"
@@ -96,10 +95,12 @@ def _unknown(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
 
 
 def _retires(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
-    """Report a retiring cluster that is overdue: counted from its successor's creation, the end of its season, or the
-    deployment that dropped its entry. Otherwise the retirement is only known to have begun by the publication of the
-    catalog that has it: no alarm until that is too long ago, but a note all the same, as the cluster is paid for
-    meanwhile."""
+    """Report a retiring cluster that is overdue.
+
+    The time is counted from its successor's creation, the end of its season, or the deployment that dropped its entry.
+    Otherwise the retirement is only known to have begun by the publication of the catalog that has it: no alarm until
+    that is too long ago, but a note all the same, as the cluster is paid for meanwhile.
+    """
     name, whole = cluster.labels[NAME_LABEL], picture.catalog
     successor = picture.there.get(picture.offered.clusters.get(name, ""))
     rests = whole.dormant.get(name) if whole else None
@@ -113,14 +114,13 @@ def _retires(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
     long = "for an unknown time"
     if lasts is not None:
         long = f"for {span(lasts.total_seconds())}{'' if since else ' or longer'}"
-    use, mend = _use(cluster, picture)
+    use, command = _use(cluster, picture)
     words = f"{picture.called(cluster)} has been retiring {long}: {use or 'it is idle'}, "
     words += dollars(picture.per_hour(cluster))
-    mend, does = (
-        mend or f"slipway pools{picture.of_catalog}",
-        "or wait: a deployment deletes the cluster when it is idle",
-    )
-    if not use:
+    if use:
+        mend = command or f"slipway pools{picture.of_catalog}"
+        does = "or wait: a deployment deletes the cluster when it is idle"
+    else:
         mend, does = picture.up, "it deletes the cluster"
     yield KINDS["cluster-retires-long"].of(
         Subject("cluster", cluster.id), words, mend, does, grade=None if late else Grade.NOTE
@@ -128,21 +128,26 @@ def _retires(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
 
 
 def _use(cluster: PersistentResource, picture: Picture) -> tuple[str, str]:
-    """Return who uses it now, and the command that shows that; each is empty where there is none."""
+    """Return the present use of a cluster as text, and the command that shows it; each is empty where there is none."""
     if jobs := picture.jobs_on(cluster):
-        words = f"{join(job.display_name for job in jobs)} {'is' if len(jobs) == 1 else 'are'} on it"
-        return words, f"slipway jobs show {jobs[0].typed}{picture.of_catalog}"
-    return "its machines are in use" if cluster.in_use and not cluster.failed else "", ""
+        use = f"{join(job.display_name for job in jobs)} {'is' if len(jobs) == 1 else 'are'} on it"
+        return use, f"slipway jobs show {jobs[0].typed}{picture.of_catalog}"
+    if cluster.in_use and not cluster.failed:
+        return "its machines are in use", ""
+    return "", ""
 
 
 def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
     """Report other states, without a deletion while the service works on the cluster."""
     stack, subject = cluster.labels.get(STACK_LABEL, ""), Subject("cluster", cluster.id)
     called, region = picture.called(cluster), cluster.region or picture.region
-    use, mend = _use(cluster, picture)
-    busy, does = f", and {use}" if use else "", "ask whoever uses it"
-    mend = mend or f"leave {cluster.id} alone until nothing uses its machines"
-    if not use:
+    use, command = _use(cluster, picture)
+    if use:
+        busy = f", and {use}"
+        mend = command or f"leave {cluster.id} alone until nothing uses its machines"
+        does = "ask whoever uses it"
+    else:
+        busy = ""
         mend = f"gcloud ai persistent-resources delete {cluster.id} --project={picture.project} --region={region}"
         does = "if nobody needs it; ask whoever made it first"
     if cluster.id in {*picture.offered.clusters.values(), *picture.offered.retiring} - picture.offered.adopted:

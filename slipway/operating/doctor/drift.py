@@ -32,16 +32,17 @@ _OF_PROJECT = ("projectOwner:", "projectEditor:", "projectViewer:")
 _DONE = ("same", "refresh", "read", "discard")
 
 
-def shape_of(found: Iterable[Finding], unread: Iterable[str] = ()) -> str:
+def shape_of(findings: Iterable[Finding], unread: Iterable[str] = ()) -> str:
     """Return a hash that changes only with a person's next change, also back."""
-    return shape([*((one.subject, one.field, one.sentence) for one in found), *(("unread", one) for one in unread)])
+    changes = [(finding.subject, finding.field, finding.sentence) for finding in findings]
+    return shape([*changes, *(("unread", part) for part in unread)])
 
 
 def together(engine: Iterable[Finding], live: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Keep each field once. The live one tells more: to the engine the successor of a deleted cluster is another
-    resource, and the old one is gone for good."""
-    once = {(one.subject, one.field): one for one in (*engine, *live)}
-    return tuple(sorted(once.values(), key=lambda one: (one.subject, one.field)))
+    """Keep each field once: as the cloud tells it, where engine and cloud both do."""
+    # To the engine the successor of a deleted cluster is another resource, and the old one is gone for good.
+    once = {(finding.subject, finding.field): finding for finding in (*engine, *live)}
+    return tuple(sorted(once.values(), key=lambda finding: (finding.subject, finding.field)))
 
 
 def of_engine(preview: Preview) -> Iterator[Finding]:
@@ -56,25 +57,31 @@ def of_engine(preview: Preview) -> Iterator[Finding]:
 
 
 def _by_people(edits: Iterable[Finding]) -> Iterator[Finding]:
-    """Leave out what moves by itself."""
-    return (one for one in edits if not _BY_ITSELF.fullmatch(top(one.field)))
+    """Leave out fields that move by themselves."""
+    return (edit for edit in edits if not _BY_ITSELF.fullmatch(top(edit.field)))
 
 
-def by_hand(found: Iterable[Finding], published: Catalog) -> Iterator[Finding]:
-    """Leave out the changes of an unfinished deployment: it writes the catalog, and deletes unneeded clusters, before
-    it makes others."""
+def by_hand(findings: Iterable[Finding], published: Catalog) -> Iterator[Finding]:
+    """Leave out the changes of an unfinished deployment.
+
+    It writes the catalog, and deletes unneeded clusters, before it makes others.
+    """
     if not unfinished(published):
-        yield from found
+        yield from findings
         return
-    gone = {Subject("cluster", id_) for id_ in (*published.retiring, *(one.id for one in published.dormant.values()))}
-    for one in found:
-        if one.subject not in gone and not (one.subject.what == "catalog" and one.field == "content"):
-            yield one
+    dormant = (cluster.id for cluster in published.dormant.values())
+    gone = {Subject("cluster", id_) for id_ in (*published.retiring, *dormant)}
+    for finding in findings:
+        if finding.subject not in gone and not (finding.subject.what == "catalog" and finding.field == "content"):
+            yield finding
 
 
 def of_clusters(catalog: Catalog, clusters: Iterable[PersistentResource]) -> Iterator[Finding]:
-    """Compare the clusters on offer with the catalog's declaration. No deployment changes a living cluster: a
-    difference stays, except that a deleted cluster is made again. An adopted cluster is its owner's."""
+    """Compare the clusters on offer with the catalog's declaration.
+
+    No deployment changes a living cluster: a difference stays, except that a deleted cluster is made again. An adopted
+    cluster is its owner's.
+    """
     there = {(cluster.region or catalog.region, cluster.id): cluster for cluster in clusters}
     for name, published in catalog.clusters.items():
         on, live = Subject("cluster", published.id), there.get((catalog.region_of(name), published.id))
@@ -83,50 +90,54 @@ def of_clusters(catalog: Catalog, clusters: Iterable[PersistentResource]) -> Ite
                 on, "", "somebody deleted it", NextDeployment.REFUSES if published.adopted else NextDeployment.MADE_ANEW
             )
             continue
-        found = departures(published, live.spec, catalog.stack, steady=live.state == STEADY)
-        yield from _of_fields(on, found, NextDeployment.REFUSES if published.adopted else NextDeployment.STAYS)
+        differences = departures(published, live.spec, catalog.stack, steady=live.state == STEADY)
+        yield from _of_fields(on, differences, NextDeployment.REFUSES if published.adopted else NextDeployment.STAYS)
 
 
 def _of_cluster(step: EngineStep, old: Resource, new: Resource) -> Iterator[Finding]:
     """Compare a cluster without labels, which its inputs may lack; whether it grows or shrinks now is not known."""
     try:
-        was, now = (PersistentResource.read(one.inputs).spec for one in (old, new))
+        was, now = (PersistentResource.read(resource.inputs).spec for resource in (old, new))
     except MISREAD:
         yield from _by_people(changed(step, old, new, NextDeployment.STAYS))
         return
-    found = compare(was, replace(as_asked(now, was, steady=False), labels=was.labels))
-    yield from _of_fields(subject(step, old), found, NextDeployment.STAYS)
+    differences = compare(was, replace(as_asked(now, was, steady=False), labels=was.labels))
+    yield from _of_fields(subject(step, old), differences, NextDeployment.STAYS)
 
 
-def _of_fields(on: Subject, found: Iterable[FieldDifference], then: NextDeployment) -> Iterator[Finding]:
-    for one in found:
-        known = "; by it the cluster was known as the stack's" if one.key in _KNOWN_BY else ""
-        words = f"{one.key} is {one.after or 'none'}, and was deployed with {one.before or 'none'}{known}"
-        yield drift(on, one.key, words, then)
+def _of_fields(on: Subject, differences: Iterable[FieldDifference], then: NextDeployment) -> Iterator[Finding]:
+    for difference in differences:
+        known = "; by it the cluster was known as the stack's" if difference.key in _KNOWN_BY else ""
+        before, after = difference.before or "none", difference.after or "none"
+        yield drift(on, difference.key, f"{difference.key} is {after}, and was deployed with {before}{known}", then)
 
 
 def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Finding]:
-    """Find grants that the stack did not make: the engine knows its own alone. The other users of an adopted bucket are
-    its owner's business."""
+    """Find grants that the stack did not make: the engine knows its own alone.
+
+    The other users of an adopted bucket are its owner's business.
+    """
     granted = {key for step in preview.standing.values() if (key := grant_of(step))}
     buckets = (step for step in preview.standing.values() if step.type == BUCKET and is_adopted_bucket(step.name))
     theirs = {subject(step, step.old) for step in buckets if step.old}
     for policy in policies:
         if policy.on in theirs:
             continue
-        for one in sorted(policy.bound):
-            others = policy.ours and one.member not in policy.ours
+        for grant in sorted(policy.bound):
+            not_ours = policy.ours and grant.member not in policy.ours
             # Every bucket begins with these, or Google grants them to its own agents.
-            googles = one.member.startswith(_OF_PROJECT) or "@gcp-sa-" in one.member
-            if others or googles or (policy.on, one.role, one.member) in granted:
+            googles = grant.member.startswith(_OF_PROJECT) or "@gcp-sa-" in grant.member
+            if not_ours or googles or (policy.on, grant.role, grant.member) in granted:
                 continue
-            words = f"{one.member} has {one.role}{one.under}, which the stack did not grant"
-            yield drift(policy.on, f"{one.role} {one.member}", words, NextDeployment.STAYS, policy.revoke(one))
+            words = f"{grant.member} has {grant.role}{grant.under}, which the stack did not grant"
+            yield drift(policy.on, f"{grant.role} {grant.member}", words, NextDeployment.STAYS, policy.revoke(grant))
 
 
 def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
-    """Find labels that somebody added to a bucket, by its name: the provider hides labels that it did not write. Those
-    of an adopted bucket are its owner's."""
+    """Find labels that somebody added to a bucket, by its name: the provider hides labels that it did not write.
+
+    The labels of an adopted bucket are its owner's.
+    """
     steps = [step for step in preview.standing.values() if step.old is not None]
     of_all = {key for step in steps if step.old and step.type == PROVIDER for key in _defaults(step.old)}
     for step in steps:
@@ -142,9 +153,9 @@ def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iter
 
 
 def _defaults(provider: Resource) -> Iterable[str]:
-    found = provider.inputs.get("defaultLabels") or {}
+    labels = provider.inputs.get("defaultLabels") or {}
     try:
-        found = from_json(found) if isinstance(found, str) else found
+        labels = from_json(labels) if isinstance(labels, str) else labels
     except ValueError:
         return ()
-    return found if isinstance(found, Mapping) else ()
+    return labels if isinstance(labels, Mapping) else ()

@@ -36,5 +36,5 @@ def examine(
     picture: Picture, families: Iterable[Callable[[Picture], Iterator[Finding]]] = FAMILIES
 ) -> tuple[Finding, ...]:
     """Return all findings. Pure. Unread parts are among them, and hide nothing else."""
-    found = [finding for family in families for finding in family(picture)]
-    return tuple(sorted(found, key=lambda one: -one.grade))
+    findings = [finding for family in families for finding in family(picture)]
+    return tuple(sorted(findings, key=lambda finding: -finding.grade))

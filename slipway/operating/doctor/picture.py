@@ -37,91 +37,105 @@ WAITS = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING"})
 
 @dataclass(frozen=True)
 class Backend:
-    """The engine's knowledge of the stack. `state` is None where it has no such stack. `pending`: names of resources
-    that a run is making or deleting, or was when it was killed; `deletes`: all of them are deleted."""
+    """The engine's knowledge of the stack."""
 
     address: str
+    #: None where the backend has no such stack.
     state: State | Unknown | None
+    #: Names of resources that a run is making or deleting, or was when it was killed.
     pending: tuple[str, ...] = ()
+    #: All of `pending` are deleted.
     deletes: bool = False
 
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission that this machine recorded, to which no answer came, and that no process holds. `words` are the
-    words after the template that send the same again; None where they are not known."""
+    """A submission that this machine recorded, to which no answer came, and that no process holds."""
 
     request_id: str
     template: str
     when: datetime
+    #: The words after the template that send the same again; None where they are not known.
     words: tuple[str, ...] | None = ()
 
 
 @dataclass(frozen=True)
 class Need:
-    """A role that commands (`verbs`) need, and one permission that stands for it. `on` is the resource it is granted
-    on."""
+    """A role that commands need."""
 
+    #: The resource that it is granted on.
     on: str
+    #: One permission, which stands for the role.
     permission: str
     role: str
+    #: The commands, as text.
     verbs: str
 
 
 @dataclass(frozen=True)
 class Policy:
-    """The present grants on a resource. `ours`: the only members that are compared, as other members' grants are not
-    the stack's; empty for all."""
+    """The present grants on a resource."""
 
     on: Subject
     bound: frozenset[Bound]
+    #: The only members that are compared, as other members' grants are not the stack's; empty for all.
     ours: frozenset[str] = frozenset()
 
-    def revoke(self, one: Bound) -> str:
-        """Return the command that takes a grant away. Where other grants have conditions, gcloud requires the
-        condition's name."""
-        which = " --all" if one.condition else " --condition=None" if any(b.condition for b in self.bound) else ""
-        who = f"--member={shlex.quote(one.member)} --role={one.role}{which}"
+    def revoke(self, grant: Bound) -> str:
+        """Return the command that takes a grant away."""
+        if grant.condition:
+            which = " --all"
+        elif any(other.condition for other in self.bound):
+            which = " --condition=None"  # Where other grants have conditions, gcloud requires a condition's name.
+        else:
+            which = ""
+        who = f"--member={shlex.quote(grant.member)} --role={grant.role}{which}"
         return f"{_REVOKE[self.on.what]}{shlex.quote(self.on.name)} {who}"
 
 
 @dataclass(frozen=True)
 class UnseenPolicy(Unknown):
-    """The policy of `of`, which could not be read; `gone`: the service no longer has the resource."""
+    """A policy that could not be read."""
 
+    #: The resource.
     of: Subject = field(kw_only=True)
+    #: The service no longer has the resource.
     gone: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Picture(Place):
-    """A place with its resources at one moment: each part a value, an `Unknown` with its reason, or None where it was
-    not read.
+    """A place with its resources at one moment.
 
-    `published` is None without a catalog. `recent` are the newest jobs made since `recent_since`, ended ones too.
-    `commits`: the subjects of those since the catalog's that touch deployed files, newest first. `policies`: one for
-    each bucket and account and for the project. `clock`: the fault of this machine's, as `now` is the cloud's then.
-    `unseen`: the parts that were not read and why, a phrase each. `use`: the recent utilization of the stack's jobs.
-    `ledger`: the spent part of the stack's budget, or why that is not known.
+    Each part is a value, an `Unknown` with its reason, or None where it was not read.
     """
 
     now: datetime
+    #: None without a catalog.
     published: PublishedCatalog | Unknown | None
     clusters: tuple[PersistentResource, ...] | Unknown
     jobs: tuple[VertexJob, ...] | Unknown
+    #: The newest jobs made since `recent_since`, ended ones too.
     recent: tuple[VertexJob, ...] | Unknown
     recent_since: datetime
     quota: QuotaReport | Unknown | None = None
     backend: Backend | None = None
     submissions: tuple[Submission, ...] = ()
     packages: tuple[StoredObject, ...] | Unknown = ()
+    #: The roles that the caller lacks.
     gaps: tuple[Need, ...] | Unknown = ()
+    #: The subjects of commits since the catalog's that touch deployed files, newest first.
     commits: tuple[str, ...] = ()
+    #: One for each bucket and account, and for the project.
     policies: tuple[Policy | UnseenPolicy, ...] = ()
+    #: The fault of this machine's clock: then `now` is the cloud's time.
     clock: Fault | None = None
+    #: The parts that were not read and why, a phrase each.
     unseen: tuple[str, ...] = ()
     other_regions: tuple[str, ...] = ()
+    #: The recent utilization of the stack's jobs.
     use: tuple[Series, ...] | Unknown = ()
+    #: The spent part of the stack's budget, or the reason why that is not known.
     ledger: Ledger | str | None = None
 
     @property
@@ -160,14 +174,18 @@ class Picture(Place):
 
     @property
     def there(self) -> Mapping[str, PersistentResource]:
-        """The clusters by id; none where they could not be read. Adopted ones are in the stack's own region, and
-        another region may have a cluster of that id."""
+        """The clusters by id; none where they could not be read."""
         clusters = () if isinstance(self.clusters, Unknown) else self.clusters
-        return {one.id: one for one in clusters if one.id not in self.offered.adopted or self.at_home(one)}
+        # Adopted ones are in the stack's own region, and another region may have a cluster of that id.
+        return {
+            cluster.id: cluster
+            for cluster in clusters
+            if cluster.id not in self.offered.adopted or self.at_home(cluster)
+        }
 
-    def at_home(self, one: PersistentResource | VertexJob) -> bool:
-        """Tell whether it is in the stack's own region, or has no region."""
-        return one.region in ("", self.region)
+    def at_home(self, resource: PersistentResource | VertexJob) -> bool:
+        """Tell whether a resource is in the stack's own region, or has no region."""
+        return resource.region in ("", self.region)
 
     def called(self, cluster: PersistentResource) -> str:
         """Return `cluster gpu-1a2b3c4`; `cluster gpu-1a2b3c4 in us-east4` outside the stack's own region."""

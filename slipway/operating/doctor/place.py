@@ -19,39 +19,44 @@ from slipway.using.context import Context
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a stack. `address` is the catalog's; `of_catalog` follows a command that uses the selected catalog,
-    where that is another: ` --catalog gs://…`.
-
-    `checkout` is the folder of `document`, the stack's file; both None without one. `stacks` are all that it has files
-    of, and `spoken_for` the ids of clusters that some of these adopt.
-    """
+    """The place of a stack."""
 
     stack: str
     project: str
     region: str
+    #: The catalog's.
     address: Location
+    #: The folder of `document`; None without one.
     checkout: Path | None = None
+    #: The stack's file; None without one.
     document: Document | None = None
+    #: All stacks that the checkout has files of.
     stacks: tuple[str, ...] = ()
+    #: Follows a command that uses the selected catalog, where that is another: ` --catalog gs://…`.
     of_catalog: str = ""
+    #: Ids of clusters that some of the stacks adopt.
     spoken_for: frozenset[str] = frozenset()
 
     @property
     def declared_regions(self) -> tuple[str, ...]:
         """The regions where the stack's file lets clusters come to be, besides `region`."""
         clusters = _clusters(self.document) if self.document else ()
-        options = (one for entry in clusters for one in entry["alternatives"].entries())
-        named = dict.fromkeys(region for one in options if (region := one["region"].of(str)))
-        return tuple(one for one in named if one in regions() and one != self.region)
+        options = (option for entry in clusters for option in entry["alternatives"].entries())
+        named = dict.fromkeys(region for option in options if (region := option["region"].of(str)))
+        return tuple(region for region in named if region in regions() and region != self.region)
 
 
 def find(context: Context, stack: str | None) -> Place:
-    """Return the place. Raises ConfigError where no stack is named, or the stack's file lacks its place, and the errors
-    of fetching a catalog where nothing else tells."""
-    root = next((one for one in (context.folder, *context.folder.parents) if (one / "Pulumi.yaml").is_file()), None)
+    """Return the place.
+
+    Raises ConfigError where no stack is named, or the stack's file lacks its place, and the errors of fetching a
+    catalog where nothing else tells.
+    """
+    folders = (context.folder, *context.folder.parents)
+    root = next((folder for folder in folders if (folder / "Pulumi.yaml").is_file()), None)
     files = _files(root) if root else {}
     place = _named(context, stack, files) if stack is not None else _chosen(context, files)
-    adopted = (entry["id"].of(str) for one in files.values() for entry in _clusters(one))
+    adopted = (entry["id"].of(str) for document in files.values() for entry in _clusters(document))
     place = replace(
         place,
         checkout=root if place.document else None,
@@ -100,7 +105,7 @@ def _chosen(context: Context, files: Mapping[str, Document]) -> Place:
     own = files.get(catalog.stack)
     if own is not None and text_at(own, "gcp:project") != catalog.project:
         own = None  # The stack of another repository, unknown here.
-    return Place(catalog.stack, catalog.project, catalog.region, address, document=own)
+    return Place(stack=catalog.stack, project=catalog.project, region=catalog.region, address=address, document=own)
 
 
 def _of_file(stack: str, document: Document) -> Place | None:
@@ -108,19 +113,19 @@ def _of_file(stack: str, document: Document) -> Place | None:
     if not project or not region:
         return None
     bucket = text_at(document, "slipway:workspace", "catalogBucket") or default_buckets(project, stack)[0]
-    return Place(stack, project, region, Location(bucket, NAME), document=document)
+    return Place(stack=stack, project=project, region=region, address=Location(bucket, NAME), document=document)
 
 
 def _files(root: Path) -> dict[str, Document]:
     """Load stack files by the stacks' names; unreadable ones are left out."""
-    found = {}
+    documents = {}
     for path in sorted((root / "stacks").glob("Pulumi.*.yaml")):
         try:
             document = load(path, shown_as=str(path.relative_to(root)))
         except SlipwayError:
             continue
-        found[path.name.removeprefix("Pulumi.").removesuffix(".yaml")] = document
-    return found
+        documents[path.name.removeprefix("Pulumi.").removesuffix(".yaml")] = document
+    return documents
 
 
 def _clusters(document: Document) -> Iterator[DocumentPart]:

@@ -46,7 +46,7 @@ def pools(picture: Picture) -> Iterator[Finding]:
 def _current(picture: Picture) -> list[PersistentResource]:
     """Return the clusters that take the stack's jobs."""
     ids = picture.offered.clusters.values()
-    return [one for one in picture.there.values() if one.id in ids and one.state in RUNNING_STATES]
+    return [cluster for cluster in picture.there.values() if cluster.id in ids and cluster.state in RUNNING_STATES]
 
 
 def _idle(cluster: PersistentResource, pool: ResourcePool, picture: Picture) -> Iterator[Finding]:
@@ -76,15 +76,16 @@ def _idle(cluster: PersistentResource, pool: ResourcePool, picture: Picture) -> 
 
 
 def jobs(picture: Picture) -> Iterator[Finding]:
+    """Find jobs that pay for machines of their own while a pool has as many free."""
     for job in () if isinstance(picture.jobs, Unknown) else picture.jobs:
         # The job that the service runs for a pipeline or a trial is reported on its own.
         if job.ended or job.persistent_resource_id or not (job.kind.runs_itself or job.kind.has_trials):
             continue
         if job.labels.get(STACK_LABEL, picture.stack) != picture.stack:
             continue  # The pools of its own stack are for that one's doctor.
-        fits = next((found for cluster in _current(picture) if (found := _room(job, cluster, picture.now))), "")
-        if fits:
-            yield _beside(job, fits, picture)
+        pools_with_room = (_room(job, cluster, picture.now) for cluster in _current(picture))
+        if fitting := next(filter(None, pools_with_room), ""):
+            yield _beside(job, fitting, picture)
 
 
 def _room(job: VertexJob, cluster: PersistentResource, now: datetime) -> str:
@@ -114,14 +115,16 @@ def _beside(job: VertexJob, fits: str, picture: Picture) -> Finding:
 
 
 def submitted(catalog: Catalog | None, job: VertexJob) -> tuple[str, ...] | None:
-    """Return the words after the template, without flags; None where the job does not tell them all, as with a folder's
-    code."""
+    """Return the words after the template, without flags; None where the job does not tell them all.
+
+    A job of a folder's own code does not, for one.
+    """
     template = catalog.templates.get(job.template) if catalog else None
     if catalog is None or template is None or CODE_LABEL in job.labels:
         return None
     again = recover(catalog, job)
     if again is None:
-        return None if job.parameters or any(one.default is None for one in template.parameters) else ()
+        return None if job.parameters or any(parameter.default is None for parameter in template.parameters) else ()
     if again.unknown:
         return None
     kind = () if again.kind.name == again.template.kind else ("--as", again.kind.name)
@@ -130,28 +133,32 @@ def submitted(catalog: Catalog | None, job: VertexJob) -> tuple[str, ...] | None
 
 def sampled(jobs: tuple[VertexJob, ...] | Unknown, stack: str, now: datetime) -> tuple[str, ...]:
     """Return the numbers of a stack's jobs that have run for long enough to be idle."""
-    found = () if isinstance(jobs, Unknown) else jobs
-    old = [one for one in found if one.start_time and one.start_time <= now - _JOB_IDLE - _LATE]
-    return tuple(id_ for one in old if one.labels.get(STACK_LABEL) == stack for id_ in one.run_ids)[:_MOST]
+    listed = () if isinstance(jobs, Unknown) else jobs
+    old = [job for job in listed if job.start_time and job.start_time <= now - _JOB_IDLE - _LATE]
+    return tuple(id_ for job in old if job.labels.get(STACK_LABEL) == stack for id_ in job.run_ids)[:_MOST]
 
 
 def use_of(monitoring: Monitoring, jobs: tuple[str, ...], now: datetime) -> tuple[Series, ...]:
     """Read the utilization of jobs. Raises CloudError."""
-    found = (monitoring.series(metric, jobs, now - _JOB_IDLE - _LATE, now) for metric in (CPU, ACCELERATOR))
-    return tuple(one for part in found for one in part if one.points)
+    of_metrics = (monitoring.series(metric, jobs, now - _JOB_IDLE - _LATE, now) for metric in (CPU, ACCELERATOR))
+    return tuple(series for part in of_metrics for series in part if series.points)
 
 
 def idle_jobs(picture: Picture) -> Iterator[Finding]:
     """Find jobs of which every replica was sampled for that time, and used nothing."""
     use = () if isinstance(picture.use, Unknown) else picture.use
     for job in () if isinstance(picture.jobs, Unknown) else picture.jobs:
-        used = [one for one in use if one.job in job.run_ids and one.points[-1].at >= picture.now - 2 * _LATE]
-        long = {(o.job, o.task) for o in used if o.metric == CPU and o.points[0].at <= picture.now - _JOB_IDLE}
-        if (
-            not used
-            or len(long) < job.replicas
-            or any(point.value >= IDLE_BELOW for one in used for point in one.points)
-        ):
+        used = [
+            series for series in use if series.job in job.run_ids and series.points[-1].at >= picture.now - 2 * _LATE
+        ]
+        long = {
+            (series.job, series.task)
+            for series in used
+            if series.metric == CPU and series.points[0].at <= picture.now - _JOB_IDLE
+        }
+        if not used or len(long) < job.replicas:
+            continue
+        if any(point.value >= IDLE_BELOW for series in used for point in series.points):
             continue
         words = f"job {job.display_name} has used under 5 % of its machines for {span(_JOB_IDLE.total_seconds())}"
         mend = f"slipway jobs logs {job.typed} --tail 20{picture.of_catalog}"
@@ -160,15 +167,17 @@ def idle_jobs(picture: Picture) -> Iterator[Finding]:
 
 
 def quota(picture: Picture) -> Iterator[Finding]:
-    if isinstance(picture.quota, QuotaReport):
-        for line in picture.quota.lines:
-            yield from _nearly(line, picture)
-        for one in picture.quota.findings:
-            if one.kind == AWAITS:
-                # Metrics without a request; else those whose answers are pending.
-                short = (line for line in one.facts["lines"] if not line.requested and line.limit is not None)
-                asks = dict.fromkeys(_ask_for_more(line, line.limit, picture) for line in short)
-                yield replace(one, fix=join(asks) or f"slipway quota{picture.of_catalog}")
+    """Find quota that is nearly exhausted, and quota that coming clusters lack."""
+    if not isinstance(picture.quota, QuotaReport):
+        return
+    for line in picture.quota.lines:
+        yield from _nearly(line, picture)
+    for finding in picture.quota.findings:
+        if finding.kind == AWAITS:
+            # Metrics without a request; else those whose answers are pending.
+            short = (line for line in finding.facts["lines"] if not line.requested and line.limit is not None)
+            asks = dict.fromkeys(_ask_for_more(line, line.limit, picture) for line in short)
+            yield replace(finding, fix=join(asks) or f"slipway quota{picture.of_catalog}")
 
 
 def _nearly(line: QuotaRow, picture: Picture) -> Iterator[Finding]:
@@ -180,15 +189,17 @@ def _nearly(line: QuotaRow, picture: Picture) -> Iterator[Finding]:
     rest = max(0, line.limit - used)
     which = f"{namespace(line.metric)} {label(line.metric)} in {line.region}"
     words = f"{which}: {used:,} of {line.limit:,} in use, {rest:,} left"
-    words += f" ({line.others:,} by others)" if line.others else ""
-    mend, means = f"slipway quota{picture.of_catalog}", f"more was asked for: {line.requested}"
+    if line.others:
+        words += f" ({line.others:,} by others)"
     if line.requested is None:
-        mend, means = _ask_for_more(line, line.limit, picture), line.increase
+        mend, means = _ask_for_more(line, line.limit, picture), str(line.increase)
+    else:
+        mend, means = f"slipway quota{picture.of_catalog}", f"more was asked for: {line.requested}"
     yield KINDS["quota-nearly-used"].of(Subject("quota", line.key), words, mend, means)
 
 
 def _ask_for_more(line: QuotaRow, limit: int, picture: Picture) -> str:
-    """Return how to ask for the maximum draw, or a quarter more, in whole machines."""
+    """Return the command that asks for the maximum draw, or a quarter more, in whole machines."""
     if line.increase != Increase.POSSIBLE:
         return "free some of it, or use machines of another type"
     more = line.enough if line.enough > limit else limit + line.each * ceil(limit / 4 / line.each)

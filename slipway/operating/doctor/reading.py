@@ -1,5 +1,7 @@
-"""The thin shell: reads a picture, or the values that drift is compared with. Failures to read are told, and hide
-nothing else."""
+"""The thin shell of the doctor and of drift: reads a picture, or the values that drift is compared with.
+
+Failures to read are reported, and hide nothing else.
+"""
 
 from __future__ import annotations
 
@@ -55,12 +57,12 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
     """Read the picture. `say` gets a sentence about the parts that are still being read after a second."""
     here, who, connection = context.now, identity(context.environ), context.connection
     scope = LiveScope(
-        place.project,
-        place.region,
-        place.address.bucket,
+        project=place.project,
+        region=place.region,
+        catalog_bucket=place.address.bucket,
         catalog=place.address.name,
         now=here,
-        recent=Recent(DAYS, _MOST_RECENT),
+        recent=Recent(days=DAYS, most=_MOST_RECENT),
     )
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="doctor") as threads:
         snapshot = Snapshot(connection, scope, threads, who)
@@ -68,8 +70,7 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
         snapshot.ask(CATALOG, reader.catalog)
         snapshot.look_in((place.region,))
         if place.checkout is not None:
-            state = partial(look, place.checkout, context.environ, place.stack)
-            snapshot.ask("the state", state)
+            snapshot.ask("the state", partial(look, place.checkout, context.environ, place.stack))
         awaited(snapshot.parts, say, _PATIENCE_S)
         backend: Backend | str = snapshot.found("the state", _NO_CHECKOUT)
         published: PublishedCatalog | Unknown | None = snapshot.found(CATALOG)
@@ -128,7 +129,7 @@ def _elsewhere(place: Place, catalog: Catalog | None, backend: object) -> tuple[
     of_state = state.regions_beside(home) if isinstance(state, State) else ()
     of_catalog = (catalog.other_regions or ()) if catalog else ()
     every = dict.fromkeys((*place.declared_regions, *of_catalog, *of_state))
-    return tuple(one for one in every if one != place.region)
+    return tuple(region for region in every if region != place.region)
 
 
 def _commits(place: Place, catalog: Catalog | None) -> tuple[str, ...]:
@@ -147,8 +148,12 @@ def _submissions(context: Context, place: Place, catalog: Catalog | None) -> Ite
         with contextlib.suppress(SlipwayError):
             entry = journal.read(file.stem)
             if entry and entry.state is EntryState.SENDING and journal.free(entry.request_id):
-                when, words = datetime.fromisoformat(entry.when), _typed(catalog, entry)
-                yield Submission(entry.request_id, entry.template, when, words)
+                yield Submission(
+                    request_id=entry.request_id,
+                    template=entry.template,
+                    when=datetime.fromisoformat(entry.when),
+                    words=_typed(catalog, entry),
+                )
 
 
 def _unseen(place: Place, backend: object, catalog: Catalog | None) -> Iterable[str]:
@@ -163,7 +168,8 @@ def _unseen(place: Place, backend: object, catalog: Catalog | None) -> Iterable[
 
 
 def _typed(catalog: Catalog | None, entry: JournalEntry) -> tuple[str, ...] | None:
-    """Return the words after the template, from the recorded request; its kind is nowhere else."""
+    """Return the words after the template, from the recorded request."""
+    # Nothing records the kind: a request can only be read as its own.
     for kind in KINDS.values():
         with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):
             job = VertexJob.read(entry.body or {}, kind)
@@ -173,7 +179,7 @@ def _typed(catalog: Catalog | None, entry: JournalEntry) -> tuple[str, ...] | No
 
 
 def awaited(parts: Mapping[str, Future[Any]], say: Callable[[str], None], patience: float) -> None:
-    """Wait for all of them, and name those that take longer than `patience` seconds."""
+    """Wait for all parts, and name those that take longer than `patience` seconds."""
     _, late = wait(parts.values(), timeout=patience)
     if late:
         say(f"still reading {join(what for what, part in parts.items() if part in late)} …")
@@ -182,14 +188,15 @@ def awaited(parts: Mapping[str, Future[Any]], say: Callable[[str], None], patien
 
 @dataclass(frozen=True)
 class Drifted:
-    """Drift. `unread`: the parts that could not be compared, a sentence each."""
+    """The drift of a stack."""
 
     found: tuple[Finding, ...]
+    #: The parts that could not be compared, a sentence each.
     unread: tuple[str, ...] = ()
 
 
 def drifted(preview: Preview, connection: Connection | None, identity: str) -> Drifted:
-    """Read drift. Without a connection only the events are read, which is told."""
+    """Read drift. Without a connection only the events are read, which the result says."""
     unread = [] if preview.complete else [f"all of it: {preview.why}"]
     live: list[Finding] = []
     engine = tuple(of_engine(preview))
@@ -199,7 +206,7 @@ def drifted(preview: Preview, connection: Connection | None, identity: str) -> D
     elif not bucket:
         unread.append("clusters and policies: no catalog is deployed")
     else:
-        catalog = Reader(connection, LiveScope("", "", bucket), identity).catalog()
+        catalog = Reader(connection, LiveScope(project="", region="", catalog_bucket=bucket), identity).catalog()
         if isinstance(catalog, PublishedCatalog) and catalog.whole is not None:
             live, missed = _live(preview, connection, catalog.whole, identity)
             unread = [*unread, *missed]
@@ -218,21 +225,28 @@ def _live(preview: Preview, connection: Connection, whole: Catalog, identity: st
         snapshot.look_in(regions)
         for name in whole.buckets:
             snapshot.ask(name, partial(_labels, snapshot.reader, name))
-        asked = read_policies(threads, connection, whole, identity)
-        there, who, labelled = snapshot.live().clusters, asked(), [snapshot.found(name) for name in whole.buckets]
-    unread = [f"clusters: {there}"] if isinstance(there, Unknown) else []
-    unread += [f"who may do what: {one}" for one in who if isinstance(one, Unknown)]
-    found = [] if isinstance(there, Unknown) else list(of_clusters(whole, there))
-    unread += [f"labels: {one}" for one in labelled if isinstance(one, Unknown)]
-    known = {name: one for name, one in zip(whole.buckets, labelled, strict=True) if not isinstance(one, Unknown)}
-    found += of_labels(preview, known)
-    read = [one for one in who if isinstance(one, Policy)]
-    return [*found, *of_policies(preview, read)], unread
+        await_policies = read_policies(threads, connection, whole, identity)
+        clusters = snapshot.live().clusters
+        policies = await_policies()
+        labels = {name: snapshot.found(name) for name in whole.buckets}
+    findings: list[Finding] = []
+    unread: list[str] = []
+    if isinstance(clusters, Unknown):
+        unread.append(f"clusters: {clusters}")
+    else:
+        findings += of_clusters(whole, clusters)
+    unread += [f"who may do what: {policy}" for policy in policies if isinstance(policy, Unknown)]
+    unread += [f"labels: {answer}" for answer in labels.values() if isinstance(answer, Unknown)]
+    findings += of_labels(preview, {name: answer for name, answer in labels.items() if not isinstance(answer, Unknown)})
+    findings += of_policies(preview, [policy for policy in policies if isinstance(policy, Policy)])
+    return findings, unread
 
 
 def _labels(reader: Reader, bucket: str) -> Mapping[str, str] | Unknown:
-    found = reader.bucket(bucket)
-    if isinstance(found, Unknown):
-        return found
-    labels = found[bucket].get("labels") if bucket in found else Unknown(f"bucket {bucket} is not there", "", "")
-    return labels if isinstance(labels, (Mapping, Unknown)) else {}
+    body = reader.bucket(bucket)
+    if isinstance(body, Unknown):
+        return body
+    if bucket not in body:
+        return Unknown(why=f"bucket {bucket} is not there", api="", role="")
+    labels = body[bucket].get("labels")
+    return labels if isinstance(labels, Mapping) else {}

@@ -28,16 +28,16 @@ _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True)
 class Webhook:
-    """A webhook of a stack. `kept` is the file with the shape of the last findings that it was told."""
+    """A webhook of a stack."""
 
     url: str
+    #: The file with the shape of the last findings that were posted.
     kept: Path
     transport: Transport
 
     @classmethod
     def of(cls, url: str, name: str, environ: Mapping[str, str]) -> Webhook:
-        """Return the webhook. Raises ConfigError for an address that is none, or that would show its secret on the
-        way."""
+        """Return the webhook. Raises ConfigError for no address, or for one that would show its secret on the way."""
         if not _is_private(url):
             raise ConfigError(
                 "the webhook is no https:// address",
@@ -48,16 +48,18 @@ class Webhook:
         if folder is None:
             why, fix = "this user has no home folder", "export XDG_STATE_HOME=/a/folder/of/yours"
             raise SlipwayError("there is no place to keep what the webhook was told", why=why, fix=fix)
-        return cls(url, folder / "doctor" / name, Transport(environ))
+        return cls(url=url, kept=folder / "doctor" / name, transport=Transport(environ))
 
     def tell(self, stack: str, findings: Sequence[Finding]) -> bool:
-        """Post the findings but notes, where they differ from the last ones; tell whether they did. Raises
-        ResourceError."""
+        """Post the findings but notes, where they differ from the last ones; return whether they did.
+
+        Raises ResourceError.
+        """
         shape = shape_of(findings)
         last = self.kept.read_text("utf-8") if self.kept.exists() else shape_of(())
         if shape == last:
             return False
-        self._post({"text": message(stack, [one for one in findings if one.grade is not Grade.NOTE])})
+        self._post({"text": message(stack, [finding for finding in findings if finding.grade is not Grade.NOTE])})
         make_folder(self.kept.parent)
         write_atomically(self.kept, shape)
         return True
@@ -68,7 +70,7 @@ class Webhook:
             raise ResourceError("the webhook could not be told", why=why, fix=fix)
 
     def _refused(self, body: bytes) -> str:
-        """Post it, and return why that failed, without the error's own words, which have the address."""
+        """Post the body, and return why that failed, without the error's own words, which have the address."""
         headers = {"Content-Type": "application/json"}
         try:
             answer = self.transport.request("POST", self.url, data=body, headers=headers, timeout=_TIMEOUT)
@@ -91,9 +93,11 @@ def message(stack: str, findings: Sequence[Finding]) -> str:
     if not findings:
         return f"stack {stack}: slipway doctor finds nothing any more"
     lines = [f"stack {stack}: slipway doctor finds {counted(len(findings), 'thing')}"]
-    for one in findings[:_LINES]:
-        lines.append(f"{one.grade.doctor_word}: {one.sentence}")
-        lines += [f"    mend: {one.fix}"] if one.fix else []
-    left = len(findings) - _LINES
-    lines += [f"and {left} more"] if left > 0 else []
+    for finding in findings[:_LINES]:
+        lines.append(f"{finding.grade.doctor_word}: {finding.sentence}")
+        if finding.fix:
+            lines.append(f"    mend: {finding.fix}")
+    more = len(findings) - _LINES
+    if more > 0:
+        lines.append(f"and {more} more")
     return html.escape("\n".join(lines), quote=False)

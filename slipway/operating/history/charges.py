@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -23,10 +23,11 @@ _NOTICED = 0.01
 
 @dataclass(frozen=True)
 class JobCharge:
-    """Equal machines of a job. `hours`: machine hours."""
+    """The cost of equal machines of a job."""
 
     job: PastJob
     machines: MachinesUsed
+    #: Machine hours.
     hours: float
     cost: Price
 
@@ -37,19 +38,22 @@ class JobCharge:
 
 @dataclass(frozen=True)
 class IdleCharge:
-    """Machines of a pool that no job had. `hours` of `live`, both machine hours. `known` and `unknown`: hours of the
-    clock for which the number of machines was recorded, and those for which it was not: where those count, `cost` is
-    not complete. `at_most`: jobs that could not be read may have had some of these machines."""
+    """The cost of a pool's machines that no job had."""
 
     key: PoolKey
     cluster: str
     region: str
     machine: MachineSpec
+    #: Machine hours without a job.
     hours: float
+    #: All machine hours.
     live: float
+    #: Hours of the clock for which the number of machines was recorded.
     known: float
+    #: Hours of the clock for which it was not: where these count, `cost` is not complete.
     unknown: float
     cost: Price
+    #: Jobs that could not be read may have had some of these machines.
     at_most: bool = False
 
     @property
@@ -63,48 +67,68 @@ def partly_unknown(known: float, unknown: float) -> bool:
 
 
 def job_charges(jobs: Iterable[PastJob], since: datetime, until: datetime, now: datetime) -> Iterator[JobCharge]:
-    """Yield the charges of jobs within a time. A run that only overlaps it is charged its share. Unfinished runs have
-    run until `now`."""
+    """Yield the charges of jobs within a time.
+
+    A run that only overlaps it is charged its share. Unfinished runs have run until `now`.
+    """
     for job in jobs:
         share = _share(job, since, until, now)
         if job.busy is None or not share:
             continue
-        for one in job.machines:
-            hours = one.count * job.busy * share / 3600
-            each = hourly(one.machine, job.region, job.capacity_type)
-            cost = each * Decimal(str(hours))
-            at_most = cost.at_most or (job.lost is None and bool(cost.known))
-            yield JobCharge(job, one, hours, Price(cost.known, cost.complete, at_most))
+        for machines in job.machines:
+            hours = machines.count * job.busy * share / 3600
+            cost = hourly(machines.machine, job.region, job.capacity_type) * Decimal(str(hours))
+            if job.lost is None and cost.known:  # It may have had no machines for a while.
+                cost = replace(cost, at_most=True)
+            yield JobCharge(job=job, machines=machines, hours=hours, cost=cost)
 
 
 def idle_charges(
     pools: Iterable[PoolTimeline], jobs: Iterable[PastJob], since: datetime, until: datetime, now: datetime
 ) -> Iterator[IdleCharge]:
-    """Yield a charge for each pool that existed within a time, also where nothing of it was idle, or known. An adopted
-    cluster is paid for by its creator. Unfinished runs have run until `now`."""
+    """Yield a charge for each pool that existed within a time, also where nothing of it was idle, or known.
+
+    An adopted cluster is paid for by its creator. Unfinished runs have run until `now`.
+    """
     stays: dict[PoolKey, list[_Stay]] = defaultdict(list)
     for job in jobs:
         for key, stay in _stays(job, now):
             stays[key].append(stay)
     for pool in pools:
-        spans = [one for one in pool.spans if one.begin < until and one.end > since]
-        if spans:
-            hours, live, known, unknown = _hours(spans, stays[pool.key], since, until)
-            at_most = pool.jobs_unread and bool(hours)
+        spans = [span for span in pool.spans if span.begin < until and span.end > since]
+        if not spans:
+            continue
+        hours, live, known, unknown = _hours(spans, stays[pool.key], since, until)
+        at_most = pool.jobs_unread and bool(hours)
+        cost = Price()
+        if not pool.adopted:
             cost = pool.per_hour * Decimal(str(hours))
-            complete = cost.complete and not partly_unknown(known, unknown)
-            cost = Price() if pool.adopted else Price(cost.known, complete, cost.at_most or at_most)
-            yield IdleCharge(
-                pool.key, pool.cluster, pool.region, pool.machine, hours, live, known, unknown, cost, at_most
+            cost = Price(
+                known=cost.known,
+                complete=cost.complete and not partly_unknown(known, unknown),
+                at_most=cost.at_most or at_most,
             )
+        yield IdleCharge(
+            key=pool.key,
+            cluster=pool.cluster,
+            region=pool.region,
+            machine=pool.machine,
+            hours=hours,
+            live=live,
+            known=known,
+            unknown=unknown,
+            cost=cost,
+            at_most=at_most,
+        )
 
 
 @dataclass(frozen=True)
 class _Stay:
-    """A job's stay on a pool; `machines` on average, as trials come and go."""
+    """A job's stay on a pool."""
 
     begin: datetime
     end: datetime
+    #: The average, as trials come and go.
     machines: float
 
 
@@ -114,9 +138,10 @@ def _stays(job: PastJob, now: datetime) -> Iterator[tuple[PoolKey, _Stay]]:
     end = job.ended or now
     run = (end - job.started).total_seconds()
     if run > 0:
-        for one in job.machines:
-            machines = one.count * min(1.0, (run if job.busy is None else job.busy) / run)
-            yield PoolKey(job.cluster_id, one.pool), _Stay(job.started, end, machines)
+        share = 1.0 if job.busy is None else min(1.0, job.busy / run)
+        for used in job.machines:
+            stay = _Stay(begin=job.started, end=end, machines=used.count * share)
+            yield PoolKey(job.cluster_id, used.pool), stay
 
 
 def _share(job: PastJob, since: datetime, until: datetime, now: datetime) -> float:
@@ -133,14 +158,14 @@ def _share(job: PastJob, since: datetime, until: datetime, now: datetime) -> flo
 def _hours(
     spans: Sequence[PoolSpan], stays: Iterable[_Stay], since: datetime, until: datetime
 ) -> tuple[float, float, float, float]:
-    """Add up the idle and the live machine hours, and the recorded and unrecorded hours, between any two moments of
-    change."""
+    """Return the idle and the live machine hours, and the recorded and unrecorded hours of the clock."""
     changes = _changes(stays, since, until)
     idle = live = known = unknown = used = 0.0
     moments = iter(sorted(changes))
     moment = next(moments, None)
     for span in spans:
         at, end = max(span.begin, since), min(span.end, until)
+        # Between two moments of change the number of machines in use is the same.
         while at < end:
             while moment is not None and moment <= at:
                 used += changes[moment]
@@ -158,13 +183,13 @@ def _hours(
 
 
 def _changes(stays: Iterable[_Stay], since: datetime, until: datetime) -> Mapping[datetime, float]:
-    """Return by how many the machines in use change, at each moment."""
-    found: dict[datetime, float] = defaultdict(float)
+    """Return the change of the number of machines in use, by moment."""
+    changes: dict[datetime, float] = defaultdict(float)
     for stay in stays:
         if stay.begin < until and stay.end > since:
-            found[max(stay.begin, since)] += stay.machines
-            found[stay.end] -= stay.machines
-    return found
+            changes[max(stay.begin, since)] += stay.machines
+            changes[stay.end] -= stay.machines
+    return changes
 
 
 def _tidy(hours: float) -> float:

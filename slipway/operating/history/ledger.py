@@ -38,31 +38,32 @@ def month_begins(now: datetime) -> datetime:
 
 
 def ledger(history: History) -> Ledger:
-    """Return the ledger of the month in which the history ends; the history must reach back to that month's
-    beginning."""
-    until, begin = history.until, month_begins(history.until)
+    """Return the ledger of the month in which the history ends; the history must reach back to its beginning."""
+    until = history.until
+    begin = month_begins(until)
     spent = spending(history, begin, until)
     return Ledger(
-        until.replace(microsecond=0),
-        month_of(until),
-        _usd(spent.total),
-        _forecast(history, spent.total, begin, until),
-        {name: _usd(amount) for name, amount in sorted(spent.teams.items())},
-        {name: _usd(amount) for name, amount in sorted(spent.users.items())},
-        spent.total.complete and not history.unread,
+        at=until.replace(microsecond=0),
+        month=month_of(until),
+        spent=_usd(spent.total),
+        forecast=_forecast(history, spent.total, begin, until),
+        teams={name: _usd(amount) for name, amount in sorted(spent.teams.items())},
+        users={name: _usd(amount) for name, amount in sorted(spent.users.items())},
+        complete=spent.total.complete and not history.unread,
     )
 
 
 def spending(history: History, begin: datetime, end: datetime) -> Spending:
-    """Sum the spending between two moments, as `slipway.operating.history.usage` does, without what others pay for."""
+    """Sum the spending between two moments, as `slipway.operating.history.usage` does, without adopted clusters."""
     total, adopted = Price(), history.adopted
     teams, users = defaultdict[str, Price](Price), defaultdict[str, Price](Price)
-    ours = (job for job in history.jobs if job.cluster_id not in adopted)
-    for charge in job_charges(ours, begin, end, history.until):
+    paid_jobs = (job for job in history.jobs if job.cluster_id not in adopted)
+    for charge in job_charges(paid_jobs, begin, end, history.until):
         total += charge.cost
-        for name, shares in ((charge.job.team, teams), (charge.job.user, users)):
-            if name:
-                shares[name] += charge.cost
+        if charge.job.team:
+            teams[charge.job.team] += charge.cost
+        if charge.job.user:
+            users[charge.job.user] += charge.cost
     for idle in idle_charges(timelines(history), history.jobs, begin, end, history.until):
         total += idle.cost
     return Spending(total, dict(teams), dict(users))
@@ -70,14 +71,17 @@ def spending(history: History, begin: datetime, end: datetime) -> Spending:
 
 def _forecast(history: History, spent: Price, begin: datetime, until: datetime) -> float | None:
     """Continue the last days' spending to the month's end; None at the month's very beginning, or the stack's."""
-    known = (*(one.at for one in history.deployments), *(job.created for job in history.jobs if job.created))
-    looked = min(LOOKED_AT, until - max(begin, history.since, min(known, default=begin)))
-    if looked < _LEAST:
+    known = (
+        *(deployment.at for deployment in history.deployments),
+        *(job.created for job in history.jobs if job.created),
+    )
+    looked_at = min(LOOKED_AT, until - max(begin, history.since, min(known, default=begin)))
+    if looked_at < _LEAST:
         return None
     days = calendar.monthrange(until.year, until.month)[1]
-    left = begin + timedelta(days=days) - until
-    lately = spending(history, until - looked, until).total
-    return _usd(spent) + _usd(lately) * (left / looked)
+    remaining = begin + timedelta(days=days) - until
+    lately = spending(history, until - looked_at, until).total
+    return _usd(spent) + _usd(lately) * (remaining / looked_at)
 
 
 def _usd(amount: Price) -> float:

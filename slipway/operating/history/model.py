@@ -21,52 +21,52 @@ _Machines = Annotated[int, Form(lambda count: 0 <= count <= 1_000_000, "a number
 
 @dataclass(frozen=True)
 class PoolKey:
-    """A resource pool of one generation: the cluster's id, and the pool's."""
+    """A resource pool of one generation."""
 
     cluster_id: str
+    #: The pool's id.
     pool: str
 
 
 @dataclass(frozen=True)
 class MachinesUsed:
-    """Equal machines of a job: those of all concurrent trials. `pool` is that of its cluster, by id; empty beside the
-    pools, and where no pool of the cluster fits."""
+    """Equal machines of a job: those of all concurrent trials."""
 
     machine: MachineSpec
     count: int
+    #: The id of its cluster's pool; empty beside the pools, and where no pool of the cluster fits.
     pool: str = ""
 
 
 @dataclass(frozen=True)
 class PastJob:
-    """A job that was sent, whatever its end. Times are UTC, None until they have come.
-
-    `cluster`: the name that people use, the id where no deployment named it, empty beside the pools. `team` comes from
-    its labels, reviewed ones first; `user` is the submitter's own word, as the service does not tell who created a job.
-    `per_hour`: of all its machines together. `cost`: of its machine time, None where it never ran; on a pool, its share
-    of what is paid anyway. `busy`: the seconds that `cost` covers, at `per_hour`, with trials as if all machines had
-    been at work together. `lost`: seconds of its run without machines, after preemptions; None where they are unknown,
-    so that the cost is an upper bound. `preemptions`: when it lost machines, as far as was read. `state` without the
-    service's prefix: `SUCCEEDED`.
-    """
+    """A job that was sent, whatever its end. Times are UTC, None until they have come."""
 
     name: str
     display_name: str
+    #: Without the service's prefix: `SUCCEEDED`.
     state: str
     kind: str
     template: str
+    #: The submitter's own word, as the service does not tell who created a job.
     user: str
+    #: From its labels, reviewed ones first.
     team: str
     capacity_type: str
     region: str
+    #: The name that people use, the id where no deployment named it; empty beside the pools.
     cluster: str
     cluster_id: str
     machines: tuple[MachinesUsed, ...]
     created: datetime | None
     started: datetime | None
     ended: datetime | None
+    #: Of all its machines together.
     per_hour: Price
+    #: Of its machine time, None where it never ran; on a pool, its share of what is paid anyway.
     cost: Price | None
+    #: Seconds of its run without machines, after preemptions; None where they are unknown, so that the cost is an upper
+    #: bound.
     lost: float | None = 0.0
     labels: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, Scalar] | None = None
@@ -76,34 +76,39 @@ class PastJob:
     commit: str = ""
     output: str = ""
     error: str = ""
+    #: The seconds that `cost` covers, at `per_hour`, with trials as if all machines had been at work together.
     busy: float | None = None
+    #: The times at which it lost machines, as far as was read.
     preemptions: tuple[datetime, ...] = ()
 
     @property
     def accelerators(self) -> int:
         """The number of accelerators of all its machines."""
-        return sum(one.machine.accelerator_count * one.count for one in self.machines)
+        return sum(machines.machine.accelerator_count * machines.count for machines in self.machines)
 
 
 @dataclass(frozen=True)
 class Deployment:
-    """A version of the catalog, in force from `at` until the next one: clusters by name, with bounds, machines and
-    prices of their pools, and the ids of those that retired then. `under_way`: the clusters during a deployment that
-    had begun and not ended."""
+    """A version of the catalog, in force from `at` until the next one."""
 
     at: datetime
     commit: str
     dirty: bool
+    #: By name, with bounds, machines and prices of their pools.
     clusters: Mapping[str, Cluster]
+    #: The ids of clusters that retired then.
     retiring: tuple[str, ...] = ()
+    #: The clusters are those during a deployment that had begun and not ended.
     under_way: bool = False
 
 
 @dataclass(frozen=True)
 class PoolSample:
-    """Machines of a pool that were up, and the busy ones among them."""
+    """The machines of a pool at one moment."""
 
+    #: The machines that were up.
     live: _Machines
+    #: The busy ones among them.
     used: _Machines
 
 
@@ -117,24 +122,26 @@ class Sample:
 
 @dataclass(frozen=True)
 class History:
-    """The known past of a stack between two moments, each part in the order of its times: jobs by creation, earlier
-    ones that still ran among them. `deployments` begins with the one in force at `since`, where the bucket still has
-    it, and `samples` with those that may still have held then. `unread`: the parts that could not be read, as text;
-    `jobs_unread`: regions with unread jobs."""
+    """The known past of a stack between two moments, each part in the order of its times."""
 
     stack: str
     project: str
     region: str
     since: datetime
     until: datetime
+    #: By creation, earlier ones that still ran among them.
     jobs: tuple[PastJob, ...]
+    #: The first is the one in force at `since`, where the bucket still has it.
     deployments: tuple[Deployment, ...] = ()
+    #: The first are those that may still have held at `since`.
     samples: tuple[Sample, ...] = ()
+    #: The parts that could not be read, as text.
     unread: tuple[str, ...] = ()
+    #: Regions with unread jobs.
     jobs_unread: frozenset[str] = frozenset()
 
     @property
     def adopted(self) -> frozenset[str]:
         """The ids of clusters that others made and pay for."""
-        clusters = (cluster for one in self.deployments for cluster in one.clusters.values())
-        return frozenset(one.id for one in clusters if one.adopted)
+        clusters = (cluster for deployment in self.deployments for cluster in deployment.clusters.values())
+        return frozenset(cluster.id for cluster in clusters if cluster.adopted)

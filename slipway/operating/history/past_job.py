@@ -24,23 +24,27 @@ class ClustersOverTime:
 
     @cached_property
     def _by_id(self) -> Mapping[str, list[tuple[datetime, Cluster]]]:
-        found: dict[str, list[tuple[datetime, Cluster]]] = {}
+        by_id: dict[str, list[tuple[datetime, Cluster]]] = {}
         for deployment in self.deployments:
             for cluster in deployment.clusters.values():
-                found.setdefault(cluster.id, []).append((deployment.at, cluster))
-        return found
+                by_id.setdefault(cluster.id, []).append((deployment.at, cluster))
+        return by_id
 
     @cached_property
     def ids(self) -> frozenset[str]:
         """The ids of all clusters, also of those that only retired."""
-        return frozenset(self._by_id).union(*(one.retiring for one in self.deployments))
+        return frozenset(self._by_id).union(*(deployment.retiring for deployment in self.deployments))
 
     def cluster(self, id: str, at: datetime | None) -> Cluster | None:
         """Return a cluster as the last deployment before a time had it, else the first one; None where none named it.
-        An adopted cluster may change and keep its id."""
-        known = self._by_id.get(id, [])
+
+        An adopted cluster may change and keep its id.
+        """
+        known = self._by_id.get(id)
+        if not known:
+            return None
         before = [cluster for deployed, cluster in known if at is None or deployed <= at]
-        return before[-1] if before else known[0][1] if known else None
+        return before[-1] if before else known[0][1]
 
 
 def past_job(job: VertexJob, clusters: ClustersOverTime, now: datetime, events: JobEvents | None = None) -> PastJob:
@@ -76,15 +80,15 @@ def past_job(job: VertexJob, clusters: ClustersOverTime, now: datetime, events: 
         output=job.output,
         error=job.error,
         busy=account.busy,
-        preemptions=tuple(one.at for one in events.of("preemption") if one.at) if events else (),
+        preemptions=tuple(event.at for event in events.of("preemption") if event.at) if events else (),
     )
 
 
 def _machines(job: VertexJob, cluster: Cluster | None) -> Iterable[MachinesUsed]:
-    for one in job.worker_pools:
-        if one.replicas:
-            pool = _pool(one.machine, cluster) if cluster else ""
-            yield MachinesUsed(one.machine, one.replicas * job.trials, pool)
+    for worker_pool in job.worker_pools:
+        if worker_pool.replicas:
+            pool = _pool(worker_pool.machine, cluster) if cluster else ""
+            yield MachinesUsed(machine=worker_pool.machine, count=worker_pool.replicas * job.trials, pool=pool)
 
 
 def _pool(machine: MachineSpec, cluster: Cluster) -> str:

@@ -49,12 +49,15 @@ _DAYS_OF_WINDOW = 5
 
 
 def time_back(text: str) -> timedelta:
-    """Return how far back `30d` reaches. Raises ConfigError for a time beyond all retention."""
-    found, most = seconds(text), timedelta(days=HISTORY_DAYS)
-    if found > most.total_seconds():
-        why = f"what happened is kept for {most.days} days"
-        raise ConfigError(f"{quoted(text)} is too long ago", why=why, fix=f"--since {most.days}d, or less")
-    return timedelta(seconds=found)
+    """Return the time that `30d` reaches back. Raises ConfigError for a time beyond all retention."""
+    length = seconds(text)
+    if length > timedelta(days=HISTORY_DAYS).total_seconds():
+        raise ConfigError(
+            f"{quoted(text)} is too long ago",
+            why=f"what happened is kept for {HISTORY_DAYS} days",
+            fix=f"--since {HISTORY_DAYS}d, or less",
+        )
+    return timedelta(seconds=length)
 
 
 def read_history(
@@ -66,7 +69,8 @@ def read_history(
 
 class _HistoryReader:
     def __init__(self, connection: Connection, catalog: Catalog, since: datetime, now: datetime, most: int) -> None:
-        self._connection, self._catalog, self._since, self._now, self._most = connection, catalog, since, now, most
+        self._connection, self._catalog = connection, catalog
+        self._since, self._now, self._most = since, now, most
         self._storage = connection.storage
         self._published = address(catalog.source or f"gs://{catalog.catalog_bucket}")
         self._unread = dict[str, None]()
@@ -79,13 +83,17 @@ class _HistoryReader:
             lists = [threads.submit(part) for part in self._lists_of_jobs()]
             days = threads.submit(self._asked, "samples of machines", self._days)
             versions = self._asked("earlier deployments", self._versions)
-            read = [one for one in threads.map(self._deployment, versions) if one]
-            samples = [one for some in threads.map(self._samples, days.result()) for one in some]
-            clusters = ClustersOverTime(tuple(read) or (deployment_of(catalog, self._now),))
+            deployments = tuple(deployment for deployment in threads.map(self._deployment, versions) if deployment)
+            samples = [sample for of_day in threads.map(self._samples, days.result()) for sample in of_day]
+            clusters = ClustersOverTime(deployments or (deployment_of(catalog, self._now),))
             jobs = distinct(job for part in lists for job in part.result())
         listed = [job for job in jobs if self._counts(job, clusters.ids)]
         # The answer's time is in whole seconds, and reading takes time: nothing that was read is of the future.
-        times = (*map(_newest, listed), *(one.at for one in clusters.deployments), *(one.at for one in samples))
+        times = (
+            *map(_newest, listed),
+            *(deployment.at for deployment in clusters.deployments),
+            *(sample.at for sample in samples),
+        )
         self._now = max(self._now, *times)
         return History(
             stack=catalog.stack,
@@ -95,7 +103,7 @@ class _HistoryReader:
             until=self._now,
             jobs=tuple(self._past_jobs(listed, clusters)),
             deployments=tuple(clusters.deployments),
-            samples=tuple(sorted(samples, key=lambda one: one.at)),
+            samples=tuple(sorted(samples, key=lambda sample: sample.at)),
             unread=tuple(self._unread),
             jobs_unread=frozenset(self._jobs_unread),
         )
@@ -111,8 +119,10 @@ class _HistoryReader:
             return ()
 
     def _lists_of_jobs(self) -> Iterator[Callable[[], tuple[VertexJob, ...]]]:
-        """Yield readers of one part each: unfinished jobs, and those created in a window of the time. They are all of
-        the project's, as others' may be on the stack's clusters."""
+        """Yield readers of one part each: unfinished jobs, and those created in a window of the time.
+
+        They are all of the project's, as others' may be on the stack's clusters.
+        """
         catalog = self._catalog
         days = math.ceil((self._now - self._since + LONGEST_RUN) / timedelta(days=1))
         windows = math.ceil(days / _DAYS_OF_WINDOW)
@@ -129,19 +139,19 @@ class _HistoryReader:
     def _made_in(
         self, vertex: Vertex, kind: JobKind, recent: Recent, window: int, left: Iterator[int]
     ) -> tuple[VertexJob, ...]:
-        found = list[VertexJob]()
+        jobs = list[VertexJob]()
         for job in vertex.jobs(kind, recent.filter(window, self._now)):
             if next(left, None) is None:
                 day = self._now - window * timedelta(days=recent.days) / recent.windows
-                newest = f"only the newest {len(found):,} of those before {moment_text(day)} were looked at"
+                newest = f"only the newest {len(jobs):,} of those before {moment_text(day)} were looked at"
                 self._unread[f"jobs in {vertex.region}: {newest}"] = None
                 self._jobs_unread.add(vertex.region)
                 break
-            found.append(job)
-        return tuple(found)
+            jobs.append(job)
+        return tuple(jobs)
 
     def _counts(self, job: VertexJob, clusters: frozenset[str]) -> bool:
-        """Tell whether a job is the stack's, or was on one of its clusters, and had not ended before."""
+        """Tell whether a job is the stack's, or was on a cluster of its own, and had not ended before."""
         ours = job.labels.get(STACK_LABEL) == self._catalog.stack or job.persistent_resource_id in clusters
         return ours and (job.end_time is None or job.end_time > self._since)
 
@@ -150,19 +160,25 @@ class _HistoryReader:
         in_order = sorted(jobs, key=lambda job: (job.create_time or self._since, job.name))
         spot = [job for job in reversed(in_order) if needs_events(job)]
         events = read_events_of_many(self._connection.logging(self._catalog.project), spot)
-        self._unread |= {f"preemptions: {one.why}": None for one in events.values() if one.why}
+        self._unread |= {
+            f"preemptions: {events_of_job.why}": None for events_of_job in events.values() if events_of_job.why
+        }
         for job in in_order:
             yield past_job(job, clusters, self._now, events.get(job.name))
 
     def _versions(self) -> tuple[StoredObject, ...]:
         """Return the version of the catalog in force at the beginning, and all later ones."""
-        listed = (one for one in self._storage.objects(self._published, versions=True) if one.at == self._published)
-        found = sorted((one for one in listed if one.created), key=_created)[-MOST_VERSIONS:]
-        held = [one for one in found if _created(one) <= self._since][-1:]
-        if len(found) == MOST_VERSIONS and not held:
+        listed = (
+            version
+            for version in self._storage.objects(self._published, versions=True)
+            if version.at == self._published
+        )
+        versions = sorted((version for version in listed if version.created), key=_created)[-MOST_VERSIONS:]
+        in_force = [version for version in versions if _created(version) <= self._since][-1:]
+        if len(versions) == MOST_VERSIONS and not in_force:
             newest = f"only the newest {MOST_VERSIONS} are kept"
-            self._unread[f"deployments before {moment_text(_created(found[0]))}: {newest}"] = None
-        return (*held, *(one for one in found if _created(one) > self._since))
+            self._unread[f"deployments before {moment_text(_created(versions[0]))}: {newest}"] = None
+        return (*in_force, *(version for version in versions if _created(version) > self._since))
 
     def _deployment(self, version: StoredObject) -> Deployment | None:
         try:
@@ -178,18 +194,24 @@ class _HistoryReader:
 
     def _samples(self, day: StoredObject) -> tuple[Sample, ...]:
         try:
-            found = read_day(self._storage, day)
+            samples = read_day(self._storage, day)
         except (CloudError, ValueError) as problem:
             why = problem.brief if isinstance(problem, CloudError) else problem
             self._unread[f"{day.at}: {why}"] = None
             return ()
-        return tuple(one for one in found if self._since - HOLDS < one.at <= self._now + TOLERANCE)
+        return tuple(sample for sample in samples if self._since - HOLDS < sample.at <= self._now + TOLERANCE)
 
 
 def deployment_of(catalog: Catalog, at: datetime) -> Deployment:
     """Return a published catalog as the deployment from a time on."""
-    under_way = catalog.under_way is not None
-    return Deployment(at, catalog.commit, catalog.dirty, catalog.clusters, catalog.retiring, under_way)
+    return Deployment(
+        at=at,
+        commit=catalog.commit,
+        dirty=catalog.dirty,
+        clusters=catalog.clusters,
+        retiring=catalog.retiring,
+        under_way=catalog.under_way is not None,
+    )
 
 
 def _unfinished(vertex: Vertex, kind: JobKind) -> tuple[VertexJob, ...]:

@@ -43,8 +43,8 @@ class _Day:
 
 
 def sample_of(clusters: Iterable[PersistentResource], at: datetime) -> Sample:
-    """Return the machines of these clusters' pools. A failed cluster, or one not yet created, holds nothing and is not
-    billed: its pools have the intended number."""
+    """Return the machines of these clusters' pools."""
+    # A failed cluster, or one not yet created, holds nothing and is not billed: its pools have the intended number.
     return Sample(
         at,
         {
@@ -56,19 +56,19 @@ def sample_of(clusters: Iterable[PersistentResource], at: datetime) -> Sample:
 
 
 def day_objects(storage: Storage, bucket: str, since: datetime, until: datetime) -> list[StoredObject]:
-    """List the objects of these days. Raises CloudError."""
-    first, last = (_object(bucket, at.date()).name for at in (since, until))
-    return [one for one in storage.objects(Location(bucket, _FOLDER)) if first <= one.at.name <= last]
+    """Return the objects of these days. Raises CloudError."""
+    first, last = _object(bucket, since.date()).name, _object(bucket, until.date()).name
+    return [stored for stored in storage.objects(Location(bucket, _FOLDER)) if first <= stored.at.name <= last]
 
 
 def read_day(storage: Storage, stored: StoredObject) -> tuple[Sample, ...]:
     """Read one object. Raises CloudError, and ValueError for foreign contents."""
     if stored.size > _MOST_BYTES:
         raise ValueError(f"it has {size(stored.size)}")
-    found = read_samples(storage.read(stored.at, generation=stored.generation))
-    if other := next((one for one in found if _object(stored.at.bucket, one.at.date()) != stored.at), None):
+    samples = read_samples(storage.read(stored.at, generation=stored.generation))
+    if other := next((sample for sample in samples if _object(stored.at.bucket, sample.at.date()) != stored.at), None):
         raise ValueError(f"it has a sample of {moment_text(other.at)}")
-    return found
+    return samples
 
 
 def read_samples(content: bytes) -> tuple[Sample, ...]:
@@ -80,15 +80,15 @@ def read_samples(content: bytes) -> tuple[Sample, ...]:
     if not isinstance(body, dict) or body.get("schema") != SCHEMA:
         raise ValueError("it has no samples of this version")
     day = codec.read(_Day, body)
-    found = (Sample(one.at, {_key(name): pool for name, pool in one.pools.items()}) for one in day.samples)
-    return tuple(sorted(found, key=lambda one: one.at))
+    samples = (Sample(sample.at, {_key(name): pool for name, pool in sample.pools.items()}) for sample in day.samples)
+    return tuple(sorted(samples, key=lambda sample: sample.at))
 
 
 def write_samples(samples: Iterable[Sample]) -> bytes:
     day = _Day(
         tuple(
-            _Sample(one.at, {f"{key.cluster_id}/{key.pool}": pool for key, pool in one.pools.items()})
-            for one in samples
+            _Sample(sample.at, {f"{key.cluster_id}/{key.pool}": pool for key, pool in sample.pools.items()})
+            for sample in samples
         )
     )
     body: dict[str, Any] = {"schema": SCHEMA, **codec.write(day)}
@@ -103,7 +103,7 @@ def add_sample(storage: Storage, bucket: str, sample: Sample) -> bool:
     """
     at = _object(bucket, sample.at.date())
     for _ in range(_ATTEMPTS):
-        stored = next((one for one in storage.objects(at) if one.at == at), None)
+        stored = next((listed for listed in storage.objects(at) if listed.at == at), None)
         try:
             before = read_day(storage, stored) if stored else ()
         except NotFound:  # Another process has written since.

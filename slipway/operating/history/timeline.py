@@ -21,12 +21,13 @@ HOLDS = timedelta(hours=2)
 
 @dataclass(frozen=True)
 class PoolSpan:
-    """A time without a known change. `live`: machines that were up, None where they were not recorded. `min` and `max`
-    are None where no known deployment named the pool."""
+    """A time without a known change."""
 
     begin: datetime
     end: datetime
+    #: The machines that were up; None where they were not recorded.
     live: int | None
+    #: The bounds; None where no known deployment named the pool.
     min: int | None
     max: int | None
 
@@ -37,17 +38,20 @@ class PoolSpan:
 
 @dataclass(frozen=True)
 class PoolTimeline:
-    """A pool of one generation while its cluster existed, in consecutive spans. `cluster` is the name that people use,
-    `per_hour` the price of one machine. `adopted`: somebody else made it, and pays for it. `jobs_unread`: some jobs of
-    its region could not be read, and may have been on it."""
+    """A pool of one generation while its cluster existed."""
 
     key: PoolKey
+    #: The name that people use.
     cluster: str
     machine: MachineSpec
     region: str
+    #: The price of one machine.
     per_hour: Usd
+    #: In the order of their times.
     spans: tuple[PoolSpan, ...]
+    #: Somebody else made the cluster, and pays for it.
     adopted: bool = False
+    #: Some jobs of its region could not be read, and may have been on it.
     jobs_unread: bool = False
 
 
@@ -59,7 +63,9 @@ def timelines(history: History) -> tuple[PoolTimeline, ...]:
     and no price, and are left out.
     """
     named = {
-        key: (cluster, pool) for one in history.deployments for key, cluster, pool in _pools(one.clusters.values())
+        key: (cluster, pool)
+        for deployment in history.deployments
+        for key, cluster, pool in _pools(deployment.clusters.values())
     }
     spans: dict[PoolKey, list[PoolSpan]] = {key: [] for key in named}
     for begin, end in pairwise(_moments(history)):
@@ -68,21 +74,22 @@ def timelines(history: History) -> tuple[PoolTimeline, ...]:
         if sample and begin >= sample.at + HOLDS:
             sample = None
         for key in _present(deployment, sample, named):
-            pool = named[key][1]
-            _append(spans[key], PoolSpan(begin, end, _live(key, pool, deployment, sample), pool.min, pool.max))
+            _, pool = named[key]
+            live = _live(key, pool, deployment, sample)
+            _append(spans[key], PoolSpan(begin=begin, end=end, live=live, min=pool.min, max=pool.max))
     return tuple(
         PoolTimeline(
-            key,
-            cluster.name,
-            pool.machine,
-            region := cluster.region or history.region,
-            pool.price_per_hour,
-            tuple(some),
-            bool(cluster.adopted),
-            region in history.jobs_unread,
+            key=key,
+            cluster=cluster.name,
+            machine=pool.machine,
+            region=cluster.region or history.region,
+            per_hour=pool.price_per_hour,
+            spans=tuple(spans[key]),
+            adopted=bool(cluster.adopted),
+            jobs_unread=(cluster.region or history.region) in history.jobs_unread,
         )
         for key, (cluster, pool) in named.items()
-        if (some := spans[key])
+        if spans[key]
     )
 
 
@@ -94,31 +101,38 @@ def _pools(clusters: Iterable[Cluster]) -> Iterator[tuple[PoolKey, Cluster, Pool
 
 def _moments(history: History) -> list[datetime]:
     """Return every moment at which the known state may change."""
+    # A sample ends by itself where no other comes before.
     ends = (
-        first.at + HOLDS
-        for first, then in pairwise((*history.samples, None))
-        if first and (then is None or then.at > first.at + HOLDS)
+        sample.at + HOLDS
+        for sample, following in pairwise((*history.samples, None))
+        if sample and (following is None or following.at > sample.at + HOLDS)
     )
-    changes = {*(one.at for one in history.deployments), *(one.at for one in history.samples), *ends}
+    changes = {
+        *(deployment.at for deployment in history.deployments),
+        *(sample.at for sample in history.samples),
+        *ends,
+    }
     inside = (at for at in changes if history.since < at < history.until)
     return sorted({history.since, *inside, history.until})
 
 
-def _last(some: Sequence[Dated], at: datetime) -> Dated | None:
-    place = bisect_right(some, at, key=lambda one: one.at)
-    return some[place - 1] if place else None
+def _last(entries: Sequence[Dated], at: datetime) -> Dated | None:
+    """Return the last entry until a time; None where there is none."""
+    place = bisect_right(entries, at, key=lambda entry: entry.at)
+    return entries[place - 1] if place else None
 
 
 def _present(
     deployment: Deployment | None, sample: Sample | None, named: Mapping[PoolKey, tuple[Cluster, Pool]]
 ) -> Iterator[PoolKey]:
     """Yield the pools that existed: as deployed, or retiring then, or as a later sample saw them."""
-    ids = {*(one.id for one in deployment.clusters.values()), *deployment.retiring} if deployment else set()
+    ids = {*(cluster.id for cluster in deployment.clusters.values()), *deployment.retiring} if deployment else set()
     seen = sample.pools if sample else {}
     return (key for key in named if key in seen or key.cluster_id in ids)
 
 
 def _live(key: PoolKey, pool: Pool, deployment: Deployment | None, sample: Sample | None) -> int | None:
+    """Return the machines that were up; None where they were not recorded."""
     if sample and key in sample.pools:
         return sample.pools[key].live
     if sample and deployment and sample.at >= deployment.at:  # Declared, and without machines that were up.
@@ -126,9 +140,10 @@ def _live(key: PoolKey, pool: Pool, deployment: Deployment | None, sample: Sampl
     return pool.min if deployment and pool.min == pool.max else None
 
 
-def _append(spans: list[PoolSpan], one: PoolSpan) -> None:
+def _append(spans: list[PoolSpan], span: PoolSpan) -> None:
+    """Add a span, or prolong the last one where only the time differs."""
     before = spans[-1] if spans else None
-    if before and before.end == one.begin and replace(before, begin=one.begin, end=one.end) == one:
-        spans[-1] = replace(before, end=one.end)
+    if before and before.end == span.begin and replace(before, begin=span.begin, end=span.end) == span:
+        spans[-1] = replace(before, end=span.end)
     else:
-        spans.append(one)
+        spans.append(span)

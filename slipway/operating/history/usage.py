@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -21,37 +21,46 @@ BY = ("user", "team", "template", "pool", f"{LABEL}KEY")
 
 @dataclass(frozen=True)
 class UsageRow:
-    """Jobs of one name, empty for jobs without one. `waits`: of jobs that were sent within the time and have started.
-    Costs in USD: of pools' machines, of machines beside them, and together. Not `cost_complete`: some cost has no known
-    price, or was not recorded or read; `cost_at_most`: some jobs may have had no machines for a while."""
+    """The usage of jobs of one name. Costs are in USD."""
 
+    #: Empty for jobs without a name.
     name: MaybeText
     jobs: int
     machine_hours: float
     accelerator_hours: float
+    #: Of jobs that were sent within the time and have started.
     waits: Waits
+    #: Of pools' machines.
     pool_cost: Usd
+    #: Of machines beside the pools.
     beside_cost: Usd
+    #: Of both together.
     cost: Usd
+    #: False where some cost has no known price, or was not recorded or read.
     cost_complete: bool
+    #: Some jobs may have had no machines for a while.
     cost_at_most: bool
 
 
 @dataclass(frozen=True)
 class IdleRow:
-    """Machines of a pool, `CLUSTER/POOL`, that no job had: `machine_hours` of `live_machine_hours`. `known_hours` and
-    `unknown_hours` of the clock: those for which the number of machines was recorded, and those for which it was not.
-    `at_most`: jobs that could not be read may have had some of these machines, which then cost less."""
+    """Machines of a pool that no job had."""
 
+    #: `CLUSTER/POOL`
     pool: str
     machine: str
+    #: Without a job.
     machine_hours: float
     accelerator_hours: float
+    #: All hours of the pool's machines.
     live_machine_hours: float
+    #: Hours of the clock for which the number of machines was recorded.
     known_hours: float
+    #: Hours of the clock for which it was not.
     unknown_hours: float
     cost: Usd
     cost_complete: bool
+    #: Jobs that could not be read may have had some of these machines, which then cost less.
     at_most: bool = False
 
     @property
@@ -66,16 +75,19 @@ class IdleRow:
 
 @dataclass(frozen=True)
 class Usage:
-    """Usage of a stack from `since` until `until`, by user, team, template, pool or a label; the dearest first.
-    `total`: of all jobs, and of idle machines, as far as they are known."""
+    """The usage of a stack from `since` until `until`."""
 
     stack: str
     since: datetime
     until: datetime
+    #: The grouping: user, team, template, pool or a label.
     by: str
+    #: The dearest first.
     rows: tuple[UsageRow, ...]
     idle: tuple[IdleRow, ...]
+    #: Of all jobs, and of idle machines, as far as they are known.
     total: UsageRow
+    #: The parts of the history that could not be read, as text.
     unread: tuple[str, ...] = field(default=())
 
 
@@ -102,40 +114,43 @@ def usage(history: History, by: str = "user") -> Usage:
 
 def usages(history: History, by: Iterable[str]) -> Mapping[str, Usage]:
     """Return usage by each of several groupings. Raises ConfigError for an unknown one."""
-    names, since, until = {one: names_by(one) for one in by}, history.since, history.until
+    groupings = {grouping: names_by(grouping) for grouping in by}
+    since, until = history.since, history.until
     charges = tuple(job_charges(history.jobs, since, until, until))
     idle = tuple(_idle(idle_charges(timelines(history), history.jobs, since, until, until)))
     sent = [job for job in history.jobs if job.created and job.created >= since]
-    everybody = {job.name: job for job in (*(one.job for one in charges), *sent)}
-    total = _row("", everybody.values(), charges, since, idle, all_read=not history.jobs_unread)
+    jobs = {job.name: job for job in (*(charge.job for charge in charges), *sent)}
+    total = _row("", tuple(jobs.values()), charges, since, idle, all_read=not history.jobs_unread)
     return {
-        one: Usage(
+        grouping: Usage(
             stack=history.stack,
             since=since,
             until=until,
-            by=one,
-            rows=_rows(named, charges, sent, since),
+            by=grouping,
+            rows=_rows(name_of, charges, sent, since),
             idle=idle,
             total=total,
             unread=history.unread,
         )
-        for one, named in names.items()
+        for grouping, name_of in groupings.items()
     }
 
 
-def _rows(named: Names, charges: Iterable[JobCharge], sent: Iterable[PastJob], since: datetime) -> tuple[UsageRow, ...]:
+def _rows(
+    name_of: Names, charges: Iterable[JobCharge], sent: Iterable[PastJob], since: datetime
+) -> tuple[UsageRow, ...]:
     """Return a row for each name, the dearest first. `sent`: the jobs sent within the time, whatever their end."""
-    of_name: dict[str, list[JobCharge]] = {}
-    jobs: dict[str, dict[str, PastJob]] = {}
+    charges_of: dict[str, list[JobCharge]] = {}
+    jobs_of: dict[str, dict[str, PastJob]] = {}
     for charge in charges:
-        name = named(charge.job, charge.machines)
-        of_name.setdefault(name, []).append(charge)
-        jobs.setdefault(name, {})[charge.job.name] = charge.job
+        name = name_of(charge.job, charge.machines)
+        charges_of.setdefault(name, []).append(charge)
+        jobs_of.setdefault(name, {})[charge.job.name] = charge.job
     for job in sent:
-        for name in {named(job, one) for one in job.machines} or {named(job, None)}:
-            jobs.setdefault(name, {})[job.name] = job
-    rows = (_row(name, some.values(), of_name.get(name, ()), since) for name, some in jobs.items())
-    return tuple(sorted(rows, key=lambda one: (-one.cost.known, -one.jobs, one.name)))
+        for name in {name_of(job, machines) for machines in job.machines} or {name_of(job, None)}:
+            jobs_of.setdefault(name, {})[job.name] = job
+    rows = (_row(name, tuple(jobs.values()), charges_of.get(name, []), since) for name, jobs in jobs_of.items())
+    return tuple(sorted(rows, key=lambda row: (-row.cost.known, -row.jobs, row.name)))
 
 
 def pool_name(job: PastJob, machines: MachinesUsed | None) -> str:
@@ -155,31 +170,31 @@ _NAMES: Mapping[str, Names] = {
 
 def _row(
     name: str,
-    jobs: Iterable[PastJob],
-    charges: Iterable[JobCharge],
+    jobs: Collection[PastJob],
+    charges: Collection[JobCharge],
     since: datetime,
-    idle: Iterable[IdleRow] = (),
+    idle: Collection[IdleRow] = (),
     *,
     all_read: bool = True,
 ) -> UsageRow:
-    """Return a name's row. Not `all_read`: there are unread jobs beside the pools. `idle`: may hold machines that
-    unread jobs on pools had."""
-    some, unused, counted = tuple(charges), tuple(idle), tuple(jobs)
+    """Return a name's row. `all_read` is False where there are unread jobs beside the pools."""
     waits = (
         (job.started - job.created).total_seconds()
-        for job in counted
+        for job in jobs
         if job.created and job.started and job.created >= since
     )
-    of_pools = sum((one.cost for one in some if one.job.cluster_id), Price())
-    of_pools += sum((Price(one.cost.known, one.cost_complete) for one in unused), Price())
-    beside = sum((one.cost for one in some if not one.job.cluster_id), Price(complete=all_read))
+    of_pools = sum((charge.cost for charge in charges if charge.job.cluster_id), Price())
+    # Unread jobs on pools may have had some idle machines: together they cost the same, so this is no upper bound.
+    of_pools += sum((Price(row.cost.known, row.cost_complete) for row in idle), Price())
+    beside = sum((charge.cost for charge in charges if not charge.job.cluster_id), Price(complete=all_read))
     cost = of_pools + beside
     return UsageRow(
         name=name,
-        jobs=len(counted),
-        machine_hours=sum(one.hours for one in some) + sum(one.machine_hours for one in unused),
-        accelerator_hours=sum(one.accelerator_hours for one in some) + sum(one.accelerator_hours for one in unused),
-        waits=Waits.of(max(0.0, one) for one in waits),
+        jobs=len(jobs),
+        machine_hours=sum(charge.hours for charge in charges) + sum(row.machine_hours for row in idle),
+        accelerator_hours=sum(charge.accelerator_hours for charge in charges)
+        + sum(row.accelerator_hours for row in idle),
+        waits=Waits.of(max(0.0, wait) for wait in waits),
         pool_cost=of_pools,
         beside_cost=beside,
         cost=cost,
@@ -191,19 +206,19 @@ def _row(
 def _idle(charges: Iterable[IdleCharge]) -> Iterator[IdleRow]:
     """Yield a row for each pool, its generations together."""
     by_name: dict[str, list[IdleCharge]] = {}
-    for one in charges:
-        by_name.setdefault(f"{one.cluster}/{one.key.pool}", []).append(one)
-    for name, some in by_name.items():
-        cost = sum((one.cost for one in some), Price())
+    for charge in charges:
+        by_name.setdefault(f"{charge.cluster}/{charge.key.pool}", []).append(charge)
+    for name, generations in by_name.items():
+        cost = sum((charge.cost for charge in generations), Price())
         yield IdleRow(
             pool=name,
-            machine=str(some[-1].machine),
-            machine_hours=sum(one.hours for one in some),
-            accelerator_hours=sum(one.accelerator_hours for one in some),
-            live_machine_hours=sum(one.live for one in some),
-            known_hours=sum(one.known for one in some),
-            unknown_hours=sum(one.unknown for one in some),
+            machine=str(generations[-1].machine),
+            machine_hours=sum(charge.hours for charge in generations),
+            accelerator_hours=sum(charge.accelerator_hours for charge in generations),
+            live_machine_hours=sum(charge.live for charge in generations),
+            known_hours=sum(charge.known for charge in generations),
+            unknown_hours=sum(charge.unknown for charge in generations),
             cost=cost,
             cost_complete=cost.complete,
-            at_most=any(one.at_most for one in some),
+            at_most=any(charge.at_most for charge in generations),
         )

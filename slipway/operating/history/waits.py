@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Waits:
-    """Seconds that jobs waited, None without any. `jobs`: the number that ran."""
+    """Seconds that jobs waited, None without any."""
 
+    #: The number of jobs that ran.
     jobs: int = 0
     median: float | None = None
     p95: float | None = None
@@ -18,8 +19,10 @@ class Waits:
 
     @classmethod
     def of(cls, seconds: Iterable[float]) -> Waits:
-        found = sorted(seconds)
-        return cls(len(found), rank(found, 0.5), rank(found, 0.95), found[-1]) if found else cls()
+        ordered = sorted(seconds)
+        if not ordered:
+            return cls()
+        return cls(jobs=len(ordered), median=rank(ordered, 0.5), p95=rank(ordered, 0.95), longest=ordered[-1])
 
 
 def rank(ordered: Sequence[float], share: float) -> float:
