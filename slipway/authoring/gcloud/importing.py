@@ -161,10 +161,10 @@ def _capacity_type(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]
     asked = job.get("scheduling", {}).get("strategy", "STANDARD")
     if asked not in _STRATEGIES:
         strategy.wrong(f"a template has no strategy {quoted(asked)}", f"one of {', '.join(_STRATEGIES)}")
-    cluster, reservation = field_of(root, "persistentResourceId"), _reservation(root, job["workerPoolSpecs"])
+    cluster = field_of(root, "persistentResourceId")
     named = {
         POOL: cluster if "persistentResourceId" in job else None,
-        RESERVATION: reservation,
+        RESERVATION: _reservation(root, job["workerPoolSpecs"]),
         _STRATEGIES.get(asked, ON_DEMAND): strategy,
         ON_DEMAND: None,
     }

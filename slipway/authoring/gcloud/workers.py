@@ -121,7 +121,8 @@ class WorkersReader:
             return {**asked, **attached}  # Its accelerators are attached to it.
 
     def _replicas(self, part: DocumentPart, pool: Json, *, first: bool) -> int:
-        where, replicas = field_of(part, "replicaCount"), int(pool.get("replicaCount") or 1)
+        where = field_of(part, "replicaCount")
+        replicas = int(pool.get("replicaCount") or 1)
         if "replicaCount" not in pool:
             self.notes.append(Note.of(where, "replicaCount: became 1, as each worker pool that is used has replicas"))
         if first and replicas != 1:
@@ -211,9 +212,10 @@ class WorkersReader:
 
 def _reservation(part: DocumentPart, affinity: Json | None) -> str | None:
     """Return the template's reservation. NO_RESERVATION and no affinity are one (vertex-rules 4.2)."""
-    kind, values = (affinity or {}).get("reservationAffinityType"), (affinity or {}).get("values", [])
-    named = bool(values) or "key" in (affinity or {})
-    if kind == "SPECIFIC_RESERVATION" and len(values) == 1 and (affinity or {}).get("key") == NAME_KEY:
+    given = affinity or {}
+    kind, values = given.get("reservationAffinityType"), given.get("values", [])
+    named = bool(values) or "key" in given
+    if kind == "SPECIFIC_RESERVATION" and len(values) == 1 and given.get("key") == NAME_KEY:
         return str(values[0])
     if kind == "SPECIFIC_RESERVATION" or named:
         what = f"SPECIFIC_RESERVATION, key: {NAME_KEY}, and its path as the only value"

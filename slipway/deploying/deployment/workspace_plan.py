@@ -147,8 +147,8 @@ def plan_workspace(
 
 
 def renamed(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Refusal]:
-    """Yield a refusal for each of the workspace's own buckets, and its account, that is deployed under another name:
-    jobs, people and packages know it by that."""
+    """Yield a refusal for each of the workspace's own buckets, and for its account, where it is deployed under another
+    name: jobs, people and packages know it by that name."""
     for role, key in _KEYS.items():
         old, new = _own(role, known, wanted), wanted.get(role, "")
         if not new or old in ("", new):
@@ -184,8 +184,14 @@ def _unasked(
     for logical, name in _of(role, known).items():
         if name not in wanted.values():
             kept = name in untouched or name in others_accounts(known)
-            users, grants = _users(name, jobs), _grants(name, known)
-            yield RetiringWorkspaceResource(role, logical, name, users, grants=grants, adopted=kept)
+            yield RetiringWorkspaceResource(
+                role=role,
+                logical=logical,
+                name=name,
+                jobs=_users(name, jobs),
+                grants=_grants(name, known),
+                adopted=kept,
+            )
 
 
 def _users(name: str, jobs: tuple[VertexJob, ...]) -> tuple[VertexJob, ...]:
@@ -207,7 +213,7 @@ def _logical(role: str, name: str, old: Mapping[str, str], *, adopted: bool) -> 
     same = [logical for logical, known_name in old.items() if known_name == name]
     if same:
         return same[0]
-    if family(role) == TRAINER != role:
+    if family(role) == TRAINER and role != TRAINER:
         return other_logical(name)
     if adopted:
         return f"{family(role)}.{name}"

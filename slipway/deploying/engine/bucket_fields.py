@@ -57,8 +57,10 @@ def _lifecycle(before: Any, after: Any) -> Iterator[BucketEffect]:
         then = ["what is older goes at once"]
     elif not added:
         then = ["they stay, and are paid for"]
+    # Several rules may move objects to colder classes: the costs of the first are enough to know.
     cold = (_costs(_mapping(rule.get("action")).get("storageClass")) for rule in added)
-    then += filter(None, (next(filter(None, cold), ""),))
+    if costs := next(filter(None, cold), ""):
+        then.append(costs)
     yield BucketEffect(
         kind="lifecycle-changed",
         does=does,
@@ -98,11 +100,14 @@ def _ends(body: Mapping[str, Any]) -> list[str]:
 
 
 def _what(body: Mapping[str, Any]) -> str:
+    """Return the objects that a rule is for."""
     return join(f"`{name}`" for name in _ends(body)) or "every object"
 
 
 def _when(body: Mapping[str, Any]) -> str:
-    condition, words = dict(_mapping(body.get("condition"))), []
+    """Return the time from which a rule acts on an object. Conditions without words of their own stand in brackets."""
+    condition = dict(_mapping(body.get("condition")))
+    words = []
     for key in ("matchesPrefixes", "matchesSuffixes"):
         condition.pop(key, None)
     if (age := condition.pop("age", None)) is not None:

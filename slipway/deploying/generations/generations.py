@@ -90,7 +90,8 @@ def as_deployed(
     configuration where it is neither."""
     published = catalog.clusters.get(spec.name) if isinstance(catalog, PublishedCatalog) else None
     options = [(option, identify(option)) for option in spec.options]
-    for id_ in (*([published] if published else []), *ours):
+    ids = [published, *ours] if published else ours
+    for id_ in ids:
         for option, fingerprint in options:
             if is_id_of(id_, cluster_id(spec.name, fingerprint)):
                 return option, fingerprint
