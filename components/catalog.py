@@ -75,7 +75,8 @@ class JobTemplate(pulumi.ComponentResource):
         """Declare the packages, none for an image. `bucket` is the catalog's, as an output to wait for. Raises
         ConfigError where the working directory can't be written."""
         super().__init__("slipway:components:JobTemplate", name, dict(facts))
-        for package in packages:
+        # Several variants of a template may run the same code.
+        for package in {package.path: package for package in packages}.values():
             storage.BucketObject(
                 package.name.removesuffix(".tar.gz"),
                 bucket=bucket,

@@ -97,7 +97,9 @@ def only(asked: list[Asked], type: str) -> Asked:
 
 
 def every(asked: list[Asked], type: str) -> dict[str, Asked]:
-    return {item.name: item for item in asked if item.type == type}
+    found = [item for item in asked if item.type == type]
+    assert len({item.name for item in found}) == len(found), "the engine refuses a second resource of a name"
+    return {item.name: item for item in found}
 
 
 __all__ = [

@@ -38,7 +38,8 @@ def published() -> list[Asked]:
     package = SourcePackage("nap-0123456789ab.tar.gz", "0123456789ab", b"package")
 
     def program() -> None:
-        template = JobTemplate("nap", facts=FACTS, packages=[package], bucket="acme-catalog")
+        of_two_variants = [package, SourcePackage("nap-0123456789ab.tar.gz", "0123456789ab", b"package")]
+        template = JobTemplate("nap", facts=FACTS, packages=of_two_variants, bucket="acme-catalog")
         Catalog("catalog", catalog=CATALOG, facts=FACTS, bucket="acme-catalog", after=[template])
 
     return declared(program)

@@ -50,5 +50,5 @@ def stack(deployed: Stack) -> Iterator[Stack]:
     """Yield the stack, without a scenario or faults before and after, and with the test's jobs ended after it."""
     yield deployed
     for trouble in ("scenario", "faults"):
-        deployed.cloud.rest("DELETE", f"/slipway/{trouble}")
+        deployed.cloud.rest("DELETE", f"/vertex-local/{trouble}")
     deployed.cancel_all()
