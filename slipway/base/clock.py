@@ -18,7 +18,10 @@ TOLERANCE = timedelta(minutes=5)
 
 
 def right_time(now: datetime, cloud: datetime | None) -> datetime:
-    """Return the right time. `now` is this machine's, `cloud` the cloud's own where an answer told it."""
+    """Return `now`, this machine's time, or the cloud's own where the two differ by more than TOLERANCE.
+
+    `cloud` is None where no answer told it: then this machine's clock is trusted.
+    """
     return now if cloud is None or abs(cloud - now) <= TOLERANCE else cloud
 
 
@@ -49,7 +52,8 @@ def poll(
     began, spent, wait = now() if now else 0.0, 0.0, first
     while True:
         yield spent
-        spent = now() - began if now else spent
+        if now:  # The look took time as well.
+            spent = now() - began
         if spent >= within:
             return
         wait = min(wait, within - spent)

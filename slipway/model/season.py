@@ -56,7 +56,8 @@ SomeDated = TypeVar("SomeDated", bound=Dated)
 def at_once(
     there: Iterable[SomeDated], coming: Iterable[SomeDated]
 ) -> Iterator[tuple[datetime | None, list[SomeDated]]]:
-    """Yield the resources that exist at once: now (None), and from the beginning of each coming season on."""
+    """Yield the resources that exist at once: those that are `there` (None), and from each coming season's beginning on
+    those whose season includes it."""
     now, later = list(there), list(coming)
     yield None, now
     for begins in sorted({resource.season.begins for resource in later if resource.season.begins}):

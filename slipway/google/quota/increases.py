@@ -80,6 +80,7 @@ def requests(
 def _request(
     metric: str, lines: list[QuotaRow], live: Live, known: tuple[StatePreference, ...], strict: bool
 ) -> QuotaRequest | None:
+    """Return the request that the stack declares for a metric; None for none."""
     region, quota = lines[0].region, quota_of(live, metric)
     ours = next((request for request in known if (request.quota_id, request.region) == (quota, region)), None)
     if isinstance(live.preferences, Unknown) or live.skipped:
@@ -97,7 +98,7 @@ def _request(
             return None
         id_ = preference_id(quota, region)
         return QuotaRequest(metric=metric, region=region, quota_id=quota, id=id_, value=wanted, wanted=wanted)
-    # Somebody may have made it under another id; only the existing one is known.
+    # Somebody else may have made it, under another id: then it is adopted unchanged.
     is_ours = ours is not None and ours.id == preference.id
     if not (wanted or is_ours):
         return None

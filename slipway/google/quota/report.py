@@ -170,7 +170,7 @@ def tables(report: QuotaReport) -> list[list[tuple[str, ...]]]:
     """
     retires = any(line.retiring for line in report.lines)
     shown = [head for head in _HEADS if retires or head != _RETIRING]
-    tables_ = []
+    by_region = []
     for region, lines in groupby(sorted(report.lines, key=lambda line: line.region), key=lambda line: line.region):
         rows = [(region, "", "", *shown, "VERDICT")]
         kind_above = ""
@@ -178,8 +178,8 @@ def tables(report: QuotaReport) -> list[list[tuple[str, ...]]]:
             kind = namespace(line.metric)
             rows.append(("" if kind == kind_above else kind, *_row(line, shown)))
             kind_above = kind
-        tables_.append(rows)
-    return tables_
+        by_region.append(rows)
+    return by_region
 
 
 def table(report: QuotaReport) -> str:

@@ -249,8 +249,8 @@ def _unknown_machine(type: str) -> MachineError:
 
 def rows(part: str) -> Mapping[str, Any]:
     """Return one part of table.json; `machines` also has those with built-in accelerators."""
-    rows_: Mapping[str, Any] = _table()[part]
-    return rows_
+    of_part: Mapping[str, Any] = _table()[part]
+    return of_part
 
 
 @cache

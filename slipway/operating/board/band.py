@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
 
@@ -23,25 +23,28 @@ MOST_BANDS = 24
 
 @dataclass(frozen=True)
 class Span:
-    """Machines that were live, None where they were not recorded, and the possible maximum."""
+    """A time without a change of a band's machines."""
 
     begin: datetime
     end: datetime
+    #: The machines that were up; None where they were not recorded.
     live: int | None
+    #: The possible maximum; None where it is not known.
     max: int | None
 
 
 @dataclass(frozen=True)
 class Band:
-    """A band. `clusters`: ids of its generations, each with the times of its beginning and end, None while it exists.
-    `machine` and `per_hour` (of one machine) are the newest generation's; None and unknown beside the pools, where
-    machines differ."""
+    """The machines of a pool over time, or of jobs beside the pools, where machines differ."""
 
     name: str
     region: str = ""
+    #: The newest generation's; None beside the pools.
     machine: MachineSpec | None = None
+    #: The price of one machine of the newest generation.
     per_hour: Price = UNKNOWN
     spans: tuple[Span, ...] = ()
+    #: By the ids of its generations, the times of their beginnings and ends; None while it exists.
     clusters: Mapping[str, tuple[datetime, datetime | None]] = field(default_factory=dict)
 
     @property
@@ -60,20 +63,23 @@ class Band:
 
 @dataclass(frozen=True)
 class Place:
-    """A job's place: the index of its band, and its lanes there; none before it started."""
+    """A job's place on a band."""
 
+    #: The index of the band.
     band: int
+    #: The number of machines.
     count: int
+    #: Empty before the job started.
     lanes: Lanes = ()
 
 
 def bands(timelines: Sequence[PoolTimeline], jobs: Iterable[PastJob]) -> tuple[Band, ...]:
     """Return the bands of pools in the order of their clusters, then those beside them."""
-    found: dict[str, list[PoolTimeline]] = {}
-    for one in timelines:
-        found.setdefault(f"{one.cluster}/{one.key.pool}", []).append(one)
-    until = max((span.end for one in timelines for span in one.spans), default=None)
-    pools = [_of_pool(name, generations, until) for name, generations in found.items()]
+    by_pool: dict[str, list[PoolTimeline]] = {}
+    for timeline in timelines:
+        by_pool.setdefault(f"{timeline.cluster}/{timeline.key.pool}", []).append(timeline)
+    until = max((span.end for timeline in timelines for span in timeline.spans), default=None)
+    pools = [_of_pool(name, generations, until) for name, generations in by_pool.items()]
     beside = dict.fromkeys(job.capacity_type for job in jobs if not job.cluster_id)
     return (*pools, *(Band(name) for name in sorted(beside)))
 
@@ -81,30 +87,32 @@ def bands(timelines: Sequence[PoolTimeline], jobs: Iterable[PastJob]) -> tuple[B
 def places(history: History, bands: Sequence[Band]) -> Mapping[str, tuple[Place, ...]]:
     """Return each job's places, by its name."""
     stays: list[list[tuple[Stay, str]]] = [[] for _ in bands]
-    index = {name: place for place, name in enumerate(one.name for one in bands)}
-    found: dict[str, list[Place]] = {job.name: [] for job in history.jobs}
+    index_of = {band.name: index for index, band in enumerate(bands)}
+    by_job: dict[str, list[Place]] = {job.name: [] for job in history.jobs}
     for job in history.jobs:
         for name, count in machines_on(job).items():
-            if name not in index:
+            if name not in index_of:
                 continue
             if job.started is None:
-                found[job.name].append(Place(index[name], count))
+                by_job[job.name].append(Place(band=index_of[name], count=count))
             else:
-                stays[index[name]].append((Stay(job.started, job.ended or history.until, count), job.name))
-    for band, listed in enumerate(stays):
-        listed.sort(key=lambda one: one[0].begin)
-        for (stay, name), lanes in zip(listed, arrange((one for one, _ in listed), bands[band].usual_max), strict=True):
-            found[name].append(Place(band, stay.count, lanes))
-    return {name: tuple(some) for name, some in found.items()}
+                stay = Stay(begin=job.started, end=job.ended or history.until, count=count)
+                stays[index_of[name]].append((stay, job.name))
+    for index, on_band in enumerate(stays):
+        on_band.sort(key=lambda pair: pair[0].begin)
+        lanes_of = arrange((stay for stay, _ in on_band), bands[index].usual_max)
+        for (stay, name), lanes in zip(on_band, lanes_of, strict=True):
+            by_job[name].append(Place(band=index, count=stay.count, lanes=lanes))
+    return {name: tuple(placed) for name, placed in by_job.items()}
 
 
 def machines_on(job: PastJob) -> Mapping[str, int]:
-    """Return how many machines a job has, or waits for, on each band."""
-    found: dict[str, int] = {}
-    for one in job.machines:
-        name = f"{job.cluster}/{one.pool}" if job.cluster_id else job.capacity_type
-        found[name] = found.get(name, 0) + one.count
-    return found
+    """Return the number of machines that a job has, or waits for, on each band."""
+    counts: dict[str, int] = {}
+    for machines in job.machines:
+        name = f"{job.cluster}/{machines.pool}" if job.cluster_id else job.capacity_type
+        counts[name] = counts.get(name, 0) + machines.count
+    return counts
 
 
 def most_used(bands: Sequence[Band], jobs: Iterable[PastJob]) -> tuple[Band, ...]:
@@ -112,40 +120,51 @@ def most_used(bands: Sequence[Band], jobs: Iterable[PastJob]) -> tuple[Band, ...
     if len(bands) <= MOST_BANDS:
         return tuple(bands)
     count = Counter(name for job in jobs for name in machines_on(job))
-    kept = {one.name for one in sorted(bands, key=lambda one: -count[one.name])[:MOST_BANDS]}
-    return tuple(one for one in bands if one.name in kept)
+    kept = {band.name for band in sorted(bands, key=lambda band: -count[band.name])[:MOST_BANDS]}
+    return tuple(band for band in bands if band.name in kept)
 
 
 def _of_pool(name: str, generations: Sequence[PoolTimeline], until: datetime | None) -> Band:
-    newest = max(generations, key=lambda one: one.spans[0].begin)
-    there = {one.key.cluster_id: (one.spans[0].begin, one.spans[-1].end) for one in generations if one.spans}
-    came = {id_: (begin, None if end == until else end) for id_, (begin, end) in there.items()}
-    spans = tuple(_together([span for one in generations for span in one.spans]))
-    return Band(name, newest.region, newest.machine, newest.per_hour, spans, came)
+    newest = max(generations, key=lambda timeline: timeline.spans[0].begin)
+    clusters: dict[str, tuple[datetime, datetime | None]] = {}
+    for timeline in generations:
+        if timeline.spans:
+            end = timeline.spans[-1].end
+            clusters[timeline.key.cluster_id] = timeline.spans[0].begin, None if end == until else end
+    return Band(
+        name=name,
+        region=newest.region,
+        machine=newest.machine,
+        per_hour=newest.per_hour,
+        spans=tuple(_together([span for timeline in generations for span in timeline.spans])),
+        clusters=clusters,
+    )
 
 
 def _together(spans: Sequence[PoolSpan]) -> Iterator[Span]:
     """Add up concurrent generations; equal neighbours become one."""
     moments = sorted({moment for span in spans for moment in (span.begin, span.end)})
-    waiting, there = sorted(spans, key=lambda one: one.begin, reverse=True), list[PoolSpan]()
+    waiting = sorted(spans, key=lambda span: span.begin, reverse=True)
+    current: list[PoolSpan] = []
     last: Span | None = None
     for begin, end in pairwise(moments):
-        there = [one for one in there if one.end > begin]
+        current = [span for span in current if span.end > begin]
         while waiting and waiting[-1].begin <= begin:
-            there.append(waiting.pop())
-        if not there:
+            current.append(waiting.pop())
+        if not current:
             continue
-        now = Span(begin, end, _sum(one.live for one in there), _sum(one.max for one in there))
-        if last and (last.end, last.live, last.max) == (begin, now.live, now.max):
-            last = Span(last.begin, end, last.live, last.max)
+        live, most = _sum(span.live for span in current), _sum(span.max for span in current)
+        if last and (last.end, last.live, last.max) == (begin, live, most):
+            last = replace(last, end=end)
         else:
             if last:
                 yield last
-            last = now
+            last = Span(begin=begin, end=end, live=live, max=most)
     if last:
         yield last
 
 
 def _sum(numbers: Iterable[int | None]) -> int | None:
-    found = list(numbers)
-    return None if None in found else sum(filter(None, found))
+    """Return the sum; None where a part of it is not known."""
+    known = list(numbers)
+    return None if None in known else sum(filter(None, known))

@@ -26,8 +26,10 @@ _STEP, _BAR = 46, 14
 
 
 def chosen(*more: Spec) -> list[Spec]:
-    """Return the parameters that a reader chooses, and those that the page sets. `now`, and `begun`, before which
-    nothing is known: milliseconds."""
+    """Return the parameters that a reader chooses, and those that the page sets.
+
+    `now`, and `begun`, before which nothing is known, are milliseconds.
+    """
     return [
         {"name": "days", "value": 7},
         {"name": "by", "value": "user"},
@@ -58,7 +60,7 @@ def pools_now() -> Spec:
         {"calculate": "indexof(most.user || [], datum.user || '')", "as": "found"},
         {"calculate": f"datum.found < 0 ? {OTHER} : datum.found", "as": "rank"},
     ]
-    told = [
+    tooltip = [
         {"field": "name", "title": "pool"},
         {"field": "user", "title": "user"},
         {"field": "jobs", "title": "jobs"},
@@ -70,7 +72,7 @@ def pools_now() -> Spec:
         return {
             "transform": [{"filter": f"datum.what === '{what}'"}],
             "mark": mark,
-            "encoding": {"x": _share("begin"), "x2": {"field": "end"}, "tooltip": told, **more},
+            "encoding": {"x": _share("begin"), "x2": {"field": "end"}, "tooltip": tooltip, **more},
         }
 
     numbers = "datum.busy + ' of ' + datum.live + ' busy' + (datum.max > datum.live ? ', up to ' + datum.max : '')"
@@ -136,7 +138,7 @@ def money_by_day() -> Spec:
     x = {"field": "begin", "type": "temporal", "scale": {"type": "utc"}, "axis": axis}
     label = "format(datum.value, datum.value < 1 ? '$.3~r' : '$,.3~s')"
     y = {"field": "low", "type": "quantitative", "axis": {"title": None, "labelExpr": label, "tickCount": 4}}
-    told = [
+    tooltip = [
         {"field": "begin", "title": "day", "type": "temporal", "timeUnit": "utcyearmonthdate", "format": "%a %-d %b"},
         {"field": "what"},
         {"field": "dollars", **MONEY},
@@ -150,7 +152,7 @@ def money_by_day() -> Spec:
             {
                 "transform": [{"filter": f"datum.what === '{what}'"}],
                 "mark": {"type": "rect", "style": style},
-                "encoding": {"x": x, "x2": {"field": "end"}, "y": y, "y2": {"field": "high"}, "tooltip": told},
+                "encoding": {"x": x, "x2": {"field": "end"}, "y": y, "y2": {"field": "high"}, "tooltip": tooltip},
             }
             for what, style in (("used", "accent"), ("beside", "beside"), ("idle", "idle"))
         ],

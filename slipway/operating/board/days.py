@@ -22,28 +22,33 @@ _DAY = timedelta(days=1)
 
 @dataclass
 class BandDay:
-    """Machine hours of a band on a day. `unknown`: hours for which the number of machines was not recorded, so that
-    `idle` leaves them out. `waited`: the most machines that jobs waited for at once."""
+    """Machine hours of a band on a day."""
 
     used: float = 0.0
     idle: float = 0.0
+    #: Hours for which the number of machines was not recorded, so that `idle` leaves them out.
     unknown: float = 0.0
+    #: The most machines that jobs waited for at once.
     waited: int = 0
 
 
 @dataclass
 class Day:
-    """USD of a day: of pools' machines in use, of idle ones, and of jobs beside the pools."""
+    """USD of a day."""
 
+    #: Of pools' machines in use.
     used: float = 0.0
+    #: Of pools' idle machines.
     idle: float = 0.0
+    #: Of jobs beside the pools.
     beside: float = 0.0
 
 
 @dataclass(frozen=True)
 class Days:
-    """The days. `bands`: by band, in their order, and day. Days are their midnights."""
+    """The days of a history, by their midnights."""
 
+    #: In the order of the bands.
     bands: tuple[Mapping[datetime, BandDay], ...]
     money: Mapping[datetime, Day]
 
@@ -54,7 +59,7 @@ def days(history: History, timelines: Sequence[PoolTimeline], bands: Iterable[Ba
     for day in midnights(history.since, history.until):
         begin, end = max(day, history.since), min(day + _DAY, history.until)
         there = [job for job in history.jobs if job.started and job.started < end and (job.ended or end) >= begin]
-        today = {name: found.setdefault(day, BandDay()) for name, found in of_bands.items()}
+        today = {name: by_day.setdefault(day, BandDay()) for name, by_day in of_bands.items()}
         sums = money.setdefault(day, Day())
         for used in job_charges(there, begin, end, history.until):
             cost = float(used.cost.known)
@@ -62,13 +67,13 @@ def days(history: History, timelines: Sequence[PoolTimeline], bands: Iterable[Ba
                 sums.used += cost
             else:
                 sums.beside += cost
-            if one := today.get(pool_name(used.job, used.machines)):
-                one.used += used.hours
+            if band_day := today.get(pool_name(used.job, used.machines)):
+                band_day.used += used.hours
         for idle in idle_charges(timelines, there, begin, end, history.until):
             sums.idle += float(idle.cost.known)
-            if one := today.get(f"{idle.cluster}/{idle.key.pool}"):
-                one.idle += idle.hours
-                one.unknown += idle.unknown
+            if band_day := today.get(f"{idle.cluster}/{idle.key.pool}"):
+                band_day.idle += idle.hours
+                band_day.unknown += idle.unknown
     for name, waits in _waits(history).items():
         for day, count in waits.items():
             if name in of_bands:
@@ -95,9 +100,9 @@ def _waits(history: History) -> Mapping[str, Mapping[datetime, int]]:
         if waited := _wait(job, history):
             for name, count in machines_on(job).items():
                 changes[name] += [(waited[0], count), (waited[1], -count)]
-    found: dict[str, dict[datetime, int]] = {}
+    by_band: dict[str, dict[datetime, int]] = {}
     for name, moments in changes.items():
-        most, now = found.setdefault(name, defaultdict(int)), 0
+        most, now = by_band.setdefault(name, defaultdict(int)), 0
         last = _midnight(history.since)
         for at, change in sorted(moments):
             for day in midnights(last, at):
@@ -105,7 +110,7 @@ def _waits(history: History) -> Mapping[str, Mapping[datetime, int]]:
             now, last = now + change, at
             if at < history.until:
                 most[_midnight(at)] = max(most[_midnight(at)], now)
-    return found
+    return by_band
 
 
 def _wait(job: PastJob, history: History) -> tuple[datetime, datetime] | None:

@@ -36,8 +36,7 @@ _COLOURED, _NAMES, _PREEMPTIONS = 8, 60, 20
 
 @dataclass(frozen=True)
 class BoardJob:
-    """A job as `slipway jobs list` has it; `on` is its place: the band's index, the number of machines, and the first
-    and last lane of each range of them."""
+    """A job as `slipway jobs list` has it."""
 
     id: str
     region: str
@@ -55,48 +54,59 @@ class BoardJob:
     error: str | None
     sweep: str | None
     preemptions: tuple[datetime, ...] | None
+    #: Its places: each has the band's index, the number of machines, and the first and last lane of each range of them.
     on: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
 class DayOfBand:
-    """Machine hours. `unknown`: hours without a recorded number of machines; `waited`: the most waited for at once."""
+    """Machine hours of a band on a day."""
 
     day: datetime
     used: float
     idle: float
+    #: Hours without a recorded number of machines.
     unknown: float
+    #: The most machines that were waited for at once.
     waited: int
 
 
 @dataclass(frozen=True)
 class DayOfMoney:
-    """USD: of pools in use, of jobs beside them, of idle pools."""
+    """USD of a day."""
 
     day: datetime
+    #: Of pools in use.
     used: float
+    #: Of jobs beside the pools.
     beside: float
+    #: Of idle pools.
     idle: float
 
 
 @dataclass(frozen=True)
 class BoardBand:
-    """Machines over time. `top`: the highest lane; `queue`: the most that were waited for at once. `spans`: begin, end,
-    live (null: unknown) and the maximum. `generations`: each id, its beginning, and its end."""
+    """The machines of a band over time."""
 
     name: str
     machine: str
     region: str
     price_per_machine_hour: str | None
+    #: The highest lane.
     top: int
+    #: The most machines that were waited for at once.
     queue: int
+    #: Begin, end, live machines (null: unknown) and the maximum.
     spans: tuple[tuple[datetime, datetime, int | None, int | None], ...]
+    #: Id, beginning and end.
     generations: tuple[tuple[str, datetime, datetime | None], ...]
     days: tuple[DayOfBand, ...]
 
 
 @dataclass(frozen=True)
 class BoardDeployment:
+    """A deployment of the time."""
+
     time: datetime
     commit: str
     dirty: bool
@@ -104,33 +114,38 @@ class BoardDeployment:
 
 @dataclass(frozen=True)
 class Board:
-    """The contents of the page. `begun`: the first moment of which anything is known, `since` for a stack that is
-    older. `now` is None where it was not read. `most`: the users, teams and templates with the
-    most machine time, the largest first. `left_out`: the number of older jobs; `bands_left_out`: the bands with the
-    fewest jobs. `usage`: the output of `slipway usage`, by each of these, without the `names_left_out`, the cheapest
-    ones. `month`: the spent part of `budget` (USD a month, None without one), None where the history does not reach
-    back to the month's beginning."""
+    """The contents of the page."""
 
     stack: str
     project: str
     region: str
     since: datetime
+    #: The first moment of which anything is known; `since` for a stack that is older.
     begun: datetime
     time: datetime
+    #: None where it was not read.
     now: Now | None
+    #: The users, teams and templates with the most machine time, the largest first.
     most: Mapping[str, tuple[str, ...]]
     jobs: tuple[BoardJob, ...]
+    #: The number of older jobs that the page lacks.
     left_out: int
+    #: The number of bands that the page lacks: those with the fewest jobs.
     bands_left_out: int
     bands: tuple[BoardBand, ...]
     days: tuple[DayOfMoney, ...]
+    #: The output of `slipway usage`, by user, team and template.
     usage: Mapping[str, Usage]
+    #: The number of names that `usage` lacks, the cheapest ones, by user, team and template.
     names_left_out: Mapping[str, int]
+    #: The spent part of `budget`; None where the history does not reach back to the month's beginning.
     month: Ledger | None
+    #: USD a month, None without one.
     budget: float | None
     deployments: tuple[BoardDeployment, ...]
     sweeps: tuple[BoardSweep, ...]
     lives: tuple[Life, ...]
+    #: The parts that could not be read, as text.
     unread: tuple[str, ...]
 
 
@@ -146,9 +161,9 @@ def board_of(
     drawn = most_used(every, history.jobs)
     where = places(history, drawn)
     daily = days(history, pools, drawn)
-    reaches = history.since <= month_begins(history.until)
+    reaches_back = history.since <= month_begins(history.until)
     newest = history.jobs[-MOST_JOBS:]
-    tops, used = _tops(where, drawn), usages(history, BY)
+    by_grouping = usages(history, BY)
     return Board(
         stack=history.stack,
         project=history.project,
@@ -161,13 +176,16 @@ def board_of(
         jobs=tuple(_job(job, where[job.name]) for job in newest),
         left_out=len(history.jobs) - len(newest),
         bands_left_out=len(every) - len(drawn),
-        bands=tuple(_band(*one) for one in zip(drawn, tops, daily.bands, strict=True)),
+        bands=tuple(map(_band, drawn, _tops(where, drawn), daily.bands)),
         days=tuple(_money(daily)),
-        usage={by: replace(one, rows=one.rows[:_NAMES], unread=()) for by, one in used.items()},
-        names_left_out={by: len(one.rows[_NAMES:]) for by, one in used.items()},
-        month=ledger(history) if reaches else None,
+        usage={by: replace(usage, rows=usage.rows[:_NAMES], unread=()) for by, usage in by_grouping.items()},
+        names_left_out={by: len(usage.rows[_NAMES:]) for by, usage in by_grouping.items()},
+        month=ledger(history) if reaches_back else None,
         budget=budget.stack if budget else None,
-        deployments=tuple(BoardDeployment(one.at, one.commit[:7], one.dirty) for one in history.deployments),
+        deployments=tuple(
+            BoardDeployment(time=deployment.at, commit=deployment.commit[:7], dirty=deployment.dirty)
+            for deployment in history.deployments
+        ),
         sweeps=sweeps,
         lives=lives,
         unread=history.unread,
@@ -179,7 +197,7 @@ def as_json(board: Board, schema: int) -> dict[str, Any]:
     body = _harmless(codec.document(replace(board, jobs=())))
     heads = list(codec.document(board.jobs[0])) if board.jobs else []
     # Rows without keys: thousands of jobs are most of the page.
-    rows = [[_cell(getattr(job, one.name)) for one in fields(BoardJob)] for job in board.jobs]
+    rows = [[_cell(getattr(job, field.name)) for field in fields(BoardJob)] for job in board.jobs]
     return {"schema": schema, "kind": "board", **body, "jobs": {"columns": heads, "rows": rows}}
 
 
@@ -191,29 +209,30 @@ def _harmless(value: Any) -> Any:
     if isinstance(value, str):
         return value if value.isprintable() and len(value) <= _LONGEST else visible(value[:_LONGEST])
     if isinstance(value, Mapping):
-        return {_harmless(key): _harmless(one) for key, one in value.items()}
-    return [_harmless(one) for one in value] if isinstance(value, list | tuple) else value
+        return {_harmless(key): _harmless(item) for key, item in value.items()}
+    return [_harmless(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _begun(history: History) -> datetime:
     known = [job.created for job in history.jobs if job.created]
-    known += [one.at for one in history.deployments] + [one.at for one in history.samples]
+    known += [deployment.at for deployment in history.deployments]
+    known += [sample.at for sample in history.samples]
     return max(min(known, default=history.until), history.since)
 
 
 def _most(history: History, key: str) -> tuple[str, ...]:
-    found: dict[str, float] = {}
+    seconds_of: dict[str, float] = {}
     for job in history.jobs:
         if job.started and (name := getattr(job, key)):
             seconds = ((job.ended or history.until) - job.started).total_seconds()
-            found[name] = found.get(name, 0.0) + seconds * sum(one.count for one in job.machines)
-    return tuple(sorted(found, key=lambda name: (-found[name], name))[:_COLOURED])
+            seconds_of[name] = seconds_of.get(name, 0.0) + seconds * sum(machines.count for machines in job.machines)
+    return tuple(sorted(seconds_of, key=lambda name: (-seconds_of[name], name))[:_COLOURED])
 
 
 def _tops(where: Mapping[str, Iterable[Place]], bands: Iterable[Band]) -> list[int]:
     tops = [max(band.usual_max, band.most_live) for band in bands]
-    for some in where.values():
-        for place in some:
+    for job_places in where.values():
+        for place in job_places:
             tops[place.band] = max(tops[place.band], *(high for _, high in place.lanes), 1)
     return tops
 
@@ -235,8 +254,8 @@ def _job(job: PastJob, where: Iterable[Place]) -> BoardJob:
         cost_at_most=bool(job.cost and job.cost.at_most) or job.lost is None,
         error=short(job.error, _LONGEST_ERROR) or None,
         sweep=job.sweep or None,
-        preemptions=tuple(one.replace(microsecond=0) for one in job.preemptions[:_PREEMPTIONS]) or None,
-        on=tuple((one.band, one.count, *(end for lane in one.lanes for end in lane)) for one in where),
+        preemptions=tuple(moment.replace(microsecond=0) for moment in job.preemptions[:_PREEMPTIONS]) or None,
+        on=tuple((place.band, place.count, *(end for lane in place.lanes for end in lane)) for place in where),
     )
 
 
@@ -247,20 +266,27 @@ def _band(band: Band, top: int, daily: Mapping[datetime, BandDay]) -> BoardBand:
         region=band.region,
         price_per_machine_hour=exact_text(band.per_hour),
         top=top,
-        queue=max((one.waited for one in daily.values()), default=0),
-        spans=tuple((one.begin, one.end, one.live, one.max) for one in band.spans),
+        queue=max((hours.waited for hours in daily.values()), default=0),
+        spans=tuple((span.begin, span.end, span.live, span.max) for span in band.spans),
         generations=tuple((id_, came, went) for id_, (came, went) in band.clusters.items()),
         days=tuple(
-            DayOfBand(day, round(one.used, 3), round(one.idle, 3), round(one.unknown, 3), one.waited)
-            for day, one in daily.items()
-            if one != BandDay()
+            DayOfBand(
+                day=day,
+                used=round(hours.used, 3),
+                idle=round(hours.idle, 3),
+                unknown=round(hours.unknown, 3),
+                waited=hours.waited,
+            )
+            for day, hours in daily.items()
+            if hours != BandDay()
         ),
     )
 
 
 def _money(daily: Days) -> Iterable[DayOfMoney]:
+    """Yield the days from the first one with a cost on."""
     begun = False
-    for day, one in daily.money.items():
-        begun = begun or one != Day()
+    for day, sums in daily.money.items():
+        begun = begun or sums != Day()
         if begun:
-            yield DayOfMoney(day, round(one.used, 6), round(one.beside, 6), round(one.idle, 6))
+            yield DayOfMoney(day=day, used=round(sums.used, 6), beside=round(sums.beside, 6), idle=round(sums.idle, 6))

@@ -26,14 +26,16 @@ class Stay:
 
 def arrange(stays: Iterable[Stay], most: int) -> list[Lanes]:
     """Give each stay the lowest adjacent lanes, else the lowest of all; beyond `most` only where those below are taken.
-    `stays` are in the order of their beginnings."""
+
+    `stays` are in the order of their beginnings.
+    """
     free, top = [(0, most)] if most else [], most
     ends: list[tuple[datetime, Lanes]] = []
-    found = []
+    lanes_of = []
     for stay in stays:
         while ends and ends[0][0] <= stay.begin:
-            for one in heappop(ends)[1]:
-                insort(free, one)
+            for lane in heappop(ends)[1]:
+                insort(free, lane)
         free = _joined(free)
         taken, free = _take(free, stay.count)
         lacking = stay.count - sum(high - low for low, high in taken)
@@ -42,12 +44,12 @@ def arrange(stays: Iterable[Stay], most: int) -> list[Lanes]:
             top += lacking
         lanes = tuple(_joined(taken))
         heappush(ends, (stay.end, lanes))
-        found.append(lanes)
-    return found
+        lanes_of.append(lanes)
+    return lanes_of
 
 
 def _take(free: list[tuple[int, int]], count: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    whole = next((one for one in free if one[1] - one[0] >= count), None)
+    whole = next((lane_range for lane_range in free if lane_range[1] - lane_range[0] >= count), None)
     taken: list[tuple[int, int]] = []
     left: list[tuple[int, int]] = []
     for low, high in free:
@@ -61,10 +63,10 @@ def _take(free: list[tuple[int, int]], count: int) -> tuple[list[tuple[int, int]
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for low, high in ranges:
-        if found and found[-1][1] == low:
-            found[-1] = (found[-1][0], high)
+        if joined and joined[-1][1] == low:
+            joined[-1] = (joined[-1][0], high)
         else:
-            found.append((low, high))
-    return found
+            joined.append((low, high))
+    return joined

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,8 +26,9 @@ _CHECKPOINT = re.compile(r"checkpoint|ckpt", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Phase:
-    """A phase. `what`: waiting, running or preempted."""
+    """A phase of a job."""
 
+    #: waiting, running or preempted
     what: str
     begin: datetime
     end: datetime
@@ -43,28 +45,32 @@ class Mark:
 
 @dataclass(frozen=True)
 class Use:
-    """A metric of a replica or accelerator: points are times with shares from 0 to 1."""
+    """A metric of a replica or accelerator."""
 
     who: str
     what: str
     mean: float
     max: float
+    #: Times with shares from 0 to 1.
     points: tuple[tuple[datetime, float], ...]
 
 
 @dataclass(frozen=True)
 class Life:
-    """A job's life. `idle`: the idle time of its accelerators, and its cost, as text. `cause`: of its failure, in a
-    line. `why`: the parts that could not be read."""
+    """A job's life."""
 
     id: str
     name: str
     phases: tuple[Phase, ...]
     marks: tuple[Mark, ...]
     use: tuple[Use, ...]
+    #: The last lines of its log.
     lines: tuple[str, ...]
+    #: The idle time of its accelerators, and its cost, as text.
     idle: str = ""
+    #: The cause of its failure, in a line.
     cause: str = ""
+    #: The parts that could not be read.
     why: tuple[str, ...] = ()
 
 
@@ -77,8 +83,10 @@ def read_life(context: Context, job: VertexJob, *, lines: bool = True) -> Life:
         use = threads.submit(read_utilization, monitoring, job, context.now)
         log = threads.submit(_lines, context, job) if lines else None
         saved = threads.submit(_checkpoints, context, job)
-        (said, why_lines), (found, why_saved) = log.result() if log else ((), ""), saved.result()
-        return life_of(job, events.result(), use.result(), said, found, context.now, (why_lines, why_saved))
+        log_lines, why_no_lines = log.result() if log else ((), "")
+        objects, why_no_objects = saved.result()
+        why = (why_no_lines, why_no_objects)
+        return life_of(job, events.result(), use.result(), log_lines, objects, context.now, why)
 
 
 def life_of(
@@ -91,7 +99,11 @@ def life_of(
     why: Iterable[str] = (),
 ) -> Life:
     """Return a job's life. Pure."""
-    marks = [Mark(one.at, one.kind, one.text) for one in events.all if one.at and one.kind != "running"]
+    marks = [
+        Mark(time=event.at, what=event.kind, text=event.text)
+        for event in events.all
+        if event.at and event.kind != "running"
+    ]
     marks += checkpoints(saved)
     idle = idle_accelerators(use, job, job_cost(job, job.region, now, events))
     unread = (f"events: {events.why}" if events.why else "", f"use: {use.why}" if use.why else "", *why)
@@ -99,7 +111,7 @@ def life_of(
         id=job.id,
         name=job.called,
         phases=tuple(phases(job, events.all, now)),
-        marks=tuple(sorted(marks, key=lambda one: one.time)[-_MARKS:]),
+        marks=tuple(sorted(marks, key=lambda mark: mark.time)[-_MARKS:]),
         use=tuple(map(_use, use.rows[:_SERIES])),
         lines=tuple(lines),
         idle=idle_words(idle) if idle else "",
@@ -112,35 +124,40 @@ def phases(job: VertexJob, events: Iterable[JobEvent], now: datetime) -> Iterato
     if job.create_time is None:
         return
     end = job.end_time or now
-    yield Phase("waiting", job.create_time, job.start_time or end)
+    yield Phase(what="waiting", begin=job.create_time, end=job.start_time or end)
     begin, lost = job.start_time, False
-    for event in sorted((one for one in events if one.at), key=lambda one: one.at or now):
+    for event in sorted((event for event in events if event.at), key=lambda event: event.at or now):
         if begin is None or event.at is None or event.trial or event.at <= begin:
             continue
         if event.kind == "preemption" and not lost:
-            yield Phase("running", begin, event.at)
+            yield Phase(what="running", begin=begin, end=event.at)
             begin, lost = event.at, True
         elif event.kind == "running" and lost:
-            yield Phase("preempted", begin, event.at)
+            yield Phase(what="preempted", begin=begin, end=event.at)
             begin, lost = event.at, False
     if begin:
-        yield Phase("preempted" if lost else "running", begin, end)
+        yield Phase(what="preempted" if lost else "running", begin=begin, end=end)
 
 
 def checkpoints(saved: Iterable[StoredObject]) -> Iterator[Mark]:
     """Yield a mark for each minute in which objects named as checkpoints were written."""
-    found: dict[datetime, str] = {}
-    for one in saved:
-        if one.updated and _CHECKPOINT.search(one.at.name):
-            found.setdefault(one.updated.replace(second=0, microsecond=0), one.at.name)
-    for minute, name in sorted(found.items()):
-        yield Mark(minute, "checkpoint", name)
+    by_minute: dict[datetime, str] = {}
+    for stored in saved:
+        if stored.updated and _CHECKPOINT.search(stored.at.name):
+            by_minute.setdefault(stored.updated.replace(second=0, microsecond=0), stored.at.name)
+    for minute, name in sorted(by_minute.items()):
+        yield Mark(time=minute, what="checkpoint", text=name)
 
 
 def _use(row: UtilizationRow) -> Use:
-    step = max(1, -(-len(row.points) // _POINTS))
-    points = tuple((one.at.replace(microsecond=0), round(one.value, 3)) for one in row.points[::step])
-    return Use(row.role, row.what, round(row.mean, 3), round(row.max, 3), points)
+    step = max(1, math.ceil(len(row.points) / _POINTS))
+    return Use(
+        who=row.role,
+        what=row.what,
+        mean=round(row.mean, 3),
+        max=round(row.max, 3),
+        points=tuple((point.at.replace(microsecond=0), round(point.value, 3)) for point in row.points[::step]),
+    )
 
 
 def _lines(context: Context, job: VertexJob) -> tuple[tuple[str, ...], str]:

@@ -19,10 +19,12 @@ from slipway.using.jobs.waiting import wait_reason, waits
 
 @dataclass(frozen=True)
 class Share:
-    """Machines of a pool: busy with jobs of `user`, free, or possible as jobs need them (`room`)."""
+    """Machines of a pool in one state."""
 
+    #: `busy`, `free`, or `room`: possible as jobs need them.
     what: str
     machines: int
+    #: Of the jobs that they are busy with.
     user: str = ""
     jobs: tuple[str, ...] = ()
 
@@ -59,12 +61,15 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Gauge:
-    """A quota that the stack draws: `now` its own use, `ceiling` its maximum, `others` the use by others."""
+    """A quota that the stack draws."""
 
     label: str
     region: str
+    #: The stack's own use.
     now: int
+    #: The stack's use at its pools' maximum.
     ceiling: int
+    #: The use by others, and by the stack's retiring clusters; None where it is not known.
     others: int | None
     limit: int | None
     verdict: str
@@ -72,22 +77,26 @@ class Gauge:
 
 @dataclass(frozen=True)
 class Now:
-    """The present state. `due` as in `slipway schedule`, with its effect (`does`) on people, None where it is not
-    known; `findings` as in `slipway doctor`, of jobs alone. `unseen`: the parts that could not be read, and why."""
+    """The present state."""
 
     pools: tuple[PoolNow, ...]
     waiting: tuple[Waiting, ...]
+    #: As in `slipway schedule`, with its effect (`does`) on people; None where it is not known.
     due: tuple[Mapping[str, Any], ...] | None
     gauges: tuple[Gauge, ...]
+    #: As in `slipway doctor`, of jobs alone.
     findings: tuple[Mapping[str, Any], ...]
+    #: The parts that could not be read, and why.
     unseen: tuple[str, ...] = ()
 
 
 def pools_now(rows: Iterable[PoolRow]) -> Iterator[PoolNow]:
     """Yield each pool. Busy machines without a listed job have no holder."""
     for row in rows:
-        shares = [Share("busy", one.machines, one.name, one.jobs) for one in row.holders]
-        known = sum(one.machines for one in shares)
+        shares = [
+            Share(what="busy", machines=holder.machines, user=holder.name, jobs=holder.jobs) for holder in row.holders
+        ]
+        known = sum(share.machines for share in shares)
         busy = max(row.pool.used, known)
         shares += [
             Share("busy", busy - known),
@@ -102,7 +111,7 @@ def pools_now(rows: Iterable[PoolRow]) -> Iterator[PoolNow]:
             busy=row.pool.used,
             live=row.pool.replicas,
             max=row.max,
-            shares=tuple(one for one in shares if one.machines),
+            shares=tuple(share for share in shares if share.machines),
             idle_since=row.idle_since,
             price_per_hour_now=exact_text(row.price(row.pool.replicas)),
         )
@@ -112,8 +121,8 @@ def queue(
     jobs: tuple[VertexJob, ...], clusters: Iterable[PersistentResource], names: Mapping[str, str], now: datetime
 ) -> Iterator[Waiting]:
     """Yield the waiting jobs, the oldest first. `names`: the display name of each cluster, by its id."""
-    there = {one.id: one for one in clusters}
-    for job in sorted((one for one in jobs if waits(one)), key=lambda one: (one.create_time or now, one.id)):
+    by_id = {job.id: job for job in clusters}
+    for job in sorted((job for job in jobs if waits(job)), key=lambda job: (job.create_time or now, job.id)):
         id_ = job.persistent_resource_id
         name = names.get(id_, id_)
         yield Waiting(
@@ -124,7 +133,7 @@ def queue(
             on=name or job.capacity_type,
             machines=Demand.of(job).machines,
             create_time=job.create_time,
-            why=wait_reason(job, there.get(id_), name, jobs, now),
+            why=wait_reason(job, by_id.get(id_), name, jobs, now),
         )
 
 
@@ -132,7 +141,12 @@ def gauges(lines: Iterable[QuotaRow]) -> Iterator[Gauge]:
     """Yield the quota that pools draw; the possible draw of offers beside them is a verdict, and no use."""
     for line in lines:
         if line.now is not None:
-            name, others = f"{label(line.metric)}, {namespace(line.metric)}", line.others
-            if others is not None:
-                others += line.retiring or 0
-            yield Gauge(name, line.region, line.now, line.ceiling, others, line.limit, line.verdict)
+            yield Gauge(
+                label=f"{label(line.metric)}, {namespace(line.metric)}",
+                region=line.region,
+                now=line.now,
+                ceiling=line.ceiling,
+                others=None if line.others is None else line.others + (line.retiring or 0),
+                limit=line.limit,
+                verdict=line.verdict,
+            )

@@ -28,21 +28,23 @@ _UNKNOWN = "–"
 
 
 def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
-    """Return the HTML of a board's JSON (`slipway.operating.board.document.as_json`). `fresh_s`: seconds after which a
-    served page asks for a newer one; 0 for a file."""
+    """Return the HTML of a board's JSON (`slipway.operating.board.document.as_json`).
+
+    `fresh_s`: seconds after which a served page asks for a newer one; 0 for a file.
+    """
     here = files(__package__)
     scripts = [here.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS]
     style = _colours() + here.joinpath("page.css").read_text(encoding="utf-8")
     chosen = {"days": _range(data), "by": "user"}
     board = {
         "data": data,
-        "charts": {name: asdict(one) for name, one in CHARTS.items()},
+        "charts": {name: asdict(chart) for name, chart in CHARTS.items()},
         "themes": {"light": LIGHT.config(), "dark": DARK.config()},
         "params": chosen,
     }
     policy = {
         "default-src": ["'none'"],
-        "script-src": [_digest(one) for one in scripts],
+        "script-src": [_digest(script) for script in scripts],
         "style-src": [_digest(style)],
         "base-uri": ["'none'"],
         "form-action": ["'none'"],
@@ -58,17 +60,19 @@ def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
         month=_month(data["month"], data["budget"]) if data["month"] else None,
         policy="; ".join(f"{key} {' '.join(values)}" for key, values in policy.items()),
         style=Markup(style),
-        scripts=[Markup(one) for one in scripts],
+        scripts=[Markup(script) for script in scripts],
         board=_in_script(board),
     )
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A specification with its rows, by name, and the pixels that axes and labels need beside it."""
+    """A chart of the page."""
 
     spec: Mapping[str, Any]
+    #: The names of its rows.
     uses: tuple[str, ...]
+    #: The pixels that axes and labels need beside it.
     room: int = 4
 
 
@@ -104,24 +108,30 @@ class Tile:
 def tiles(data: Mapping[str, Any]) -> Iterator[Tile]:
     now = data["now"]
     pools, waiting = now["pools"], now["waiting"]
-    busy, live = sum(one["busy"] for one in pools), sum(one["live"] for one in pools)
-    more = sum(_machines(one["shares"], "room") for one in pools)
-    yield Tile("Machines", f"{busy:,} of {live:,}", f"busy; {more:,} more may come" if more else "busy")
-    needed = sum(one["machines"] for one in waiting)
+    busy, live = sum(pool["busy"] for pool in pools), sum(pool["live"] for pool in pools)
+    room = sum(_machines(pool["shares"], "room") for pool in pools)
     yield Tile(
-        "Queue", counted(len(waiting), "job"), f"for {counted(needed, 'machine')}" if waiting else "nothing waits"
+        what="Machines", figure=f"{busy:,} of {live:,}", more=f"busy; {room:,} more may come" if room else "busy"
     )
-    prices = [one["pricePerHourNow"] for one in pools]
-    whole = sum(Decimal(one) for one in prices if one)
+    needed = sum(job["machines"] for job in waiting)
     yield Tile(
-        "Pools",
-        f"${whole:,.2f}/h",
-        f"${whole * HOURS_OF_A_MONTH:,.0f} a month" + (f" {MORE}" if None in prices else ""),
+        what="Queue",
+        figure=counted(len(waiting), "job"),
+        more=f"for {counted(needed, 'machine')}" if waiting else "nothing waits",
+    )
+    prices = [pool["pricePerHourNow"] for pool in pools]
+    total = sum(Decimal(price) for price in prices if price)
+    yield Tile(
+        what="Pools",
+        figure=f"${total:,.2f}/h",
+        more=f"${total * HOURS_OF_A_MONTH:,.0f} a month" + (f" {MORE}" if None in prices else ""),
     )
     if data["month"]:
         yield _month(data["month"], data["budget"])
-    jobs = len(now["findings"])
-    yield Tile("To look at", counted(jobs, "job") if jobs else "nothing", "idle, or not on a free pool" if jobs else "")
+    if jobs := len(now["findings"]):
+        yield Tile(what="To look at", figure=counted(jobs, "job"), more="idle, or not on a free pool")
+    else:
+        yield Tile(what="To look at", figure="nothing", more="")
 
 
 def _month(month: Mapping[str, Any], budget: float | None) -> Tile:
@@ -130,7 +140,11 @@ def _month(month: Mapping[str, Any], budget: float | None) -> Tile:
     least = "" if month["complete"] else "≥ "
     forecast = "" if month["forecast"] is None else f"{least}{_whole(month['forecast'])} by its end"
     limit = "" if budget is None else f"budget {_whole(budget)}"
-    return Tile(name, f"{least}{_whole(month['spent'])}", ", ".join(filter(None, (forecast, limit))))
+    return Tile(
+        what=name,
+        figure=f"{least}{_whole(month['spent'])}",
+        more=", ".join(filter(None, (forecast, limit))),
+    )
 
 
 def _whole(amount: float) -> str:
@@ -198,7 +212,7 @@ def _since(text: str | None, now: str) -> str:
 
 
 def _machines(shares: list[Mapping[str, Any]], what: str) -> int:
-    return sum(one["machines"] for one in shares if one["what"] == what)
+    return sum(share["machines"] for share in shares if share["what"] == what)
 
 
 def _keys(points: list[Mapping[str, Any]], metric: str) -> list[str]:
@@ -217,9 +231,10 @@ def _ordered(runs: list[Mapping[str, Any]], sweep: Mapping[str, Any]) -> list[Ma
 def _happened(life: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the phases with their lengths, and the events in them, by time."""
     phases = [
-        {"time": one["begin"], "what": one["what"], "text": _since(one["begin"], one["end"])} for one in life["phases"]
+        {"time": phase["begin"], "what": phase["what"], "text": _since(phase["begin"], phase["end"])}
+        for phase in life["phases"]
     ]
-    return sorted([*phases, *life["marks"]], key=lambda one: datetime.fromisoformat(one["time"]))
+    return sorted([*phases, *life["marks"]], key=lambda phase: datetime.fromisoformat(phase["time"]))
 
 
 _FILTERS = {

@@ -1,6 +1,6 @@
 """The thin shell of the board: reads a stack as the doctor does, its past, and some jobs and sweeps in full.
 
-Failures to read are told on the page, and hide nothing else.
+Failures to read are shown on the page, and hide nothing else.
 """
 
 from __future__ import annotations
@@ -53,19 +53,25 @@ _LISTED = 20 * MOST_RUNS
 
 @dataclass(frozen=True)
 class Wanted:
-    """The choice of what is shown: the length of the past, and the sweeps and jobs in full. `goal`: of a sweep's chart.
-    `lines`: lines of jobs' logs too, the causes of failures among them."""
+    """The choice of the page's contents."""
 
+    #: The length of the past.
     past: timedelta = timedelta(days=30)
+    #: The sweeps that are shown in full.
     sweeps: tuple[str, ...] = ()
+    #: The jobs that are shown in full.
     jobs: tuple[str, ...] = ()
+    #: Of the sweeps' charts.
     goal: Goal | None = None
+    #: Lines of jobs' logs are shown too, the causes of failures among them.
     lines: bool = True
 
 
 def read_board(context: Context, wanted: Wanted, say: Callable[[str], None]) -> Board:
-    """Read the board. `say` gets a sentence for every slow part. Raises the errors of fetching the catalog, and
-    ResourceError for a named job or sweep that does not exist."""
+    """Read the board. `say` gets a sentence for every slow part.
+
+    Raises the errors of fetching the catalog, and ResourceError for a named job or sweep that does not exist.
+    """
     catalog, place = context.catalog, find(context, None)
     now = right_time(context.now, context.connection.session.time)
     with ThreadPoolExecutor(2, thread_name_prefix="board") as threads:
@@ -83,7 +89,10 @@ def _now(catalog: Catalog, seen: Picture) -> Now:
     clusters = () if isinstance(seen.clusters, Unknown) else seen.clusters
     jobs = () if isinstance(seen.jobs, Unknown) else distinct(seen.jobs)
     recent = () if isinstance(seen.recent, Unknown) else seen.recent
-    names = {**{id_: id_ for id_ in catalog.retiring}, **{one.id: one.name for one in catalog.clusters.values()}}
+    names = {
+        **{id_: id_ for id_ in catalog.retiring},
+        **{cluster.id: cluster.name for cluster in catalog.clusters.values()},
+    }
     # Without its clusters, all of the catalog's would seem to be gone.
     pools = () if isinstance(seen.clusters, Unknown) else pools_now(rows(catalog, clusters, jobs, recent))
     ours = tuple(
@@ -94,18 +103,18 @@ def _now(catalog: Catalog, seen: Picture) -> Now:
         waiting=tuple(queue(ours, clusters, names, seen.now)),
         due=_due(catalog, seen),
         gauges=tuple(gauges(seen.quota.lines)) if isinstance(seen.quota, QuotaReport) else (),
-        findings=tuple(one.document() for one in examine(seen, OF_JOBS)),
+        findings=tuple(finding.document() for finding in examine(seen, OF_JOBS)),
         unseen=tuple(unread),
     )
 
 
 def _due(catalog: Catalog, seen: Picture) -> tuple[Mapping[str, Any], ...] | None:
-    """Return what is due, None where nothing tells it."""
-    limits = Unknown("not read for this", "", "")
+    """Return the due dates; None where nothing tells them."""
+    limits = Unknown(why="not read for this", api="", role="")
     ends = seen.recent if isinstance(seen.recent, Unknown) else last_ends(seen.recent)
     live = Live(clusters=seen.clusters, jobs=seen.jobs, limits=limits, catalog=as_published(catalog), last_ends=ends)
     try:
-        return tuple({**one.document(seen.now), "does": one.does} for one in upcoming(catalog, live, seen.now))
+        return tuple({**due.document(seen.now), "does": due.does} for due in upcoming(catalog, live, seen.now))
     except SlipwayError:
         return None
 
@@ -114,9 +123,9 @@ def _lives(context: Context, wanted: Wanted, history: History) -> tuple[Life, ..
     """Read the named jobs, else the newest running or failed ones."""
     if wanted.jobs:
         stack = context.catalog.stack
-        jobs = [find_jobs(context.vertex, one, stack=stack, of_template=False)[0] for one in wanted.jobs]
+        jobs = [find_jobs(context.vertex, name, stack=stack, of_template=False)[0] for name in wanted.jobs]
     else:
-        newest = [one.name for one in reversed(history.jobs) if one.state in ("RUNNING", "FAILED") and one.started]
+        newest = [job.name for job in reversed(history.jobs) if job.state in ("RUNNING", "FAILED") and job.started]
         jobs = list(_still_there(context, newest[:LIVES]))
     with ThreadPoolExecutor(max(1, len(jobs)), thread_name_prefix="lives") as threads:
         lives = threads.map(lambda job: read_life(context, job, lines=wanted.lines), jobs)
@@ -135,21 +144,23 @@ def _sweeps(context: Context, wanted: Wanted, history: History) -> Iterator[Boar
     """Yield the named sweeps, else the newest sweeps and tuning jobs."""
     if wanted.sweeps:
         for id_ in wanted.sweeps:
-            if (found := _sweep(context, id_, wanted, history)) is None:
+            if (sweep := _sweep(context, id_, wanted, history)) is None:
                 raise ResourceError(f"there is no sweep {quoted(id_)}", fix="slipway jobs list shows the newest jobs")
-            yield found
+            yield sweep
         return
     newest = dict.fromkeys(job.name if KINDS[job.kind].has_trials else job.sweep for job in reversed(history.jobs))
-    for id_ in [one for one in newest if one][:SWEEPS]:
+    for id_ in [id_ for id_ in newest if id_][:SWEEPS]:
         # A label may have been written by anybody, and a job may be gone by now.
         with contextlib.suppress(SlipwayError):
-            if found := _sweep(context, id_, wanted, history):
-                yield found
+            if sweep := _sweep(context, id_, wanted, history):
+                yield sweep
 
 
 def _sweep(context: Context, id: str, wanted: Wanted, history: History) -> BoardSweep | None:
-    """Return a sweep by its id, or the trials of a tuning job by its full name; None where there are no runs. Raises
-    ConfigError where a named sweep lacks the metric to draw."""
+    """Return a sweep by its id, or the trials of a tuning job by its full name; None where there are no runs.
+
+    Raises ConfigError where a named sweep lacks the metric to draw.
+    """
     if "/" in id:
         return board_study(context.vertex.job(id))
     listed = context.vertex.jobs_of_every_kind(sweep_filter(context.catalog.stack, id))

@@ -25,11 +25,16 @@ _KEPT = 8
 
 @dataclass
 class FreshPages:
-    """Pages by the job that each has in full, empty for none. `make` reads the stack; one at a time, so that a second
-    caller gets the first one's page. `now` is a clock in seconds."""
+    """Pages by the job that each has in full, empty for none.
 
+    Only one is made at a time, so that a second caller gets the first one's page.
+    """
+
+    #: Reads the stack, and returns the page of a job.
     make: Callable[[str], str]
+    #: A clock in seconds.
     now: Callable[[], float]
+    #: Is told of an error where the page before is shown in its place.
     tell: Callable[[SlipwayError], None]
     _kept: dict[str, tuple[float, str]] = field(default_factory=dict, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)

@@ -1,5 +1,4 @@
-"""A sweep or a tuning job on the page: its runs with their varying parameters and outcomes, and axes to draw them on.
-Pure."""
+"""A sweep or a tuning job on the page: its runs with their varying parameters and outcomes, and axes for them. Pure."""
 
 from __future__ import annotations
 
@@ -29,10 +28,12 @@ _APART = 8.0
 
 @dataclass(frozen=True)
 class SweepRun:
-    """A run with the keys of `slipway jobs list --metric`; `id` of the job, and `run` its number, or the trial's."""
+    """A run with the keys of `slipway jobs list --metric`."""
 
+    #: The job's.
     id: str
     name: str
+    #: The number of the run, or of the trial.
     run: str
     state: str
     parameters: Mapping[str, Scalar]
@@ -46,14 +47,16 @@ class SweepRun:
 
 @dataclass(frozen=True)
 class AxisPoint:
-    """The place of a run on an axis, from 0 to 1, and its value there. `metric`: the number that is drawn, `score` its
-    place, 1 for the best; None where the run has none."""
+    """A run's place on an axis, and its value there."""
 
     run: str
     key: str
+    #: From 0 to 1.
     place: float
     text: str
+    #: The number that is drawn; None where the run has none.
     metric: float | None
+    #: The place of that number, 1 for the best; None where the run has none.
     score: float | None
     best: bool
     cost: float | None = None
@@ -61,16 +64,19 @@ class AxisPoint:
 
 @dataclass(frozen=True)
 class AxisTick:
-    """A value that is written at an axis; `along`: also where the axis is horizontal and values need more room."""
+    """A value that is written at an axis."""
 
     key: str
     place: float
     text: str
+    #: It is written also where the axis is horizontal and values need more room.
     along: bool
 
 
 @dataclass(frozen=True)
 class CurvePoint:
+    """The metric of a run at one step."""
+
     run: str
     step: int
     value: float
@@ -78,25 +84,29 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class BoardSweep:
-    """A sweep. `metric`: the one that is drawn, empty where no run has any; `maximize` is None without a known
-    direction. `left_out`: the number of runs that the page lacks."""
+    """A sweep, or the study of a tuning job."""
 
     id: str
     kind: str
     parameters: tuple[str, ...]
     metrics: tuple[str, ...]
+    #: The metric that is drawn, empty where no run has any.
     metric: str
+    #: None without a known direction.
     maximize: bool | None
     runs: tuple[SweepRun, ...]
     points: tuple[AxisPoint, ...]
     ticks: tuple[AxisTick, ...]
     curves: tuple[CurvePoint, ...] = ()
+    #: The number of runs that the page lacks.
     left_out: int = 0
 
 
 def board_sweep(id: str, results: Results, metrics: Mapping[str, Metrics], total: int = 0) -> BoardSweep:
-    """Return the runs of a sweep, drawn by the metric of its goal, else by the first. `metrics` are by the jobs' full
-    names; `total`: the least number of runs."""
+    """Return the runs of a sweep, drawn by the metric of its goal, else by the first.
+
+    `metrics` are by the jobs' full names; `total`: the least number of runs.
+    """
     rows, goal = results.rows[:MOST_RUNS], results.goal
     runs = tuple(_run(row, place) for place, row in enumerate(rows, 1))
     metric = goal.metric if goal else next(iter(results.metrics), "")
@@ -178,8 +188,10 @@ def _finite(metrics: Mapping[str, float]) -> Mapping[str, float]:
 def _values(
     runs: Sequence[SweepRun], parameters: Sequence[str], metric: str
 ) -> Iterator[tuple[str, Mapping[str, Scalar]]]:
-    """Yield each axis with the value of each run that has one: varying parameters, and the metric last. A parameter
-    with the metric's name is `params.NAME`, as in tables for pandas."""
+    """Yield each axis with the value of each run that has one: varying parameters, and the metric last.
+
+    A parameter with the metric's name is `params.NAME`, as in tables for pandas.
+    """
     for name in parameters[: _AXES - 1]:
         values = {run.run: run.parameters[name] for run in runs if name in run.parameters}
         if len(set(map(render, values.values()))) > 1:
@@ -197,8 +209,16 @@ def _points(runs: Sequence[SweepRun], parameters: Sequence[str], metric: str, *,
     for key, values in _values(runs, parameters, metric):
         places = _places(values)
         for run, value in values.items():
-            number, score = drawn.get(run), scores.get(run)
-            yield AxisPoint(run, key, places[run], _text(value), number, score, run in best, costs.get(run))
+            yield AxisPoint(
+                run=run,
+                key=key,
+                place=places[run],
+                text=_text(value),
+                metric=drawn.get(run),
+                score=scores.get(run),
+                best=run in best,
+                cost=costs.get(run),
+            )
 
 
 def _ticks(runs: Sequence[SweepRun], parameters: Sequence[str], metric: str) -> Iterator[AxisTick]:
@@ -212,16 +232,23 @@ def _ticks(runs: Sequence[SweepRun], parameters: Sequence[str], metric: str) -> 
         ticks = []
         for place in (*ends, *between):
             width = (len(texts[place]) + 1) / _LETTERS
-            begin = place - width / 2 if INNER[0] < place < INNER[1] else place - width * (place > 0.5)
+            if INNER[0] < place < INNER[1]:
+                begin = place - width / 2
+            elif place > 0.5:  # At an end of the axis the text ends, or begins, at its point.
+                begin = place - width
+            else:
+                begin = place
             if _fits((place, place + 1 / _LINES), up):
-                ticks.append(AxisTick(key, place, texts[place], along=_fits((begin, begin + width), along)))
+                fits_along = _fits((begin, begin + width), along)
+                ticks.append(AxisTick(key=key, place=place, text=texts[place], along=fits_along))
         yield from sorted(ticks, key=lambda tick: tick.place)
 
 
 def _fits(wanted: tuple[float, float], taken: list[tuple[float, float]]) -> bool:
-    """Take a range of an axis, unless a part of it is taken already."""
+    """Take a range of an axis, and return True, unless a part of it is taken already."""
     free = all(wanted[1] <= begin or end <= wanted[0] for begin, end in taken)
-    taken += [wanted] if free else []
+    if free:
+        taken.append(wanted)
     return free
 
 
@@ -257,7 +284,9 @@ def _text(value: Scalar) -> str:
 
 
 def _curves(steps: Sequence[tuple[str, Metrics]], metric: str) -> Iterator[CurvePoint]:
-    for run, metrics in [one for one in steps if len(one[1].steps) > 1][:_CURVES]:
+    with_steps = [(run, metrics) for run, metrics in steps if len(metrics.steps) > 1]
+    for run, metrics in with_steps[:_CURVES]:
         having = [step for step in metrics.steps if math.isfinite(step.values.get(metric, math.nan))]
-        every = max(1, -(-len(having) // _STEPS))
-        yield from (CurvePoint(run, one.step, round(one.values[metric], 6)) for one in having[::every])
+        every = max(1, math.ceil(len(having) / _STEPS))
+        for step in having[::every]:
+            yield CurvePoint(run=run, step=step.step, value=round(step.values[metric], 6))

@@ -13,7 +13,7 @@ FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu 
 
 @dataclass(frozen=True)
 class Theme:
-    """The theme. `idle`: paid and unused, `unknown`: not recorded, `other`: people without a colour."""
+    """The colours of the page."""
 
     page: str
     card: str
@@ -21,8 +21,11 @@ class Theme:
     muted: str
     line: str
     accent: str
+    #: Of machines that are paid and unused.
     idle: str
+    #: Of times that were not recorded.
     unknown: str
+    #: Of people without a colour of their own.
     other: str
     waiting: str
     bad: str

@@ -36,13 +36,13 @@ def life() -> Spec:
     """Return the life of a job: its wait, its runs and the times without machines, with its events."""
     x = {"field": "begin", "type": "temporal", "scale": _LIFETIME, "axis": _AXIS}
     phases = [{"calculate": f"toDate(datum.{key})", "as": key} for key in ("begin", "end")]
-    told = [{"field": "what", "title": "was"}, when("begin", "from"), when("end", "to")]
+    tooltip = [{"field": "what", "title": "was"}, when("begin", "from"), when("end", "to")]
     bars = [
         {
             "data": {"name": "phases"},
             "transform": [_LIFE, {"filter": f"datum.what === '{what}'"}, *phases],
             "mark": {"type": "rect", "style": style},
-            "encoding": {"x": x, "x2": {"field": "end"}, "tooltip": told},
+            "encoding": {"x": x, "x2": {"field": "end"}, "tooltip": tooltip},
         }
         for what, style in (("waiting", "waiting"), ("running", "accent"), ("preempted", "bad"))
     ]

@@ -133,6 +133,7 @@ class _Stay:
 
 
 def _stays(job: PastJob, now: datetime) -> Iterator[tuple[PoolKey, _Stay]]:
+    """Yield a job's stays on the pools of its cluster; none for a job beside the pools."""
     if job.started is None or not job.cluster_id:
         return
     end = job.ended or now

@@ -19,12 +19,14 @@ _KNOWN = 0.8
 
 @dataclass(frozen=True)
 class Calibration:
-    """The error of a replay over `jobs` that ran: the area between the two distributions of waits, as a share of all
-    waits, or the share of jobs that could not have run where that is more; None for fewer than FEWEST. `machines`: the
-    error of the pools' machine hours, None where too few of them were recorded."""
+    """The error of a replay."""
 
+    #: The area between the two distributions of waits, as a share of all waits, or the share of jobs that could not
+    #: have run where that is more; None for fewer jobs than FEWEST.
     error: float | None
+    #: The number of jobs that ran.
     jobs: int
+    #: The error of the pools' machine hours; None where too few of them were recorded.
     machines: float | None = None
 
     @property
@@ -42,19 +44,21 @@ class Calibration:
 
 def calibrate(replay: Replay, pools: Iterable[PoolTimeline] = ()) -> Calibration:
     """Compare a replay of the stack as it was with its past, and its pools with the recorded ones."""
-    known = [one for one in replay.runs if one.job.counted and one.job.waited is not None]
-    ran = [one for one in known if one.wait is not None]
+    known = [run for run in replay.runs if run.job.counted and run.job.waited is not None]
+    ran = [run for run in known if run.wait is not None]
     if len(known) < FEWEST:
-        return Calibration(None, len(known))
+        return Calibration(error=None, jobs=len(known))
     never = 1 - len(ran) / len(known)
-    replayed = sorted(one.wait for one in ran if one.wait is not None)
-    happened = sorted(one.job.waited for one in ran if one.job.waited is not None)
-    apart = sum(abs(one - other) for one, other in zip(replayed, happened, strict=True))
+    replayed = sorted(run.wait for run in ran if run.wait is not None)
+    happened = sorted(run.job.waited for run in ran if run.job.waited is not None)
+    area = sum(abs(wait - real) for wait, real in zip(replayed, happened, strict=True))
     whole = max(sum(happened), NEGLIGIBLE * len(ran))
-    return Calibration(max(never, apart / whole if ran else 1.0), len(known), _machines(replay, pools))
+    error = max(never, area / whole) if ran else 1.0
+    return Calibration(error=error, jobs=len(known), machines=_machines(replay, pools))
 
 
 def _machines(replay: Replay, pools: Iterable[PoolTimeline]) -> float | None:
+    """Return the error of the pools' machine hours."""
     spans = [span for pool in pools for span in pool.spans]
     hours = sum(span.hours for span in spans)
     recorded = sum(span.hours for span in spans if span.live is not None)

@@ -15,22 +15,31 @@ Needs = tuple[tuple[int, int], ...]
 
 @dataclass
 class PoolState:
-    """Machines of a pool now: `live` exist, `busy` have jobs, `coming` are on their way, and waiting jobs have `asked`
-    for more. `change` numbers the times at which it was as large as it needs to be: the pool shrinks when that number
-    has stayed the same for a while. Machine seconds up to `at`, within the replayed time."""
+    """The machines of a pool now."""
 
     spec: ReplayedPool
     min: int = 0
     max: int = 0
+    #: The machines that exist.
     live: int = 0
+    #: Those that have jobs.
     busy: int = 0
+    #: Those that are on their way.
     coming: int = 0
+    #: Those that waiting jobs asked for.
     asked: int = 0
+    #: The most that were busy at once.
     most: int = 0
+    #: Counts the times at which the pool was as large as it needs to be: it shrinks when this has stayed the same for a
+    #: while.
     change: int = 0
+    #: The pool is to shrink then.
     shrinks: bool = False
+    #: The moment up to which machine seconds are added up.
     at: float = 0.0
+    #: Machine seconds within the replayed time.
     live_seconds: float = 0.0
+    #: Machine seconds with a job within the replayed time.
     held_seconds: float = 0.0
 
     def account(self, now: float, begin: float, end: float) -> None:
@@ -63,13 +72,18 @@ class PoolState:
 
 @dataclass
 class Waiting:
-    """A job that waits by one of its routes. `gone`: it has started, or went elsewhere."""
+    """A job that waits by one of its routes."""
 
+    #: Its place among all that wait.
     order: int
+    #: The place of the job among the replay's.
     job: int
+    #: The place of the route among the job's.
     route: int
+    #: The number of the cluster.
     cluster: int
     needs: Needs
+    #: It has started, or went elsewhere.
     gone: bool = False
 
 
@@ -78,33 +92,39 @@ class ClusterQueue:
     """The jobs that wait on a cluster, in one line for each set of pools."""
 
     name: str
+    #: The place of the cluster among the replay's.
     number: int
+    #: The places of its pools among the replay's.
     pools: tuple[int, ...]
+    #: The jobs in the order of their arrival, by the places of the pools that they need; some may be gone.
     lines: dict[tuple[int, ...], deque[Waiting]] = field(default_factory=dict)
+    #: The number of jobs that wait.
     length: int = 0
 
-    def add(self, one: Waiting, pools: Sequence[PoolState]) -> None:
-        self.lines.setdefault(tuple(at for at, _ in one.needs), deque()).append(one)
+    def add(self, job: Waiting, pools: Sequence[PoolState]) -> None:
+        self.lines.setdefault(tuple(at for at, _ in job.needs), deque()).append(job)
         self.length += 1
-        for at, machines in one.needs:
+        for at, machines in job.needs:
             pools[at].asked += machines
 
-    def remove(self, one: Waiting, pools: Sequence[PoolState]) -> None:
-        one.gone = True
+    def remove(self, job: Waiting, pools: Sequence[PoolState]) -> None:
+        job.gone = True
         self.length -= 1
-        for at, machines in one.needs:
+        for at, machines in job.needs:
             pools[at].asked -= machines
 
     def startable(self, pools: Sequence[PoolState]) -> Iterator[Waiting]:
-        """Yield the jobs whose machines are free, in order, each to be started before the next; no job overtakes
-        another that waits for the same pool."""
+        """Yield the jobs whose machines are free, in order, each to be started before the next.
+
+        No job overtakes another that waits for the same pool.
+        """
         blocked: set[int] = set()
-        while self.length and (one := self._first(blocked)) is not None:
-            free = all(pools[at].busy + machines <= pools[at].live for at, machines in one.needs)
-            if free and not any(at in blocked for at, _ in one.needs):
-                yield one
+        while self.length and (job := self._first(blocked)) is not None:
+            free = all(pools[at].busy + machines <= pools[at].live for at, machines in job.needs)
+            if free and not any(at in blocked for at, _ in job.needs):
+                yield job
             else:
-                blocked.update(at for at, _ in one.needs)
+                blocked.update(at for at, _ in job.needs)
 
     def needed(self, pools: Sequence[PoolState]) -> dict[int, int]:
         """Return machines in use and waited for, by pool: for as many waiting jobs, in order, as fit at once."""
@@ -113,15 +133,16 @@ class ClusterQueue:
             return needed
         blocked: set[int] = set()
         lines = [(place, iter(line)) for place, line in enumerate(self.lines.values())]
-        heads = [(one.order, place, one, line) for place, line in lines if (one := _next(line))]
+        # The first job of each line; its place only keeps the heap from comparing jobs.
+        heads = [(job.order, place, job, line) for place, line in lines if (job := _next(line))]
         heapq.heapify(heads)
         while heads:
-            _, place, one, line = heapq.heappop(heads)
-            fits = all(at not in blocked and needed[at] + machines <= pools[at].max for at, machines in one.needs)
+            _, place, job, line = heapq.heappop(heads)
+            fits = all(at not in blocked and needed[at] + machines <= pools[at].max for at, machines in job.needs)
             if not fits:  # No job behind it in its line fits either.
-                blocked.update(at for at, _ in one.needs)
+                blocked.update(at for at, _ in job.needs)
                 continue
-            for at, machines in one.needs:
+            for at, machines in job.needs:
                 needed[at] += machines
             if following := _next(line):
                 heapq.heappush(heads, (following.order, place, following, line))
@@ -129,14 +150,14 @@ class ClusterQueue:
 
     def _first(self, blocked: set[int]) -> Waiting | None:
         """Return the earliest job of the lines that are not blocked altogether."""
-        found: Waiting | None = None
+        first: Waiting | None = None
         for pools, line in self.lines.items():
             while line and line[0].gone:
                 line.popleft()
-            if line and not blocked.issuperset(pools) and (found is None or line[0].order < found.order):
-                found = line[0]
-        return found
+            if line and not blocked.issuperset(pools) and (first is None or line[0].order < first.order):
+                first = line[0]
+        return first
 
 
 def _next(line: Iterator[Waiting]) -> Waiting | None:
-    return next((one for one in line if not one.gone), None)
+    return next((job for job in line if not job.gone), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 
@@ -26,31 +26,34 @@ from slipway.operating.whatif.workload import Workload, workload
 
 def jobs_of(jobs: int, seconds: float) -> str:
     """Return `the last 30 days' 412 jobs`, `12 jobs of the last 5 h`."""
-    words, some = span(seconds), counted(jobs, "job")
-    return f"the last {words}' {some}" if "days" in span_parts(seconds) else f"{some} of the last {words}"
+    time, count = span(seconds), counted(jobs, "job")
+    return f"the last {time}' {count}" if "days" in span_parts(seconds) else f"{count} of the last {time}"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A comparison. `jobs` were replayed, `never_started` had no run time to replay. `replays`: the sources of `before`
-    and `after`. `assumed`: capacity types beside the pools without a wait in the history. `unread`: parts of the
-    history that could not be read."""
+    """The same jobs on two sets of pools."""
 
     since: datetime
     until: datetime
+    #: The number that were replayed.
     jobs: int
     before: Outcome
     after: Outcome
+    #: The sources of `before` and `after`.
     replays: tuple[Replay, Replay]
     calibration: Calibration
     delays: MeasuredDelays
+    #: The number of jobs without a run time to replay.
     never_started: int = 0
+    #: Capacity types beside the pools without a wait in the history.
     assumed: tuple[str, ...] = ()
+    #: Parts of the history that could not be read.
     unread: tuple[str, ...] = ()
 
     @property
     def unchanged(self) -> bool:
-        """Whether the pools before and after are the same."""
+        """True where the pools before and after are the same."""
         return self.replays[0] is self.replays[1]
 
 
@@ -66,13 +69,18 @@ class Replayer:
     @classmethod
     def of(cls, history: History, catalog: Catalog) -> Replayer:
         load = PastLoad(history)
-        return cls(history, catalog, workload(history, catalog, load), measure(history, load))
+        return cls(
+            history=history,
+            catalog=catalog,
+            work=workload(history, catalog, load),
+            delays=measure(history, load),
+        )
 
     def under(self, catalog: Catalog) -> Replayer:
         """Return the same jobs with the machines and capacity types of another catalog's templates."""
         changes = machine_changes(self.catalog, catalog)
         work = workload(self.history, catalog, PastLoad(self.history), changes)
-        return Replayer(self.history, catalog, work, self.delays)
+        return replace(self, catalog=catalog, work=work)
 
     @property
     def length(self) -> float:
@@ -80,11 +88,11 @@ class Replayer:
 
     @property
     def begin(self) -> float:
-        """The seconds of the history before the stack: no pool is paid for then. The stack begins with its first known
-        deployment or job, as earlier deployments may be forgotten or unread."""
+        """The seconds of the history before the stack: no pool is paid for then."""
         history = self.history
-        sent = (one.created for one in history.jobs if one.labels.get(STACK_LABEL) == history.stack and one.created)
-        first = min((*(one.at for one in history.deployments), *sent), default=history.since)
+        sent = (job.created for job in history.jobs if job.labels.get(STACK_LABEL) == history.stack and job.created)
+        # Earlier deployments may be forgotten or unread: then the first job tells as much.
+        first = min((*(deployment.at for deployment in history.deployments), *sent), default=history.since)
         return max(0.0, (first - history.since).total_seconds())
 
     @property
@@ -110,19 +118,19 @@ class Replayer:
 
     def comparison(self, before: Iterable[ClusterSpec], after: Iterable[ClusterSpec]) -> Comparison:
         """Compare two sets of clusters under the same jobs."""
-        there, then = self.pools(before), self.pools(after)
-        now = self.replay(there)
-        changed = now if then == there else self.replay(then)
+        pools_before, pools_after = self.pools(before), self.pools(after)
+        replay_before = self.replay(pools_before)
+        replay_after = replay_before if pools_after == pools_before else self.replay(pools_after)
         return Comparison(
-            self.history.until - self.time,
-            self.history.until,
-            self.work.counted,
-            outcome(now, self.catalog.region),
-            outcome(changed, self.catalog.region),
-            (now, changed),
-            self.calibration,
-            self.delays,
-            self.work.never_started,
-            self.work.assumed,
-            self.history.unread,
+            since=self.history.until - self.time,
+            until=self.history.until,
+            jobs=self.work.counted,
+            before=outcome(replay_before, self.catalog.region),
+            after=outcome(replay_after, self.catalog.region),
+            replays=(replay_before, replay_after),
+            calibration=self.calibration,
+            delays=self.delays,
+            never_started=self.work.never_started,
+            assumed=self.work.assumed,
+            unread=self.history.unread,
         )

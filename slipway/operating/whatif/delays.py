@@ -23,28 +23,31 @@ FEWEST = 3
 
 @dataclass(frozen=True)
 class MeasuredDelay:
-    """Seconds, from `count` cases; an assumption where that is 0."""
+    """A delay of pools."""
 
     seconds: float
+    #: The number of cases that were measured; 0 for an assumption.
     count: int = 0
 
 
 @dataclass(frozen=True)
 class MeasuredDelays:
-    """Delays of a stack's pools, and of single machine types with enough cases."""
+    """The delays of a stack's pools."""
 
     start: MeasuredDelay = MeasuredDelay(ASSUMED.start)
     scale_up: MeasuredDelay = MeasuredDelay(ASSUMED.scale_up)
     idle: MeasuredDelay = MeasuredDelay(ASSUMED.idle)
+    #: Seconds by machine type, for those with enough cases.
     starts: Mapping[str, float] = field(default_factory=dict)
+    #: Seconds by machine type, for those with enough cases.
     scale_ups: Mapping[str, float] = field(default_factory=dict)
 
     def of(self, machine: str) -> PoolDelays:
         """Return the delays of a pool of this machine type."""
         return PoolDelays(
-            self.starts.get(machine, self.start.seconds),
-            self.scale_ups.get(machine, self.scale_up.seconds),
-            self.idle.seconds,
+            start=self.starts.get(machine, self.start.seconds),
+            scale_up=self.scale_ups.get(machine, self.scale_up.seconds),
+            idle=self.idle.seconds,
         )
 
 
@@ -57,56 +60,58 @@ def measure(history: History, load: PastLoad) -> MeasuredDelays:
     """
     starting, growing = _Waits(), _Waits()
     for job in history.jobs:
-        found = load.of(job)
-        if found is None or job.created is None or job.started is None:
+        job_load = load.of(job)
+        if job_load is None or job.created is None or job.started is None:
             continue
         wait = max(0.0, (job.started - job.created).total_seconds())
-        if found.calm:
+        if job_load.calm:
             starting.add(job, wait)
-        elif found.full:
-            free = [load.runs[one.key].fits_since(job.started, one.most - one.count) for one in found.pools]
-            if known := [one for one in free if one is not None and one >= job.created]:
+        elif job_load.full:
+            freed = [load.runs[pool.key].fits_since(job.started, pool.most - pool.count) for pool in job_load.pools]
+            if known := [moment for moment in freed if moment is not None and moment >= job.created]:
                 starting.add(job, (job.started - max(known)).total_seconds())
-        elif found.grew:
+        elif job_load.grew:
             growing.add(job, wait)
     start, starts = starting.medians(ASSUMED.start)
     scale_up, scale_ups = growing.less(start, starts).medians(ASSUMED.scale_up)
-    return MeasuredDelays(start, scale_up, _idle(history, load), starts, scale_ups)
+    return MeasuredDelays(start=start, scale_up=scale_up, idle=_idle(history, load), starts=starts, scale_ups=scale_ups)
 
 
 class _Waits:
     """Waits of jobs with the types of their machines."""
 
     def __init__(self) -> None:
-        self.found: list[tuple[frozenset[str], float]] = []
+        self._waits: list[tuple[frozenset[str], float]] = []
 
     def add(self, job: PastJob, wait: float) -> None:
-        self.found.append((frozenset(one.machine.type for one in job.machines), wait))
+        self._waits.append((frozenset(group.machine.type for group in job.machines), wait))
 
     def less(self, start: MeasuredDelay, starts: Mapping[str, float]) -> _Waits:
         """Return the waits without the time of the start itself."""
         rest = _Waits()
-        for machines, wait in self.found:
-            took = max((starts.get(one, start.seconds) for one in machines), default=start.seconds)
-            rest.found.append((machines, max(0.0, wait - took)))
+        for machines, wait in self._waits:
+            took = max((starts.get(machine, start.seconds) for machine in machines), default=start.seconds)
+            rest._waits.append((machines, max(0.0, wait - took)))
         return rest
 
     def medians(self, assumed: float) -> tuple[MeasuredDelay, Mapping[str, float]]:
         """Return the median of all, and those of single machine types; none for fewer than FEWEST."""
         by_machine: dict[str, list[float]] = defaultdict(list)
-        for machines, wait in self.found:
-            for one in machines:
-                by_machine[one].append(wait)
+        for machines, wait in self._waits:
+            for machine in machines:
+                by_machine[machine].append(wait)
         single = {machine: median(waits) for machine, waits in sorted(by_machine.items()) if len(waits) >= FEWEST}
-        if len(self.found) < FEWEST:
+        if len(self._waits) < FEWEST:
             return MeasuredDelay(assumed), single
-        return MeasuredDelay(median(wait for _, wait in self.found), len(self.found)), single
+        return MeasuredDelay(median(wait for _, wait in self._waits), len(self._waits)), single
 
 
 def _idle(history: History, load: PastLoad) -> MeasuredDelay:
-    """Return the time that agrees with most samples: between two of them a pool shrank, and since the end of a job it
-    had been larger than it needed to be."""
-    spans = [one for key in load.bounds for one in _spans(key, history, load)]
+    """Return the time that agrees with most samples.
+
+    Between two samples a pool shrank, and since the end of a job it had been larger than it needed to be.
+    """
+    spans = [span for key in load.bounds for span in _spans(key, history, load)]
     if len(spans) < FEWEST:
         return MeasuredDelay(ASSUMED.idle)
     edges = sorted({edge for span in spans for edge in span})
@@ -119,7 +124,7 @@ def _idle(history: History, load: PastLoad) -> MeasuredDelay:
 
 def _spans(key: PoolKey, history: History, load: PastLoad) -> Iterator[tuple[float, float]]:
     """Yield the least and the most seconds that an idle pool stayed as it was, for each shrinking."""
-    seen = [(one.at, one.pools[key].live) for one in history.samples if key in one.pools]
+    seen = [(sample.at, sample.pools[key].live) for sample in history.samples if key in sample.pools]
     for (before, live), (after, less) in pairwise(seen):
         least, _ = bounds_at(load.bounds[key], after)
         if less >= live or less < max(least, load.demand[key].at(after)):

@@ -14,15 +14,17 @@ Changes = Mapping[tuple[str, MachineSpec], MachineSpec]
 
 
 def machine_changes(old: Catalog, new: Catalog) -> Changes:
-    """Compare the worker pools of each offer, in their order; offers with another number of worker pools tell
-    nothing."""
-    found: dict[tuple[str, MachineSpec], MachineSpec] = {}
+    """Compare the worker pools of each offer, in their order.
+
+    Offers with another number of worker pools tell nothing.
+    """
+    changes: dict[tuple[str, MachineSpec], MachineSpec] = {}
     for name in old.templates.keys() & new.templates.keys():
         later = {_key(offer): offer for offer in new.templates[name].offers}
         for before, after in _pairs(old.templates[name], later):
             if before != after:
-                found[label_value(name), before] = after
-    return found
+                changes[label_value(name), before] = after
+    return changes
 
 
 def _key(offer: Offer) -> tuple[str, str, str]:
@@ -33,8 +35,9 @@ def _pairs(
     template: Template, later: Mapping[tuple[str, str, str], Offer]
 ) -> Iterator[tuple[MachineSpec, MachineSpec]]:
     for offer in template.offers:
-        then = later.get(_key(offer))
-        before, after = _machines(offer), _machines(then) if then else ()
+        successor = later.get(_key(offer))
+        before = _machines(offer)
+        after = _machines(successor) if successor else ()
         if len(before) == len(after):
             yield from zip(before, after, strict=True)
 

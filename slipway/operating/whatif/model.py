@@ -1,5 +1,7 @@
 """The parts of a replay: jobs with their possible capacity types, pools with their bounds, and the fates of jobs.
-Seconds count from the beginning of the replayed time; earlier moments are below 0."""
+
+Seconds count from the beginning of the replayed time; earlier moments are below 0.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,13 @@ from slipway.operating.history.model import PastJob
 
 @dataclass(frozen=True)
 class PoolDelays:
-    """Seconds from a pool's free machine to a job's start, until the machines of a growing pool exist, and until a pool
-    that is larger than it needs to be shrinks."""
+    """The delays of a pool, in seconds."""
 
+    #: From a free machine to a job's start.
     start: float
+    #: Until the machines of a growing pool exist.
     scale_up: float
+    #: Until a pool that is larger than it needs to be shrinks.
     idle: float
 
 
@@ -34,14 +38,16 @@ class PoolBounds:
 
 @dataclass(frozen=True)
 class ReplayedPool:
-    """A resource pool of a cluster, by its display name. `bounds` in the order of their times: before the first it does
-    not exist. `per_hour` is one machine's."""
+    """A resource pool of a cluster."""
 
+    #: The name that people use.
     cluster: str
     name: str
     machine: MachineSpec
     region: str
+    #: The price of one machine.
     per_hour: Price
+    #: In the order of their times: before the first the pool does not exist.
     bounds: tuple[PoolBounds, ...]
     delays: PoolDelays
 
@@ -52,13 +58,14 @@ class ReplayedPool:
 
 @dataclass(frozen=True)
 class Route:
-    """A capacity type that a job may take. `wait`: seconds until the job takes the next one, None to stay. `cluster`:
-    the only one of its pools, empty for any that fits. `chosen`: the submitter chose it, so a full pool is waited
-    for."""
+    """A capacity type that a job may take."""
 
     capacity_type: str
+    #: Seconds until the job takes the next route; None to stay.
     wait: float | None = None
+    #: The only cluster whose pools it may take; empty for any that fits.
     cluster: str = ""
+    #: The submitter chose it, so a full pool is waited for.
     chosen: bool = False
 
     @property
@@ -68,33 +75,35 @@ class Route:
 
 @dataclass(frozen=True)
 class ReplayedJob:
-    """A job that is sent again: at the same moment, for the same run time, by the first of its `routes` that takes it.
-
-    `delays`: seconds until its machines beside the pools exist, by capacity type. `waited`: seconds until its start in
-    the past, abandoned attempts included; `past`: that job. `counted`: its wait and cost are reported; other jobs only
-    hold machines.
-    """
+    """A job that is sent again: at the same moment, for the same run time, by the first of its routes that takes it."""
 
     name: str
     template: str
     created: float
+    #: The run time in seconds.
     run: float
     machines: tuple[MachineGroup, ...]
     routes: tuple[Route, ...]
+    #: Seconds until its machines beside the pools exist, by capacity type.
     delays: Mapping[str, float] = field(default_factory=dict)
+    #: Seconds until its start in the past, abandoned attempts included.
     waited: float | None = None
+    #: The job as it was.
     past: PastJob | None = None
+    #: Its wait and cost are reported; other jobs only hold machines.
     counted: bool = True
 
 
 @dataclass(frozen=True)
 class ReplayedRun:
-    """A job's run in a replay. `started` is None for a job that never ran, and then it has no capacity type. `pools`:
-    machines by the place of their pool in the replay's."""
+    """A job's run in a replay."""
 
     job: ReplayedJob
+    #: None for a job that never ran.
     started: float | None = None
+    #: Empty for a job that never ran.
     capacity_type: str = ""
+    #: Machines by the place of their pool among the replay's.
     pools: tuple[tuple[int, int], ...] = ()
 
     @property
@@ -108,29 +117,33 @@ class ReplayedRun:
 
 @dataclass(frozen=True)
 class PoolUse:
-    """Machine seconds of a pool within the replayed time: all of them, and those held by jobs. `most`: machines that
-    jobs held at once."""
+    """The use of a pool within the replayed time."""
 
     pool: ReplayedPool
+    #: All machine seconds.
     live: float
+    #: Machine seconds that jobs held.
     held: float
+    #: The most machines that jobs held at once.
     most: int
 
 
 @dataclass(frozen=True)
 class Replay:
-    """The fates of jobs on pools, each in the order in which the jobs were given. `length` of the time, in seconds."""
+    """The fates of jobs on pools."""
 
+    #: In the order in which the jobs were given.
     runs: tuple[ReplayedRun, ...]
     pools: tuple[PoolUse, ...]
+    #: Of the time, in seconds.
     length: float
 
     @cached_property
     def never(self) -> tuple[ReplayedRun, ...]:
         """The counted jobs that never ran."""
-        return tuple(one for one in self.runs if one.started is None and one.job.counted)
+        return tuple(run for run in self.runs if run.started is None and run.job.counted)
 
     @cached_property
     def waits(self) -> tuple[float, ...]:
         """The waits of the counted jobs that ran, the shortest first."""
-        return tuple(sorted(one.wait for one in self.runs if one.wait is not None and one.job.counted))
+        return tuple(sorted(run.wait for run in self.runs if run.wait is not None and run.job.counted))

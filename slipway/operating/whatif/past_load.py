@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import accumulate
 
+from slipway.model.catalog.clusters import Cluster
 from slipway.model.machines.spec import MachineSpec
 from slipway.operating.history.model import History, PastJob, PoolKey
 
@@ -19,8 +20,7 @@ _UP_FOR = timedelta(hours=1)
 
 
 class PastLoad:
-    """The load of all pools that deployments named. `bounds`, and the machines that jobs asked for and held, by
-    pool."""
+    """The load of all pools that deployments named: their bounds, and the machines that jobs asked for and held."""
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -49,38 +49,44 @@ class PastLoad:
         parts = []
         for key, count in asked.items():
             least, most = bounds_at(self.bounds[key], job.created)
-            others = self.demand[key].at_creation[job.name]
-            parts.append(PoolLoad(key, count, least, most, others.now, others.lately))
+            of_others = self.demand[key].at_creation[job.name]
+            parts.append(
+                PoolLoad(key=key, count=count, least=least, most=most, now=of_others.now, lately=of_others.lately)
+            )
         return JobLoad(tuple(parts))
 
     def had_room(self, machines: Mapping[MachineSpec, int], at: datetime) -> bool:
-        """Tell whether some cluster that was deployed then could have taken machines, in addition to the demand of
-        others."""
-        place = bisect_right(self._history.deployments, at, key=lambda one: one.at)
-        deployed = self._history.deployments[max(0, place - 1) : max(1, place)]
-        return any(
-            all(
-                any(
-                    pool.machine == machine and self.demand[PoolKey(cluster.id, pool.name)].at(at) + count <= pool.max
-                    for pool in cluster.pools
-                )
-                for machine, count in machines.items()
+        """Tell whether some cluster that was deployed then could have taken machines, beside the demand of others."""
+
+        def has_room(cluster: Cluster, machine: MachineSpec, count: int) -> bool:
+            return any(
+                pool.machine == machine and self.demand[PoolKey(cluster.id, pool.name)].at(at) + count <= pool.max
+                for pool in cluster.pools
             )
-            for deployment in deployed
+
+        place = bisect_right(self._history.deployments, at, key=lambda deployment: deployment.at)
+        # The first deployment stands for the time before it; there may be none at all.
+        in_force = self._history.deployments[max(0, place - 1) : max(1, place)]
+        return any(
+            all(has_room(cluster, machine, count) for machine, count in machines.items())
+            for deployment in in_force
             for cluster in deployment.clusters.values()
         )
 
 
 @dataclass(frozen=True)
 class PoolLoad:
-    """A pool at the creation of a job that asks for `count` of its machines: its bounds, the demand of others `now`,
-    and their highest recent demand."""
+    """A pool at the creation of a job that asks for its machines."""
 
     key: PoolKey
+    #: The machines that the job asks for.
     count: int
+    #: The pool's bounds.
     least: int
     most: int
+    #: The demand of others.
     now: int
+    #: The highest recent demand of others.
     lately: int
 
 
@@ -93,27 +99,27 @@ class JobLoad:
     @property
     def calm(self) -> bool:
         """Tell whether the job asked for no more than pools keep."""
-        return all(one.now + one.count <= one.least for one in self.pools)
+        return all(pool.now + pool.count <= pool.least for pool in self.pools)
 
     @property
     def full(self) -> bool:
         """Tell whether the job asked for more than some pool may have."""
-        return any(one.now + one.count > one.most for one in self.pools)
+        return any(pool.now + pool.count > pool.most for pool in self.pools)
 
     @property
     def grew(self) -> bool:
-        """Whether some pool had to grow: the demand was more than can have been up."""
-        return not self.full and any(one.now + one.count > max(one.least, one.lately) for one in self.pools)
+        """Tell whether some pool had to grow: the demand was more than can have been up."""
+        return not self.full and any(pool.now + pool.count > max(pool.least, pool.lately) for pool in self.pools)
 
 
 def machines_by_pool(job: PastJob) -> dict[PoolKey, int]:
     """Sum the machines that a job asked of each pool of its cluster."""
-    found: dict[PoolKey, int] = {}
-    for one in job.machines:
-        if one.pool:
-            key = PoolKey(job.cluster_id, one.pool)
-            found[key] = found.get(key, 0) + one.count
-    return found
+    counts: dict[PoolKey, int] = {}
+    for group in job.machines:
+        if group.pool:
+            key = PoolKey(job.cluster_id, group.pool)
+            counts[key] = counts.get(key, 0) + group.count
+    return counts
 
 
 Limits = tuple[tuple[datetime, int, int], ...]
@@ -121,17 +127,17 @@ Limits = tuple[tuple[datetime, int, int], ...]
 
 
 def bounds_at(limits: Limits, moment: datetime) -> tuple[int, int]:
-    place = bisect_right(limits, moment, key=lambda one: one[0])
+    place = bisect_right(limits, moment, key=lambda entry: entry[0])
     _, least, most = limits[max(0, place - 1)]
     return least, most
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Machines that other jobs asked for when a job was created, and their most within the time for which machines stay
-    up."""
+    """Machines that other jobs asked for when a job was created."""
 
     now: int
+    #: The most within the time for which machines stay up.
     lately: int
 
 
@@ -142,7 +148,9 @@ class PoolDemand:
         self.at_creation: dict[str, Asked] = {}
         self.times: list[datetime] = []
         self.levels: list[int] = []
-        level, ends, peaks = 0, list[tuple[datetime, int]](), deque[tuple[datetime, int]]()
+        level = 0
+        ends: list[tuple[datetime, int]] = []
+        peaks: deque[tuple[datetime, int]] = deque()
 
         def change(moment: datetime, by: int) -> None:
             nonlocal level
@@ -155,12 +163,12 @@ class PoolDemand:
             self.levels.append(level)
 
         created = ((job.created, job.name, job, count) for job, count in asks if job.created is not None)
-        for at, name, job, count in sorted(created, key=lambda one: one[:2]):
+        for at, name, job, count in sorted(created, key=lambda ask: ask[:2]):
             while ends and ends[0][0] <= at:
                 change(*heapq.heappop(ends))
             while peaks and peaks[0][0] < at - _UP_FOR:
                 peaks.popleft()
-            self.at_creation[name] = Asked(level, max(level, peaks[0][1] if peaks else 0))
+            self.at_creation[name] = Asked(now=level, lately=max(level, peaks[0][1]) if peaks else level)
             change(at, count)
             if job.ended is not None:
                 heapq.heappush(ends, (job.ended, -count))
@@ -173,10 +181,10 @@ class PoolDemand:
 
     def last_above(self, machines: int, moment: datetime) -> datetime | None:
         """Return the last moment up to `moment` at which more than `machines` were asked for."""
-        place = there = bisect_right(self.times, moment)
+        place = end = bisect_right(self.times, moment)
         while place and self.levels[place - 1] <= machines:
             place -= 1
-        return self.times[place] if 0 < place < there else None
+        return self.times[place] if 0 < place < end else None
 
 
 class PoolRuns:
@@ -187,14 +195,14 @@ class PoolRuns:
         for job, count in asks:
             if job.started is not None:
                 changes.append((job.started, count))
-                changes += [(job.ended, -count)] if job.ended is not None else []
+                if job.ended is not None:
+                    changes.append((job.ended, -count))
         changes.sort()
         self.times = [moment for moment, _ in changes]
         self.levels = list(accumulate(change for _, change in changes))
 
     def fits_since(self, moment: datetime, room: int) -> datetime | None:
-        """Return since when, just before a moment, no more than `room` was held; None where that was always so, or is
-        not so."""
+        """Return the time since which, up to a moment, no more than `room` was held; None if always or not so."""
         place = before = bisect_left(self.times, moment)
         while place and self.levels[place - 1] <= room:
             place -= 1

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from slipway.model.catalog.clusters import Cluster
 from slipway.model.cluster import ClusterSpec, PoolSpec
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import Price, hourly
@@ -20,17 +19,14 @@ _ALWAYS = float("-inf")
 def pools_of(
     clusters: Iterable[ClusterSpec], region: str, delays: MeasuredDelays, now: datetime
 ) -> tuple[ReplayedPool, ...]:
-    """Return the pools as if they had existed all the time, of clusters in their first configuration. A season that is
-    over does not count; a coming one counts as if it were now. An adopted cluster is paid for by its creator."""
+    """Return the pools as if they had existed all the time, of clusters in their first configuration.
+
+    A season that is over does not count; a coming one counts as if it were now.
+    """
     return tuple(
-        ReplayedPool(
-            cluster.name,
-            pool.name,
-            pool.machine,
-            cluster.region or region,
-            Price() if cluster.adopted else hourly(pool.machine, cluster.region or region),
-            (PoolBounds(_ALWAYS, pool.min, pool.max),),
-            delays.of(pool.machine.type),
+        replace(
+            _new(cluster, pool, region, delays),
+            bounds=(PoolBounds(since=_ALWAYS, min=pool.min, max=pool.max),),
         )
         for cluster in clusters
         if not cluster.season.over(now)
@@ -51,34 +47,45 @@ def with_bounds(cluster: ClusterSpec, bounds: Mapping[tuple[str, str], tuple[int
 def pools_over_time(
     deployments: Iterable[Deployment], region: str, delays: MeasuredDelays, since: datetime
 ) -> tuple[ReplayedPool, ...]:
-    """Return the pools with the bounds of each deployment from its time on; bounds before the first are unknown, and
-    taken from it. A pool whose machines changed is another one."""
-    listed = sorted(deployments, key=lambda one: one.at)
-    found: dict[tuple[str, str, MachineSpec], ReplayedPool] = {}
+    """Return the pools with the bounds of each deployment from its time on.
+
+    Bounds before the first are unknown, and taken from it. A pool whose machines changed is another one.
+    """
+    listed = sorted(deployments, key=lambda deployment: deployment.at)
+    replayed: dict[tuple[str, str, MachineSpec], ReplayedPool] = {}
     for number, deployment in enumerate(listed):
         at = (deployment.at - since).total_seconds() if number else _ALWAYS
-        there = {
+        deployed = {
             (cluster.name, pool.name, pool.machine): (cluster, pool)
             for cluster in deployment.clusters.values()
             for pool in cluster.pools
         }
-        for key, (cluster, pool) in there.items():
-            found[key] = _with(
-                found.get(key) or _new(cluster, pool, region, delays), PoolBounds(at, pool.min, pool.max)
-            )
-        for key in found.keys() - there.keys():
-            found[key] = _with(found[key], PoolBounds(at, 0, 0))
-    return tuple(found.values())
+        for key, (cluster, pool) in deployed.items():
+            known = replayed.get(key) or _new(cluster, pool, region, delays)
+            replayed[key] = _with(known, PoolBounds(since=at, min=pool.min, max=pool.max))
+        for key in replayed.keys() - deployed.keys():
+            replayed[key] = _with(replayed[key], PoolBounds(since=at, min=0, max=0))
+    return tuple(replayed.values())
 
 
-def _new(cluster: Cluster, pool: PoolSpec, region: str, delays: MeasuredDelays) -> ReplayedPool:
-    where = cluster.region or region
-    price = Price() if cluster.adopted else hourly(pool.machine, where)
-    return ReplayedPool(cluster.name, pool.name, pool.machine, where, price, (), delays.of(pool.machine.type))
+def _new(cluster: ClusterSpec, pool: PoolSpec, region: str, delays: MeasuredDelays) -> ReplayedPool:
+    """Return a pool that does not exist yet."""
+    region = cluster.region or region
+    return ReplayedPool(
+        cluster=cluster.name,
+        name=pool.name,
+        machine=pool.machine,
+        region=region,
+        # An adopted cluster is paid for by its creator.
+        per_hour=Price() if cluster.adopted else hourly(pool.machine, region),
+        bounds=(),
+        delays=delays.of(pool.machine.type),
+    )
 
 
 def _with(pool: ReplayedPool, bounds: PoolBounds) -> ReplayedPool:
-    last = pool.bounds[-1] if pool.bounds else PoolBounds(_ALWAYS, 0, 0)
+    """Return the pool with its next bounds, if they differ from its last."""
+    last = pool.bounds[-1] if pool.bounds else PoolBounds(since=_ALWAYS, min=0, max=0)
     if (last.min, last.max) == (bounds.min, bounds.max):
         return pool
     return replace(pool, bounds=(*pool.bounds, bounds))

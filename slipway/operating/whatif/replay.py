@@ -27,8 +27,7 @@ _NO_CLUSTER = -1
 
 
 def replay(jobs: Sequence[ReplayedJob], pools: Sequence[ReplayedPool], length: float, *, begin: float = 0.0) -> Replay:
-    """Replay jobs on pools; machine seconds are those from `begin` to `length`, and the replay goes on until all jobs
-    have ended."""
+    """Replay jobs on pools until all have ended; machine seconds are those from `begin` to `length`."""
     return _Simulation(jobs, pools, length, begin).run()
 
 
@@ -51,8 +50,8 @@ class _Simulation:
 
     def run(self) -> Replay:
         for at, pool in enumerate(self.pools):
-            for one in pool.spec.bounds:
-                self._at(one.since, _BOUNDS, partial(self._bound, at, one))
+            for bounds in pool.spec.bounds:
+                self._at(bounds.since, _BOUNDS, partial(self._bound, at, bounds))
         for number, job in enumerate(self.jobs):
             self._at(job.created, _JOB, partial(self._sent, number))
         while self.events:
@@ -61,26 +60,32 @@ class _Simulation:
         for pool in self.pools:
             pool.account(self.length, self.begin, self.length)
         return Replay(
-            tuple(ReplayedRun(job, *self.started.get(number, ())) for number, job in enumerate(self.jobs)),
-            tuple(PoolUse(one.spec, one.live_seconds, one.held_seconds, one.most) for one in self.pools),
-            self.length,
+            runs=tuple(ReplayedRun(job, *self.started.get(number, ())) for number, job in enumerate(self.jobs)),
+            pools=tuple(
+                PoolUse(pool=pool.spec, live=pool.live_seconds, held=pool.held_seconds, most=pool.most)
+                for pool in self.pools
+            ),
+            length=self.length,
         )
 
     def _at(self, time: float, order: int, happen: Callable[[float], None]) -> None:
         heapq.heappush(self.events, (time, order, next(self.numbers), happen))
 
     def _sent(self, number: int, now: float) -> None:
-        """Send a job to the first place that takes it now, has a wait or was chosen, else to the place with the fewest
-        waiting jobs."""
-        job, waiting = self.jobs[number], list[Place]()
+        """Send a job to the first place that takes it now, has a wait or was chosen.
+
+        Where there is none, it goes to the place with the fewest waiting jobs.
+        """
+        job = self.jobs[number]
+        full: list[Place] = []
         for place in self._places(number):
             route = job.routes[place[0]]
             if route.chosen or route.wait is not None or self._takes(place):
                 self._take(number, place, now)
                 return
-            waiting.append(place)
-        if waiting:
-            self._take(number, min(waiting, key=lambda place: self.clusters[place[1]].length), now)
+            full.append(place)
+        if full:
+            self._take(number, min(full, key=lambda place: self.clusters[place[1]].length), now)
 
     def _places(self, number: int, after: tuple[int, int] = (-1, _NO_CLUSTER)) -> Iterator[Place]:
         """Yield each route with each cluster that fits, in order, from the one after `after`."""
@@ -100,8 +105,8 @@ class _Simulation:
         """Return the pools that take a job's machines, None where they don't fit; cached until bounds change."""
         key = (self.shapes[number], cluster.number)
         if key not in self.fits:
-            found = self._assigned(self.jobs[number].machines, {at: self.pools[at].max for at in cluster.pools})
-            self.fits[key] = None if found is None else tuple(sorted(found.items()))
+            assigned = self._assigned(self.jobs[number].machines, {at: self.pools[at].max for at in cluster.pools})
+            self.fits[key] = None if assigned is None else tuple(sorted(assigned.items()))
         return self.fits[key]
 
     def _assigned(self, machines: tuple[MachineGroup, ...], room: dict[int, int]) -> dict[int, int] | None:
@@ -128,10 +133,10 @@ class _Simulation:
         if cluster == _NO_CLUSTER:
             self._beside(number, at, now)
             return
-        one = Waiting(next(self.orders), number, at, cluster, needs)
-        self.clusters[cluster].add(one, self.pools)
+        waiting = Waiting(order=next(self.orders), job=number, route=at, cluster=cluster, needs=needs)
+        self.clusters[cluster].add(waiting, self.pools)
         self._serve(self.clusters[cluster], now)
-        self._await(one, now)
+        self._await(waiting, now)
 
     def _beside(self, number: int, at: int, now: float) -> None:
         """Run a job beside the pools; by its next route where its machines come too late."""
@@ -143,43 +148,44 @@ class _Simulation:
         else:
             self.started[number] = now + delay, route.capacity_type, ()
 
-    def _await(self, one: Waiting, now: float) -> None:
-        wait = self.jobs[one.job].routes[one.route].wait
-        if wait and not one.gone:
-            self._at(now + wait, _WAITED, partial(self._waited, one))
+    def _await(self, waiting: Waiting, now: float) -> None:
+        wait = self.jobs[waiting.job].routes[waiting.route].wait
+        if wait and not waiting.gone:
+            self._at(now + wait, _WAITED, partial(self._waited, waiting))
 
-    def _waited(self, one: Waiting, now: float) -> None:
+    def _waited(self, waiting: Waiting, now: float) -> None:
         """Give a wait up for a later place that takes the job now; else wait for as long again."""
-        if one.gone:
+        if waiting.gone:
             return
-        later = (place for place in self._places(one.job, (one.route, one.cluster)) if self._takes(place))
+        later = (place for place in self._places(waiting.job, (waiting.route, waiting.cluster)) if self._takes(place))
         place = next(later, None)
         if place is None:
-            self._await(one, now)
+            self._await(waiting, now)
             return
-        self.clusters[one.cluster].remove(one, self.pools)
-        self._take(one.job, place, now)
-        self._serve(self.clusters[one.cluster], now)
+        self.clusters[waiting.cluster].remove(waiting, self.pools)
+        self._take(waiting.job, place, now)
+        self._serve(self.clusters[waiting.cluster], now)
 
     def _serve(self, cluster: ClusterQueue, now: float) -> None:
-        for one in cluster.startable(self.pools):
-            self._start(one, now)
+        for waiting in cluster.startable(self.pools):
+            self._start(waiting, now)
         self._scale(cluster, now)
 
-    def _start(self, one: Waiting, now: float) -> None:
-        self.clusters[one.cluster].remove(one, self.pools)
-        for at, machines in one.needs:
+    def _start(self, waiting: Waiting, now: float) -> None:
+        self.clusters[waiting.cluster].remove(waiting, self.pools)
+        for at, machines in waiting.needs:
             self.pools[at].account(now, self.begin, self.length)
             self.pools[at].hold(machines)
-        job, delay = self.jobs[one.job], max((self.pools[at].spec.delays.start for at, _ in one.needs), default=0.0)
-        self.started[one.job] = now + delay, job.routes[one.route].capacity_type, one.needs
-        self._at(now + delay + job.run, _END, partial(self._ended, one))
+        job = self.jobs[waiting.job]
+        delay = max((self.pools[at].spec.delays.start for at, _ in waiting.needs), default=0.0)
+        self.started[waiting.job] = now + delay, job.routes[waiting.route].capacity_type, waiting.needs
+        self._at(now + delay + job.run, _END, partial(self._ended, waiting))
 
-    def _ended(self, one: Waiting, now: float) -> None:
-        for at, machines in one.needs:
+    def _ended(self, waiting: Waiting, now: float) -> None:
+        for at, machines in waiting.needs:
             self.pools[at].account(now, self.begin, self.length)
             self.pools[at].free(machines)
-        self._serve(self.clusters[one.cluster], now)
+        self._serve(self.clusters[waiting.cluster], now)
 
     def _bound(self, at: int, bounds: PoolBounds, now: float) -> None:
         self.pools[at].account(now, self.begin, self.length)
@@ -198,10 +204,11 @@ class _Simulation:
                 pool.coming += more
                 self._at(now + delays.scale_up, _MACHINES, partial(self._grown, at, more))
             if max(needed[at], pool.min) >= pool.live:
-                pool.shrinks, pool.change = False, pool.change + 1
+                pool.shrinks = False
+                pool.change += 1
             elif not pool.shrinks:
-                pool.shrinks, since = True, pool.change
-                self._at(now + delays.idle, _SHRINK, partial(self._shrunk, at, since))
+                pool.shrinks = True
+                self._at(now + delays.idle, _SHRINK, partial(self._shrunk, at, pool.change))
 
     def _grown(self, at: int, machines: int, now: float) -> None:
         self.pools[at].account(now, self.begin, self.length)

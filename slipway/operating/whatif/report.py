@@ -16,7 +16,7 @@ from slipway.operating.whatif.suggestion import BoundsSuggestion
 
 @dataclass(frozen=True)
 class BoundsChange:
-    """A pool's bounds, before and after a suggested change."""
+    """A pool's bounds after a suggested change."""
 
     cluster: str
     pool: str
@@ -26,8 +26,7 @@ class BoundsChange:
 
 @dataclass(frozen=True)
 class ComparisonDocument:
-    """A comparison for programs: seconds, and USD of the whole time as text. `before` and `after` are null where the
-    replay's error is too large; `neverRan` needs no clock, and is always told."""
+    """A comparison for programs: seconds, and USD of the whole time as text."""
 
     stack: str
     since: datetime
@@ -36,8 +35,10 @@ class ComparisonDocument:
     never_started: int
     calibration: Calibration
     trusted: bool
+    #: Null where the replay's error is too large.
     before: Outcome | None
     after: Outcome | None
+    #: Needs no clock, and is always there.
     never_ran: tuple[NeverRun, ...]
     delays: Mapping[str, MeasuredDelay]
     assumed: tuple[str, ...]
@@ -45,58 +46,68 @@ class ComparisonDocument:
     suggestion: tuple[BoundsChange, ...] | None = None
 
 
-def document(found: Comparison, stack: str, suggestion: Iterable[BoundsChange] | None = None) -> ComparisonDocument:
-    trusted = found.calibration.trusted
+def document(
+    comparison: Comparison, stack: str, suggestion: Iterable[BoundsChange] | None = None
+) -> ComparisonDocument:
+    trusted, delays = comparison.calibration.trusted, comparison.delays
     return ComparisonDocument(
-        stack,
-        found.since,
-        found.until,
-        found.jobs,
-        found.never_started,
-        found.calibration,
-        trusted,
-        found.before if trusted else None,
-        found.after if trusted else None,
-        found.after.never,
-        {"start": found.delays.start, "scaleUp": found.delays.scale_up, "idle": found.delays.idle},
-        found.assumed,
-        found.unread,
-        None if suggestion is None else tuple(suggestion),
+        stack=stack,
+        since=comparison.since,
+        until=comparison.until,
+        jobs=comparison.jobs,
+        never_started=comparison.never_started,
+        calibration=comparison.calibration,
+        trusted=trusted,
+        before=comparison.before if trusted else None,
+        after=comparison.after if trusted else None,
+        never_ran=comparison.after.never,
+        delays={"start": delays.start, "scaleUp": delays.scale_up, "idle": delays.idle},
+        assumed=comparison.assumed,
+        unread=comparison.unread,
+        suggestion=None if suggestion is None else tuple(suggestion),
     )
 
 
-def changes(found: BoundsSuggestion) -> tuple[BoundsChange, ...]:
-    return tuple(BoundsChange(*name, *bounds) for name, bounds in found.bounds.items())
+def changes(suggestion: BoundsSuggestion) -> tuple[BoundsChange, ...]:
+    return tuple(
+        BoundsChange(cluster=cluster, pool=pool, min=least, max=most)
+        for (cluster, pool), (least, most) in suggestion.bounds.items()
+    )
 
 
-def headline(found: Comparison) -> str:
+def headline(comparison: Comparison) -> str:
     """Return `with the last 30 days' 412 jobs (the same replay of the stack as it was is 6 % off what happened)`."""
-    off = found.calibration.words
-    words = off if found.calibration.error is None else f"the same replay of the stack as it was is {off}"
-    return f"with {jobs_of(found.jobs, (found.until - found.since).total_seconds())} ({words})"
+    off = comparison.calibration.words
+    words = off if comparison.calibration.error is None else f"the same replay of the stack as it was is {off}"
+    return f"with {jobs_of(comparison.jobs, (comparison.until - comparison.since).total_seconds())} ({words})"
 
 
 def why_not(calibration: Calibration) -> str:
-    """Return why waits and dollars are not shown where the replay is not trusted."""
+    """Return the reason why waits and dollars are not shown where the replay is not trusted."""
     why = f"more than {percent(TOLERATED)} off" if calibration.error is not None else "too few jobs"
     return f"what waits and dollars would be can't be told: {why}"
 
 
-def notes(found: Comparison) -> Iterable[str]:
+def notes(comparison: Comparison) -> Iterable[str]:
     """Yield the basis of the figures, line by line."""
-    delays = (("a start", found.delays.start), ("growing", found.delays.scale_up), ("shrinking", found.delays.idle))
-    measured = (f"{name} takes {span(one.seconds)} ({_cases(one)})" for name, one in delays)
+    delays = (
+        ("a start", comparison.delays.start),
+        ("growing", comparison.delays.scale_up),
+        ("shrinking", comparison.delays.idle),
+    )
+    measured = (f"{name} takes {span(delay.seconds)} ({_cases(delay)})" for name, delay in delays)
     yield "assumed: first come, first served on a full pool, as Google documents no order; jobs sent as they were"
     yield f"pools: {join(measured)}"
-    if found.assumed:
-        yield f"no earlier job tells how long machines take by {join(found.assumed)}: taken as {span(ASSUMED.scale_up)}"
-    if found.never_started:
-        yield f"left out: {counted(found.never_started, 'job')} that never started, and so had no run time"
-    if not (found.before.complete and found.after.complete):
+    if comparison.assumed:
+        types = join(comparison.assumed)
+        yield f"no earlier job tells how long machines take by {types}: taken as {span(ASSUMED.scale_up)}"
+    if comparison.never_started:
+        yield f"left out: {counted(comparison.never_started, 'job')} that never started, and so had no run time"
+    if not (comparison.before.complete and comparison.after.complete):
         yield "dollars are without what has no known price"
     yield "not in it: stock-outs, quota and how often Spot machines are taken away"
-    yield from found.unread
+    yield from comparison.unread
 
 
-def _cases(one: MeasuredDelay) -> str:
-    return f"{one.count} times here" if one.count else "assumed"
+def _cases(delay: MeasuredDelay) -> str:
+    return f"{delay.count} times here" if delay.count else "assumed"

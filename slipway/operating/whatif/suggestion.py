@@ -26,26 +26,31 @@ Bounds = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class BoundsSuggestion:
-    """The changed bounds by cluster and pool. `outcome` with them, which holds the target; where no bounds do,
-    `shortest` is the least p95 wait in seconds of the pool that misses it, called `hinders`."""
+    """The bounds that hold a target of waits."""
 
+    #: The changed bounds, by cluster and pool.
     bounds: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    #: The outcome with them; None where no bounds hold the target.
     outcome: Outcome | None = None
+    #: The pool that misses the target, where no bounds hold it.
     hinders: str = ""
+    #: The least p95 wait of that pool, in seconds.
     shortest: float | None = None
 
 
 @dataclass(frozen=True)
 class _Trial:
-    """A replay with some bounds. `p95` of each pool's jobs, which may have run beside it; None without any."""
+    """A replay with some bounds."""
 
     bounds: Bounds
     outcome: Outcome
+    #: The p95 wait of each pool's jobs, which may have run beside it; None without any.
     p95: tuple[float | None, ...]
+    #: The most machines that jobs held at once, by pool.
     most: tuple[int, ...]
 
     def holds(self, target: float, never: int) -> bool:
-        return self.outcome.never_ran <= never and all(one is None or one <= target for one in self.p95)
+        return self.outcome.never_ran <= never and all(wait is None or wait <= target for wait in self.p95)
 
     @property
     def cost(self) -> Decimal:
@@ -53,8 +58,10 @@ class _Trial:
 
 
 def suggest(replayer: Replayer, pools: tuple[ReplayedPool, ...], target: float) -> BoundsSuggestion:
-    """Return the cheapest bounds found with which the p95 wait of each pool's jobs is at most `target` seconds, and no
-    more jobs than now can never run. Unused pools keep their bounds."""
+    """Return the cheapest bounds found with which the p95 wait of each pool's jobs is at most `target` seconds.
+
+    With them no more jobs than now can never run. Unused pools keep their bounds.
+    """
     return _Search(replayer, pools, target).found()
 
 
@@ -81,26 +88,27 @@ class _Search:
             if self.jobs[place]:
                 best = self._lowered(best, place)
         best = self._polished(best)
-        there = self.tried_with(self.now)
-        if there.holds(self.target, self.never) and there.cost <= best.cost:
-            best = there
+        present = self.tried_with(self.now)
+        if present.holds(self.target, self.never) and present.cost <= best.cost:
+            best = present
         names = ((pool.cluster, pool.name) for pool in self.pools)
-        changed = zip(names, self.now, best.bounds, strict=True)
-        return BoundsSuggestion({name: bounds for name, before, bounds in changed if bounds != before}, best.outcome)
+        compared = zip(names, self.now, best.bounds, strict=True)
+        changed = {name: bounds for name, before, bounds in compared if bounds != before}
+        return BoundsSuggestion(bounds=changed, outcome=best.outcome)
 
     def _hopeless(self, largest: _Trial) -> BoundsSuggestion:
-        waits = ((one, pool.label) for one, pool in zip(largest.p95, self.pools, strict=True) if one is not None)
+        waits = ((wait, pool.label) for wait, pool in zip(largest.p95, self.pools, strict=True) if wait is not None)
         shortest, hinders = max(waits, default=(None, ""))
         return BoundsSuggestion(hinders=hinders, shortest=shortest)
 
     def _lowered(self, best: _Trial, place: int) -> _Trial:
         """Lower a pool's minimum, then its maximum, by halves."""
-        for kept in (True, False):
-            low, high = 1, best.bounds[place][0 if kept else 1]
-            low = low if kept else max(best.bounds[place][0], 1)
+        for of_minimum in (True, False):
+            least, most = best.bounds[place]
+            low, high = (1, least) if of_minimum else (max(least, 1), most)
             while low < high:
                 middle = (low + high) // 2
-                pair = (middle, best.bounds[place][1]) if kept else (best.bounds[place][0], middle)
+                pair = (middle, most) if of_minimum else (least, middle)
                 trial = self._with(best, place, pair)
                 if trial is not None and trial.holds(self.target, self.never) and trial.cost <= best.cost:
                     best, high = trial, middle
@@ -111,16 +119,19 @@ class _Search:
     def _polished(self, best: _Trial) -> _Trial:
         """Move single bounds by one machine for as long as that saves money."""
         while True:
-            cheaper = [one for one in self._beside(best) if one.holds(self.target, self.never) and one.cost < best.cost]
+            cheaper = [
+                trial for trial in self._beside(best) if trial.holds(self.target, self.never) and trial.cost < best.cost
+            ]
             if not cheaper:
                 return best
-            best = min(cheaper, key=lambda one: one.cost)
+            best = min(cheaper, key=lambda trial: trial.cost)
 
     def _beside(self, best: _Trial) -> Iterator[_Trial]:
-        for place, (least, most) in product(range(len(self.pools)), product((-1, 0, 1), repeat=2)):
-            if self.jobs[place] and (least, most) != (0, 0):
-                low, high = best.bounds[place]
-                trial = self._with(best, place, (low + least, high + most))
+        """Yield the trials in which one bound, or both bounds of one pool, differ by one machine."""
+        for place, (by_least, by_most) in product(range(len(self.pools)), product((-1, 0, 1), repeat=2)):
+            if self.jobs[place] and (by_least, by_most) != (0, 0):
+                least, most = best.bounds[place]
+                trial = self._with(best, place, (least + by_least, most + by_most))
                 if trial is not None:
                     yield trial
 
@@ -137,17 +148,17 @@ class _Search:
                 replace(pool, bounds=(PoolBounds(_ALWAYS, *pair),))
                 for pool, pair in zip(self.pools, bounds, strict=True)
             )
-            found = self.replayer.replay(pools)
-            waits = [sorted(wait for at in jobs if (wait := found.runs[at].wait) is not None) for jobs in self.jobs]
+            replay = self.replayer.replay(pools)
+            waits = [sorted(wait for at in jobs if (wait := replay.runs[at].wait) is not None) for jobs in self.jobs]
             self.tried[bounds] = _Trial(
-                bounds,
-                outcome(found, self.replayer.catalog.region),
-                tuple(rank(one, 0.95) if one else None for one in waits),
-                tuple(max(one.most, 1) for one in found.pools),
+                bounds=bounds,
+                outcome=outcome(replay, self.replayer.catalog.region),
+                p95=tuple(rank(of_pool, 0.95) if of_pool else None for of_pool in waits),
+                most=tuple(max(use.most, 1) for use in replay.pools),
             )
         return self.tried[bounds]
 
 
 def _asks(job: ReplayedJob, pool: ReplayedPool) -> bool:
     """Tell whether a job may run on a pool."""
-    return any(route.on_pool for route in job.routes) and any(one.machine == pool.machine for one in job.machines)
+    return any(route.on_pool for route in job.routes) and any(group.machine == pool.machine for group in job.machines)

@@ -30,11 +30,13 @@ _GOLDEN = (math.sqrt(5) - 1) / 2
 
 @dataclass(frozen=True)
 class Workload:
-    """Jobs to replay, in the order of their creation. `never_started`: the number left out. `assumed`: capacity types
-    beside the pools without a wait in the history."""
+    """Jobs to replay."""
 
+    #: In the order of their creation.
     jobs: tuple[ReplayedJob, ...]
+    #: The number of jobs that are left out.
     never_started: int = 0
+    #: Capacity types beside the pools without a wait in the history.
     assumed: tuple[str, ...] = ()
 
     @property
@@ -43,8 +45,10 @@ class Workload:
 
 
 def workload(history: History, catalog: Catalog, load: PastLoad, changes: Changes | None = None) -> Workload:
-    """Return the jobs of a history. Jobs created before it only hold machines. `changes`: machines that templates ask
-    for in another catalog than that of the jobs; then its capacity types count."""
+    """Return the jobs of a history. Jobs created before it only hold machines.
+
+    `changes`: machines that templates ask for in another catalog than that of the jobs; then its capacity types count.
+    """
     templates = {label_value(name): template for name, template in catalog.templates.items()}
     submissions = tuple(_submissions(history.jobs))
     started = [(first, ran) for first, ran in submissions if ran is not None and ran.started is not None]
@@ -52,38 +56,42 @@ def workload(history: History, catalog: Catalog, load: PastLoad, changes: Change
     routed = {ran.name: _routes(ran, templates.get(ran.template), edited=edited) for _, ran in started if ran}
     chosen = {ran.name for first, ran in started if ran and _was_chosen(first, ran, routed[ran.name], load)}
     sweeps = {ran.sweep for _, ran in started if ran and ran.sweep and ran.name in chosen}
-    waits, assumed, jobs = _WaitsBeside(ran for _, ran in started), dict[str, None](), []
+    waits = _WaitsBeside(ran for _, ran in started)
+    assumed: dict[str, None] = {}
+    jobs = []
     for number, (first, ran) in enumerate(started):
         assert first.created and ran and ran.created and ran.started
         routes = routed[ran.name]
         if ran.name in chosen or ran.sweep in sweeps:
             routes = _first_chosen(routes, ran.capacity_type)
         beside = [route.capacity_type for route in routes if not route.on_pool]
-        assumed |= dict.fromkeys(one for one in beside if not waits.known(one))
+        assumed |= dict.fromkeys(name for name in beside if not waits.known(name))
         jobs.append(
             ReplayedJob(
-                ran.name,
-                ran.template,
-                (first.created - history.since).total_seconds(),
-                max(0.0, ((ran.ended or history.until) - ran.started).total_seconds()),
-                tuple(
-                    MachineGroup((changes or {}).get((ran.template, one.machine), one.machine), one.count)
-                    for one in ran.machines
+                name=ran.name,
+                template=ran.template,
+                created=(first.created - history.since).total_seconds(),
+                run=max(0.0, ((ran.ended or history.until) - ran.started).total_seconds()),
+                machines=tuple(
+                    MachineGroup((changes or {}).get((ran.template, used.machine), used.machine), used.count)
+                    for used in ran.machines
                 ),
-                routes,
-                {one: waits.of(ran, one, number) for one in beside},
-                (ran.started - first.created).total_seconds(),
-                ran,
+                routes=routes,
+                delays={name: waits.of(ran, name, number) for name in beside},
+                waited=(ran.started - first.created).total_seconds(),
+                past=ran,
                 counted=first.created >= history.since,
             )
         )
     jobs.sort(key=lambda job: (job.created, job.name))
-    return Workload(tuple(jobs), len(submissions) - len(started), tuple(assumed))
+    return Workload(jobs=tuple(jobs), never_started=len(submissions) - len(started), assumed=tuple(assumed))
 
 
 def _submissions(jobs: Sequence[PastJob]) -> Iterator[tuple[PastJob, PastJob | None]]:
-    """Yield the first attempt of each submission, and the job that ran longest of all its attempts and their copies;
-    None where none has started."""
+    """Yield the first attempt of each submission, and the job that ran longest of all its attempts and their copies.
+
+    None stands for the latter where none has started.
+    """
     by_request: dict[str, list[PastJob]] = defaultdict(list)
     for job in jobs:
         if job.created is not None:
@@ -92,7 +100,7 @@ def _submissions(jobs: Sequence[PastJob]) -> Iterator[tuple[PastJob, PastJob | N
     chains: dict[str, list[PastJob]] = {}
     for request, sent in by_request.items():
         chains[request] = list(sent)
-        if all(one.started is None for one in sent):
+        if all(job.started is None for job in sent):
             for number in range(1, _MOST_ATTEMPTS):
                 following = attempt_id(request, number)
                 if following not in by_request:
@@ -101,8 +109,8 @@ def _submissions(jobs: Sequence[PastJob]) -> Iterator[tuple[PastJob, PastJob | N
                 chains[request] += by_request[following]
     for request, chain in chains.items():
         if request not in later:
-            first = min(chain, key=lambda one: (one.created, one.name))
-            yield first, max((one for one in chain if one.started), key=_ran, default=None)
+            first = min(chain, key=lambda job: (job.created, job.name))
+            yield first, max((job for job in chain if job.started), key=_ran, default=None)
 
 
 def _ran(job: PastJob) -> tuple[float, str]:
@@ -113,8 +121,10 @@ def _ran(job: PastJob) -> tuple[float, str]:
 
 
 def _routes(job: PastJob, template: Template | None, *, edited: bool) -> tuple[Route, ...]:
-    """Return the capacity types of the job's case of its template, in order, each with its wait; the job's own type
-    where the template is gone, or no longer has it without having been `edited`."""
+    """Return the capacity types of the job's case of its template, in order, each with its wait.
+
+    It is the job's own type where the template is gone, or no longer has it without having been `edited`.
+    """
     offers = _offers(job, template) if template else ()
     if not offers or not (edited or any(offer.capacity_type == job.capacity_type for offer in offers)):
         return (Route(job.capacity_type, cluster=job.cluster),)
@@ -132,28 +142,28 @@ def _routes(job: PastJob, template: Template | None, *, edited: bool) -> tuple[R
 
 def _was_chosen(first: PastJob, ran: PastJob, routes: tuple[Route, ...], load: PastLoad) -> bool:
     """Tell whether the submitter named the capacity type: the template's order would have taken another one."""
-    place = next((at for at, one in enumerate(routes) if one.capacity_type == ran.capacity_type), 0)
+    place = next((at for at, route in enumerate(routes) if route.capacity_type == ran.capacity_type), 0)
     if len(routes) == 1 or first is not ran or ran.created is None:
         return False
     if routes[place].on_pool:
-        found = load.of(ran)
-        return found is not None and found.full and routes[place].wait is None and place + 1 < len(routes)
-    if not any(one.on_pool for one in routes[:place]):
+        job_load = load.of(ran)
+        return job_load is not None and job_load.full and routes[place].wait is None and place + 1 < len(routes)
+    if not any(route.on_pool for route in routes[:place]):
         return False
     machines = Counter[MachineSpec]()
-    for one in ran.machines:
-        machines[one.machine] += one.count
+    for used in ran.machines:
+        machines[used.machine] += used.count
     return load.had_room(machines, ran.created)
 
 
 def _first_chosen(routes: tuple[Route, ...], capacity_type: str) -> tuple[Route, ...]:
-    first = (replace(one, wait=None, chosen=True) for one in routes if one.capacity_type == capacity_type)
-    return (*first, *(one for one in routes if one.capacity_type != capacity_type))
+    first = (replace(route, wait=None, chosen=True) for route in routes if route.capacity_type == capacity_type)
+    return (*first, *(route for route in routes if route.capacity_type != capacity_type))
 
 
 def _offers(job: PastJob, template: Template) -> tuple[Offer, ...]:
     """Return the offers of the case that the job's parameters choose; by the defaults where it has recorded none."""
-    values = {one.name: one.default for one in template.parameters} | dict(job.parameters or {})
+    values = {parameter.name: parameter.default for parameter in template.parameters} | dict(job.parameters or {})
     return tuple(
         offer
         for offer in template.offers
@@ -162,8 +172,11 @@ def _offers(job: PastJob, template: Template) -> tuple[Offer, ...]:
 
 
 class _WaitsBeside:
-    """Waits for machines beside the pools, by capacity type and machines. A job that ran so before waits as it did;
-    others take the waits of earlier ones, spread evenly over them, so that the same is drawn each time."""
+    """Waits for machines beside the pools, by capacity type and machines.
+
+    A job that ran so before waits as it did; others take the waits of earlier ones, spread evenly over them, so that
+    the same is drawn each time.
+    """
 
     def __init__(self, jobs: Iterable[PastJob]) -> None:
         by_machines: dict[tuple[str, frozenset[str]], list[float]] = defaultdict(list)
@@ -174,8 +187,8 @@ class _WaitsBeside:
                 continue
             by_machines[job.capacity_type, _types(job)].append(wait)
             by_type[job.capacity_type].append(wait)
-        self._by_machines = {key: sorted(found) for key, found in by_machines.items()}
-        self._by_type = {key: sorted(found) for key, found in by_type.items()}
+        self._by_machines = {key: sorted(waits) for key, waits in by_machines.items()}
+        self._by_type = {key: sorted(waits) for key, waits in by_type.items()}
 
     def known(self, capacity_type: str) -> bool:
         return capacity_type in self._by_type
@@ -184,8 +197,8 @@ class _WaitsBeside:
         wait = waited(job)
         if job.capacity_type == capacity_type and wait is not None:
             return wait
-        found = self._by_machines.get((capacity_type, _types(job))) or self._by_type.get(capacity_type)
-        return found[int(number * _GOLDEN % 1 * len(found))] if found else ASSUMED.scale_up
+        earlier = self._by_machines.get((capacity_type, _types(job))) or self._by_type.get(capacity_type)
+        return earlier[int(number * _GOLDEN % 1 * len(earlier))] if earlier else ASSUMED.scale_up
 
 
 def waited(job: PastJob) -> float | None:
@@ -196,4 +209,4 @@ def waited(job: PastJob) -> float | None:
 
 
 def _types(job: PastJob) -> frozenset[str]:
-    return frozenset(one.machine.type for one in job.machines)
+    return frozenset(group.machine.type for group in job.machines)
