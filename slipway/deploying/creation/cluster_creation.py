@@ -56,7 +56,7 @@ class AgainError(Exception):
 
     @property
     def alternatives_may_do(self) -> bool:
-        """Whether nothing exists and nothing is coming, for want of machines or of quota: alternatives may be had."""
+        """Tell whether nothing exists and nothing is coming, for want of machines or of quota: alternatives may do."""
         return self.what == _FAILED or self.exhausted
 
 

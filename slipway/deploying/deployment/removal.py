@@ -28,23 +28,23 @@ USUAL_S = 120.0
 
 
 class GracePeriod:
-    """The time for which a cluster must be out of the catalog before it may be deleted, in seconds. `clock` may start
-    anywhere, and never goes back.
+    """The time for which a cluster must be out of the catalog before it may be deleted.
 
     A job that was sent by the catalog may be accepted, and not placed or listed yet: nothing shows it.
     """
 
     def __init__(self, wanted: float, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin. `wanted`: the time in seconds. `clock`: returns seconds, from any start, and never goes back."""
         self._wanted, self._clock = wanted, clock
-        self._asked: float | None = None
-        self._published: PublishedCatalog | None = None
+        self._asked: float | None = None  # when something was first asked about
+        self._published: PublishedCatalog | None = None  # the catalog at the beginning, and since when it was there
         self._published_at = 0.0
-        self._keeps: frozenset[str] = frozenset()
-        self._withdrawn: dict[str, float] = {}
+        self._keeps: frozenset[str] = frozenset()  # the bucket and the accounts of this deployment
+        self._withdrawn: dict[str, float] = {}  # when each name was withdrawn
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> GracePeriod:
-        """Read it from the environment. Raises ConfigError for an invalid duration."""
+        """Read the time from the environment. Raises ConfigError for an invalid duration."""
         text = environ.get(VARIABLE, "").strip()
         if not text:
             return cls(USUAL_S)

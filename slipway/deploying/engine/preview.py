@@ -91,5 +91,5 @@ class Preview:
 
     @property
     def complete(self) -> bool:
-        """Whether the engine ended by itself and computed everything, deletions too."""
+        """Tell whether the engine ended by itself and computed everything, deletions too."""
         return not self.why

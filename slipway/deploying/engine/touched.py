@@ -60,7 +60,7 @@ class Touched:
 
     @property
     def goes(self) -> bool:
-        """Whether the present resource is gone afterwards."""
+        """Tell whether the present resource is gone afterwards."""
         return self.fate in (Fate.DELETED, Fate.REPLACED)
 
     @property
@@ -69,7 +69,7 @@ class Touched:
 
     @property
     def by_hand(self) -> bool:
-        """Whether somebody deleted it, and this deployment makes it again."""
+        """Tell whether somebody deleted it, and this deployment makes it again."""
         return self.fate is Fate.CREATED and self.old is not None
 
     @property
