@@ -43,7 +43,8 @@ class Job:
     def __repr__(self) -> str:
         return f"Job(name={self.name!r}, state={self.state!r})"
 
-    def _now(self, job: VertexJob) -> Job:
+    def _handle(self, job: VertexJob) -> Job:
+        """Return the handle of another reading of this job, or of the job that runs in its place."""
         return Job(job.name, self.request_id, job, self._context)
 
     @property
@@ -110,7 +111,7 @@ class Job:
 
     def refresh(self) -> Job:
         """Return the job as it is now. Raises CloudError."""
-        return self._now(self._context.vertex.job(self.resource_name))
+        return self._handle(self._context.vertex.job(self.resource_name))
 
     def wait(self, timeout: float | None = None) -> Job:
         """Wait for the end, at most `timeout` seconds, and return the job as it is then.
@@ -129,14 +130,14 @@ class Job:
         follower = follower_of(self._context, self._job, logs=False, timeout=timeout)
         for event in follower.events(timeout):
             tell_event(event)
-        if runs := original(self._context.vertex, self._context.connection.storage, follower.job):
-            _log.info("%s was a copy of %s, which runs this submission", self.id, runs.id)
+        if owner := original(self._context.vertex, self._context.connection.storage, follower.job):
+            _log.info("%s was a copy of %s, which runs this submission", self.id, owner.id)
             left = None if timeout is None else max(0.0, timeout - (self._context.clock.monotonic() - begun))
-            return self._now(runs).wait(left)
-        if kept := end_run(self._context, follower.job):
-            _log.warning(kept)
+            return self._handle(owner).wait(left)
+        if problem := end_run(self._context, follower.job):
+            _log.warning(problem)
         require_success(self._context, follower.job)
-        return self._now(follower.job)
+        return self._handle(follower.job)
 
     def logs(self, *, follow: bool = False) -> Iterator[str]:
         """Yield the lines of its log so far, each after the role that wrote it: `workers-1  epoch 3`.
@@ -292,6 +293,7 @@ def jobs(
 
 
 def tell_event(event: Event) -> None:
+    """Log a problem that passes; nothing of other events."""
     from slipway.using.jobs.follower import Trouble
 
     if isinstance(event, Trouble):

@@ -63,19 +63,21 @@ class Preflight:
     ) -> None:
         self._connection, self._catalog, self._now = context.hurried, context.catalog, context.now
         self._threads, self._patient = threads, patient
-        # The most running jobs that are read of a region, None for all.
-        self._most = None if patient else _FIRST_PAGE
+        #: The most jobs of a region that are read as users of its quota, None for all.
+        self._most_users = None if patient else _FIRST_PAGE
         self._options = candidates = [
             candidate for candidate in candidates if candidate.offer.available or candidate.offer.lacks_quota
         ]
         regions = tuple(dict.fromkeys(candidate.region for candidate in candidates))
         self._vertex = self._connection.vertex(self._catalog.project, self._catalog.region, regions)
         on_clusters = {candidate.offer.cluster: candidate.region for candidate in candidates if candidate.offer.cluster}
+        #: The unfinished jobs of each region with a candidate's cluster.
         self._jobs = {
             region: threads.submit(_active, self._vertex.at(region), "", _FIRST_PAGE)
             for region in dict.fromkeys(on_clusters.values())
         }
-        self._drawing: dict[str, Future[tuple[VertexJob, ...]]] = {}
+        #: The started jobs of each region where a candidate draws quota.
+        self._quota_users: dict[str, Future[tuple[VertexJob, ...]]] = {}
         self._clusters = {
             name: threads.submit(self._vertex.at(region).persistent_resource, self._catalog.clusters[name].id)
             for name, region in on_clusters.items()
@@ -93,8 +95,8 @@ class Preflight:
                 region: threads.submit(_newest, self._vertex.at(region), wanted, EARLIER) for region in self._jobs
             }
         self._limits: LimitsReader | None = None
-        # All clusters of the stack's own region, which may draw the same quota as jobs.
-        self._others: Future[tuple[PersistentResource, ...]] | None = None
+        #: The clusters of the stack's own region, which may draw the same quota as jobs.
+        self._home_clusters: Future[tuple[PersistentResource, ...]] | None = None
         if candidates and not candidates[0].offer.cluster:
             self._read_quota(candidates)
 
@@ -108,9 +110,10 @@ class Preflight:
     def choice(
         self, prepared: PreparedSubmission, candidates: Sequence[Candidate], *, may_wait: bool = False
     ) -> Choice:
-        """Return the choice of `choose`, with the candidates that it could never move to. Where the template has
-        planned the waits, these are judged by the last deployment. Where a job starts now, only those are judged anew
-        that could not run at the last deployment.
+        """Return the choice of `choose`, with the candidates that it could never move to.
+
+        Where the template has planned the waits, the last deployment's judgement of these stands. Where the submission
+        has, they are judged anew; for a job that starts now only those that could not run at the last deployment.
 
         Raises the errors of `choose` and `judge`.
         """
@@ -138,7 +141,7 @@ class Preflight:
             return JudgedCandidate(candidate, verdict)
         offer, earlier = candidate.offer, _or_none(self._earlier) or ()
         cluster = _or_none(self._clusters[offer.cluster]) if offer.cluster else None
-        active = self._jobs if offer.cluster else self._drawing
+        active = self._jobs if offer.cluster else self._quota_users
         known = (*earlier, *(_or_none(active[candidate.region]) or ()))
         expected = Expected(
             capacity_type=offer.capacity_type, demand=candidate.demand, outcome=verdict.outcome, cluster=cluster
@@ -190,12 +193,12 @@ class Preflight:
         from slipway.using.submission.quota_verdict import NotRead, draws, on_own_machines
 
         limits = self._read_quota(self._options).limits(candidate)
-        clusters = () if self._others is None else _or_none(self._others)
+        clusters = () if self._home_clusters is None else _or_none(self._home_clusters)
         known = [limits[need.metric] for need in draws(candidate) if need.metric in limits]
         if candidate.offer.lacks_quota and (not known or any(isinstance(limit, NotRead) for limit in known)):
             return _never(candidate, f"{reason(candidate.offer)} (at the last deployment; the limit can't be read now)")
-        active = _or_none(self._drawing[candidate.region])
-        all_read = active is None or self._most is None or len(active) < self._most
+        active = _or_none(self._quota_users[candidate.region])
+        all_read = active is None or self._most_users is None or len(active) < self._most_users
         return on_own_machines(candidate, candidate.region, limits, active, clusters, all_read=all_read)
 
     def _read_quota(self, candidates: list[Candidate]) -> LimitsReader:
@@ -204,16 +207,16 @@ class Preflight:
 
         beside = [candidate for candidate in candidates if not candidate.offer.cluster]
         for candidate in beside:
-            if candidate.region not in self._drawing:
+            if candidate.region not in self._quota_users:
                 # A page of its own: queued jobs draw nothing, and a sweep's would crowd out those that run.
                 at = self._vertex.at(candidate.region)
-                self._drawing[candidate.region] = self._threads.submit(_active, at, _STARTED, self._most)
+                self._quota_users[candidate.region] = self._threads.submit(_active, at, _STARTED, self._most_users)
         if self._limits is None:
             quotas = self._connection.quotas(self._catalog.project, self._catalog.quotas)
             self._limits = LimitsReader(quotas, self._threads, patient=self._patient)
         self._limits.begin(beside)
-        if self._others is None and any(as_clusters_do(candidate) for candidate in beside):
-            self._others = self._threads.submit(self._vertex.at(self._catalog.region).persistent_resources)
+        if self._home_clusters is None and any(as_clusters_do(candidate) for candidate in beside):
+            self._home_clusters = self._threads.submit(self._vertex.at(self._catalog.region).persistent_resources)
         return self._limits
 
 

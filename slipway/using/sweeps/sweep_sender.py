@@ -80,6 +80,7 @@ class PendingRun:
     run: Run
     #: The time on the monotonic clock when its answer was lost.
     lost_at: float = 0.0
+    #: The number of times that it was sent.
     sent: int = 0
     #: It is sent again even where a copy would run as well.
     insisted: bool = False
@@ -109,14 +110,20 @@ class SweepSender:
     outdated: Callable[[float], SlipwayError | None] = lambda _: None
 
     def __post_init__(self) -> None:
-        self._limiters: defaultdict[str, RateLimiter] = defaultdict(lambda: RateLimiter(self.rate))
-        self._todo: defaultdict[str, deque[PendingRun]] = defaultdict(deque)
-        self._flying: dict[PendingRun, Future[VertexJob]] = {}
-        self._missed: dict[str, PendingRun] = {}
-        self._looking: Future[tuple[Mapping[str, str], int]] | None = None
-        self._look_began = self._look_at = self._synced_at = self._good_at = self._heard_at = 0.0
-        self._in_a_row = 0
         self._result = SendingResult()
+        self._limiters: defaultdict[str, RateLimiter] = defaultdict(lambda: RateLimiter(self.rate))
+        #: The runs to send, by region.
+        self._queues: defaultdict[str, deque[PendingRun]] = defaultdict(deque)
+        #: The runs that were sent, each until its answer.
+        self._in_flight: dict[PendingRun, Future[VertexJob]] = {}
+        #: The runs whose answers were lost, by their request ids, each until its job is found or given up.
+        self._lost: dict[str, PendingRun] = {}
+        #: The search for lost runs, while it goes on.
+        self._looking: Future[tuple[Mapping[str, str], int]] | None = None
+        self._refused_in_a_row = 0
+        # Times on the monotonic clock: the beginning of the last search, the next one, the last successful one, the
+        # last flush of the journal, and the last job that was accepted or found.
+        self._look_began = self._look_at = self._looked_at = self._synced_at = self._accepted_at = 0.0
 
     def send(
         self, send: Iterable[Run], look: Mapping[Run, float], progress: SendingProgress, *, insist: bool = False
@@ -127,18 +134,18 @@ class SweepSender:
         """
         now, wall = self.clock.monotonic(), self.clock.now().timestamp()
         for run in send:
-            self._todo[self._region(run)].append(PendingRun(run))
+            self._queues[self._region(run)].append(PendingRun(run))
         for run, when in look.items():
-            self._missed[self.request(run).id] = PendingRun(run, lost_at=now - max(0.0, wall - when), insisted=insist)
-        self._good_at = self._synced_at = now
+            self._lost[self.request(run).id] = PendingRun(run, lost_at=now - max(0.0, wall - when), insisted=insist)
+        self._accepted_at = self._synced_at = now
         try:
             while self._left:
                 self._turn(progress)
         except KeyboardInterrupt:
             self._result.interrupted = True
-            self._todo.clear()
-            self._missed.clear()
-            while self._flying:
+            self._queues.clear()
+            self._lost.clear()
+            while self._in_flight:
                 self._collect(progress, wait_for=_LONGEST_TURN)
         finally:
             self.journal.sync()
@@ -147,25 +154,25 @@ class SweepSender:
     @property
     def _left(self) -> bool:
         if self._result.stopped:
-            return bool(self._flying)
-        return bool(any(self._todo.values()) or self._flying or self._missed)
+            return bool(self._in_flight)
+        return bool(any(self._queues.values()) or self._in_flight or self._lost)
 
     def _region(self, run: Run) -> str:
         return self.request(run).region
 
     def _turn(self, progress: SendingProgress) -> None:
         now = self.clock.monotonic()
-        if not self._result.stopped and any(self._todo.values()):
+        if not self._result.stopped and any(self._queues.values()):
             self._result.stopped = self.outdated(now)
         stopped = self._result.stopped
-        for region, todo in self._todo.items():
+        for region, todo in self._queues.items():
             limiter = self._limiters[region]
-            while todo and not stopped and len(self._flying) < self.width and limiter.wait(now) <= 0:
+            while todo and not stopped and len(self._in_flight) < self.width and limiter.wait(now) <= 0:
                 self._send(todo.popleft(), limiter)
         self._look(now)
         rest = _LONGEST_TURN
-        if len(self._flying) < self.width:
-            rest = min([rest, *(self._limiters[region].wait(now) for region, todo in self._todo.items() if todo)])
+        if len(self._in_flight) < self.width:
+            rest = min([rest, *(self._limiters[region].wait(now) for region, todo in self._queues.items() if todo)])
         self._collect(progress, wait_for=rest)
         if now - self._synced_at >= _SYNC_EVERY:
             self.journal.sync()
@@ -176,25 +183,25 @@ class SweepSender:
         self.journal.write(pending.run, SendState.SENDING, self.clock.now().timestamp(), bucket=request.bucket)
         pending.sent += 1
         limiter.sent()
-        self._flying[pending] = self.threads.submit(self.create, request)
+        self._in_flight[pending] = self.threads.submit(self.create, request)
 
     def _collect(self, progress: SendingProgress, *, wait_for: float) -> None:
         """Take the answers that have come, after at most `wait_for` seconds."""
-        awaited: list[Future[Any]] = [*self._flying.values()]
+        awaited: list[Future[Any]] = [*self._in_flight.values()]
         if self._looking is not None:
             awaited.append(self._looking)
         if awaited:
             wait(awaited, wait_for, FIRST_COMPLETED)
         else:
             self.clock.sleep(wait_for)
-        for pending in [pending for pending, future in self._flying.items() if future.done()]:
-            self._answered(pending, self._flying[pending], progress)
-            del self._flying[pending]  # Removed only now: after an interruption meanwhile the answer is taken again.
+        for pending in [pending for pending, future in self._in_flight.items() if future.done()]:
+            self._answered(pending, self._in_flight[pending], progress)
+            del self._in_flight[pending]  # Removed only now: after an interruption meanwhile the answer is taken again.
         if self._looking is not None and self._looking.done():
             looking, self._looking = self._looking, None
             self._looked(looking, progress)
         progress.now = len(self._result.accepted)
-        progress.missed = len(self._missed)
+        progress.missed = len(self._lost)
         progress.refused = len(self._result.refused)
         self.tell(progress)
 
@@ -203,22 +210,22 @@ class SweepSender:
         try:
             job = future.result()
         except CloudError as problem:
-            self._problem(pending, problem, now, progress)
+            self._failed(pending, problem, now, progress)
             return
         self._limiters[self._region(pending.run)].answered(now)
         progress.held, progress.trouble = False, ""
-        self._keep(pending.run, job.name, now)
+        self._accept(pending.run, job.name, now)
 
-    def _keep(self, run: Run, job: str, now: float) -> None:
-        self._good_at, self._in_a_row = now, 0
+    def _accept(self, run: Run, job: str, now: float) -> None:
+        self._accepted_at, self._refused_in_a_row = now, 0
         self._result.accepted[run] = job
         self.journal.write(run, SendState.ACCEPTED, self.clock.now().timestamp(), job)
 
-    def _problem(self, pending: PendingRun, problem: CloudError, now: float, progress: SendingProgress) -> None:
+    def _failed(self, pending: PendingRun, problem: CloudError, now: float, progress: SendingProgress) -> None:
         limiter = self._limiters[self._region(pending.run)]
         limited = isinstance(problem, Exhausted)
         # A rate limit passes, however long it lasts.
-        step = after(problem, self.policy, 0.0 if limited else now - self._good_at)
+        step = after(problem, self.policy, 0.0 if limited else now - self._accepted_at)
         if step == "resend":
             retry_after = problem.answer.retry_after if problem.answer else None
             if limited:
@@ -236,21 +243,21 @@ class SweepSender:
         elif step == "refuse":
             self._result.refused[pending.run] = problem
             self.journal.write(pending.run, SendState.REFUSED, self.clock.now().timestamp())
-            self._in_a_row += 1
-            if self._in_a_row >= _REFUSALS_IN_A_ROW:
+            self._refused_in_a_row += 1
+            if self._refused_in_a_row >= _REFUSALS_IN_A_ROW:
                 self._result.stopped = problem
         else:
             pending.lost_at = now
-            self._missed[self.request(pending.run).id] = pending
+            self._lost[self.request(pending.run).id] = pending
             self._look_at = min(self._look_at, now + self.policy.look_every)
 
     def _requeue(self, pending: PendingRun) -> None:
         self.journal.write(pending.run, SendState.REQUEUED, self.clock.now().timestamp())
-        self._todo[self._region(pending.run)].appendleft(pending)
+        self._queues[self._region(pending.run)].appendleft(pending)
 
     def _look(self, now: float) -> None:
-        if self._missed and self._looking is None and now >= self._look_at and not self._result.stopped:
-            requests = [self.request(pending.run) for pending in self._missed.values()]
+        if self._lost and self._looking is None and now >= self._look_at and not self._result.stopped:
+            requests = [self.request(pending.run) for pending in self._lost.values()]
             self._look_began = now
             self._looking = self.threads.submit(self.look, requests)
 
@@ -264,22 +271,22 @@ class SweepSender:
         except CloudError as problem:
             progress.trouble = problem.message
             self._look_at = now + self.policy.look_every
-            if now - max(self._good_at, self._heard_at) > self.policy.resend_for:
+            if now - max(self._accepted_at, self._looked_at) > self.policy.resend_for:
                 self._result.stopped = problem
             return
         except SlipwayError as problem:
             self._result.stopped = problem
             return
-        self._heard_at, progress.trouble = now, ""
+        self._looked_at, progress.trouble = now, ""
         self._look_at = now + max(self.policy.look_every, calls * SECONDS_PER_CALL)
-        for id_, pending in list(self._missed.items()):
+        for id_, pending in list(self._lost.items()):
             if id_ in names:
-                del self._missed[id_]
-                self._keep(pending.run, names[id_], now)
-            elif self._look_began - pending.lost_at >= self.policy.look_for:
-                del self._missed[id_]
+                del self._lost[id_]
+                self._accept(pending.run, names[id_], now)
+            elif self._look_began - pending.lost_at >= self.policy.look_for:  # No list hides it for so long.
+                del self._lost[id_]
                 if pending.insisted or (self.request(pending.run).runs_once and pending.sent <= _RESENDS):
                     pending.insisted = False
-                    self._todo[self._region(pending.run)].append(pending)
+                    self._queues[self._region(pending.run)].append(pending)
                 else:
                     self._result.unknown.append(pending.run)

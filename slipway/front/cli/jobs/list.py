@@ -105,7 +105,7 @@ def command(
 def _look(
     context: Context, query: JobQuery, sweep: str | None, metrics: tuple[str, ...], sort: str | None, output: str
 ) -> None:
-    """Read and print."""
+    """Print the jobs as they are now."""
     stack = context.catalog.stack
     of_sweep = sweep_filter(stack, sweep) if sweep is not None else ""
     jobs = listed_jobs(context, query, screen.warn, of_sweep)
@@ -120,17 +120,17 @@ def _look(
     if jobs and (metrics or sort or output == "csv"):
         from slipway.front.cli.terminal.result_table import MetricColumns, show_results
 
-        counting = list(latest(jobs, choose_job).values()) if sweep else jobs
-        show_results(context, counting, MetricColumns(metrics, Goal.parse(sort) if sort else None), output)
+        last_jobs = list(latest(jobs, choose_job).values()) if sweep else jobs
+        show_results(context, last_jobs, MetricColumns(metrics, Goal.parse(sort) if sort else None), output)
         return
-    aside = copies(jobs, choose_job) if sweep else frozenset()
+    copy_names = copies(jobs, choose_job) if sweep else frozenset()
     causes = read_causes(context, jobs) if query.state in ("failed", "expired") else {}
     if output == "json":
         documents = []
         for job in jobs:
             document: dict[str, Any] = {**describe(job, context).document}
             if sweep:
-                document |= {"parameters": job.parameters, "copy": job.name in aside}
+                document |= {"parameters": job.parameters, "copy": job.name in copy_names}
             if job.name in causes:
                 document["cause"] = causes[job.name] or None
             documents.append(document)
@@ -154,7 +154,7 @@ def _look(
     columns += [
         Column("JOB", lambda row: row.job.called, name=True),
         # Another job runs the same attempt of a sweep's run, so a copy's state is not the run's.
-        Column("STATE", lambda row: f"{state_word(row.job.state)}{' (copy)' if row.job.name in aside else ''}"),
+        Column("STATE", lambda row: f"{state_word(row.job.state)}{' (copy)' if row.job.name in copy_names else ''}"),
         Column("USER", lambda row: row.job.user or "–"),
         Column("TEAM", lambda row: row.job.team if several_teams else "", optional=True),
         Column("ON", lambda row: f"{row.on}{context.elsewhere(row.job.region)}"),

@@ -111,7 +111,8 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
 
 
 def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
-    """Return the second job of a submission whose first was given up. Later jobs do not tell their place."""
+    """Return the job that a submission fell back to from this one, its first; None where there is none, and for a later
+    job, whose labels do not tell its place."""
     if not job.ended or job.start_time is not None or not job.request_id:
         return None
     wanted = label_filter({STACK_LABEL: context.catalog.stack, REQUEST_LABEL: attempt_id(job.request_id, 1)})
@@ -138,11 +139,13 @@ def _why(context: Context, job: VertexJob) -> str:
 
 
 def _document(context: Context, details: JobDetails) -> dict[str, Any]:
-    job, fixed = details.job, details.job.parameters
+    job, parameters = details.job, details.job.parameters
+    if parameters is not None:  # Each trial has values of its own for the others.
+        parameters = {name: value for name, value in parameters.items() if name not in job.tuned}
     description = describe(job, context, details.events)
     return {
         **description.document,
-        "parameters": None if fixed is None else {key: fixed[key] for key in fixed if key not in job.tuned},
+        "parameters": parameters,
         "tuned": job.tuned,
         "waitsFor": details.why or None,
         "fallback": details.next.name if details.next else None,
