@@ -19,8 +19,8 @@ from pulumi.runtime.config import get_config_env
 from slipway.authoring.stack.stack import NO_FILE, Edit, Stack, from_config
 from slipway.authoring.stack.yaml_file import load
 from slipway.base.errors import ConfigError, Fault
-from slipway.google.foreign_words import ON_ERROR, meaning_of
 from slipway.google.live import Unknown
+from slipway.google.provider_errors import ON_ERROR, meaning_of
 from slipway.model.state import State, read
 
 Result = TypeVar("Result")

@@ -23,7 +23,7 @@ from slipway.deploying.deployment.deletion_guard import GuardSubject
 from slipway.deploying.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_time_pass
 from slipway.deploying.deployment.shared_grants import must_be_unneeded
 from slipway.deploying.deployment.workspace_plan import SharedGrant
-from slipway.google.live import Unknown, Use
+from slipway.google.live import InUse, Unknown
 from slipway.google.unfinished_jobs import losses_of_cluster, losses_of_stack, must_be_idle
 from slipway.model.state import State, StateGrant, grant_of
 
@@ -37,7 +37,7 @@ _ACCOUNT = "gcp:serviceaccount/account:Account"
 # The resources that every stack keeps: its catalog, in a bucket, and its account. And the output that identifies each.
 _KEPT = {_OBJECT: "bucket", _BUCKET: "name", _ACCOUNT: "email"}
 
-UseOf = Callable[[GuardSubject], Use | Unknown]
+UseOf = Callable[[GuardSubject], InUse | Unknown]
 """A question for a subject's use: `slipway.deploying.deployment.deletion_guard.guarded_use`"""
 
 Left = Callable[[str], float]
@@ -151,11 +151,11 @@ def hold(
     )
 
 
-def check(subject: GuardSubject, use_of: UseOf) -> Use:
+def check(subject: GuardSubject, use_of: UseOf) -> InUse:
     """Return the use of the subject, when no job needs it. Raises RuntimeError, whose message the engine shows, when
     one does or when that can't be told."""
 
-    def losses(use: Use) -> str:
+    def losses(use: InUse) -> str:
         if subject.cluster:
             return losses_of_cluster(use)
         if subject.names:

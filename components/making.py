@@ -16,7 +16,7 @@ from slipway.deploying.deployment.plan import Plan, as_made
 from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.deployment.summary import made_otherwise
 from slipway.deploying.generations.action import DELETE, What
-from slipway.google.live import Live, Unknown, Use
+from slipway.google.live import InUse, Live, Unknown
 from slipway.model.labels import Revision
 from slipway.reviewing.preview_text import preview_text
 
@@ -58,7 +58,7 @@ class Making:
             log.info(ADVICE)  # After a kill of the program amid clusters only the engine's words remain.
 
     def creator(
-        self, use: Callable[[GuardSubject], Use | Unknown], grace: GracePeriod
+        self, use: Callable[[GuardSubject], InUse | Unknown], grace: GracePeriod
     ) -> Callable[[Sequence[str]], Mapping[str, str]]:
         """Return the function that makes clusters by their ids. Raises ConfigError for settings that can't be read."""
         run, first, planned = self._run, self.first, self._planned

@@ -20,8 +20,8 @@ from slipway.deploying.deployment.live_plan import read_and_plan
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.deployment.workspace_plan import metric_writers
-from slipway.google.foreign_words import ON_ERROR
 from slipway.google.live import Live, Unknown
+from slipway.google.provider_errors import ON_ERROR
 from slipway.model.state import State, refuse_move, stack_locations
 
 from .engine import ADVICE, EngineRun, configured, give_advice, known

@@ -16,7 +16,7 @@ from bench.faults.points import Point
 from bench.faults.proxy import Strike
 from bench.faults.report import GOOD, Entry
 from bench.faults.stage import SETTINGS, Ran, Stage, Workshop, stage
-from slipway.google.foreign_words import ON_ERROR, meanings
+from slipway.google.provider_errors import ON_ERROR, meanings
 from tests.checkouts.shell import wait_for
 
 _MOST_AGAIN = 4

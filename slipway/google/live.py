@@ -45,13 +45,13 @@ class Unknown:
 
 
 @dataclass(frozen=True)
-class Use:
+class InUse:
     """The use that a deletion would end."""
 
     #: Jobs that have not ended.
     jobs: tuple[VertexJob, ...] = ()
     #: Ids of clusters whose machines are busy without a listed job.
-    unlisted: tuple[str, ...] = ()
+    busy_without_job: tuple[str, ...] = ()
     #: By id, the states of clusters that the cloud does not delete now, as it deletes or reboots them.
     unready: Mapping[str, str] = field(default_factory=dict)
     #: The ids of all that the stack made; None where only one resource was asked about.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from slipway.base.errors import PolicyError, ResourceError
 from slipway.base.formatting import join
 from slipway.google.jobs import VertexJob
-from slipway.google.live import Unknown, Use
+from slipway.google.live import InUse, Unknown
 
 UNLISTED = "machines are in use by a job that the lists do not show yet"
 _CANCELLED = "deleting the cluster would cancel what runs on it"
@@ -15,12 +15,12 @@ _LOST = "they run elsewhere, and taking the stack down would take away what they
 _MOST_COMMANDS = 20
 
 
-def losses_of_cluster(use: Use) -> str:
+def losses_of_cluster(use: InUse) -> str:
     """Return why jobs keep their cluster."""
     return f"{', '.join(job.display_name for job in use.jobs)}: {_CANCELLED}"
 
 
-def losses_of_stack(use: Use) -> str:
+def losses_of_stack(use: InUse) -> str:
     """Return why jobs keep a whole stack.
 
     Those on a cluster of its own would be cancelled; those on an adopted one, or on machines of their own, would lose
@@ -36,13 +36,13 @@ def losses_of_stack(use: Use) -> str:
 
 
 def must_be_idle(
-    use: Use | Unknown,
+    use: InUse | Unknown,
     stays: str,
-    losses: Callable[[Use], str] = losses_of_cluster,
+    losses: Callable[[InUse], str] = losses_of_cluster,
     *,
     then: str = "then again",
     instead: str = "",
-) -> Use:
+) -> InUse:
     """Return the use of a resource that is to be deleted, when no job needs it.
 
     `stays` is the phrase that it is not deleted. `then`: what to do when the jobs have ended; `instead` of ending them,
@@ -54,9 +54,9 @@ def must_be_idle(
     if use.jobs:
         count = f"{len(use.jobs)} {'job has' if len(use.jobs) == 1 else 'jobs have'} not ended"
         raise PolicyError(f"{stays}: {count}", why=losses(use), fix=instead or ways_out(use.jobs, then))
-    if use.unlisted:
+    if use.busy_without_job:
         fix = instead or f"wait until slipway pools shows no machine in use, {then}"
-        why = f"the service says so of {join(use.unlisted)}; {_CANCELLED}"
+        why = f"the service says so of {join(use.busy_without_job)}; {_CANCELLED}"
         raise PolicyError(f"{stays}: {UNLISTED}", why=why, fix=fix)
     return use
 

@@ -13,7 +13,7 @@ from components.workspace import Workspace
 from slipway.deploying.deployment.deletion_guard import GuardSubject
 from slipway.deploying.deployment.workspace_plan import SharedGrant
 from slipway.google.jobs import VertexJob
-from slipway.google.live import Unknown, Use
+from slipway.google.live import InUse, Unknown
 from slipway.model.cluster import CurrentCluster
 from slipway.model.state import StateGrant
 
@@ -27,12 +27,12 @@ def job(name: str) -> VertexJob:
     return VertexJob(name, name, "JOB_STATE_QUEUED", {}, persistent_resource_id="cpu-1a2b3c4")
 
 
-def answers(value: Use | Unknown) -> Callable[[GuardSubject], Use | Unknown]:
+def answers(value: InUse | Unknown) -> Callable[[GuardSubject], InUse | Unknown]:
     return lambda _: value
 
 
 def test_an_idle_cluster_may_go() -> None:
-    check(CPU, answers(Use()))
+    check(CPU, answers(InUse()))
 
 
 ACCOUNT = "trainer@acme-dev.iam.gserviceaccount.com"
@@ -40,24 +40,24 @@ STACK = GuardSubject()
 ON_ITS_OWN = replace(job("elastic"), persistent_resource_id="")
 ODD = replace(job("projects/1/customJobs/42"), display_name="my job", persistent_resource_id="")
 OURS = frozenset({"cpu-1a2b3c4"})
-ELSEWHERE = Use((replace(job("tune"), persistent_resource_id="team-a"),), clusters=OURS)  # N13
-REFUSED: dict[str, tuple[GuardSubject, Use | Unknown]] = {
-    "a cluster with a job": (CPU, Use((job("tune"),))),
-    "a stack with jobs": (STACK, Use((job("tune"), job("digits")))),
-    "jobs of each sort": (STACK, Use((ON_ITS_OWN, job("tune"), ODD), clusters=OURS)),
-    "very many jobs": (CPU, Use(tuple(job(f"run-{n}") for n in range(1, 31)))),
+ELSEWHERE = InUse((replace(job("tune"), persistent_resource_id="team-a"),), clusters=OURS)  # N13
+REFUSED: dict[str, tuple[GuardSubject, InUse | Unknown]] = {
+    "a cluster with a job": (CPU, InUse((job("tune"),))),
+    "a stack with jobs": (STACK, InUse((job("tune"), job("digits")))),
+    "jobs of each sort": (STACK, InUse((ON_ITS_OWN, job("tune"), ODD), clusters=OURS)),
+    "very many jobs": (CPU, InUse(tuple(job(f"run-{n}") for n in range(1, 31)))),
     "a job on a cluster of somebody else's": (STACK, ELSEWHERE),
     "the same on a cluster of the stack": (STACK, replace(ELSEWHERE, clusters=frozenset({"team-a"}))),
-    "a job that no list shows yet": (CPU, Use((), ("cpu-1a2b3c4",))),
-    "the same, of a stack": (STACK, Use((), ("cpu-1a2b3c4",))),
+    "a job that no list shows yet": (CPU, InUse((), ("cpu-1a2b3c4",))),
+    "the same, of a stack": (STACK, InUse((), ("cpu-1a2b3c4",))),
     "jobs that can't be read": (CPU, Unknown("denied", "customJobs.list", "roles/aiplatform.viewer")),
-    "an account": (GuardSubject(account=ACCOUNT), Use((job("tune"),))),
-    "a bucket": (GuardSubject(bucket="acme-catalog"), Use((job("tune"),))),
-    "a grant": (GuardSubject(account=ACCOUNT, bucket="acme-catalog"), Use((job("tune"),))),
+    "an account": (GuardSubject(account=ACCOUNT), InUse((job("tune"),))),
+    "a bucket": (GuardSubject(bucket="acme-catalog"), InUse((job("tune"),))),
+    "a grant": (GuardSubject(account=ACCOUNT, bucket="acme-catalog"), InUse((job("tune"),))),
 }
 
 
-def refusal_of(subject: GuardSubject, use: Use | Unknown) -> str:
+def refusal_of(subject: GuardSubject, use: InUse | Unknown) -> str:
     with pytest.raises(RuntimeError) as refusal:
         check(subject, answers(use))
     return str(refusal.value)
@@ -100,9 +100,9 @@ class Waiting:
         self.asked, self.slept = 0, 0.0
         self.said: list[str] = []
 
-    def use_of(self, _: GuardSubject) -> Use:
+    def use_of(self, _: GuardSubject) -> InUse:
         self.asked += 1
-        return Use((job("tune"),)) if self.busy_after is not None and self.asked > self.busy_after else Use()
+        return InUse((job("tune"),)) if self.busy_after is not None and self.asked > self.busy_after else InUse()
 
     def left(self, cluster: str) -> float:
         assert cluster == "cpu-1a2b3c4"
@@ -151,9 +151,9 @@ class Unready(Waiting):
         super().__init__(wait)
         self.state, self.questions = state, questions
 
-    def use_of(self, _: GuardSubject) -> Use:
+    def use_of(self, _: GuardSubject) -> InUse:
         self.asked += 1
-        return Use(unready={"cpu-1a2b3c4": self.state} if self.asked <= self.questions else {})
+        return InUse(unready={"cpu-1a2b3c4": self.state} if self.asked <= self.questions else {})
 
 
 def test_a_cluster_that_is_being_deleted_already_is_waited_for() -> None:  # N1
@@ -208,7 +208,7 @@ def test_every_grant_is_asked_for_before_it_goes() -> None:
     """A submitter's too; and by this name, which living stacks have."""
 
     def program() -> None:
-        hooks = guard(answers(Use()), lambda _: 0.0, lambda _: False)
+        hooks = guard(answers(InUse()), lambda _: 0.0, lambda _: False)
         Workspace(
             "workspace", project=PROJECT, region=REGION, settings=SETTINGS, live=NOTHING, facts=FACTS, hooks=hooks
         )
@@ -225,7 +225,7 @@ def test_its_name_is_frozen() -> None:
 def test_it_is_bound_to_the_deletion_of_a_cluster() -> None:
     def program() -> None:
         item = CurrentCluster(cluster(), "cpu-1a2b3c4", "1a2b3c4", import_=False)
-        hooks = guard(answers(Use()), lambda _: 0.0, lambda _: False)
+        hooks = guard(answers(InUse()), lambda _: 0.0, lambda _: False)
         PersistentResource(item, project=PROJECT, region=REGION, facts=FACTS, hooks=hooks)
 
     asked = only(declared(program), "gcp:vertex/aiPersistentResource:AiPersistentResource")

@@ -5,8 +5,8 @@ from components.engine import explain_errors, words
 from components.guard import NAME as GUARD
 from components.guard import guard
 from components.persistent_resource import PersistentResource
-from slipway.google.foreign_words import meaning_of
-from slipway.google.live import Use
+from slipway.google.live import InUse
+from slipway.google.provider_errors import meaning_of
 from slipway.model.cluster import CurrentCluster
 
 from .conftest import FACTS, PROJECT, REGION, cluster, declared, only
@@ -22,7 +22,7 @@ def test_the_words_name_the_thing_and_the_way_out() -> None:
 
 def test_every_resource_has_it_beside_its_own_hooks() -> None:
     def program() -> None:
-        hooks = guard(lambda _: Use(), lambda _: 0.0, lambda _: False)
+        hooks = guard(lambda _: InUse(), lambda _: 0.0, lambda _: False)
         explain_errors({})
         current = CurrentCluster(cluster(), "cpu-1a2b3c4", "1a2b3c4", import_=False)
         PersistentResource(current, project=PROJECT, region=REGION, facts=FACTS, hooks=hooks)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from slipway.google.foreign_words import ON_ERROR
+from slipway.google.provider_errors import ON_ERROR
 from tests.checkouts.checkout import MACHINE, PROJECT, REGION, VERTEX, Checkout
 from tests.checkouts.shell import wait_for
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from slipway.google.foreign_words import ON_ERROR
+from slipway.google.provider_errors import ON_ERROR
 from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from tests.checkouts.checkout import MACHINE, VERTEX, Checkout
 from tests.checkouts.shell import wait_for

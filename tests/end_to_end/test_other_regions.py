@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from slipway.google.foreign_words import ON_ERROR
+from slipway.google.provider_errors import ON_ERROR
 from tests.checkouts.checkout import MACHINE, PROJECT, REGION, Checkout
 from tests.checkouts.shell import wait_for
 

@@ -15,7 +15,7 @@ from slipway.deploying.deployment.removal import Removal
 from slipway.google import unfinished_jobs
 from slipway.google.clusters import PersistentResource
 from slipway.google.failures import CloudError, NotFound
-from slipway.google.live import Live, Unknown, Use
+from slipway.google.live import InUse, Live, Unknown
 from slipway.google.live_reader import limits
 from slipway.google.quota.increases import requested
 from slipway.google.quota.metrics import request_command
@@ -55,7 +55,7 @@ class CreationContext:
     stack: str
     vertex: Vertex
     #: Returns the use of a cluster, by its full name.
-    use: Callable[[str], Use | Unknown]
+    use: Callable[[str], InUse | Unknown]
     say: Callable[[str], None]
     warn: Callable[[str], None]
     now: Callable[[], float] = time.monotonic

@@ -17,7 +17,7 @@ from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.generations.action import What, Why
 from slipway.google.clusters import PersistentResource
 from slipway.google.connection import connect
-from slipway.google.live import Unknown, Use
+from slipway.google.live import InUse, Unknown
 from slipway.google.quota.usage import drawn
 from slipway.model.cluster import CurrentCluster
 
@@ -31,7 +31,7 @@ def creator(
     plan: Plan,
     environ: Mapping[str, str],
     place: tuple[str, str, str],
-    use: Callable[[GuardSubject], Use | Unknown],
+    use: Callable[[GuardSubject], InUse | Unknown],
     *,
     say: Callable[[str], None],
     warn: Callable[[str], None],

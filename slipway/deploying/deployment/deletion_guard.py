@@ -10,7 +10,7 @@ from slipway.deploying.deployment.shared_grants import dropped, shared, stacks_o
 from slipway.deploying.deployment.workspace_plan import CATALOG, SharedGrant
 from slipway.google.connection import Connection, connect
 from slipway.google.jobs import VertexJob
-from slipway.google.live import Unknown, Use
+from slipway.google.live import InUse, Unknown
 from slipway.google.live_reader import LiveScope, Reader, all_or_unknown
 from slipway.google.snapshot import neighbours
 from slipway.model.kinds import KINDS
@@ -45,7 +45,7 @@ class GuardSubject:
         return f"bucket gs://{self.bucket}" if self.bucket else "the stack"
 
 
-def use_of_cluster(connection: Connection, cluster: str) -> Use | Unknown:
+def use_of_cluster(connection: Connection, cluster: str) -> InUse | Unknown:
     """Return the use of a cluster (`projects/P/locations/L/persistentResources/ID`), as the cluster and the jobs tell
     it."""
     _, project, _, region, _, id_ = cluster.split("/")
@@ -60,7 +60,7 @@ def use_of_stack(
     stack: str,
     names: Collection[str] = (),
     needed: Collection[str] = (),
-) -> Use | Unknown:
+) -> InUse | Unknown:
     """Return the use of all clusters with the stack's label, and of its accounts (addresses) and buckets (`names`).
 
     With `needed` it includes the jobs that need any of those, wherever they run; jobs that no list shows yet may need
@@ -76,7 +76,7 @@ def use_of_stack(
     return _use(reader, ids, lambda job: job.persistent_resource_id in ids or any(map(job.needs, names)))
 
 
-def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -> Use | Unknown:
+def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -> InUse | Unknown:
     """Read each cluster by itself: its list may lag, and with it the number of machines in use."""
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="use") as threads:
         requests = [threads.submit(reader.cluster, id_) for id_ in sorted(ids)]
@@ -90,10 +90,13 @@ def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -
     )
     if isinstance(clusters, Unknown):
         return clusters
-    unlisted = tuple(cluster.id for cluster in clusters if cluster.in_use and cluster.id not in listed)
+    busy_without_job = tuple(cluster.id for cluster in clusters if cluster.in_use and cluster.id not in listed)
     unready = {cluster.id: cluster.state for cluster in clusters if cluster.state in _UNREADY}
-    return Use(
-        jobs=tuple(job for job in jobs if concerns(job)), unlisted=unlisted, unready=unready, clusters=frozenset(ids)
+    return InUse(
+        jobs=tuple(job for job in jobs if concerns(job)),
+        busy_without_job=busy_without_job,
+        unready=unready,
+        clusters=frozenset(ids),
     )
 
 
@@ -133,7 +136,7 @@ def guarded_use(
     where: Callable[[], Iterable[tuple[str, str]]],
     stack: str,
     known: State | Unknown = _NOTHING,
-) -> Callable[[GuardSubject], Use | Unknown]:
+) -> Callable[[GuardSubject], InUse | Unknown]:
     """Return the guard's question before a deletion: who needs the resource. `where`: the projects and regions of the
     stack, once they are known."""
     before = _NOTHING if isinstance(known, Unknown) else known
@@ -141,7 +144,7 @@ def guarded_use(
     catalogs = [bucket.name for bucket in before.buckets if bucket.logical.startswith(CATALOG)]
     names = [*(account.name for account in before.accounts), *catalogs]
 
-    def ask(subject: GuardSubject) -> Use | Unknown:
+    def ask(subject: GuardSubject) -> InUse | Unknown:
         connection = connect(environ)
         if subject.cluster:
             return use_of_cluster(connection, subject.cluster)
@@ -149,9 +152,9 @@ def guarded_use(
         uses = all_or_unknown(use if isinstance(use, Unknown) else (use,) for use in answers)
         if isinstance(uses, Unknown):
             return uses
-        return Use(
+        return InUse(
             jobs=tuple(job for use in uses for job in use.jobs),
-            unlisted=tuple(id_ for use in uses for id_ in use.unlisted),
+            busy_without_job=tuple(id_ for use in uses for id_ in use.busy_without_job),
             clusters=frozenset(id_ for use in uses for id_ in use.clusters or ()),
         )
 

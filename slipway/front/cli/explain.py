@@ -26,7 +26,7 @@ _FIX = "name what a run printed: pulumi up 2>&1 | tee up.txt"
 @click.argument("file", type=WORD, metavar="FILE")
 @output_option
 def command(file: str, output: str) -> None:
-    from slipway.google.foreign_words import meanings, own_errors
+    from slipway.google.provider_errors import meanings, own_errors
 
     own, lines = own_errors(text_of(file, _FIX))
     known = {meaning.fix for meaning in own}

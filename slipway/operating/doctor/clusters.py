@@ -38,7 +38,7 @@ def clusters(picture: Picture) -> Iterator[Finding]:
             yield from _ours(cluster, picture)
         elif cluster.id in picture.offered.adopted and picture.at_home(cluster):
             yield from _adopted(cluster, picture)
-        elif cluster.id not in picture.spoken_for or not picture.at_home(cluster):
+        elif cluster.id not in picture.adopted_by_stacks or not picture.at_home(cluster):
             yield from _others(cluster, picture)
 
 

@@ -35,7 +35,7 @@ class Place:
     #: Follows a command that uses the selected catalog, where that is another: ` --catalog gs://…`.
     of_catalog: str = ""
     #: Ids of clusters that some of the stacks adopt.
-    spoken_for: frozenset[str] = frozenset()
+    adopted_by_stacks: frozenset[str] = frozenset()
 
     @property
     def declared_regions(self) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ def find(context: Context, stack: str | None) -> Place:
         place,
         checkout=root if place.document else None,
         stacks=tuple(files) if place.document else (),
-        spoken_for=frozenset(filter(None, adopted)),
+        adopted_by_stacks=frozenset(filter(None, adopted)),
     )
     try:
         chosen: Location | None = select_catalog(None, context.environ, context.folder).location

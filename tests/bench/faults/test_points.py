@@ -9,7 +9,7 @@ from bench.faults.play import told
 from bench.faults.points import FAULTS, Point
 from bench.faults.proxy import Action, Proxy, Strike, standing_before
 from bench.faults.stage import Ran
-from slipway.google.foreign_words import ON_ERROR
+from slipway.google.provider_errors import ON_ERROR
 from tests.local.conftest import LocalCloud
 
 CALLS = ["GET /v1/p/customJobs", "POST /v1/p/customJobs", "GET /v1/p/customJobs"]

@@ -16,7 +16,7 @@ from slipway.deploying.creation.parallel_creation import PATIENCE, creator
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.removal import GracePeriod
 from slipway.google.jobs import VertexJob
-from slipway.google.live import Unknown, Use
+from slipway.google.live import InUse, Unknown
 from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.model.machines.spec import MachineSpec
 
@@ -47,11 +47,11 @@ class Story:
     """What happened while a cluster was made."""
 
     def __init__(
-        self, posts: list[Step], looks: list[Step], *, use: Use | Unknown | None = None, ends: Step = OPERATION
+        self, posts: list[Step], looks: list[Step], *, use: InUse | Unknown | None = None, ends: Step = OPERATION
     ) -> None:
         self.vertex, self.waits, self.said, self.warned = Script(posts, looks), Waits(), [""][:0], [""][:0]
         self.vertex.ends = ends
-        free = Use() if use is None else use
+        free = InUse() if use is None else use
         self.cloud = CreationContext(
             LABELS["slipway-stack"],
             self.vertex,
@@ -252,14 +252,14 @@ def test_what_may_have_been_made_is_never_left_for_an_alternative() -> None:
 @pytest.mark.parametrize(
     ("use", "why"),
     [
-        (Use((JOB,)), f"cluster {ID} is not deleted: 1 job has not ended"),
+        (InUse((JOB,)), f"cluster {ID} is not deleted: 1 job has not ended"),
         (
             Unknown("denied", "customJobs.list", "roles/aiplatform.viewer"),
             f"cluster {ID} is not deleted: can't tell whether jobs run on it",
         ),
     ],
 )
-def test_a_failed_one_that_may_have_jobs_stays_which_is_said(use: Use | Unknown, why: str) -> None:
+def test_a_failed_one_that_may_have_jobs_stays_which_is_said(use: InUse | Unknown, why: str) -> None:
     story = Story([OPERATION, taken()], [failed()], use=use)
     error = story.fails(refused=0)
     assert story.vertex.sent == [f"POST {ID}"]
@@ -320,7 +320,7 @@ def test_a_patience_that_is_none_is_refused_before_anything() -> None:
             Plan(),
             {PATIENCE: "long"},
             ("dev", "p", "r"),
-            lambda _: Use(),
+            lambda _: InUse(),
             say=print,
             warn=print,
             awaited={},

@@ -18,7 +18,7 @@ from slipway.google.clusters import PersistentResource
 from slipway.google.endpoints import Endpoints
 from slipway.google.failures import Answer, Call, failure
 from slipway.google.jobs import VertexJob
-from slipway.google.live import Unknown, Use
+from slipway.google.live import InUse, Unknown
 from slipway.google.session import Session
 from slipway.google.storage import Location, Storage
 from slipway.model.catalog.model import Catalog
@@ -84,16 +84,16 @@ class Story:
         self,
         looks: list[Step],
         *,
-        uses: list[Use | Unknown] | None = None,
+        uses: list[InUse | Unknown] | None = None,
         grace: float = 25.0,
         deletion: Exception | None = None,
     ) -> None:
         self.vertex, self.waits, self.bucket = Deleting([], looks), Waits(), Bucket(PUBLISHED)
         self.vertex.ends = deletion
         self.said, self.warned, self.offered = [""][:0], [""][:0], [{""}][:0]
-        self.uses, self.grace = uses or [Use()], GracePeriod(grace, self.waits.now)
+        self.uses, self.grace = uses or [InUse()], GracePeriod(grace, self.waits.now)
 
-    def use(self, _: str) -> Use | Unknown:
+    def use(self, _: str) -> InUse | Unknown:
         self.offered.append(self.bucket.offered)
         return self.uses.pop(0) if len(self.uses) > 1 else self.uses[0]
 
@@ -127,7 +127,7 @@ def test_it_uses_up_no_time_of_what_the_catalog_offers_until_the_successors_run(
     story.waits.pause(600)  # the successors are made
     assert story.grace.left("gpu-old") == 25, "the catalog without it has just been published"
     assert story.grace.left(ALIVE.id) == 0, "it is gone"
-    kept = Story([RUNS], uses=[Use(), Use(), Use((JOB,))])
+    kept = Story([RUNS], uses=[InUse(), InUse(), InUse((JOB,))])
     kept.fails(PolicyError)
     assert kept.grace.left(ALIVE.id) == 25, "it is offered again"
 
@@ -137,8 +137,10 @@ def test_nothing_is_asked_where_nothing_is_replaced() -> None:
     assert story.vertex.asked == [] and story.bucket.content == PUBLISHED and story.offered == []
 
 
-@pytest.mark.parametrize("uses", [[Use((JOB,))], [Use(), Use(), Use((JOB,))], [Use(), Use(unlisted=(ALIVE.id,))]])
-def test_a_job_that_shows_up_saves_it_and_the_catalog_offers_it_as_before(uses: list[Use | Unknown]) -> None:
+@pytest.mark.parametrize(
+    "uses", [[InUse((JOB,))], [InUse(), InUse(), InUse((JOB,))], [InUse(), InUse(busy_without_job=(ALIVE.id,))]]
+)
+def test_a_job_that_shows_up_saves_it_and_the_catalog_offers_it_as_before(uses: list[InUse | Unknown]) -> None:
     story = Story([RUNS], uses=uses)
     error = story.fails(PolicyError)
     assert f"cluster {ALIVE.id} is not deleted" in error.what
@@ -147,7 +149,7 @@ def test_a_job_that_shows_up_saves_it_and_the_catalog_offers_it_as_before(uses: 
 
 def test_the_ways_out_are_of_all_its_jobs() -> None:
     """Who typed the one command that was named met the same refusal for the other job."""
-    two = Use((JOB, VertexJob("j/2", "lora", "JOB_STATE_RUNNING", {}, persistent_resource_id=ALIVE.id)))
+    two = InUse((JOB, VertexJob("j/2", "lora", "JOB_STATE_RUNNING", {}, persistent_resource_id=ALIVE.id)))
     error = Story([RUNS], uses=[two]).fails(PolicyError)
     assert [line.partition(",")[0] for line in error.fix.splitlines()] == [
         "slipway jobs wait tune",
@@ -188,7 +190,7 @@ def test_what_cannot_be_told_deletes_nothing() -> None:
 
 
 def test_a_catalog_that_cannot_be_written_back_is_said() -> None:
-    story = Story([RUNS], uses=[Use(), Use((JOB,))])
+    story = Story([RUNS], uses=[InUse(), InUse((JOB,))])
     write: Callable[..., None] = story.bucket.write
 
     def once(at: Location, content: bytes, media: str) -> None:
@@ -224,8 +226,8 @@ def test_one_that_retired_before_goes_at_once() -> None:
     assert story.vertex.sent == [f"DELETE {ALIVE.id}"] and sum(story.waits.slept) < 1
 
 
-@pytest.mark.parametrize("uses", [[Use((JOB,))], [Use(), Use(unlisted=(ALIVE.id,))]])
-def test_a_job_that_shows_up_saves_it(uses: list[Use]) -> None:
+@pytest.mark.parametrize("uses", [[InUse((JOB,))], [InUse(), InUse(busy_without_job=(ALIVE.id,))]])
+def test_a_job_that_shows_up_saves_it(uses: list[InUse]) -> None:
     story = Going([RUNS], uses=[*uses])
     error = story.fails(PolicyError)
     assert error.fix.startswith("pulumi up again")

@@ -12,7 +12,7 @@ from slipway.deploying.creation import parallel_creation
 from slipway.deploying.creation.parallel_creation import PATIENCE, create_all, creator
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.removal import GracePeriod
-from slipway.google.live import Unknown, Use
+from slipway.google.live import InUse, Unknown
 from slipway.google.quotas import QuotaInfo, QuotaPreference
 from slipway.model.cluster import ClusterSpec, PoolSpec
 from slipway.model.machines.spec import MachineSpec
@@ -67,7 +67,7 @@ def play(
     plan: Plan,
     *,
     post: Step = OPERATION,
-    use: Use | Unknown | None = None,
+    use: InUse | Unknown | None = None,
     awaited: dict[str, int] | None = None,
 ) -> Played:
     cloud, said = Cloud(Script([post], [RUNS]), Bucket(None)), [""][:0]
@@ -76,7 +76,7 @@ def play(
         plan,
         {PATIENCE: "0.01s"},
         (STACK, PROJECT, REGION),
-        lambda _: use or Use(),
+        lambda _: use or InUse(),
         say=said.append,
         warn=said.append,
         awaited=awaited or {},
@@ -108,10 +108,10 @@ def test_quota_that_no_cluster_draws_is_needed_by_all(monkeypatch: pytest.Monkey
     assert isinstance(played.error, PolicyError) and played.cloud.service.sent == []
 
 
-@pytest.mark.parametrize("use", [Use((JOB,)), DENIED])
+@pytest.mark.parametrize("use", [InUse((JOB,)), DENIED])
 @pytest.mark.parametrize("plan", [REPLACED, AHEAD])
 def test_what_may_not_go_first_holds_up_what_comes_in_its_place(
-    monkeypatch: pytest.MonkeyPatch, plan: Plan, use: Use | Unknown
+    monkeypatch: pytest.MonkeyPatch, plan: Plan, use: InUse | Unknown
 ) -> None:
     played = play(monkeypatch, plan, use=use)
     assert played.error is not None and f"cluster {ALIVE.id} is not deleted" in played.error.what

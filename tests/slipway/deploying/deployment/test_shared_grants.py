@@ -21,7 +21,7 @@ from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.catalog.document import read as read_catalog
 from slipway.google.clusters import PersistentResource
 from slipway.google.connection import Connection
-from slipway.google.live import Neighbours, Unknown, Use
+from slipway.google.live import InUse, Neighbours, Unknown
 from slipway.google.live_reader import Reader
 from slipway.google.snapshot import neighbours
 from slipway.model.labels import STACK_LABEL
@@ -195,21 +195,21 @@ def test_the_guard_sees_the_jobs_of_one_cluster(connection: Connection, service:
         ]
     }
     found = use_of_cluster(connection, CLUSTER)
-    assert isinstance(found, Use)
+    assert isinstance(found, InUse)
     assert [job.display_name for job in found.jobs] == ["mine"]
 
 
 def test_the_guard_asks_the_cluster_itself(connection: Connection, service: Service) -> None:
     """Its list may lag as those of jobs do. Machines of a job that is listed are that job's."""
-    assert use_of_cluster(connection, CLUSTER) == Use()
+    assert use_of_cluster(connection, CLUSTER) == InUse()
     service.answers[f"/vertex/{CLUSTER}"] = (200, {"name": CLUSTER, "state": "RUNNING", "resourcePools": [POOL]})
-    assert use_of_cluster(connection, CLUSTER) == Use((), ("cpu-1a2b3c4",))
+    assert use_of_cluster(connection, CLUSTER) == InUse((), ("cpu-1a2b3c4",))
     service["jobs"] = {
         "customJobs": [{"name": "j/1", "displayName": "mine", "state": "JOB_STATE_RUNNING", "jobSpec": SPEC}]
     }
     found = use_of_cluster(connection, CLUSTER)
-    assert isinstance(found, Use)
-    assert [job.display_name for job in found.jobs] == ["mine"] and found.unlisted == ()
+    assert isinstance(found, InUse)
+    assert [job.display_name for job in found.jobs] == ["mine"] and found.busy_without_job == ()
 
 
 @pytest.mark.parametrize(("state", "unready"), [("STOPPING", True), ("REBOOTING", True), ("UPDATING", False)])
@@ -217,7 +217,7 @@ def test_the_guard_tells_what_the_cloud_does_not_delete_now(
     connection: Connection, service: Service, state: str, unready: bool
 ) -> None:
     service.answers[f"/vertex/{CLUSTER}"] = (200, {"name": CLUSTER, "state": state})
-    assert use_of_cluster(connection, CLUSTER) == Use(unready={"cpu-1a2b3c4": state} if unready else {})
+    assert use_of_cluster(connection, CLUSTER) == InUse(unready={"cpu-1a2b3c4": state} if unready else {})
 
 
 @pytest.mark.parametrize("status", [403, 500])
@@ -245,7 +245,7 @@ def test_the_guard_sees_the_jobs_of_a_stack(connection: Connection, service: Ser
         ]
     }
     found = use_of_stack(connection, "acme", "us-central1", "dev")
-    assert isinstance(found, Use)
+    assert isinstance(found, InUse)
     assert [job.display_name for job in found.jobs] == ["on-0"]
 
 
@@ -265,14 +265,14 @@ def test_the_guard_sees_the_jobs_that_need_something(connection: Connection, ser
 
     def needing(*things: str) -> list[str]:
         found = use_of_stack(connection, "acme", "us-central1", "dev", needed=things)
-        assert isinstance(found, Use)
+        assert isinstance(found, InUse)
         return [job.display_name for job in found.jobs]
 
     assert needing("t@acme.iam") == ["0", "1"]
     assert needing("t@acme.iam", "acme-work") == ["0"], "what an account may do on a bucket"
     assert needing("acme-catalog") == []
     found = use_of_stack(connection, "acme", "us-central1", "dev", ["acme-work", "u@acme.iam"])
-    assert isinstance(found, Use)
+    assert isinstance(found, InUse)
     assert [job.display_name for job in found.jobs] == ["0", "2"]
 
 
@@ -285,7 +285,7 @@ def test_the_guard_asks_every_cluster_of_a_stack(connection: Connection, service
     for one in listed:
         used = {**one, "state": "RUNNING", "resourcePools": [POOL]}
         service.answers[str(one["name"])] = (200, used)
-    assert use_of_stack(connection, "acme", "us-central1", "dev") == Use((), ("cpu-1a2b3c4", "gpu-1a2b3c4"))
+    assert use_of_stack(connection, "acme", "us-central1", "dev") == InUse((), ("cpu-1a2b3c4", "gpu-1a2b3c4"))
 
 
 @pytest.mark.parametrize("what", ["clusters", "jobs", "tuning", "pipelines"])

@@ -9,7 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.front.cli import main
 from slipway.front.cli.terminal.screen import prepare_streams
-from slipway.google.foreign_words import meaning_of
+from slipway.google.provider_errors import meaning_of
 
 SAID = """Diagnostics:
   gcp:storage:Bucket (work):

@@ -41,7 +41,7 @@ def test_one_that_is_gone_or_failed_is_mended_in_the_stack_file() -> None:
 
 def test_what_another_stack_of_the_checkout_adopts_is_not_for_deletion() -> None:
     assert [one.kind for one in examine(picture(lives(used=1), LIVES))] == ["cluster-in-no-stack"]
-    assert examine(picture(lives(used=1), LIVES, spoken_for=frozenset({"team-a"}))) == ()
+    assert examine(picture(lives(used=1), LIVES, adopted_by_stacks=frozenset({"team-a"}))) == ()
 
 
 def test_its_owners_changes_are_told_and_the_stack_file_has_to_follow() -> None:

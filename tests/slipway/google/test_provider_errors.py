@@ -14,8 +14,8 @@ import pytest
 from slipway.google.credentials import LOGIN
 from slipway.google.endpoints import Endpoints
 from slipway.google.failures import Garbled
-from slipway.google.foreign_words import ON_ERROR, meaning_of, meanings
 from slipway.google.jobs import VertexJob
+from slipway.google.provider_errors import ON_ERROR, meaning_of, meanings
 from slipway.google.quota.metrics import needs_of
 from slipway.google.session import Session
 from slipway.google.vertex import Vertex
