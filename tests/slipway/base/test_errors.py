@@ -12,7 +12,7 @@ from slipway.front.cli import _flags
 from slipway.google.failures import Answer, Call, CloudError, failure
 
 ROOT = Path(__file__).resolve().parents[3]
-OURS = ("slipway", "components", "policy", "local", "journey")
+OURS = ("slipway", "components", "policy", "local", "vertex-local/vertex_local", "journey")
 
 
 def test_arguments_are_spelled_as_they_were_given() -> None:
