@@ -37,7 +37,14 @@ class Catalog(pulumi.ComponentResource):
         after: Sequence[pulumi.Resource],
         hooks: pulumi.ResourceHookBinding | None = None,
     ) -> None:
-        """Declare the catalog. `after` are the resources that must exist before people may read of them."""
+        """Declare the catalog.
+
+        `catalog`: the document.
+        `facts`: what a preview shows of the component itself.
+        `bucket`: the name of the catalog's bucket.
+        `after`: the resources that must exist before people may read of them.
+        `hooks`: asked before it is deleted.
+        """
         super().__init__("slipway:components:Catalog", name, dict(facts))
         self.object = storage.BucketObject(
             "catalog",
@@ -64,19 +71,32 @@ class JobTemplate(pulumi.ComponentResource):
     A package stays in the bucket when the template changes or goes: queued and restarting jobs still install it.
     """
 
+    #: The addresses of the packages, as a job's `packageUris` have them.
+    packages: list[pulumi.Output[str]]
+
     def __init__(
         self,
         name: str,
         *,
-        facts: Mapping[str, Any],
         packages: Iterable[SourcePackage],
         bucket: pulumi.Input[str],
+        facts: Mapping[str, Any] | None = None,
     ) -> None:
-        """Declare the packages, none for an image. `bucket` is the catalog's, as an output to wait for. Raises
-        ConfigError where the working directory can't be written."""
+        """Declare the packages.
+
+        `name`: the template's.
+        `packages`: of `slipway.authoring.packages.source_package.build`; none for an image.
+        `bucket`: the name of a bucket, as an output to wait for.
+        `facts`: what a preview shows of the component itself.
+
+        Raises ConfigError where the working directory can't be written.
+        """
+        facts = facts or {}
         super().__init__("slipway:components:JobTemplate", name, dict(facts))
+        self.packages = []
         # Several variants of a template may run the same code.
         for package in {package.path: package for package in packages}.values():
+            self.packages.append(pulumi.Output.concat("gs://", bucket, "/", package.path))
             storage.BucketObject(
                 package.name.removesuffix(".tar.gz"),
                 bucket=bucket,
@@ -85,7 +105,7 @@ class JobTemplate(pulumi.ComponentResource):
                 content_type="application/gzip",
                 opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
             )
-        self.register_outputs({"package": facts["package"]})
+        self.register_outputs({"package": facts.get("package")})
 
 
 class QuotaCheck(pulumi.ComponentResource):
@@ -95,21 +115,28 @@ class QuotaCheck(pulumi.ComponentResource):
     granted.
     """
 
+    #: The requests as resources, for clusters that are to wait for them.
     requests: list[pulumi.Resource]
 
     def __init__(
         self,
         name: str,
         *,
-        facts: Mapping[str, Any],
+        project: str,
         requests: Sequence[QuotaRequest] = (),
-        project: str = "",
         contact: str = "",
         justification: str = "",
+        facts: Mapping[str, Any] | None = None,
     ) -> None:
-        """Declare the requests. `contact` is an address, which Google asks about them. Each is declared by the metric's
-        name, whatever its preference is called: somebody else may have made that."""
-        super().__init__("slipway:components:QuotaCheck", name, dict(facts))
+        """Declare the requests, each by its metric's name, whatever its preference is called: somebody else may have
+        made that.
+
+        `project`: whose quota it is.
+        `requests`: what is asked for; none asks for nothing.
+        `contact`: an address, which Google asks about them, and `justification`, the reason.
+        `facts`: what a preview shows of the component itself.
+        """
+        super().__init__("slipway:components:QuotaCheck", name, dict(facts or {}))
         parent = f"projects/{project}"
         self.requests = [
             cloudquota.SQuotaPreference(

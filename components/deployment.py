@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pulumi import Output, ResourceOptions
 
@@ -35,9 +35,9 @@ def declare(run: Run) -> None:
     )
 
     def check_quota(of: Deployment) -> QuotaCheck:
-        words = {"contact": stack.quota.contact_email, "justification": stack.quota.justification}
-        facts, requests = of.facts.quota_check, of.report.requests
-        return QuotaCheck("quota", facts=facts, requests=requests, project=stack.project, **words)
+        why = {"contact": stack.quota.contact_email, "justification": stack.quota.justification}
+        requests, project = of.report.requests, stack.project
+        return QuotaCheck("quota", project=project, requests=requests, facts=of.facts.quota_check, **why)
 
     # Requests come before the clusters that need them. Without any, the check tells of the clusters that came to be.
     requests = check_quota(planned).requests if planned.report.requests else []
@@ -49,15 +49,18 @@ def declare(run: Run) -> None:
             check_quota(made)
         # Deleted in reverse: what jobs need goes after the clusters, each of which may still be found busy.
         later, facts = ResourceOptions(depends_on=[workspace]), made.facts.clusters
+        guarded: dict[str, Any] = {**place, "hooks": run.guard, "opts": later}
         clusters = {
-            one.spec.name: AdoptedResource(one.id, facts=facts[one.id], opts=later)
-            if one.spec.adopted
-            else PersistentResource(one, **place, facts=facts[one.id], hooks=run.guard, creation=creation, opts=later)
-            for one in made.plan.current
+            now.spec.name: AdoptedResource(now.id, facts=facts[now.id], opts=later)
+            if now.spec.adopted
+            else PersistentResource(
+                now.id, now.marked(stack.name), exists=now.import_, facts=facts[now.id], creation=creation, **guarded
+            )
+            for now in made.plan.current
         }
         retiring = [
-            RetiringResource(one, **place, facts=facts[one.id], hooks=run.guard, opts=later)
-            for one in made.plan.retiring
+            RetiringResource(old.id, old.spec.pools, location=old.region, facts=facts[old.id], **guarded)
+            for old in made.plan.retired
         ]
         bucket = workspace.catalog.name
         templates = [
@@ -68,8 +71,8 @@ def declare(run: Run) -> None:
         facts = made.facts.published
         catalog = Catalog("catalog", catalog=made.catalog, facts=facts, bucket=bucket, after=named, hooks=run.guard)
         return Outputs(
-            clusters={name: one.id for name, one in clusters.items()},
-            retiring=[one.id for one in retiring],
+            clusters={name: cluster.id for name, cluster in clusters.items()},
+            retiring=[old.id for old in retiring],
             catalog=Output.concat("gs://", bucket, "/", catalog.object.name),
             work=Output.concat("gs://", workspace.work.name),
             trainer=workspace.trainer.email,

@@ -24,7 +24,12 @@ from .engine import ADVICE, EngineRun
 
 
 class Making:
-    """`first` is the deployment as it is planned, `made` the one of the clusters that came to be, once they run."""
+    """The clusters that a deployment makes, and what becomes of it by them."""
+
+    #: The deployment as it is planned.
+    first: Deployment
+    #: The deployment of the clusters that came to be, once they run.
+    made: Deployment
 
     def __init__(
         self,

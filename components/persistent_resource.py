@@ -10,8 +10,7 @@ from typing import Any
 
 import pulumi
 
-from slipway.deploying.generations.action import Action
-from slipway.model.cluster import PROTECT, CurrentCluster
+from slipway.model.cluster import PROTECT, ClusterSpec, PoolSpec
 
 from .engine import in_thread
 from .gcp import storage, vertex
@@ -88,44 +87,52 @@ _MOVES = ["resourcePools[*].replicaCount", "labels", "displayName"]
 
 
 class PersistentResource(pulumi.ComponentResource):
-    """A current cluster, on `gcp.vertex.AiPersistentResource`, with every default made explicit.
+    """A cluster, on `gcp.vertex.AiPersistentResource`, with every default made explicit.
 
-    Its logical name is its id, so another id is another resource and never a replacement.
+    The API changes no field of a living cluster, so an edit needs another name: that is another resource, and never a
+    replacement.
     """
 
+    #: The cluster's id, once it is there.
     id: pulumi.Output[str]
     resource: vertex.AiPersistentResource
 
     def __init__(
         self,
-        current: CurrentCluster,
+        name: str,
+        cluster: ClusterSpec,
         *,
         project: str,
         region: str,
-        facts: Mapping[str, Any],
+        exists: bool = False,
+        facts: Mapping[str, Any] | None = None,
         hooks: pulumi.ResourceHookBinding | None = None,
         creation: Creation | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """Declare a cluster. An existing one (`current.import_`) is taken over unchanged; `hooks` guard its deletion.
-        `region` is the stack's.
+        """Declare a cluster.
 
-        A missing one is made by `creation`; without that, or where its hook is not called, by the provider.
+        `name`: its id in Vertex AI, and its logical name.
+        `cluster`: its pools, and the other fields of the service.
+        `project`, `region`: where it is, but for a `cluster` with a region of its own.
+        `exists`: it is taken over, unchanged.
+        `facts`: what a preview shows of the component itself.
+        `hooks`: asked before it is deleted. Without any it is deleted whoever uses it.
+        `creation`: makes it; without that, or where its hook is not called, the provider does.
+        `opts`: Pulumi's options of the component.
         """
-        spec, id = current.spec, current.id
-        super().__init__(TYPE, id, dict(facts), opts)
-        location = spec.region or region
-        full = resource_id(project, location, id)
+        super().__init__(TYPE, name, dict(facts or {}), opts)
+        location = cluster.region or region
+        full = resource_id(project, location, name)
         # One body for the hook and the provider: otherwise it would plan to replace the imported cluster.
-        body = current.request(pulumi.get_stack())
-        inputs = {re.sub(r"(?=[A-Z])", "_", key).lower(): value for key, value in body.items()}
-        options = pulumi.ResourceOptions(import_=full if current.import_ else None, ignore_changes=_MOVES, hooks=hooks)
-        if creation and not current.import_:
-            options = pulumi.ResourceOptions.merge(options, creation.taken_over(id, full))
-        self.resource = _declared(self, full, options, deletion_policy=spec.deletion_policy, **inputs)
+        inputs = {re.sub(r"(?=[A-Z])", "_", key).lower(): value for key, value in cluster.request().items()}
+        options = pulumi.ResourceOptions(import_=full if exists else None, ignore_changes=_MOVES, hooks=hooks)
+        if creation and not exists:
+            options = pulumi.ResourceOptions.merge(options, creation.taken_over(name, full))
+        self.resource = _declared(self, full, options, deletion_policy=cluster.deletion_policy, **inputs)
         self.id = self.resource.name
         # The state tells it where the published catalog is lost.
-        kept = {"protected": spec.name} if spec.replacement == PROTECT else {}
+        kept = {"protected": cluster.name} if cluster.replacement == PROTECT else {}
         self.register_outputs({"id": self.id, **kept, **_elsewhere(location, region)})
 
 
@@ -135,24 +142,29 @@ class RetiringResource(pulumi.ComponentResource):
     The same type and name as when it was current, so that the state knows it again.
     """
 
+    #: The cluster's id.
+    id: pulumi.Output[str]
+
     def __init__(
         self,
-        retiring: Action,
+        name: str,
+        pools: Sequence[PoolSpec],
         *,
         project: str,
         region: str,
-        facts: Mapping[str, Any],
+        location: str = "",
+        facts: Mapping[str, Any] | None = None,
         hooks: pulumi.ResourceHookBinding | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        cluster = retiring.living
-        assert cluster, "what retires lives"
-        location = cluster.region or region
-        pools: list[Any] = [pool.request() for pool in cluster.spec.pools]
-        super().__init__(TYPE, cluster.id, dict(facts), opts)
-        full = resource_id(project, location, cluster.id)
+        """Declare a living cluster. The arguments are those of `PersistentResource`; `pools` as they are now, and
+        `location` is the cluster's own region, where that is not the stack's."""
+        super().__init__(TYPE, name, dict(facts or {}), opts)
+        location = location or region
+        full = resource_id(project, location, name)
         options = pulumi.ResourceOptions(import_=full, ignore_changes=["*"], hooks=hooks)
-        self.resource = _declared(self, full, options, resource_pools=pools)
+        now: list[Any] = [pool.request() for pool in pools]
+        self.resource = _declared(self, full, options, resource_pools=now)
         self.id = self.resource.name
         self.register_outputs({"id": self.id, **_elsewhere(location, region)})
 
@@ -168,6 +180,7 @@ class AdoptedResource(pulumi.ComponentResource):
     id: str
 
     def __init__(self, id: str, *, facts: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
+        """Publish `facts` of the cluster of this id."""
         super().__init__(TYPE, id, dict(facts), opts)
         self.id = id
         self.register_outputs({"id": id, "adopted": True})
@@ -178,6 +191,7 @@ class OtherRegions(pulumi.ComponentResource):
     for there. So a killed deployment's cluster is found when the stack file no longer names its region."""
 
     def __init__(self, regions: Iterable[str]) -> None:
+        """Record the names of `regions`."""
         facts = {"regions": sorted(regions)}
         super().__init__(REGIONS, "other-regions", facts)
         self.register_outputs(facts)

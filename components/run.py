@@ -45,12 +45,12 @@ class Outputs(TypedDict):
 
 
 class Run:
-    """A deployment under way: each method is a step of a program, in this order. `guard` is for the resources that jobs
-    need: it asks for jobs before a deletion.
+    """A deployment under way. Each method is a step of a program, in this order.
 
-    From `plan` on nothing is refused any more, but for a preview, which refuses at its end.
+    After `plan` nothing is refused any more, but by a preview, which refuses at its end.
     """
 
+    #: The hooks for resources that jobs need: they ask for jobs before a deletion.
     guard: pulumi.ResourceHookBinding
 
     def __init__(self, checkout: Path, edit: Edit | None) -> None:
@@ -136,7 +136,6 @@ class Run:
         """Call `rest` with the deployment as it came to be, and export what it returns: at once, unless a cluster may
         become one of its alternatives, or none. Decorates the function."""
         making, creation = self._making, self._creation
-
         outputs: Any
         if creation and making.open and not self._engine.preview:
             # The URN exists when the hook has been called, or when the engine has found that it need not be.

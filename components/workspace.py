@@ -74,11 +74,17 @@ class Workspace(pulumi.ComponentResource):
         plan: WorkspacePlan | None = None,
         hooks: pulumi.ResourceHookBinding | None = None,
     ) -> None:
-        """Declare the workspace. Buckets and service accounts that `live` has are adopted, not created.
+        """Declare the workspace.
 
-        `work_elsewhere`: by region, the names of further work buckets; `trainers`: those besides the workspace's own,
-        by name; `writers`: those whose jobs write metrics, "" for the workspace's. `hooks` guard the deletion of
-        resources that jobs or other stacks need.
+        `project`, `region`: where it is.
+        `settings`: its submitters, and the names of its buckets and account.
+        `live`: what lives. Buckets and service accounts that are there are adopted, not created.
+        `facts`: what a preview shows of the component itself.
+        `work_elsewhere`: by region, the names of further work buckets.
+        `trainers`: those besides the workspace's own, by name.
+        `writers`: the names of those whose jobs write metrics, "" for the workspace's.
+        `plan`: what stays though it is no longer declared, and what was there before.
+        `hooks`: asked before anything is deleted that jobs or other stacks need.
         """
         plan = plan or WorkspacePlan()
         super().__init__(WORKSPACE, name, dict(facts))

@@ -178,6 +178,21 @@ class ClusterSpec:
         places = (self.region, *(alternative.region for alternative in self.alternatives))
         return tuple(dict.fromkeys(place for place in places if place))
 
+    def request(self) -> dict[str, Any]:
+        """Return the request that creates it, field by field as the provider sends it for the same declaration, as the
+        provider takes the cluster over afterwards."""
+        # Never false: the API leaves that out, and the provider would plan a replacement for it.
+        account = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
+        return {
+            "displayName": self.display_name,
+            "labels": {**self.labels},
+            "resourcePools": [pool.request() for pool in self.pools],
+            **_given({"network": self.network, "reservedIpRanges": list(self.reserved_ip_ranges)}),
+            **({"pscInterfaceConfig": self.psc.request()} if self.psc else {}),
+            **({"encryptionSpec": {"kmsKeyName": self.kms_key}} if self.kms_key else {}),
+            **({"resourceRuntimeSpec": account} if self.custom_service_account else {}),
+        }
+
     def pool(self, name: str) -> PoolSpec | None:
         return next((pool for pool in self.pools if pool.name == name), None)
 
@@ -227,25 +242,14 @@ class CurrentCluster:
     #: Clusters that may be created in its place, in order; none for an existing cluster.
     alternatives: tuple[CurrentCluster, ...] = ()
 
-    def labels(self, stack: str) -> dict[str, str]:
-        """Return the labels of the stack file, and the three that mark a cluster as Slipway's."""
-        return {**self.spec.labels, STACK_LABEL: stack, NAME_LABEL: self.spec.name, HASH_LABEL: self.fingerprint}
+    def marked(self, stack: str) -> ClusterSpec:
+        """Return the declaration with the three labels that mark a cluster as Slipway's."""
+        labels = {STACK_LABEL: stack, NAME_LABEL: self.spec.name, HASH_LABEL: self.fingerprint}
+        return replace(self.spec, labels={**self.spec.labels, **labels})
 
     def request(self, stack: str) -> dict[str, Any]:
-        """Return the request, field by field as the provider sends it for the same declaration: the provider takes the
-        cluster over afterwards."""
-        spec = self.spec
-        # Never false: the API leaves that out, and the provider would plan a replacement for it.
-        account = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
-        return {
-            "displayName": spec.display_name,
-            "labels": self.labels(stack),
-            "resourcePools": [pool.request() for pool in spec.pools],
-            **_given({"network": spec.network, "reservedIpRanges": list(spec.reserved_ip_ranges)}),
-            **({"pscInterfaceConfig": spec.psc.request()} if spec.psc else {}),
-            **({"encryptionSpec": {"kmsKeyName": spec.kms_key}} if spec.kms_key else {}),
-            **({"resourceRuntimeSpec": account} if spec.custom_service_account else {}),
-        }
+        """Return the request that creates it."""
+        return self.marked(stack).request()
 
 
 def _given(body: Mapping[str, Any]) -> dict[str, Any]:

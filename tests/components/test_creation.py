@@ -14,7 +14,7 @@ from components.persistent_resource import Creation, PersistentResource
 from slipway.model.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
 from slipway.model.machines.spec import Disk
 
-from .conftest import FACTS, PROJECT, REGION, Asked, cluster, declared, only, pool, pulumi
+from .conftest import PROJECT, REGION, Asked, cluster, declared, only, pool, pulumi
 
 OBJECT = "gcp:storage/bucketObject:BucketObject"
 RESOURCE = "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -36,8 +36,8 @@ def program(spec: ClusterSpec, *, import_: bool = False) -> list[Asked]:
         workspace = pulumi.ComponentResource("slipway:components:Workspace", "workspace")
         ids = [] if import_ else [ID]
         creation = Creation(ids, lambda _: {}, bucket="acme-catalog", workspace=workspace, now=NOW)
-        current = CurrentCluster(spec, ID, "1a2b3c4", import_=import_)
-        PersistentResource(current, project=PROJECT, region=REGION, facts=FACTS, creation=creation)
+        cluster = CurrentCluster(spec, ID, "1a2b3c4", import_=import_).marked("dev")
+        PersistentResource(ID, cluster, project=PROJECT, region=REGION, exists=import_, creation=creation)
 
     return declared(run)
 

@@ -14,7 +14,6 @@ from slipway.deploying.deployment.deletion_guard import GuardSubject
 from slipway.deploying.deployment.workspace_plan import SharedGrant
 from slipway.google.jobs import VertexJob
 from slipway.google.live import InUse, Unknown
-from slipway.model.cluster import CurrentCluster
 from slipway.model.state import StateGrant
 
 from .conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, cluster, declared, only
@@ -224,9 +223,8 @@ def test_its_name_is_frozen() -> None:
 
 def test_it_is_bound_to_the_deletion_of_a_cluster() -> None:
     def program() -> None:
-        item = CurrentCluster(cluster(), "cpu-1a2b3c4", "1a2b3c4", import_=False)
         hooks = guard(answers(InUse()), lambda _: 0.0, lambda _: False)
-        PersistentResource(item, project=PROJECT, region=REGION, facts=FACTS, hooks=hooks)
+        PersistentResource("cpu-1a2b3c4", cluster(), project=PROJECT, region=REGION, hooks=hooks)
 
     asked = only(declared(program), "gcp:vertex/aiPersistentResource:AiPersistentResource")
     assert list(asked.request.hooks.before_delete) == ["slipway-guard-v1"]

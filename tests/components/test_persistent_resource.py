@@ -1,14 +1,9 @@
 """A cluster is declared with every default explicit, so that the provider never updates it. # D1 # N1 # B2 # B3"""
 
-from typing import Any
-
 import pytest
 
 from components.persistent_resource import OtherRegions, PersistentResource, RetiringResource
-from slipway.deploying.generations.action import Action, What, Why
-from slipway.google import clusters
 from slipway.google.clusters import ResourcePool
-from slipway.google.jobs import VertexJob
 from slipway.model.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
 from slipway.model.machines.spec import Disk, MachineSpec
 
@@ -18,18 +13,19 @@ COMPONENT = "slipway:components:PersistentResource"
 RESOURCE = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 FULL = "projects/acme-dev/locations/us-central1/persistentResources/cpu-1a2b3c4"
 LIVING = ResourcePool("workers", MachineSpec("n1-standard-8"), replicas=3, used=2, min=1, max=4)
-OLD = clusters.PersistentResource("cpu-1a2b3c4", "RUNNING", {"slipway-name": "cpu"}, (LIVING,))
-JOB = VertexJob("j/1", "tune", "JOB_STATE_RUNNING", {}, persistent_resource_id=OLD.id)
 
 
-def current(spec: ClusterSpec, **changes: Any) -> list[Asked]:
-    item = CurrentCluster(spec, "cpu-1a2b3c4", "1a2b3c4", **{"import_": False, **changes})
-    return declared(lambda: PersistentResource(item, project=PROJECT, region=REGION, facts=FACTS))
+def current(spec: ClusterSpec, *, exists: bool = False) -> list[Asked]:
+    cluster = CurrentCluster(spec, "cpu-1a2b3c4", "1a2b3c4", import_=exists)
+    marked = cluster.marked("dev")
+    return declared(
+        lambda: PersistentResource(cluster.id, marked, project=PROJECT, region=REGION, exists=exists, facts=FACTS)
+    )
 
 
-def retiring(cluster: clusters.PersistentResource = OLD) -> list[Asked]:
-    item = Action("cpu", cluster.id, What.RETIRE, Why.JOBS, (JOB,), living=cluster)
-    return declared(lambda: RetiringResource(item, project=PROJECT, region=REGION, facts=FACTS))
+def retiring() -> list[Asked]:
+    pools = [LIVING.spec]
+    return declared(lambda: RetiringResource("cpu-1a2b3c4", pools, project=PROJECT, region=REGION, facts=FACTS))
 
 
 def test_it_publishes_its_facts() -> None:
@@ -39,6 +35,13 @@ def test_it_publishes_its_facts() -> None:
 def test_other_regions_are_told_to_the_state_by_an_output_that_waits_for_nothing() -> None:  # N1 # N2
     asked = only(declared(lambda: OtherRegions(("us-east4", "europe-west4"))), "slipway:components:OtherRegions")
     assert (asked.name, asked.inputs) == ("other-regions", {"regions": ["europe-west4", "us-east4"]})
+
+
+def test_alone_it_needs_a_name_a_cluster_and_a_place() -> None:
+    asked = declared(lambda: PersistentResource("mine", cluster(labels={"team": "a"}), project=PROJECT, region=REGION))
+    assert only(asked, COMPONENT).inputs == {}
+    made = only(asked, RESOURCE)
+    assert (made.inputs["name"], made.inputs["labels"]) == ("mine", {"team": "a"})
 
 
 def test_every_default_is_explicit() -> None:
@@ -106,7 +109,7 @@ def test_what_moves_by_itself_is_left_alone() -> None:  # B2
 
 @pytest.mark.parametrize(("adopt", "id_"), [(True, FULL), (False, "")])
 def test_a_cluster_that_exists_is_adopted(adopt: bool, id_: str) -> None:
-    assert only(current(cluster(), import_=adopt), RESOURCE).request.importId == id_
+    assert only(current(cluster(), exists=adopt), RESOURCE).request.importId == id_
 
 
 def test_a_retiring_cluster_is_kept_exactly_as_it_is() -> None:  # N1
@@ -116,7 +119,7 @@ def test_a_retiring_cluster_is_kept_exactly_as_it_is() -> None:  # N1
     assert asked.inputs["resourcePools"][0]["replicaCount"] == "3"
 
 
-def test_a_retiring_cluster_names_its_jobs() -> None:
+def test_a_retiring_cluster_publishes_its_facts() -> None:
     assert only(retiring(), COMPONENT).inputs == FACTS
 
 

@@ -24,7 +24,7 @@ def check(*requests: QuotaRequest) -> list[Asked]:
 
 
 def test_it_publishes_its_facts() -> None:
-    asked = only(declared(lambda: QuotaCheck("quota", facts=FACTS)), "slipway:components:QuotaCheck")
+    asked = only(declared(lambda: QuotaCheck("quota", project=PROJECT, facts=FACTS)), "slipway:components:QuotaCheck")
     assert asked.inputs == FACTS
 
 

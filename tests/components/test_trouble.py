@@ -7,9 +7,8 @@ from components.guard import guard
 from components.persistent_resource import PersistentResource
 from slipway.google.live import InUse
 from slipway.google.provider_errors import meaning_of
-from slipway.model.cluster import CurrentCluster
 
-from .conftest import FACTS, PROJECT, REGION, cluster, declared, only
+from .conftest import PROJECT, REGION, cluster, declared, only
 
 
 def test_the_words_name_the_thing_and_the_way_out() -> None:
@@ -24,8 +23,7 @@ def test_every_resource_has_it_beside_its_own_hooks() -> None:
     def program() -> None:
         hooks = guard(lambda _: InUse(), lambda _: 0.0, lambda _: False)
         explain_errors({})
-        current = CurrentCluster(cluster(), "cpu-1a2b3c4", "1a2b3c4", import_=False)
-        PersistentResource(current, project=PROJECT, region=REGION, facts=FACTS, hooks=hooks)
+        PersistentResource("cpu-1a2b3c4", cluster(), project=PROJECT, region=REGION, hooks=hooks)
 
     made = only(declared(program), "gcp:vertex/aiPersistentResource:AiPersistentResource").request.hooks
     assert list(made.before_delete) == [GUARD] and list(made.on_error) == [engine.TROUBLE]

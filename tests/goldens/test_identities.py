@@ -19,7 +19,7 @@ from slipway.base.errors import SlipwayError
 from slipway.google.catalog.lookup import default_buckets
 from slipway.model import labels
 from slipway.model.catalog.model import Catalog, Parameter
-from slipway.model.cluster import ClusterSpec, CurrentCluster
+from slipway.model.cluster import ClusterSpec
 from slipway.model.fingerprint import cluster_id, fingerprint_of
 from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.request import RequestOverrides, attempt_id
@@ -141,8 +141,7 @@ def test_names_that_the_engine_has_in_its_state(tmp_path: Path, monkeypatch: pyt
 
     def program() -> None:
         Workspace("workspace", project=PROJECT, region=REGION, settings=SETTINGS, live=NOTHING, facts=FACTS)
-        current = CurrentCluster(PLAIN, "h100-1a2b3c4", "1a2b3c4", import_=False)
-        PersistentResource(current, project=PROJECT, region=REGION, facts=FACTS)
+        PersistentResource("h100-1a2b3c4", PLAIN, project=PROJECT, region=REGION, facts=FACTS)
         OtherRegions(("us-east4",))
         JobTemplate("nap", facts=FACTS, packages=[package], bucket="acme-catalog")
         CatalogComponent("catalog", catalog=published, facts=FACTS, bucket="acme-catalog", after=[])

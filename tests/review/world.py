@@ -64,7 +64,7 @@ def alive(plan: Plan, catalog: Catalog, jobs: Iterable[VertexJob]) -> list[Persi
         PersistentResource(
             f"projects/1/locations/{item.spec.region}/persistentResources/{item.id}" if item.spec.region else item.id,
             "RUNNING",
-            item.labels(catalog.stack),
+            item.marked(catalog.stack).labels,
             tuple(
                 ResourcePool(
                     pool.name,

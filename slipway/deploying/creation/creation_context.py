@@ -85,7 +85,7 @@ class CreationContext:
 
     def is_ours(self, living: PersistentResource, known_by: Collection[str], current: CurrentCluster) -> bool:
         """Tell whether a living cluster has these labels as the stack gives them to `current`."""
-        labels = current.labels(self.stack)
+        labels = current.marked(self.stack).labels
         return all(living.labels.get(key) == labels[key] for key in known_by)
 
     def clear(self, name: str, successor: CurrentCluster, within: float) -> str:

@@ -24,6 +24,7 @@ from slipway.deploying.generations.generations import (
 )
 from slipway.deploying.generations.protection import Refusal, protected, refusal
 from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.clusters import PersistentResource
 from slipway.google.live import Live, Unknown
 from slipway.model.cluster import ClusterSpec, CurrentCluster
 from slipway.model.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
@@ -74,6 +75,11 @@ class Plan:
     @property
     def retiring(self) -> tuple[Action, ...]:
         return self.of(What.RETIRE)
+
+    @property
+    def retired(self) -> tuple[PersistentResource, ...]:
+        """The clusters that retire, as they live."""
+        return tuple(action.living for action in self.retiring if action.living)
 
     @property
     def deleted_by_program(self) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 from slipway.deploying.generations.dormant import Dormancy
@@ -28,7 +28,7 @@ def departures(before: Cluster, living: ClusterSpec, stack: str, *, steady: bool
     """Return the differences between a published cluster and the living one, or the one that the engine is asked for:
     with its creation labels, and with its number of machines. `steady` is as in `as_asked`."""
     fingerprint = fingerprint_in(before.id, before.name)
-    asked = replace(before, labels=CurrentCluster(before, before.id, fingerprint, import_=True).labels(stack))
+    asked = CurrentCluster(before, before.id, fingerprint, import_=True).marked(stack)
     beyond = strays(asked, living) if steady and not asked.adopted else ()
     return (*compare(asked, as_asked(living, asked, steady=steady)), *beyond)
 
