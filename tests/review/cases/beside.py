@@ -229,4 +229,18 @@ CASES = (
         world=BUSY,
         never=("jobs/other",),
     ),
+    Case(
+        "The program takes a right from submitters without which they still submit",
+        names=(hurts("access-gone", TEAM, "roles/logging.viewer"),),
+        steps=does(
+            step(
+                "delete",
+                ON_PROJECT,
+                "logs",
+                old={"project": PROJECT, "member": TEAM, "role": "roles/logging.viewer"},
+                parent=WORKSPACE,
+            )
+        ),
+        accident="a grant removed that was thought unused",
+    ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -137,3 +138,10 @@ def test_an_old_generation_that_is_idle_goes_as_announced(steps: list[EngineStep
 def test_machines_in_use_count_as_a_job_whatever_lists_say() -> None:
     found = said(change(facts(OLD), facts(NEW), clusters=[living(OLD, used=2)], steps=[GOES]))["jobs-cancelled"]
     assert found.details == (f"its id is `{OLD.id}`",) and "that no list shows yet" in found.sentence
+
+
+def test_a_cluster_that_the_engine_takes_away_under_its_jobs_ends_them_and_nothing_finishes_there() -> None:  # N1
+    there: dict[str, Any] = {"clusters": [living(OLD, used=1)], "jobs": [TUNE], "steps": [GOES]}
+    found = said(change(facts(OLD), facts(kept(OLD, TUNE)), **there))
+    assert found.keys() == {"cluster-created", "jobs-cancelled", "cluster-deleted"}
+    assert found["jobs-cancelled"].cost > 100
