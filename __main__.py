@@ -3,8 +3,6 @@
 `run` stands for the engine, its hooks, and the destruction of a stack. `deploy(__file__)` is this program in one line.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from pulumi import Output, ResourceOptions
@@ -39,7 +37,7 @@ def declare(run: Run) -> None:
         hooks=run.guard,
     )
 
-    def check_quota(of: Deployment) -> QuotaCheck:
+    def check_quota(of: "Deployment") -> QuotaCheck:
         why = {"contact": stack.quota.contact_email, "justification": stack.quota.justification}
         requests, project = of.report.requests, stack.project
         return QuotaCheck("quota", project=project, requests=requests, facts=of.facts.quota_check, **why)
@@ -49,7 +47,7 @@ def declare(run: Run) -> None:
     creation = run.creation(workspace, after=[*workspace.works, *workspace.accounts, *requests])
 
     @run.after_creation
-    def declare_rest(made: Deployment) -> Outputs:
+    def declare_rest(made: "Deployment") -> Outputs:
         if not requests:
             check_quota(made)
         # Deleted in reverse: what jobs need goes after the clusters, each of which may still be found busy.

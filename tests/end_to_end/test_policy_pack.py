@@ -37,9 +37,7 @@ def test_a_stack_is_held_to_its_own_rules_whatever_its_program_does(checkout: Ch
     refused = preview(checkout, mandatory={"labels": ["team"]})
     assert refused.code != 0 and "mandatory rules" in refused.said, refused.said
     program = checkout.folder / "__main__.py"
-    begin, future, rest = program.read_text().partition("from __future__ import annotations\n")
-    assert future, "the change comes after it"
-    program.write_text(f"{begin}{future}{UNHELD}{rest}")
+    program.write_text(UNHELD + program.read_text())
     caught = preview(checkout, mandatory={"labels": ["team"]})
     assert caught.code != 0, caught.said
     assert "[mandatory]  labels" in caught.out and "label team is missing" in caught.out, caught.said

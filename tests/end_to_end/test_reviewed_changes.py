@@ -49,7 +49,7 @@ def both_are_taken_out(checkout: Checkout) -> None:
 
 
 def the_program_fails(checkout: Checkout) -> None:
-    edit(checkout, "deploy(", 'raise SystemExit("broken")\ndeploy(', "__main__.py")
+    edit(checkout, "@program(", 'raise SystemExit("broken")\n\n\n@program(', "__main__.py")
 
 
 CASES: dict[Callable[[Checkout], None], set[str]] = {
