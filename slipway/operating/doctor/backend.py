@@ -101,12 +101,12 @@ def backend(picture: Picture) -> Iterator[Finding]:
     if engine.pending:
         names = join(_CALLED.get(name, name) for name in engine.pending)
         if engine.deletes:
-            doing, (fix, means) = "deleting", picture.go_on
+            sentence = f"a run is deleting {names}, or was killed there: then nobody knows whether it was done"
+            fix, means = picture.go_on
         else:
-            doing = "at work on"
+            sentence = f"a run is at work on {names}, or was killed there: then nobody knows whether it was done"
             fix = f"pulumi refresh --clear-pending-creates --stack {picture.stack}"
             means = "where it was killed: clears that; then pulumi up takes over what was made"
-        sentence = f"a run is {doing} {names}, or was killed there: then nobody knows whether it was done"
         yield KINDS["operation-pending"].of(Subject("state", picture.stack), sentence, fix, means)
 
 
