@@ -29,7 +29,7 @@ def few(names: Iterable[str], most: int = 2) -> str:
 
 def short(text: str, longest: int = 60) -> str:
     """Return a value within a line: its spaces and newlines as one space, and at most so long."""
-    line = " ".join(text[: 4 * longest].split())
+    line = " ".join(text[: 4 * longest].split())  # No more of it is looked at, as it may be megabytes.
     return line if len(line) <= longest and len(text) <= 4 * longest else f"{line[:longest]}…"
 
 
@@ -37,7 +37,7 @@ def quoted(value: object) -> str:
     """Return a value as a message repeats it: in quotes where it is text, and short."""
     if not isinstance(value, str):
         return short(repr(value))
-    return repr(short(value) if len(value) > 60 else value)
+    return repr(short(value) if len(value) > 60 else value)  # A short one keeps its spaces: they may be the mistake.
 
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
@@ -52,6 +52,7 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     if not any(name.startswith(start) for name in listed):
         start = ""
     by_folded = {name.removeprefix(start).casefold(): name for name in listed if name.startswith(start)}
+    # Cut, as the time grows with the square of the length.
     close = get_close_matches(word.removeprefix(start).casefold()[:200], by_folded, n=1, cutoff=cutoff)
     return by_folded[close[0]] if close else None
 

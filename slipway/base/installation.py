@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from importlib.metadata import Distribution
 
 NAME = "slipway-vertex"
-LAPTOP = "vertex-local"
+LOCAL_CLOUD = "vertex-local"
 """The local cloud's distribution, which is released with this one, and its folder in the repository."""
 PACKAGE = Path(__file__).parents[1]
 
@@ -41,15 +41,16 @@ def checkout() -> bool:
     return _project().get("name") == NAME
 
 
-def laptop() -> str:
+def local_shell() -> str:
     """Return the command that prints the variables of a shell on the local cloud."""
+    # Installed with -P, as a person's folder may have the name of a package of ours.
     return ".venv/bin/python -m local.shell" if checkout() else ".venv/bin/python -P -m slipway.local.shell"
 
 
 def adding(extra: str) -> str:
     """Return the command that installs an extra of this same slipway."""
     if checkout():
-        return "make setup, then .venv/bin/slipway"
+        return "make setup, then .venv/bin/slipway"  # It installs every extra.
     return _install(requirement(direct_url(), extra))
 
 
@@ -75,19 +76,20 @@ def updating() -> str:
     return f"update slipway: {_install(source, newer=True)}"
 
 
-def beside(origin: Mapping[str, Any]) -> Mapping[str, Any]:
+def local_cloud(origin: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the source of the local cloud that belongs to slipway from `origin`; empty for a package of an index."""
     from urllib.parse import urlsplit
 
     url = PACKAGE.parent.as_uri() if checkout() else str(origin.get("url", ""))
     if checkout() or "dir_info" in origin:
-        return {"url": f"{url}/{LAPTOP}", "dir_info": {}}
+        return {"url": f"{url}/{LOCAL_CLOUD}", "dir_info": {}}
     if not url or "vcs_info" in origin:
-        within = "/".join(filter(None, (origin.get("subdirectory"), LAPTOP)))
+        within = "/".join(filter(None, (origin.get("subdirectory"), LOCAL_CLOUD)))
         return {**origin, "subdirectory": within} if url else {}
     parts = urlsplit(url)
     folder, slash, file = parts.path.rpartition("/")
-    wheel = file.replace(NAME.replace("-", "_"), LAPTOP.replace("-", "_"))
+    # Both wheels of a release lie in the same folder, and their names differ in the distribution alone.
+    wheel = file.replace(NAME.replace("-", "_"), LOCAL_CLOUD.replace("-", "_"))
     return {"url": parts._replace(path=f"{folder}{slash}{wheel}", query="", fragment="").geturl(), "archive_info": {}}
 
 
@@ -125,9 +127,10 @@ def sha256(origin: Mapping[str, Any]) -> str:
 
 
 def beside_another() -> str:
-    """Return the command where the index's `slipway` is in the same folder, empty where it is not.
+    """Return the command that removes the index's `slipway` from this environment; empty where it is not there.
 
-    Both have files of the same names: removing one takes the other's along.
+    Both have files of the same names, so removing one takes the other's along: both are removed, and this one is
+    installed again.
     """
     try:
         names = os.listdir(PACKAGE.parent)  # noqa: PTH208 - at every start, where pathlib would take twice as long

@@ -45,7 +45,7 @@ class Regional:
 
 
 def displayable(words: object) -> str:
-    """Return a service's words fit for display: at most a page of them, and no control characters."""
+    """Return a service's words fit for display: at most a page of them, control characters as code points."""
     text = str(words or "")
     return visible(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
 
@@ -70,6 +70,7 @@ def read_answer(response: Response) -> Answer:
         reason=displayable(error.get("status")),
         message=displayable(error.get("message") or response.reason),
         details=tuple(detail for detail in details if isinstance(detail, dict)) if isinstance(details, list) else (),
+        # HTTP's other form, a date, counts as none.
         retry_after=float(retry_after) if retry_after.isdecimal() else None,
     )
 
@@ -99,7 +100,7 @@ def json_list(response: Response, call: Call) -> list[Json]:
 def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:
     """Return the items of one page of a list, and the token of the next page.
 
-    Raises Garbled for anything but a list of objects.
+    Raises Garbled for anything but a list of objects, and for a token that is no text.
     """
     items, token = body.get(key, []), body.get("nextPageToken", "")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items) or not isinstance(token, str):
@@ -126,6 +127,7 @@ def _require_texts(value: object) -> None:
         for field in fields(value):
             held = getattr(value, field.name)
             texts: Iterable[object] = ()
+            # Types are compared as they are written: annotations are text here, and in the modules with such classes.
             if field.type in ("str", "MaybeText"):
                 texts = [held]
             elif field.type == "Mapping[str, str]":
@@ -140,7 +142,8 @@ def garbled(call: Call, why: str) -> Garbled:
 
 
 def parse_timestamp(text: str | None) -> datetime | None:
-    """Return an RFC 3339 timestamp as the APIs write it, with up to nine digits after the point."""
+    """Return the time of an RFC 3339 timestamp as the APIs write it, with up to nine digits after the point; None for
+    an empty one. Raises ValueError."""
     if not text:
         return None
     whole, point, rest = text.partition(".")

@@ -178,5 +178,5 @@ def no_credentials(problem: Exception) -> AuthError:
     return AuthError(
         "no usable Google Cloud credentials",
         why=str(problem).splitlines()[0] if str(problem) else type(problem).__name__,
-        fix=f'{LOGIN}   (on the local cloud: eval "$({installation.laptop()} --as submitter)")',
+        fix=f'{LOGIN}   (on the local cloud: eval "$({installation.local_shell()} --as submitter)")',
     )

@@ -112,7 +112,7 @@ class Live:
     #: The end of the last job on each cluster, by the cluster's id, as far back as some `idleLimit` needs it; empty
     #: where none does.
     last_ends: Mapping[str, datetime] | Unknown = field(default_factory=dict)
-    #: The requests for quota, by the quota's id.
+    #: The requests for quota in the stack's own region, by the quota's id.
     preferences: Mapping[str, QuotaPreference] | Unknown = field(default_factory=dict)
     #: This machine's time at the reading, or the cloud's own where that is wrong; None if unknown.
     time: datetime | None = None
@@ -144,7 +144,7 @@ class Live:
 
         `home`: the region is the stack's own. Resources without a region are there.
         """
-        if not self.limits_elsewhere:
+        if not self.limits_elsewhere:  # All of it is of one region.
             return self
         here = (region, "") if home else (region,)
         clusters, jobs = self.clusters, self.jobs

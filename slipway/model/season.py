@@ -19,7 +19,8 @@ Reason = Literal["season", "idle", "in-place"]
 replacing it in place."""
 
 MACHINES = "machines"
-"""The lack of a cluster whose season has begun and that could not be made; otherwise it lacks quota, by its metrics."""
+"""The entry in `lacks` of a cluster whose season has begun and whose machines could not be had. All other entries are
+metrics of missing quota."""
 
 _ENGINE_MOMENT = re.compile(r"(?P<date>\S+) (?P<time>[0-9:]{8})(?:\.[0-9]+)? (?P<zone>[+-][0-9]{4})(?: \S+)?")
 """The engine's form of a date without quotes in a stack file: `2027-01-10 00:00:00 +0000 UTC`."""
@@ -57,7 +58,7 @@ def at_once(
     there: Iterable[SomeDated], coming: Iterable[SomeDated]
 ) -> Iterator[tuple[datetime | None, list[SomeDated]]]:
     """Yield the resources that exist at once: those that are `there` (None), and from each coming season's beginning on
-    those whose season includes it."""
+    those whose season includes it. Ends of seasons are left out: they only make fewer."""
     now, later = list(there), list(coming)
     yield None, now
     for begins in sorted({resource.season.begins for resource in later if resource.season.begins}):
@@ -106,8 +107,8 @@ def why_dormant(
     """Return the reason for a submitter to the cluster.
 
     - `why`: a `Reason`, or a newer version's.
-    - `since`: None before the season. It has not begun, or has and something `lacks`, or there is none and the cluster
-      is being made.
+    - `since`: the time since which it is dormant. None for a cluster that is still to come: its season has not begun,
+      or has and something `lacks`, or it has no season and is being made.
     - `lacks`: the missing quota metrics, or MACHINES.
     - `now`: the reader's time: a season may have begun since the catalog was published.
     """

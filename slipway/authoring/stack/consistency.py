@@ -55,7 +55,7 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
     _workspace(
         config["slipway:workspace"], project if re.fullmatch(PROJECT, project) else "", stack, filter(None, others)
     )
-    check_trainers(config, stack)
+    _trainers(config, stack)
     for _, trainer in config["slipway:trainers"].items():
         _no_repeats(trainer["submitters"])
     return tuple(root.mistakes)
@@ -74,6 +74,8 @@ def _keys(config: DocumentPart) -> None:
             )
         elif key in _REFUSED:
             part.wrong(*_REFUSED[key])
+        # The provider has keys of its own: one is a slip only where it is near one of ours (the first three) and that
+        # one is missing.
         elif key.startswith("gcp:") and key not in OWN_KEYS and nearest(key, OWN_KEYS) in OWN_KEYS[:3]:
             near = nearest(key, OWN_KEYS)
             if near is not None and config[near].value is None:
@@ -123,14 +125,14 @@ def default_trainer(stack: str, name: str = "trainer") -> str:
     return f"slipway-{stack}-{name}"
 
 
-def check_trainers(config: DocumentPart, stack: str) -> None:
+def _trainers(config: DocumentPart, stack: str) -> None:
     """Check derived account ids, and that no two trainers have the same.
 
     Two with one account would have the same secrets and people, whatever the file says.
     """
     seen: dict[str, str] = {}
-    for name, part, account, made in _accounts(config, stack):
-        if made and (mistake := (TRAINERS_ACCOUNT if name else TRAINER).wrong(account)):
+    for name, part, account, derived in _accounts(config, stack):
+        if derived and (mistake := (TRAINERS_ACCOUNT if name else TRAINER).wrong(account)):
             part.wrong(*mistake)
         elif account in seen:
             part.wrong(

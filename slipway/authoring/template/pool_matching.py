@@ -25,7 +25,8 @@ class FieldComparison:
 
 @dataclass(frozen=True)
 class PoolMismatch:
-    """A worker pool and the nearest resource pool (`cluster/pool`)."""
+    """A worker pool and the nearest resource pool (`cluster/pool`), or several of each where only their number does not
+    fit."""
 
     role: str
     nearest: str
@@ -51,7 +52,7 @@ class WorkerPoolDemand:
     worker: WorkerPool
     #: The machines that it takes at once, for all trials together.
     machines: int
-    #: The names that the job uses in the stack's own region; empty where it may run elsewhere.
+    #: The resource for which the job must run in the stack's own region, as text; empty where it may run elsewhere.
     at_home: str
     #: The network that the template requires; without one a job takes the cluster's.
     network: str | None
@@ -62,6 +63,7 @@ def _fields(demand: WorkerPoolDemand, cluster: ClusterSpec, pool: PoolSpec) -> I
         return FieldComparison(name, ours, theirs, ours == theirs)
 
     yield from (field(*row) for row in compared(demand.worker.spec, pool.machine))
+    # Every job of Slipway names its service account, which a cluster must allow.
     custom = "custom" if cluster.custom_service_account else "none (serviceAccount.custom: false)"
     yield field("service account", "custom", custom)
     if demand.network is not None:
@@ -71,8 +73,8 @@ def _fields(demand: WorkerPoolDemand, cluster: ClusterSpec, pool: PoolSpec) -> I
 
 
 def _distance(worker: WorkerPool, pool: PoolSpec) -> float:
-    """Return the size of the differences: machine type, its size, and accelerator weigh most, then their number, then
-    the disk."""
+    """Return the size of the differences: another machine family weighs most, then another type or accelerator, then
+    another number of accelerators, then the disk. Among types of other sizes, the size next to it is nearest."""
     shape, disk, has = worker.shape, worker.spec.disk, pool.machine
     distance = 0.0
     if (shape.accelerator, shape.accelerator_count) != (has.accelerator, has.accelerator_count):
@@ -120,7 +122,7 @@ def _assign(
     if not asked:
         return ()
     needs = asked[0].machines
-    fitting = reversed(_fitting(asked[0], cluster))
+    fitting = reversed(_fitting(asked[0], cluster))  # so that of pools of equal room the first one is taken
     by_room = {room[pool.name]: pool for pool in fitting}  # among pools of equal room any will do
     for free in sorted(by_room, reverse=True):
         pool = by_room[free]
@@ -134,6 +136,7 @@ def _assign(
 
 def _too_many(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iterator[PoolMismatch]:
     """Yield mismatches in number where all shapes match: each shape's need beside its pools' maximum."""
+    # The pools that fit a demand are all of one shape: two demands have the same pools, or none in common.
     shapes: dict[tuple[PoolSpec, ...], list[WorkerPoolDemand]] = {}
     for demand in asked:
         shapes.setdefault(_fitting(demand, cluster), []).append(demand)

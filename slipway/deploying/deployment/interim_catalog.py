@@ -30,7 +30,8 @@ from slipway.model.labels import UNKNOWN_COMMIT, Revision
 from slipway.model.season import MACHINES
 
 CatalogOf = Callable[[Mapping[str, str]], Catalog]
-"""A function that returns the catalog, given the ids of the new clusters that run, by the first ids."""
+"""A function that returns the catalog, given the ids of the new clusters that run, by the first ids: that of the first
+configuration, which an alternative in its place does not have."""
 
 
 def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> CatalogOf:
@@ -46,10 +47,12 @@ def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> Ca
     offered = {name: cluster for name, cluster in published.items() if cluster.id in usable and not cluster.adopted}
     resting = {dormancy.spec.name for dormancy in plan.dormant}
     named = resting | {cluster.spec.name for cluster in plan.current}
+    # Nothing of these names is being made.
     decided = resting | {cluster.spec.name for cluster in plan.current if cluster.import_}
 
     def published_of(made: Mapping[str, str]) -> Catalog:
         catalog = catalog_of(_plan_of_existing(as_made(plan, made), offered, named, made))
+        # They live until all else is done.
         last = (action.id for action in plan.of(What.DELETE_LAST) if not catalog.cluster_named(action.id))
         catalog = replace(catalog, retiring=tuple(dict.fromkeys((*catalog.retiring, *last))))
         if whole is None:
@@ -113,7 +116,7 @@ class Offers:
     interim: CatalogOf
     #: The one that the engine publishes at the end.
     final: CatalogOf
-    #: The bucket of `before`.
+    #: The bucket of the catalogs.
     bucket: str
     #: The packages of the interim catalog's templates.
     packages: tuple[SourcePackage, ...]
@@ -162,6 +165,7 @@ class InterimCatalog:
     def _publish(self) -> None:
         offers = self._offers
         catalog = withdrawn(offers.interim(self._made), self._withdrawn, offers.now)
+        # Where only the commit under way would be new, the catalog stays, or becomes once more, what it was.
         as_before = replace(catalog, under_way=offers.before.under_way if offers.before else None)
         if document.write(as_before) == self._before:
             self._write(self._before)
@@ -170,7 +174,7 @@ class InterimCatalog:
             self._storage.create(Location(catalog.catalog_bucket, package.path), package.content, "application/gzip")
         self._packages = ()
         if revision := offers.revision:
-            # Otherwise nobody else has the commit to continue with.
+            # Nobody else has local changes, or what is in no commit, to continue with.
             known = not revision.dirty and revision.commit != UNKNOWN_COMMIT
             catalog = mark_under_way(catalog, revision.commit if known else "")
         self._write(document.write(catalog))

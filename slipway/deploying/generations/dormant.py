@@ -34,7 +34,8 @@ class Dormancy:
     why: str
     #: When its season ended, or its limit was reached; None before its season.
     since: datetime | None = None
-    #: For a cluster whose season has begun, the missing quota as text, by metric.
+    #: For a cluster whose season has begun, the missing quota as text, by metric; MACHINES, without a text, where its
+    #: machines could not be had.
     lacks: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -48,7 +49,7 @@ class Dormancy:
 
     @property
     def waits(self) -> str:
-        """The warning that it is not made for want of quota."""
+        """The warning that it is not made for want of quota. A want of machines is told when it comes."""
         short = "; ".join(self.lacks.values())
         what = f"cluster {self.spec.name} is not made yet, though its season has begun: {short}"
         return f"{what}; each deployment looks again\n  fix: end what draws it, or ask for more: slipway quota"
@@ -84,7 +85,7 @@ def given_up(
     remembered = _remembered(live.catalog, spec, {would_be, *others})
     if remembered is not None:
         return remembered
-    if not current.import_:
+    if not current.import_:  # It would be made, so the catalog must be readable.
         return live.catalog if isinstance(live.catalog, Unknown) else None
     since = idle_since(current, clusters[current.id], live, now)
     return None if since is None or now - since < limit else Dormancy(spec, would_be, "idle", since + limit)

@@ -12,7 +12,8 @@ from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.model import Catalog, Offer
 
 UNCOMMITTED = "uncommitted"
-"""In place of a commit: nobody can continue that deployment, and its effect on the catalog is its own."""
+"""The mark of a deployment that nobody else can continue, in place of its commit: without a mark, its withdrawal of a
+cluster would be taken for a change by hand."""
 
 
 def mark_under_way(catalog: Catalog, commit: str) -> Catalog:
@@ -24,7 +25,7 @@ def mark_under_way(catalog: Catalog, commit: str) -> Catalog:
 
 
 def withdrawn(catalog: Catalog, ids: Collection[str], since: datetime) -> Catalog:
-    """Withdraw the clusters of these ids, which become dormant; their offers say so."""
+    """Return the catalog with the clusters of these ids dormant, as they are being replaced in place."""
     going = {
         name: DormantCluster(**_fields(cluster), why="in-place", since=since)
         for name, cluster in catalog.clusters.items()
@@ -100,5 +101,5 @@ def unfinished(catalog: Catalog) -> bool:
 
 
 def _fields(cluster: Cluster) -> dict[str, Any]:
-    """Return the fields of a cluster on offer."""
+    """Return the fields of `Cluster`, without those that a dormant one has besides."""
     return {field.name: getattr(cluster, field.name) for field in fields(Cluster)}

@@ -78,7 +78,7 @@ def test_the_local_cloud_comes_from_beside_it(
     monkeypatch: pytest.MonkeyPatch, origin: dict[str, Any], source: str
 ) -> None:
     monkeypatch.setattr(installation, "checkout", lambda: False)
-    assert installation.requirement(installation.beside(origin), name=installation.LAPTOP) == source
+    assert installation.requirement(installation.local_cloud(origin), name=installation.LOCAL_CLOUD) == source
 
 
 @pytest.mark.parametrize(
@@ -224,5 +224,5 @@ def test_the_local_cloud_is_released_with_it() -> None:
     """Its source is derived from slipway's, so that both have one version."""
     files = (ROOT / "pyproject.toml", ROOT / "vertex-local" / "pyproject.toml")
     ours, clouds = (tomllib.loads(file.read_text())["project"] for file in files)
-    assert (clouds["name"], clouds["version"]) == (installation.LAPTOP, ours["version"])
-    assert f"{installation.LAPTOP}=={ours['version']}" in ours["optional-dependencies"]["local"]
+    assert (clouds["name"], clouds["version"]) == (installation.LOCAL_CLOUD, ours["version"])
+    assert f"{installation.LOCAL_CLOUD}=={ours['version']}" in ours["optional-dependencies"]["local"]

@@ -68,8 +68,8 @@ def pins(origin: Mapping[str, Any], extra: str, without: str) -> tuple[str, str]
 def _cloud_with_hash(origin: Mapping[str, Any]) -> tuple[str, str]:
     """Return the local cloud's source as pip takes it, with the wheel's hash; and why there is none, empty where there
     is one."""
-    origin_of_cloud = installation.beside(origin)
-    named = installation.requirement(origin_of_cloud, name=installation.LAPTOP)
+    origin_of_cloud = installation.local_cloud(origin)
+    named = installation.requirement(origin_of_cloud, name=installation.LOCAL_CLOUD)
     if not origin_of_cloud:
         return f"{named}=={installation.version()}", "the local cloud comes from a package index"
     if "archive_info" not in origin_of_cloud:
@@ -79,7 +79,7 @@ def _cloud_with_hash(origin: Mapping[str, Any]) -> tuple[str, str]:
     except (OSError, ValueError, HTTPException) as problem:
         return named, f"{named.partition(' @ ')[2]} can't be read: {problem}"
     hashed = {**origin_of_cloud, "archive_info": {"hashes": {"sha256": hashlib.sha256(wheel).hexdigest()}}}
-    return installation.requirement(hashed, name=installation.LAPTOP), ""
+    return installation.requirement(hashed, name=installation.LOCAL_CLOUD), ""
 
 
 def bare(text: str) -> str:
