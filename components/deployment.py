@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 def declare(run: Run) -> None:
     stack = run.read_stack()  # stacks/Pulumi.STACK.yaml, checked
-    planned = run.plan(stack)  # by what lives; told before anything is declared
+    planned = run.plan(stack)  # by what lives; the person is told before anything is declared
     place = {"project": stack.project, "region": stack.region}
     if planned.catalog.other_regions:
-        OtherRegions(planned.catalog.other_regions)
+        OtherRegions(planned.catalog.other_regions)  # recorded before any cluster is asked for there
     workspace = Workspace(
         "workspace",
         **place,
@@ -39,9 +39,10 @@ def declare(run: Run) -> None:
 
     # Requests come before the clusters that need them. Without any, the check tells of the clusters that came to be.
     requests = check_quota(planned).requests if planned.report.requests else []
+    # Missing clusters are made once these exist. None in a stack that never made one in this way.
     creation = run.creation(workspace, after=[*workspace.works, *workspace.accounts, *requests])
 
-    @run.after_creation
+    @run.after_creation  # at once, unless a cluster may become another one, or none
     def declare_rest(made: "Deployment") -> Outputs:
         if not requests:
             check_quota(made)
@@ -66,8 +67,8 @@ def declare(run: Run) -> None:
             for name, built in made.packages.items()
         ]
         named = [workspace, *clusters.values(), *retiring, *templates, *([creation.object] if creation else [])]
-        facts = made.facts.published
-        catalog = Catalog("catalog", catalog=made.catalog, facts=facts, bucket=bucket, after=named, hooks=run.guard)
+        shown = made.facts.published
+        catalog = Catalog("catalog", catalog=made.catalog, facts=shown, bucket=bucket, after=named, hooks=run.guard)
         return Outputs(
             clusters={name: cluster.id for name, cluster in clusters.items()},
             retiring=[old.id for old in retiring],

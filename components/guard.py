@@ -83,7 +83,7 @@ def guard(
             kind, _, address = grant.member.partition(":")
             if kind != "serviceAccount" or (trainers is not None and address not in trainers):
                 return
-        if args.type != _OBJECT or last:
+        if args.type != _OBJECT or last:  # A catalog that moves to another bucket takes nothing from jobs.
             subject = subject_of(args.type, args.id, known)
             await in_thread(lambda: hold(subject, use_of, left, once))
 
@@ -140,7 +140,7 @@ def hold(
         pause(LOOK_EVERY_S)
         waited += LOOK_EVERY_S
         use = check(subject, use_of)
-    if state == "STOPPING":
+    if state == "STOPPING":  # Its deletion began before: nothing is left to hold.
         return
     let_time_pass(
         f"{subject} is deleted",

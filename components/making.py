@@ -24,11 +24,11 @@ from .engine import ADVICE, EngineRun
 
 
 class Making:
-    """The clusters that a deployment makes, and what becomes of it by them."""
+    """The clusters that a deployment makes, and the deployment as it comes to be by them."""
 
     #: The deployment as it is planned.
     first: Deployment
-    #: The deployment of the clusters that came to be, once they run.
+    #: The deployment of the clusters that came to be; `first` until they run.
     made: Deployment
 
     def __init__(
@@ -49,7 +49,8 @@ class Making:
         self._run, self._proven, self._planned, self.now = run, proven, planned, now
         self.first = self.made = planned(plan)
         self.ids = [one.id for one in plan.of(What.CREATE)]
-        # A cluster may become an alternative, or none: resources that depend on the outcome are declared after it.
+        # A cluster may become an alternative, or that of a season none: resources that depend on the outcome are
+        # declared after it.
         self.open = bool(plan.seasons) or any(one.instead for one in plan.of(What.CREATE))
 
     def tell(self) -> None:
@@ -65,16 +66,17 @@ class Making:
     def creator(
         self, use: Callable[[GuardSubject], InUse | Unknown], grace: GracePeriod
     ) -> Callable[[Sequence[str]], Mapping[str, str]]:
-        """Return the function that makes clusters by their ids. Raises ConfigError for settings that can't be read."""
+        """Return the function that makes the clusters of these ids, and returns the ids of those that run by the first
+        ids. Raises ConfigError for settings that can't be read."""
         run, first, planned = self._run, self.first, self._planned
         offers = Offers(
-            first.live.deployed,
-            interim(first.plan, first.live, lambda plan: planned(plan).catalog),
-            lambda made: planned(as_made(first.plan, made, last=True)).catalog,
-            first.catalog.catalog_bucket,
-            tuple(one for built in first.packages.values() for one in built.values()),
-            first.revision,
-            self.now,
+            before=first.live.deployed,
+            interim=interim(first.plan, first.live, lambda plan: planned(plan).catalog),
+            final=lambda made: planned(as_made(first.plan, made, last=True)).catalog,
+            bucket=first.catalog.catalog_bucket,
+            packages=tuple(one for built in first.packages.values() for one in built.values()),
+            revision=first.revision,
+            now=self.now,
         )
         create = creator(
             first.plan,

@@ -111,4 +111,5 @@ def _keep_board(context: Context) -> str:
     except SlipwayError as problem:
         screen.note(f"! the board was not written: {problem.what}{f': {problem.why}' if problem.why else ''}")
         return ""
+    # Google's address shows no object of another endpoint.
     return str(at) if "storage" in context.connection.endpoints.overrides else f"{_BROWSER}/{at.bucket}/{at.name}"

@@ -19,6 +19,7 @@ from slipway.operating.whatif.past_load import PastLoad, bounds_at
 ASSUMED = PoolDelays(start=60.0, scale_up=300.0, idle=600.0)
 """Seconds, where nothing was measured."""
 FEWEST = 3
+"""The cases that a measurement needs."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +108,10 @@ class _Waits:
 
 
 def _idle(history: History, load: PastLoad) -> MeasuredDelay:
-    """Return the time that agrees with most samples.
+    """Return the idle time that agrees with the most shrinkings.
 
-    Between two samples a pool shrank, and since the end of a job it had been larger than it needed to be.
+    A pool shrank at some time between two samples: the least and the most time since it had become larger than it
+    needed to be.
     """
     spans = [span for key in load.bounds for span in _spans(key, history, load)]
     if len(spans) < FEWEST:
@@ -127,6 +129,7 @@ def _spans(key: PoolKey, history: History, load: PastLoad) -> Iterator[tuple[flo
     seen = [(sample.at, sample.pools[key].live) for sample in history.samples if key in sample.pools]
     for (before, live), (after, less) in pairwise(seen):
         least, _ = bounds_at(load.bounds[key], after)
+        # A pool that is left with less than it keeps, or than jobs ask for, has not shrunk for idleness.
         if less >= live or less < max(least, load.demand[key].at(after)):
             continue
         idle_since = load.demand[key].last_above(less, after)

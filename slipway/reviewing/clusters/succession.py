@@ -19,8 +19,9 @@ from slipway.reviewing.clusters.engine import destroyed, undeclared
 from slipway.reviewing.words import Edit, have_ended
 
 _REGION = "region"
-"""The region of an existing alternative, which has no key of its own in the stack file."""
+"""The key of a cluster's edited region. The stack file has no such key: an alternative brings its region along."""
 _MOVES = ("gcp:project", "gcp:region")
+"""The keys by which the stack itself moves, with all clusters."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,9 @@ class Succession:
     """A succession. `old` is deployed and `new` declared, either may be missing. `retires`: the action by which the old
     one stays for now; None where the engine deletes it, or the program does not keep it.
 
-    `left` and `there` are the old and the new one in the cloud; `read` tells whether an absence there means anything.
-    `jobs` are those on the old one that have not ended. `returns`: the new one is an earlier generation.
+    `left` and `there` are the old and the new one in the cloud; `read` tells whether the cloud was read, so that None
+    means that it has none. `jobs` are those on the old one that have not ended. `returns`: the new one is an earlier
+    generation.
     """
 
     name: str
@@ -70,8 +72,8 @@ class Succession:
     @property
     def is_made(self) -> bool:
         """Whether a cluster is made beside one that holds machines."""
-        lost = self.there or self.gone or self.failed
-        return self.old is not None and self.new is not None and not (self.stays or lost)
+        another, holds = not (self.stays or self.there), not (self.gone or self.failed)
+        return self.old is not None and self.new is not None and another and holds
 
     @property
     def in_place(self) -> bool:
@@ -98,11 +100,12 @@ def successions(change: Change) -> Iterator[Succession]:
     before, after = change.old or change.after.catalog, change.after.catalog
     sides = ((before.project, after.project), (before.region, after.region))
     moved = tuple(Edit(key, *side) for key, side in zip(_MOVES, sides, strict=True) if side[0] != side[1])
-    # Nothing is known of clusters that are deployed in another project or region, which was not read.
     living, stay, doomed = change.living or {}, staying(change), {*destroyed(change), *undeclared(change)}
-    some = before.clusters if change.old else {}
-    for name in dict.fromkeys((*some, *after.clusters)):
-        old, new = (None if one is None or one.adopted else one for one in (some.get(name), after.clusters.get(name)))
+    deployed = before.clusters if change.old else {}
+    for name in dict.fromkeys((*deployed, *after.clusters)):
+        old, new = (
+            None if one is None or one.adopted else one for one in (deployed.get(name), after.clusters.get(name))
+        )
         if old is None and new is None:
             continue
         id_, edited = old.id if old else "", list(moved)
@@ -111,6 +114,7 @@ def successions(change: Change) -> Iterator[Succession]:
             if (old.region or new.region) and regions[0] != regions[1]:
                 edited.append(Edit(_REGION, *regions))
             edited += edits(old, new)
+        # Of a stack that moves the old place was not read: nothing is known of the clusters there.
         yield Succession(
             name,
             old,
@@ -126,8 +130,8 @@ def successions(change: Change) -> Iterator[Succession]:
 
 
 def staying(change: Change) -> Mapping[str, Action]:
-    """Return the old generations that stay for now, by id: as this version decides, or as the program says where they
-    were not read."""
+    """Return the old generations that stay for now, by id: as this version decides, or as the program says where
+    clusters or jobs were not read."""
     if change.living is not None and not isinstance(change.live.jobs, Unknown):
         return {one.id: one for one in change.of(What.RETIRE)}
     found = {}
@@ -162,13 +166,14 @@ def fate(one: Succession, when: str = "at once") -> str:
 
 
 def ends(one: Action) -> str:
+    """Return the end of a cluster that stays for now, after its name."""
     if one.jobs:
         return f"is deleted when {have_ended(one.jobs)}"
     return f"is deleted by a later deployment ({one.why.words})"
 
 
 def edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
-    """Yield fields that make another cluster of one, in the stack file's spelling."""
+    """Yield the fields in which two clusters differ, in the stack file's spelling; a pool's new name as one edit."""
     renamed = renames(old, new)
     told = {f"pools.{name}" for name in (*renamed, *renamed.values())}
     yield from (Edit(one.key, one.before, one.after) for one in compare(old, new) if one.key not in told)

@@ -37,14 +37,14 @@ def fate(
     field: str = "",
     announced: bool = False,
 ) -> Iterator[Finding]:
-    """Report its fate: `what` begins the sentence, `kinds` are those of findings, by fate. `follows`: what goes with
-    it, or its purpose. `announced`: it was kept for jobs alone, and nothing needs it any more."""
-    if one.fate is Fate.CHANGED or one.by_hand:
+    """Report a resource's fate: `what` begins the sentence, `kinds` are those of findings, by fate. `follows`: what
+    comes of it, or its purpose. `announced`: it was kept for jobs alone, and nothing needs it any more."""
+    if one.fate is Fate.CHANGED or one.by_hand:  # Reported field by field, and as drift.
         return
     does, grade, since = _DOES.get(one.fate, f"is deleted and made anew{_because(one)}"), None, ""
     if one.fate is Fate.REPLACED and not one.destroyed:
         does = f"is made anew{_because(one)}; the old one stays, paid as before"
-        grade = None if follows else Grade.WARNING
+        grade = None if follows else Grade.WARNING  # Nothing is lost, unless `follows` tells of it.
     if announced:
         since, grade = ", as was announced, since nothing needs it any more", Grade.NOTE
     id_ = one.old.id if one.old else ""

@@ -41,7 +41,8 @@ _NO_ID = NotRead("the catalog lacks its id until the next pulumi up")
 
 
 def as_clusters_do(candidate: Candidate) -> bool:
-    """Tell whether a candidate draws quota that clusters draw as well: that of disks is the same for all."""
+    """Tell whether a candidate draws quota that clusters draw as well: for its machines on demand, or for disks, whose
+    quota all capacity types share."""
     return any(namespace(need.metric) == ON_DEMAND_QUOTA for need in draws(candidate))
 
 
@@ -59,7 +60,8 @@ def on_own_machines(
     *,
     all_read: bool = True,
 ) -> Verdict:
-    """Judge a job on machines of its own. A metric that `limits` lacks is not limited by the service.
+    """Judge a job on machines of its own. A metric that `limits` lacks is told as not read: the
+    service lists no such quota.
 
     `active` and `clusters` are None when they could not be read; then the job is compared with the limit alone. Without
     `all_read` there may be more jobs than `active`: then use is at least theirs.
@@ -132,9 +134,9 @@ def _together(machines: int) -> str:
 
 
 class LimitsReader:
-    """A reader of limits by their quota's id: the catalog's, else by its pattern. A catalog has no ids where its
-    deployment might not list quotas. A quota without an id is only in the list of all, which takes pages: the list is
-    read for a candidate that lacked quota at the last deployment, and, when `patient`, for any that needs it."""
+    """A reader of limits by their quota's id: the catalog's, else the one that `quota_id` infers. A catalog has no ids
+    where no deployment could list quotas. A quota without an id is only in the list of all, which takes pages: the list
+    is read for a candidate that lacked quota at the last deployment, and, when `patient`, for any that needs it."""
 
     def __init__(self, quotas: Quotas, threads: ThreadPoolExecutor, *, patient: bool) -> None:
         self._quotas, self._threads, self._patient = quotas, threads, patient

@@ -18,7 +18,8 @@ from slipway.using.sweeps.sweep_sender import SECONDS_PER_CALL
 
 _SENT_ONCE_MORE = FAILED | {CANCELLED, GONE}
 _SAMPLE = 8
-_LOOK_EVERY = 2.0
+"""The number of runs that tell whether an unknown sweep has begun."""
+_LOOK_EVERY = 2.0  # seconds
 _AT_ONCE = 100
 """The number of jobs that are asked for one by one before the calls are spread over time."""
 _CLAIM_STAYS = 20 * 24 * 3600.0
@@ -80,7 +81,7 @@ class GoneRuns:
         such a job does not exist.
 
         When nothing else is known of a sweep, all runs are asked about only where one of the `first` has started.
-        `own` gets these jobs: some may be of another sweep. Raises CloudError.
+        `own` gets these jobs, and keeps in mind those of another sweep. Raises CloudError.
         """
         if not known.jobs and not known.open and not any(answer.result() for answer in first):
             return known
@@ -121,8 +122,8 @@ class GoneRuns:
 
     def _runners(self, started: Mapping[Run, Request], sent_at: Mapping[Run, float]) -> dict[Run, VertexJob | None]:
         """Return the jobs that have the claims of these runs, as far as they exist: the known list may have been read
-        before they were made. A job that runs in place of another is found by a list alone, and looked for while a list
-        may hide it."""
+        before they were made. A pipeline is found by a list alone, as its claim has the number of the job behind it; it
+        is looked for while a list may hide it."""
         context = self.context
         jobs: dict[Run, VertexJob | None] = {}
         missing, begun = list(started), context.clock.now().timestamp()
@@ -147,7 +148,8 @@ class GoneRuns:
 
 
 def _next(count: int, known: KnownRuns) -> Iterator[Run]:
-    """Yield the attempts that might be sent."""
+    """Yield each run's attempt that might be sent now: the first one, one whose answer was lost, or the one after a
+    failed, cancelled or gone one."""
     last = {run.index: run for run in known.last}
     for index in range(count):
         if index not in last:

@@ -19,7 +19,7 @@ def send(
     context: Context, typed: SubmitArguments, prepared: PreparedSubmission, request_id: str | None, *, json: bool
 ) -> tuple[SubmissionResult, str]:
     """Return the job, and the submission's request id, by which it goes on after a kill. Raises the errors of
-    `Submitter.submit`, Detached on Ctrl-C."""
+    `Submitter.submit`, and Detached on Ctrl-C where a sent job waits and would be moved on."""
     id_ = request_id or new_request_id()
     again = typed.again(id_)
     terminal = TerminalDisplay(context, json=json, again=again, yes=typed.yes)
@@ -41,7 +41,7 @@ def send(
     except JobGoneError as problem:
         _tell_what_goes_on(context, journal, id_, problem)
         raise
-    except (AnswerUnknown, Cancelled, OtherJobError):
+    except (AnswerUnknown, Cancelled, OtherJobError):  # Each says itself how to go on.
         raise
     except SlipwayError as problem:
         if terminal.any_sent or resumed:
@@ -51,7 +51,7 @@ def send(
                 ways.append(f"to begin with the first capacity type again: {typed.again(None)}")
             problem.fix = "\n".join(filter(None, ways))
         raise
-    if submitted.attempt.job.ended:
+    if submitted.attempt.job.ended:  # It was waited for, and may have ended meanwhile.
         from slipway.using.submission.ending import require_success
         from slipway.using.submission.experiment_run import end_run
 
@@ -64,7 +64,7 @@ def send(
 def _withdrawn(journal: SubmissionJournal, request_id: str) -> bool:
     """Tell whether every sent job has been given up, and the next one was refused. After any other trouble a job may
     still wait, and another id would send a second one."""
-    last, number = None, 1
+    last, number = None, 1  # Attempts count from 0: each later one was begun after its predecessor was given up.
     while entry := journal.read(attempt_id(request_id, number)):
         last, number = entry, number + 1
     return last is not None and last.state is EntryState.REFUSED
