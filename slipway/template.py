@@ -1,4 +1,4 @@
-"""What the author of a job template imports: `from slipway.template import JobTemplate, Package, …`."""
+"""The names for authors of job templates: `from slipway.template import JobTemplate, Package, …`."""
 
 from slipway.authoring.template.declaration import NfsMount, Parameter, Scheduling, Variant
 from slipway.authoring.template.job_template import JobTemplate

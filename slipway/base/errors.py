@@ -162,7 +162,7 @@ class AnswerUnknown(SlipwayError):  # noqa: N818 - named as the outcome it repor
 
 
 def first_of(problems: Sequence[SlipwayError]) -> SlipwayError:
-    """Return the first that is no cancellation; its reason names the others."""
+    """Return the first failure other than a cancellation; its reason names the others."""
     first = next((problem for problem in problems if not isinstance(problem, Cancelled)), problems[0])
     also = "; ".join(problem.what for problem in problems if problem is not first)
     if also:

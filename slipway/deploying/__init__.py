@@ -1,4 +1,4 @@
-"""What a deployment does: which generation of a cluster is current, what is created, kept, retired and deleted.
+"""The decisions of a deployment: the current generation of each cluster, and which are made, kept, retired or deleted.
 
 `slipway.deploying.deployment.plan` decides, purely; `slipway.deploying.creation` waits for machines;
 `slipway.deploying.engine` reads what Pulumi's engine says it will do. Components declare what is decided here. Imports

@@ -100,7 +100,7 @@ def json_list(response: Response, call: Call) -> list[Json]:
 def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:
     """Return the items of one page of a list, and the token of the next page.
 
-    Raises Garbled for anything but a list of objects, and for a token that is no text.
+    Raises Garbled for anything but a list of objects, and for a token other than text.
     """
     items, token = body.get(key, []), body.get("nextPageToken", "")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items) or not isinstance(token, str):

@@ -75,7 +75,7 @@ class Ledger:
 
 @dataclass(frozen=True)
 class BudgetShare:
-    """One limit of a budget with its spent part."""
+    """A limit of a budget with its spent part."""
 
     #: `stack prod`, `team vision` or `user ada`.
     whose: str

@@ -1,4 +1,4 @@
-"""What GitLab makes of the files of a team with two stacks: valid as GitLab publishes its schema. # D5"""
+"""The files of a team with two stacks, as GitLab reads them: valid by the schema that it publishes. # D5"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What GitLab's schedule deploys by itself, and what the doctor's does, with stand-ins. # B6 N10"""
+"""GitLab's schedules: the deployment by itself, and the doctor, with stand-ins. # B6 N10"""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_what_lies_side_by_side_in_a_folder_is_not_imported_in_a_circle() -> Non
 
 
 def test_each_floor_imports_only_those_below_it() -> None:
-    """What lies beside the floors is on top of them all."""
+    """Modules beside the floors are on top of them all."""
 
     def floor_of(file: Path) -> str:
         return file.parts[1] if file.parts[1] in FLOORS else FLOORS[-1]

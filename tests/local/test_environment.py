@@ -1,4 +1,4 @@
-"""What a shell needs to talk to the local cloud. (N4)"""
+"""The variables by which a shell talks to the local cloud. (N4)"""
 
 from __future__ import annotations
 

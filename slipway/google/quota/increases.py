@@ -132,7 +132,7 @@ class Ask:
 
 
 def _parsed(word: str) -> tuple[str, int | None]:
-    """Return the quota's name and the limit of `METRIC[=VALUE]`. Raises ConfigError for a limit that is no number."""
+    """Return the quota's name and the limit of `METRIC[=VALUE]`. Raises ConfigError where the limit is not a number."""
     name, equals, value = word.partition("=")
     try:
         return name.strip(), int(value.replace(",", "")) if equals else None

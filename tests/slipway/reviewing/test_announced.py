@@ -102,7 +102,7 @@ THINGS = {
     "bucket-left": (goes(BUCKET, f"work@{FAR}", retained=True, name=FAR),),
     "resource-forgotten": (goes(ACCOUNT, "trainer.evals", retained=True, accountId="evals", project=PROJECT),),
 }
-"""What a deployment does once jobs have ended that needed what left the stack file; an account of others stays."""
+"""Steps of a deployment once the jobs that needed a removed entry have ended; an account of others stays."""
 
 
 @pytest.mark.parametrize("kind", THINGS)

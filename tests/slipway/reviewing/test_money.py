@@ -1,4 +1,4 @@
-"""What a change costs: idle and at most, the overlap, runs of templates. # Z8 # N5"""
+"""The costs of a change: idle and at most, the overlap, runs of templates. # Z8 # N5"""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -98,7 +98,7 @@ def test_the_table_has_in_bold_what_a_stack_does_not_tolerate(after: str, shown:
 def test_a_run_that_anybody_may_submit_unasked_is_no_warning(
     deployed: float, declared: float | None, grade: Grade
 ) -> None:
-    """As deployed: no change makes itself harmless."""
+    """Harm is judged as deployed: no change makes itself harmless."""
     before = facts(template("lora", on_demand("1")), confirm_above=deployed)
     after = facts(template("lora", on_demand("3")), confirm_above=declared)
     assert said(change(before, after))["run-cost"].grade is grade

@@ -1,4 +1,4 @@
-"""What becomes of clusters, and of the jobs on them. # N1 # N5 # B3"""
+"""The fate of clusters, and of the jobs on them. # N1 # N5 # B3"""
 
 from __future__ import annotations
 

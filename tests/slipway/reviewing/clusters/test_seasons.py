@@ -72,7 +72,7 @@ def test_what_is_due_is_no_consequence_and_said_beside_them(snapshot: SnapshotAs
 def test_what_is_due_of_a_cluster_that_the_change_adds_or_dates_is_told_with_it(
     snapshot: SnapshotAssertion,
 ) -> None:  # N5
-    """It is this change's doing, so it is not beside what is not; what it costs until then is told too."""
+    """A consequence of the change itself stands apart from others; its cost until then is told too."""
     costs = "season ends 2026-12-20, in 29 days: $101.14/h, $69,484.03 until then"
     follows = "takes no new jobs from 2026-12-20 on, and is deleted when its own have ended"
     given_up, cpu = "is deleted once it has had no job for 4 h", cluster()
