@@ -17,9 +17,9 @@ from bench.result import Result, absolute
 from bench.submit import Submitter
 from bench.sweep import COUNT, end_all, swept
 from slipway.deploying.engine.events import STREAMING, read
-from slipway.reviewing import reading
-from slipway.reviewing.rendering.comment import comment
+from slipway.reviewing.change import reading
 from slipway.reviewing.review import review as reviewed
+from slipway.reviewing.told.comment import comment
 
 JOBS = 1000
 _SLIPWAY = str(Path(sys.executable).with_name("slipway"))

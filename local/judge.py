@@ -21,7 +21,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from slipway.base.errors import ConfigError
-from slipway.reviewing.pins import included, local_paths
+from slipway.reviewing.change.pins import included, local_paths
 
 from .engine.cache import MARKER, Cache, root
 

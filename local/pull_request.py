@@ -22,7 +22,7 @@ import yaml
 
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.deploying.engine.events import STREAMING
-from slipway.reviewing.files import seen_from
+from slipway.reviewing.change.files import seen_from
 
 from .judge import Judge, judge_of
 

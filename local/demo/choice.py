@@ -13,7 +13,7 @@ from slipway.model.capacity import POOL
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.machines.table import machine
-from slipway.reviewing.usual import job_spec, worker_pools
+from slipway.reviewing.change.usual import job_spec, worker_pools
 
 USUAL = "dask-digits"
 

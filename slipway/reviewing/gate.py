@@ -16,9 +16,9 @@ from slipway.base.formatting import join
 from slipway.model.findings.finding import Finding, Grade
 from slipway.model.findings.grades import is_announced
 from slipway.model.prices import Price, dollars
-from slipway.reviewing.rendering.comment import contents
-from slipway.reviewing.rendering.redaction import hidden
 from slipway.reviewing.review import Review
+from slipway.reviewing.told.comment import contents
+from slipway.reviewing.told.redaction import hidden
 
 TOLERANCE = Decimal(1)
 """USD an hour by which a deployment may cost more than approved: prices and rounding move."""

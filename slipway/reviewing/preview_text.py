@@ -14,11 +14,10 @@ from slipway.google.quota.report import table
 from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts
 from slipway.model.state import State
-from slipway.reviewing.change import Change
-from slipway.reviewing.reading import as_declared
-from slipway.reviewing.rendering.headline import plain_text
+from slipway.reviewing.change.change import UNASKED, Change
+from slipway.reviewing.change.reading import as_declared
 from slipway.reviewing.review import review
-from slipway.reviewing.templates.usage import UNASKED
+from slipway.reviewing.told.headline import plain_text
 
 UNTOUCHED = "clusters, templates, people, quota and prices stay as they are"
 """The parts that the program can tell. The engine may have steps all the same, which follow below."""

@@ -10,7 +10,7 @@ from slipway.base.formatting import short
 from slipway.model.findings.finding import Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.review import Review
-from slipway.reviewing.words import LONGEST
+from slipway.reviewing.rules.words import LONGEST
 
 KIND = "check"
 _LONGEST = 300

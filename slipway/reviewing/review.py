@@ -16,26 +16,26 @@ from slipway.model.findings.finding import Finding, Grade, Section
 from slipway.model.findings.grades import GRADES, regraded
 from slipway.model.findings.kinds import FOLLOWING
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
-from slipway.reviewing.budget import budgets
-from slipway.reviewing.change import Change, added
-from slipway.reviewing.clusters.capacity import capacity
-from slipway.reviewing.clusters.clusters import clusters
-from slipway.reviewing.clusters.engine import deletions, unsaid_clusters
-from slipway.reviewing.clusters.jobs import unfinished
-from slipway.reviewing.clusters.options import adoption, alternatives, modes, standing_alternatives
-from slipway.reviewing.clusters.removals import removals, still_retiring
-from slipway.reviewing.clusters.seasons import due, seasons
-from slipway.reviewing.money import Money, costs, money
-from slipway.reviewing.policy import policy, policy_in_words, standing_violations
-from slipway.reviewing.program import program
-from slipway.reviewing.quota import quota, quota_in_words
-from slipway.reviewing.resources.buckets import buckets
-from slipway.reviewing.resources.data import data
-from slipway.reviewing.resources.people import people
-from slipway.reviewing.resources.resources import exposure, resources
-from slipway.reviewing.resources.trainers import trainers
-from slipway.reviewing.stack_file import deploying, used_later
-from slipway.reviewing.templates.templates import templates
+from slipway.reviewing.change.change import Change, added
+from slipway.reviewing.rules.budget import budgets
+from slipway.reviewing.rules.clusters.capacity import capacity
+from slipway.reviewing.rules.clusters.clusters import clusters
+from slipway.reviewing.rules.clusters.engine import deletions, unsaid_clusters
+from slipway.reviewing.rules.clusters.jobs import unfinished
+from slipway.reviewing.rules.clusters.options import adoption, alternatives, modes, standing_alternatives
+from slipway.reviewing.rules.clusters.removals import removals, still_retiring
+from slipway.reviewing.rules.clusters.seasons import due, seasons
+from slipway.reviewing.rules.money import Money, costs, money
+from slipway.reviewing.rules.policy import policy, policy_in_words, standing_violations
+from slipway.reviewing.rules.program import program
+from slipway.reviewing.rules.quota import quota, quota_in_words
+from slipway.reviewing.rules.resources.buckets import buckets
+from slipway.reviewing.rules.resources.data import data
+from slipway.reviewing.rules.resources.people import people
+from slipway.reviewing.rules.resources.resources import exposure, resources
+from slipway.reviewing.rules.resources.trainers import trainers
+from slipway.reviewing.rules.stack_file import deploying, used_later
+from slipway.reviewing.rules.templates.templates import templates
 
 T = TypeVar("T")
 _LONGEST_STEP, _MOST_QUOTED, _MOST_ADDRESSES = 300, 10, 1000

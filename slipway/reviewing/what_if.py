@@ -26,7 +26,7 @@ from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import UNKNOWN_PRICE, Price, bounded
-from slipway.reviewing.change import Change
+from slipway.reviewing.change.change import Change
 from slipway.reviewing.review import Review
 from slipway.using.context import BRIEF
 

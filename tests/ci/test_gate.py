@@ -14,9 +14,9 @@ import pytest
 
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.kinds import KINDS
-from slipway.reviewing.rendering.comment import Place, comment
 from slipway.reviewing.review import Review as Told
 from slipway.reviewing.review import write
+from slipway.reviewing.told.comment import Place, comment
 from tests.ci import tools
 from tests.ci.conftest import STACKS, Workflow
 from tests.ci.github import HEAD, LATER, OTHER, TREE, Comment, GitHub, Review, served

@@ -56,8 +56,8 @@ from slipway.model.prices import UNKNOWN, Price, hourly
 from slipway.model.season import Season
 from slipway.operating.doctor.reading import Drifted
 from slipway.operating.pool_rows import rows
-from slipway.reviewing.money import Amount, Money
 from slipway.reviewing.review import Review, read_all, write_all
+from slipway.reviewing.rules.money import Amount, Money
 from slipway.using.context import Clock, Context
 from slipway.using.jobs.description import describe
 from slipway.using.jobs.download import Download

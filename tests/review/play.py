@@ -20,10 +20,10 @@ from slipway.google.live import Live, QuotaLimit, Unknown
 from slipway.model.facts import Facts
 from slipway.model.labels import Revision
 from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource, refuse_move
-from slipway.reviewing.change import Change, Files
-from slipway.reviewing.reading import as_declared
+from slipway.reviewing.change.change import Change, Files
+from slipway.reviewing.change.edits import edits
+from slipway.reviewing.change.reading import as_declared
 from slipway.reviewing.review import Review, review
-from slipway.reviewing.stack_file import edits
 from tests.review.case import STACK, Case, Edit, World
 from tests.review.checkout import proven, text
 from tests.review.world import METRIC, NOW, alive, limits, live, since_then, submitted, theirs

@@ -20,8 +20,8 @@ import pytest
 from slipway.model.findings.finding import Finding, Grade, Section
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.gate import unannounced
-from slipway.reviewing.rendering.comment import comment
 from slipway.reviewing.review import Review, review
+from slipway.reviewing.told.comment import comment
 from tests.review.case import Case, Named
 from tests.review.play import change_of, play
 

@@ -7,8 +7,8 @@ import pytest
 
 from slipway.model.findings.finding import Subject
 from slipway.model.findings.kinds import KINDS
-from slipway.reviewing.rendering.comment import comment
 from slipway.reviewing.review import Review
+from slipway.reviewing.told.comment import comment
 from tests import chromium
 from tests.docs import goldens
 from tests.review.pictures import draw, html_of

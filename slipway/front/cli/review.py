@@ -30,10 +30,10 @@ from slipway.front.cli.terminal.sources import preview_of, text_of
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from slipway.reviewing.change import Files
+    from slipway.reviewing.change.change import Files
     from slipway.reviewing.gate import MergeResult
-    from slipway.reviewing.rendering.comment import Place
     from slipway.reviewing.review import Review
+    from slipway.reviewing.told.comment import Place
 
 EXIT_SHUT = 5
 
@@ -102,14 +102,14 @@ def command(
 ) -> None:
     from slipway.front.cli.terminal.changed_files import files_of
     from slipway.model.findings.kinds import FAILED
-    from slipway.reviewing.change import NO_FILES
+    from slipway.reviewing.change.change import NO_FILES
     from slipway.reviewing.forges.forge import forge_of, words_of
     from slipway.reviewing.gate import obstacles, unannounced, unapproved
-    from slipway.reviewing.rendering.comment import Place, comment, mark
-    from slipway.reviewing.rendering.headline import plain_text
-    from slipway.reviewing.rendering.places import located
-    from slipway.reviewing.rendering.redaction import hidden, redacted
     from slipway.reviewing.review import write_all
+    from slipway.reviewing.told.comment import Place, comment, mark
+    from slipway.reviewing.told.headline import plain_text
+    from slipway.reviewing.told.places import located
+    from slipway.reviewing.told.redaction import hidden, redacted
     from slipway.using.context import Clock
 
     now = Clock().now()  # The same for all, so that equal findings are told alike.
@@ -152,7 +152,7 @@ def command(
 def _commented(shown: list[Review], place: Place) -> MergeResult:
     """Write the comment, but none where nothing changes."""
     from slipway.reviewing.forges.forge import forge_of
-    from slipway.reviewing.rendering.comment import comment, mark
+    from slipway.reviewing.told.comment import comment, mark
 
     forge = forge_of(os.environ, Path(), mark(place.folder))
     result = forge.merge_result()
@@ -174,8 +174,8 @@ def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool)
 def _written(text: str, source: str) -> tuple[Review, ...] | None:
     """Return the reviews of a document or a comment of Slipway's; None for anything else."""
     from slipway.reviewing import refused
-    from slipway.reviewing.rendering.comment import contents, is_comment
     from slipway.reviewing.review import KIND, KINDS, read, read_all
+    from slipway.reviewing.told.comment import contents, is_comment
 
     if is_comment(text):
         return contents(text, source)[0]
@@ -194,7 +194,8 @@ def _written(text: str, source: str) -> tuple[Review, ...] | None:
 def _reviewed(source: str, text: str, files: Files, now: datetime, *, live: bool) -> Review:
     from slipway.google.connection import connect
     from slipway.google.credentials import identity
-    from slipway.reviewing import reading, what_if
+    from slipway.reviewing import what_if
+    from slipway.reviewing.change import reading
     from slipway.reviewing.review import review
 
     preview = preview_of(source, text)

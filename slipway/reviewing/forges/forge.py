@@ -14,7 +14,7 @@ from typing import Protocol
 
 from slipway.reviewing.forge_table import ForgeRow, running
 from slipway.reviewing.gate import MergeResult, Words
-from slipway.reviewing.rendering.comment import MARKER
+from slipway.reviewing.told.comment import MARKER
 
 
 class Forge(Protocol):

@@ -18,7 +18,7 @@ from slipway.google.failures import Call, CloudError
 from slipway.google.session import Session
 from slipway.google.transport import Transport
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest, Words
-from slipway.reviewing.rendering.comment import MARKER
+from slipway.reviewing.told.comment import MARKER
 
 _VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA", "GH_TOKEN")
 _OPEN = re.compile(r"refs/pull/(\d+)/merge")

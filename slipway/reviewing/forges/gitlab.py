@@ -22,7 +22,7 @@ from slipway.google.transport import Transport
 from slipway.reviewing.forges.rest import Rest
 from slipway.reviewing.forges.trees import Trees
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest, Words
-from slipway.reviewing.rendering.comment import MARKER
+from slipway.reviewing.told.comment import MARKER
 
 _VARIABLES = ("CI_API_V4_URL", "CI_PROJECT_ID", "CI_COMMIT_SHA", "GITLAB_TOKEN")
 _OPEN, _BRANCH = "CI_MERGE_REQUEST_IID", "CI_COMMIT_BRANCH"

@@ -17,7 +17,7 @@ from slipway.model.catalog.model import Template
 from slipway.model.facts import Facts, Kept, QuotaFacts, QuotaLine
 from slipway.model.findings.finding import Finding
 from slipway.model.prices import Price
-from slipway.reviewing.change import Change
+from slipway.reviewing.change.change import Change
 from tests.builders.catalogs import catalog, offer, request, template, worker_pool
 from tests.builders.clusters import asked_for, cluster, living
 from tests.builders.jobs import job

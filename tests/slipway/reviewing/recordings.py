@@ -9,7 +9,7 @@ from slipway.deploying.engine.events import declared, deployed, read
 from slipway.deploying.engine.preview import Preview
 from slipway.google.live import Live
 from slipway.model import facts
-from slipway.reviewing.change import Change
+from slipway.reviewing.change.change import Change
 from tests.slipway.reviewing.builders import NOW
 
 FOLDER = Path(__file__).parent / "recorded"

@@ -14,7 +14,7 @@ from slipway.model.catalog.withdrawal import mark_under_way
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade
 from slipway.model.season import Season
-from slipway.reviewing.change import Change
+from slipway.reviewing.change.change import Change
 from slipway.reviewing.gate import unannounced, worse
 from slipway.reviewing.review import review
 from tests.slipway.reviewing.builders import (

@@ -17,7 +17,7 @@ from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import cluster_id, fingerprint_of
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.season import Reason, Season
-from slipway.reviewing.change import Change
+from slipway.reviewing.change.change import Change
 from slipway.reviewing.gate import unannounced
 from slipway.reviewing.review import review
 from tests.slipway.reviewing.builders import (

@@ -15,8 +15,8 @@ from slipway.deploying.engine.events import declared, deployed, read
 from slipway.deploying.engine.preview import SECRET, UNKNOWN, EngineStep, Objection, Preview
 from slipway.deploying.engine.touched import Fate, Touched, differences
 from slipway.reviewing.gate import unapproved
-from slipway.reviewing.rendering.comment import comment
 from slipway.reviewing.review import review
+from slipway.reviewing.told.comment import comment
 from tests.slipway.reviewing.builders import change, step
 from tests.slipway.reviewing.recordings import lines as recorded_lines
 

@@ -19,9 +19,9 @@ from slipway.reviewing.gate import (
     unapproved,
     worse,
 )
-from slipway.reviewing.money import Amount, Money
-from slipway.reviewing.rendering.redaction import redacted
 from slipway.reviewing.review import Review
+from slipway.reviewing.rules.money import Amount, Money
+from slipway.reviewing.told.redaction import redacted
 
 
 def one(kind: str = "cluster-deleted", subject: str = "cluster x", grade: Grade = Grade.BLOCKING) -> Finding:

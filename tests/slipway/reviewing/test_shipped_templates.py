@@ -19,9 +19,9 @@ from slipway.model import facts
 from slipway.model.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts
 from slipway.model.findings.finding import Finding
 from slipway.model.state import State
-from slipway.reviewing.change import Change
+from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.reading import deployed_facts
 from slipway.reviewing.preview_text import preview_text
-from slipway.reviewing.reading import deployed_facts
 from slipway.reviewing.review import review
 from tests import shipped
 from tests.slipway.deploying.deployment.test_shipped_stacks import NOW, ROOT, STACKS, deployment

@@ -20,9 +20,9 @@ from slipway.model.machines.spec import MachineSpec
 from slipway.operating.history.model import History
 from slipway.operating.whatif.model import PoolDelays
 from slipway.operating.whatif.replay import replay
-from slipway.reviewing.change import Change
-from slipway.reviewing.rendering.lines import lines
+from slipway.reviewing.change.change import Change
 from slipway.reviewing.review import Review
+from slipway.reviewing.told.lines import lines
 from slipway.reviewing.what_if import begin, lately, replays, with_replay
 from tests.slipway.operating.whatif.month import DAY, month
 from tests.slipway.operating.whatif.past import CPU, catalog, cluster, history, offer, pool, replayed, told

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.front.cli.terminal.sources import text_of
-from slipway.reviewing.files import has_pins, seen_from
+from slipway.reviewing.change.files import has_pins, seen_from
 
 if TYPE_CHECKING:
-    from slipway.reviewing.change import Files
-    from slipway.reviewing.words import Edit
+    from slipway.reviewing.change.change import Files
+    from slipway.reviewing.change.edits import Edit
 
 _SEPARATED = re.compile(r"[A-Z]\d*\0")
 
@@ -25,8 +25,8 @@ _SEPARATED = re.compile(r"[A-Z]\d*\0")
 def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
     """Read the list of `git diff --name-status`, with or without `-z`; a bare path counts as touched. `folder`: the
     project's place in the repository."""
-    from slipway.reviewing.change import NO_FILES, Files
-    from slipway.reviewing.rendering.redaction import addresses
+    from slipway.reviewing.change.change import NO_FILES, Files
+    from slipway.reviewing.told.redaction import addresses
 
     if file is None:
         return NO_FILES
@@ -68,7 +68,7 @@ def _listed(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _pins(texts: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    from slipway.reviewing.pins import changed
+    from slipway.reviewing.change.pins import changed
 
     for file, sides in texts.items():
         if has_pins(file) and (lines := changed(*sides)):
@@ -96,8 +96,8 @@ def same_program(file: str, before: str, after: str) -> bool:
 
 
 def _stack_edits(texts: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, tuple[Edit, ...]]]:
-    from slipway.reviewing.program import STACK_FILE
-    from slipway.reviewing.stack_file import edits
+    from slipway.reviewing.change.edits import edits
+    from slipway.reviewing.rules.program import STACK_FILE
 
     for file, sides in texts.items():
         if match := STACK_FILE.fullmatch(file):

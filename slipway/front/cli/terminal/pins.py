@@ -14,7 +14,7 @@ from zipfile import BadZipFile, ZipFile
 
 from slipway.base import installation
 from slipway.base.errors import ConfigError
-from slipway.reviewing.pins import LAPTOP, PINS
+from slipway.reviewing.change.pins import LAPTOP, PINS
 
 LOCKS = {PINS: "deploy", LAPTOP: "local"}
 """The extra of slipway in each file of pins."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from slipway.front.cli.terminal.changed_files import files_of, same_program
-from slipway.reviewing.change import Files
+from slipway.reviewing.change.change import Files
 
 FOLDER = "ml/training"
 

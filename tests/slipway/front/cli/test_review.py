@@ -9,9 +9,9 @@ import pytest
 from slipway.front.cli.terminal.changed_files import files_of
 from slipway.model.findings.finding import Subject
 from slipway.model.findings.kinds import KINDS
-from slipway.reviewing.rendering.comment import MARKER
 from slipway.reviewing.review import Review as Told
 from slipway.reviewing.review import write
+from slipway.reviewing.told.comment import MARKER
 from tests.checkouts.shell import Done, slipway
 
 RECORDED = Path(__file__).parents[2] / "reviewing" / "recorded"

@@ -27,7 +27,7 @@ from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.season import Season, moment_in_words
 from slipway.operating.doctor.reading import drifted
-from slipway.reviewing import reading
+from slipway.reviewing.change import reading
 
 from .stack import CLUSTERS, PROJECT, REGION, SHAPE, UNSET, Stack, held
 

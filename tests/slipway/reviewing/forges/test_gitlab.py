@@ -13,7 +13,7 @@ from slipway.base.errors import ConfigError, ResourceError
 from slipway.reviewing.forges.gitlab import GitLab
 from slipway.reviewing.forges.trees import Trees
 from slipway.reviewing.gate import MergeResult
-from slipway.reviewing.rendering.comment import MARKER
+from slipway.reviewing.told.comment import MARKER
 from tests.ci import gitlab as stand_in
 from tests.ci.gitlab import ADA, ALAN, APPROVED, BOT, GRACE, LATER, MALLORY, NUMBER, WRITTEN, Note, Version
 

@@ -1,0 +1,226 @@
+"""A change of one stack, as far as it is known: every comparison in this folder takes it.
+
+Some of it was announced: a deployment said that time alone would bring it, once it has. A scheduled deployment is there
+for that; in the review of a pull request it needs no approval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+
+from slipway.deploying.deployment.actions import of_catalog
+from slipway.deploying.deployment.workspace_plan import WRITES_METRICS
+from slipway.deploying.engine.preview import Preview
+from slipway.deploying.engine.touched import ACCOUNT, Fate, Touched, touched
+from slipway.deploying.generations.action import Action, What, Why
+from slipway.google.clusters import PersistentResource
+from slipway.google.jobs import VertexJob
+from slipway.google.live import Live, Unknown
+from slipway.google.quota.usage import drawn as drawn_by
+from slipway.model.catalog.model import Catalog
+from slipway.model.facts import Facts, Kept
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.usual import job_spec
+
+DAYS = 30
+"""The days of jobs that a review looks at."""
+UNASKED = Unknown(f"the review reads the jobs of the last {DAYS} days, a deployment does not", "", "")
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a change, seen from the project's folder; `removed` are those that it deletes. `links` lead to other
+    files. `pins`: the packages that differ, by file. `same`: files of jobs of which no run sees the edit. `stacks`: the
+    edits of each stack's file. `addresses`: of people, on lines that differ."""
+
+    touched: frozenset[str] = frozenset()
+    removed: frozenset[str] = frozenset()
+    links: frozenset[str] = frozenset()
+    pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    same: frozenset[str] = frozenset()
+    stacks: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
+    addresses: frozenset[str] = frozenset()
+
+
+NO_FILES = Files()
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change. `before` is the deployed stack: the published catalog, which names nothing that does not exist, and the
+    components' own last inputs for the parts that no catalog has (submitters, quota, kept resources). None: nothing is
+    deployed, or that is unknown, as `unread` says. `after` is the program's declaration; None where it refused before
+    it could declare.
+
+    `live` are clusters, jobs that have not ended, limits. `recent` are the jobs of the last 30 days, ended ones too.
+    `preview` is None without the engine (in the program itself, at the start of a preview). `unread`: the parts that
+    the comparison lacked, a sentence each, for the first line. `notes`: other facts about the comparison for its
+    reader.
+    """
+
+    stack: str
+    before: Facts | None
+    after: Facts | None
+    live: Live
+    now: datetime
+    preview: Preview | None = None
+    recent: tuple[VertexJob, ...] | Unknown = ()
+    files: Files = NO_FILES
+    unread: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def old(self) -> Catalog | None:
+        return self.before.catalog if self.before else None
+
+    @property
+    def new(self) -> Catalog | None:
+        return self.after.catalog if self.after else None
+
+    @property
+    def published(self) -> Catalog | None:
+        """The catalog as people find it: a deployment that was cut short may have taken clusters out of it."""
+        return self.live.deployed
+
+    @cached_property
+    def actions(self) -> tuple[Action, ...]:
+        """The actions of the deployment, as this version decides them for the program's publication."""
+        return of_catalog(self.new, self.old, self.live, self.now) if self.new else ()
+
+    @cached_property
+    def actions_before(self) -> tuple[Action, ...]:
+        """The actions of the same deployment without this change."""
+        return of_catalog(self.old, self.old, self.live, self.now) if self.old else ()
+
+    def of(self, *what: What) -> tuple[Action, ...]:
+        return tuple(one for one in self.actions if one.what in what)
+
+    def ids(self, *what: What) -> frozenset[str]:
+        return frozenset(one.id for one in self.of(*what))
+
+    @cached_property
+    def touched(self) -> tuple[Touched, ...]:
+        return touched(self.preview) if self.preview else ()
+
+    @cached_property
+    def jobs(self) -> tuple[VertexJob, ...]:
+        """The jobs that have not ended; none where they could not be read."""
+        return () if isinstance(self.live.jobs, Unknown) else tuple(job for job in self.live.jobs if not job.ended)
+
+    def jobs_on(self, id_: str) -> tuple[VertexJob, ...]:
+        return tuple(job for job in self.jobs if job.persistent_resource_id == id_)
+
+    @cached_property
+    def going(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The names of deleted and forgotten resources, and of the accounts that go."""
+        gone = frozenset(one.physical for one in self.touched if one.goes or one.fate is Fate.FORGOTTEN)
+        return gone, frozenset(one.physical for one in self.touched if one.goes and one.type == ACCOUNT)
+
+    @cached_property
+    def living(self) -> Mapping[str, PersistentResource] | None:
+        """The clusters by id; None where they could not be read."""
+        clusters = self.live.clusters
+        if self.live.skipped or isinstance(clusters, Unknown):
+            return None
+        return {one.id: one for one in clusters}
+
+    @property
+    def retiring(self) -> frozenset[str]:
+        """The ids of clusters that were retiring before."""
+        if self.before is None:
+            return frozenset()
+        kept = (one.id for one in self.before.kept.values() if one.kind == "cluster")
+        return frozenset((*self.before.catalog.retiring, *kept))
+
+
+def let_go(change: Change, id_: str) -> Kept | None:
+    """Return the account or bucket that was kept for jobs alone and that nothing needs any more. None for one that the
+    deployed catalog still sends jobs to: no completed deployment gave that up."""
+    if change.before is None or change.after is None or id_ in change.after.kept or _needed(id_, change):
+        return None
+    asked_for = {*_names(change.before.catalog), *_names(change.after.catalog)}
+    kept = None if id_ in asked_for else change.before.kept.get(id_)
+    return kept if kept and kept.kind != "cluster" else None
+
+
+def lapsed(change: Change, account: str, role: str, place: str) -> bool:
+    """Tell whether a role that the workspace granted an account was kept only for jobs that have ended. `place`: empty
+    for the project."""
+    if let_go(change, account):
+        return True
+    if role != WRITES_METRICS or place or change.old is None or change.new is None or _needed(account, change):
+        return False
+    return not any(_writes_metrics(catalog, account) for catalog in (change.old, change.new))
+
+
+def come_by_time(change: Change) -> frozenset[str]:
+    """Return the names of clusters that the deployed dates bring back."""
+    return frozenset(one.cluster for one in change.actions if one.current and one.why in (Why.SEASON, Why.AWAITED))
+
+
+def added(change: Change) -> frozenset[str]:
+    """Return the names of clusters that are not deployed yet, or not in the configuration that is made."""
+    known = {*change.old.clusters, *come_by_time(change)} if change.old else set()
+    return frozenset(change.new.clusters if change.new else ()) - known
+
+
+def gone_by_time(change: Change) -> frozenset[str]:
+    """Return the names of clusters that the deployed dates have made dormant."""
+    return frozenset(one.cluster for one in change.of(What.REST) if one.why is Why.SEASON)
+
+
+def drawn_by_season(change: Change, metric: str) -> bool:
+    """Tell whether a quota is drawn more only because seasons begin."""
+    more = _drawing_more(change, metric)
+    return more is not None and bool(more) and more <= come_by_time(change)
+
+
+def drawn_as_deployed(change: Change, metric: str) -> bool:
+    """Tell whether a quota is drawn by deployed clusters, and by those of deployed seasons."""
+    more = _drawing_more(change, metric)
+    deployed = {one.cluster for one in change.actions if one.why is Why.DEPLOYED}
+    return more is not None and more <= come_by_time(change) | deployed
+
+
+def _drawing_more(change: Change, metric: str) -> frozenset[str] | None:
+    """Return the clusters and offers that draw more of a quota in the stack's own region than in the last declaration,
+    or will with their seasons. None where it is checked in another way."""
+    if change.before is None or change.after is None:
+        return None
+    before, after = change.before.quota, change.after.quota
+    if (before.mode, before.strict, before.region) != (after.mode, after.strict, after.region):
+        return None
+    more = set()
+    for key, line in after.lines.items():
+        if line.metric == metric and not line.region:
+            drawn = before.lines[key].drawn if key in before.lines else {}
+            more |= {who.partition("/")[0] for who, amount in line.drawn.items() if amount > drawn.get(who, 0)}
+    known = {one.id for one in change.before.catalog.dormant.values()}
+    more |= {
+        one.name
+        for one in change.after.catalog.dormant.values()
+        if one.comes and one.id not in known and metric in drawn_by((one,), ())
+    }
+    return frozenset(more)
+
+
+def _needed(id_: str, change: Change) -> bool:
+    return any(job.needs(id_) for job in change.jobs)
+
+
+def _names(catalog: Catalog) -> tuple[str, ...]:
+    return catalog.trainer, *catalog.trainers.values(), *catalog.buckets
+
+
+def _writes_metrics(catalog: Catalog, account: str) -> bool:
+    """Tell whether some template meets the condition of `workspace_plan.metric_writers`; true for an account of no
+    template."""
+    if account not in _names(catalog):
+        return True
+    specs = (job_spec(offer) for template in catalog.templates.values() for offer in template.offers)
+    return any(
+        spec.get("serviceAccount") == account and (spec.keys() & {"experiment", "tensorboard"}) for spec in specs
+    )

@@ -1,0 +1,68 @@
+"""Edits of fields, and those of a stack file, from its text. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.authoring.stack.secrets import looks_secret
+from slipway.authoring.stack.yaml_file import from_text
+from slipway.base.formatting import short
+from slipway.reviewing.change.secret_values import HIDDEN
+
+_HELD = "secure"
+"""The key of a value that the engine has encrypted."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A field of the stack file from one value to another; `key` below its cluster or template. An empty side did not
+    exist, or exists no more."""
+
+    key: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        """Return `pools.workers.machine` `n1-standard-8` → `n1-standard-16`."""
+        return f"`{self.key}` {_side(self.before)} → {_side(self.after)}"
+
+
+def _side(value: str) -> str:
+    number = value.replace(".", "").replace(",", "").isdigit()
+    return value if number else f"`{short(value, 100)}`" if value else "none"
+
+
+def edits(before: str, after: str) -> tuple[Edit, ...]:
+    """Return the edits from one text of the file to another; none where either is no stack file."""
+    old, new = (dict(_values(one)) for one in (before, after))
+    if not (old and new):
+        return ()
+    changed = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]
+    return tuple(Edit(key, old.get(key, ""), new.get(key, "")) for key in changed)
+
+
+def _values(text: str) -> Iterator[tuple[str, str]]:
+    values = from_text(text, "").values
+    for key, value in values.items() if isinstance(values, dict) else ():
+        yield from _below("" if key == "config" else str(key), value)
+
+
+def _below(key: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from _below(f"{key}.{name}".lstrip("."), each)
+    elif isinstance(value, list):
+        yield key, ", ".join(sorted(map(_item, value)))
+    elif key:
+        name = re.split(r"[.:]", key)[-1]
+        text = value if isinstance(value, str) else json.dumps(value)
+        yield key, HIDDEN if name == _HELD or looks_secret(text, name) else text
+
+
+def _item(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return HIDDEN if looks_secret(text) else text

@@ -1,0 +1,179 @@
+"""The cloud as a review reads it beside the engine's events: the published, the deployed and the living parts, and
+their users.
+
+Sends nothing but GETs. An unreadable part is `Unknown`, and is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from slipway.base.clock import right_time, wrong_clock
+from slipway.base.codec import MalformedError
+from slipway.deploying.engine import events
+from slipway.deploying.engine.preview import Preview
+from slipway.deploying.engine.touched import CLUSTER_TYPE, published_in
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.connection import Connection
+from slipway.google.live import Live, Unknown
+from slipway.google.live_reader import LiveScope, Recent, quota_info
+from slipway.google.quota.seasons import metrics
+from slipway.google.snapshot import read
+from slipway.model import facts
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.withdrawal import before_withdrawal
+from slipway.model.facts import CATALOG, Fact, Facts
+from slipway.model.machines.table import regions
+from slipway.reviewing.change.change import DAYS, NO_FILES, Change, Files
+
+MOST_RECENT = 1000
+"""The number of newest jobs of the last days that are read."""
+_WINDOWS = 6
+_UNREAD = Unknown("nothing was read", "", "")
+
+
+def change(
+    preview: Preview,
+    connection: Connection | None,
+    now: datetime,
+    *,
+    stack: str,
+    identity: str = "",
+    files: Files = NO_FILES,
+) -> Change:
+    """Read the change of one stack. Without a connection nothing of the cloud is read, which is told."""
+    after, unread = _after(preview)
+    # The program's word on its place may be edited: jobs are where it was deployed.
+    known = _before(preview) or after
+    live: Live = Live(_UNREAD, _UNREAD, _UNREAD, _UNREAD, recent=_UNREAD, skipped=True)
+    clock: tuple[str, ...] = ()
+    if connection is None or known is None:
+        unread += ("live clusters, jobs and quota were not read, so nobody can tell whom it concerns",)
+    else:
+        lines = after.quota.lines if after else {}
+        catalogs = [one.catalog for one in (known, after) if one and one.catalog.coming]
+        scope = LiveScope(
+            known.catalog.project,
+            known.catalog.region,
+            published_in(preview),
+            metrics=frozenset(line.metric for line in lines.values()).union(*map(metrics, catalogs)),
+            read_quota=quota_info,
+            now=now,
+            recent=Recent(DAYS, MOST_RECENT, stack, _WINDOWS),
+            elsewhere=_elsewhere(preview, known, after),
+        )
+        live, _ = read(connection, scope, identity=identity, off_is_empty=True)
+        if wrong := wrong_clock(now, live.time):
+            now = right_time(now, live.time)
+            clock = (wrong.what,)
+        unread += tuple(f"{what}: {part}" for what, part in _unknown(live).items())
+    before, untold = deployed_facts(preview, live.catalog, after)
+    many = not isinstance(live.recent, Unknown) and len(live.recent) >= MOST_RECENT
+    return Change(
+        stack=stack,
+        before=before,
+        after=after,
+        live=live,
+        now=now,
+        preview=preview,
+        recent=live.recent,
+        files=files,
+        unread=(*untold, *unread),
+        notes=(*clock, *((f"of the jobs of the last {DAYS} days the newest {MOST_RECENT:,} were looked at",) * many)),
+    )
+
+
+def _after(preview: Preview) -> tuple[Facts | None, tuple[str, ...]]:
+    try:
+        after = facts.read(events.declared(preview))
+    except MalformedError as problem:
+        return None, (f"the program publishes facts that this version does not read ({problem})",)
+    silent = after is None and preview.complete
+    why = "the program does not say what it declares, so templates, people and money are not compared"
+    return after, (why,) if silent else ()
+
+
+def _before(preview: Preview) -> Facts | None:
+    try:
+        return facts.read(events.deployed(preview))
+    except MalformedError:
+        return None
+
+
+def _elsewhere(preview: Preview, known: Facts, after: Facts | None) -> tuple[str, ...]:
+    """Return regions where clusters of the stack are or may come to be besides its own: as deployed, as declared, and
+    as the engine has them."""
+    told = [region for one in (known, after) if one for region in one.catalog.other_regions or ()]
+    clusters = (step for step in (*preview.standing.values(), *preview.steps) if step.type.startswith(CLUSTER_TYPE))
+    told += [str(step.old.inputs.get("location", "")) for step in clusters if step.old]
+    return tuple(one for one in dict.fromkeys(told) if one != known.catalog.region and one in regions())
+
+
+def _unknown(live: Live) -> dict[str, Unknown]:
+    parts = {
+        "clusters can't be read": live.clusters,
+        "jobs can't be read": live.jobs,
+        "quota limits can't be read": live.limits,
+        f"jobs of the last {DAYS} days can't be read": live.recent,
+        **{f"quota limits of {region} can't be read": part for region, part in live.limits_elsewhere.items()},
+    }
+    return {what: part for what, part in parts.items() if isinstance(part, Unknown)}
+
+
+def deployed_facts(
+    preview: Preview, catalog: PublishedCatalog | Unknown | None, after: Facts | None
+) -> tuple[Facts | None, tuple[str, ...]]:
+    """Return the facts that a change is compared with, None where nothing is deployed or that is unknown; and the
+    unknown parts, a sentence each. `catalog` is the published one: it is written last, so it never runs ahead of the
+    deployed stack. The components' own inputs do after a failed deployment, so they are used only for the parts that no
+    catalog has, and for everything where the catalog can't be read. A part in neither is as in `after`: not
+    compared."""
+    components = events.deployed(preview)
+    if catalog is None:
+        return None, ()
+    if isinstance(catalog, PublishedCatalog) and catalog.whole is not None:
+        return _beside(components, catalog.whole, after)
+    why = str(catalog) if isinstance(catalog, Unknown) else catalog.damage or "it is of another version"
+    told = (
+        f"the published catalog can't be read ({why}), so what is deployed is taken from the last deployment's inputs"
+    )
+    try:
+        found = facts.read(components)
+    except MalformedError as problem:
+        found, told = None, f"{told}, which another version wrote ({problem}): it is not compared"
+    return found, (told,)
+
+
+def as_declared(catalog: Catalog) -> Catalog:
+    """Return the catalog in the components of a preview, without the parts that differ at each deployment; with
+    clusters that were withdrawn for a replacement in place, as that deployment has not come to its end."""
+    bare = Facts(before_withdrawal(catalog))
+    told = (facts.read(_components(bare)) or bare).catalog
+    return replace(told, retiring=catalog.retiring, trainers=catalog.trainers)
+
+
+def _beside(
+    components: tuple[events.Published, ...], catalog: Catalog, after: Facts | None
+) -> tuple[Facts | None, tuple[str, ...]]:
+    same = as_declared(catalog)
+    try:
+        found = facts.read(components, same)
+    except MalformedError as problem:
+        found, why = None, f"who may submit, and how quota is checked, was written by another version ({problem})"
+    else:
+        why = "the events do not tell who may submit now"
+    if found is None:
+        return replace(after or Facts(same), catalog=same), (f"{why}, so that is not compared",)
+    return found, ()
+
+
+def _components(of: Facts) -> tuple[events.Published, ...]:
+    clusters: Mapping[str, Fact] = of.clusters
+    return (
+        (facts.WORKSPACE, "workspace", of.workspace),
+        *((facts.CLUSTER, id_, one) for id_, one in clusters.items()),
+        *((facts.TEMPLATE, name, one) for name, one in of.templates.items()),
+        (CATALOG, "catalog", of.published),
+    )

@@ -1,0 +1,102 @@
+"""Words of consequences: jobs with owner and age, machines, quota, fields from one value to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from slipway.base.formatting import join
+from slipway.google.jobs import VertexJob, distinct
+from slipway.google.quota.metrics import label, namespace
+from slipway.model.facts import QuotaLine
+from slipway.model.machines.spec import MachineGroup, MachineSpec
+
+LONGEST = 30
+"""The words of an open sentence."""
+MOST_NAMED = 3
+"""The number of similar things that a sentence names; the details have all of them."""
+
+
+def job(one: VertexJob, now: datetime) -> str:
+    """Return `tune-27b-x1` (user-a, running 3 h 12 min)."""
+    return f"`{one.display_name}` ({one.owner_and_age(now)})"
+
+
+def jobs(some: Iterable[VertexJob], now: datetime) -> tuple[str, ...]:
+    """Return a line for each job, the oldest first."""
+    return tuple(job(one, now) for one in oldest_first(some))
+
+
+def owned(some: Iterable[VertexJob], whose: str = "its ") -> str:
+    """Return `tune-27b-x1` (ada); its 5 jobs."""
+    listed = oldest_first(some)
+    if len(listed) > 1:
+        return f"{whose}{len(listed)} jobs"
+    return join(f"`{one.display_name}`{f' ({one.user})' if one.user else ''}" for one in listed)
+
+
+def told_jobs(some: Iterable[VertexJob], now: datetime) -> str:
+    """Return all of them by name while they are few, with owner and age; otherwise their number."""
+    lines = jobs(some, now)
+    return join(lines) if len(lines) <= MOST_NAMED - 1 else f"{len(lines)} jobs"
+
+
+def have_ended(some: Iterable[VertexJob], whose: str = "its ") -> str:
+    """Return `x` (ada) has ended; its 5 jobs have ended."""
+    listed = distinct(some)
+    return f"{owned(listed, whose)} {'has' if len(listed) == 1 else 'have'} ended"
+
+
+def oldest_first(some: Iterable[VertexJob]) -> list[VertexJob]:
+    def age(one: VertexJob) -> tuple[bool, float, str]:
+        since = one.start_time or one.create_time
+        return since is None, since.timestamp() if since else 0.0, one.name
+
+    return sorted(distinct(some), key=age)
+
+
+def machines(counts: Mapping[MachineSpec, int]) -> str:
+    """Return 1 `a3-highgpu-8g` and 2 `n1-standard-8`; machines that differ in their disk alone are counted together."""
+    by_words: dict[str, int] = {}
+    for machine, count in counts.items():
+        if count:
+            by_words[str(machine)] = by_words.get(str(machine), 0) + count
+    return join(f"{count:,} `{machine}`" for machine, count in by_words.items())
+
+
+def summed(groups: Iterable[MachineGroup]) -> Mapping[MachineSpec, int]:
+    found: dict[MachineSpec, int] = {}
+    for group in groups:
+        found[group.machine] = found.get(group.machine, 0) + group.count
+    return found
+
+
+def named(words: Iterable[str]) -> str:
+    """Return `a`, `b`, `c` and 4 more."""
+    listed = list(words)
+    more = len(listed) - MOST_NAMED
+    # A single other one would be as short by its name.
+    return join([*listed[:MOST_NAMED], f"{more} more"]) if more > 1 else join(listed)
+
+
+def capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def several(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return the details of a sentence; none for a single one, which the sentence has."""
+    listed = tuple(lines)
+    return listed if len(listed) > 1 else ()
+
+
+def in_words(metric: str) -> str:
+    return f"{'preemptible ' if namespace(metric) == 'preemptible' else ''}{label(metric)}"
+
+
+def words_of(line: QuotaLine) -> str:
+    """Return `H100 GPUs`; `H100 GPUs in us-east4` outside the stack's own region."""
+    return f"{in_words(line.metric)}{f' in {line.region}' if line.region else ''}"
+
+
+def of_limit(limit: int | None) -> str:
+    return "" if limit is None else f", limit {limit:,}"

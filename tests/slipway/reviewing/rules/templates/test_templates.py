@@ -1,0 +1,248 @@
+"""Effects of a template's change on those who submit it, beside what the corpus has: every difference is named, and
+no order alone is one. # N3 # N8 # D3"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.authoring.stack.secrets import looks_secret
+from slipway.google.jobs import VertexJob
+from slipway.model.catalog.clusters import Cluster
+from slipway.model.catalog.model import Offer, Parameter, Template
+from slipway.model.findings.finding import Finding, Grade
+from slipway.reviewing.change.secret_values import HIDDEN, shown
+from slipway.reviewing.rules.templates.templates import templates
+from tests.slipway.reviewing.builders import (
+    CATALOG_BUCKET,
+    H100,
+    UNREAD,
+    WORK_BUCKET,
+    change,
+    cluster,
+    facts,
+    job,
+    offer,
+    pool,
+    request,
+    template,
+    worker_pool,
+)
+
+TREES = Parameter("trees", "int", 100, 1, 1000)
+SIZE = Parameter("size", "str", "2b", choices=("2b", "9b", "27b"))
+POOL, SPOT = offer(), offer("spot")
+LORA = template("lora", POOL, SPOT, parameters=(TREES, SIZE), requirements=("torch==2.4",))
+
+
+def found(old: Template | None, new: Template | None, **world: Any) -> list[Finding]:
+    before, after = (facts(*([one] if one else [])) for one in (old, new))
+    return list(templates(change(before, after, **world)))
+
+
+def only(old: Template | None, new: Template | None, **world: Any) -> Finding:
+    (one,) = found(old, new, **world)
+    return one
+
+
+def submitted(user: str, name: str = "j", **parameters: object) -> Any:
+    """Return an ended job."""
+    env = {"SLIPWAY_PARAMETERS": json.dumps(parameters)}
+    return job(f"{name}-{user}", user=user, state="SUCCEEDED", env=env)
+
+
+def with_parameters(*parameters: Parameter) -> Template:
+    return replace(LORA, parameters=parameters)
+
+
+def asking(**pool: Any) -> Template:
+    """Return the template with two offers whose only worker pool is another one."""
+    spec = pool.pop("spec", {})
+    offers = tuple(
+        replace(one, request=request(worker_pool(**pool), capacity_type=one.capacity_type, **spec))
+        for one in (POOL, SPOT)
+    )
+    return replace(LORA, offers=offers)
+
+
+PLAIN = asking()
+
+
+NOTE, WARNING, BLOCKING = Grade
+
+
+def test_who_used_what_is_gone_is_told_and_makes_it_worse() -> None:
+    without, recent = with_parameters(SIZE), (submitted("ada", "a", trees=7), submitted("ada", "b", trees=8))
+    one = only(LORA, without, recent=(*recent, submitted("ci", trees=100)))
+    assert (one.grade, one.details) == (BLOCKING, ("2 submissions by ada set it in the last 30 days",))
+    one = only(LORA, with_parameters(replace(TREES, max=500), SIZE), recent=(submitted("ada", trees=900),))
+    assert (one.grade, one.details[0]) == (BLOCKING, "refused now, used lately: `900`")
+    one = only(LORA, None, recent=UNREAD)
+    unknown = "who used it is not known: the jobs of the last 30 days could not be read"
+    assert (one.grade, one.details) == (BLOCKING, (unknown,))
+
+
+def test_who_asked_for_an_offer_that_is_gone_is_counted_by_its_cluster() -> None:
+    """Jobs of any generation count, queued ones too, which have not run; an adopted cluster is known by the id that it
+    has."""
+
+    def lost(new: Template, old: Template, recent: tuple[VertexJob, ...], *clusters: Cluster) -> tuple[str, ...]:
+        there = change(facts(*clusters, old), facts(*clusters, new), recent=recent)
+        return next(one.details for one in templates(there) if one.kind == "offer-gone")
+
+    here, spare = cluster("cpu", pool()), cluster("spare", pool())
+    before, no_spare = replace(LORA, offers=(POOL, offer(cluster="spare"), SPOT)), replace(LORA, offers=(POOL, SPOT))
+    jobs = (job("a", user="ada", on=replace(here, id="cpu-0badbad-2"), state="SUCCEEDED"), job("b", on=here))
+    no_pool = replace(before, offers=(offer(cluster="spare"), SPOT))
+    assert lost(no_spare, before, jobs, here, spare) == ("nobody asked for pool spare in the last 30 days",)
+    two = "2 submissions by 2 people asked for pool cpu in the last 30 days (ada 1 and user-a 1)"
+    assert lost(no_pool, before, jobs, here, spare) == (two,)
+    queued = job("c", on=spare, user="ci", state="QUEUED")
+    one = "1 submission by {} asked for pool {} in the last 30 days"
+    assert lost(no_spare, before, (queued,), here, spare) == (one.format("ci", "spare"),)
+    adopted = replace(here, id="their-machines")
+    mine = (job(on=adopted, user="ada"),)
+    assert lost(replace(LORA, offers=(SPOT,)), LORA, mine, adopted) == (one.format("ada", "cpu"),)
+
+
+def test_a_template_can_be_submitted_when_its_defaults_can(snapshot: SnapshotAssertion) -> None:  # N6
+    """`gemma2-lora` *can be submitted*, while no type takes its defaults."""
+    model = Parameter("model", "str", "2b", choices=("2b", "27b"))
+    small, large = (replace(SPOT, when={"model": (one,)}) for one in ("2b", "27b"))
+    short = replace(small, available=False, lacks_quota=True, why="quota: short by 1")
+    fine, dead = (replace(LORA, parameters=(model,), offers=some) for some in ((small, large), (short, large)))
+    assert only(None, fine).sentence == "Submitters may run `lora`"
+    new = {one.kind: one for one in found(None, dead)}
+    assert new["template-added"].sentence == "Submitters see `lora`"
+    left = new["no-offer-left"]
+    assert left.sentence == snapshot
+    assert left.grade is BLOCKING
+    assert left.details == snapshot
+    assert "no-offer-left" in {one.kind for one in found(fine, dead)}
+    assert "no-offer-left" not in {one.kind for one in found(dead, dead)}
+
+
+def test_what_differs_in_one_offer_names_it() -> None:
+    other = replace(POOL, request=request(worker_pool(env={"A": "1"})))
+    assert only(LORA, replace(LORA, offers=(other, SPOT))).sentence == "Jobs of `lora` on pool `cpu` run with `A` = `1`"
+
+
+def test_a_bucket_and_a_trainer_that_move_are_not_told_of_each_template() -> None:
+    claims = asking(args=(f"gs://{WORK_BUCKET}/claims/x", f"gs://{CATALOG_BUCKET}/y"))
+    moved = asking(args=("gs://new-work/claims/x", "gs://new-catalog/y"), spec={"serviceAccount": "new@p.iam"})
+    after = facts(moved, work_bucket="new-work", catalog_bucket="new-catalog", trainer="new@p.iam")
+    (one,) = templates(change(facts(claims), after))
+    assert (one.kind, one.subject) == ("account-changed", "trainer")
+
+
+def test_code_out_of_another_bucket_than_the_catalog_s_blocks(snapshot: SnapshotAssertion) -> None:
+    one = only(LORA, replace(LORA, package=LORA.package.replace("gs://acme-catalog/", "gs://evil/")))
+    assert (one.kind, one.grade) == ("code-changed", BLOCKING)
+    assert one.sentence == snapshot
+
+
+def test_code_that_only_one_offer_or_worker_pool_runs_is_told_too() -> None:
+    def runs(uri: str) -> Template:
+        own, other = worker_pool(package=LORA.package), worker_pool(package=f"gs://acme-catalog/packages/{uri}")
+        return template("lora", offer(request=request(own, other), pools=("a", "b"), roles=("chief", "workers")))
+
+    one = only(runs("tool-1.tar.gz"), runs("tool-2.tar.gz"))
+    assert one.kind == "code-changed"
+    assert "/packages/tool-2.tar.gz` instead of " in one.sentence
+
+
+@pytest.mark.parametrize(
+    ("opens", "words"),
+    [
+        ({"serviceAccount": "owner@elsewhere.iam.gserviceaccount.com"}, "as `owner@elsewhere.iam.gserviceaccount.com`"),
+        ({"enableWebAccess": True}, "a shell in the browser"),
+    ],
+)
+def test_what_a_new_template_opens_that_no_other_has_stops_a_merge(opens: dict[str, Any], words: str) -> None:
+    new = replace(LORA, name="new", offers=tuple(replace(one, request=request(**opens)) for one in LORA.offers))
+    told = templates(change(facts(template()), facts(template(), new)))
+    (added,) = (one for one in told if one.kind == "template-added")
+    assert (added.grade, words in added.sentence) == (BLOCKING, True), added.sentence
+
+
+BLOCKING = Grade.BLOCKING
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("HF_TOKEN", "abc"), ("DB", "postgres://u:pw@host/db"), ("X", "hf_" + "a" * 20), ("API_KEY", "k" * 9)],
+)
+def test_a_secret_in_plain_text_is_blocking_and_not_shown(name: str, value: str) -> None:
+    some = found(PLAIN, asking(env={name: value}))
+    assert {one.kind for one in some} == {"environment-changed", "plain-secret"}
+    assert max(one.grade for one in some) is BLOCKING
+    assert value not in repr(some)
+    assert found(asking(env={name: value}), asking(env={name: value})) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("HF_TOKEN__SECRET", "projects/p/secrets/hf/versions/1"),
+        ("TOKENS", "300"),
+        ("API_KEY_FILE", "/gcs/x"),
+        ("HF_TOKEN", "${token}"),
+    ],
+)
+def test_a_reference_to_a_secret_is_none(name: str, value: str) -> None:
+    assert "plain-secret" not in {one.kind for one in found(PLAIN, asking(env={name: value}))}
+
+
+WHOLE = request(
+    worker_pool(image="a:1", args=("--x=1",), env={"A": "1"}), worker_pool(H100, 2, reservation="projects/p/r")
+) | {"encryptionSpec": {"kmsKeyName": "k"}}
+SILENT = ("persistentResourceId", "packageUris")
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    if items is None:
+        return [path]
+    return [leaf for key, one in items for leaf in leaves(one, (*path, key))]
+
+
+def edited(path: tuple[Any, ...], edit: Callable[[Any, Any], None]) -> Offer:
+    body = copy.deepcopy(WHOLE)
+    inner: Any = body
+    for key in path[:-1]:
+        inner = inner[key]
+    edit(inner, path[-1])
+    return replace(POOL, request=body, roles=("chief", "worker"))
+
+
+def assigned(inner: Any, key: Any) -> None:
+    inner[key] = "7"
+
+
+def removed(inner: Any, key: Any) -> None:
+    del inner[key]
+
+
+@given(
+    st.sampled_from([path for path in leaves(WHOLE) if not set(path) & set(SILENT)]),
+    st.sampled_from([assigned, removed]),
+)
+def test_no_single_difference_of_a_request_is_silent(path: tuple[Any, ...], edit: Callable[[Any, Any], None]) -> None:
+    old = replace(LORA, offers=(replace(POOL, request=WHOLE, roles=("chief", "worker")),))
+    new = replace(LORA, offers=(edited(path, edit),))
+    assert found(old, new), path
+    assert found(old, old) == []
+
+
+def test_a_value_of_megabytes_takes_no_longer_than_a_short_one() -> None:
+    assert not looks_secret("eyJaaaaaaaaaa-" * 1_000_000)
+    beside = "x" * 9000 + " a"
+    assert shown("x" * 9000 + " hf_" + "a" * 40, beside=beside) == HIDDEN

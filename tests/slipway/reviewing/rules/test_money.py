@@ -1,0 +1,122 @@
+"""The costs of a change: idle and at most, the overlap, runs of templates. # Z8 # N5"""
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from slipway.model.catalog.clusters import DormantCluster
+from slipway.model.cluster import Adoption
+from slipway.model.findings.finding import Finding, Grade
+from slipway.model.prices import UNKNOWN, Price
+from slipway.model.season import Season
+from slipway.reviewing.change.change import Change
+from slipway.reviewing.review import Review
+from slipway.reviewing.rules.money import costs, money
+from slipway.reviewing.told.comment import comment
+from tests.slipway.reviewing.builders import (
+    CPU,
+    H100,
+    NOW,
+    UNREAD,
+    by_kind,
+    change,
+    cluster,
+    facts,
+    kept,
+    offer,
+    pool,
+    priced,
+    template,
+)
+
+OLD = cluster("h100", pool("workers", H100, 1, 4, price=priced("101.01")))
+NEW = cluster("h100", pool("workers", H100, 1, 6, price=priced("101.01")))
+
+
+def said(change: Change) -> dict[str, Finding]:
+    return by_kind(costs(change))
+
+
+def cost(known: str, *, complete: bool = True, high: int = 4) -> Any:
+    """A cluster of one machine at this price."""
+    return cluster("cpu", pool("workers", CPU, 1, high, price=priced(known, complete=complete)))
+
+
+def test_a_cluster_whose_season_is_to_come_counts_at_most_and_not_idle() -> None:  # N5 Z8
+    coming = DormantCluster(**vars(OLD))
+    over, given_up = replace(coming, since=NOW), DormantCluster(**vars(OLD), why="idle", since=NOW)
+    added = money(change(facts(clusters={}), facts(clusters={}, dormant={"h100": coming})))
+    assert (added.idle.difference, added.most.difference) == (Decimal(0), Decimal("404.04"))
+    begun = money(change(facts(clusters={}, dormant={"h100": coming}), facts(OLD)))
+    assert (begun.idle.difference, begun.most.difference) == (Decimal("101.01"), Decimal(0))
+    for gone in (over, given_up, replace(coming, adopted=Adoption("team-a"))):
+        assert not money(change(facts(clusters={}), facts(clusters={}, dormant={"h100": gone}))).most.difference
+
+
+def test_seasons_that_take_turns_are_not_added_up() -> None:  # N5 Z8
+    turn = NOW + timedelta(days=9)
+    first = replace(OLD, season=Season(ends=turn))
+    second = DormantCluster(**{**vars(OLD), "name": "second", "season": Season(begins=turn)})
+    found = money(change(facts(first), facts(first, dormant={"second": second})))
+    assert (found.most.after, found.most.difference) == (priced("404.04"), Decimal(0))
+    beside = replace(second, season=Season(begins=turn - timedelta(days=1)))
+    assert money(change(facts(first), facts(first, dormant={"second": beside}))).most.after == priced("808.08")
+    late = replace(second, season=Season(begins=NOW - timedelta(days=1)), lacks=("cpus",))
+    waits = money(change(facts(OLD), facts(OLD, dormant={"second": late})))
+    assert (waits.idle.difference, waits.most.after) == (Decimal(0), priced("808.08")), "it comes any day"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "grade"),
+    [
+        ("0", "0.01", Grade.NOTE),  # $7.30 a month
+        ("0", "0.02", Grade.WARNING),
+        ("1", "1.09", Grade.NOTE),  # $66 of $730
+        ("1", "1.11", Grade.WARNING),
+        ("200", "209", Grade.NOTE),
+        ("200", "211", Grade.WARNING),  # $8,030 of $146,000
+        ("200", "1", Grade.NOTE),
+    ],
+)
+def test_a_rise_is_a_warning_beyond_a_tenth_of_the_month_or_10_dollars_an_hour(
+    before: str, after: str, grade: Grade
+) -> None:
+    assert said(change(facts(cost(before)), facts(cost(after))))["idle-cost"].grade is grade
+    assert run_cost((on_demand(before),), (on_demand(after),)).grade is grade
+
+
+@pytest.mark.parametrize(("after", "shown"), [("101", "73,000 → 73,730"), ("120", "**73,000 → 87,600**")])
+def test_the_table_has_in_bold_what_a_stack_does_not_tolerate(after: str, shown: str) -> None:
+    found = money(change(facts(cost("100", high=1)), facts(cost(after, high=1))))
+    assert f"| {shown}, up to " in comment([Review("prod", money=found, quoted=("x",))])
+
+
+@pytest.mark.parametrize(("deployed", "declared", "grade"), [(4, None, Grade.NOTE), (2, 9, Grade.WARNING)])
+def test_a_run_that_anybody_may_submit_unasked_is_no_warning(
+    deployed: float, declared: float | None, grade: Grade
+) -> None:
+    """Harm is judged as deployed: no change makes itself harmless."""
+    before = facts(template("lora", on_demand("1")), confirm_above=deployed)
+    after = facts(template("lora", on_demand("3")), confirm_above=declared)
+    assert said(change(before, after))["run-cost"].grade is grade
+
+
+def test_nothing_before_and_what_nobody_could_tell() -> None:
+    assert money(change(None, facts(OLD))).idle.before == Price()
+    assert money(change(None, facts(OLD), unread=("the catalog: denied",))).idle.before == UNKNOWN
+    assert said(change(None, facts(OLD), unread=("the catalog: denied",))) == {}
+    assert money(change(facts(OLD), None)).idle.after == UNKNOWN
+    assert said(change(facts(OLD), None)) == {}
+    assert round(money(change(facts(OLD), facts(NEW, kept(OLD)), clusters=UNREAD)).overlap.known) == 101
+
+
+def on_demand(price: str = "101", **fields: Any) -> Any:
+    return offer("on-demand", price_per_hour=priced(price), **fields)
+
+
+def run_cost(old: tuple[Any, ...], new: tuple[Any, ...]) -> Finding:
+    """Return what is told of a run by other offers."""
+    return said(change(facts(template("lora", *old)), facts(template("lora", *new))))["run-cost"]

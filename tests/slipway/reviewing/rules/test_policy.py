@@ -1,0 +1,107 @@
+"""Rules that a change breaks or weakens, by those of the base, and the grades that a team sets itself. # N5"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slipway.authoring.policy.rule import ADVISORY, MANDATORY
+from slipway.deploying.engine.preview import Objection, Preview
+from slipway.google.live import Live
+from slipway.model.catalog.clusters import DormantCluster
+from slipway.model.catalog.model import Catalog
+from slipway.model.facts import Facts
+from slipway.model.findings.finding import Finding, Grade, Subject
+from slipway.model.findings.grades import REVIEWED, is_announced, regraded, wrong
+from slipway.model.findings.kinds import KINDS
+from slipway.model.season import Season
+from slipway.reviewing.change.change import Change
+from slipway.reviewing.gate import unannounced
+from slipway.reviewing.review import review
+from slipway.reviewing.rules.policy import policy, policy_in_words
+from tests.slipway.reviewing.builders import H100, NOW, change, cluster, facts, living, pool
+
+STACK = Facts(Catalog("dev", "acme-dev", "us-central1", "", False, "work", "", {}, (), {}))
+NOTHING = Live((), (), {}, None)
+Policy = Mapping[str, Mapping[str, Any]]
+
+
+def held(policy: Policy, *, code: bool = False) -> Facts:
+    return replace(STACK, policy=policy, code=code)
+
+
+@pytest.mark.parametrize(("level", "kind"), [(MANDATORY, "policy-violated"), (ADVISORY, "policy-advice")])
+def test_a_season_tells_what_it_breaks_when_it_is_declared_and_not_again_when_it_begins(level: str, kind: str) -> None:
+    """Then it would stop the schedule of the whole stack on a day on which nobody edited anything. # B6"""
+    cpu, gpu = cluster("cpu"), replace(cluster("gpu", pool(machine=H100)), season=Season(begins=NOW))
+    rules: Policy = {level: {"machines": ["n1-*"], "idleCost": 1}}
+
+    def held(stack: Facts) -> Facts:
+        return replace(stack, policy=rules)
+
+    plain, begun = held(facts(cpu)), held(facts(cpu, gpu))
+    declared = held(facts(cpu, dormant={"gpu": DormantCluster(**vars(gpu))}))
+    brings = [one.subject for one in policy(change(plain, declared)) if one.kind == kind]
+    assert brings == ["policy machines pool gpu/workers", "policy idleCost the stack"]
+    assert list(policy(change(declared, begun))) == []
+    announced = unannounced([review(change(declared, begun, clusters=[living(cpu)]))])
+    assert [one.kind for one in announced] == []
+
+
+class TestPacks:
+    """Packs of a team's own, which the engine starts beside the program."""
+
+    MANDATORY = Objection("acme", "team-label", "artifacts", "buckets need the label `team`\n", mandatory=True)
+    ADVISORY = replace(MANDATORY, rule="names", mandatory=False)
+
+    def told(self, *objections: Objection, after: Facts | None = STACK) -> Change:
+        return Change("dev", STACK, after, NOTHING, NOW, preview=Preview(objections=objections))
+
+    def test_the_table_counts_them(self) -> None:
+        words = [policy_in_words(self.told(*some)) for some in ((), (self.ADVISORY,), (self.ADVISORY, self.MANDATORY))]
+        assert words == ["none", "1 advised", "1 broken"]
+
+    def test_slipway_s_own_pack_says_what_the_facts_say_already(self) -> None:
+        assert list(policy(self.told(replace(self.MANDATORY, pack="slipway")))) == []
+
+
+GONE, SLOWER = "submitter-gone", "timeout-changed"
+
+
+def one(kind: str, grade: Grade | None = None) -> Finding:
+    return KINDS[kind].of(Subject("x", "y"), "words", grade=grade)
+
+
+def grades(*found: Finding, deployed: dict[str, str], declared: dict[str, str]) -> list[Grade]:
+    return [each.grade for each in regraded(found, deployed, declared)]
+
+
+@pytest.mark.parametrize(
+    ("deployed", "declared", "expected"),
+    [
+        ({}, {}, Grade.WARNING),
+        ({SLOWER: "blocking"}, {SLOWER: "blocking"}, Grade.BLOCKING),
+        ({}, {SLOWER: "blocking"}, Grade.BLOCKING),
+        ({SLOWER: "blocking"}, {}, Grade.BLOCKING),
+        ({SLOWER: "change"}, {SLOWER: "change"}, Grade.NOTE),
+        ({}, {SLOWER: "change"}, Grade.WARNING),
+        ({}, {SLOWER: "nonsense"}, Grade.WARNING),
+    ],
+)
+def test_what_is_graver_holds_at_once_and_what_is_less_when_it_is_deployed(
+    deployed: dict[str, str], declared: dict[str, str], expected: Grade
+) -> None:
+    assert grades(one(SLOWER), deployed=deployed, declared=declared) == [expected]
+
+
+def test_what_a_review_knows_better_stays() -> None:
+    harsh = {SLOWER: "blocking"}
+    assert grades(one(SLOWER, Grade.NOTE), deployed=harsh, declared=harsh) == [Grade.NOTE]
+
+
+def test_nothing_that_a_deployment_by_itself_does_is_announced_by_a_team() -> None:
+    for kind, usual in ((kind, row.usual) for kind, row in REVIEWED.items()):
+        for word, grade in ((grade.review_word, grade) for grade in Grade if grade is not usual):
+            refused = wrong({kind: word}) is not None
+            assert refused is (grade < usual and is_announced(one(kind, grade)))

@@ -1,0 +1,224 @@
+"""Edits of the program, of what deploys it and its packages; previews that fail or are refused. # N5 # N14 # D7"""
+
+from collections.abc import Iterable
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.deploying.engine.events import read
+from slipway.deploying.engine.preview import Preview
+from slipway.model.findings.finding import Finding, Grade
+from slipway.reviewing.change.change import Files
+from slipway.reviewing.change.edits import Edit, edits
+from slipway.reviewing.change.files import deploys, has_pins, seen_from
+from slipway.reviewing.change.pins import changed, included, local_paths
+from slipway.reviewing.rules.program import GUARD, program
+from slipway.reviewing.rules.stack_file import deploying
+from tests.slipway.reviewing.builders import STACK, change, cluster, facts, job
+from tests.slipway.reviewing.recordings import lines
+
+
+def kinds(some: Iterable[Finding]) -> list[tuple[str, str]]:
+    return [(one.kind, one.subject) for one in some]
+
+
+def test_a_link_is_read_whatever_it_stands_for() -> None:
+    file = frozenset({"templates/lora.py"})
+    (one,) = program(change(facts(), facts(), files=Files(file, links=file)))
+    assert one.kind == "program-edited"
+
+
+def test_packages_of_several_files_are_one_consequence(snapshot: SnapshotAssertion) -> None:
+    pins = {"requirements.txt": ("`a` 1 → 2", "`b` 1 → 2"), "requirements-local.txt": ("`a` 1 → 2",)}
+    (one,) = program(change(facts(), facts(), files=Files(frozenset(pins), pins=pins)))
+    assert (one.kind, one.subject, one.grade) == ("pins-changed", "program packages", Grade.BLOCKING)
+    assert one.sentence == snapshot
+    assert one.details == ("`a` 1 → 2", "`b` 1 → 2")
+
+
+def test_the_hooks_of_a_recorded_preview() -> None:
+    assert read(lines("buckets")).hooks == frozenset({GUARD, "slipway-create-v1"})
+    unguarded = [line for line in lines("buckets") if GUARD not in line]
+    found = program(change(facts(), facts(), preview=read(unguarded)))
+    assert kinds(found) == [("guard-removed", "guard")]
+    assert read(line for line in unguarded if "diagnosticEvent" not in line).hooks is None
+
+
+A, B = "a" * 64, "b" * 64
+AT = "https://example.com/slipway_vertex-{}-py3-none-any.whl"
+OLD = f"slipway-vertex[deploy] @ {AT.format('0.1.0')}#sha256={A}\nclick==8.2.0 \\\n    --hash=sha256:{B}\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("0.1.0", "0.2.0", "`slipway-vertex` `0.1.0` → `0.2.0`"),
+        (A, B, "`slipway-vertex` `0.1.0`, from elsewhere or with other hashes"),
+        ("8.2.0", "8.3.0", "`click` `8.2.0` → `8.3.0`"),
+        ("click==8.2.0", "click>=8", "`click` `8.2.0` → `>=8`"),
+        ("click==8.2.0", "click", "`click` `8.2.0` → `any version`"),
+        ("click==8.2.0", "# by hand\nCLICK==8.2.0", ""),
+        ("click==8.2.0", "rich==1.0\nclick==8.2.0", "`rich` none → `1.0`"),
+        (
+            "click==8.2.0",
+            "click==8.2.0 ; python_version < '3.12'\nclick==8.2.0",
+            "`click` `8.2.0` → `8.2.0 ==8.2.0 ; python_version < '3.12'`",
+        ),
+        (
+            "click==8.2.0",
+            "--index-url https://pypi.example\nclick==8.2.0",
+            "`--index-url` none → `https://pypi.example`",
+        ),
+        ("click==8.2.0", "--index-url https://a:b@pypi.example\nclick==8.2.0", "`--index-url` none → hidden"),
+        ("click==8.2.0", "-e ../lib\nclick==8.2.0", "`-e` none → `../lib`"),
+        (
+            AT.format("0.1.0"),
+            "git+https://example.com/x.git@v2",
+            "`slipway-vertex` `0.1.0` → `@ git+https://example.com/x.git@v2`",
+        ),
+    ],
+)
+def test_what_differs(old: str, new: str, told: str) -> None:
+    assert changed(OLD, OLD.replace(old, new)) == ((told,) if told else ())
+
+
+def test_slipway_comes_first() -> None:
+    first, second = changed(OLD, OLD.replace("8.2.0", "8.3.0").replace("0.1.0", "0.2.0"))
+    assert first.startswith("`slipway-vertex`") and second.startswith("`click`")
+
+
+def test_where_requirements_lead() -> None:
+    text = "-r a.txt\n--constraint=b.txt\n-e ../lib[x]\ny @ ./y.whl#sha256=0\nz @ https://example.com/z.whl\n.\nclick\n"
+    assert included(text) == ("a.txt", "b.txt")
+    assert local_paths(text) == ("../lib", "./y.whl", ".")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "__main__.py",
+        "components/guard.py",
+        "slipway/model/machines/on-demand.csv",
+        "Pulumi.yaml",
+        "yaml.py",
+        "google",
+        "jobs",
+        "requirements.txt",
+        "docs.py",
+        ".venv/lib",
+        "Makefile",
+        "policy/rules.py",
+        ".github/CODEOWNERS",
+        "docs/CODEOWNERS",
+        "../../CODEOWNERS",
+        "../../.github/workflows/up.yaml",
+        "../../.github/README.md",
+        "../.gitmodules",
+        "../.gitattributes",
+        "../.gitlab-ci.yml",
+        "../.ci/slipway.yml",
+    ],
+)
+def test_what_deploys_or_judges(path: str) -> None:
+    assert deploys(path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "README.md",
+        "components/README.md",
+        "docs/cli.txt",
+        "jobs/lora/train.py",
+        "stacks/Pulumi.prod.yaml",
+        "templates/lora.py",
+        "tests/test_stacks.py",
+        "../web/sitecustomize.py",
+        "../Makefile",
+        "../requirements.txt",
+    ],
+)
+def test_what_does_not(path: str) -> None:
+    assert not deploys(path)
+
+
+def test_files_with_pins() -> None:
+    names = (
+        "requirements.txt",
+        "requirements-local.txt",
+        "requirements-dev.in",
+        "jobs/a/requirements.txt",
+        "notes.txt",
+    )
+    assert [has_pins(name) for name in names] == [True, True, True, False, False]
+
+
+def test_a_file_as_its_folder_sees_it() -> None:
+    assert seen_from("ml/training", ".github/x.yaml") == "../../.github/x.yaml"
+    assert seen_from("ml/training", "ml/training/jobs/x.py") == seen_from("", "jobs/x.py") == "jobs/x.py"
+
+
+BEFORE = """
+config:
+  slipway:persistentResources:
+    h100: { pools: { workers: { replicas: 2 } } }
+  slipway:workspace:
+    submitters: [a@acme.example, b@acme.example]
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("gcp:impersonateServiceAccount", True),
+        ("gcp:universeDomain", True),
+        ("pulumi:disable-default-providers", True),
+        ("secretsprovider", True),
+        ("gcp:project", False),
+        ("slipway:templates", False),
+        ("acme:team", False),
+    ],
+)
+def test_what_the_engine_deploys_as_needs_an_approval(key: str, told: bool) -> None:
+    files = Files(stacks={STACK: (Edit(key, "", "x"),)})
+    found = list(deploying(change(facts(), facts(), files=files)))
+    assert [(one.kind, one.field) for one in found] == [("program-edited", key)] * told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("replicas: 2", "replicas: 3", [Edit("slipway:persistentResources.h100.pools.workers.replicas", "2", "3")]),
+        ("replicas: 2 ", "", [Edit("slipway:persistentResources.h100.pools.workers.replicas", "2", "")]),
+        (
+            ", b@acme.example",
+            "",
+            [Edit("slipway:workspace.submitters", "a@acme.example, b@acme.example", "a@acme.example")],
+        ),
+        ("a@acme.example, b@acme.example", "b@acme.example, a@acme.example", []),
+        ("replicas: 2", "replicas:   2  # two", []),
+        ("config:", "config: [", []),
+        ("config:", "secretsprovider: x\nconfig:", [Edit("secretsprovider", "", "x")]),
+    ],
+    ids=("value", "gone", "list", "order", "form", "no YAML", "top level"),
+)
+def test_keys_that_differ(old: str, new: str, told: list[Edit]) -> None:
+    assert list(edits(BEFORE, BEFORE.replace(old, new))) == told
+
+
+def test_no_secret_is_shown() -> None:
+    after = f"{BEFORE}  other:token: {{ secure: v1:abc }}\n  other:password: hunter2-hunter2\n"
+    assert {one.after for one in edits(BEFORE, after)} == {"hidden"}
+
+
+def test_a_refused_preview_tells_what_was_edited_and_which_jobs_go_on() -> None:
+    refused = Preview(errors=("error: no\n  why: so\n  fix: do that; or this",), why="failed")
+    stacks = {STACK: edits(BEFORE, BEFORE.replace("replicas: 2", "replicas: 3"))}
+    one, other = job("tune", on=cluster("h100")), job("digits", on=cluster("cpu"))
+    files = Files(frozenset({"stacks/Pulumi.prod.yaml"}), stacks=stacks)
+    (found,) = program(change(facts(), None, preview=refused, files=files, jobs=[one, other]))
+    assert found.kind == "preview-failed"
+    assert "do that" in found.sentence
+    assert any(".replicas` 2 → 3" in line for line in found.details)
+    assert [line for line in found.details if "goes on" in line and "tune" in line]
+    assert not [line for line in found.details if "digits" in line]

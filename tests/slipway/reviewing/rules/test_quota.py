@@ -1,0 +1,192 @@
+"""Quota now, at most, and while both generations are there. # N6 # D2"""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.google.live import Increase
+from slipway.google.quotas import QuotaPreference
+from slipway.model.catalog.model import Parameter
+from slipway.model.facts import QuotaFacts, QuotaLine
+from slipway.model.findings.finding import Finding, Grade
+from slipway.reviewing.change.change import Change
+from slipway.reviewing.rules.quota import quota as compared
+from slipway.reviewing.rules.quota import quota_in_words
+from tests.slipway.reviewing.builders import (
+    H100,
+    UNREAD,
+    by_kind,
+    change,
+    cluster,
+    facts,
+    kept,
+    limits,
+    living,
+    offer,
+    pool,
+    quota,
+    template,
+)
+
+GPUS = "custom_model_training_nvidia_h100_gpus"
+SPOT = "custom_model_training_preemptible_nvidia_h100_gpus"
+OLD = cluster("h100", pool("workers", H100, 1, 4))
+NEW = cluster("h100", pool("workers", H100, 1, 6))
+NOTE, WARNING, BLOCKING = Grade
+OTHER = cluster("theirs", pool("workers", H100, 1, 4))
+
+
+def line(high: int, *, short: int = 0, limit: int | None = 32, state: str = "ok", metric: str = GPUS) -> QuotaLine:
+    return QuotaLine(metric, state, short, {"h100/workers": high}, high, limit)
+
+
+def offers(needs: int, *, short: int = 0, limit: int = 8) -> QuotaLine:
+    return QuotaLine(f"{SPOT} offers", "short" if short else "ok", short, {"lora spot": needs}, needs, limit)
+
+
+def said(change: Change) -> dict[str, Finding]:
+    return by_kind(compared(change))
+
+
+def changed(before: Any, after: Any, **fields: Any) -> dict[str, Finding]:
+    """`before` and `after` are lines, or whole facts of quota."""
+    old, new = (one if isinstance(one, QuotaFacts) else quota(one) for one in (before, after))
+    fields.setdefault("clusters", [living(OLD)])
+    fields.setdefault("limits", limits({GPUS: 32, SPOT: 8}))
+    return said(change(facts(OLD, quota=old), facts(NEW, kept(OLD), quota=new), **fields))
+
+
+def asking(*lines: QuotaLine, **requests: int) -> QuotaFacts:
+    return replace(quota(*lines, mode="request"), requests=requests or None)
+
+
+FITS, MORE, BOTH = line(32), line(48), line(8, short=8, limit=8, state="short")
+CROWDED = {"clusters": [living(OLD, used=4), living(OTHER)]}
+UNCOUNTED = {"clusters": UNREAD, "jobs": UNREAD}
+UNTOLD = {"limits": limits({GPUS: 32}, Increase.UNTOLD)}
+ASKS, WAITS = asking(MORE, **{GPUS: 48}), asking(line(48, short=16, state="short"), **{GPUS: 48})
+ANSWER = {"CustomModelTrainingH100GPUsPerProjectPerRegion": QuotaPreference("x", "x", "r", 48, 32, detail="scarce")}
+AT_MOST, NOW, OVERLAP = "quota-short-at-most", "quota-short-now", "quota-short-in-overlap"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "world", "kind", "grade", "words"),
+    [
+        (FITS, MORE, CROWDED, AT_MOST, WARNING, "`h100/workers` can't grow beyond 3 of 6 machines: 24 H100 GPUs"),
+        (FITS, MORE, UNCOUNTED, AT_MOST, WARNING, "`h100/workers` can't grow beyond 4 of 6 machines: 32 H100 GPUs"),
+        (FITS, MORE, UNTOLD, AT_MOST, WARNING, "; whether an increase can be had is not known"),
+        (quota(FITS, strict=True), quota(MORE, strict=True), {}, AT_MOST, BLOCKING, "`strict` refuses the deployment"),
+        (line(8, limit=8), BOTH, {}, OVERLAP, BLOCKING, "The old and the new cluster together need 8 more H100 GPUs"),
+        (line(8), quota(BOTH, mode="warn"), {}, OVERLAP, BLOCKING, ": the deployment goes on, and may fail; "),
+        (FITS, ASKS, {}, "quota-requested", NOTE, "asked for 48 H100 GPUs in us-central1, limit 32"),
+        (FITS, WAITS, {}, NOW, WARNING, ": no cluster is made before a limit of 48 is granted; "),
+        (FITS, WAITS, {"preferences": ANSWER}, NOW, BLOCKING, "is refused; asked for 48: 32 granted (scarce)"),
+    ],
+)  # Z2
+def test_what_is_short_and_what_is_asked_for(
+    before: Any, after: Any, world: dict[str, Any], kind: str, grade: Grade, words: str
+) -> None:
+    one = changed(before, after, **world)[kind]
+    assert (one.grade, one.subject) == (grade, f"quota {GPUS}")
+    assert words in one.sentence
+
+
+def test_what_was_short_by_the_same_is_not_of_this_change() -> None:
+    assert changed(line(48, state="tight"), line(48, state="tight")) == {}
+    assert changed(offers(16, short=8), offers(16, short=8)) == {}
+    assert changed(line(48, short=8, state="short"), line(48, short=8, state="short")) == {}
+    assert changed(line(48), line(40)) == {}, "less than it was"
+
+
+def test_what_was_asked_for_before_is_not_told_again() -> None:
+    assert changed(ASKS, ASKS) == {}
+    assert changed(ASKS, quota(MORE)) == {}, "to let it go sends nothing"
+    assert changed(ASKS, asking(line(64), **{GPUS: 64})).keys() == {"quota-requested", "quota-short-at-most"}
+    by_hand = {"CustomModelTrainingH100GPUsPerProjectPerRegion": QuotaPreference("x", "x", "us-central1", 48)}
+    assert changed(MORE, ASKS, preferences=by_hand) == {}, "somebody else did"
+
+
+@pytest.mark.parametrize(
+    ("preference", "asked", "words"),
+    [
+        (None, None, ""),
+        (None, 48, ", what is missing is asked for"),
+        (QuotaPreference("x", "x", "r", 48, reconciling=True), 48, ", what is missing is asked for"),
+        (QuotaPreference("x", "x", "r", 48, reconciling=True), None, ", what is missing is asked for"),
+        (QuotaPreference("x", "x", "r", 40, 40), None, ""),
+        (QuotaPreference("x", "x", "r", 48, 36), 48, ", less granted than asked for"),
+        (QuotaPreference("x", "x", "r", 48, 0), 48, ", nothing granted of what was asked for"),
+    ],
+)
+def test_how_the_stack_stands(preference: QuotaPreference | None, asked: int | None, words: str) -> None:  # Z2
+    after = replace(quota(line(48, state="tight")), requests={GPUS: asked} if asked else None)
+    there = {"CustomModelTrainingH100GPUsPerProjectPerRegion": preference} if preference else {}
+    told = quota_in_words(change(None, facts(NEW, quota=after), preferences=there))
+    assert told == f"ok now, short if pools grow{words}"
+
+
+def test_how_a_stack_stands_without_requests() -> None:
+    assert quota_in_words(change(None, facts(NEW, quota=quota(line(48, short=8))))) == "short"
+    assert quota_in_words(change(None, facts(NEW, quota=quota(line(8, state="unknown"))))) == "unknown"
+    assert quota_in_words(change(None, facts(NEW, quota=quota(line(8))))) == "ok"
+    assert quota_in_words(change(None, facts(NEW))) == "nothing drawn"
+    assert quota_in_words(change(None, None)) == "unknown"
+
+
+def test_quota_is_not_ok_for_a_template_whose_defaults_lack_it(snapshot: SnapshotAssertion) -> None:  # N6
+    short = offer("spot", available=False, lacks_quota=True)
+    lora = template("lora", short, replace(short, when={"model": ("27b",)}, available=True, lacks_quota=False))
+    lora = replace(
+        lora,
+        parameters=(Parameter("model", "str", "2b"),),
+        offers=(replace(short, when={"model": ("2b",)}), *lora.offers[1:]),
+    )
+    after = facts(OLD, lora, quota=quota(line(8), offers(16, short=8)))
+    assert quota_in_words(change(after, after)) == snapshot
+
+
+def test_limits_that_can_not_be_read_are_said_once() -> None:
+    after = quota(line(32, limit=None, state="unknown"), line(8, limit=None, state="unknown", metric=SPOT))
+    found = changed(line(32), after, limits=UNREAD)
+    assert found.keys() == {"quota-unknown"}
+    assert changed(after, after, limits=UNREAD) == {}
+
+
+AWAY = "us-east4"
+FAR = replace(NEW, id="h100-far0001", region=AWAY, alternative=1)
+
+
+def far(high: int, *, short: int = 0, state: str = "ok") -> QuotaLine:
+    return replace(line(high, short=short, state=state), key=f"{GPUS} in {AWAY}")
+
+
+def elsewhere(after: QuotaLine, used: int) -> dict[str, Finding]:
+    """A cluster in another region, where others use so many machines, and none here."""
+    ours, theirs = (
+        replace(living(one, used=used), name=f"projects/1/locations/{AWAY}/persistentResources/{one.id}")
+        for one, used in ((FAR, 1), (OTHER, used))
+    )
+    found = change(facts(OLD), facts(FAR, quota=quota(after)), clusters=[ours, theirs])
+    there = limits({GPUS: 32})
+    live = replace(found.live, limits=limits({GPUS: 100_000}), limits_elsewhere={AWAY: there})
+    return said(replace(found, live=live))
+
+
+def test_quota_of_another_region_is_judged_and_told_by_its_own_limits_and_use(
+    snapshot: SnapshotAssertion,
+) -> None:  # N2
+    found = elsewhere(far(32, state="tight"), used=1)["quota-short-at-most"]
+    assert found.subject == f"quota {GPUS} in us-east4"
+    assert found.sentence == snapshot
+    assert "increase can be requested" in found.sentence
+    now = elsewhere(far(32, short=8), used=4)["quota-short-now"]
+    assert now.sentence == snapshot
+
+
+def test_limits_of_another_region_that_can_not_be_read_are_named(snapshot: SnapshotAssertion) -> None:
+    found = change(facts(OLD), facts(FAR, quota=quota(far(32, state="unknown"))))
+    live = replace(found.live, limits_elsewhere={AWAY: UNREAD})
+    (one,) = said(replace(found, live=live)).values()
+    assert one.sentence == snapshot
