@@ -68,12 +68,6 @@ def test_a_handle_does_not_change_and_a_newer_one_is_asked_for(stack: Stack) -> 
         job.cancel()
 
 
-def test_a_failed_job_is_the_commands_error(stack: Stack) -> None:  # N12
-    job = slipway.submit("hello", code_="raise SystemExit(7)")
-    with pytest.raises(ResourceError, match=f"job {job.name} failed"):
-        job.wait(timeout=120)
-
-
 def test_who_waits_for_a_copy_waits_for_the_job_that_runs_the_submission(stack: Stack) -> None:
     runs = claimed(stack, "copy-1")
     with pytest.raises(ResourceError, match=f"{runs['displayName']} failed"):
@@ -107,14 +101,6 @@ def test_capacity_type_and_parameters_are_checked_as_the_commands(stack: Stack) 
     assert stack.jobs() == []
 
 
-def test_a_full_pool_is_waited_for_when_its_capacity_type_is_asked_for(stack: Stack) -> None:
-    holder = held(stack)
-    job = slipway.submit("hello", capacity="pool")
-    assert job.refresh().state == "JOB_STATE_QUEUED"
-    assert stack.run("jobs", "cancel", holder).code == 0
-    assert job.wait(timeout=120).state == "JOB_STATE_SUCCEEDED"
-
-
 def test_a_submission_moves_on_when_its_wait_runs_out(stack: Stack) -> None:  # N3, N12
     held(stack)
     with stack.settings(quota={"custom_model_training_preemptible_cpus": 64}):
@@ -139,23 +125,6 @@ def test_what_costs_more_than_the_stack_lets_pass_is_raised_until_it_is_confirme
             slipway.submit("hello", yes="no")  # type: ignore[arg-type]
         assert slipway.submit("hello", capacity="spot", yes=True).state.startswith("JOB_STATE_")
         assert slipway.sweep("hello", {"code": ["print(1)", "print(2)"]}, capacity="spot", yes=True).count == 2
-
-
-@pytest.mark.parametrize(
-    ("wait_for", "then", "said"),
-    [
-        ({"pole": "30m"}, (), "invalid wait 'pole=30m'"),
-        ({"pool": -1}, ("spot",), "invalid duration '-1'"),
-        ({"pool": 0}, ("spot",), "invalid duration '0'"),
-        ({}, ("pool", "pool"), "comes twice"),
-    ],
-)
-def test_waits_are_checked_as_the_commands(
-    stack: Stack, wait_for: dict[str, str | float], then: tuple[str, ...], said: str
-) -> None:  # N12
-    with pytest.raises(ConfigError, match=said):
-        slipway.submit("hello", wait_for=wait_for, then=then)
-    assert stack.jobs() == []
 
 
 def test_an_interrupted_submission_says_how_to_go_on_with_it(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,14 +135,6 @@ def test_a_command_without_its_folder_is_refused(open_to_code: Stack, source: Pa
     open_to_code.well("submit", "hello")
 
 
-def test_without_it_the_reviewed_package_runs(open_to_code: Stack) -> None:
-    open_to_code.well("submit", "hello")
-    (job,) = open_to_code.jobs()
-    (pool,) = job["jobSpec"]["workerPoolSpecs"]
-    assert pool["pythonPackageSpec"]["packageUris"] == [f"gs://c-{open_to_code.name}/packages/reviewed.tar.gz"]
-    assert not {"slipway-code", "slipway-dirty"} & set(job["labels"])
-
-
 def test_neither_a_mistake_nor_a_dry_run_puts_code_there(open_to_code: Stack, source: Path) -> None:
     words = ("submit", "hello", "--code", "src")
     (open_to_code.folder / "s.csv").write_text("cod\na\n")

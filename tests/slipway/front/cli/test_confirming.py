@@ -32,13 +32,6 @@ def test_without_a_terminal_nothing_is_sent_unless_the_flag_says_so(dear: Stack)
     assert len(dear.jobs()) == 1
 
 
-def test_machines_that_are_paid_for_anyway_and_what_costs_less_are_not_asked_about(dear: Stack) -> None:
-    dear.well("submit", "hello")
-    dear.catalog["confirmAbove"] = 4
-    dear.publish()
-    dear.well(*SPOT)
-
-
 def test_what_the_submission_may_move_on_to_is_confirmed_before_it_waits(dear: Stack) -> None:
     held(dear)
     moving = ("submit", "hello", "--wait-for", "pool=1s", "--then", "spot")
@@ -55,15 +48,3 @@ def test_a_terminal_is_asked(dear: Stack) -> None:
         assert "by spot: up to $0." in done.err and "Send it? [y/N]" in done.err
         assert done.code == 130 and dear.jobs() == [] and done.err.endswith("interrupted; nothing was sent\n")
     assert dear.asked(*SPOT, answer="y").code == 0 and len(dear.jobs()) == 1
-
-
-def test_the_runs_of_a_sweep_are_added(dear: Stack) -> None:
-    dear.catalog["confirmAbove"] = 0.3
-    dear.publish()
-    for count, code in ((1, 0), (4, 5)):
-        points = "".join(f"print({count}{run})\n" for run in range(count))
-        (dear.folder / f"{count}.csv").write_text(f"code\n{points}")
-        done = dear.run(*SPOT, "--sweep", f"{count}.csv", "--output", "json")
-        assert done.code == code, done.err
-    assert len(dear.jobs()) == 1 and "the price of 4 runs" in done.err
-    assert dear.run(*SPOT, "--sweep", "4.csv", "--yes").code == 0 and len(dear.jobs()) == 5

@@ -110,58 +110,6 @@ def test_it_stays_while_no_other_offer_can_run(small: Stack) -> None:  # N3
     assert len(sent(small, "r1")) == 1 and "startTime" in sent(small, "r1")[0]
 
 
-def test_a_templates_own_wait_moves_it_on(full: Stack) -> None:  # N3
-    full.catalog["templates"]["hello"]["offers"][0]["wait"] = 1
-    full.publish()
-    assert full.run("submit", "hello", "--request-id", "r1").code == 0
-    assert len(sent(full, "r1")) == 2
-    assert full.run("submit", "hello", "--request-id", "r2", "--capacity", "pool").code == 0
-    assert len(sent(full, "r2")) == 1
-
-
-@pytest.mark.parametrize("launcher", [True, False], ids=["package", "image"])
-@pytest.mark.parametrize(
-    ("name", "fault"),
-    [
-        ("before-cancel", {"kind": "delay", "match": CANCEL, "seconds": 60.0}),
-        ("after-cancel", {"kind": "lost-answer", "match": CANCEL}),
-        ("before-claim", {"kind": "delay", "match": r"^POST /upload/.*/o$", "seconds": 60.0}),
-    ],
-)
-def test_killed_between_the_steps_the_same_command_goes_on(
-    full: Stack, launcher: bool, name: str, fault: dict[str, Any]
-) -> None:  # N3, N7
-    if launcher:
-        packaged(full)
-    words = ("submit", "hello", *MOVE, "--request-id", "r1")
-    with full.faults(fault), full.started(*words) as sending:
-        full.until(lambda: len(full.jobs()) == 2)
-        if name != "before-claim":
-            full.until(lambda: full.read("claims/r1") == b"moved")
-        sending.kill()
-    again = full.run(*words)
-    assert again.code == 0, again.err
-    first, second = sent(full, "r1")
-    assert gone(first) and second["labels"]["slipway-capacity-type"] == "spot" and len(full.jobs()) == 3
-
-
-def test_killed_while_the_next_is_sent_the_same_command_goes_on(full: Stack) -> None:  # N3, N7
-    words = ("submit", "hello", *MOVE, "--request-id", "r1")
-    with full.started(*words) as sending:
-        full.until(lambda: bool(sent(full, "r1")))
-        with full.faults(
-            {"kind": "lost-answer", "match": CREATE}, {"kind": "lagging-list", "match": "customJobs", "seconds": 3600}
-        ):
-            assert sending.stderr is not None
-            while "gave no answer" not in (line := sending.stderr.readline()):
-                assert line
-            sending.kill()
-    again = full.run(*words)
-    assert again.code == 0, again.err
-    first, second = sent(full, "r1")
-    assert gone(first) and len(full.jobs()) == 3 and second["labels"]["slipway-capacity-type"] == "spot"
-
-
 def test_ctrl_c_leaves_it_in_the_queue_and_the_printed_command_goes_on(full: Stack) -> None:  # N3
     words = ("submit", "hello", "--wait-for", "pool=10m", "--then", "spot")
     with full.started(*words) as waiting:

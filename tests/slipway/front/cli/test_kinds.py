@@ -127,13 +127,6 @@ def test_flex_start_waits_by_itself_and_then_the_next_offer_is_taken(stack: Stac
     assert second["labels"]["slipway-capacity-type"] == "on-demand"
 
 
-def test_flex_start_without_quota_is_passed_over_with_its_metric(stack: Stack) -> None:  # W6, N3
-    flexible(stack)
-    done = stack.well("submit", "hello")
-    assert "flex-start not taken: quota custom_model_training_preemptible_nvidia_l4_gpus" in done.out
-    assert stack.jobs()[0]["labels"]["slipway-capacity-type"] == "on-demand"
-
-
 def test_how_long_the_service_waits_is_what_was_typed_and_zero_is_for_ever(stack: Stack) -> None:  # W2, W3
     flexible(stack)
     words = ("submit", "hello", "--capacity", "flex-start")

@@ -30,18 +30,6 @@ def test_templates_have_it_too(dirty: Stack) -> None:
     assert dirty.run("templates", "--output", "json").json["catalog"]["dirty"] is True
 
 
-def test_runs_of_a_sweep_have_it_and_a_deployment_since_is_told(dirty: Stack) -> None:
-    (dirty.folder / "sweep.csv").write_text("code\nprint(1)\nprint(2)\n")
-    words = ("submit", "hello", "--sweep", "sweep.csv")
-    create = r"^POST .*/customJobs$"
-    with dirty.faults({"kind": "unavailable", "match": create, "times": 2}):
-        assert dirty.run(*words, SLIPWAY_LOOK_FOR="1s").code == 75
-    dirty.deploy("0a1b2c3", dirty=False)
-    again = dirty.well(*words, "--retry-failed", SLIPWAY_LOOK_FOR="1s")
-    assert "with the templates of 0a1b2c3-dirty;" in again.err and "rest runs those of 0a1b2c3\n" in again.err
-    assert {job["labels"]["slipway-commit-dirty"] for job in dirty.jobs()} == {"false"}
-
-
 def test_a_clean_deployment_says_so_and_a_job_without_the_label_does_not(stack: Stack) -> None:
     assert stack.sends("hello")["dirty"] is None
     stack.deploy("0a1b2c3", dirty=False)

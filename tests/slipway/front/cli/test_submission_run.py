@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 
-from slipway.google.connection import connect
-from slipway.using.submission.request import job_name
-
 from .stack import JOBS, SLEEP, Stack
 from .test_fallback import FETCHING, packaged
 
@@ -25,13 +22,6 @@ def lagging(seconds: float) -> dict[str, Any]:
     return {"kind": "lagging-list", "match": "customJobs", "seconds": seconds}
 
 
-def test_a_lost_answer_is_looked_up_and_found(stack: Stack) -> None:
-    with stack.faults(lost()):
-        done = stack.well("submit", "hello", "--request-id", "lost-1", "--output", "json")
-    assert "request and gave no answer" in done.err and "looking whether the job was" in done.err
-    assert [job["name"] for job in stack.jobs()] == [done.json["job"]["name"]]
-
-
 def test_an_answer_that_stays_unknown_is_said_with_the_way_on_and_going_on_makes_no_second_job(stack: Stack) -> None:
     words = ("submit", "hello", "-p", "code=print('a b')")
     with stack.faults(lost(), lagging(3600)):
@@ -41,14 +31,6 @@ def test_an_answer_that_stays_unknown_is_said_with_the_way_on_and_going_on_makes
     assert "-p 'code=print('\"'\"'a b'\"'\"')' --request-id unknown-1" in done.err
     again = stack.well(*words, "--request-id", "unknown-1", "--output", "json", SLIPWAY_LOOK_FOR="2s")
     assert again.json["fresh"] is False and len(stack.jobs()) == 1
-
-
-def test_an_unavailable_service_proves_nothing_so_it_is_looked_up_and_not_sent_again(stack: Stack) -> None:
-    with stack.faults({"kind": "unavailable", "match": CREATE, "times": 1}):
-        done = stack.run("submit", "hello", "--request-id", "busy-1", SLIPWAY_LOOK_FOR="1s")
-    assert done.code == 75 and stack.jobs() == []
-    stack.well("submit", "hello", "--request-id", "busy-1", SLIPWAY_LOOK_FOR="1s")
-    assert len(stack.jobs()) == 1
 
 
 def test_a_rate_limit_is_waited_for_and_the_job_is_sent_once(stack: Stack) -> None:
@@ -104,39 +86,6 @@ def test_a_dry_run_ends_as_sending_by_the_same_id_would(stack: Stack) -> None:
     for flags in (("--dry-run",), ()):
         gone = stack.run(*words, *flags)
         assert gone.code == 4 and "its job is gone" in gone.err and stack.jobs() == [], "it is not run again unasked"
-
-
-def test_what_ran_and_was_deleted_is_not_run_again_from_another_machine_either(stack: Stack) -> None:  # N7
-    """Another job was sent, which ended well without having run: what had failed was told as succeeded."""
-    packaged(stack)
-    stack.write("claims/nightly-2", b"4711")
-    done = stack.run("submit", "hello", "--request-id", "nightly-2", "--wait")
-    assert done.code == 4 and stack.jobs() == []
-    name = job_name("hello", "nightly-2")
-    told = f"{name} has started, as gs://w-{stack.name}/claims/nightly-2 tells, and is no longer in us-central1"
-    assert done.err.splitlines()[1:] == [
-        "error: request nightly-2 was submitted before, and its job is gone",
-        f"  why: {told}: nobody can tell how it ended",
-        "  fix: use another request id to run it again",
-    ]
-
-
-def test_killed_before_the_answer_and_run_again_is_one_job(stack: Stack) -> None:
-    words = ("submit", "hello", "--request-id", "killed-1")
-    with stack.faults(lost(), lagging(3600)), stack.started(*words) as sending:
-        assert sending.stderr is not None and "gave no answer" in sending.stderr.readline()
-        sending.kill()
-    again = stack.well(*words)
-    assert "was being sent at" in again.err and len(stack.jobs()) == 1
-
-
-def test_killed_before_it_reached_the_service_and_run_again_is_one_job(stack: Stack) -> None:
-    words = ("submit", "hello", "--request-id", "killed-3")
-    with stack.faults({"kind": "delay", "match": CREATE, "seconds": 60.0}), stack.started(*words) as sending:
-        stack.until(stack.journal("killed-3").is_file)
-        sending.kill()
-    stack.well(*words, SLIPWAY_LOOK_FOR="1s")
-    assert len(stack.jobs()) == 1
 
 
 def test_interrupted_while_it_looks_says_that_it_is_unknown(stack: Stack) -> None:
@@ -221,30 +170,8 @@ def test_of_two_jobs_of_one_name_the_one_that_ran_is_shown(stack: Stack) -> None
     assert waited.code == 4 and f"was a copy of {runs['id']}, which is gone" in waited.err
 
 
-def test_reads_are_tried_again_while_the_service_is_busy(standing: Stack) -> None:
-    with standing.faults({"kind": "unavailable", "match": "^GET .*catalog.json", "times": 2}):
-        standing.well("templates")
-    with standing.faults({"kind": "lost-answer", "match": "^GET .*catalog.json", "times": 1}):
-        standing.well("templates")
-
-
 @pytest.mark.parametrize("kind", ["unavailable", "lost-answer"])
 def test_a_verdict_that_cannot_be_had_stops_no_submission(stack: Stack, kind: str) -> None:
     with stack.faults({"kind": kind, "match": "^GET .*/persistentResources/"}):
         done = stack.well("submit", "hello")
     assert "cannot tell whether it starts" in done.out
-
-
-def test_clients_may_be_shared_by_threads(standing: Stack) -> None:
-    connection = connect(standing.env())
-    vertex = connection.vertex(standing.project, "us-central1")
-    found: list[str] = []
-    threads = [
-        threading.Thread(target=lambda: found.append(vertex.persistent_resource(standing.cluster).state))
-        for _ in range(16)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == ["RUNNING"] * 16

@@ -83,29 +83,6 @@ def test_a_full_pool_says_who_has_it_and_the_job_waits_with_a_reason(small: Stac
     assert done.code == 9 and "has not ended after 2" in done.err
 
 
-def test_what_can_never_run_says_why_of_each_and_is_not_sent(standing: Stack) -> None:  # N3, P3
-    alone = standing.run("submit", "crew", "-p", "workers=9", "--capacity", "pool")
-    assert alone.code == 5 and alone.err.splitlines()[:2] == [
-        "error: crew can never run on cpu",
-        "  why: cpu/workers: needs 10 machines, the pool's maximum is 3",
-    ]
-    either = standing.run("submit", "crew", "-p", "workers=9")
-    assert either.code == 5 and either.err.splitlines()[:3] == [
-        "error: crew can't run now with any of its capacity types",
-        "  why: pool cpu: cpu/workers: needs 10 machines, the pool's maximum is 3",
-        "       spot: quota custom_model_training_preemptible_cpus us-central1: needs 40, limit 1",
-    ]
-    assert standing.jobs() == []
-
-
-def test_a_shape_that_no_pool_has_is_shown_field_by_field(stack: Stack) -> None:  # P2
-    stack.spec()["workerPoolSpecs"][0]["diskSpec"] = {"bootDiskType": "pd-standard", "bootDiskSizeGb": 100}
-    stack.publish()
-    done = stack.run("submit", "hello")
-    assert done.code == 5 and stack.jobs() == []
-    assert "disk pd-standard 100 GB, where the nearest" in done.err and "pool workers has pd-ssd 100 GB" in done.err
-
-
 def test_ctrl_c_detaches_and_never_cancels(stack: Stack) -> None:  # N9
     with stack.started("submit", "hello", "-p", f"code={SLEEP}", "--follow") as following:
         stack.until(lambda: any(job["state"] == "JOB_STATE_RUNNING" for job in stack.jobs()))
@@ -176,13 +153,6 @@ def test_a_persons_mistake_is_told_with_exit_2_and_nothing_is_sent(
     assert standing.jobs() == []
 
 
-def test_a_required_parameter_is_asked_for(stack: Stack) -> None:
-    del stack.catalog["templates"]["hello"]["parameters"][0]["default"]
-    stack.publish()
-    done = stack.run("submit", "hello")
-    assert done.code == 2 and "code is missing: a string" in done.err
-
-
 def test_a_catalog_that_can_not_be_read_is_named_and_a_newer_one_says_to_update(stack: Stack) -> None:
     for content in (b"", b"{", b'{"schema": 2}', b"\xff\xfe"):
         stack.publish(content)
@@ -222,11 +192,6 @@ def test_what_an_environment_lacks_is_told(standing: Stack, variables: dict[str,
     done = standing.run("submit", "hello", **variables)
     assert done.code == code and all(part in done.err for part in said.split("|")), done.err
     assert "stale" not in done.err and standing.jobs() == []
-
-
-def test_an_endpoint_that_is_another_service(standing: Stack) -> None:
-    done = standing.run("submit", "hello", GOOGLE_STORAGE_CUSTOM_ENDPOINT=f"{standing.cloud.url}/v2/")
-    assert done.code in (2, 4) and "Traceback" not in done.err
 
 
 def test_each_role_that_is_lacked_is_named(stack: Stack) -> None:  # P5

@@ -38,24 +38,6 @@ def test_a_spot_job_runs_beside_the_pool_and_earlier_ones_tell_what_one_costs(ro
     assert roomy.run("submit", "hello", "--output", "json").json["run"] is None, "its machines are paid for anyway"
 
 
-def test_a_spot_job_beyond_its_quota_is_refused_with_the_metric(stack: Stack) -> None:  # D2, P3, P5
-    """Also beyond that of disks, for which it would be queued for ever."""
-    done = stack.run(*SPOT)
-    assert done.code == 5
-    assert "custom_model_training_preemptible_cpus us-central1: " in done.err and "needs 4, limit 1" in done.err
-    with stack.settings(quota={**SPOT_CPUS, "custom_model_training_pd_ssd": 99}):
-        done = stack.run(*SPOT)
-    assert done.code == 5 and stack.jobs() == []
-    assert "custom_model_training_pd_ssd us-central1: " in done.err and "needs 100, limit 99" in done.err
-
-
-def test_with_a_catalog_of_an_earlier_version_it_is_said_what_was_not_read(roomy: Stack) -> None:  # P5
-    del roomy.catalog["quotas"]
-    roomy.publish()
-    done = roomy.well(*SPOT)
-    assert "PD SSD GB not" in done.out and "until the next pulumi up" in done.out
-
-
 def test_without_the_role_for_quota_it_is_not_checked_and_never_refused(stack: Stack) -> None:  # P5
     with stack.without("roles/cloudquotas.viewer"):
         done = stack.run(*SPOT)

@@ -38,18 +38,6 @@ def every_job(stack: Stack) -> list[dict[str, Any]]:
     return stack.cloud.every(f"{JOBS}?pageSize=1000&filter={filter_}", "customJobs")
 
 
-def test_each_point_of_a_grid_is_sent(stack: Stack) -> None:  # N7
-    (stack.folder / "g.yaml").write_text("grid:\n  code: [print(1), print(2)]\n  workers: [1, 2]\n")
-    done = stack.run("submit", "crew", "--sweep", "g.yaml", "--output", "json")
-    assert done.code == 0, done.err
-    assert done.json["kind"] == "sweep" and done.json["count"] == 4 and len(done.json["accepted"]) == 4
-    jobs = every_job(stack)
-    assert {job["labels"]["slipway-sweep"] for job in jobs} == {done.json["sweep"]}
-    assert sorted(job["labels"]["slipway-run"] for job in jobs) == ["0", "1", "2", "3"]
-    asked = {tuple(pool["replicaCount"] for pool in job["jobSpec"]["workerPoolSpecs"]) for job in jobs}
-    assert asked == {("1", "1"), ("1", "2")}
-
-
 def test_the_request_of_each_run_is_filled_once(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     filled: Counter[str] = Counter()
 
@@ -167,17 +155,6 @@ def test_failed_runs_are_sent_once_more(snapshot: SnapshotAssertion, stack: Stac
     assert [(one["run"], one["attempt"]) for one in again["accepted"]] == [(1, 2)] and again["before"] == 1
 
 
-def test_a_run_that_was_sent_once_more_is_not_sent_again_before_it_has_ended(small: Stack) -> None:  # N7
-    (small.folder / "s.csv").write_text("code\nprint(1)\nraise SystemExit(1)\n")
-    words = ("submit", "hello", "--sweep", "s.csv")
-    assert small.run(*words).code == 0
-    small.until(lambda: all("endTime" in job for job in every_job(small)), 60)
-    held(small)
-    for accepted in ([(1, 1)], []):
-        retried = small.run(*words, "--retry-failed", "--output", "json")
-        assert [(one["run"], one["attempt"]) for one in retried.json["accepted"]] == accepted
-
-
 def test_who_waits_is_told_which_runs_failed_also_of_those_sent_before(stack: Stack) -> None:  # N7
     (stack.folder / "s.csv").write_text("code\nprint(1)\nraise SystemExit('no such file')\n")
     words = ("submit", "hello", "--sweep", "s.csv")
@@ -202,19 +179,6 @@ def test_waiting_has_an_end_and_the_runs_go_on(stack: Stack) -> None:
     assert cancelled.code == 8 and " of 2 runs of sweep " in cancelled.err and "cancelled" in cancelled.err
 
 
-def test_killed_in_the_middle_the_same_command_sends_the_rest(small: Stack) -> None:  # N7
-    held(small)
-    packaged(small)
-    words = ("submit", "hello", "--sweep", points(small, 150), "--rate", "0")
-    with small.faults({"kind": "delay", "match": CREATE, "seconds": 0.2}), small.started(*words) as sending:
-        small.until(lambda: len(every_job(small)) > 20)
-        sending.kill()
-    again = small.run(*words, SLIPWAY_LOOK_FOR="2s")
-    assert again.code == 0, again.err
-    found = Counter(job["labels"]["slipway-run"] for job in every_job(small))
-    assert set(found) == {str(index) for index in range(150)} and max(found.values()) == 1
-
-
 def test_the_command_that_goes_on_has_the_rate_and_the_wait_that_were_typed(stack: Stack) -> None:  # N7
     """Pasted it sent the rest at twice the rate, and ended before the runs did, or waited for ever."""
     stack.act_as_trainer(granted=False)
@@ -235,17 +199,6 @@ def test_runs_that_stay_unknown_are_sent_when_somebody_insists(stack: Stack) -> 
     again = stack.run(*words, "--retry-failed", SLIPWAY_LOOK_FOR="1s")
     assert again.code == 0 and len(every_job(stack)) == 3
     assert "with the templates of 3f9c2e1;" in again.err and "rest runs those of 0a1b2c3" in again.err
-
-
-def test_a_rate_limit_loses_nothing(stack: Stack) -> None:  # N7
-    """The project may send fewer than the sweep thinks: refused runs are sent again, when others are through."""
-    packaged(stack)
-    words = ("submit", "hello", "--sweep", points(stack, 30), "--rate", "0")
-    with stack.settings(submissions_per_minute=20), stack.started(*words) as sending:
-        stack.until(lambda: len(every_job(stack)) >= 18)  # Another test may have sent some in this minute.
-        stack.cloud.rest("POST", "/vertex-local/settings", {"submissions_per_minute": 0})
-        assert sending.wait() == 0
-    assert len(every_job(stack)) == 30
 
 
 A_TENTH: tuple[dict[str, Any], ...] = (

@@ -165,22 +165,6 @@ def test_a_run_that_was_on_its_way_when_the_command_was_killed_and_is_gone_is_no
     assert sorted(job["labels"]["slipway-run"] for job in every_job(stack)) == ["0", "1-1", "2"]
 
 
-def test_a_cancelled_run_whose_next_attempt_is_gone_is_not_sent_again_by_another_machine(  # N7
-    stack: Stack, tmp_path: Path
-) -> None:
-    held(stack)
-    packaged(stack)
-    words = ("submit", "hello", "--sweep", points(stack, 1))
-    sweep = stack.run(*words, "--output", "json").json["sweep"]
-    stack.well("jobs", "cancel", "--sweep", sweep)
-    assert len(stack.run(*words, "--retry-cancelled", "--output", "json").json["accepted"]) == 1
-    delete(stack, "0-1")
-    elsewhere(stack, tmp_path / "another machine")
-    points(stack, 1)
-    again = stack.run(*words, "--retry-cancelled", "--output", "json")
-    assert (again.code, again.json["gone"], again.json["accepted"]) == (4, [0], []), again.err
-
-
 @pytest.mark.parametrize("listed_after", [6.0, 600.0], ids=["later", "never"])
 def test_a_pipeline_that_has_started_is_looked_for_before_it_is_told_as_gone(  # N7
     stack: Stack, listed_after: float

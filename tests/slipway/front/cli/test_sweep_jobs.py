@@ -93,15 +93,6 @@ def test_a_sweep_that_nobody_has_sent_is_an_error_and_the_nearest_is_named(stack
     assert {job["parameters"]["code"] for job in document["jobs"]} == {"raise SystemExit(3)", "print('fine')"}
 
 
-def test_of_a_run_that_was_sent_once_more_the_last_time_counts() -> None:
-    states = {"0": "SUCCEEDED", "1": "FAILED", "1-1": "SUCCEEDED"}
-    runs = [
-        VertexJob.read({"name": f"jobs/{label}", "state": f"JOB_STATE_{state}", "labels": {"slipway-run": label}})
-        for label, state in states.items()
-    ]
-    assert tally(runs) == "2 runs listed: 2 succeeded; sent once more: 1 failed"
-
-
 def test_copies_that_stood_aside_are_no_runs_and_have_not_failed() -> None:  # N7
     """A copy ends by itself; before, each was told as a run that had failed and was sent once more."""
 

@@ -30,26 +30,6 @@ def close(stack: Stack, template: str = "hello", **values: Any) -> None:
     stack.publish()
 
 
-def test_quota_that_was_granted_since_the_deployment_counts(small: Stack) -> None:  # P5
-    """All runs were refused by the limit of the last deployment, while a single submission took Spot."""
-    spot = small.catalog["templates"]["hello"]["offers"][1]
-    spot.update(available=False, why="quota: short by 3", lacksQuota=True)
-    small.publish()
-    held(small)
-    with small.settings(quota=SPOT_CPUS):
-        done = small.well("submit", "hello", "--sweep", points(small, 3), "--then", "spot")
-    assert "→  3 runs, each by spot: " in done.out, done.err
-    assert {job["labels"]["slipway-capacity-type"] for job in every_job(small)} == {"spot"}
-
-
-def test_runs_that_were_sent_are_never_judged_again(stack: Stack) -> None:  # N7
-    words = ("submit", "hello", "--sweep", points(stack, 2))
-    stack.well(*words)
-    close(stack)
-    done = stack.well(*words, "--wait", "--output", "json")
-    assert [one["state"] for one in done.json["states"]] == ["JOB_STATE_SUCCEEDED"] * 2
-
-
 def test_only_the_runs_that_are_to_be_sent_are_judged(stack: Stack) -> None:  # P3, N7
     """Of two that were sent one was cancelled, and that one can go nowhere any more."""
     held(stack)

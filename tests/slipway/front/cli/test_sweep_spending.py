@@ -59,24 +59,6 @@ def test_only_a_pool_that_need_not_grow_costs_nothing_extra(stack: Stack, least:
     assert (float(planned.json["forecast"]["usd"]["bound"]) == 0) is (least == 3)
 
 
-def test_what_it_costs_at_most_is_always_told(busy: Stack) -> None:
-    planned = busy.run(*sweep(busy, "--capacity", "spot"), "--dry-run")
-    told = MOST.search(planned.err)
-    assert told and float(told[1].replace(",", "")) > 1
-    assert float(planned.json["forecast"]["usd"]["bound"]) == pytest.approx(float(told[1].replace(",", "")), abs=0.01)
-    done = busy.run(*sweep(busy, "--capacity", "spot"))
-    assert done.code == 0 and MOST.search(done.out)[1] == told[1], "the same"  # type: ignore[index]
-
-
-def test_another_type_is_taken_where_it_is_named(busy: Stack) -> None:
-    planned = busy.run(*sweep(busy, "--then", "spot"), "--dry-run")
-    assert {one["labels"]["slipway-capacity-type"] for one in planned.json["requests"]} == {"spot"}
-    done = busy.run(*sweep(busy, "--then", "spot"))
-    assert done.code == 0, done.err
-    assert types(busy) == {"spot"} and done.out.startswith("leaves pool cpu for spot")
-    assert MOST.search(done.out)
-
-
 @pytest.mark.parametrize(("typed", "taken"), [("y", "spot"), ("", "pool")])
 def test_a_terminal_is_asked(busy: Stack, typed: str, taken: str) -> None:
     done = busy.asked(*sweep(busy), answer=typed)
@@ -121,14 +103,6 @@ def test_runs_whose_answers_were_lost_are_counted_as_what_they_may_cost(busy: St
     assert planned.code == 0 and MOST.search(planned.err)
     assert busy.run(*words).code == 5 and every_job(busy) == []
     assert busy.run(*words, "--yes", SLIPWAY_LOOK_FOR="1s").code == 0 and types(busy) == {"spot"}
-
-
-def test_what_can_never_run_on_the_pool_goes_to_the_next_type(stack: Stack) -> None:
-    (stack.folder / "g.yaml").write_text("grid: {workers: [1, 9]}")
-    with stack.settings(quota=SPOT_CPUS):
-        stack.well("submit", "crew", "--sweep", "g.yaml")
-    labels = [job["labels"] for job in every_job(stack)]
-    assert {one["slipway-run"]: one["slipway-capacity-type"] for one in labels} == {"0": "pool", "1": "spot"}
 
 
 def test_a_cluster_that_takes_no_jobs_now_is_not_left_unasked(busy: Stack) -> None:

@@ -20,16 +20,6 @@ def test_a_full_pool_is_told_with_how_long_it_took_before(small: Stack) -> None:
     assert text.startswith("pool full") and re.search(r" \(here: \d+(–\d+)? s, 3 times ", text)
 
 
-def test_a_job_that_waits_already_may_start_first(stack: Stack) -> None:  # P3, N9
-    """It needs all three machines; the one that is left over until then is promised to nobody."""
-    held(stack, 2)
-    stack.well("submit", "crew", "-p", f"code={SLEEP}", "-p", "workers=2")
-    done = stack.run("submit", "hello", "--capacity", "pool", "--output", "json")
-    assert done.json["verdict"]["outcome"] == "may-wait", done.json["verdict"]["text"]
-    assert done.json["verdict"]["text"].endswith("well, and may start first")
-    stack.until(lambda: stack.jobs()[0]["state"] == "JOB_STATE_QUEUED")
-
-
 def test_a_full_pool_is_told_with_when_there_is_usually_room(moved: Stack, tmp_path: Path) -> None:  # N16
     """Jobs that ran for half an hour by the cloud's clock tell when those that run now are usually done."""
     stack, go = moved, tmp_path / "go"

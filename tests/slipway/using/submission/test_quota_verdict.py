@@ -51,23 +51,39 @@ def judged(
     return on_own_machines(candidate(offer, wait), "us-central1", limits, active, clusters)
 
 
-def test_quota_suffices(snapshot: SnapshotAssertion) -> None:
-    found = verdict({CPUS: 24})
-    assert found.outcome is Outcome.BESIDE
-    assert found.text == snapshot
+TUNE, CLUSTERS = job("tune", 2, on="", strategy="SPOT"), (cluster(pool(replicas=3)),)
+SUFFICES, NO_ROLE = "; quota suffices, machines are not promised", "denied (needs roles/cloudquotas.viewer)"
 
 
-def test_a_limit_too_small_means_never(snapshot: SnapshotAssertion) -> None:
-    found = verdict({CPUS: 23})
-    assert found.outcome is Outcome.NEVER
-    assert found.why == snapshot
+@pytest.mark.parametrize(
+    ("found", "outcome", "ends"),
+    [
+        (verdict({CPUS: 24}), Outcome.BESIDE, f"spot: runs on 3 machines of its own{SUFFICES}"),
+        (verdict({CPUS: -1}), Outcome.BESIDE, SUFFICES),
+        (verdict({CPUS: 24}, job("tune", 2)), Outcome.BESIDE, SUFFICES),
+        (verdict({CPUS: 23}), Outcome.NEVER, "can never run on spot machines"),
+        (verdict({CPUS: 24}, TUNE), Outcome.WAITS, "16 of 24 used"),  # N9
+        (verdict({CPUS: NotRead(NO_ROLE)}), Outcome.BESIDE, f"not read: {NO_ROLE}"),  # P5
+        # On-demand machines share their quota with the clusters. # D2
+        (
+            verdict({CPUS: 0, ON_DEMAND: 48}, by="on-demand", beside_clusters=CLUSTERS),
+            Outcome.BESIDE,
+            SUFFICES,
+        ),
+        (verdict({ON_DEMAND: 40}, by="on-demand", beside_clusters=CLUSTERS), Outcome.WAITS, "24 of 40 used"),
+    ],
+)
+def test_a_limit_and_what_is_in_use_of_it_decide(found: Verdict, outcome: Outcome, ends: str) -> None:
+    assert found.outcome is outcome and found.text.endswith(ends)
 
 
-def test_a_limit_in_use_means_waiting(snapshot: SnapshotAssertion) -> None:  # N9
-    spot = job("tune", 2, on="", strategy="SPOT")
-    found = verdict({CPUS: 24}, spot)
-    assert found.outcome is Outcome.WAITS and found.text.endswith("16 of 24 used")
-    assert found.why == snapshot
+def test_what_is_short_is_named_with_its_metric() -> None:
+    short = f"quota {CPUS} us-central1: needs 24, limit"
+    assert verdict({CPUS: 23}).why == (f"{short} 23",) and verdict({CPUS: 24}, TUNE).why == (f"{short} 24, used 16",)
+
+
+def test_which_quota_a_reservation_draws_nobody_documents() -> None:  # Z6
+    assert "quota not checked: " in verdict({CPUS: 0, ON_DEMAND: 0}, by="reservation").text
 
 
 def test_flex_start_draws_the_preemptible_quota_and_says_how_long_it_waits(
@@ -93,28 +109,6 @@ def test_what_is_short_is_told_with_a_limit_that_would_do() -> None:  # Z2
     assert verdict({CPUS: 23}, spot).lacking == ((CPUS, 40),)
     assert judged({CPUS: 23}, None, None).lacking == ((CPUS, 24),)
     assert verdict({CPUS: 64}, spot).lacking == ()
-
-
-def test_on_demand_shares_its_quota_with_the_clusters() -> None:  # D2
-    three = cluster(pool(replicas=3))
-    assert verdict({CPUS: 0, ON_DEMAND: 48}, by="on-demand", beside_clusters=(three,)).outcome is Outcome.BESIDE
-    found = verdict({ON_DEMAND: 40}, by="on-demand", beside_clusters=(three,))
-    assert found.outcome is Outcome.WAITS and found.text.endswith("24 of 40 used")
-
-
-def test_which_quota_a_reservation_draws_nobody_documents() -> None:  # Z6
-    found = verdict({CPUS: 0, ON_DEMAND: 0}, by="reservation")
-    assert found.outcome is Outcome.BESIDE and "quota not checked: " in found.text
-
-
-def test_jobs_on_a_pool_draw_no_preemptible_quota() -> None:
-    assert verdict({CPUS: 24}, job("tune", 2)).outcome is Outcome.BESIDE
-
-
-def test_without_the_role_it_is_not_checked_and_never_refused() -> None:  # P5
-    found = verdict({CPUS: NotRead("denied (needs roles/cloudquotas.viewer)")})
-    assert found.outcome is Outcome.BESIDE
-    assert found.text.endswith("not read: denied (needs roles/cloudquotas.viewer)")
 
 
 def test_a_limit_without_what_is_in_use_is_not_called_enough() -> None:
@@ -162,7 +156,3 @@ def test_disks_are_drawn_by_spot_and_clusters_alike() -> None:  # N9, D2
     found = verdict({CPUS: 24, DISKS: 599}, beside_clusters=(three,))
     assert found.outcome is Outcome.WAITS and found.lacking == ((DISKS, 600),)
     assert found.text.endswith("300 of 599 used")
-
-
-def test_unlimited_is_enough() -> None:
-    assert verdict({CPUS: -1}).outcome is Outcome.BESIDE

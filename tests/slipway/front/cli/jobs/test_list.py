@@ -98,20 +98,6 @@ def test_a_team_is_named_told_and_asked_for(stack: Stack) -> None:  # N19
     assert other.code == 2 and "--team language or --team vision" in other.err and len(stack.jobs()) == 3
 
 
-def test_a_sweep_counts_for_a_team_and_is_the_same_sweep(stack: Stack) -> None:  # N7
-    """Its id is what it was before there were teams."""
-    (stack.folder / "runs.yaml").write_text("grid: {code: [pass, print(1)]}\n")
-    sweep = ("submit", "hello", "--sweep", "runs.yaml")
-    first = stack.well(*sweep, "--output", "json").json
-    stack.catalog["submitters"] = {stack.trainer: ["group:vision@acme.example", "group:language@acme.example"]}
-    stack.publish()
-    again = stack.well(*sweep, "--team", "vision", "--output", "json").json
-    assert again["sweep"] == first["sweep"] and len(stack.jobs()) == 2
-    (stack.folder / "runs.yaml").write_text("grid: {code: [pass, print(2)]}\n")
-    stack.well(*sweep, "--team", "vision")
-    assert [job["labels"].get("slipway-team") for job in stack.jobs()] == ["vision", "vision", None, None]
-
-
 SCHEMAS = "gs://google-cloud-aiplatform/schema/trainingjob/definition"
 NULLS = {
     "worker_pool_specs": [
