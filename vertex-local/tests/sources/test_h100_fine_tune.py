@@ -11,8 +11,7 @@ from google.api_core import exceptions
 from tests.conftest import STAGING
 from tests.official import aiplatform, cloudquotas_v1
 from tests.official import custom_job as gca_custom_job_compat
-from tests.sources.conftest import later, machines, posted
-from vertex_local.testing.calling import PARENT
+from tests.sources.conftest import later, machines
 from vertex_local.testing.local_cloud import LocalCloud
 
 H100: dict[str, Any] = {"machine_type": "a3-highgpu-8g", "accelerator_type": "NVIDIA_H100_80GB", "accelerator_count": 8}
@@ -102,14 +101,3 @@ def accelerators(cloud: LocalCloud, name: str) -> list[str]:
         found.append([item["metric"]["labels"]["accelerator_id"] for item in series])
     assert found[0] == found[1]
     return found[0]
-
-
-def test_an_ordinary_job_is_tried_three_times_and_then_fails(cloud: LocalCloud) -> None:
-    """What the article contrasts with: without the scheduler the person has to try again."""
-    machines(cloud, "a2-highgpu-1g", (0, 0))
-    machine = {"machineType": "a2-highgpu-1g", "acceleratorType": "NVIDIA_TESLA_A100", "acceleratorCount": 1}
-    pool: Any = {"machineSpec": machine, "replicaCount": 1, "containerSpec": {"imageUri": "python:3.10"}}
-    name = posted(cloud, {"displayName": "on-demand", "jobSpec": {"workerPoolSpecs": [pool]}})
-    ended = cloud.until(name, "JOB_STATE_FAILED")
-    assert ended["error"]["code"] == 8 and "in region: us-central1" in ended["error"]["message"]
-    assert cloud.rest("GET", f"/v1/{PARENT}/customJobs?pageSize=1")["customJobs"]

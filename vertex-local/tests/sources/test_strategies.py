@@ -103,14 +103,6 @@ def custom_job(name: str) -> aiplatform.CustomJob:
     return aiplatform.CustomJob(display_name=name, worker_pool_specs=[spec])
 
 
-def test_the_sdk_runs_a_flex_start_job_to_its_end(sdk: LocalCloud) -> None:
-    job = custom_job("sdk-flex")
-    job.run(scheduling_strategy=flex_start(), max_wait_duration=1800)
-    assert job.state.name == "JOB_STATE_SUCCEEDED"
-    scheduling = job.gca_resource.job_spec.scheduling
-    assert (scheduling.strategy, scheduling.max_wait_duration.seconds) == (flex_start(), 1800)
-
-
 def test_the_sdk_s_wait_for_ever_gets_through(sdk: LocalCloud) -> None:
     machines(sdk, "g2-standard-4", (0, 0))
     job = custom_job("sdk-ever")

@@ -189,24 +189,6 @@ def test_more_than_the_limit_is_refused_with_all_metrics(calling: Calling) -> No
     ]
 
 
-def test_quota_in_use_makes_a_job_wait(calling: Calling) -> None:
-    calling.set(**{"quota.custom_model_training_cpus": 6})
-    first, second = calling.job(), calling.job()
-    assert (first["state"], second["state"]) == ("JOB_STATE_PENDING", "JOB_STATE_QUEUED")
-    end(calling, first)
-    calling.advance(1)
-    assert state(calling, second) == "JOB_STATE_PENDING"
-
-
-def test_a_spot_job_draws_the_preemptible_metrics(calling: Calling) -> None:
-    spot = job_body(spec={"scheduling": {"strategy": "SPOT"}})
-    error = calling.refused("POST", JOBS, spot)
-    assert error.message.endswith("aiplatform.googleapis.com/custom_model_training_preemptible_cpus")
-    calling.set(**{"quota.custom_model_training_preemptible_cpus": 4, "quota.custom_model_training_cpus": 0})
-    assert calling.call("POST", JOBS, spot)["state"] == "JOB_STATE_PENDING"
-    assert calling.call("POST", JOBS, spot)["state"] == "JOB_STATE_QUEUED"
-
-
 def test_clusters_draw_the_on_demand_metrics_and_jobs_on_them_none(calling: Calling) -> None:
     calling.set(**{"quota.custom_model_training_cpus": 8})
     calling.cluster("cpu")

@@ -198,16 +198,6 @@ def test_after_five_restarts_of_one_worker_the_whole_job_starts_again(stage: Sta
     assert (stage.state(job), stage.run(job).attempt, dict(stage.run(job).worn)) == ("RUNNING", 2, {})
 
 
-def test_after_three_retries_of_the_job_it_fails(stage: Stage) -> None:
-    stage.set(worker_restarts=0)
-    job = three(stage)
-    for attempt in (2, 3, 4):
-        stage.dies(job, FIRST)
-        assert stage.run(job).attempt == attempt
-    stage.dies(job, FIRST)
-    assert (stage.state(job), stage.body(job)["error"]["code"]) == ("FAILED", 13)
-
-
 def test_a_job_may_ask_to_be_restarted_whole(stage: Stage) -> None:
     job = three(stage, restartJobOnWorkerRestart=True)
     folders = [stage.folder(job, item) for item in (CHIEF, FIRST, SECOND)]
@@ -231,18 +221,6 @@ def test_while_the_whole_job_is_restarted_it_is_pending_and_keeps_its_machines(s
         states.append(stage.state(job))
         assert stage.used() == used
     assert states == ["RUNNING", "PENDING", "RUNNING", "RUNNING"]
-
-
-def test_disabled_retries_overrule_that(stage: Stage) -> None:
-    job = three(stage, restartJobOnWorkerRestart=True, disableRetries=True)
-    stage.dies(job, FIRST)
-    assert stage.state(job) == "FAILED"
-
-
-def test_a_failure_of_user_code_is_not_restarted(stage: Stage) -> None:
-    job = three(stage)
-    stage.ends(job, FIRST, 1)
-    assert (stage.state(job), "non-zero status of 1" in stage.error(job)) == ("FAILED", True)
 
 
 def test_a_crash_tries_the_whole_job_again_and_gives_its_machines_up_between(stage: Stage) -> None:

@@ -208,14 +208,6 @@ def test_a_reservation_is_drawn_and_given_back(stage: Stage) -> None:
     assert stage.used() == {}
 
 
-def test_a_named_reservation_that_is_used_up_is_a_stock_out_in_the_end(stage: Stage) -> None:
-    held(stage, 0)
-    job = stage.submit(reserved(SPECIFIC))
-    stage.step(60)
-    stage.step(60)
-    assert (stage.state(job), stage.error(job)) == ("FAILED", WORDS)
-
-
 def test_any_reservation_first_and_then_other_machines(stage: Stage) -> None:
     limit = {"region": "us-central1", "machine": "a3-highgpu-8g", "machines": 1}
     held(stage, 1, supply=[limit])
@@ -290,14 +282,3 @@ def test_pools_of_one_cluster_share_the_machines(stage: Stage) -> None:
     stage.supply((0, N1, "any", 3))
     pools = [pool(N1, 1, id="a"), pool(N1, 3, id="b")]
     assert stage.calling.cluster("cpu", resourcePools=pools)["state"] == "ERROR"
-
-
-@pytest.mark.parametrize("strategy", ["", "SPOT"])
-def test_disks_and_cpus_are_drawn_by_all_and_apart(stage: Stage, strategy: str) -> None:
-    disk = {"bootDiskType": "pd-standard", "bootDiskSizeGb": 200}
-    job = stage.submit(worker(diskSpec=disk), strategy=strategy)
-    cpus = "preemptible_cpus" if strategy else "cpus"
-    assert stage.used() == {f"custom_model_training_{cpus}": 4, "custom_model_training_pd_standard": 200}
-    stage.step()
-    stage.ends(job)
-    assert stage.used() == {}
