@@ -1,5 +1,3 @@
-""""""
-
 from typing import Any
 
 from local.plugin.checking import DEFAULTS, Checked, check

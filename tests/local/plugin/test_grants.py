@@ -1,5 +1,3 @@
-""""""
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -7,7 +5,6 @@ import pytest
 
 from local.plugin.provider import Provider
 from local.plugin.transport import CloudError
-from local.plugin.values import Properties
 from tests.local.plugin.conftest import Recorder, Waits
 
 _TOKEN = "gcp:serviceaccount/account:Account"
@@ -58,76 +55,6 @@ def test_delete(recorder: Recorder, provider: Provider) -> None:
     recorder.answer(f"DELETE /v1/{_ID}", {})
     provider.delete(_TOKEN, _ID, {"accountId": "trainer"}, 0)
     assert recorder.lines == [f"DELETE /v1/{_ID}"]
-
-
-_QUOTA = "gcp:cloudquota/sQuotaPreference:SQuotaPreference"
-_WISHED = "projects/p1/locations/global/quotaPreferences/h100"
-_ONE = f"/v1beta/{_WISHED}"
-_SENT = {
-    "name": "h100",
-    "service": "aiplatform.googleapis.com",
-    "quotaId": "CustomModelTrainingH100GPUsPerProjectPerRegion",
-    "dimensions": {"region": "us-central1"},
-    "quotaConfig": {"preferredValue": "8", "annotations": {"by": "slipway"}},
-    "contactEmail": "ml@acme.example",
-    "justification": "training",
-}
-_WISH: Properties = {**_SENT, "ignoreSafetyChecks": "QUOTA_SAFETY_CHECK_UNSPECIFIED", "__defaults": []}
-
-
-def _answer(**config: Any) -> dict[str, Any]:
-    known = {name: _SENT[name] for name in ("service", "quotaId", "dimensions")}
-    return {
-        **known,
-        "name": _WISHED,
-        "etag": "e",
-        "quotaConfig": {"preferredValue": "8", "grantedValue": "4", **config},
-    }
-
-
-def test_create_names_the_preference_and_the_safety_checks(recorder: Recorder, provider: Provider) -> None:
-    line = "POST /v1beta/projects/p1/locations/global/quotaPreferences"
-    recorder.answer(line, {})
-    recorder.answer(f"GET {_ONE}", _answer())
-    made = provider.create(_QUOTA, _WISH, 0)
-    asked = recorder.only(line)
-    assert asked.query == {
-        "quotaPreferenceId": "h100",
-        "ignoreSafetyChecks": "QUOTA_SAFETY_CHECK_UNSPECIFIED",
-        "alt": "json",
-    }
-    assert asked.body == _SENT
-    assert made.id == _WISHED
-    assert made.state["quotaConfig"] == {
-        "preferredValue": "8",
-        "grantedValue": "4",
-        "annotations": {"by": "slipway"},
-    }
-    assert made.state["contactEmail"] == "ml@acme.example"
-    assert provider.difference(_QUOTA, made.state, _WISH).changes == ()
-
-
-def test_an_update_patches_what_changed(recorder: Recorder, provider: Provider) -> None:
-    recorder.answer(f"PATCH {_ONE}", {})
-    recorder.answer(f"GET {_ONE}", _answer(preferredValue="16"))
-    state = {**_SENT, "parent": "projects/p1", "quotaConfig": {"preferredValue": "8", "grantedValue": "4"}}
-    inputs = {**_WISH, "quotaConfig": {"preferredValue": "16"}}
-    provider.update(_QUOTA, _WISHED, state, inputs, 0)
-    asked = recorder.only(f"PATCH {_ONE}")
-    assert asked.query["updateMask"] == "quotaConfig"
-    assert asked.body["quotaConfig"] == {"preferredValue": "16", "grantedValue": "4"}
-
-
-def test_destroy_sends_nothing(recorder: Recorder, provider: Provider) -> None:
-    provider.delete(_QUOTA, _WISHED, _SENT, 0)
-    assert recorder.lines == []
-
-
-def test_a_refused_preference_is_an_error_with_googles_text(recorder: Recorder, provider: Provider) -> None:
-    line = "POST /v1beta/projects/p1/locations/global/quotaPreferences"
-    recorder.refuse(line, 409, "Quota preference already exists.", "ALREADY_EXISTS")
-    with pytest.raises(CloudError, match="Error creating QuotaPreference: googleapi: Error 409: Quota preference alr"):
-        provider.create(_QUOTA, _WISH, 0)
 
 
 _PROJECT = "gcp:projects/iAMMember:IAMMember"
