@@ -11,13 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from slipway.base.errors import ConfigError
 from slipway.base.formatting import join
 from slipway.model.findings.finding import Finding, Grade
 from slipway.model.findings.grades import is_announced
 from slipway.model.prices import Price, dollars
+from slipway.reviewing.record import Record
 from slipway.reviewing.review import Review
-from slipway.reviewing.told.comment import contents
 from slipway.reviewing.told.redaction import hidden
 
 TOLERANCE = Decimal(1)
@@ -138,31 +137,23 @@ class Approval:
 
 @dataclass(frozen=True)
 class Comment:
-    """The review's own comment; `changed`: the time of the last edit, as `Approval.at`. `reviews` are its contents, of
-    `tree`; both empty where it was damaged."""
+    """The review's own comment; `changed`: the time of the last edit, as `Approval.at`."""
 
     id: str
     body: str
     changed: str
-    tree: str = ""
-    reviews: tuple[Review, ...] = ()
-
-    @classmethod
-    def read(cls, id_: str, body: str, changed: str) -> Comment:
-        try:
-            reviews, tree = contents(body, "the comment")
-        except ConfigError:
-            reviews, tree = (), ""
-        return cls(id_, body, changed, tree, reviews)
 
 
 @dataclass(frozen=True)
 class PullRequest:
+    """A pull request. `record`: what its review told of the merge result, None where no run has kept that."""
+
     id: str
     number: int
     author: str
     approvals: tuple[Approval, ...] = ()
     comment: Comment | None = None
+    record: Record | None = None
 
 
 @dataclass(frozen=True)
@@ -177,10 +168,12 @@ class MergeResult:
 
     @property
     def approvers(self) -> tuple[str, ...]:
-        """The people who approved this very tree, not their own, after the last edit of the comment."""
-        comment = self.pull_request.comment if self.pull_request else None
-        written = comment.changed if comment else ""
-        return tuple(one.login for one in self._of_this_tree if one.at >= written)
+        """The people who approved this very tree, not their own, after the last edit of the comment, which they read,
+        and after its record was made. Neither time stands for the other's: an edited comment leaves the record as it
+        is, and a record that somebody replaces later was read by nobody."""
+        pull = self.pull_request
+        told = (pull.comment and pull.comment.changed, pull.record and pull.record.at) if pull else ()
+        return tuple(one.login for one in self._of_this_tree if all(one.at >= at for at in told if at))
 
     @property
     def objection(self) -> tuple[str, str]:
@@ -191,14 +184,16 @@ class MergeResult:
         asked, others = f"{self.words.sign}{pull.number}", join(one.login for one in self._others)
         approve = f"have {asked} approved by somebody else who may write, having read its comment"
         if self.merged:
-            late = f"{approve}, and run this again" if self.words.approved_late else "revert it and open one"
+            again = "" if pull.record else f"run the review of {asked} again, "
+            late = f"{again}{approve}, and run this again" if self.words.approved_late else "revert it and open one"
             approve = f"{late}; or {insist}"
         if self.approvers:
-            told = "tells less" if pull.comment else "is gone, so nobody can tell what was approved"
-            return f"{join(self.approvers)} approved {asked}, and its comment {told}", insist
+            if pull.record:
+                return f"{join(self.approvers)} approved {asked}, and the record of its review tells less", insist
+            return f"no run has kept what {join(self.approvers)} approved {asked} as, or it has expired", approve
         if self._of_this_tree:
             early = join(one.login for one in self._of_this_tree)
-            return f"the comment of {asked} was changed after {early} approved it", approve
+            return f"the review of {asked}, or its comment, was changed after {early} approved it", approve
         if self._others:
             trees = join(dict.fromkeys(one.tree[:_SHOWN] or "one that is gone" for one in self._others))
             why = f"{others} approved {asked} as another tree, {trees}, than this one, {self.tree[:_SHOWN]}"
@@ -217,12 +212,12 @@ class MergeResult:
 
 def obstacles(reviews: Iterable[Review], result: MergeResult, tolerance: Decimal) -> Iterator[GateObstacle]:
     """Yield the obstacles: before the merge, what needs an approval and has none; after it, also what goes beyond the
-    comment."""
+    record of its review."""
     pull = result.pull_request
     if pull is None or not result.merged:
         yield from () if result.approvers else unapproved(reviews)
         return
-    told = pull.comment.reviews if pull.comment and pull.comment.tree == result.tree else ()
+    told = pull.record.reviews(result.tree) if pull.record else ()
     if not result.approvers:
         told = tuple(
             replace(

@@ -1,12 +1,14 @@
 """A stand-in for GitHub's API on loopback. GraphQL is answered by the schema that GitHub documents (`github.graphql`),
-so that an unknown field is refused; REST by the pages of a path, and issues by the existing ones. Writes take
-effect."""
+so that an unknown field is refused; REST by the pages of a path, and artifacts as its documentation has them. Writes
+take effect."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import threading
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,7 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 from graphql import build_schema, graphql_sync
 
 SCHEMA = build_schema(Path(__file__).with_name("github.graphql").read_text())
-HEAD, TREE, OTHER = "a" * 40, "c" * 40, "d" * 40
+HEAD, PUSHED, TREE, OTHER = "a" * 40, "e" * 40, "c" * 40, "d" * 40
 OWNER, NAME, NUMBER, TOKEN = "acme", "ml", 3, "t"
 WRITTEN, APPROVED, LATER = (f"2026-11-21T09:{minute}:00Z" for minute in ("05", "20", "40"))
 
@@ -42,16 +44,35 @@ class Review:
     may_write: bool = True
 
 
+@dataclass(frozen=True)
+class Artifact:
+    """An artifact with one file of its name, of a run of the review's workflow for the pull request's `head`."""
+
+    text: str
+    name: str = f"slipway-review-{TREE}.json"
+    at: str = WRITTEN
+    head: str = PUSHED
+    fork: bool = False
+    expired: bool = False
+    event: str = "pull_request"
+    workflow: str = "preview.yaml"
+    file: str = ""
+    packed: bool = True
+
+
 @dataclass
 class GitHub:
-    """A repository with one pull request, of ada's. `merged_as` is its merge commit. `rest`: pages by path. `failing`:
-    statuses for the next calls. `written`: the requested changes."""
+    """A repository with one pull request, of ada's, of the commit `PUSHED`. `merged_as` is its merge commit. `rest`:
+    pages by path. `failing`: statuses for the next calls. `hidden`: no artifact is for this token. `written`: the
+    requested changes."""
 
     tree: str = TREE
     comments: list[Comment] = field(default_factory=list)
+    artifacts: list[Artifact] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
     merged_as: str = HEAD
     forbidden: bool = False
+    hidden: bool = False
     failing: list[int] = field(default_factory=list)
     rest: dict[str, list[Any]] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
@@ -67,6 +88,7 @@ class GitHub:
             "GITHUB_REF": "refs/heads/main" if merged else f"refs/pull/{NUMBER}/merge",
             "GITHUB_SHA": HEAD,
             "GITHUB_RUN_ID": "4711",
+            "GITHUB_WORKFLOW_REF": f"{OWNER}/{NAME}/.github/workflows/{'up' if merged else 'preview'}.yaml@refs/x",
             "GH_TOKEN": TOKEN,
         }
 
@@ -102,10 +124,37 @@ class GitHub:
             "id": f"PR_{NUMBER}",
             "number": NUMBER,
             "author": {"__typename": "User", "login": "ada"},
+            "headRefOid": PUSHED,
             "mergeCommit": {"oid": self.merged_as} if self.merged_as else None,
             "latestOpinionatedReviews": self._reviews,
             "comments": self._comments,
         }
+
+    def kept(self, path: str, name: str) -> Any:
+        """Answer what is asked of artifacts and their runs; None for anything else. A run has its artifact's number."""
+        actions, _, what = path.rpartition("/actions/")
+        kind, _, rest = what.partition("/")
+        if actions != f"/repos/{OWNER}/{NAME}":
+            return None
+        if what == "artifacts":
+            named = [self._artifact(number) for number, one in enumerate(self.artifacts) if one.name == name]
+            return {"total_count": len(named), "artifacts": named}
+        if not self.artifacts or kind == "workflows":
+            return None
+        one = self.artifacts[int(rest.partition("/")[0])]
+        if kind == "runs":
+            return {"event": one.event, "path": f".github/workflows/{one.workflow}"}
+        if not one.packed:
+            return one.text.encode()
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr(one.file or one.name, one.text)
+        return packed.getvalue()
+
+    def _artifact(self, number: int) -> Any:
+        one = self.artifacts[number]
+        run = {"id": number, "head_sha": one.head, "repository_id": 1, "head_repository_id": 2 if one.fork else 1}
+        return {"id": number, "created_at": one.at, "expired": one.expired, "workflow_run": run}
 
     def _comments(self, _: Any, first: int = 0, last: int = 0) -> Any:
         nodes = [self._comment(number) for number in range(len(self.comments))]
@@ -145,8 +194,15 @@ def _handler(github: GitHub) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
-            page = int(parse_qs(parts.query).get("page", ["1"])[0])
-            if not self._refused():
+            asked = parse_qs(parts.query)
+            page = int(asked.get("page", ["1"])[0])
+            if self._refused():
+                return
+            if github.hidden:
+                self._send(403, {"message": "Resource not accessible by integration"})
+            elif kept := github.kept(parts.path, asked.get("name", [""])[0]):
+                self._send(200, kept)
+            else:
                 pages = github.rest.get(parts.path, [[]])
                 after = f"{github.url}{parts.path}?page={page + 1}"
                 self._send(200, pages[page - 1], {"Link": f'<{after}>; rel="next"'} if page < len(pages) else {})
@@ -160,7 +216,7 @@ def _handler(github: GitHub) -> type[BaseHTTPRequestHandler]:
             return True
 
         def _send(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
-            content = json.dumps(body).encode()
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(status)
             for name, value in {"Content-Length": str(len(content)), **(headers or {})}.items():
                 self.send_header(name, value)

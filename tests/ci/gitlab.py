@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 PROJECT, NUMBER, TOKEN = 20, 3, "glpat-t"
 WRITTEN, APPROVED, LATER = (f"2026-11-21T09:{minute}:00.123Z" for minute in ("05", "20", "40"))
@@ -25,6 +25,18 @@ class Note:
     body: str
     by: int = BOT
     at: str = WRITTEN
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A file that a job has kept, in a pipeline of its own."""
+
+    name: str
+    text: str
+    at: str = WRITTEN
+    job: str = "slipway-reviewed"
+    source: str = "merge_request_event"
+    project: int = PROJECT
 
 
 @dataclass
@@ -46,6 +58,7 @@ class GitLab:
     bots: set[int] = field(default_factory=lambda: {BOT})
     blocked: set[int] = field(default_factory=set)
     notes: list[Note] = field(default_factory=list)
+    artifacts: list[Artifact] = field(default_factory=list)
     versions: list[Version] = field(default_factory=list)
     merged_as: dict[str, str] = field(default_factory=dict)
     target: str = "main"
@@ -69,6 +82,7 @@ class GitLab:
             "CI_PROJECT_ID": str(PROJECT),
             "CI_COMMIT_SHA": commit,
             "CI_DEFAULT_BRANCH": "main",
+            "CI_JOB_NAME": "slipway-reviewed",
             "CI_JOB_URL": "https://gitlab.example.com/acme/ml/-/jobs/4711",
             "GITLAB_USER_LOGIN": "ada",
             "GITLAB_TOKEN": TOKEN,
@@ -97,6 +111,9 @@ class GitLab:
             f"GET {change}/approvals": lambda *_: self._approvals,
             f"GET {change}/versions": lambda *_: [_version(one) for one in reversed(self.versions)],
             f"GET {change}/notes": lambda *_: [self._note(at) for at in range(len(self.notes))],
+            f"GET {change}/pipelines": lambda *_: self._pipelines,
+            rf"GET /projects/{PROJECT}/pipelines/(\d+)/jobs": lambda found, _: [self._job(int(found[1]))],
+            rf"GET /projects/{PROJECT}/jobs/(\d+)/artifacts/(.+)": lambda found, _: self._file(int(found[1]), found[2]),
             f"POST {change}/notes": lambda _, sent: self._add(sent["body"]),
             rf"PUT {change}/notes/(\d+)": lambda found, sent: self._replace(int(found[1]), sent["body"]),
             rf"GET /projects/{PROJECT}/repository/commits/(\w+)/merge_requests": lambda *_: [self._request],
@@ -136,6 +153,20 @@ class GitLab:
         one = self.notes[at]
         times = {"created_at": WRITTEN, "updated_at": one.at}
         return {"id": 300 + at, "body": one.body, "author": _user(one.by), "system": False, **times}
+
+    @property
+    def _pipelines(self) -> list[dict[str, Any]]:
+        """Return the newest first, as GitLab does."""
+        every = [{"id": at, "source": one.source, "project_id": one.project} for at, one in enumerate(self.artifacts)]
+        return every[::-1]
+
+    def _job(self, at: int) -> dict[str, Any]:
+        one = self.artifacts[at]
+        return {"id": at, "name": one.job, "status": "failed", "finished_at": one.at}
+
+    def _file(self, at: int, name: str) -> Any:
+        one = self.artifacts[at]
+        return json.loads(one.text) if unquote(unquote(name)) == one.name else None
 
     def _add(self, body: str) -> dict[str, Any]:
         self.notes.append(Note(body, at=LATER))

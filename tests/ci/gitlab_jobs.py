@@ -20,7 +20,7 @@ import yaml
 
 from tests.checkouts.kept_server import forking_python
 from tests.ci import tools
-from tests.ci.gitlab import GitLab
+from tests.ci.gitlab import Artifact, GitLab
 
 _INPUT = re.compile(r"\$\[\[ inputs\.([a-z-]+) \]\]")
 _TERM = re.compile(r'\$(\w+) (==|=~) (?:\$(\w+)|"([^"]*)"|/([^/]*)/)')
@@ -222,6 +222,7 @@ class Runner:
         script = "\n".join((*job.body.get("before_script", ()), *job.body["script"]))
         done = subprocess.run(["bash", "-c", script], cwd=at, env=environ, capture_output=True, text=True)
         self.statuses[job.name] = "failed" if done.returncode else "success"
+        self.gitlab.artifacts += [Artifact(path.name, path.read_text(), job=job.base) for path in self._kept(job)]
         after = "\n".join(job.body.get("after_script", ()))
         subprocess.run(
             ["bash", "-c", after], cwd=at, env=environ | {"CI_JOB_STATUS": self.statuses[job.name]}, check=True
@@ -245,12 +246,16 @@ class Runner:
         for one in jobs.values():
             if one.base not in job.needs or one.base in without or one.name not in self.statuses:
                 continue
-            kept = one.body.get("artifacts", {})
-            how = {"success": ("on_success", "always"), "failed": ("on_failure", "always")}[self.statuses[one.name]]
-            if kept.get("when", "on_success") in how:
-                for pattern in kept["paths"]:
-                    for path in self._folder(one).glob(expanded(pattern, one.variables)):
-                        shutil.copy(path, at)
+            for path in self._kept(one):
+                shutil.copy(path, at)
+
+    def _kept(self, job: Job) -> Iterator[Path]:
+        """Yield the artifacts of a job that ran."""
+        kept = job.body.get("artifacts", {})
+        how = {"success": ("on_success", "always"), "failed": ("on_failure", "always")}[self.statuses[job.name]]
+        if kept.get("when", "on_success") in how:
+            for pattern in kept.get("paths", ()):
+                yield from self._folder(job).glob(expanded(pattern, job.variables))
 
 
 def preview(engine: Path, stack: str, *, change: object, main: object) -> None:

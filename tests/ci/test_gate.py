@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -14,12 +15,13 @@ import pytest
 
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.record import text_of
 from slipway.reviewing.review import Review as Told
 from slipway.reviewing.review import write
 from slipway.reviewing.told.comment import Place, comment
 from tests.ci import tools
 from tests.ci.conftest import STACKS, Workflow
-from tests.ci.github import HEAD, LATER, OTHER, TREE, Comment, GitHub, Review, served
+from tests.ci.github import HEAD, LATER, OTHER, TREE, Artifact, Comment, GitHub, Review, served
 
 GONE = KINDS["cluster-deleted"].of(Subject("cluster", "h100"), "`h100` goes")
 BAD, GOOD = Told("prod", (GONE,)), Told("prod")
@@ -60,11 +62,24 @@ class Runner:
             "GITHUB_WORKSPACE": str(self.folder),
             "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
             "GITHUB_OUTPUT": str(self.folder / "output"),
+            "SLIPWAY_RECORD": str(self.record),
             **self.github.variables(merged=merged),
             **variables,
         }
         command = ["bash", "-e", "-c", step["run"]]
         return subprocess.run(command, cwd=self.folder, env=environ, capture_output=True, text=True)
+
+    @property
+    def record(self) -> Path:
+        return self.folder / "record"
+
+    def upload(self) -> str:
+        """Keep the record as the step after the gate does; return its name."""
+        (file,) = self.record.iterdir()
+        assert (self.folder / "output").read_text().endswith(f"record={file.name}\n")
+        self.github.artifacts.append(Artifact(file.read_text(), file.name))
+        shutil.rmtree(self.record)
+        return file.name
 
     def reviewed(self, told: Told) -> None:
         """The artifacts that the job `review` left, of each stack."""
@@ -92,12 +107,13 @@ class TestPullRequest:
 
     @pytest.fixture
     def asked(self, runner: Runner, gate: dict[str, Any]) -> GitHub:
-        """It was asked, and the comment stands."""
+        """It was asked, and the comment and the record stand."""
         runner.reviewed(BAD)
         assert self.ask(runner, gate).returncode == 5
         assert runner.github.written == ["added"]
         (written,) = runner.github.comments
         written.at = "2026-11-21T09:05:00Z"
+        assert runner.upload() == f"slipway-review-{TREE}.json"
         return runner.github
 
     def ask(self, runner: Runner, gate: dict[str, Any]) -> subprocess.CompletedProcess[str]:
@@ -120,7 +136,10 @@ class TestPullRequest:
             ([Review(by=None)], "nobody else"),
             ([Review(tree=OTHER)], f"grace approved #3 as another tree, {OTHER[:12]}, than this one, {TREE[:12]}"),
             ([Review(tree=None)], "as another tree, one that is gone"),
-            ([Review(at="2026-11-21T09:04:59Z")], "the comment of #3 was changed after grace approved it"),
+            (
+                [Review(at="2026-11-21T09:04:59Z")],
+                "the review of #3, or its comment, was changed after grace approved it",
+            ),
         ],
         ids=[
             *("approved", "another one", "nobody", "changed mind", "taken back", "a reader", "a workflow", "their own"),
@@ -136,6 +155,7 @@ class TestPullRequest:
         assert why in done.stderr
         assert ("needs an approval" in done.stdout) is bool(why)
         assert asked.written == ["added"], "a comment that says the same is not written again"
+        assert not runner.record.exists(), "nor is its record kept again"
 
     def test_somebody_s_edit_of_the_comment_is_undone_and_what_was_approved_before_is_not(
         self, runner: Runner, asked: GitHub, gate: dict[str, Any]
@@ -148,6 +168,17 @@ class TestPullRequest:
         assert "`h100` goes" in asked.comments[0].body
         asked.reviews = [Review(at="2026-11-21T09:41:00Z")]
         assert self.ask(runner, gate).returncode == 0
+
+    def test_what_was_approved_before_its_record_is_not_and_somebody_s_record_is_replaced(
+        self, runner: Runner, asked: GitHub, gate: dict[str, Any]
+    ) -> None:
+        """A record that says more than was reviewed, or one that is gone: it is kept anew, and approved anew."""
+        mine, asked.reviews = asked.artifacts, [Review()]
+        for there in ([*mine, replace(mine[0], text=text_of([Told("prod", (GONE, GONE))], TREE), at=LATER)], []):
+            asked.artifacts = there
+            done = self.ask(runner, gate)
+            assert done.returncode == 5 and "the review of #3, or its comment, was changed after" in done.stderr
+            assert (runner.record / mine[0].name).read_text() == mine[0].text
 
     def test_what_counts_is_what_was_reviewed_and_no_comment(self, runner: Runner, gate: dict[str, Any]) -> None:
         """Neither somebody's that looks like it, nor the lack of one that was deleted."""
@@ -167,6 +198,8 @@ class TestPullRequest:
             "<!-- slipway-review of ads -->",
         ]
         assert "of the project in `ml/training`" in runner.github.comments[0].body
+        names = {one.name for one in runner.record.iterdir()}
+        assert names == {f"slipway-review-{TREE}-{name}.json" for name in ("ml%2Ftraining", "ads")}
 
     @pytest.mark.parametrize(("before", "after", "found"), [(150, 0, True), (0, 250, True), (150, 150, False)])
     def test_the_comment_is_looked_for_among_many(
@@ -274,19 +307,20 @@ class TestPullRequest:
 
 
 class TestDeployment:
-    """`up` asks GitHub itself: neither the comment nor a check is an approval."""
+    """`up` asks GitHub itself: neither a comment nor a check is an approval, and a comment is not even read."""
 
     @pytest.fixture
     def step(self, runner: Runner, workflows: dict[str, Workflow]) -> dict[str, Any]:
         (runner.folder / "events.json").write_text(json.dumps(write(BAD)))
-        runner.github.comments = [Comment(comment([BAD], Place(TREE)))]
+        runner.github.artifacts = [Artifact(text_of([BAD], TREE))]
         runner.github.reviews = [Review()]
         return named(workflows, "up-stack", "Approved")
 
     def deploy(
         self, runner: Runner, step: dict[str, Any], insist: str = "false", **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        return runner.run(step, merged=True, EVENTS="events.json", INSIST=insist, WHO="ada", FOLDER=".", **variables)
+        given = {"EVENTS": "events.json", "INSIST": insist, "WHO": "ada", "FOLDER": ".", "REVIEWED_BY": "preview.yaml"}
+        return runner.run(step, merged=True, **given, **variables)
 
     def test_what_was_approved_is_deployed(self, runner: Runner, step: dict[str, Any]) -> None:
         done = self.deploy(runner, step)
@@ -302,9 +336,9 @@ class TestDeployment:
             ([], "nobody else who may write has approved #3"),
             ([Review(tree=OTHER)], "grace approved #3 as another tree"),
         ],
-        ids=["the comment alone", "another tree"],
+        ids=["the record alone", "another tree"],
     )
-    def test_the_bot_s_comment_is_no_approval(
+    def test_the_record_is_no_approval(
         self, runner: Runner, step: dict[str, Any], reviews: list[Review], why: str
     ) -> None:
         runner.github.reviews = reviews
@@ -316,28 +350,25 @@ class TestDeployment:
     def test_what_blocks_nobody_needs_nobody(self, runner: Runner, step: dict[str, Any]) -> None:
         warned = Told("prod", (replace(GONE, grade=Grade.WARNING),))
         (runner.folder / "events.json").write_text(json.dumps(write(warned)))
-        runner.github.comments, runner.github.reviews = [Comment(comment([warned], Place(TREE)))], []
+        runner.github.artifacts, runner.github.reviews = [Artifact(text_of([warned], TREE))], []
         assert self.deploy(runner, step).returncode == 0
 
     @pytest.mark.parametrize(
-        "comments",
+        ("artifacts", "why", "fix"),
         [
-            [Comment(comment([GOOD], Place(TREE)))],
-            [Comment(comment([BAD], Place(OTHER)))],
-            [Comment(comment([BAD], Place(TREE)), "mallory", "User")],
-            [Comment("<!-- slipway-review -->\n### ✓ trust me")],
-            [],
+            ([Artifact(text_of([GOOD], TREE))], "and the record of its review tells less", "insist"),
+            ([Artifact(text_of([BAD], OTHER))], "and the record of its review tells less", "insist"),
+            ([], "no run has kept what grace approved #3 as", "run the review of #3 again, have #3 approved"),
         ],
-        ids=["less", "of another tree", "somebody else's", "damaged", "deleted"],
+        ids=["less", "of another tree", "none"],
     )
-    def test_what_no_comment_told_is_not_deployed_though_somebody_approved(
-        self, runner: Runner, step: dict[str, Any], comments: list[Comment]
+    def test_what_no_record_has_is_not_deployed_though_somebody_approved_and_a_comment_tells_it(
+        self, runner: Runner, step: dict[str, Any], artifacts: list[Artifact], why: str, fix: str
     ) -> None:
-        runner.github.comments = comments
+        runner.github.artifacts, runner.github.comments = artifacts, [Comment(comment([BAD], Place(TREE)))]
         done = self.deploy(runner, step)
         assert done.returncode == 5
-        told = "tells less" if comments and comments[0].by == "github-actions" else "is gone"
-        assert f"its comment {told}" in done.stdout
+        assert why in done.stdout and f"fix: {fix}" in done.stdout
 
     @pytest.mark.parametrize("merged_as", ["", OTHER], ids=["pushed", "of another commit"])
     def test_a_push_that_nobody_reviewed_is_not(self, runner: Runner, step: dict[str, Any], merged_as: str) -> None:

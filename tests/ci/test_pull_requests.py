@@ -102,6 +102,12 @@ class TestReview:
         (step,) = [one for one in workflows["preview"].steps() if one.get("name") == "Comment and gate"]
         assert "--redact" in step["run"]
 
+    def test_the_record_is_kept_whether_the_gate_is_shut_or_not_and_replaces_any_other(self, workflows: All) -> None:
+        *_, gate, keep = workflows["preview"].jobs()["reviewed"]["steps"]
+        assert gate["env"]["SLIPWAY_RECORD"] == keep["with"]["path"]
+        assert "upload-artifact@" in keep["uses"] and keep["if"].startswith("!cancelled() && ")
+        assert keep["with"]["name"] == "${{ steps.gate.outputs.record }}" and keep["with"]["overwrite"] is True
+
     @pytest.mark.parametrize(
         ("check", "review", "fork", "code"),
         [
@@ -211,7 +217,8 @@ class TestMergeQueue:
         done = subprocess.run(["bash", "-e", "-c", first["run"]], env=environ, capture_output=True)
         assert done.returncode == code
         assert first["env"]["QUEUED"] == "${{ github.event_name == 'merge_group' }}", "no sender can say so"
-        assert all(step["if"] == "github.event_name != 'merge_group'" for step in others)
+        then = ("github.event_name != 'merge_group'", "!cancelled() && steps.gate.outputs.record")
+        assert all(step["if"] in then for step in others)
 
     def test_no_identity_is_lent_to_it(self, workflows: All) -> None:
         for job in ("preview", "review"):

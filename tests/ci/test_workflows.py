@@ -11,13 +11,14 @@ PINNED_ACTION = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}")
 
 # What a job may besides reading the code and asking for an identity.
 READS, WRITES = {"pull-requests": "read"}, {"pull-requests": "write"}
+KEPT = {"actions": "read"}  # the record of a review
 MORE = {
     "preview.review": READS,
-    "preview.reviewed": WRITES,
+    "preview.reviewed": KEPT | WRITES,
     "gate.again": {"actions": "write"},
-    "up.up": READS,
-    **{f"up-stacks.{one}": READS for one in ("first", "second", "third", "fourth", "fifth")},
-    "up-stack.up": READS,
+    "up.up": KEPT | READS,
+    **{f"up-stacks.{one}": KEPT | READS for one in ("first", "second", "third", "fourth", "fifth")},
+    "up-stack.up": KEPT | READS,
 }
 
 

@@ -85,9 +85,8 @@ def health() -> str:
 
 
 def shown(markdown: str) -> str:
-    """Return a comment as GitHub renders its signs, without the hidden marker and data at the end."""
-    body = markdown.partition("\n")[2]
-    return html.unescape(body.partition("<!-- slipway-review-data")[0].rstrip())
+    """Return a comment as GitHub renders its signs, without the hidden marker."""
+    return html.unescape(markdown.partition("\n")[2].rstrip())
 
 
 def framed(markdown: str) -> str:

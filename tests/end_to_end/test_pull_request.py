@@ -14,7 +14,7 @@ from slipway.deploying.engine.events import STREAMING
 from tests.checkouts.checkout import MACHINE, Checkout
 from tests.checkouts.git import git
 from tests.checkouts.shell import Done
-from tests.ci.github import Comment, GitHub, Review, served
+from tests.ci.github import WRITTEN, Artifact, GitHub, Review, served
 from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
@@ -57,11 +57,21 @@ class Repository:
         events.write_text(self.checkout.pulumi("preview", "--json", role="previewer", **STREAMING).out)
         return events
 
+    def commented(self, github: GitHub, review: str) -> Done:
+        """Write the comment as the pull request's run does, which keeps the record."""
+        told, kept = self.checkout.state / "review.json", self.checkout.state / "record"
+        told.write_text(review)
+        github.tree = self.git("rev-parse", "HEAD^{tree}")
+        flags = ("--output", "markdown", "--github", "comment", "--gate", "--record", str(kept))
+        done = self.checkout.slipway("review", str(told), *flags, **github.variables(merged=False))
+        github.artifacts = [Artifact(file.read_text(), file.name) for file in kept.iterdir()]
+        return done
+
     def gate(self, github: GitHub, events: Path) -> Done:
         """Ask the gate once more, as the deployment does."""
         github.tree = self.git("rev-parse", "HEAD^{tree}")
-        flags = ("--gate", "--github", "ask")
-        return self.checkout.slipway("review", str(events), *flags, role="previewer", **github.variables(merged=True))
+        asked = {**github.variables(merged=True), "REVIEWED_BY": "preview.yaml"}
+        return self.checkout.slipway("review", str(events), "--gate", "--github", "ask", role="previewer", **asked)
 
 
 @pytest.mark.deployed
@@ -112,14 +122,15 @@ def somebody_is_shut_out(repository: Repository, github: GitHub) -> None:
         workspace={"submitters": ["user:bob@company.example"]},
     )
     repository.commit("others submit")
-    shut = repository.reviewed("--output", "markdown", "--gate")
+    shut = repository.commented(github, repository.reviewed("--output", "json").out)
     assert shut.code == 5, shut.said
     assert "`group:ml-engineers@company.example` can't submit any more" in shut.out
-    github.comments = [Comment(shut.out)]
+    (comment,) = github.comments
+    comment.at = WRITTEN
     repository.merged("out")
     events = repository.previewed()
     commented = repository.gate(github, events)
-    assert commented.code == 5, "a comment is no approval"
+    assert commented.code == 5, "neither a comment nor its record is an approval"
     github.reviews = [Review(tree=github.tree)]
     approved = repository.gate(github, events)
     assert approved.code == 0, approved.said

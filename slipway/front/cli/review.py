@@ -1,6 +1,6 @@
 """Say what a change does, before it does it: jobs, capacity, money, people, data.
 
-Each SOURCE is what a preview of one stack wrote on stdout, or what this command wrote as JSON or Markdown:
+Each SOURCE is what a preview of one stack wrote on stdout, or what this command wrote as JSON:
 
 \b
   PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1 pulumi preview --json --stack prod > prod.events
@@ -75,6 +75,13 @@ class Dollars(click.ParamType[Decimal]):
     help="In CI: have --gate ask GitHub or GitLab who approved this tree, or write the change's comment as well.",
 )
 @click.option(
+    "--record",
+    envvar="SLIPWAY_RECORD",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="With --forge comment: where CI finds what an approval covers, to keep it.  [env: SLIPWAY_RECORD]",
+)
+@click.option(
     "--tolerance", type=Dollars(), default="1", show_default=True, help="USD an hour beyond what was approved."
 )
 @click.option("--tree", default="", help="The git tree of the merge result, which an approval is of.")
@@ -94,6 +101,7 @@ def command(
     gate: bool,
     scheduled: bool,
     forge: str | None,
+    record: Path | None,
     tolerance: Decimal,
     tree: str,
     base: str,
@@ -106,7 +114,7 @@ def command(
     from slipway.reviewing.forges.forge import forge_of, words_of
     from slipway.reviewing.gate import obstacles, unannounced, unapproved
     from slipway.reviewing.review import write_all
-    from slipway.reviewing.told.comment import Place, comment, mark
+    from slipway.reviewing.told.comment import Place, comment
     from slipway.reviewing.told.headline import plain_text
     from slipway.reviewing.told.places import located
     from slipway.reviewing.told.redaction import hidden, redacted
@@ -125,7 +133,7 @@ def command(
     shown = [redacted(review) for review in reviews] if redact else reviews
     in_diff = frozenset[str]().union(*(review.addresses for review in reviews))
     place = Place(tree, base, words.change, folder)
-    result = _commented(shown, place) if forge == "comment" else None
+    result = _commented(shown, place, record) if forge == "comment" else None
     if output == "json":
         screen.out(screen.json_text(write_all(shown), indent=2))
     elif output == "markdown":
@@ -133,7 +141,7 @@ def command(
     else:
         screen.out("\n\n".join(plain_text(review) for review in shown))
     if forge and not scheduled:  # Asked once the review is told: a silent forge hides nothing of it.
-        result = result or forge_of(os.environ, Path(), mark(folder)).merge_result()
+        result = result or forge_of(os.environ, Path(), folder).merge_result()
         shut = obstacles(reviews, result, tolerance)
         why, fix = result.objection
     if (gate or scheduled) and (listed := list(shut)):
@@ -149,17 +157,24 @@ def command(
         screen.note(f"approved by {join(result.approvers)}, of this tree ({result.tree[:12]})")
 
 
-def _commented(shown: list[Review], place: Place) -> MergeResult:
-    """Write the comment, but none where nothing changes."""
+def _commented(shown: list[Review], place: Place, kept: Path | None) -> MergeResult:
+    """Write the comment, and its record for CI to keep; none where nothing changes."""
     from slipway.reviewing.forges.forge import forge_of
-    from slipway.reviewing.told.comment import comment, mark
+    from slipway.reviewing.record import Record, name_of, text_of
+    from slipway.reviewing.told.comment import comment
 
-    forge = forge_of(os.environ, Path(), mark(place.folder))
+    forge = forge_of(os.environ, Path(), place.folder)
     result = forge.merge_result()
     there = result.pull_request and result.pull_request.comment
-    if there or not all(review.silent for review in shown):
-        return forge.tell(result, comment(shown, replace(place, tree=result.tree)))
-    return result
+    if not there and all(review.silent for review in shown):
+        return result
+    result = forge.tell(result, comment(shown, replace(place, tree=result.tree)))
+    pull, text = result.pull_request, text_of(shown, result.tree)
+    if kept is None or pull is None or (pull.record and pull.record.text == text):
+        return result
+    kept.mkdir(parents=True, exist_ok=True)
+    (kept / name_of(result.tree, place.folder)).write_text(text, encoding="utf-8")
+    return replace(result, pull_request=replace(pull, record=Record(text)))
 
 
 def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool) -> list[Review]:
@@ -172,13 +187,10 @@ def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool)
 
 
 def _written(text: str, source: str) -> tuple[Review, ...] | None:
-    """Return the reviews of a document or a comment of Slipway's; None for anything else."""
+    """Return the reviews of a document of Slipway's; None for anything else."""
     from slipway.reviewing import refused
     from slipway.reviewing.review import KIND, KINDS, read, read_all
-    from slipway.reviewing.told.comment import contents, is_comment
 
-    if is_comment(text):
-        return contents(text, source)[0]
     try:
         body = from_json(text)
     except (ValueError, RecursionError):

@@ -14,7 +14,6 @@ from typing import Protocol
 
 from slipway.reviewing.forge_table import ForgeRow, running
 from slipway.reviewing.gate import MergeResult, Words
-from slipway.reviewing.told.comment import MARKER
 
 
 class Forge(Protocol):
@@ -27,11 +26,11 @@ class Forge(Protocol):
         """Make this the change's one comment; an equal comment is left alone, as approvals are older."""
 
 
-def forge_of(environ: Mapping[str, str], checkout: Path, mark: str = MARKER) -> Forge:
+def forge_of(environ: Mapping[str, str], checkout: Path, folder: str = "") -> Forge:
     """Return the forge whose CI runs this; `checkout` is the repository's, at the commit that the job runs for, and the
-    comment on its change begins with `mark`. Raises ConfigError for a missing variable."""
+    project lies in its `folder`. Raises ConfigError for a missing variable."""
     row = running(environ)
-    made: Forge = getattr(_module(row), row.adapter)(environ, checkout, mark)
+    made: Forge = getattr(_module(row), row.adapter)(environ, checkout, folder)
     return made
 
 

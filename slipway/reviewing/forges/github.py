@@ -6,24 +6,30 @@ public members alone. https://docs.github.com/en/graphql/reference/pulls#object-
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 from slipway.base.errors import ConfigError, ResourceError
 from slipway.base.formatting import join
 from slipway.google.answers import Found, Json, shaped
 from slipway.google.failures import Call, CloudError
 from slipway.google.session import Session
-from slipway.google.transport import Transport
+from slipway.google.transport import LARGEST, Transport
+from slipway.reviewing.forges.rest import Rest
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest, Words
-from slipway.reviewing.told.comment import MARKER
+from slipway.reviewing.record import Record, name_of
+from slipway.reviewing.told.comment import mark
 
-_VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA", "GH_TOKEN")
+_VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA", "GH_TOKEN")
 _OPEN = re.compile(r"refs/pull/(\d+)/merge")
 _BOT = {"__typename": "Bot", "login": "github-actions"}
 _MOST = 200
+_MOST_KEPT = 100
 _ASK = """
 query($owner: String!, $name: String!, $commit: GitObjectID!, $number: Int!, $merged: Boolean!) {
   repository(owner: $owner, name: $name) {
@@ -40,6 +46,7 @@ fragment asked on PullRequest {
   id
   number
   author { login }
+  headRefOid
   mergeCommit { oid }
   latestOpinionatedReviews(first: 100, writersOnly: true) {
     nodes { state submittedAt author { __typename login } commit { tree { oid } } }
@@ -60,23 +67,28 @@ mutation($to: ID!, $body: String!) {
 }
 """
 WORDS = Words()
+_FIX = "give the job `actions: read`, `contents: read` and `pull-requests: read` (write, to comment), then run it again"
 
 
 class GitHub:
-    """GitHub's adapter. `environ` is a workflow's. Raises ConfigError where it is not."""
+    """GitHub's adapter. `environ` is a workflow's; `REVIEWED_BY` in it names the file of the one that reviews, where
+    that is another. Raises ConfigError where it is no workflow's."""
 
-    def __init__(self, environ: Mapping[str, str], _: Path, mark: str = MARKER) -> None:
+    def __init__(self, environ: Mapping[str, str], _: Path, folder: str = "") -> None:
         if missing := [name for name in _VARIABLES if not environ.get(name)]:
             raise ConfigError(
                 "GitHub can't be asked",
                 why=f"{join(missing)} {'is' if len(missing) == 1 else 'are'} not set",
                 fix="in a workflow of GitHub all but GH_TOKEN are set: give the step `GH_TOKEN: ${{ github.token }}`",
             )
-        self._url, self._repository, ref, self._commit, token = (environ[name] for name in _VARIABLES)
-        self._mark = mark
+        self._url, api, self._repository, ref, self._commit, token = (environ[name] for name in _VARIABLES)
+        self._mark, self._folder = mark(folder), folder
+        own = environ.get("GITHUB_WORKFLOW_REF", "").partition("@")[0].rpartition("/")[2]
+        self._reviewed_by = environ.get("REVIEWED_BY") or own
         found = _OPEN.fullmatch(ref)
         self._open = int(found[1]) if found else 0
         self._session = Session(Transport(environ, headers={"Authorization": f"Bearer {token}"}))
+        self._rest = Rest(self._session, f"{api.rstrip('/')}/repos/{self._repository}", _FIX)
 
     def merge_result(self) -> MergeResult:
         """Read the merge result of the commit that the workflow runs for. Raises ResourceError where GitHub does not
@@ -84,7 +96,9 @@ class GitHub:
         owner, _, name = self._repository.partition("/")
         of = {"owner": owner, "name": name, "commit": self._commit, "number": self._open, "merged": not self._open}
         call = Call("ask GitHub who approved this")
-        return self._asked(_ASK, of, call, self._read, again=True)
+        result, head = self._asked(_ASK, of, call, self._read, again=True)
+        pull = result.pull_request
+        return replace(result, pull_request=pull and replace(pull, record=self._record(pull.number, head, result.tree)))
 
     def tell(self, result: MergeResult, body: str) -> MergeResult:
         """Make this the pull request's one comment; an equal comment is left alone, as approvals are older."""
@@ -99,16 +113,16 @@ class GitHub:
     def _asked(
         self, query: str, variables: Json, call: Call, read: Callable[[Json], Found], *, again: bool = False
     ) -> Found:
-        fix = "give the job `contents: read` and `pull-requests: read` (write, to comment), then run it again"
         try:
             found = self._session.post(self._url, call, {"query": query, "variables": variables}, idempotent=again)
             if errors := found.get("errors"):  # An answer may have errors beside its data.
-                raise ResourceError(f"could not {call.doing}", why=join(_message(one) for one in errors), fix=fix)
+                raise ResourceError(f"could not {call.doing}", why=join(_message(one) for one in errors), fix=_FIX)
             return shaped(call, lambda body: read(body["data"]), found)
         except CloudError as error:
-            raise ResourceError(error.what, why=error.message, fix=fix) from error
+            raise ResourceError(error.what, why=error.message, fix=_FIX) from error
 
-    def _read(self, body: Json) -> MergeResult:
+    def _read(self, body: Json) -> tuple[MergeResult, str]:
+        """Return the merge result without its record, and its pull request's newest commit."""
         repository = body["repository"]
         commit, pull = repository["object"], repository.get("pullRequest")
         if commit is None:
@@ -117,7 +131,27 @@ class GitHub:
         if not self._open:
             nodes = commit["associatedPullRequests"]["nodes"]
             pull = next((one for one in nodes if (one["mergeCommit"] or {}).get("oid") == self._commit), None)
-        return MergeResult(commit["tree"]["oid"], pull and _pull_request(pull, self._mark), merged=not self._open)
+        result = MergeResult(commit["tree"]["oid"], pull and _pull_request(pull, self._mark), merged=not self._open)
+        return result, str(pull["headRefOid"]) if pull else ""
+
+    def _record(self, number: int, head: str, tree: str) -> Record | None:
+        """Return the newest record of a tree, by the review's workflow. Whoever may push can run a workflow of theirs,
+        and a fork its own, which may keep an artifact of any name; what ran for the pull request's own commit is in the
+        change that approvers read."""
+        name, doing = name_of(tree, self._folder), f"read what the review of #{number} told"
+        asked = f"actions/artifacts?per_page={_MOST_KEPT}&name={quote(name)}"
+        for one in self._rest.get(asked, doing, _artifacts):
+            of = one["workflow_run"]
+            if one["expired"] or of["head_sha"] != head or of["head_repository_id"] != of["repository_id"]:
+                continue
+            if self._rest.get(f"actions/runs/{of['id']}", doing, self._reviews):
+                packed = self._rest.content(f"actions/artifacts/{one['id']}/zip", doing)
+                return Record(_unpacked(packed, name), one["created_at"]) if packed else None
+        return None
+
+    def _reviews(self, run: Json) -> bool:
+        of = str(run["path"]).partition("@")[0]
+        return run["event"] == "pull_request" and of.endswith(f".github/workflows/{self._reviewed_by}")
 
 
 def _pull_request(body: Json, mark: str) -> PullRequest:
@@ -146,12 +180,27 @@ def _pull_request(body: Json, mark: str) -> PullRequest:
 
 
 def _comment(body: Json) -> Comment:
-    return Comment.read(body["id"], body["body"], body["updatedAt"])
+    return Comment(body["id"], body["body"], body["updatedAt"])
 
 
 def _written(body: Json) -> Comment:
     written = body["written"]
     return _comment((written.get("edge") or written)["node"])
+
+
+def _artifacts(body: Json) -> list[Json]:
+    """Return artifacts, the newest first; none where they are more than a page, and the newest may lie on another."""
+    listed = sorted(body["artifacts"], key=lambda one: (one["created_at"], one["id"]), reverse=True)
+    return listed if body["total_count"] <= _MOST_KEPT else []
+
+
+def _unpacked(packed: bytes, name: str) -> str:
+    """Return the one file of an artifact; empty where it has another, which is no record."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(packed)) as archive, archive.open(name) as file:
+            return file.read(LARGEST).decode(errors="replace")
+    except (zipfile.BadZipFile, KeyError):
+        return ""
 
 
 def _message(error: object) -> str:

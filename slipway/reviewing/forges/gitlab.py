@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
+from urllib.parse import quote
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join
@@ -22,7 +23,8 @@ from slipway.google.transport import Transport
 from slipway.reviewing.forges.rest import Rest
 from slipway.reviewing.forges.trees import Trees
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest, Words
-from slipway.reviewing.told.comment import MARKER
+from slipway.reviewing.record import Record, name_of
+from slipway.reviewing.told.comment import mark
 
 _VARIABLES = ("CI_API_V4_URL", "CI_PROJECT_ID", "CI_COMMIT_SHA", "GITLAB_TOKEN")
 _OPEN, _BRANCH = "CI_MERGE_REQUEST_IID", "CI_COMMIT_BRANCH"
@@ -54,9 +56,10 @@ class _Version:
 
 
 class GitLab:
-    """GitLab's adapter. `environ` is a job's, with `GITLAB_TOKEN` beside it. Raises ConfigError where it is not."""
+    """GitLab's adapter. `environ` is a job's, with `GITLAB_TOKEN` beside it; `REVIEWED_BY` in it names the job that
+    keeps the record, where that is another. Raises ConfigError where it is no job's."""
 
-    def __init__(self, environ: Mapping[str, str], checkout: Path, mark: str = MARKER) -> None:
+    def __init__(self, environ: Mapping[str, str], checkout: Path, folder: str = "") -> None:
         if missing := [name for name in _VARIABLES if not environ.get(name)]:
             raise ConfigError(
                 "GitLab can't be asked",
@@ -65,7 +68,8 @@ class GitLab:
             )
         url, project, self._commit, token = (environ[name] for name in _VARIABLES)
         self._open, self._branch, self._trees = environ.get(_OPEN, ""), environ.get(_BRANCH, ""), Trees(checkout)
-        self._mark = mark
+        self._mark, self._folder, self._project = mark(folder), folder, int(project)
+        self._reviewed_by = environ.get("REVIEWED_BY") or environ.get("CI_JOB_NAME", "")
         session = Session(Transport(environ, headers={"PRIVATE-TOKEN": token}))
         fix = "have GITLAB_TOKEN be a token with the scope `api` of a member of the project (docs/gitlab.md)"
         self._users = Rest(session, url, fix)
@@ -75,7 +79,7 @@ class GitLab:
         """Read the checked-out merge result, and the merge request that makes it or has made it."""
         tree, merged = self._trees.here, not self._open
         body = self._merged_as() if merged else self._request(self._open)
-        pull = None if body is None else self._read(body)
+        pull = None if body is None else self._read(body, tree)
         return MergeResult(tree, pull, merged=merged, words=WORDS)
 
     def tell(self, result: MergeResult, body: str) -> MergeResult:
@@ -102,7 +106,7 @@ class GitLab:
                 return one
         return None
 
-    def _read(self, body: Json) -> PullRequest:
+    def _read(self, body: Json, tree: str) -> PullRequest:
         number = int(body["iid"])
         at = f"merge_requests/{number}"
         versions = sorted(
@@ -116,6 +120,7 @@ class GitLab:
             author=str((body["author"] or {}).get("username", "")),
             approvals=tuple(self._of_writers(approved[:_MOST_APPROVALS], versions)),
             comment=self._comment(at, number),
+            record=self._record(at, number, tree),
         )
 
     def _of_writers(self, approved: Sequence[tuple[int, Approval]], versions: Sequence[_Version]) -> list[Approval]:
@@ -136,6 +141,21 @@ class GitLab:
         for note in self._rest.listed(f"{at}/notes", doing, dict, most=_MOST, fix=_ANEW, params=asked):
             if (note["author"] or {}).get("id") == me and note["body"].startswith(self._mark):
                 return _comment(note)
+        return None
+
+    def _record(self, at: str, number: int, tree: str) -> Record | None:
+        """Return the newest record of a tree, of the job that keeps it in this merge request's pipelines: those of
+        branches and of forks may have a job of its name. GitLab lists the newest first."""
+        doing, name = f"read what the review of !{number} told", quote(quote(name_of(tree, self._folder)))
+        for pipeline in self._rest.listed(f"{at}/pipelines", doing, dict, most=_MOST, fix=_ANEW):
+            if pipeline["source"] != "merge_request_event" or pipeline["project_id"] != self._project:
+                continue
+            jobs = f"pipelines/{pipeline['id']}/jobs"
+            for job in self._rest.listed(jobs, doing, dict, most=_MOST, fix=_ANEW, params={"include_retried": "true"}):
+                if job["name"] == self._reviewed_by and job["finished_at"]:
+                    found = self._rest.content(f"jobs/{job['id']}/artifacts/{name}", doing)
+                    if found is not None:
+                        return Record(found.decode(errors="replace"), _at(job["finished_at"]))
         return None
 
 
@@ -167,7 +187,7 @@ def _is_bot(body: Json) -> bool:
 
 
 def _comment(body: Json) -> Comment:
-    return Comment.read(str(body["id"]), body["body"], _at(body["updated_at"]))
+    return Comment(str(body["id"]), body["body"], _at(body["updated_at"]))
 
 
 def _at(text: str) -> str:

@@ -40,6 +40,14 @@ class Rest:
             except NotFound:
                 return None
 
+    def content(self, path: str, doing: str) -> bytes | None:
+        """Return a file; None for a missing one."""
+        with _Refused(self.fix):
+            try:
+                return self.session.download(self._at(path), Call(doing)).data
+            except NotFound:
+                return None
+
     def listed(
         self, path: str, doing: str, read: Callable[[Json], Found], *, most: int, fix: str, params: Params | None = None
     ) -> Iterator[Found]:

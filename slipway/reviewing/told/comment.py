@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 import re
-import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 
-from slipway.base.codec import from_json
-from slipway.base.errors import ConfigError
 from slipway.base.formatting import counted, few, short
 from slipway.model.findings.finding import Grade, Section
 from slipway.model.findings.kinds import FAILED, FOLLOWING, REFUSING
 from slipway.model.findings.markdown import block, code, folded, text
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
-from slipway.reviewing.review import Review, read_all, write
+from slipway.reviewing.review import Review
 from slipway.reviewing.rules.money import Amount, Money
 from slipway.reviewing.told.headline import NOTHING, first_of, headline
 from slipway.reviewing.told.lines import CommentLine, Told, lines
@@ -28,8 +22,6 @@ MARKER = f"{_MARKED} -->"
 """The mark by which a workflow finds its own comment, where the project is the whole repository."""
 LIMIT = 65_000
 """The most characters: GitHub takes 65,536."""
-_DATA = "<!-- slipway-review-data "
-_LARGEST_DATA = 40_000
 _LONGEST = 900
 _LONGEST_NAME = 200
 _HEADS = ("stack", "what changes", "clusters, $ a month", "quota", "policy")
@@ -68,11 +60,6 @@ def mark(folder: str) -> str:
     return f"{_MARKED} of {named} -->" if named not in ("", ".") else MARKER
 
 
-def is_comment(body: str) -> bool:
-    """Tell whether a text is a comment of Slipway's, for any folder."""
-    return body.startswith((MARKER, f"{_MARKED} of "))
-
-
 _SIZES = ((True, True, 100), (False, True, 100), (False, True, 4), (False, True, 0), (False, False, 0))
 """The forms from the longest to the shortest: with plans, with notes, and the number of details of each finding."""
 
@@ -81,38 +68,18 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     """Return the comment, which ends with a newline. Where it would be too long it omits plans, then details, and says
     so."""
     place = place or Place()
-    end = f"{_footer(reviews, place)}{_data(reviews, place)}\n"
+    end = _footer(reviews, place)
     if all(review.silent for review in reviews):
         stacks = few(text(review.stack) for review in reviews)
-        return f"{mark(place.folder)}\n### ✓ {NOTHING} in {stacks}\n\n{end}"
+        return f"{mark(place.folder)}\n### ✓ {NOTHING} in {stacks}\n{end}"
     whole, told = "", lines(reviews)
     for plans, folds, details in _SIZES:
         body = _whole(reviews, told, details, plans=plans, folds=folds)
-        whole = f"{mark(place.folder)}\n{body}\n\n{end}"
+        whole = f"{mark(place.folder)}\n{body}\n{end}"
         if len(whole) <= LIMIT:
             return whole
     head = f"{mark(place.folder)}\n### {text(short(headline(reviews, told), _LONGEST))}"
-    return f"{head}\n\nToo much for a comment: `slipway review` prints it.\n\n{_data(reviews, place)}\n"
-
-
-def contents(comment_text: str, source: str) -> tuple[tuple[Review, ...], str]:
-    """Return the reviews in a comment, and their tree. Raises ConfigError where it has none.
-
-    The last remark is the comment's own: before it stand names that anybody may have chosen, such as a forged one.
-    """
-    _, found, rest = comment_text.rpartition(_DATA)
-    try:
-        packed = base64.b64decode(rest.partition(" ")[0], validate=True)
-        body = from_json(zlib.decompress(packed)) if found else None
-    except (binascii.Error, zlib.error, ValueError, RecursionError):
-        body = None
-    if not isinstance(body, dict) or not isinstance(body.get("reviews"), list):
-        raise ConfigError(
-            f"{source} has no review in it",
-            why="a comment of slipway review carries its consequences in a remark at its end",
-            fix="give the comment as it is, or what slipway review --output json wrote",
-        )
-    return read_all(body["reviews"], source), str(body.get("tree", ""))
+    return f"{head}\n\nToo much for a comment: `slipway review` prints it.\n"
 
 
 def _whole(reviews: Sequence[Review], told: Told, details: int, *, plans: bool, folds: bool) -> str:
@@ -245,29 +212,7 @@ def _footer(reviews: Sequence[Review], place: Place) -> str:
         words.append(f"an approval of this {place.change} holds for the tree {code(place.tree[:12])}")
     if place.base:
         words.append(f"judged by the code of {code(place.base[:12])}")
-    return f"<sub>{'; '.join(words)}</sub>\n" if words else ""
-
-
-def _data(reviews: Sequence[Review], place: Place) -> str:
-    """Return the data that an approval is compared with, without sentences: approvers have read those, and they are
-    long. An approval covers no more than a comment holds: a deployment beyond it needs a person's override."""
-    whole = _encoded([_bare(review) for review in reviews], place)
-    if len(whole) <= _LARGEST_DATA:
-        return whole
-    held = "consequences are more than a comment can hold"
-    unheld = (Review(one.stack, incomplete=(f"{len(one.consequences)} {held}",), money=one.money) for one in reviews)
-    return _encoded(unheld, place)
-
-
-def _bare(review: Review) -> Review:
-    bare = tuple(replace(one, sentence="", clause="", details=()) for one in review.consequences)
-    return replace(review, consequences=bare, standing=(), plan=(), quoted=())
-
-
-def _encoded(bare: Iterable[Review], place: Place) -> str:
-    body = {"tree": place.tree, "reviews": [write(review) for review in bare]}
-    packed = zlib.compress(json.dumps(body, separators=(",", ":")).encode(), 9)
-    return f"{_DATA}{base64.b64encode(packed).decode()} -->"
+    return f"\n<sub>{'; '.join(words)}</sub>\n" if words else ""
 
 
 def _shown(words: str) -> str:

@@ -19,6 +19,7 @@ from slipway.reviewing.gate import (
     unapproved,
     worse,
 )
+from slipway.reviewing.record import Record, text_of
 from slipway.reviewing.review import Review
 from slipway.reviewing.rules.money import Amount, Money
 from slipway.reviewing.told.redaction import redacted
@@ -130,8 +131,8 @@ APPROVED = Approval("grace", "tree", "2026-11-21T09:20:00Z")
 
 
 def merged(*told: Review, approvals: tuple[Approval, ...] = (), merged: bool = True) -> MergeResult:
-    comment = Comment("1", "", "2026-11-21T09:05:00Z", "tree", told)
-    return MergeResult("tree", PullRequest("1", 3, "ada", approvals, comment), merged)
+    comment, record = Comment("1", "", "2026-11-21T09:05:00Z"), Record(text_of(told, "tree"), "2026-11-21T09:05:09Z")
+    return MergeResult("tree", PullRequest("1", 3, "ada", approvals, comment, record), merged)
 
 
 def stopped(now: Review, result: MergeResult) -> list[str]:
@@ -139,7 +140,7 @@ def stopped(now: Review, result: MergeResult) -> list[str]:
 
 
 @pytest.mark.parametrize("now", [Review("prod", (GOES,)), Review("prod", incomplete=("jobs can't be read",))])
-def test_what_needs_an_approval_needs_one_though_the_comment_told_it(now: Review) -> None:
+def test_what_needs_an_approval_needs_one_though_the_record_has_it(now: Review) -> None:
     assert len(stopped(now, merged(now))) == 1
     assert stopped(now, merged(now, approvals=(APPROVED,))) == []
 
@@ -149,7 +150,7 @@ def test_what_needs_none_was_told() -> None:
     told = Review("prod", (MAY_HURT,), money=COSTS)
     assert stopped(told, merged(told)) == []
     assert stopped(replace(told, consequences=(GOES, MAY_HURT)), merged(told)) == ["cluster-deleted"]
-    assert len(stopped(told, merged())) == 2, "money that no comment told"
+    assert len(stopped(told, merged())) == 2, "money that no record has"
     graver = replace(told, consequences=(replace(MAY_HURT, grade=Grade.BLOCKING),))
     assert stopped(graver, merged(told, approvals=(APPROVED,))) == ["drift"]
 

@@ -48,14 +48,10 @@ def test_markdown_is_a_comment_and_json_a_source_too(review: Review, tmp_path: P
     assert review("local.json", EDIT, "--output", "json").json["kind"] == "reviews"
 
 
-def test_the_gate_is_shut_whatever_a_comment_says_and_a_deployment_by_itself_does_what_was_announced(
-    review: Review, tmp_path: Path
-) -> None:
+def test_the_gate_is_shut_and_a_deployment_by_itself_does_what_was_announced(review: Review) -> None:
     """Who approved is GitHub's to say: tests/ci/test_gate.py."""
     shut = review(EDIT, "--gate")
     assert shut.code == 5 and "not approved" in shut.err
-    (tmp_path / "comment.md").write_text(review(EDIT, "--output", "markdown", "--tree", "a" * 40).out)
-    assert review("comment.md", "--gate").code == 5
     shut = review(EDIT, "--scheduled")
     assert shut.code == 5 and "not announced" in shut.err and "pull request" not in shut.err
 
@@ -128,7 +124,7 @@ MONEY = {"idle": {"before": NO_AMOUNT, "after": NO_AMOUNT}, "most": {"before": N
         ('{"kind": "reviews", "reviews": [5]}', "odd is not a review that this version reads"),
         ('{"kind": "review", "schema": 1}', "odd is not a whole review"),
         (json.dumps({"kind": "review", "schema": 1, "money": {**MONEY, "overlap": NO_AMOUNT}}), "not a whole review"),
-        (f"{MARKER}\n<!-- slipway-review-data W1tb -->", "odd has no review in it"),
+        (f"{MARKER}\n### words", "odd has no events of a preview"),
         ("[" * 200_000, "odd has no events of a preview"),
         *((text, "odd has no events of a preview") for text in ("", "no events\n", "{}\n", '{"kind": "jobs"}')),
         *((text, "odd has no events of a preview") for text in ('[{"a": 1}]\n', '{"sequence": 1}\n{"sequence')),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +15,10 @@ from slipway.base.errors import ConfigError, ResourceError
 from slipway.reviewing.forges.gitlab import GitLab
 from slipway.reviewing.forges.trees import Trees
 from slipway.reviewing.gate import MergeResult
+from slipway.reviewing.record import Record, name_of, text_of
 from slipway.reviewing.told.comment import MARKER
 from tests.ci import gitlab as stand_in
-from tests.ci.gitlab import ADA, ALAN, APPROVED, BOT, GRACE, LATER, MALLORY, NUMBER, WRITTEN, Note, Version
+from tests.ci.gitlab import ADA, ALAN, APPROVED, BOT, GRACE, LATER, MALLORY, NUMBER, WRITTEN, Artifact, Note, Version
 
 GONE = "e" * 40
 
@@ -93,7 +96,7 @@ class TestApprovals:
     def test_one_before_the_comment_was_changed_does_not(self, server: stand_in.GitLab, checkout: Checkout) -> None:
         server.approved, server.notes[0].at = {GRACE: APPROVED}, LATER
         result = asked(server, checkout).merge_result()
-        assert result.approvers == () and "!3 was changed after grace" in result.objection[0]
+        assert result.approvers == () and "!3, or its comment, was changed after grace" in result.objection[0]
 
     def test_of_a_commit_that_is_gone_it_is_of_no_tree(self, server: stand_in.GitLab, checkout: Checkout) -> None:
         server.approved, server.versions = {GRACE: APPROVED}, [Version(GONE)]
@@ -155,6 +158,58 @@ class TestMerged:
         server.merged_as, server.approved = {"merge_commit_sha": checkout.pushed[-1]}, {}
         way_on = self.result(server, checkout).objection[1]
         assert way_on.startswith("revert it ") and "insist (docs/gitlab.md" in way_on
+
+
+class TestRecord:
+    """Of all files of its name, that of the merge request's own pipelines."""
+
+    @pytest.fixture
+    def mine(self, checkout: Checkout) -> Artifact:
+        tree = checkout.git("rev-parse", "HEAD^{tree}")
+        return Artifact(name_of(tree, "ml/a"), text_of([], tree))
+
+    def found(
+        self, server: stand_in.GitLab, checkout: Checkout, *, merged: bool = False, job: str = ""
+    ) -> Record | None:
+        environ = server.variables(checkout.pushed[-1], merged=merged) | ({"REVIEWED_BY": job} if job else {})
+        pull = GitLab(environ, checkout.folder, "ml/a").merge_result().pull_request
+        return pull.record if pull else None
+
+    def test_the_newest_of_its_tree_is_read(self, server: stand_in.GitLab, checkout: Checkout, mine: Artifact) -> None:
+        server.artifacts = [mine, replace(mine, at="2026-11-21T09:10:00.000Z")]
+        found = self.found(server, checkout)
+        assert found and found.at == "2026-11-21T09:10:00.000000+00:00"
+        assert json.loads(found.text) == json.loads(mine.text)
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            {"name": f"slipway-review-{GONE}-ml%2Fa.json"},
+            {"job": "mine"},
+            {"source": "push"},
+            {"project": 21},
+            {"at": ""},
+        ],
+        ids=["another tree's", "another job's", "a branch's", "a fork's", "not ended"],
+    )
+    def test_another_one_is_none(
+        self, server: stand_in.GitLab, checkout: Checkout, mine: Artifact, other: dict[str, Any]
+    ) -> None:
+        server.artifacts = [replace(mine, **other)]
+        assert self.found(server, checkout) is None
+
+    def test_a_deployment_names_the_job_that_keeps_it(
+        self, server: stand_in.GitLab, checkout: Checkout, mine: Artifact
+    ) -> None:
+        server.artifacts, server.merged_as = [replace(mine, job="ads-reviewed")], {"merged_at": LATER}
+        assert self.found(server, checkout, merged=True) is None
+        assert self.found(server, checkout, merged=True, job="ads-reviewed")
+
+    def test_an_approval_is_no_older(self, server: stand_in.GitLab, checkout: Checkout, mine: Artifact) -> None:
+        server.approved, server.artifacts = {GRACE: APPROVED}, [replace(mine, at=LATER)]
+        environ = server.variables(checkout.pushed[-1], merged=False)
+        assert GitLab(environ, checkout.folder, "ml/a").merge_result().approvers == ()
+        assert approvers(server, checkout) == ("grace",), "another folder's is another record"
 
 
 class TestComment:

@@ -13,7 +13,7 @@ from slipway.deploying.engine.preview import EngineStep, Preview
 from slipway.model.findings.finding import Finding, Grade, Section, Subject
 from slipway.model.findings.markdown import code, text
 from slipway.reviewing.review import Review, beside, planned, read, review, write
-from slipway.reviewing.told.comment import LIMIT, MARKER, Place, comment, contents
+from slipway.reviewing.told.comment import LIMIT, MARKER, comment
 from slipway.reviewing.told.headline import plain_text
 from slipway.reviewing.told.redaction import redacted
 from tests.slipway.reviewing.builders import H100, change, cluster, facts, job, kept, living, offer, pool, template
@@ -138,7 +138,6 @@ def test_what_no_form_holds_is_a_headline() -> None:
     unread = tuple(f"{n} {'could not be read ' * 40}" for n in range(300))
     told = comment([replace(QUIET, stack="s" * 70_000, incomplete=unread)])
     assert len(told) <= LIMIT and "Too much for a comment" in told
-    assert contents(told, "comment")[0]
 
 
 @pytest.mark.parametrize("count", [10, 1000, 5000])
@@ -152,31 +151,6 @@ def test_never_longer_than_a_comment_may_be(count: int) -> None:
     told = comment([replace(QUIET, consequences=some, plan=steps)])
     assert len(told) <= LIMIT
     assert ("too long" in told) is (count > 1000 or len(steps) * 60 > LIMIT)
-
-
-def test_more_than_a_comment_holds_can_t_be_approved(snapshot: SnapshotAssertion) -> None:
-    long, many = "n" * 70_000, [consequence(subject=f"cluster x{n} {hash(str(n))}") for n in range(2000)]
-    some = (consequence(f"`{long}` goes", subject=f"template {long}", section=Section.TEMPLATES, field=long), *many)
-    told = comment([replace(QUIET, consequences=some)], Place("a" * 40))
-    assert len(told) <= LIMIT
-    (held,), tree = contents(told, "comment")
-    assert (held.consequences, tree) == ((), "a" * 40)
-    assert held.incomplete == snapshot
-
-
-def test_an_approval_finds_what_was_approved_in_the_comment() -> None:
-    (found,), tree = contents(comment([ROLLS], Place("abc", "def")), "comment")
-    assert tree == "abc"
-    assert [(one.key, one.grade) for one in found.consequences] == [(one.key, one.grade) for one in ROLLS.consequences]
-    assert found.money == ROLLS.money
-
-
-@pytest.mark.parametrize(
-    "broken", ["", "hello", "<!-- slipway-review-data !!! -->", "<!-- slipway-review-data e30= -->"]
-)
-def test_a_comment_without_a_review(broken: str) -> None:
-    with pytest.raises(ConfigError, match="has no review in it"):
-        contents(broken, "comment")
 
 
 def test_a_document_and_back() -> None:
@@ -290,11 +264,3 @@ def test_a_template_without_offers() -> None:
     told = comment([review(change(before, after, clusters=LIVING, jobs=JOBS))])
     assert told.splitlines()[1].startswith("### ⛔ prod: ")
     assert "no offer" in seen(told) or "can't run" in seen(told)
-
-
-def test_a_name_that_looks_like_the_remark_at_the_end_is_a_name() -> None:
-    forged = comment([QUIET], Place("f" * 40)).rpartition("\n<!-- ")[2]
-    named = replace(QUIET, consequences=(consequence(f"`<!-- {forged}` goes"),), plan=(f"create x:y:Z <!-- {forged}",))
-    found, tree = contents(comment([named], Place("a" * 40)), "comment")
-    assert [one.kind for one in found[0].consequences] == ["cluster-deleted"]
-    assert tree == "a" * 40
