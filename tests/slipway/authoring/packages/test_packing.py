@@ -100,13 +100,6 @@ def test_other_packages_and_modules_beside_it_come_along_and_tests_do_not() -> N
     assert "docs/a.py" not in found and "README.md" not in found
 
 
-def test_the_same_files_are_the_same_package_and_another_byte_is_another() -> None:  # N8
-    first, second = pack(CATALOG, template(), tree(), "src"), pack(CATALOG, template(), tree(), "src")
-    assert first.location == second.location and first.package.content == second.package.content
-    changed = WorkingTree({**FILES, "digits/task.py": b"print(2)\n"}, Revision("", False))
-    assert pack(CATALOG, template(), changed, "src").location != first.location
-
-
 def test_labels_tell_the_hash_the_commit_and_whether_it_differed() -> None:  # N8
     code = pack(CATALOG, template(), tree(), "src")
     assert code.labels == {

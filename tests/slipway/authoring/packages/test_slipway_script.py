@@ -278,13 +278,6 @@ def test_replicas_that_come_after_the_first_are_no_restart(replica: Replica) -> 
     assert "begins anew" in said("workerpool0")
 
 
-def test_passing_trouble_is_waited_out(replica: Replica) -> None:
-    """Faults meet the script as it looks for what an earlier start kept, and as it keeps files."""
-    replica.server.handler.faults = [None, 503, None, "lost"]
-    assert replica.run("sh -c 'echo 1 > $SLIPWAY_OUTPUT/one; touch -d @1 $SLIPWAY_OUTPUT/one'")[0] == 0
-    assert replica.kept() == {"one": b"1\n"} and not replica.server.handler.faults
-
-
 @pytest.mark.parametrize(("own", "code"), [(0, 70), (3, 3)])
 def test_what_can_not_be_kept_fails_the_job_and_hides_no_failure_of_its_own(
     replica: Replica, own: int, code: int

@@ -59,16 +59,6 @@ def test_only_the_folder_itself_makes_it_dirty(checkout: Path) -> None:
     assert not read(checkout).revision.dirty
 
 
-def test_what_slipway_remembers_in_the_folder_is_no_code(checkout: Path) -> None:
-    for folder in (checkout, checkout / "digits"):
-        (folder / ".slipway").mkdir()
-        (folder / ".slipway" / "catalog").write_text("gs://acme-dev-catalog\n")
-    found = read(checkout)
-    assert set(found.files) == {".gitignore", "digits/__init__.py", "digits/task.py"} and not found.revision.dirty
-    (checkout / "digits" / "new.py").touch()
-    assert read(checkout).revision.dirty
-
-
 def test_before_the_first_commit_there_is_none(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     (tmp_path / "task.py").write_text("")
@@ -130,16 +120,19 @@ def test_a_folder_in_no_checkout_is_read_as_if_it_were_one(tmp_path: Path, monke
     assert not (tmp_path / ".git").exists()
 
 
-def test_what_python_and_its_tools_leave_there_is_no_code(checkout: Path) -> None:
+def test_what_slipway_python_and_its_tools_leave_there_is_no_code(checkout: Path) -> None:
     """A virtual environment is full of links, which are refused."""
     (checkout / ".gitignore").write_text("data/\n")
     git(checkout, "commit", "-qam", "ignore less")
-    for name in ("env/pyvenv.cfg", "env/lib/six.py", "digits/__pycache__/task.pyc", ".ipynb_checkpoints/a.ipynb"):
+    of_tools = ("env/pyvenv.cfg", "env/lib/six.py", "digits/__pycache__/task.pyc", ".ipynb_checkpoints/a.ipynb")
+    for name in (*of_tools, ".slipway/catalog", "digits/.slipway/catalog"):
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout / name).write_text("")
     (checkout / "env" / "python").symlink_to(sys.executable)
     found = read(checkout)
     assert set(found.files) == {".gitignore", "digits/__init__.py", "digits/task.py"} and not found.revision.dirty
+    (checkout / "digits" / "new.py").touch()
+    assert read(checkout).revision.dirty
 
 
 def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:

@@ -84,12 +84,6 @@ def test_a_trainer_that_the_stack_does_not_have_is_refused(trainers: tuple[str, 
     assert refused.value.fix == fix
 
 
-def test_spot_names_its_strategy_and_no_cluster() -> None:
-    spec = request(template(), "spot", CONTEXT, {CODE: URI})["jobSpec"]
-    assert spec["scheduling"]["strategy"] == "SPOT"
-    assert "persistentResourceId" not in spec
-
-
 @pytest.mark.parametrize("capacity_type", ["pool", "spot"])
 def test_the_request_is_canonical_json_of_the_official_type(capacity_type: str) -> None:  # D9
     """Through the message and back it is the same, so no field is misspelt, renamed or dropped."""

@@ -131,16 +131,6 @@ def test_the_usual_number_of_replicas_must_fit() -> None:  # P3
     assert prove(template(), StackResources((cluster(pool("head", "n1-standard-4"), pool(max=2)),)))
 
 
-def test_two_pools_of_one_shape_are_used_together() -> None:  # P3
-    same = (
-        WorkerPool("scheduler", "n1-standard-8", args=("${trees}",)),
-        WorkerPool("workers", "n1-standard-8", replicas=3),
-    )
-    asked = template(worker_pools=same, parameters=(Parameter("trees", int, default=1),))
-    offers = prove(asked, StackResources((cluster(pool("a", max=1), pool("b", max=3)),)))
-    assert [found.name for found in offers[0].pools] == ["a", "b"]
-
-
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=3), st.lists(st.integers(1, 6), min_size=1, max_size=4))
 def test_an_offer_never_asks_a_pool_for_more_than_its_maximum(wanted: list[int], sizes: list[int]) -> None:  # P3
     chief = WorkerPool("chief", "n1-standard-8", args=("${trees}",))

@@ -313,32 +313,6 @@ def test_reverting_finds_the_old_generation(
     assert decided.current[0].id == first and decided.current[0].import_ == alive
 
 
-def test_a_b_a_while_busy_then_idle_then_state_lost_then_deleted_by_hand() -> None:  # N1
-    a, b = (spec(high=4),), (spec(high=6),)
-    world = World()
-    world.up(a)
-    (first,) = world.clusters
-    world.jobs.append(job(first))
-    assert [item.id for item in world.up(b).retiring] == [first]
-    assert world.up(a).current[0].id == first and set(world.clusters) == {first}
-    world.end_jobs()
-    world.up(b)
-    assert first not in world.clusters
-    world.state.clear()
-    assert not creates(world.up(b))
-    world.clusters.clear()
-    assert len(creates(world.up(b))) == 1 and len(world.clusters) == 1
-
-
-def test_a_failed_create_is_mended_and_cleared_by_the_next_up() -> None:  # N2
-    world = World()
-    world.up((spec(),), failing=True)
-    (failed,) = world.clusters
-    assert world.up((spec(),)).current[0].id == f"{failed}-2"
-    assert set(world.clusters) == {f"{failed}-2"}
-    assert world.catalog == PublishedCatalog({"cpu": f"{failed}-2"}, ())
-
-
 def test_one_that_is_replaced_in_place_is_never_there_beside_its_successor() -> None:  # N1
     """Whether the deployment comes to its end or is killed: before the deletion, after it, while the other is made."""
     for killed_after in (0, 1, 2, 3, 99):
@@ -354,16 +328,3 @@ def test_one_that_is_replaced_in_place_is_never_there_beside_its_successor() -> 
         world.up((asked,))
         assert len(world.clusters) == 1 and first not in world.clusters
         assert set(world.catalog.clusters.values()) == set(world.clusters)
-
-
-def test_an_idle_generation_whose_state_is_lost_goes_too() -> None:  # N1, B1
-    """It is known to the catalog and not to the state: taken up once, then deleted."""
-    world = World()
-    world.up((spec(high=4),))
-    (first,) = world.clusters
-    world.state.clear()
-    world.up((spec(high=6),))
-    assert [item.id for item in world.up((spec(high=6),)).retiring] == [first]
-    decided = world.up((spec(high=6),))
-    assert deleted(decided) == (first,)
-    assert set(world.clusters) == {decided.current[0].id}
