@@ -146,11 +146,13 @@ class Comment:
 
 @dataclass(frozen=True)
 class PullRequest:
-    """A pull request. `record`: what its review told of the merge result, None where no run has kept that."""
+    """A pull request. `head`: its newest commit. `record`: where it is merged, what its comment was written with, None
+    where no run has kept that."""
 
     id: str
     number: int
     author: str
+    head: str = ""
     approvals: tuple[Approval, ...] = ()
     comment: Comment | None = None
     record: Record | None = None
@@ -168,12 +170,10 @@ class MergeResult:
 
     @property
     def approvers(self) -> tuple[str, ...]:
-        """The people who approved this very tree, not their own, after the last edit of the comment, which they read,
-        and after its record was made. Neither time stands for the other's: an edited comment leaves the record as it
-        is, and a record that somebody replaces later was read by nobody."""
-        pull = self.pull_request
-        told = (pull.comment and pull.comment.changed, pull.record and pull.record.at) if pull else ()
-        return tuple(one.login for one in self._of_this_tree if all(one.at >= at for at in told if at))
+        """The people who approved this very tree, not their own, after the last edit of the comment."""
+        comment = self.pull_request.comment if self.pull_request else None
+        written = comment.changed if comment else ""
+        return tuple(one.login for one in self._of_this_tree if one.at >= written)
 
     @property
     def objection(self) -> tuple[str, str]:
@@ -190,10 +190,11 @@ class MergeResult:
         if self.approvers:
             if pull.record:
                 return f"{join(self.approvers)} approved {asked}, and the record of its review tells less", insist
-            return f"no run has kept what {join(self.approvers)} approved {asked} as, or it has expired", approve
+            gone = f"the comment of {asked}, or the record that its run kept,"
+            return f"{gone} is gone, so nobody can tell what {join(self.approvers)} approved", approve
         if self._of_this_tree:
             early = join(one.login for one in self._of_this_tree)
-            return f"the review of {asked}, or its comment, was changed after {early} approved it", approve
+            return f"the comment of {asked} was changed after {early} approved it", approve
         if self._others:
             trees = join(dict.fromkeys(one.tree[:_SHOWN] or "one that is gone" for one in self._others))
             why = f"{others} approved {asked} as another tree, {trees}, than this one, {self.tree[:_SHOWN]}"

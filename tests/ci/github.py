@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -50,14 +51,18 @@ class Artifact:
 
     text: str
     name: str = f"slipway-review-{TREE}.json"
-    at: str = WRITTEN
     head: str = PUSHED
     fork: bool = False
     expired: bool = False
     event: str = "pull_request"
     workflow: str = "preview.yaml"
-    file: str = ""
-    packed: bool = True
+
+    @property
+    def packed(self) -> bytes:
+        whole = io.BytesIO()
+        with zipfile.ZipFile(whole, "w") as archive:
+            archive.writestr(self.name, self.text)
+        return whole.getvalue()
 
 
 @dataclass
@@ -88,7 +93,6 @@ class GitHub:
             "GITHUB_REF": "refs/heads/main" if merged else f"refs/pull/{NUMBER}/merge",
             "GITHUB_SHA": HEAD,
             "GITHUB_RUN_ID": "4711",
-            "GITHUB_WORKFLOW_REF": f"{OWNER}/{NAME}/.github/workflows/{'up' if merged else 'preview'}.yaml@refs/x",
             "GH_TOKEN": TOKEN,
         }
 
@@ -130,31 +134,23 @@ class GitHub:
             "comments": self._comments,
         }
 
-    def kept(self, path: str, name: str) -> Any:
-        """Answer what is asked of artifacts and their runs; None for anything else. A run has its artifact's number."""
-        actions, _, what = path.rpartition("/actions/")
-        kind, _, rest = what.partition("/")
-        if actions != f"/repos/{OWNER}/{NAME}":
-            return None
-        if what == "artifacts":
-            named = [self._artifact(number) for number, one in enumerate(self.artifacts) if one.name == name]
-            return {"total_count": len(named), "artifacts": named}
-        if not self.artifacts or kind == "workflows":
-            return None
-        one = self.artifacts[int(rest.partition("/")[0])]
-        if kind == "runs":
-            return {"event": one.event, "path": f".github/workflows/{one.workflow}"}
-        if not one.packed:
-            return one.text.encode()
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w") as archive:
-            archive.writestr(one.file or one.name, one.text)
-        return packed.getvalue()
-
-    def _artifact(self, number: int) -> Any:
-        one = self.artifacts[number]
-        run = {"id": number, "head_sha": one.head, "repository_id": 1, "head_repository_id": 2 if one.fork else 1}
-        return {"id": number, "created_at": one.at, "expired": one.expired, "workflow_run": run}
+    def kept(self, path: str, asked: dict[str, list[str]]) -> Any:
+        """Answer what is asked of runs and artifacts, each of one number; None for anything else."""
+        whole = f"/repos/{OWNER}/{NAME}/actions/"
+        if found := re.fullmatch(rf"{whole}workflows/(.+)/runs", path):
+            (event,), (head,) = asked["event"], asked["head_sha"]
+            of = (found[1], event, head)
+            runs = [
+                {"id": number, "repository": {"id": 1}, "head_repository": {"id": 2 if one.fork else 1}}
+                for number, one in enumerate(self.artifacts)
+                if (one.workflow, one.event, one.head) == of
+            ]
+            return {"workflow_runs": runs}
+        if found := re.fullmatch(rf"{whole}(runs|artifacts)/(\d+)/(artifacts|zip)", path):
+            one = self.artifacts[int(found[2])]
+            about = {"id": int(found[2]), "expired": one.expired}
+            return {"artifacts": [about] if one.name == asked["name"][0] else []} if found[1] == "runs" else one.packed
+        return None
 
     def _comments(self, _: Any, first: int = 0, last: int = 0) -> Any:
         nodes = [self._comment(number) for number in range(len(self.comments))]
@@ -200,7 +196,7 @@ def _handler(github: GitHub) -> type[BaseHTTPRequestHandler]:
                 return
             if github.hidden:
                 self._send(403, {"message": "Resource not accessible by integration"})
-            elif kept := github.kept(parts.path, asked.get("name", [""])[0]):
+            elif parts.path not in github.rest and (kept := github.kept(parts.path, asked)):
                 self._send(200, kept)
             else:
                 pages = github.rest.get(parts.path, [[]])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 PROJECT, NUMBER, TOKEN = 20, 3, "glpat-t"
 WRITTEN, APPROVED, LATER = (f"2026-11-21T09:{minute}:00.123Z" for minute in ("05", "20", "40"))
@@ -33,7 +33,7 @@ class Artifact:
 
     name: str
     text: str
-    at: str = WRITTEN
+    commit: str
     job: str = "slipway-reviewed"
     source: str = "merge_request_event"
     project: int = PROJECT
@@ -82,7 +82,6 @@ class GitLab:
             "CI_PROJECT_ID": str(PROJECT),
             "CI_COMMIT_SHA": commit,
             "CI_DEFAULT_BRANCH": "main",
-            "CI_JOB_NAME": "slipway-reviewed",
             "CI_JOB_URL": "https://gitlab.example.com/acme/ml/-/jobs/4711",
             "GITLAB_USER_LOGIN": "ada",
             "GITLAB_TOKEN": TOKEN,
@@ -157,16 +156,18 @@ class GitLab:
     @property
     def _pipelines(self) -> list[dict[str, Any]]:
         """Return the newest first, as GitLab does."""
-        every = [{"id": at, "source": one.source, "project_id": one.project} for at, one in enumerate(self.artifacts)]
-        return every[::-1]
+        return [
+            {"id": at, "sha": one.commit, "source": one.source, "project_id": one.project}
+            for at, one in reversed(list(enumerate(self.artifacts)))
+        ]
 
     def _job(self, at: int) -> dict[str, Any]:
         one = self.artifacts[at]
-        return {"id": at, "name": one.job, "status": "failed", "finished_at": one.at}
+        return {"id": at, "name": one.job, "status": "failed"}
 
     def _file(self, at: int, name: str) -> Any:
         one = self.artifacts[at]
-        return json.loads(one.text) if unquote(unquote(name)) == one.name else None
+        return json.loads(one.text) if name == one.name else None
 
     def _add(self, body: str) -> dict[str, Any]:
         self.notes.append(Note(body, at=LATER))

@@ -222,7 +222,7 @@ class Runner:
         script = "\n".join((*job.body.get("before_script", ()), *job.body["script"]))
         done = subprocess.run(["bash", "-c", script], cwd=at, env=environ, capture_output=True, text=True)
         self.statuses[job.name] = "failed" if done.returncode else "success"
-        self.gitlab.artifacts += [Artifact(path.name, path.read_text(), job=job.base) for path in self._kept(job)]
+        self.gitlab.artifacts += [Artifact(one.name, one.read_text(), commit, job.base) for one in self._kept(job)]
         after = "\n".join(job.body.get("after_script", ()))
         subprocess.run(
             ["bash", "-c", after], cwd=at, env=environ | {"CI_JOB_STATUS": self.statuses[job.name]}, check=True

@@ -14,7 +14,7 @@ READS, WRITES = {"pull-requests": "read"}, {"pull-requests": "write"}
 KEPT = {"actions": "read"}  # the record of a review
 MORE = {
     "preview.review": READS,
-    "preview.reviewed": KEPT | WRITES,
+    "preview.reviewed": WRITES,
     "gate.again": {"actions": "write"},
     "up.up": KEPT | READS,
     **{f"up-stacks.{one}": KEPT | READS for one in ("first", "second", "third", "fourth", "fifth")},

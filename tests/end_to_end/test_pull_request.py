@@ -62,8 +62,10 @@ class Repository:
         told, kept = self.checkout.state / "review.json", self.checkout.state / "record"
         told.write_text(review)
         github.tree = self.git("rev-parse", "HEAD^{tree}")
-        flags = ("--output", "markdown", "--github", "comment", "--gate", "--record", str(kept))
-        done = self.checkout.slipway("review", str(told), *flags, **github.variables(merged=False))
+        kept.mkdir()
+        flags = ("--output", "markdown", "--github", "comment", "--gate")
+        given = {**github.variables(merged=False), "SLIPWAY_RECORD": str(kept)}
+        done = self.checkout.slipway("review", str(told), *flags, **given)
         github.artifacts = [Artifact(file.read_text(), file.name) for file in kept.iterdir()]
         return done
 

@@ -13,6 +13,7 @@ that was not announced.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 from dataclasses import replace
@@ -75,13 +76,6 @@ class Dollars(click.ParamType[Decimal]):
     help="In CI: have --gate ask GitHub or GitLab who approved this tree, or write the change's comment as well.",
 )
 @click.option(
-    "--record",
-    envvar="SLIPWAY_RECORD",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="With --forge comment: where CI finds what an approval covers, to keep it.  [env: SLIPWAY_RECORD]",
-)
-@click.option(
     "--tolerance", type=Dollars(), default="1", show_default=True, help="USD an hour beyond what was approved."
 )
 @click.option("--tree", default="", help="The git tree of the merge result, which an approval is of.")
@@ -101,7 +95,6 @@ def command(
     gate: bool,
     scheduled: bool,
     forge: str | None,
-    record: Path | None,
     tolerance: Decimal,
     tree: str,
     base: str,
@@ -133,7 +126,7 @@ def command(
     shown = [redacted(review) for review in reviews] if redact else reviews
     in_diff = frozenset[str]().union(*(review.addresses for review in reviews))
     place = Place(tree, base, words.change, folder)
-    result = _commented(shown, place, record) if forge == "comment" else None
+    result = _commented(shown, place) if forge == "comment" else None
     if output == "json":
         screen.out(screen.json_text(write_all(shown), indent=2))
     elif output == "markdown":
@@ -157,10 +150,10 @@ def command(
         screen.note(f"approved by {join(result.approvers)}, of this tree ({result.tree[:12]})")
 
 
-def _commented(shown: list[Review], place: Place, kept: Path | None) -> MergeResult:
-    """Write the comment, and its record for CI to keep; none where nothing changes."""
+def _commented(shown: list[Review], place: Place) -> MergeResult:
+    """Write the comment, and its record into the folder that CI keeps; none where nothing changes."""
     from slipway.reviewing.forges.forge import forge_of
-    from slipway.reviewing.record import Record, name_of, text_of
+    from slipway.reviewing.record import name_of, record_of
     from slipway.reviewing.told.comment import comment
 
     forge = forge_of(os.environ, Path(), place.folder)
@@ -168,13 +161,10 @@ def _commented(shown: list[Review], place: Place, kept: Path | None) -> MergeRes
     there = result.pull_request and result.pull_request.comment
     if not there and all(review.silent for review in shown):
         return result
-    result = forge.tell(result, comment(shown, replace(place, tree=result.tree)))
-    pull, text = result.pull_request, text_of(shown, result.tree)
-    if kept is None or pull is None or (pull.record and pull.record.text == text):
-        return result
-    kept.mkdir(parents=True, exist_ok=True)
-    (kept / name_of(result.tree, place.folder)).write_text(text, encoding="utf-8")
-    return replace(result, pull_request=replace(pull, record=Record(text)))
+    record = record_of(shown, result.tree)
+    if kept := os.environ.get("SLIPWAY_RECORD"):
+        (Path(kept) / name_of(result.tree, place.folder)).write_text(json.dumps(record.body), encoding="utf-8")
+    return forge.tell(result, f"{comment(shown, replace(place, tree=result.tree))}{record.remark}\n")
 
 
 def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool) -> list[Review]:

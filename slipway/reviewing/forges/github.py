@@ -6,30 +6,26 @@ public members alone. https://docs.github.com/en/graphql/reference/pulls#object-
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import quote
 
 from slipway.base.errors import ConfigError, ResourceError
 from slipway.base.formatting import join
 from slipway.google.answers import Found, Json, shaped
-from slipway.google.failures import Call, CloudError
+from slipway.google.failures import Call
 from slipway.google.session import Session
-from slipway.google.transport import LARGEST, Transport
-from slipway.reviewing.forges.rest import Rest
+from slipway.google.transport import Transport
+from slipway.reviewing.forges.rest import Refused, Rest
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest, Words
-from slipway.reviewing.record import Record, name_of
+from slipway.reviewing.record import Record, name_of, unpacked, written_with
 from slipway.reviewing.told.comment import mark
 
 _VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA", "GH_TOKEN")
 _OPEN = re.compile(r"refs/pull/(\d+)/merge")
 _BOT = {"__typename": "Bot", "login": "github-actions"}
 _MOST = 200
-_MOST_KEPT = 100
 _ASK = """
 query($owner: String!, $name: String!, $commit: GitObjectID!, $number: Int!, $merged: Boolean!) {
   repository(owner: $owner, name: $name) {
@@ -67,12 +63,15 @@ mutation($to: ID!, $body: String!) {
 }
 """
 WORDS = Words()
-_FIX = "give the job `actions: read`, `contents: read` and `pull-requests: read` (write, to comment), then run it again"
+_FIX = (
+    "give the job `contents: read` and `pull-requests: read` (write, to comment; to deploy, `actions: read`), "
+    "then run it again"
+)
 
 
 class GitHub:
-    """GitHub's adapter. `environ` is a workflow's; `REVIEWED_BY` in it names the file of the one that reviews, where
-    that is another. Raises ConfigError where it is no workflow's."""
+    """GitHub's adapter. `environ` is a workflow's, where `REVIEWED_BY` names the file of the one that reviews. Raises
+    ConfigError where it is not."""
 
     def __init__(self, environ: Mapping[str, str], _: Path, folder: str = "") -> None:
         if missing := [name for name in _VARIABLES if not environ.get(name)]:
@@ -83,8 +82,7 @@ class GitHub:
             )
         self._url, api, self._repository, ref, self._commit, token = (environ[name] for name in _VARIABLES)
         self._mark, self._folder = mark(folder), folder
-        own = environ.get("GITHUB_WORKFLOW_REF", "").partition("@")[0].rpartition("/")[2]
-        self._reviewed_by = environ.get("REVIEWED_BY") or own
+        self._reviewed_by = environ.get("REVIEWED_BY", "preview.yaml")
         found = _OPEN.fullmatch(ref)
         self._open = int(found[1]) if found else 0
         self._session = Session(Transport(environ, headers={"Authorization": f"Bearer {token}"}))
@@ -96,9 +94,12 @@ class GitHub:
         owner, _, name = self._repository.partition("/")
         of = {"owner": owner, "name": name, "commit": self._commit, "number": self._open, "merged": not self._open}
         call = Call("ask GitHub who approved this")
-        result, head = self._asked(_ASK, of, call, self._read, again=True)
+        result = self._asked(_ASK, of, call, self._read, again=True)
         pull = result.pull_request
-        return replace(result, pull_request=pull and replace(pull, record=self._record(pull.number, head, result.tree)))
+        if not (result.merged and pull and pull.comment):
+            return result
+        record = written_with(pull.comment.body, self._records(pull, result.tree))
+        return replace(result, pull_request=replace(pull, record=record))
 
     def tell(self, result: MergeResult, body: str) -> MergeResult:
         """Make this the pull request's one comment; an equal comment is left alone, as approvals are older."""
@@ -113,16 +114,13 @@ class GitHub:
     def _asked(
         self, query: str, variables: Json, call: Call, read: Callable[[Json], Found], *, again: bool = False
     ) -> Found:
-        try:
+        with Refused(_FIX):
             found = self._session.post(self._url, call, {"query": query, "variables": variables}, idempotent=again)
             if errors := found.get("errors"):  # An answer may have errors beside its data.
                 raise ResourceError(f"could not {call.doing}", why=join(_message(one) for one in errors), fix=_FIX)
             return shaped(call, lambda body: read(body["data"]), found)
-        except CloudError as error:
-            raise ResourceError(error.what, why=error.message, fix=_FIX) from error
 
-    def _read(self, body: Json) -> tuple[MergeResult, str]:
-        """Return the merge result without its record, and its pull request's newest commit."""
+    def _read(self, body: Json) -> MergeResult:
         repository = body["repository"]
         commit, pull = repository["object"], repository.get("pullRequest")
         if commit is None:
@@ -131,27 +129,18 @@ class GitHub:
         if not self._open:
             nodes = commit["associatedPullRequests"]["nodes"]
             pull = next((one for one in nodes if (one["mergeCommit"] or {}).get("oid") == self._commit), None)
-        result = MergeResult(commit["tree"]["oid"], pull and _pull_request(pull, self._mark), merged=not self._open)
-        return result, str(pull["headRefOid"]) if pull else ""
+        return MergeResult(commit["tree"]["oid"], pull and _pull_request(pull, self._mark), merged=not self._open)
 
-    def _record(self, number: int, head: str, tree: str) -> Record | None:
-        """Return the newest record of a tree, by the review's workflow. Whoever may push can run a workflow of theirs,
-        and a fork its own, which may keep an artifact of any name; what ran for the pull request's own commit is in the
-        change that approvers read."""
-        name, doing = name_of(tree, self._folder), f"read what the review of #{number} told"
-        asked = f"actions/artifacts?per_page={_MOST_KEPT}&name={quote(name)}"
-        for one in self._rest.get(asked, doing, _artifacts):
-            of = one["workflow_run"]
-            if one["expired"] or of["head_sha"] != head or of["head_repository_id"] != of["repository_id"]:
-                continue
-            if self._rest.get(f"actions/runs/{of['id']}", doing, self._reviews):
-                packed = self._rest.content(f"actions/artifacts/{one['id']}/zip", doing)
-                return Record(_unpacked(packed, name), one["created_at"]) if packed else None
-        return None
-
-    def _reviews(self, run: Json) -> bool:
-        of = str(run["path"]).partition("@")[0]
-        return run["event"] == "pull_request" and of.endswith(f".github/workflows/{self._reviewed_by}")
+    def _records(self, pull: PullRequest, tree: str) -> Iterator[Record]:
+        """Yield the records of a tree, by runs of the review's workflow. Whoever may push can run a workflow of theirs,
+        and a fork its own, which may keep an artifact of any name; what ran here for the pull request's own commit is
+        in the change that approvers read."""
+        name, doing = name_of(tree, self._folder), f"read what the review of #{pull.number} told"
+        asked = f"actions/workflows/{self._reviewed_by}/runs?event=pull_request&head_sha={pull.head}&per_page=100"
+        for run in self._rest.maybe(asked, doing, lambda body: list(body["workflow_runs"])) or ():
+            if (run["head_repository"] or {}).get("id") == run["repository"]["id"]:
+                for one in self._rest.get(f"actions/runs/{run['id']}/artifacts?name={name}", doing, _artifacts):
+                    yield unpacked(self._rest.content(f"actions/artifacts/{one}/zip", doing), name)
 
 
 def _pull_request(body: Json, mark: str) -> PullRequest:
@@ -169,6 +158,7 @@ def _pull_request(body: Json, mark: str) -> PullRequest:
         id=body["id"],
         number=body["number"],
         author=_login(body),
+        head=body["headRefOid"],
         # An app may approve as well, and a workflow of any branch can be one.
         approvals=tuple(
             Approval(_login(one), one["commit"]["tree"]["oid"] if one["commit"] else "", one["submittedAt"])
@@ -188,19 +178,8 @@ def _written(body: Json) -> Comment:
     return _comment((written.get("edge") or written)["node"])
 
 
-def _artifacts(body: Json) -> list[Json]:
-    """Return artifacts, the newest first; none where they are more than a page, and the newest may lie on another."""
-    listed = sorted(body["artifacts"], key=lambda one: (one["created_at"], one["id"]), reverse=True)
-    return listed if body["total_count"] <= _MOST_KEPT else []
-
-
-def _unpacked(packed: bytes, name: str) -> str:
-    """Return the one file of an artifact; empty where it has another, which is no record."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(packed)) as archive, archive.open(name) as file:
-            return file.read(LARGEST).decode(errors="replace")
-    except (zipfile.BadZipFile, KeyError):
-        return ""
+def _artifacts(body: Json) -> list[int]:
+    return [int(one["id"]) for one in body["artifacts"] if not one["expired"]]
 
 
 def _message(error: object) -> str:

@@ -9,11 +9,10 @@ https://docs.gitlab.com/ci/jobs/ci_job_token/, https://docs.gitlab.com/api/merge
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
-from urllib.parse import quote
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join
@@ -23,7 +22,7 @@ from slipway.google.transport import Transport
 from slipway.reviewing.forges.rest import Rest
 from slipway.reviewing.forges.trees import Trees
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest, Words
-from slipway.reviewing.record import Record, name_of
+from slipway.reviewing.record import Record, name_of, written_with
 from slipway.reviewing.told.comment import mark
 
 _VARIABLES = ("CI_API_V4_URL", "CI_PROJECT_ID", "CI_COMMIT_SHA", "GITLAB_TOKEN")
@@ -56,8 +55,8 @@ class _Version:
 
 
 class GitLab:
-    """GitLab's adapter. `environ` is a job's, with `GITLAB_TOKEN` beside it; `REVIEWED_BY` in it names the job that
-    keeps the record, where that is another. Raises ConfigError where it is no job's."""
+    """GitLab's adapter. `environ` is a job's, with `GITLAB_TOKEN` beside it; `REVIEWED_BY` names the one that writes
+    the note. Raises ConfigError where it is not."""
 
     def __init__(self, environ: Mapping[str, str], checkout: Path, folder: str = "") -> None:
         if missing := [name for name in _VARIABLES if not environ.get(name)]:
@@ -69,7 +68,7 @@ class GitLab:
         url, project, self._commit, token = (environ[name] for name in _VARIABLES)
         self._open, self._branch, self._trees = environ.get(_OPEN, ""), environ.get(_BRANCH, ""), Trees(checkout)
         self._mark, self._folder, self._project = mark(folder), folder, int(project)
-        self._reviewed_by = environ.get("REVIEWED_BY") or environ.get("CI_JOB_NAME", "")
+        self._reviewed_by = environ.get("REVIEWED_BY", "slipway-reviewed")
         session = Session(Transport(environ, headers={"PRIVATE-TOKEN": token}))
         fix = "have GITLAB_TOKEN be a token with the scope `api` of a member of the project (docs/gitlab.md)"
         self._users = Rest(session, url, fix)
@@ -79,7 +78,9 @@ class GitLab:
         """Read the checked-out merge result, and the merge request that makes it or has made it."""
         tree, merged = self._trees.here, not self._open
         body = self._merged_as() if merged else self._request(self._open)
-        pull = None if body is None else self._read(body, tree)
+        pull = None if body is None else self._read(body)
+        if merged and pull and pull.comment:
+            pull = replace(pull, record=written_with(pull.comment.body, self._records(pull, tree)))
         return MergeResult(tree, pull, merged=merged, words=WORDS)
 
     def tell(self, result: MergeResult, body: str) -> MergeResult:
@@ -106,7 +107,7 @@ class GitLab:
                 return one
         return None
 
-    def _read(self, body: Json, tree: str) -> PullRequest:
+    def _read(self, body: Json) -> PullRequest:
         number = int(body["iid"])
         at = f"merge_requests/{number}"
         versions = sorted(
@@ -118,9 +119,9 @@ class GitLab:
             id=str(number),
             number=number,
             author=str((body["author"] or {}).get("username", "")),
+            head=str(body["sha"]),
             approvals=tuple(self._of_writers(approved[:_MOST_APPROVALS], versions)),
             comment=self._comment(at, number),
-            record=self._record(at, number, tree),
         )
 
     def _of_writers(self, approved: Sequence[tuple[int, Approval]], versions: Sequence[_Version]) -> list[Approval]:
@@ -143,20 +144,19 @@ class GitLab:
                 return _comment(note)
         return None
 
-    def _record(self, at: str, number: int, tree: str) -> Record | None:
-        """Return the newest record of a tree, of the job that keeps it in this merge request's pipelines: those of
-        branches and of forks may have a job of its name. GitLab lists the newest first."""
-        doing, name = f"read what the review of !{number} told", quote(quote(name_of(tree, self._folder)))
-        for pipeline in self._rest.listed(f"{at}/pipelines", doing, dict, most=_MOST, fix=_ANEW):
-            if pipeline["source"] != "merge_request_event" or pipeline["project_id"] != self._project:
+    def _records(self, pull: PullRequest, tree: str) -> Iterator[Record]:
+        """Yield the records of a tree, by the job that keeps it in this merge request's pipelines of its newest commit,
+        or of this very tree, as is a merged result: other pipelines may have any job of its name."""
+        name, doing = name_of(tree, self._folder), f"read what the review of !{pull.number} told"
+        for one in self._rest.listed(f"merge_requests/{pull.number}/pipelines", doing, dict, most=_MOST, fix=_ANEW):
+            if (one["source"], one["project_id"]) != ("merge_request_event", self._project):
                 continue
-            jobs = f"pipelines/{pipeline['id']}/jobs"
-            for job in self._rest.listed(jobs, doing, dict, most=_MOST, fix=_ANEW, params={"include_retried": "true"}):
-                if job["name"] == self._reviewed_by and job["finished_at"]:
-                    found = self._rest.content(f"jobs/{job['id']}/artifacts/{name}", doing)
-                    if found is not None:
-                        return Record(found.decode(errors="replace"), _at(job["finished_at"]))
-        return None
+            if one["sha"] == pull.head or self._trees.of(one["sha"]) == tree:
+                jobs, asked = f"pipelines/{one['id']}/jobs", {"include_retried": "true"}
+                for job in self._rest.listed(jobs, doing, dict, most=_MOST, fix=_ANEW, params=asked):
+                    at = f"jobs/{job['id']}/artifacts/{name}"
+                    if job["name"] == self._reviewed_by and (found := self._rest.maybe(at, doing, dict)):
+                        yield Record(found)
 
 
 def _became(body: Json) -> str:

@@ -28,25 +28,21 @@ class Rest:
     def get(self, path: str, doing: str, read: Callable[[Json], Found]) -> Found:
         """Return an object, as `read` reads it. `doing` continues "could not …"."""
         call = Call(doing)
-        with _Refused(self.fix):
+        with Refused(self.fix):
             return shaped(call, read, self.session.get(self._at(path), call))
 
     def maybe(self, path: str, doing: str, read: Callable[[Json], Found]) -> Found | None:
         """Return what `get` does; None for a missing object, or one hidden from the caller."""
         call = Call(doing)
-        with _Refused(self.fix):
+        with Refused(self.fix):
             try:
                 return shaped(call, read, self.session.get(self._at(path), call))
             except NotFound:
                 return None
 
-    def content(self, path: str, doing: str) -> bytes | None:
-        """Return a file; None for a missing one."""
-        with _Refused(self.fix):
-            try:
-                return self.session.download(self._at(path), Call(doing)).data
-            except NotFound:
-                return None
+    def content(self, path: str, doing: str) -> bytes:
+        with Refused(self.fix):
+            return self.session.download(self._at(path), Call(doing)).data
 
     def listed(
         self, path: str, doing: str, read: Callable[[Json], Found], *, most: int, fix: str, params: Params | None = None
@@ -56,7 +52,7 @@ class Rest:
         call = Call(doing)
         for page in range(1, 1 + most // _PAGE):
             asked = {**(params or {}), "per_page": _PAGE, "page": page}
-            with _Refused(self.fix):
+            with Refused(self.fix):
                 items = json_list(self.session.download(self._at(path), call, asked), call)
                 yield from [shaped(call, read, one) for one in items]
             if len(items) < _PAGE:
@@ -66,14 +62,14 @@ class Rest:
     def write(self, method: str, path: str, doing: str, body: Json, read: Callable[[Json], Found]) -> Found:
         """Send an object once, by POST, PUT or PATCH."""
         call = Call(doing)
-        with _Refused(self.fix):
+        with Refused(self.fix):
             return shaped(call, read, self.session.write(method, self._at(path), call, body))
 
     def _at(self, path: str) -> str:
         return f"{self.url.rstrip('/')}/{path}"
 
 
-class _Refused:
+class Refused:
     """A context that raises the API's refusal as a forge's, without Google's roles."""
 
     def __init__(self, fix: str) -> None:

@@ -19,7 +19,7 @@ from slipway.reviewing.gate import (
     unapproved,
     worse,
 )
-from slipway.reviewing.record import Record, text_of
+from slipway.reviewing.record import record_of
 from slipway.reviewing.review import Review
 from slipway.reviewing.rules.money import Amount, Money
 from slipway.reviewing.told.redaction import redacted
@@ -131,8 +131,8 @@ APPROVED = Approval("grace", "tree", "2026-11-21T09:20:00Z")
 
 
 def merged(*told: Review, approvals: tuple[Approval, ...] = (), merged: bool = True) -> MergeResult:
-    comment, record = Comment("1", "", "2026-11-21T09:05:00Z"), Record(text_of(told, "tree"), "2026-11-21T09:05:09Z")
-    return MergeResult("tree", PullRequest("1", 3, "ada", approvals, comment, record), merged)
+    comment, record = Comment("1", "", "2026-11-21T09:05:00Z"), record_of(told, "tree")
+    return MergeResult("tree", PullRequest("1", 3, "ada", "head", approvals, comment, record), merged)
 
 
 def stopped(now: Review, result: MergeResult) -> list[str]:

@@ -1,8 +1,9 @@
-"""The record that GitHub keeps of a review: of all artifacts of its name, that of the review's own run. # N14"""
+"""The record that GitHub keeps of a review: of all artifacts of its name, that of the review's own runs. # N14"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,75 +12,60 @@ import pytest
 from slipway.base.errors import ResourceError
 from slipway.reviewing.forges.github import GitHub
 from slipway.reviewing.record import Record
+from slipway.reviewing.told.comment import MARKER
 from tests.ci import github as stand_in
-from tests.ci.github import APPROVED, LATER, OTHER, TREE, WRITTEN, Artifact, Review
+from tests.ci.github import OTHER, Artifact, Comment
 
-OLD, NEW = Artifact("old"), Artifact("new", at="2026-11-21T09:10:00Z")
+MINE, FORGED = Record("mine"), Record("forged")
+KEPT = Artifact(json.dumps(MINE.body))
 
 
 @pytest.fixture
 def server() -> Iterator[stand_in.GitHub]:
     with stand_in.served() as github:
+        github.comments = [Comment(f"{MARKER}\n{MINE.remark}\n")]
         yield github
 
 
-def found(
-    server: stand_in.GitHub, *artifacts: Artifact, merged: bool = True, by: str = "preview.yaml"
-) -> Record | None:
+def found(server: stand_in.GitHub, *artifacts: Artifact, by: str = "preview.yaml") -> Record | None:
     server.artifacts = list(artifacts)
-    environ = server.variables(merged=merged) | ({"REVIEWED_BY": by} if merged else {})
-    pull = GitHub(environ, Path()).merge_result().pull_request
+    pull = GitHub(server.variables(merged=True) | {"REVIEWED_BY": by}, Path()).merge_result().pull_request
     return pull.record if pull else None
 
 
-@pytest.mark.parametrize("merged", [True, False])
-def test_the_newest_of_its_tree_is_read(server: stand_in.GitHub, *, merged: bool) -> None:
-    """As by an older base, whose code judged otherwise, and then by a newer one."""
-    for both in ((OLD, NEW), (NEW, OLD)):
-        assert found(server, *both, merged=merged) == Record("new", NEW.at)
-
-
 @pytest.mark.parametrize(
-    "forged",
+    "other",
     [
-        replace(NEW, fork=True),
-        replace(NEW, head=OTHER),
-        replace(NEW, name=f"slipway-review-{OTHER}.json"),
-        replace(NEW, workflow="mine.yaml"),
-        replace(NEW, event="workflow_dispatch"),
-        replace(NEW, expired=True),
+        replace(KEPT, fork=True),
+        replace(KEPT, head=OTHER),
+        replace(KEPT, name=f"slipway-review-{OTHER}.json"),
+        replace(KEPT, workflow="mine.yaml"),
+        replace(KEPT, event="workflow_dispatch"),
+        replace(KEPT, expired=True),
+        replace(KEPT, text=json.dumps(FORGED.body)),
     ],
-    ids=["a fork's", "of another branch", "of another tree", "of another workflow", "by hand", "expired"],
+    ids=["a fork's", "of another branch", "of another tree", "of another workflow", "by hand", "expired", "another"],
 )
-def test_another_run_s_is_none(server: stand_in.GitHub, forged: Artifact) -> None:
-    assert found(server, forged) is None
-    assert found(server, OLD, forged) == Record("old", WRITTEN), "and hides none"
+def test_what_no_run_of_the_review_has_kept_is_none(server: stand_in.GitHub, other: Artifact) -> None:
+    """Although it is what the comment names, or has the name."""
+    assert found(server, other) is None
+    assert found(server, other, KEPT) == found(server, KEPT, other) == MINE
+
+
+def test_a_comment_that_names_another_has_none(server: stand_in.GitHub) -> None:
+    server.comments = [Comment(f"{MARKER}\n{FORGED.remark}\n")]
+    assert found(server, KEPT) is None
+    server.comments = []
+    assert found(server, KEPT) is None
 
 
 def test_a_team_s_workflow_has_another_name(server: stand_in.GitHub) -> None:
-    theirs = replace(NEW, workflow="slipway-preview.yaml")
-    assert found(server, theirs, by="slipway-preview.yaml") == Record("new", NEW.at)
+    theirs = replace(KEPT, workflow="slipway-preview.yaml")
+    assert found(server, theirs, by="slipway-preview.yaml") == MINE
     assert found(server, theirs) is None
-
-
-@pytest.mark.parametrize("odd", [replace(NEW, file="other.json"), replace(NEW, packed=False)])
-def test_an_artifact_of_something_else_has_no_text(server: stand_in.GitHub, odd: Artifact) -> None:
-    assert found(server, OLD, odd) == Record("", NEW.at)
-
-
-def test_of_more_than_github_lists_at_once_none_is_the_newest(server: stand_in.GitHub) -> None:
-    assert found(server, *[NEW] * 101) is None
-
-
-@pytest.mark.parametrize(("at", "approvers"), [(WRITTEN, ("grace",)), (APPROVED, ("grace",)), (LATER, ())])
-def test_an_approval_is_no_older_than_it(server: stand_in.GitHub, at: str, approvers: Sequence[str]) -> None:
-    server.artifacts, server.reviews = [replace(NEW, at=at)], [Review()]
-    environ = server.variables(merged=True) | {"REVIEWED_BY": "preview.yaml"}
-    assert GitHub(environ, Path()).merge_result().approvers == approvers
 
 
 def test_a_job_that_may_not_read_it_is_told_the_right(server: stand_in.GitHub) -> None:
     server.hidden = True
     with pytest.raises(ResourceError, match="actions: read"):
-        found(server, NEW)
-    assert TREE in NEW.name
+        found(server, KEPT)

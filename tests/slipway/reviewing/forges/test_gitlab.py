@@ -15,12 +15,12 @@ from slipway.base.errors import ConfigError, ResourceError
 from slipway.reviewing.forges.gitlab import GitLab
 from slipway.reviewing.forges.trees import Trees
 from slipway.reviewing.gate import MergeResult
-from slipway.reviewing.record import Record, name_of, text_of
-from slipway.reviewing.told.comment import MARKER
+from slipway.reviewing.record import Record, name_of
+from slipway.reviewing.told.comment import MARKER, mark
 from tests.ci import gitlab as stand_in
 from tests.ci.gitlab import ADA, ALAN, APPROVED, BOT, GRACE, LATER, MALLORY, NUMBER, WRITTEN, Artifact, Note, Version
 
-GONE = "e" * 40
+GONE, MARKER_OF_ML = "e" * 40, mark("ml")
 
 
 @dataclass
@@ -96,7 +96,7 @@ class TestApprovals:
     def test_one_before_the_comment_was_changed_does_not(self, server: stand_in.GitLab, checkout: Checkout) -> None:
         server.approved, server.notes[0].at = {GRACE: APPROVED}, LATER
         result = asked(server, checkout).merge_result()
-        assert result.approvers == () and "!3, or its comment, was changed after grace" in result.objection[0]
+        assert result.approvers == () and "!3 was changed after grace" in result.objection[0]
 
     def test_of_a_commit_that_is_gone_it_is_of_no_tree(self, server: stand_in.GitLab, checkout: Checkout) -> None:
         server.approved, server.versions = {GRACE: APPROVED}, [Version(GONE)]
@@ -164,52 +164,44 @@ class TestRecord:
     """Of all files of its name, that of the merge request's own pipelines."""
 
     @pytest.fixture
-    def mine(self, checkout: Checkout) -> Artifact:
-        tree = checkout.git("rev-parse", "HEAD^{tree}")
-        return Artifact(name_of(tree, "ml/a"), text_of([], tree))
+    def mine(self, server: stand_in.GitLab, checkout: Checkout) -> Artifact:
+        record = Record({"of": "mine"})
+        server.notes, server.merged_as = [Note(f"{MARKER_OF_ML}\n{record.remark}")], {"merged_at": LATER}
+        name = name_of(checkout.git("rev-parse", "HEAD^{tree}"), "ml")
+        return Artifact(name, json.dumps(record.body), checkout.pushed[-1])
 
-    def found(
-        self, server: stand_in.GitLab, checkout: Checkout, *, merged: bool = False, job: str = ""
-    ) -> Record | None:
-        environ = server.variables(checkout.pushed[-1], merged=merged) | ({"REVIEWED_BY": job} if job else {})
-        pull = GitLab(environ, checkout.folder, "ml/a").merge_result().pull_request
+    def found(self, server: stand_in.GitLab, checkout: Checkout, *artifacts: Artifact) -> Record | None:
+        server.artifacts = list(artifacts)
+        environ = server.variables(checkout.pushed[-1], merged=True)
+        pull = GitLab(environ, checkout.folder, "ml").merge_result().pull_request
         return pull.record if pull else None
-
-    def test_the_newest_of_its_tree_is_read(self, server: stand_in.GitLab, checkout: Checkout, mine: Artifact) -> None:
-        server.artifacts = [mine, replace(mine, at="2026-11-21T09:10:00.000Z")]
-        found = self.found(server, checkout)
-        assert found and found.at == "2026-11-21T09:10:00.000000+00:00"
-        assert json.loads(found.text) == json.loads(mine.text)
 
     @pytest.mark.parametrize(
         "other",
         [
-            {"name": f"slipway-review-{GONE}-ml%2Fa.json"},
+            {"name": f"slipway-review-{GONE}-ml.json"},
+            {"commit": GONE},
             {"job": "mine"},
             {"source": "push"},
             {"project": 21},
-            {"at": ""},
+            {"text": '{"of": "another"}'},
         ],
-        ids=["another tree's", "another job's", "a branch's", "a fork's", "not ended"],
+        ids=["of another tree", "of another commit", "another job's", "a branch's", "a fork's", "another"],
     )
-    def test_another_one_is_none(
+    def test_what_no_job_of_the_review_has_kept_is_none(
         self, server: stand_in.GitLab, checkout: Checkout, mine: Artifact, other: dict[str, Any]
     ) -> None:
-        server.artifacts = [replace(mine, **other)]
-        assert self.found(server, checkout) is None
+        """Although it is what the note names, or has the name."""
+        forged = replace(mine, **other)
+        assert self.found(server, checkout, forged) is None
+        assert self.found(server, checkout, forged, mine) == Record({"of": "mine"})
 
-    def test_a_deployment_names_the_job_that_keeps_it(
+    def test_a_merged_result_s_pipeline_is_of_a_commit_with_its_tree(
         self, server: stand_in.GitLab, checkout: Checkout, mine: Artifact
     ) -> None:
-        server.artifacts, server.merged_as = [replace(mine, job="ads-reviewed")], {"merged_at": LATER}
-        assert self.found(server, checkout, merged=True) is None
-        assert self.found(server, checkout, merged=True, job="ads-reviewed")
-
-    def test_an_approval_is_no_older(self, server: stand_in.GitLab, checkout: Checkout, mine: Artifact) -> None:
-        server.approved, server.artifacts = {GRACE: APPROVED}, [replace(mine, at=LATER)]
-        environ = server.variables(checkout.pushed[-1], merged=False)
-        assert GitLab(environ, checkout.folder, "ml/a").merge_result().approvers == ()
-        assert approvers(server, checkout) == ("grace",), "another folder's is another record"
+        server.versions.append(Version(GONE))
+        server.merged_as = {"merge_commit_sha": checkout.pushed[-1]}
+        assert self.found(server, checkout, mine)
 
 
 class TestComment:
