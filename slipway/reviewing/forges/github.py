@@ -63,10 +63,7 @@ mutation($to: ID!, $body: String!) {
 }
 """
 WORDS = Words()
-_FIX = (
-    "give the job `contents: read` and `pull-requests: read` (write, to comment; to deploy, `actions: read`), "
-    "then run it again"
-)
+_FIX = "give the job `contents: read`, `pull-requests: read` (write, to comment) and `actions: read` (to deploy)"
 
 
 class GitHub:
@@ -95,11 +92,10 @@ class GitHub:
         of = {"owner": owner, "name": name, "commit": self._commit, "number": self._open, "merged": not self._open}
         call = Call("ask GitHub who approved this")
         result = self._asked(_ASK, of, call, self._read, again=True)
-        pull = result.pull_request
-        if not (result.merged and pull and pull.comment):
-            return result
-        record = written_with(pull.comment.body, self._records(pull, result.tree))
-        return replace(result, pull_request=replace(pull, record=record))
+        if result.merged and (pull := result.pull_request) and pull.comment:
+            record = written_with(pull.comment.body, self._records(pull, result.tree))
+            return replace(result, pull_request=replace(pull, record=record))
+        return result
 
     def tell(self, result: MergeResult, body: str) -> MergeResult:
         """Make this the pull request's one comment; an equal comment is left alone, as approvals are older."""
@@ -139,8 +135,10 @@ class GitHub:
         asked = f"actions/workflows/{self._reviewed_by}/runs?event=pull_request&head_sha={pull.head}&per_page=100"
         for run in self._rest.maybe(asked, doing, lambda body: list(body["workflow_runs"])) or ():
             if (run["head_repository"] or {}).get("id") == run["repository"]["id"]:
-                for one in self._rest.get(f"actions/runs/{run['id']}/artifacts?name={name}", doing, _artifacts):
-                    yield unpacked(self._rest.content(f"actions/artifacts/{one}/zip", doing), name)
+                of_run = f"actions/runs/{run['id']}/artifacts?name={name}"
+                for one in self._rest.get(of_run, doing, lambda body: list(body["artifacts"])):
+                    if not one["expired"]:
+                        yield unpacked(self._rest.content(f"actions/artifacts/{one['id']}/zip", doing), name)
 
 
 def _pull_request(body: Json, mark: str) -> PullRequest:
@@ -176,10 +174,6 @@ def _comment(body: Json) -> Comment:
 def _written(body: Json) -> Comment:
     written = body["written"]
     return _comment((written.get("edge") or written)["node"])
-
-
-def _artifacts(body: Json) -> list[int]:
-    return [int(one["id"]) for one in body["artifacts"] if not one["expired"]]
 
 
 def _message(error: object) -> str:

@@ -1,9 +1,10 @@
-"""The record that GitHub keeps of a review: of all artifacts of its name, that of the review's own runs. # N14"""
+"""GitHub asked who approved a merge result, and for the record of its review, by a stand-in. # N14"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from slipway.reviewing.forges.github import GitHub
 from slipway.reviewing.record import Record
 from slipway.reviewing.told.comment import MARKER
 from tests.ci import github as stand_in
-from tests.ci.github import OTHER, Artifact, Comment
+from tests.ci.github import OTHER, TREE, Artifact, Comment, Review
 
 MINE, FORGED = Record("mine"), Record("forged")
 KEPT = Artifact(json.dumps(MINE.body))
@@ -69,3 +70,43 @@ def test_a_job_that_may_not_read_it_is_told_the_right(server: stand_in.GitHub) -
     server.hidden = True
     with pytest.raises(ResourceError, match="actions: read"):
         found(server, KEPT)
+
+
+@pytest.mark.parametrize(
+    ("reviews", "why"),
+    [
+        ([Review()], ""),
+        ([Review("CHANGES_REQUESTED", by="alan"), Review()], ""),
+        ([], "nobody else who may write has approved #3"),
+        ([Review("CHANGES_REQUESTED")], "nobody else"),
+        ([Review("DISMISSED")], "nobody else"),
+        ([Review(may_write=False)], "nobody else"),
+        ([Review(by="github-actions", kind="Bot")], "nobody else"),
+        ([Review(by="ada")], "nobody else"),
+        ([Review(by=None)], "nobody else"),
+        ([Review(tree=OTHER)], f"grace approved #3 as another tree, {OTHER[:12]}, than this one, {TREE[:12]}"),
+        ([Review(tree=None)], "as another tree, one that is gone"),
+        ([Review(at="2026-11-21T09:04:59Z")], "the comment of #3 was changed after grace approved it"),
+    ],
+    ids=[
+        *("approved", "another one", "nobody", "changed mind", "taken back", "a reader", "a workflow", "their own"),
+        *("an account that is gone", "another tree", "a commit that is gone", "before the comment"),
+    ],
+)
+def test_a_writer_s_newest_word_on_this_tree_counts_and_nobody_s_own(
+    server: stand_in.GitHub, reviews: list[Review], why: str
+) -> None:
+    server.reviews = reviews
+    result = GitHub(server.variables(merged=False), Path()).merge_result()
+    assert bool(result.approvers) is not bool(why)
+    assert why in result.objection[0]
+
+
+@pytest.mark.parametrize(("before", "after", "found"), [(150, 0, True), (0, 250, True), (150, 150, False)])
+def test_the_comment_is_looked_for_among_many(server: stand_in.GitHub, before: int, after: int, *, found: bool) -> None:
+    others = [Comment(f"{n}", "bob", "User") for n in range(before + after)]
+    server.comments = [*others[:before], *server.comments, *others[before:]]
+    asked = GitHub(server.variables(merged=False), Path())
+    with nullcontext() if found else pytest.raises(ResourceError, match="too many comments"):
+        pull = asked.merge_result().pull_request
+        assert pull and pull.comment and pull.comment.id == f"IC_{before}"
